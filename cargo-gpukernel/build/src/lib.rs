@@ -1,0 +1,1 @@
+//! Compiles kernel crates.

@@ -1,0 +1,2 @@
+//! `cargo gpukernel`.
+fn main() {}

@@ -1,0 +1,28 @@
+//! Types whose values travel between host and device as bytes.
+
+/// A type whose values are plain data: copied between host and device byte by byte, and as good there as here.
+///
+/// Derive it for structs and enums whose fields are all `DeviceCopy` and whose layout is fixed (`#[repr(C)]`,
+/// `#[repr(transparent)]` or an integer `repr`).
+///
+/// # Safety
+/// A value holds no reference and no pointer that is followed on the other side, is not tied to a thread, and has the
+/// same layout on host and device.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel: it is not `DeviceCopy`",
+    label = "not plain data",
+    note = "scalars, arrays and structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` can; memory is passed as `&[T]`, `PerThread<T>`, `PerThread2d<T>` or `&[Atomic<T>]`"
+)]
+pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {}
+
+macro_rules! plain {
+    ($($t:ty),*) => {$(
+        // SAFETY: a primitive of the same size and alignment on every 64-bit target.
+        unsafe impl DeviceCopy for $t {}
+    )*};
+}
+
+plain!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char, ());
+
+// SAFETY: an array is its elements, one after another.
+unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}

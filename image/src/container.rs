@@ -1,0 +1,273 @@
+//! The bytes of an image: a header, the manifest as JSON, then the code of each architecture.
+//!
+//! ```text
+//! 0   8  magic "gpukimg1"
+//! 8   8  length of the index in bytes, little endian
+//! 16     the index: JSON of `Index`, which holds the manifest and where each piece of code lies
+//! …      the code, each piece aligned to 8 bytes from the start; PTX ends in a NUL as the driver wants it
+//! ```
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Arch, Manifest};
+
+const MAGIC: &[u8; 8] = b"gpukimg1";
+const HEADER_BYTES: usize = 16;
+const CODE_ALIGN: usize = 8;
+
+/// How a piece of code is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CodeKind {
+    /// Text that the driver compiles for any later architecture.
+    Ptx,
+    /// Machine code of one architecture.
+    Cubin,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Index<'a> {
+    manifest: Cow<'a, Manifest>,
+    code: Vec<CodeEntry>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct CodeEntry {
+    kind: CodeKind,
+    arch: Arch,
+    /// From the end of the index, rounded up to `CODE_ALIGN`.
+    offset: usize,
+    len: usize,
+}
+
+/// An image could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// The bytes do not start like an image of this version.
+    #[error(
+        "not a gpukernel image of this version (it must start with `gpukimg1`); rebuild it with the same gpukernel version"
+    )]
+    Magic,
+    /// The bytes end too early, or code lies outside them.
+    #[error(
+        "the gpukernel image is truncated: {needed_bytes} bytes are needed, {found_bytes} are there; rebuild it"
+    )]
+    Truncated {
+        /// Bytes that the image says it has.
+        needed_bytes: usize,
+        /// Bytes given.
+        found_bytes: usize,
+    },
+    /// The index cannot be read.
+    #[error(
+        "the index of the gpukernel image cannot be read: {0}; rebuild it with the same gpukernel version"
+    )]
+    Index(String),
+}
+
+/// An image in memory, parsed.
+///
+/// See the [crate example](crate).
+#[derive(Clone, Debug)]
+pub struct Image<'a> {
+    manifest: Manifest,
+    code: Vec<Code<'a>>,
+}
+
+/// One piece of code in an image.
+#[derive(Clone, Copy, Debug)]
+pub struct Code<'a> {
+    kind: CodeKind,
+    arch: Arch,
+    bytes: &'a [u8],
+}
+
+impl<'a> Image<'a> {
+    /// Reads an image.
+    ///
+    /// # Errors
+    /// [`ImageError`] if the bytes are not a whole image of this version.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, ImageError> {
+        if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
+            return Err(ImageError::Magic);
+        }
+        let mut length = [0; 8];
+        length.copy_from_slice(&bytes[8..HEADER_BYTES]);
+        let slice = |start: usize, len: usize| {
+            let end = start.checked_add(len).unwrap_or(usize::MAX);
+            bytes.get(start..end).ok_or(ImageError::Truncated { needed_bytes: end, found_bytes: bytes.len() })
+        };
+        let index_len = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
+        let index: Index<'_> = serde_json::from_slice(slice(HEADER_BYTES, index_len)?)
+            .map_err(|error| ImageError::Index(error.to_string()))?;
+        let code_start = (HEADER_BYTES + index_len).next_multiple_of(CODE_ALIGN);
+        let code = index
+            .code
+            .iter()
+            .map(|entry| {
+                Ok(Code {
+                    kind: entry.kind,
+                    arch: entry.arch,
+                    bytes: slice(code_start.saturating_add(entry.offset), entry.len)?,
+                })
+            })
+            .collect::<Result<_, ImageError>>()?;
+        Ok(Self { manifest: index.manifest.into_owned(), code })
+    }
+
+    /// What the image says about itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Every piece of code, machine code before PTX, by architecture.
+    pub fn code(&self) -> &[Code<'a>] {
+        &self.code
+    }
+
+    /// The machine code that fits the device best, if any runs there.
+    pub fn cubin_for(&self, device: Arch) -> Option<Code<'a>> {
+        self.best(CodeKind::Cubin, |arch| arch.machine_code_runs_on(device))
+    }
+
+    /// The PTX of the highest architecture that the driver can compile for the device, if any.
+    pub fn ptx_for(&self, device: Arch) -> Option<Code<'a>> {
+        self.best(CodeKind::Ptx, |arch| arch.ptx_runs_on(device))
+    }
+
+    fn best(&self, kind: CodeKind, fits: impl Fn(Arch) -> bool) -> Option<Code<'a>> {
+        self.code
+            .iter()
+            .filter(|code| code.kind == kind && fits(code.arch))
+            .max_by_key(|code| code.arch)
+            .copied()
+    }
+}
+
+impl<'a> Code<'a> {
+    /// How it is written.
+    pub fn kind(&self) -> CodeKind {
+        self.kind
+    }
+
+    /// What it was compiled for.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// Its bytes. PTX ends in a NUL, as the driver wants it.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The text of PTX, without its NUL; empty for machine code.
+    pub fn text(&self) -> &'a str {
+        match (self.kind, self.bytes) {
+            (CodeKind::Ptx, [text @ .., 0]) => std::str::from_utf8(text).unwrap_or_default(),
+            _ => "",
+        }
+    }
+}
+
+/// Puts an image together.
+///
+/// See the [crate example](crate).
+#[derive(Clone, Debug)]
+pub struct ImageWriter {
+    manifest: Manifest,
+    code: Vec<(CodeKind, Arch, Vec<u8>)>,
+}
+
+impl ImageWriter {
+    /// Starts with the manifest.
+    pub fn new(manifest: Manifest) -> Self {
+        Self { manifest, code: Vec::new() }
+    }
+
+    /// Adds PTX for `arch`.
+    pub fn add_ptx(&mut self, arch: Arch, text: &str) {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.push(0);
+        self.code.push((CodeKind::Ptx, arch, bytes));
+    }
+
+    /// Adds machine code for `arch`.
+    pub fn add_cubin(&mut self, arch: Arch, bytes: Vec<u8>) {
+        self.code.push((CodeKind::Cubin, arch, bytes));
+    }
+
+    /// The bytes of the image: the same for the same inputs, in whatever order they were added.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.manifest.kernels.sort_by(|a, b| a.name.cmp(&b.name));
+        self.code.sort_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
+        let mut offset = 0;
+        let entries = self.code.iter().map(|(kind, arch, bytes)| {
+            let entry = CodeEntry { kind: *kind, arch: *arch, offset, len: bytes.len() };
+            offset = (offset + bytes.len()).next_multiple_of(CODE_ALIGN);
+            entry
+        });
+        let index = Index { code: entries.collect(), manifest: Cow::Borrowed(&self.manifest) };
+        let index =
+            serde_json::to_vec(&index).expect("strings, numbers and string-keyed maps are always JSON");
+
+        let mut image = MAGIC.to_vec();
+        image.extend((index.len() as u64).to_le_bytes());
+        image.extend(index);
+        for (_, _, bytes) in &self.code {
+            image.resize(image.len().next_multiple_of(CODE_ALIGN), 0);
+            image.extend(bytes);
+        }
+        image
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image() -> Vec<u8> {
+        let mut writer = ImageWriter::new(Manifest::new("demo"));
+        writer.add_ptx(Arch::new(7, 5), ".version 6.3");
+        writer.add_cubin(Arch::new(8, 0), vec![1; 13]);
+        writer.add_cubin(Arch::new(9, 0), vec![2; 7]);
+        writer.finish()
+    }
+
+    #[test]
+    fn picks_the_best_code_for_a_device() {
+        let bytes = image();
+        let image = Image::parse(&bytes).unwrap();
+        assert_eq!(image.cubin_for(Arch::new(8, 6)).unwrap().bytes(), [1; 13]);
+        assert_eq!(image.cubin_for(Arch::new(9, 0)).unwrap().bytes(), [2; 7]);
+        assert!(image.cubin_for(Arch::new(10, 0)).is_none());
+        assert_eq!(image.ptx_for(Arch::new(10, 0)).unwrap().text(), ".version 6.3");
+        assert!(image.ptx_for(Arch::new(7, 0)).is_none());
+    }
+
+    #[test]
+    fn order_of_adding_does_not_change_the_bytes() {
+        let mut writer = ImageWriter::new(Manifest::new("demo"));
+        writer.add_cubin(Arch::new(9, 0), vec![2; 7]);
+        writer.add_cubin(Arch::new(8, 0), vec![1; 13]);
+        writer.add_ptx(Arch::new(7, 5), ".version 6.3");
+        assert_eq!(writer.finish(), image());
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let bytes = image();
+        for len in 0..bytes.len() {
+            assert!(Image::parse(&bytes[..len]).is_err(), "{len} bytes");
+        }
+        assert_eq!(Image::parse(b"gpukimg0........").unwrap_err(), ImageError::Magic);
+    }
+
+    #[test]
+    fn absurd_lengths_are_errors() {
+        let mut bytes = image();
+        bytes[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert!(matches!(Image::parse(&bytes), Err(ImageError::Truncated { .. })));
+    }
+}

@@ -1,0 +1,25 @@
+//! The image: what `gpukernel-build` writes, a host binary embeds and the `gpukernel` runtime loads.
+//!
+//! An image is a [`Manifest`] (which kernels there are, how they are called, what they need) followed by
+//! the code of each architecture, as PTX or as machine code. Identical inputs give identical bytes.
+//!
+//! ```
+//! use gpukernel_image::{Arch, Image, ImageWriter, Manifest};
+//!
+//! let mut writer = ImageWriter::new(Manifest::new("demo"));
+//! writer.add_ptx("sm_75".parse::<Arch>()?, ".version 6.3");
+//! let bytes = writer.finish();
+//!
+//! let image = Image::parse(&bytes)?;
+//! assert_eq!(image.manifest().crate_name, "demo");
+//! assert_eq!(image.ptx_for("sm_90".parse()?).unwrap().text(), ".version 6.3");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arch;
+mod container;
+mod manifest;
+
+pub use arch::{Arch, ArchError};
+pub use container::{Code, CodeKind, Image, ImageError, ImageWriter};
+pub use manifest::{Contract, Kernel, Manifest, Parameter, Resources, Toolchain};

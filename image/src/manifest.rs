@@ -1,0 +1,108 @@
+//! The manifest: everything about an image's kernels that is not code.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Arch;
+
+/// What an image says about itself.
+///
+/// ```
+/// let manifest = gpukernel_image::Manifest::new("kernels");
+/// assert!(manifest.kernel("kernels::saxpy").is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The kernel crate.
+    pub crate_name: String,
+    /// Its kernels, sorted by name.
+    pub kernels: Vec<Kernel>,
+    /// What built it.
+    pub toolchain: Toolchain,
+    /// Why there is no code in this image, if there is none: set when the build ran under a tool that needs no
+    /// device code (rust-analyzer, clippy, docs.rs).
+    pub no_code: Option<String>,
+}
+
+impl Manifest {
+    /// A manifest without kernels.
+    pub fn new(crate_name: impl Into<String>) -> Self {
+        Self {
+            crate_name: crate_name.into(),
+            kernels: Vec::new(),
+            toolchain: Toolchain::default(),
+            no_code: None,
+        }
+    }
+
+    /// The kernel of this full path, such as `kernels::saxpy`.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Its path in Rust, crate first: `kernels::saxpy`.
+    pub name: String,
+    /// The name of its entry in PTX and machine code: `saxpy`.
+    pub symbol: String,
+    /// The entry's parameters in order, as the driver wants them.
+    pub parameters: Vec<Parameter>,
+    /// What its launches must keep to.
+    pub contract: Contract,
+    /// What it needs on each architecture that was assembled.
+    pub resources: BTreeMap<Arch, Resources>,
+}
+
+/// One parameter of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its size in bytes.
+    pub size_bytes: usize,
+    /// Its alignment in bytes.
+    pub align_bytes: usize,
+}
+
+/// A launch contract, as `#[kernel(block = (32, 8), …)]` declares it. What is absent is not promised.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contract {
+    /// Exactly this many threads per block, along x, y and z.
+    pub block: Option<[u32; 3]>,
+    /// At most this many threads per block.
+    pub max_block: Option<u32>,
+    /// At least this many blocks resident on a multiprocessor.
+    pub min_blocks: Option<u32>,
+    /// At most this many registers per thread.
+    pub max_registers: Option<u32>,
+    /// Launched along this many axes (1 to 3): the others have extent 1.
+    pub dims: Option<u32>,
+}
+
+/// What a kernel uses on one architecture, as ptxas reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Bytes of local memory per thread (stack).
+    pub stack_bytes: u32,
+    /// Bytes stored to local memory because registers ran out.
+    pub spill_store_bytes: u32,
+    /// Bytes loaded from local memory because registers ran out.
+    pub spill_load_bytes: u32,
+    /// Bytes of statically allocated shared memory per block.
+    pub shared_bytes: u32,
+}
+
+/// The versions of the tools that made an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toolchain {
+    /// `rustc --version` of the device compiler.
+    pub rustc: String,
+    /// The LLVM that linked and emitted.
+    pub llvm: String,
+    /// The ptxas that assembled, if there was one.
+    pub ptxas: Option<String>,
+}
