@@ -57,10 +57,16 @@ unsafe impl<T: DeviceCopy> Param for T {
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = T;
+    type Arg<'a, R: Runtime>
+        = T
+    where
+        Self: 'a;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<'a, R: Runtime>(arg: T, args: &mut PackedArgs) {
+    fn pack<'a, R: Runtime>(arg: T, args: &mut PackedArgs)
+    where
+        Self: 'a,
+    {
         args.push(arg);
     }
 }
