@@ -1,0 +1,111 @@
+//! The arguments of a launch, packed once for the driver and for the CPU device.
+
+use core::alloc::Layout;
+use std::vec::Vec;
+
+use super::{Access, RawSlice};
+use crate::DeviceCopy;
+
+/// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
+///
+/// ```
+/// let mut args = gpu_std::host::PackedArgs::new();
+/// args.push(2.0_f32);
+/// args.push(());
+/// args.push(7_u64);
+/// assert_eq!(args.layouts().map(|layout| layout.size()).collect::<Vec<_>>(), [4, 8]);
+/// ```
+#[derive(Debug, Default)]
+pub struct PackedArgs {
+    /// In 16-byte units, so that a value of any alignment up to 16 can lie in it.
+    storage: Vec<u128>,
+    used_bytes: usize,
+    values: Vec<Value>,
+    memory: Vec<(RawSlice, Access)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    offset: usize,
+    layout: Layout,
+}
+
+/// Values lie at multiples of this, or of their own alignment if that is less.
+const MAX_ALIGN: usize = 16;
+
+impl PackedArgs {
+    /// No arguments yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a value. Empty ones leave no trace: the entry has no parameter for them.
+    ///
+    /// # Panics
+    /// If `T` must be aligned to more than 16 bytes, which no parameter of a CUDA kernel is.
+    pub fn push<T: DeviceCopy>(&mut self, value: T) {
+        let layout = Layout::new::<T>();
+        assert!(layout.align() <= MAX_ALIGN, "kernel parameters are aligned to at most 16 bytes");
+        if layout.size() == 0 {
+            return;
+        }
+        let offset = self.used_bytes.next_multiple_of(layout.align());
+        self.used_bytes = offset + layout.size();
+        self.storage.resize(self.used_bytes.div_ceil(MAX_ALIGN), 0);
+        self.values.push(Value { offset, layout });
+        // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
+        unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
+    }
+
+    /// Adds the address of memory, and notes what the launch does to it.
+    pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
+        self.push(slice.address as usize);
+        self.memory.push((slice, access));
+    }
+
+    /// The memory that the launch uses.
+    pub fn memory(&self) -> &[(RawSlice, Access)] {
+        &self.memory
+    }
+
+    /// The size and alignment of each value.
+    pub fn layouts(&self) -> impl ExactSizeIterator<Item = Layout> + '_ {
+        self.values.iter().map(|value| value.layout)
+    }
+
+    /// Where each value lies, in the order of the entry's parameters: what the driver's launch call takes.
+    pub fn pointers(&self) -> impl ExactSizeIterator<Item = *const u8> + '_ {
+        // SAFETY: the offset is inside the storage.
+        self.values.iter().map(|value| unsafe { self.storage.as_ptr().cast::<u8>().add(value.offset) })
+    }
+
+    /// Reads the values back in the order they were pushed.
+    pub fn reader(&self) -> ArgReader<'_> {
+        ArgReader { args: self, next: 0 }
+    }
+}
+
+/// Reads packed arguments back, for the CPU device.
+#[derive(Debug)]
+pub struct ArgReader<'a> {
+    args: &'a PackedArgs,
+    next: usize,
+}
+
+impl ArgReader<'_> {
+    /// The next value, as the type that it was pushed as or that the entry reads it as.
+    ///
+    /// # Safety
+    /// A `T`, or a type of the same layout for which the bytes are valid, is next.
+    #[inline]
+    pub unsafe fn read<T>(&mut self) -> T {
+        if size_of::<T>() == 0 {
+            // SAFETY: a type without size has no bytes to read; the caller promises that one may be made.
+            return unsafe { core::ptr::NonNull::<T>::dangling().read() };
+        }
+        let value = self.args.values[self.next];
+        self.next += 1;
+        // SAFETY: the caller promises that the bytes at the offset, written by `push`, are a `T`.
+        unsafe { self.args.storage.as_ptr().cast::<u8>().add(value.offset).cast::<T>().read() }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the shared arrays of a kernel lie in the storage of a block.
+
+use core::alloc::{Layout, LayoutError};
+
+/// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`](super::Kernel::SHARED)): one after
+/// another, each aligned.
+///
+/// The executor allocates by it, and fills the storage with bytes of its choice once per block: kernels take any, but not
+/// uninitialised ones.
+///
+/// ```
+/// use std::alloc::Layout;
+///
+/// let arrays = [Layout::array::<u8>(3)?, Layout::array::<f64>(2)?];
+/// let storage = gpu_std::host::shared_layout(&arrays)?;
+/// assert_eq!((storage.size(), storage.align()), (24, 8));
+/// # Ok::<(), std::alloc::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// If the arrays together have more than `isize::MAX` bytes.
+pub const fn shared_layout(arrays: &[Layout]) -> Result<Layout, LayoutError> {
+    match place(arrays, arrays.len()) {
+        Ok((storage, _)) => Ok(storage),
+        Err(error) => Err(error),
+    }
+}
+
+/// The offset of the array `index` in that storage. For `#[kernel]`, which asks at compile time.
+///
+/// # Panics
+/// Where [`shared_layout`] has an error.
+#[doc(hidden)]
+pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
+    match place(arrays, index + 1) {
+        Ok((_, offset)) => offset,
+        Err(_) => panic!("the shared arrays of this kernel are larger than the address space"),
+    }
+}
+
+/// The layout of the first `count` arrays, and the offset of the last of them.
+const fn place(arrays: &[Layout], count: usize) -> Result<(Layout, usize), LayoutError> {
+    let (mut storage, mut offset, mut index) = (Layout::new::<()>(), 0, 0);
+    while index < count {
+        match storage.extend(arrays[index]) {
+            Ok(extended) => (storage, offset) = extended,
+            Err(error) => return Err(error),
+        }
+        index += 1;
+    }
+    Ok((storage, offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_those_of_a_struct() {
+        const ARRAYS: &[Layout] =
+            &[Layout::new::<[u8; 3]>(), Layout::new::<[u32; 5]>(), Layout::new::<u64>()];
+        #[repr(C)]
+        struct Block {
+            a: [u8; 3],
+            b: [u32; 5],
+            c: u64,
+        }
+        const OFFSETS: [usize; 3] =
+            [shared_offset(ARRAYS, 0), shared_offset(ARRAYS, 1), shared_offset(ARRAYS, 2)];
+        use core::mem::offset_of;
+        assert_eq!(OFFSETS, [offset_of!(Block, a), offset_of!(Block, b), offset_of!(Block, c)]);
+        assert_eq!(shared_layout(ARRAYS), Ok(Layout::new::<Block>()));
+    }
+
+    #[test]
+    fn no_arrays_need_no_storage() {
+        assert_eq!(shared_layout(&[]).map(|storage| storage.size()), Ok(0));
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        let half = Layout::array::<u8>(isize::MAX as usize).unwrap();
+        assert!(shared_layout(&[half, half]).is_err());
+    }
+}

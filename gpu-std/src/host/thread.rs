@@ -1,0 +1,86 @@
+//! The threads of the CPU device: what a kernel asks about its place in the launch, and the barrier of its block.
+//!
+//! The executor enters a [`ThreadContext`] before it runs a thread of a kernel and after it resumes one.
+
+use core::{cell::Cell, fmt, panic::Location, ptr};
+
+use crate::Dim3;
+
+/// One thread of a launch.
+#[derive(Clone, Copy)]
+pub struct ThreadContext<'b> {
+    /// Its place in its block.
+    pub thread_index: Dim3,
+    /// The place of its block in the grid.
+    pub block_index: Dim3,
+    /// Threads per block.
+    pub block_dim: Dim3,
+    /// Blocks in the grid.
+    pub grid_dim: Dim3,
+    /// The shared arrays of its block, laid out by [`shared_layout`](super::shared_layout).
+    pub shared: *mut u8,
+    /// Its block.
+    pub block: &'b dyn BlockOps,
+}
+
+impl fmt::Debug for ThreadContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadContext")
+            .field("thread_index", &self.thread_index)
+            .field("block_index", &self.block_index)
+            .field("block_dim", &self.block_dim)
+            .field("grid_dim", &self.grid_dim)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a block does for its threads.
+pub trait BlockOps {
+    /// Suspends the calling thread until all threads of the block that still run are here.
+    ///
+    /// On return the context that was current before the call is current again.
+    fn barrier(&self);
+
+    /// The same, for the barrier at `place` in the source. An executor that compares the places can tell a barrier that not
+    /// all threads of a block reach.
+    fn barrier_at(&self, place: &'static Location<'static>) {
+        let _ = place;
+        self.barrier();
+    }
+}
+
+std::thread_local! {
+    static CURRENT: Cell<*const ThreadContext<'static>> = const { Cell::new(ptr::null()) };
+}
+
+/// Makes `context` the one that kernel code on this thread sees, and returns the one it saw before. Null is none.
+///
+/// # Safety
+/// Until it is replaced, `context` is null or points to a context that stays alive and unchanged.
+pub unsafe fn set_current(context: *const ThreadContext<'_>) -> *const ThreadContext<'static> {
+    CURRENT.replace(context.cast())
+}
+
+/// The context of the calling thread.
+///
+/// # Panics
+/// Outside of a kernel.
+#[inline]
+#[track_caller]
+pub(crate) fn current() -> ThreadContext<'static> {
+    let context = CURRENT.get();
+    if context.is_null() {
+        outside_of_kernel();
+    }
+    // SAFETY: `set_current` promises that a context that is not null is there as long as it is current. Its lifetime is not
+    // really 'static, but this crate lets no reference to the block out of the call in which it uses it.
+    unsafe { *context }
+}
+
+#[cold]
+#[track_caller]
+fn outside_of_kernel() -> ! {
+    panic!(
+        "this function of gpu_std can be called only in a kernel that is running: there is no current thread and block here"
+    )
+}
