@@ -1,0 +1,169 @@
+//! Running cargo: the options that are handed on to it, and its exit code.
+
+use std::{
+    ffi::OsStr,
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    process::{Command, ExitCode, ExitStatus},
+};
+
+use anyhow::Context;
+
+/// Options that mean what they mean to cargo.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options for cargo")]
+pub(crate) struct Options {
+    /// The Cargo.toml to start from, instead of the one of the current folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest_path: Option<PathBuf>,
+    /// Build with the release profile
+    #[arg(short, long, conflicts_with = "profile")]
+    pub(crate) release: bool,
+    /// Build with this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Features to turn on
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    features: Vec<String>,
+    /// Turn on all features
+    #[arg(long)]
+    all_features: bool,
+    /// Turn off the default features
+    #[arg(long)]
+    no_default_features: bool,
+    /// How many jobs run at once
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<String>,
+    /// Folder for everything that is generated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// Fail if Cargo.lock would change
+    #[arg(long)]
+    locked: bool,
+    /// Do not use the network
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Say more (twice: still more)
+    #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    verbose: u8,
+    /// Say nothing but warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl Options {
+    /// The options that decide what a workspace holds.
+    pub(crate) fn for_metadata(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        for features in &self.features {
+            options.extend(["--features".to_owned(), features.clone()]);
+        }
+        for (flag, set) in [
+            ("--all-features", self.all_features),
+            ("--no-default-features", self.no_default_features),
+            ("--locked", self.locked),
+            ("--offline", self.offline),
+        ] {
+            options.extend(set.then(|| flag.to_owned()));
+        }
+        options
+    }
+
+    /// `cargo <words>` with these options. cargo-nextest calls cargo's profile differently: `profile_flag`.
+    pub(crate) fn command<'w>(
+        &self,
+        words: impl IntoIterator<Item = &'w str>,
+        profile_flag: &str,
+    ) -> Command {
+        let mut command = cargo();
+        command.args(words).args(self.for_metadata());
+        if self.release {
+            command.arg("--release");
+        }
+        let mut valued = |flag: &str, value: Option<&OsStr>| {
+            if let Some(value) = value {
+                command.arg(flag).arg(value);
+            }
+        };
+        valued("--manifest-path", self.manifest_path.as_ref().map(AsRef::as_ref));
+        valued(profile_flag, self.profile.as_ref().map(AsRef::as_ref));
+        valued("--jobs", self.jobs.as_ref().map(AsRef::as_ref));
+        valued("--target-dir", self.target_dir.as_ref().map(AsRef::as_ref));
+        command.args(std::iter::repeat_n("--verbose", self.verbose.into()));
+        if self.quiet {
+            command.arg("--quiet");
+        }
+        command
+    }
+}
+
+/// The cargo that started this program, else the one on the path.
+///
+/// Inside the repository an alias starts this program through `cargo run`, whose description of *this* package
+/// must not reach the builds it starts.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let of_this_package = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "OUT_DIR"
+        });
+        if of_this_package {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Whether cargo knows the subcommand.
+pub(crate) fn has_subcommand(name: &str) -> bool {
+    cargo().args([name, "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs to the end, the terminal lent; the exit code is the command's.
+pub(crate) fn run(mut command: Command) -> anyhow::Result<ExitCode> {
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start `{}`", command.get_program().to_string_lossy()))?;
+    Ok(exit_code(status))
+}
+
+/// The same exit code; for a death by signal what a shell makes of it.
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_reach_cargo() {
+        let options = Options {
+            release: true,
+            features: vec!["a,b".to_owned()],
+            jobs: Some("2".to_owned()),
+            verbose: 2,
+            ..Options::default()
+        };
+        let command = options.command(["nextest", "run"], "--cargo-profile");
+        let words: Vec<_> = command.get_args().collect();
+        assert_eq!(
+            words,
+            ["nextest", "run", "--features", "a,b", "--release", "--jobs", "2", "--verbose", "--verbose"]
+        );
+    }
+
+    #[test]
+    fn the_profile_has_another_name_for_nextest() {
+        let options = Options { profile: Some("bench".to_owned()), ..Options::default() };
+        let command = options.command(["nextest", "run"], "--cargo-profile");
+        assert_eq!(command.get_args().skip(2).collect::<Vec<_>>(), ["--cargo-profile", "bench"]);
+    }
+
+    #[test]
+    fn exit_codes_survive() {
+        assert_eq!(exit_code(ExitStatus::from_raw(3 << 8)), ExitCode::from(3));
+        assert_eq!(exit_code(ExitStatus::from_raw(9)), ExitCode::from(137));
+    }
+}

@@ -1,0 +1,248 @@
+//! `cargo gpukernel bundle`: the test and example binaries in a folder that runs where there is no Rust.
+//!
+//! Kernels are embedded in the binaries and the driver is loaded at run time, so a folder built on a machine
+//! without a GPU runs on any Linux machine with a driver and a C library no older than this one's.
+
+mod script;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::BufReader,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+};
+
+use anyhow::Context;
+use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf};
+
+use crate::{cargo, commands::setup, status, workspace::Workspace};
+
+/// Collect the test and example binaries, kernels embedded, in a folder that runs where there is no Rust
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder to write; what an earlier bundle left there is replaced
+    #[arg(short, long, value_name = "DIR", default_value = "bundle")]
+    output: PathBuf,
+    /// The packages to bundle, instead of every member that depends on the runtime
+    #[arg(short, long, value_name = "NAME")]
+    package: Vec<String>,
+    #[command(flatten)]
+    cargo: cargo::Options,
+}
+
+/// The profile if none is asked for: tests and benchmarks run optimised.
+const PROFILE: &str = "release";
+
+/// What a bundle is meant to stay under: it travels over networks.
+const EXPECTED_BYTES: u64 = 60_000_000;
+
+/// A binary and its place in the bundle.
+#[derive(Debug, PartialEq, Eq)]
+struct Item {
+    /// `tests`, `benches` or `examples`.
+    folder: &'static str,
+    name: String,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let workspace = Workspace::load(&args.cargo)?;
+    let mut packages = workspace.launching_members();
+    if !args.package.is_empty() {
+        for name in &args.package {
+            anyhow::ensure!(
+                packages.iter().any(|package| package.name == name),
+                "no member `{name}` of the workspace at {} depends on `gpukernel`, so it has nothing to bundle",
+                workspace.root()
+            );
+        }
+        packages.retain(|package| args.package.iter().any(|name| package.name == name));
+    }
+    anyhow::ensure!(
+        !packages.is_empty(),
+        "no member of the workspace at {} depends on `gpukernel`: there is nothing to bundle",
+        workspace.root()
+    );
+    for package in &packages {
+        excluded(package)?;
+    }
+
+    setup::ensure()?;
+    let artifacts = match build(args, &packages)? {
+        Ok(artifacts) => artifacts,
+        Err(code) => return Ok(code),
+    };
+
+    empty(&args.output)?;
+    let mut bytes = 0;
+    let mut items = BTreeMap::new();
+    for (artifact, executable) in artifacts {
+        let Some(package) = workspace.package(&artifact.package_id) else { continue };
+        let Some(item) = item(package, &artifact) else { continue };
+        if excluded(package)?.contains(&artifact.target.name)
+            || (item.folder == "tests" && has_no_tests(&executable))
+        {
+            continue;
+        }
+        let target = args.output.join(item.folder).join(&item.name);
+        if let Some(other) = items.insert(target.clone(), package.name.clone()) {
+            anyhow::bail!(
+                "the packages `{other}` and `{}` both have a binary for {}; rename one",
+                package.name,
+                target.display()
+            );
+        }
+        status::step("Bundling", target.display());
+        bytes += copy(executable.as_std_path(), &target)?;
+    }
+    anyhow::ensure!(!items.is_empty(), "the packages have neither tests nor benchmarks nor binaries");
+    if bytes > EXPECTED_BYTES {
+        status::warn(format_args!(
+            "the bundle has {:.1} MB, more than the {} MB it should stay under; `--package` takes fewer packages",
+            bytes as f64 / 1e6,
+            EXPECTED_BYTES / 1_000_000
+        ));
+    }
+    script::write(&args.output, &commit(workspace.root()))?;
+    println!(
+        "{}: {} binaries, {:.1} MB; run {} on the other machine",
+        args.output.display(),
+        items.len(),
+        bytes as f64 / 1e6,
+        args.output.join(script::NAME).display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds every target; the executables, or cargo's exit code if it failed.
+#[allow(clippy::type_complexity, reason = "named where it is taken apart, one function above")]
+fn build(
+    args: &Args,
+    packages: &[&Package],
+) -> anyhow::Result<Result<Vec<(Artifact, Utf8PathBuf)>, ExitCode>> {
+    let mut options = args.cargo.clone();
+    let profile = options.profile.take().unwrap_or_else(|| PROFILE.to_owned());
+    options.release = false;
+    let mut command = options.command(["build", "--all-targets"], "--profile");
+    command.args(["--profile", &profile]);
+    // The linker strips: symbols are two thirds of a binary, and no one debugs the bundle.
+    command.args(["--config", &format!("profile.{profile}.strip=\"symbols\"")]);
+    command.args(packages.iter().flat_map(|package| ["--package", package.name.as_str()]));
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+
+    let mut cargo = command.spawn().context("cannot start cargo")?;
+    let output = cargo.stdout.take().context("cargo's output is not there")?;
+    let mut executables = Vec::new();
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
+            && let Some(executable) = artifact.executable.clone()
+        {
+            executables.push((artifact, executable));
+        }
+    }
+    let status = cargo.wait().context("cargo did not end")?;
+    Ok(if status.success() { Ok(executables) } else { Err(cargo::exit_code(status)) })
+}
+
+/// Where a binary goes, if the bundle takes it.
+fn item(package: &Package, artifact: &Artifact) -> Option<Item> {
+    let target = &artifact.target;
+    let name = &target.name;
+    let kind = |kind| target.is_kind(kind);
+    Some(if kind(TargetKind::Bench) {
+        Item { folder: "benches", name: format!("{}.{name}", package.name) }
+    } else if artifact.profile.test {
+        let name = match (kind(TargetKind::Test), kind(TargetKind::Bin), kind(TargetKind::Example)) {
+            (true, ..) => format!("{}.{name}", package.name),
+            (_, true, _) => format!("{}.bin.{name}", package.name),
+            (_, _, true) => format!("{}.example.{name}", package.name),
+            _ => package.name.to_string(),
+        };
+        Item { folder: "tests", name }
+    } else if kind(TargetKind::Example) || kind(TargetKind::Bin) {
+        Item { folder: "examples", name: name.clone() }
+    } else {
+        return None;
+    })
+}
+
+/// The targets that the package keeps out: `[package.metadata.gpukernel] bundle = { exclude = ["compile_fail"] }`.
+fn excluded(package: &Package) -> anyhow::Result<Vec<String>> {
+    let Some(list) = package.metadata.pointer("/gpukernel/bundle/exclude") else { return Ok(Vec::new()) };
+    list.as_array()
+        .and_then(|list| list.iter().map(|name| name.as_str().map(str::to_owned)).collect())
+        .with_context(|| {
+            format!(
+                "{}: `package.metadata.gpukernel.bundle.exclude` is `{list}`, but must be a list of target names",
+                package.manifest_path
+            )
+        })
+}
+
+/// Whether a test binary says that it has no tests. One that says nothing intelligible is taken.
+fn has_no_tests(executable: &Utf8PathBuf) -> bool {
+    Command::new(executable)
+        .args(["--list", "--format", "terse"])
+        .stdin(Stdio::null())
+        .output()
+        .is_ok_and(|output| output.status.success() && output.stdout.is_empty())
+}
+
+/// Makes the folder, or empties it if it is a bundle.
+fn empty(folder: &Path) -> anyhow::Result<()> {
+    let is_new = !folder.exists() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    anyhow::ensure!(
+        is_new || folder.join(script::NAME).is_file(),
+        "{} is there and is no bundle (it has no `{}`): name another folder with `--output`",
+        folder.display(),
+        script::NAME
+    );
+    if !is_new {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> anyhow::Result<u64> {
+    let copy = || {
+        to.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::copy(from, to)
+    };
+    copy().with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+}
+
+/// The commit that is bundled; with `-dirty` if files differ from it.
+fn commit(root: &Utf8PathBuf) -> String {
+    Command::new("git")
+        .args(["-C", root.as_str(), "describe", "--always", "--abbrev=40", "--match=", "--dirty"])
+        .stderr(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .unwrap_or_else(|| "unknown (not in a git checkout)".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_no_bundle_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("thesis.tex");
+        fs::write(&precious, "years of work").unwrap();
+        let error = empty(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("is no bundle"), "{error}");
+        assert!(precious.exists());
+    }
+
+    #[test]
+    fn an_earlier_bundle_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        script::write(folder.path(), "0123abc").unwrap();
+        fs::write(folder.path().join("stale"), "").unwrap();
+        empty(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

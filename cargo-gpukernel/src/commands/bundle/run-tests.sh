@@ -1,0 +1,124 @@
+#!/bin/sh
+# Runs every test binary of this bundle on the devices of this machine. Needs no Rust, no CUDA toolkit and no
+# network: a driver for the GPU, and the C library.
+#
+#   run-tests [--markdown] [--timeout SECONDS]
+#
+# --markdown   print a section for docs/gpu-results.md instead of the test output
+# --timeout    how long one binary may run (default 900)
+#
+# The output goes to run-tests.log in $OUT, or in the folder `results` beside this script.
+# The last line is "N passed, N failed"; the exit status is 0 if something passed and nothing failed.
+set -u
+
+commit='@COMMIT@'
+markdown=no
+seconds=900
+while [ $# -gt 0 ]; do
+    case $1 in
+    --markdown) markdown=yes ;;
+    --timeout)
+        shift
+        seconds=${1:?--timeout needs a number of seconds}
+        ;;
+    -h | --help)
+        sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+        exit 0
+        ;;
+    *)
+        echo "run-tests: unknown option $1; see run-tests --help" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+
+bundle=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 2
+results=${OUT:-$bundle/results}
+mkdir -p "$results" || exit 2
+log=$results/run-tests.log
+rows=$results/run-tests.rows
+one=$results/run-tests.one
+: >"$log" || exit 2
+: >"$rows"
+trap 'rm -f "$rows" "$one"' EXIT
+
+# Tests find every device themselves.
+unset GPUKERNEL_DEVICE
+
+# Shows the output of the tests on the terminal, or keeps it for the log alone.
+say() {
+    tee -a "$log" | if [ "$markdown" = yes ]; then cat >/dev/null; else cat; fi
+}
+
+devices=$(nvidia-smi --query-gpu=name,memory.total,compute_cap --format=csv,noheader 2>/dev/null) ||
+    devices='no NVIDIA GPU (nvidia-smi finds none): the CPU device alone'
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+driver=${driver:-none}
+cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
+date=$(date -u '+%Y-%m-%d %H:%M UTC')
+
+{
+    echo "device: $devices"
+    echo "driver: $driver"
+    echo "cpu:    ${cpu:-unknown}, $(getconf _NPROCESSORS_ONLN) threads"
+    echo "date:   $date"
+    echo "commit: $commit"
+} | say
+
+# The sum over the "test result:" lines of $one, for the word $1.
+count() {
+    sed -n "s/^test result:.* \([0-9][0-9]*\) $1.*/\1/p" "$one" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+passed=0
+failed=0
+for binary in "$bundle"/tests/*; do
+    [ -x "$binary" ] || continue
+    name=$(basename "$binary")
+    echo "--- $name" | say
+    started=$(date +%s)
+    if command -v timeout >/dev/null; then
+        (cd "$results" && timeout -k 10 "$seconds" "$binary") >"$one" 2>&1
+    else
+        (cd "$results" && "$binary") >"$one" 2>&1
+    fi
+    status=$?
+    taken=$(($(date +%s) - started))
+    say <"$one"
+    binary_passed=$(count passed)
+    binary_failed=$(count failed)
+    binary_ignored=$(count ignored)
+    case $status in
+    0) ;;
+    124 | 137) echo "$name: no end after $seconds s, or killed (exit status $status)" | say ;;
+    *) echo "$name: exit status $status" | say ;;
+    esac
+    # It died before it could count.
+    if [ "$status" -ne 0 ] && [ "$binary_failed" -eq 0 ]; then
+        binary_failed=1
+    fi
+    passed=$((passed + binary_passed))
+    failed=$((failed + binary_failed))
+    echo "| $name | $binary_passed | $binary_failed | $binary_ignored | $taken |" >>"$rows"
+done
+
+if [ "$markdown" = yes ]; then
+    echo "## $date"
+    echo
+    echo '| | |'
+    echo '|---|---|'
+    echo "$devices" | sed 's/^/| device | /; s/$/ |/'
+    echo "| driver | $driver |"
+    echo "| date | $date |"
+    echo "| commit | $commit |"
+    echo "| result | $passed passed, $failed failed |"
+    echo
+    echo '| test binary | passed | failed | ignored | seconds |'
+    echo '|---|--:|--:|--:|--:|'
+    cat "$rows"
+    echo "$passed passed, $failed failed" >>"$log"
+else
+    echo "$passed passed, $failed failed" | say
+fi
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

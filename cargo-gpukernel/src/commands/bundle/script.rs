@@ -1,0 +1,113 @@
+//! The bundle's `run-tests`: a POSIX shell script, because nothing more can be relied on where it runs.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use anyhow::Context;
+
+/// Its file name.
+pub(crate) const NAME: &str = "run-tests";
+
+const TEXT: &str = include_str!("run-tests.sh");
+
+/// Writes it into the bundle, with the commit in it.
+pub(crate) fn write(bundle: &Path, commit: &str) -> anyhow::Result<()> {
+    let path = bundle.join(NAME);
+    let write = || {
+        fs::write(&path, TEXT.replace("@COMMIT@", commit))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Output};
+
+    /// A bundle whose test binaries are shell scripts, and what its `run-tests` says.
+    fn run(binaries: &[(&str, &str)], arguments: &[&str]) -> (Output, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("tests")).unwrap();
+        for (name, text) in binaries {
+            let path = folder.path().join("tests").join(name);
+            fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        write(folder.path(), "0123abc").unwrap();
+        let output = Command::new("sh")
+            .arg(folder.path().join(NAME))
+            .args(arguments)
+            .env_remove("OUT")
+            .env("GPUKERNEL_DEVICE", "cpu")
+            .output()
+            .unwrap();
+        (output, folder)
+    }
+
+    const GOOD: &str = "echo 'test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s'";
+    const BAD: &str = "echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured'; exit 101";
+
+    fn last_line(output: &Output) -> String {
+        String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn counts_over_all_binaries() {
+        let (output, folder) = run(&[("one", GOOD), ("two", GOOD)], &[]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(last_line(&output), "6 passed, 0 failed");
+        let log = fs::read_to_string(folder.path().join("results/run-tests.log")).unwrap();
+        assert!(log.contains("commit: 0123abc") && log.contains("3 passed; 0 failed"), "{log}");
+    }
+
+    #[test]
+    fn a_failed_test_fails_the_run() {
+        let (output, _folder) = run(&[("one", BAD), ("two", GOOD)], &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(last_line(&output), "5 passed, 1 failed");
+    }
+
+    #[test]
+    fn a_binary_that_dies_is_a_failure() {
+        let (output, _folder) = run(&[("one", "kill -9 $$"), ("two", GOOD)], &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(last_line(&output), "3 passed, 1 failed");
+    }
+
+    #[test]
+    fn a_binary_that_hangs_is_a_failure() {
+        let (output, _folder) = run(&[("one", "exec sleep 60")], &["--timeout", "1"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(last_line(&output), "0 passed, 1 failed");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("no end after 1 s"), "{output:?}");
+    }
+
+    #[test]
+    fn nothing_to_run_is_a_failure() {
+        let (output, _folder) = run(&[], &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(last_line(&output), "0 passed, 0 failed");
+    }
+
+    #[test]
+    fn the_device_is_not_forced() {
+        let (output, _folder) =
+            run(&[("one", &format!("test -z \"${{GPUKERNEL_DEVICE+set}}\" && {GOOD}"))], &[]);
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    #[test]
+    fn markdown_names_what_ran() {
+        let (output, _folder) = run(&[("one", GOOD), ("two", BAD)], &["--markdown"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1));
+        for expected in [
+            "| commit | 0123abc |",
+            "| result | 5 passed, 1 failed |",
+            "| one | 3 | 0 | 1 |",
+            "| two | 2 | 1 | 0 |",
+        ] {
+            assert!(text.contains(expected), "{expected} in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The subcommands: one module each, with its arguments and what it does with them.
+
+pub(crate) mod build;
+pub(crate) mod bundle;
+pub(crate) mod doctor;
+pub(crate) mod run;
+pub(crate) mod setup;
+pub(crate) mod test;

@@ -1,0 +1,37 @@
+//! What is said on standard error: progress on a terminal, warnings and errors everywhere.
+
+use std::{fmt::Display, io::IsTerminal};
+
+use anstyle::{AnsiColor, Style};
+
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const CAUTION: Style = AnsiColor::Yellow.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Says what is being done, in cargo's form; nothing in a pipe.
+pub(crate) fn step(verb: &str, what: impl Display) {
+    if std::io::stderr().is_terminal() {
+        note(verb, what);
+    }
+}
+
+/// Says what was done or will be done, in cargo's form.
+pub(crate) fn note(verb: &str, what: impl Display) {
+    anstream::eprintln!("{GOOD}{verb:>12}{GOOD:#} {what}");
+}
+
+/// Says what may be wrong.
+pub(crate) fn warn(what: impl Display) {
+    anstream::eprintln!("{CAUTION}warning{CAUTION:#}: {what}");
+}
+
+/// Says what went wrong and what led to it, outermost first.
+pub(crate) fn error(error: &anyhow::Error) {
+    let mut causes = error.chain();
+    if let Some(what) = causes.next() {
+        anstream::eprintln!("{BAD}error{BAD:#}: {what}");
+    }
+    for cause in causes {
+        anstream::eprintln!("  caused by: {cause}");
+    }
+}

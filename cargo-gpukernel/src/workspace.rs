@@ -1,0 +1,168 @@
+//! What cargo says about a workspace, and which of its packages are kernels and which launch them.
+
+use anyhow::Context;
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetKind, camino::Utf8PathBuf};
+
+use crate::cargo;
+
+/// The library of kernel crates.
+const DEVICE_LIBRARY: &str = "gpu-std";
+/// The library of the programs that launch kernels.
+const RUNTIME: &str = "gpukernel";
+
+/// A workspace, read through `cargo metadata`.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    metadata: Metadata,
+    target_dir: Utf8PathBuf,
+}
+
+/// What `--example NAME` means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Example<'a> {
+    /// An example target of a package.
+    Target {
+        /// The package that has it.
+        package: &'a str,
+    },
+    /// A package of its own, `examples/NAME`.
+    Package(&'a str),
+}
+
+impl Workspace {
+    /// Asks cargo.
+    pub(crate) fn load(options: &cargo::Options) -> anyhow::Result<Self> {
+        let mut command = MetadataCommand::new();
+        command.other_options(options.for_metadata());
+        if let Some(path) = &options.manifest_path {
+            command.manifest_path(path);
+        }
+        let metadata = command.exec().context("cannot read the workspace")?;
+        let target_dir = match &options.target_dir {
+            Some(dir) => Utf8PathBuf::try_from(dir.clone()).context("`--target-dir` is not UTF-8")?,
+            None => metadata.target_directory.clone(),
+        };
+        Ok(Self { metadata, target_dir })
+    }
+
+    /// Where cargo puts what it builds.
+    pub(crate) fn target_dir(&self) -> &Utf8PathBuf {
+        &self.target_dir
+    }
+
+    /// The folder of the workspace's Cargo.toml.
+    pub(crate) fn root(&self) -> &Utf8PathBuf {
+        &self.metadata.workspace_root
+    }
+
+    /// The packages whose source is on this disk: members, and the path dependencies of those.
+    fn local_packages(&self) -> impl Iterator<Item = &Package> {
+        self.metadata.packages.iter().filter(|package| package.source.is_none())
+    }
+
+    /// The packages that hold kernels: they build on gpu-std and launch nothing themselves.
+    pub(crate) fn kernel_crates(&self) -> Vec<&Package> {
+        self.local_packages()
+            .filter(|package| {
+                depends_on(package, DEVICE_LIBRARY, &[DependencyKind::Normal]) && !launches(package)
+            })
+            .collect()
+    }
+
+    /// The kernel crates that `names` select: kernel crates, or packages that depend on some. All, if empty.
+    pub(crate) fn selected_kernel_crates(&self, names: &[String]) -> anyhow::Result<Vec<&Package>> {
+        let all = self.kernel_crates();
+        if names.is_empty() {
+            return Ok(all);
+        }
+        let mut selected: Vec<&Package> = Vec::new();
+        for name in names {
+            let package = self
+                .local_packages()
+                .find(|package| package.name == name)
+                .with_context(|| format!("the workspace at {} has no package `{name}`", self.root()))?;
+            let mut found = all
+                .iter()
+                .filter(|kernels| {
+                    kernels.name == package.name
+                        || depends_on(package, &kernels.name, &[DependencyKind::Normal])
+                })
+                .peekable();
+            anyhow::ensure!(
+                found.peek().is_some(),
+                "the package `{name}` is no kernel crate and depends on none: a kernel crate has `{DEVICE_LIBRARY}` \
+                 under `[dependencies]` in its Cargo.toml"
+            );
+            selected.extend(found);
+        }
+        selected.sort_by_key(|package| &package.name);
+        selected.dedup_by_key(|package| &package.name);
+        Ok(selected)
+    }
+
+    /// The members that launch kernels: the runtime, and what depends on it.
+    pub(crate) fn launching_members(&self) -> Vec<&Package> {
+        self.metadata.workspace_packages().into_iter().filter(|package| launches(package)).collect()
+    }
+
+    /// The package of an artifact that cargo reports.
+    pub(crate) fn package(&self, id: &cargo_metadata::PackageId) -> Option<&Package> {
+        self.metadata.packages.iter().find(|package| package.id == *id)
+    }
+
+    /// The members with documentation tests, out of the named ones; out of all, if `names` is empty.
+    pub(crate) fn with_doc_tests(&self, names: &[String]) -> Vec<&str> {
+        self.metadata
+            .workspace_packages()
+            .into_iter()
+            .filter(|package| names.is_empty() || names.iter().any(|name| package.name == name))
+            .filter(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))
+            .map(|package| package.name.as_str())
+            .collect()
+    }
+
+    /// What `--example NAME` means in this workspace.
+    pub(crate) fn example(&self, name: &str) -> anyhow::Result<Example<'_>> {
+        let members = self.metadata.workspace_packages();
+        let mut known = Vec::new();
+        for package in &members {
+            let targets = package.targets.iter().filter(|target| target.is_kind(TargetKind::Example));
+            for target in targets {
+                if target.name == name {
+                    return Ok(Example::Target { package: &package.name });
+                }
+                known.push(target.name.as_str());
+            }
+        }
+        for package in &members {
+            let Some(folder) = package.manifest_path.parent() else { continue };
+            let is_example = folder.parent() == Some(self.root().join("examples").as_path());
+            if is_example && folder.file_name() == Some(name) {
+                return Ok(Example::Package(&package.name));
+            }
+            known.extend(folder.file_name().filter(|_| is_example));
+        }
+        known.sort_unstable();
+        match known.is_empty() {
+            true => anyhow::bail!("there is no example `{name}`: the workspace at {} has none", self.root()),
+            false => anyhow::bail!(
+                "there is no example `{name}` in the workspace at {}; there is {}",
+                self.root(),
+                known.join(", ")
+            ),
+        }
+    }
+}
+
+fn launches(package: &Package) -> bool {
+    package.name == RUNTIME
+        || depends_on(package, RUNTIME, &[DependencyKind::Normal, DependencyKind::Development])
+}
+
+fn depends_on(package: &Package, name: &str, kinds: &[DependencyKind]) -> bool {
+    package.dependencies.iter().any(|dependency| dependency.name == name && kinds.contains(&dependency.kind))
+}
+
+fn is_library(target: &cargo_metadata::Target) -> bool {
+    [TargetKind::Lib, TargetKind::RLib, TargetKind::ProcMacro].into_iter().any(|kind| target.is_kind(kind))
+}
