@@ -1,0 +1,206 @@
+//! Errors: why no toolchain was found, candidate by candidate, and what to do about it.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use semver::Version;
+use thiserror::Error;
+
+use super::{
+    CudaPart, Source,
+    rustc::{DEVICE_TARGET, MINIMUM_RUSTC},
+};
+
+/// Why a toolchain, or a part of it, cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ToolchainError {
+    /// No rustc qualifies as the device rustc.
+    #[error("{}", no_rustc(.refused))]
+    NoDeviceRustc {
+        /// Each candidate and why it was refused, in the order they were tried.
+        refused: Vec<Refused>,
+    },
+    /// The rustc that was asked for does not qualify.
+    #[error(
+        "the device rustc asked for by {setting} cannot be used\n  {path}: {refusal}\n\
+         Change or remove that setting: without it gpukernel looks for one by itself.",
+        path = .path.display()
+    )]
+    SettingRefused {
+        /// The variable or file that asked for it.
+        setting: String,
+        /// The rustc.
+        path: PathBuf,
+        /// Why not.
+        refusal: Refusal,
+    },
+    /// The CUDA toolkit that was asked for is not one.
+    #[error("{setting} asks for the CUDA toolkit in {path}, but {problem}", path = .path.display())]
+    NotAToolkit {
+        /// The variable or file that asked for it.
+        setting: String,
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// One of NVIDIA's tools is needed and missing.
+    #[error(
+        "{part} is needed but was not found (searched GPUKERNEL_CUDA, gpukernel.toml, CUDA_HOME, CUDA_PATH, PATH, \
+         /usr/local/cuda, /opt/cuda and gpukernel's cache)\n\
+         Run `cargo gpukernel setup` to get it, or set GPUKERNEL_CUDA to a CUDA toolkit's folder."
+    )]
+    CudaPartMissing {
+        /// The tool.
+        part: CudaPart,
+    },
+    /// `gpukernel.toml` cannot be understood.
+    #[error("{} cannot be understood: {source}", .file.display())]
+    Settings {
+        /// The file.
+        file: PathBuf,
+        /// The parser's message.
+        source: Box<toml::de::Error>,
+    },
+    /// `core` could not be built from source.
+    #[error(
+        "building core for {DEVICE_TARGET} with {} from {} failed:\n{message}",
+        .rustc.display(), .source_dir.display()
+    )]
+    CoreNotBuilt {
+        /// The rustc.
+        rustc: PathBuf,
+        /// The standard library's source.
+        source_dir: PathBuf,
+        /// What cargo and rustc said.
+        message: String,
+    },
+    /// There is no place for the cache.
+    #[error("there is no place for gpukernel's cache: HOME is not set; set GPUKERNEL_CACHE to a folder")]
+    NoCacheDirectory,
+    /// A file operation failed.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried, such as `create`.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl ToolchainError {
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), source }
+    }
+}
+
+/// A rustc that was looked at and not taken.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Refused {
+    /// The rustc.
+    pub path: PathBuf,
+    /// Where it came from.
+    pub source: Source,
+    /// Its version, if it told one.
+    pub version: Option<Version>,
+    /// Why it was not taken.
+    pub refusal: Refusal,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.path.display(), self.source)?;
+        write!(f, ": {}", self.refusal)
+    }
+}
+
+/// Why a rustc does not qualify as the device rustc.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// There is no such program.
+    #[error("there is no such program")]
+    NotFound,
+    /// It could not be started.
+    #[error("it cannot be started: {message}")]
+    NotStarted {
+        /// The operating system's message.
+        message: String,
+    },
+    /// It failed.
+    #[error("`{arguments}` failed: {message}")]
+    Failed {
+        /// What it was asked.
+        arguments: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// It answered something else than a rustc does.
+    #[error("`rustc -vV` did not print the line `{missing}`; it printed: {output}")]
+    NotRustc {
+        /// The line that was expected.
+        missing: &'static str,
+        /// What it printed, shortened.
+        output: String,
+    },
+    /// It is too old: it does not mark device functions as convergent, so barriers could be moved.
+    #[error("rustc {version} is too old: kernels need {MINIMUM_RUSTC} or later{hint}",
+            hint = if .version.pre.is_empty() { "" } else { " (a nightly: 1.97 or later)" })]
+    TooOld {
+        /// Its version.
+        version: Version,
+    },
+    /// It has no `core` for the device and no source to build it from.
+    #[error(
+        "rustc {version} has neither core for {DEVICE_TARGET} nor the source to build it (component rust-src) in {}",
+        .sysroot.display()
+    )]
+    NoCore {
+        /// Its version.
+        version: Version,
+        /// Where they were looked for.
+        sysroot: PathBuf,
+    },
+    /// Its LLVM cannot be loaded, because it is not a shared library beside it.
+    #[error("libLLVM {major}, which rustc {version} was built with, is not beside it; searched {searched}{found}",
+            found = found(.others))]
+    NoLibLlvm {
+        /// rustc's version.
+        version: Version,
+        /// The major version of LLVM that is needed.
+        major: u64,
+        /// The folders that were searched.
+        searched: String,
+        /// Libraries of other versions that were found there.
+        others: Vec<PathBuf>,
+    },
+}
+
+fn found(others: &[PathBuf]) -> String {
+    if others.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = others.iter().map(|path| path.display().to_string()).collect();
+    format!("; found only {}", names.join(", "))
+}
+
+fn no_rustc(refused: &[Refused]) -> String {
+    let mut text = format!(
+        "no rustc on this machine can compile kernels: it takes rustc {MINIMUM_RUSTC} or later, with core for \
+         {DEVICE_TARGET} or the component rust-src\n"
+    );
+    for candidate in refused {
+        text.push_str(&format!("  {candidate}\n"));
+    }
+    if refused.is_empty() {
+        text.push_str("  (no rustc was found at all)\n");
+    }
+    text.push_str("Run `cargo gpukernel setup` to get one; it touches no toolchain of yours.");
+    text
+}

@@ -1,0 +1,110 @@
+//! Finds what kernels are compiled with: the device rustc with its `core` and LLVM, and NVIDIA's tools.
+//!
+//! In go the environment, `gpukernel.toml` and what is installed; out comes a [`Toolchain`], or an error
+//! that names every candidate and why it was refused. Nothing here downloads: that is `setup`'s work.
+
+mod cache;
+mod candidates;
+mod cuda;
+mod driver;
+mod environment;
+mod error;
+mod libllvm;
+mod process;
+mod progress;
+mod report;
+mod resolve;
+mod rustc;
+mod settings;
+mod sysroot;
+#[cfg(test)]
+mod testing;
+
+use std::path::{Path, PathBuf};
+
+pub use self::{
+    cache::{Cache, CacheLock},
+    cuda::{CudaPart, CudaSource, CudaTool, CudaTools, RefusedToolkit},
+    driver::{Driver, Gpu},
+    environment::Environment,
+    error::{Refusal, Refused, ToolchainError},
+    libllvm::LibLlvm,
+    progress::{Event, Progress},
+    report::{Part, PartStatus, Report},
+    resolve::Source,
+    rustc::{DEVICE_TARGET, DeviceRustc, MINIMUM_RUSTC},
+    settings::Settings,
+};
+#[cfg(feature = "setup")]
+pub(crate) use self::{libllvm::Manifest, process::output_of, rustc::Probe};
+
+/// Everything kernels are compiled with.
+///
+/// ```no_run
+/// use gpukernel_build::toolchain::{FindOptions, Toolchain};
+///
+/// let toolchain = Toolchain::find(&FindOptions::new("."))?;
+/// println!("device rustc {} at {}", toolchain.rustc.version, toolchain.rustc.path.display());
+/// # Ok::<(), gpukernel_build::toolchain::ToolchainError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Toolchain {
+    /// The rustc that compiles kernel crates.
+    pub rustc: DeviceRustc,
+    /// NVIDIA's tools. Each may be missing: ask with [`CudaTools::require`] where one is needed.
+    pub cuda: CudaTools,
+}
+
+impl Toolchain {
+    /// Finds the device rustc, by the first rule that matches, and NVIDIA's tools:
+    ///
+    /// 1. `GPUKERNEL_RUSTC`, then `rustc = "…"` in `gpukernel.toml`;
+    /// 2. the active rustc (`RUSTC`, else the one in `PATH`), if it has `core` for the device;
+    /// 3. any toolchain of rustup that has it;
+    /// 4. any rustc with the component `rust-src`, from which `core`, `alloc` and `compiler_builtins` are
+    ///    built once into the cache (about 20 s);
+    /// 5. the toolchain that `cargo gpukernel setup` keeps in the cache.
+    ///
+    /// Among toolchains of one rule, stable ones come before nightlies and newer ones before older ones.
+    ///
+    /// # Errors
+    /// No candidate qualifies, a setting names something that does not, or building `core` fails.
+    pub fn find(options: &FindOptions<'_>) -> Result<Self, ToolchainError> {
+        Ok(Self { rustc: resolve::find(options)?, cuda: CudaTools::find(options)? })
+    }
+}
+
+/// Where to look, and whom to tell.
+#[derive(Clone)]
+pub struct FindOptions<'a> {
+    pub(crate) project_dir: PathBuf,
+    pub(crate) environment: Environment,
+    pub(crate) progress: Progress<'a>,
+}
+
+impl<'a> FindOptions<'a> {
+    /// Looks from the project in this folder, whose `gpukernel.toml` is searched upward from there, with the
+    /// environment of this process, silently.
+    pub fn new(project_dir: impl AsRef<Path>) -> Self {
+        Self {
+            project_dir: project_dir.as_ref().to_owned(),
+            environment: Environment::process(),
+            progress: Progress::silent(),
+        }
+    }
+
+    /// Reports what takes its time (building `core`, waiting for another process that does).
+    #[must_use]
+    pub fn progress(mut self, report: &'a (dyn Fn(Event<'_>) + Sync)) -> Self {
+        self.progress = Progress::to(report);
+        self
+    }
+
+    /// Replaces the environment variables that are consulted.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+}

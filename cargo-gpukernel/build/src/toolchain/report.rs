@@ -1,0 +1,248 @@
+//! Report: every part of a toolchain, found or missing, for `cargo gpukernel doctor`.
+//!
+//! It is made without an error on any machine, and nothing is built or written for it.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::{
+    Cache, CudaPart, CudaTools, Driver, FindOptions, Refusal, Refused, ToolchainError,
+    resolve::{self, Choice},
+    rustc::{Core, DEVICE_TARGET, MINIMUM_RUSTC},
+    sysroot,
+};
+
+/// The command that mends most.
+const SETUP: &str = "cargo gpukernel setup";
+
+/// Whether kernels can be built on this machine, and with what.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Whether every part that is needed to build kernels is there.
+    pub can_build: bool,
+    /// The parts, in the order in which a kernel passes through them.
+    pub parts: Vec<Part>,
+    /// Compilers and toolkits that were found and not taken, each with the reason.
+    pub refused: Vec<String>,
+}
+
+/// A part of a toolchain.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is there, and whether that matters.
+    pub status: PartStatus,
+    /// Its version.
+    pub version: Option<String>,
+    /// Where it is.
+    pub path: Option<PathBuf>,
+    /// Where it comes from, or what is wrong.
+    pub note: Option<String>,
+    /// The command that mends it.
+    pub mend: Option<String>,
+}
+
+/// Whether a part is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum PartStatus {
+    /// It is.
+    Ok,
+    /// It is not, and kernels cannot be built without it.
+    Missing,
+    /// It is not, and only some uses need it.
+    Optional,
+}
+
+impl Part {
+    fn ok(name: &'static str) -> Self {
+        Self { name, status: PartStatus::Ok, version: None, path: None, note: None, mend: None }
+    }
+
+    fn absent(name: &'static str, status: PartStatus, note: impl Into<String>, mend: &str) -> Self {
+        Self { status, note: Some(note.into()), mend: Some(mend.to_owned()), ..Self::ok(name) }
+    }
+}
+
+impl Report {
+    /// Looks at everything that [`Toolchain::find`](super::Toolchain::find) would, and at the driver.
+    pub fn collect(options: &FindOptions<'_>) -> Self {
+        let mut report = Self { can_build: false, parts: Vec::new(), refused: Vec::new() };
+        match resolve::choose(options) {
+            Ok(choice) => report.add_rustc(options, choice),
+            Err(error) => report.add_missing_rustc(error),
+        }
+        match CudaTools::find(options) {
+            Ok(tools) => report.add_cuda(&tools),
+            Err(error) => {
+                let mend = "change or remove that setting";
+                report.parts.push(Part::absent("CUDA toolkit", PartStatus::Missing, error.to_string(), mend));
+            }
+        }
+        report.add_driver(&Driver::find(&options.environment));
+        report.can_build = report.parts.iter().all(|part| part.status != PartStatus::Missing);
+        report
+    }
+
+    fn add_rustc(&mut self, options: &FindOptions<'_>, choice: Choice) {
+        let Choice { probe, source, refused } = choice;
+        self.refused.extend(refused.iter().map(Refused::to_string));
+        self.parts.push(Part {
+            version: Some(probe.version.to_string()),
+            path: Some(probe.path.clone()),
+            note: Some(source.to_string()),
+            ..Part::ok("device rustc")
+        });
+        let built =
+            Cache::locate(&options.environment).ok().and_then(|cache| sysroot::cached(&probe, &cache));
+        let (path, note) = match (&probe.core, built) {
+            (Core::Source(_), Some(built)) => (built, "built from rust-src"),
+            (Core::Source(library), None) => (library.clone(), "built from this source when first needed"),
+            (Core::Prebuilt | Core::Missing, _) => (probe.sysroot.clone(), "came with rustc"),
+        };
+        self.parts.push(Part {
+            version: Some(probe.version.to_string()),
+            path: Some(path),
+            note: Some(note.to_owned()),
+            ..Part::ok("core for nvptx64")
+        });
+        self.parts.push(Part {
+            version: Some(probe.llvm_version.to_string()),
+            path: Some(probe.libllvm.path),
+            ..Part::ok("libLLVM")
+        });
+    }
+
+    fn add_missing_rustc(&mut self, error: ToolchainError) {
+        let (note, mend) = match error {
+            ToolchainError::NoDeviceRustc { refused } => {
+                // The nearest miss is worth more than the general rule.
+                let lacks_core = refused.iter().find(|one| matches!(one.refusal, Refusal::NoCore { .. }));
+                let note = match lacks_core {
+                    Some(one) => one.refusal.to_string(),
+                    None => format!("no rustc {MINIMUM_RUSTC} or later"),
+                };
+                self.refused.extend(refused.iter().map(Refused::to_string));
+                (note, SETUP)
+            }
+            ToolchainError::SettingRefused { .. } => (error.to_string(), "change or remove that setting"),
+            error => (error.to_string(), SETUP),
+        };
+        self.parts.push(Part::absent("device rustc", PartStatus::Missing, note, mend));
+        let follows = format!("comes with a device rustc ({DEVICE_TARGET})");
+        self.parts.push(Part::absent("core for nvptx64", PartStatus::Missing, follows, mend));
+        self.parts.push(Part::absent("libLLVM", PartStatus::Missing, "comes with a device rustc", mend));
+    }
+
+    fn add_cuda(&mut self, tools: &CudaTools) {
+        self.refused.extend(tools.refused.iter().map(ToString::to_string));
+        let parts = [
+            (CudaPart::Libdevice, PartStatus::Missing, "math functions of kernels are linked from it"),
+            (
+                CudaPart::Ptxas,
+                PartStatus::Optional,
+                "without it images hold PTX only, compiled by the driver",
+            ),
+            (CudaPart::Nvcc, PartStatus::Optional, "compiles CUDA C linked into kernels"),
+            (CudaPart::Nvlink, PartStatus::Optional, "links CUDA C objects into kernels"),
+            (CudaPart::NvJitLink, PartStatus::Optional, "links and compiles at run time"),
+            (CudaPart::Cuobjdump, PartStatus::Optional, "shows what is in a cubin"),
+            (CudaPart::Nvdisasm, PartStatus::Optional, "shows machine code"),
+        ];
+        for (part, without, purpose) in parts {
+            self.parts.push(match tools.get(part) {
+                Some(tool) => Part {
+                    version: tool.version.as_ref().map(ToString::to_string),
+                    path: Some(tool.path.clone()),
+                    note: Some(tool.source.to_string()),
+                    ..Part::ok(part.name())
+                },
+                None => Part::absent(part.name(), without, purpose, SETUP),
+            });
+        }
+    }
+
+    fn add_driver(&mut self, driver: &Driver) {
+        let without = "kernels run on the CPU device";
+        let install = "install NVIDIA's driver: https://www.nvidia.com/drivers";
+        self.parts.push(match &driver.libcuda {
+            Some(path) => Part {
+                version: driver.version.clone(),
+                path: Some(path.clone()),
+                ..Part::ok("NVIDIA driver")
+            },
+            None => Part::absent("NVIDIA driver", PartStatus::Optional, without, install),
+        });
+        for gpu in &driver.gpus {
+            self.parts.push(Part {
+                version: Some(gpu.compute_capability.clone()),
+                note: Some(gpu.name.clone()),
+                ..Part::ok("GPU")
+            });
+        }
+        if driver.gpus.is_empty() {
+            self.parts.push(Part { mend: None, ..Part::absent("GPU", PartStatus::Optional, without, "") });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{Environment, testing::FakeRustc},
+        *,
+    };
+
+    fn report(dir: &std::path::Path) -> Report {
+        let environment = Environment::default()
+            .with("HOME", dir)
+            .with("GPUKERNEL_CACHE", dir.join("cache"))
+            .with("RUSTC", dir.join("rust/bin/rustc"));
+        Report::collect(&FindOptions::new(dir).environment(environment))
+    }
+
+    fn part<'r>(report: &'r Report, name: &str) -> &'r Part {
+        report.parts.iter().find(|part| part.name == name).unwrap()
+    }
+
+    #[test]
+    fn nothing_installed() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = report(dir.path());
+        assert!(!report.can_build);
+        let rustc = part(&report, "device rustc");
+        assert_eq!(rustc.status, PartStatus::Missing);
+        assert_eq!(rustc.mend.as_deref(), Some("cargo gpukernel setup"));
+        assert_eq!(part(&report, "ptxas").status, PartStatus::Optional);
+        assert_eq!(part(&report, "libdevice.10.bc").status, PartStatus::Missing);
+    }
+
+    #[test]
+    fn everything_needed() {
+        let dir = tempfile::tempdir().unwrap();
+        FakeRustc::new("1.96.0").source().install(&dir.path().join("rust"));
+        let libdevice = dir.path().join("cache/cuda/13.0/nvvm/libdevice");
+        std::fs::create_dir_all(&libdevice).unwrap();
+        std::fs::write(libdevice.join("libdevice.10.bc"), "").unwrap();
+        let report = report(dir.path());
+        assert!(report.can_build, "{report:#?}");
+        assert_eq!(part(&report, "libLLVM").version.as_deref(), Some("22.1.8"));
+        assert!(!dir.path().join("cache/sysroots").exists(), "nothing is built for a report");
+    }
+
+    #[test]
+    fn the_reason_of_each_refusal_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        FakeRustc::new("1.95.0").core().install(&dir.path().join("rust"));
+        let report = report(dir.path());
+        assert_eq!(report.refused.len(), 1);
+        assert!(report.refused[0].contains("rustc 1.95.0 is too old"), "{:?}", report.refused);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["parts"][0]["status"], "missing");
+    }
+}

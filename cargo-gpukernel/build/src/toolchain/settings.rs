@@ -1,0 +1,93 @@
+//! Settings: what a project asks for in its `gpukernel.toml`.
+//!
+//! ```toml
+//! rustc = "/opt/rust-1.96/bin/rustc"   # the device rustc: a path, relative to this file, or a program's name
+//! cuda = "/usr/local/cuda-13.0"        # the CUDA toolkit
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::ToolchainError;
+
+/// The name of the file.
+const FILE: &str = "gpukernel.toml";
+
+/// What `gpukernel.toml` says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The file, if there is one.
+    pub file: Option<PathBuf>,
+    /// The device rustc: a path, or a program's name to search in `PATH`.
+    pub rustc: Option<PathBuf>,
+    /// The CUDA toolkit's folder.
+    pub cuda: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    rustc: Option<PathBuf>,
+    cuda: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the `gpukernel.toml` of the project in this folder: the first one from there upward.
+    ///
+    /// # Errors
+    /// There is one that cannot be read or that has an unknown key.
+    pub fn load(project_dir: &Path) -> Result<Self, ToolchainError> {
+        let start =
+            std::path::absolute(project_dir).map_err(|e| ToolchainError::io("resolve", project_dir, e))?;
+        let Some(file) = start.ancestors().map(|dir| dir.join(FILE)).find(|file| file.is_file()) else {
+            return Ok(Self::default());
+        };
+        let text = std::fs::read_to_string(&file).map_err(|e| ToolchainError::io("read", &file, e))?;
+        let content: Content = toml::from_str(&text)
+            .map_err(|source| ToolchainError::Settings { file: file.clone(), source: Box::new(source) })?;
+        let base = file.parent().unwrap_or(&start).to_owned();
+        Ok(Self {
+            // A name without a folder is a program in PATH, as on a command line.
+            rustc: content
+                .rustc
+                .map(|path| if path.components().count() > 1 { base.join(path) } else { path }),
+            cuda: content.cuda.map(|path| base.join(path)),
+            file: Some(file),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(text: &str) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(FILE), text).unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        dir
+    }
+
+    #[test]
+    fn found_upward_and_relative_to_the_file() {
+        let dir = project("rustc = \"tools/rustc\"\ncuda = \"/opt/cuda\"\n");
+        let settings = Settings::load(&dir.path().join("a/b")).unwrap();
+        assert_eq!(settings.rustc, Some(dir.path().join("tools/rustc")));
+        assert_eq!(settings.cuda, Some(PathBuf::from("/opt/cuda")));
+    }
+
+    #[test]
+    fn a_bare_name_stays_one() {
+        let dir = project("rustc = \"rustc-1.96\"\n");
+        assert_eq!(Settings::load(dir.path()).unwrap().rustc, Some(PathBuf::from("rustc-1.96")));
+    }
+
+    #[test]
+    fn a_misspelt_key_is_an_error_that_names_file_and_key() {
+        let dir = project("rustcc = \"x\"\n");
+        let error = Settings::load(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("gpukernel.toml") && error.contains("rustcc"), "{error}");
+    }
+}
