@@ -57,8 +57,8 @@ pub(crate) fn probe(candidates: Vec<Candidate>, dir: &Path) -> (Vec<(Source, Pro
     for (candidate, answer) in candidates.into_iter().zip(answers) {
         match answer {
             Ok(Ok(probe)) => usable.push((candidate.source, probe)),
-            Ok(Err((version, refusal))) => {
-                refused.push(Refused { path: candidate.path, source: candidate.source, version, refusal });
+            Ok(Err(refusal)) => {
+                refused.push(Refused { path: candidate.path, source: candidate.source, refusal });
             }
             Err(panic) => std::panic::resume_unwind(panic),
         }

@@ -35,7 +35,7 @@ pub enum ToolchainError {
         /// The rustc.
         path: PathBuf,
         /// Why not.
-        refusal: Refusal,
+        refusal: Box<Refusal>,
     },
     /// The CUDA toolkit that was asked for is not one.
     #[error("{setting} asks for the CUDA toolkit in {path}, but {problem}", path = .path.display())]
@@ -107,8 +107,6 @@ pub struct Refused {
     pub path: PathBuf,
     /// Where it came from.
     pub source: Source,
-    /// Its version, if it told one.
-    pub version: Option<Version>,
     /// Why it was not taken.
     pub refusal: Refusal,
 }
@@ -180,6 +178,18 @@ pub enum Refusal {
         /// Libraries of other versions that were found there.
         others: Vec<PathBuf>,
     },
+}
+
+impl Refusal {
+    /// The version of the rustc that was refused, if it came to telling it.
+    pub fn version(&self) -> Option<&Version> {
+        match self {
+            Self::TooOld { version } | Self::NoCore { version, .. } | Self::NoLibLlvm { version, .. } => {
+                Some(version)
+            }
+            Self::NotFound | Self::NotStarted { .. } | Self::Failed { .. } | Self::NotRustc { .. } => None,
+        }
+    }
 }
 
 fn found(others: &[PathBuf]) -> String {

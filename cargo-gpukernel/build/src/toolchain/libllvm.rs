@@ -145,7 +145,7 @@ mod tests {
     fn none_is_refused_with_the_folders_searched() {
         let dir = tempfile::tempdir().unwrap();
         let rustc = FakeRustc::new("1.96.0").core().no_libllvm().install(dir.path());
-        let (_, refusal) = Probe::run(&rustc, dir.path()).unwrap_err();
+        let refusal = Probe::run(&rustc, dir.path()).unwrap_err();
         assert_eq!(
             refusal.to_string(),
             format!(
@@ -159,7 +159,7 @@ mod tests {
     fn one_of_another_major_version_is_refused_and_named() {
         let dir = tempfile::tempdir().unwrap();
         let rustc = FakeRustc::new("1.96.0").core().libllvm("libLLVM.so.19.1").install(dir.path());
-        let (_, refusal) = Probe::run(&rustc, dir.path()).unwrap_err();
+        let refusal = Probe::run(&rustc, dir.path()).unwrap_err();
         assert!(refusal.to_string().contains("found only"), "{refusal}");
         assert!(refusal.to_string().contains("libLLVM.so.19.1"), "{refusal}");
     }

@@ -126,12 +126,15 @@ fn asked_for(options: &FindOptions<'_>) -> Result<Option<(String, PathBuf)>, Too
 
 /// What was asked for is taken or refused; nothing else is tried in its stead.
 fn explicit(setting: String, path: &Path, options: &FindOptions<'_>) -> Result<Choice, ToolchainError> {
-    let refuse =
-        |refusal| ToolchainError::SettingRefused { setting: setting.clone(), path: path.to_owned(), refusal };
+    let refuse = |refusal| ToolchainError::SettingRefused {
+        setting: setting.clone(),
+        path: path.to_owned(),
+        refusal: Box::new(refusal),
+    };
     let program =
         options.environment.which(path.as_os_str()).ok_or_else(|| refuse(super::Refusal::NotFound))?;
     let program = std::path::absolute(&program).map_err(|e| ToolchainError::io("resolve", &program, e))?;
-    let probe = Probe::run(&program, &options.project_dir).map_err(|(_, refusal)| refuse(refusal))?;
+    let probe = Probe::run(&program, &options.project_dir).map_err(refuse)?;
     if probe.core == Core::Missing {
         return Err(refuse(probe.no_core()));
     }
@@ -157,12 +160,7 @@ fn take(
 }
 
 fn refuse_for_core(source: Source, probe: &Probe) -> Refused {
-    Refused {
-        path: probe.path.clone(),
-        source,
-        version: Some(probe.version.clone()),
-        refusal: probe.no_core(),
-    }
+    Refused { path: probe.path.clone(), source, refusal: probe.no_core() }
 }
 
 #[cfg(test)]

@@ -75,31 +75,27 @@ impl Probe {
     /// # Errors
     /// It is no rustc, is too old, or its LLVM is missing. A missing `core` is no error here, because the
     /// rules look for a better candidate first.
-    pub(crate) fn run(path: &Path, dir: &Path) -> Result<Self, (Option<Version>, Refusal)> {
-        let verbose_version =
-            output_of(Command::new(path).arg("-vV").current_dir(dir), "rustc -vV").map_err(|e| (None, e))?;
+    pub(crate) fn run(path: &Path, dir: &Path) -> Result<Self, Refusal> {
+        let verbose_version = output_of(Command::new(path).arg("-vV").current_dir(dir), "rustc -vV")?;
         let field = |name: &'static str| field(&verbose_version, name);
         let version = field("release: ")
             .and_then(|text| Version::parse(text).ok())
-            .ok_or_else(|| (None, not_rustc("release: VERSION", &verbose_version)))?;
-        let refuse = |refusal| (Some(version.clone()), refusal);
+            .ok_or_else(|| not_rustc("release: VERSION", &verbose_version))?;
         if !is_recent_enough(&version) {
-            return Err(refuse(Refusal::TooOld { version: version.clone() }));
+            return Err(Refusal::TooOld { version });
         }
         let llvm_version = field("LLVM version: ")
             .and_then(lenient_version)
-            .ok_or_else(|| refuse(not_rustc("LLVM version: VERSION", &verbose_version)))?;
-        let host =
-            field("host: ").ok_or_else(|| refuse(not_rustc("host: TRIPLE", &verbose_version)))?.to_owned();
+            .ok_or_else(|| not_rustc("LLVM version: VERSION", &verbose_version))?;
+        let host = field("host: ").ok_or_else(|| not_rustc("host: TRIPLE", &verbose_version))?.to_owned();
         let commit_hash = field("commit-hash: ").filter(|hash| *hash != "unknown").map(str::to_owned);
         let sysroot = output_of(
             Command::new(path).args(["--print", "sysroot"]).current_dir(dir),
             "rustc --print sysroot",
-        )
-        .map_err(refuse)?;
+        )?;
         let sysroot = PathBuf::from(sysroot);
         let path = behind_proxy(path, &sysroot);
-        let libllvm = LibLlvm::beside(&path, &sysroot, &host, &version, &llvm_version).map_err(refuse)?;
+        let libllvm = LibLlvm::beside(&path, &sysroot, &host, &version, &llvm_version)?;
         let core = Core::of(&sysroot);
         Ok(Self { path, version, commit_hash, host, llvm_version, libllvm, core, sysroot, verbose_version })
     }
@@ -240,7 +236,7 @@ mod tests {
     #[test]
     fn refusals_say_what_was_wrong() {
         let dir = tempfile::tempdir().unwrap();
-        let refusal = |rustc: &Path| Probe::run(rustc, dir.path()).unwrap_err().1.to_string();
+        let refusal = |rustc: &Path| Probe::run(rustc, dir.path()).unwrap_err().to_string();
 
         let old = FakeRustc::new("1.95.0").core().install(&dir.path().join("old"));
         assert_eq!(refusal(&old), "rustc 1.95.0 is too old: kernels need 1.96.0 or later");
