@@ -1,0 +1,190 @@
+//! Assembling: PTX goes in, machine code and what it uses of the device come out, by NVIDIA's ptxas.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+};
+
+use gpukernel_image::{Arch, Resources};
+
+/// Machine code of one architecture.
+pub(crate) struct Assembled {
+    pub(crate) cubin: Vec<u8>,
+    /// What each entry uses, by its name in PTX.
+    pub(crate) resources: BTreeMap<String, Resources>,
+}
+
+/// Assembling failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// ptxas cannot be started, or its files cannot be written and read.
+    #[error("cannot run {} on {}: {reason}", ptxas.display(), file.display())]
+    Run {
+        /// The assembler.
+        ptxas: PathBuf,
+        /// What it was to read or write.
+        file: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// ptxas does not know the architecture.
+    #[error("{} cannot assemble for {arch}: this ptxas knows {known}\nChoose architectures among those, or use a newer CUDA toolkit", ptxas.display())]
+    UnknownArch {
+        /// The assembler.
+        ptxas: PathBuf,
+        /// What was asked.
+        arch: Arch,
+        /// What it can do.
+        known: String,
+    },
+    /// ptxas rejects the PTX.
+    #[error("{} rejects {} for {arch}:\n{message}", ptxas.display(), file.display())]
+    Rejected {
+        /// The assembler.
+        ptxas: PathBuf,
+        /// The PTX.
+        file: PathBuf,
+        /// The architecture.
+        arch: Arch,
+        /// What it said.
+        message: String,
+    },
+}
+
+/// Assembles the PTX of each architecture in parallel; files lie in `dir` under `name`.
+pub(crate) fn assemble(
+    ptxas: &Path,
+    sources: &[(Arch, String)],
+    dir: &Path,
+    name: &str,
+) -> Result<Vec<Assembled>, AssembleError> {
+    thread::scope(|scope| {
+        let workers: Vec<_> = sources
+            .iter()
+            .map(|(arch, ptx)| scope.spawn(move || assemble_one(ptxas, *arch, ptx, dir, name)))
+            .collect();
+        let results = workers.into_iter().map(|worker| match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}
+
+fn assemble_one(
+    ptxas: &Path,
+    arch: Arch,
+    ptx: &str,
+    dir: &Path,
+    name: &str,
+) -> Result<Assembled, AssembleError> {
+    let source = dir.join(format!("{name}.{arch}.ptx"));
+    let target = source.with_extension("cubin");
+    let failed = |file: &Path| {
+        let file = file.to_owned();
+        move |reason| AssembleError::Run { ptxas: ptxas.to_owned(), file, reason }
+    };
+    fs::write(&source, ptx).map_err(failed(&source))?;
+    let output = Command::new(ptxas)
+        .arg(format!("--gpu-name={arch}"))
+        .args(["-O3", "--verbose", "--output-file"])
+        .arg(&target)
+        .arg(&source)
+        .output()
+        .map_err(failed(&source))?;
+    let messages = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        if messages.contains("is not defined for option 'gpu-name'") {
+            let known = known_archs(ptxas);
+            return Err(AssembleError::UnknownArch { ptxas: ptxas.to_owned(), arch, known });
+        }
+        let message = messages.trim().to_owned();
+        return Err(AssembleError::Rejected { ptxas: ptxas.to_owned(), file: source, arch, message });
+    }
+    let cubin = fs::read(&target).map_err(failed(&target))?;
+    Ok(Assembled { cubin, resources: parse_resources(&messages) })
+}
+
+/// The architectures in ptxas's help text.
+fn known_archs(ptxas: &Path) -> String {
+    let help = Command::new(ptxas).arg("--help").output().map(|output| output.stdout).unwrap_or_default();
+    let mut archs: Vec<Arch> = String::from_utf8_lossy(&help)
+        .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    archs.sort();
+    archs.dedup();
+    archs.iter().map(Arch::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What ptxas reports with `--verbose`: per entry a line that names it, then lines with numbers in front of what they count.
+fn parse_resources(messages: &str) -> BTreeMap<String, Resources> {
+    let mut all: BTreeMap<String, Resources> = BTreeMap::new();
+    let mut current: Option<&str> = None;
+    for line in messages.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            current = rest.split('\'').next();
+        } else if line.contains("Function properties for ") {
+            // Of entries and, later, of functions that were not inlined: those belong to no entry.
+            let name = line.rsplit(' ').next();
+            current = current.filter(|current| Some(*current) == name);
+        } else if let Some(name) = current {
+            let resources = all.entry(name.to_owned()).or_default();
+            for part in line.split(',') {
+                count_into(resources, part);
+            }
+        }
+    }
+    all
+}
+
+fn count_into(resources: &mut Resources, part: &str) {
+    let part = part.trim();
+    let mut words = part.split_whitespace().skip_while(|word| word.parse::<u32>().is_err());
+    let Some(number) = words.next().and_then(|word| word.parse().ok()) else { return };
+    let what = words.collect::<Vec<_>>().join(" ");
+    match what.as_str() {
+        "registers" => resources.registers = number,
+        "bytes stack frame" => resources.stack_bytes = number,
+        "bytes spill stores" => resources.spill_store_bytes = number,
+        "bytes spill loads" => resources.spill_load_bytes = number,
+        "bytes smem" => resources.shared_bytes = number,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_ptxas_reports() {
+        let messages = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'transpose' for 'sm_90'
+ptxas info    : Function properties for transpose
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 24 registers, used 1 barriers, 8 bytes cumulative stack size, 4224 bytes smem
+ptxas info    : Compile time = 12.345 ms
+ptxas info    : Compiling entry function 'saxpy' for 'sm_90'
+ptxas info    : Function properties for saxpy
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 10 registers, 388 bytes cmem[0]
+";
+        let resources = parse_resources(messages);
+        let transpose = Resources {
+            registers: 24,
+            stack_bytes: 8,
+            spill_store_bytes: 4,
+            spill_load_bytes: 12,
+            shared_bytes: 4224,
+        };
+        assert_eq!(resources["transpose"], transpose);
+        assert_eq!(resources["saxpy"], Resources { registers: 10, ..Resources::default() });
+        assert_eq!(resources.len(), 2);
+    }
+}

@@ -1,0 +1,145 @@
+//! For build scripts: two lines build a kernel crate into `OUT_DIR`, where `gpukernel::image!` embeds it from.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use gpukernel_image::{Arch, ImageWriter, Manifest};
+
+use crate::{
+    BuildInput, Emit, Error, Options, guard, pipeline,
+    toolchain::{FindOptions, Toolchain},
+};
+
+/// Builds a kernel crate from a build script.
+///
+/// ```no_run
+/// // build.rs
+/// fn main() -> Result<(), gpukernel_build::Error> {
+///     gpukernel_build::Builder::new("kernels").build()
+/// }
+/// ```
+///
+/// The program then embeds the image of the crate in folder `kernels`, whose package may have any name:
+///
+/// ```ignore
+/// static KERNELS: gpukernel::Image = gpukernel::image!("kernels");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is built before `build` is called"]
+pub struct Builder {
+    crate_dir: PathBuf,
+    options: Options,
+}
+
+impl Builder {
+    /// Builds the crate in this folder, relative to the package of the build script.
+    pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
+        Self { crate_dir: crate_dir.into(), options: Options::default() }
+    }
+
+    /// Makes machine code for these architectures instead of the default ones.
+    pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> Self {
+        self.options.archs = archs.into_iter().collect();
+        self
+    }
+
+    /// Whether a·b+c may be computed with one rounding, as nvcc does; it may by default.
+    pub fn contraction(mut self, allowed: bool) -> Self {
+        self.options.contraction = allowed;
+        self
+    }
+
+    /// Turns features of the kernel crate on.
+    pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
+        self.options.features = features.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Keeps files beside the image, for people to read.
+    pub fn emit(mut self, files: impl IntoIterator<Item = Emit>) -> Self {
+        self.options.emit = files.into_iter().collect();
+        self
+    }
+
+    /// Builds, and tells cargo when to build again.
+    ///
+    /// Under tools that only look at code (clippy, rust-analyzer, docs.rs), the image holds no code and says so.
+    ///
+    /// # Errors
+    /// As [`build`](crate::build); and if no build script calls this. Nothing is downloaded: where the toolchain is missing, the
+    /// error says which command gets it.
+    pub fn build(self) -> Result<(), Error> {
+        let out_dir = PathBuf::from(variable("OUT_DIR")?);
+        let package_dir = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+        let crate_path = package_dir.join(&self.crate_dir);
+        if guard::is_nested() {
+            return Err(Error::Recursion(crate_path));
+        }
+        for name in guard::DECIDING_VARIABLES {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+        let image = out_dir.join(image_name(&self.crate_dir));
+        if let Some(reason) = guard::needs_no_code() {
+            return write_empty_image(&image, &self.crate_dir, reason);
+        }
+        for name in ["GPUKERNEL_RUSTC", "GPUKERNEL_CUDA", "GPUKERNEL_CACHE", "CUDA_HOME", "CUDA_PATH"] {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+        let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
+        let input = BuildInput {
+            target_dir: device_target_dir(&out_dir),
+            out_dir: out_dir.clone(),
+            crate_path,
+            options: self.options,
+        };
+        let built = pipeline::build(&input, &toolchain)?;
+        for source in &built.sources {
+            println!("cargo::rerun-if-changed={}", source.display());
+        }
+        fs::rename(&built.image, &image).map_err(|reason| Error::File { path: image.clone(), reason })
+    }
+}
+
+fn variable(name: &'static str) -> Result<std::ffi::OsString, Error> {
+    env::var_os(name).ok_or(Error::NotABuildScript(name))
+}
+
+/// The image is named after the folder, as `gpukernel::image!` names it.
+fn image_name(crate_dir: &Path) -> String {
+    let name = crate_dir.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}.gpukimg")
+}
+
+/// One folder for all device code of a target directory: `OUT_DIR` is `…/target/<profile>/build/<package>/out`.
+fn device_target_dir(out_dir: &Path) -> PathBuf {
+    let target = out_dir.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "build"));
+    match target.and_then(|build| build.ancestors().nth(2)) {
+        Some(target) => target.join("gpukernel"),
+        None => out_dir.join("gpukernel"),
+    }
+}
+
+fn write_empty_image(path: &Path, crate_dir: &Path, reason: String) -> Result<(), Error> {
+    let mut manifest = Manifest::new(crate_dir.file_name().unwrap_or_default().to_string_lossy());
+    manifest.no_code = Some(reason);
+    fs::write(path, ImageWriter::new(manifest).finish())
+        .map_err(|reason| Error::File { path: path.to_owned(), reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_code_is_built_beside_the_profiles() {
+        let dir = |out| device_target_dir(Path::new(out));
+        assert_eq!(dir("/p/target/debug/build/p-1a2b/out"), Path::new("/p/target/gpukernel"));
+        assert_eq!(
+            dir("/t/x86_64-unknown-linux-gnu/release/build/p-1/out"),
+            Path::new("/t/x86_64-unknown-linux-gnu/gpukernel")
+        );
+        assert_eq!(dir("/odd/place"), Path::new("/odd/place/gpukernel"));
+    }
+}

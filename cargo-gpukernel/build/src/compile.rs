@@ -1,0 +1,179 @@
+//! Compiling: a kernel crate goes in, the libraries of its whole dependency graph come out, their members LLVM bitcode.
+//!
+//! cargo builds the crate as it is, an ordinary library, for `nvptx64-nvidia-cuda` with the device rustc. No linker runs.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::BufReader,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use cargo_metadata::Message;
+
+use crate::{
+    Options, guard,
+    toolchain::{DEVICE_TARGET, DeviceRustc},
+};
+
+/// What is compiled and where to.
+pub(crate) struct CompileInput<'a> {
+    /// The `Cargo.toml` of the kernel crate.
+    pub(crate) manifest: &'a Path,
+    /// cargo's target directory for device code: of its own, because cargo locks it.
+    pub(crate) target_dir: &'a Path,
+    pub(crate) rustc: &'a DeviceRustc,
+    pub(crate) options: &'a Options,
+}
+
+/// What came out.
+pub(crate) struct Compiled {
+    /// The name of the kernel crate as rustc knows it.
+    pub(crate) crate_name: String,
+    /// The libraries of the kernel crate and its dependencies.
+    pub(crate) libraries: Vec<PathBuf>,
+    /// The files that the crate and its local dependencies were compiled from.
+    pub(crate) sources: Vec<PathBuf>,
+}
+
+/// Compiling failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// cargo cannot be started.
+    #[error("cannot run {}: {reason}", program.display())]
+    Cargo {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// There is no `Cargo.toml` there.
+    #[error("there is no kernel crate at {}: the path leads to no Cargo.toml", .0.display())]
+    NoCrate(PathBuf),
+    /// The crate does not compile; rustc has said why on the error stream.
+    #[error("the kernel crate {} does not compile for the GPU; rustc's messages are above", .0.display())]
+    Rejected(PathBuf),
+    /// cargo built no library of the crate.
+    #[error("{} is no library crate: a kernel crate has a src/lib.rs and no crate-type but `lib`", .0.display())]
+    NoLibrary(PathBuf),
+    /// cargo's messages cannot be read.
+    #[error("cannot read cargo's messages: {0}")]
+    Messages(std::io::Error),
+}
+
+/// Compiles the crate; rustc's diagnostics go to the error stream untouched.
+pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError> {
+    if !input.manifest.is_file() {
+        return Err(CompileError::NoCrate(input.manifest.to_owned()));
+    }
+    let mut command = cargo(input);
+    let failed_to_run = |reason| CompileError::Cargo { program: PathBuf::from(command_program()), reason };
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed_to_run)?;
+    let mut artifacts = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(output)) {
+            if let Message::CompilerArtifact(artifact) = message.map_err(CompileError::Messages)? {
+                artifacts.push(artifact);
+            }
+        }
+    }
+    if !child.wait().map_err(failed_to_run)?.success() {
+        return Err(CompileError::Rejected(input.manifest.to_owned()));
+    }
+
+    // Build scripts and macros are built for the host, beside the target's own folder.
+    let device_dir = input.target_dir.join(DEVICE_TARGET);
+    let libraries = artifacts
+        .iter()
+        .flat_map(|artifact| &artifact.filenames)
+        .filter(|file| file.extension() == Some("rlib") && file.as_std_path().starts_with(&device_dir));
+    let libraries: Vec<_> = libraries.map(|file| file.clone().into_std_path_buf()).collect();
+
+    let manifest = input.manifest.canonicalize().unwrap_or_else(|_| input.manifest.to_owned());
+    let own = artifacts.iter().find(|artifact| {
+        artifact.manifest_path.as_std_path().canonicalize().is_ok_and(|path| path == manifest)
+            && artifact.filenames.iter().any(|file| file.extension() == Some("rlib"))
+    });
+    let own = own.ok_or_else(|| CompileError::NoLibrary(input.manifest.to_owned()))?;
+    let dep_info = own.filenames.iter().find(|file| file.extension() == Some("rlib"));
+    let mut sources = vec![manifest];
+    if let Some(text) = dep_info.and_then(|file| fs::read_to_string(file.with_extension("d")).ok()) {
+        sources.extend(dep_info_sources(&text));
+    }
+    Ok(Compiled { crate_name: own.target.name.replace('-', "_"), libraries, sources })
+}
+
+fn command_program() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+fn cargo(input: &CompileInput<'_>) -> Command {
+    let mut command = Command::new(command_program());
+    guard::clean_environment(&mut command);
+    command
+        .args([
+            "build",
+            "--release",
+            "--lib",
+            "--target",
+            DEVICE_TARGET,
+            "--message-format=json-render-diagnostics",
+        ])
+        .arg("--manifest-path")
+        .arg(input.manifest)
+        .arg("--target-dir")
+        .arg(input.target_dir)
+        .env("RUSTC", &input.rustc.path)
+        // The profile is ours, whatever the user's host code is built with. More debug info than lines would switch
+        // ptxas's optimiser off; one unit is what the linker would make of several anyway.
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "line-directives-only")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none");
+    if !input.options.features.is_empty() {
+        command.arg("--features").arg(input.options.features.join(","));
+    }
+    if let Some(sysroot) = &input.rustc.sysroot {
+        let mut flags = OsString::from("--sysroot\x1f");
+        flags.push(sysroot);
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags);
+    }
+    command
+}
+
+/// The files that a dep-info file names: those after the first colon, spaces in names escaped.
+fn dep_info_sources(text: &str) -> Vec<PathBuf> {
+    let Some((_, files)) = text.lines().next().and_then(|line| line.split_once(": ")) else {
+        return Vec::new();
+    };
+    let mut sources = Vec::new();
+    let mut name = String::new();
+    let mut characters = files.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => name.extend(characters.next()),
+            ' ' => sources.push(std::mem::take(&mut name)),
+            other => name.push(other),
+        }
+    }
+    sources.push(name);
+    sources.into_iter().filter(|name| !name.is_empty()).map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_escaped_names_from_dep_info() {
+        let text = "/t/libk.rlib: /k/src/lib.rs /k/my\\ file.rs\n\n/k/src/lib.rs:\n";
+        let expected = ["/k/src/lib.rs", "/k/my file.rs"].map(PathBuf::from);
+        assert_eq!(dep_info_sources(text), expected);
+        assert!(dep_info_sources("").is_empty());
+    }
+}

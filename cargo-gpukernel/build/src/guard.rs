@@ -1,0 +1,98 @@
+//! Who runs us: the nested cargo must not inherit the outer build, and tools that only look at code need no device code.
+
+use std::{env, process::Command};
+
+/// Set in the nested cargo, so that a kernel crate whose build script builds kernels again is noticed.
+const NESTED: &str = "GPUKERNEL_NESTED_BUILD";
+
+/// Whether this process runs inside a build of kernels.
+pub(crate) fn is_nested() -> bool {
+    env::var_os(NESTED).is_some()
+}
+
+/// The variables that decide what [`needs_no_code`] says: a build script that ran under clippy must run again under cargo.
+pub(crate) const DECIDING_VARIABLES: [&str; 4] =
+    ["DOCS_RS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "GPUKERNEL_NO_DEVICE_CODE"];
+
+/// Why no device code is needed in this run, if it is not: the tool that is looking.
+pub(crate) fn needs_no_code() -> Option<String> {
+    reason(|name| env::var(name).ok())
+}
+
+fn reason(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    if variable("DOCS_RS").is_some() {
+        return Some("it was built by docs.rs".into());
+    }
+    if variable("GPUKERNEL_NO_DEVICE_CODE").is_some_and(|value| !value.is_empty() && value != "0") {
+        return Some("it was built with GPUKERNEL_NO_DEVICE_CODE set".into());
+    }
+    for name in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER"] {
+        let wrapper = variable(name).unwrap_or_default();
+        for tool in ["clippy-driver", "rust-analyzer"] {
+            if wrapper.contains(tool) {
+                return Some(format!("it was built by {tool}"));
+            }
+        }
+    }
+    None
+}
+
+/// Takes everything out of the environment by which an outer cargo would steer the nested one.
+pub(crate) fn clean_environment(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        let Some(text) = name.to_str() else { continue };
+        let of_the_outer_build = text.starts_with("CARGO_CFG_")
+            || text.starts_with("CARGO_FEATURE_")
+            || text.starts_with("CARGO_PKG_")
+            || text.starts_with("CARGO_PROFILE_")
+            || text.starts_with("CARGO_BUILD_")
+            || text.starts_with("CARGO_TARGET_")
+            || text.starts_with("CARGO_UNSTABLE_")
+            || text.starts_with("RUSTC")
+            || text.starts_with("DEP_")
+            || [
+                "CARGO_ENCODED_RUSTFLAGS",
+                "CARGO_MANIFEST_DIR",
+                "CARGO_MANIFEST_PATH",
+                "CARGO_MANIFEST_LINKS",
+                "CARGO_MAKEFLAGS",
+                "CARGO_PRIMARY_PACKAGE",
+                "MAKEFLAGS",
+                "MFLAGS",
+                "RUSTFLAGS",
+                "RUSTDOC",
+                "RUSTDOCFLAGS",
+                "OUT_DIR",
+                "TARGET",
+                "HOST",
+                "PROFILE",
+                "DEBUG",
+                "OPT_LEVEL",
+                "NUM_JOBS",
+            ]
+            .contains(&text);
+        if of_the_outer_build {
+            command.env_remove(&name);
+        }
+    }
+    command.env(NESTED, "1");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_tools_that_need_no_code() {
+        let with = |key: &'static str, value: &'static str| {
+            reason(move |name| (name == key).then(|| value.to_owned()))
+        };
+        assert!(with("DOCS_RS", "1").is_some());
+        assert!(with("RUSTC_WORKSPACE_WRAPPER", "/x/bin/clippy-driver").is_some());
+        assert!(with("RUSTC_WRAPPER", "/x/rust-analyzer").is_some());
+        assert!(with("GPUKERNEL_NO_DEVICE_CODE", "1").is_some());
+        assert!(with("GPUKERNEL_NO_DEVICE_CODE", "0").is_none());
+        assert!(with("RUSTC_WRAPPER", "/usr/bin/sccache").is_none());
+        assert!(with("OTHER", "clippy-driver").is_none());
+    }
+}

@@ -1,0 +1,33 @@
+//! Step 11: the optimised module goes in, the PTX of each architecture comes out, in parallel.
+
+use std::thread;
+
+use gpukernel_image::Arch;
+
+use super::LinkError;
+use crate::llvm::{Context, Llvm, Module, TargetMachine};
+
+/// PTX for each architecture, in the order given.
+pub(crate) fn emit_ptx(
+    llvm: &'static Llvm,
+    bitcode: &[u8],
+    archs: &[Arch],
+) -> Result<Vec<String>, LinkError> {
+    thread::scope(|scope| {
+        let workers: Vec<_> =
+            archs.iter().map(|&arch| scope.spawn(move || emit(llvm, bitcode, arch))).collect();
+        let results = workers.into_iter().map(|worker| match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}
+
+/// Code generation changes the module, so each architecture reads its own copy, in a context of its own thread.
+fn emit(llvm: &'static Llvm, bitcode: &[u8], arch: Arch) -> Result<String, LinkError> {
+    let context = Context::new(llvm);
+    let machine = TargetMachine::new(&context, &arch.to_string())?;
+    let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
+    Ok(machine.emit_ptx(module)?)
+}

@@ -1,0 +1,149 @@
+//! Step 2: functions marked `#[kernel]` become entries that the driver launches.
+//!
+//! The macro leaves for each kernel a static in section `.gpukernel.meta`: a pointer to the entry, its launch contract, its
+//! path. The statics go away here.
+
+use std::collections::BTreeMap;
+
+use gpukernel_image::{Contract, Kernel, Parameter};
+
+use super::LinkError;
+use crate::llvm::{Linkage, Module, Value};
+
+const META_SECTION: &str = ".gpukernel.meta";
+
+/// The contract as `gpu_std::Contract` lays it out: seven 32-bit numbers.
+const CONTRACT_WORDS: usize = 7;
+
+/// A kernel in the module being linked.
+pub(super) struct Entry<'c> {
+    /// Its path: `kernels::saxpy`.
+    pub(super) name: String,
+    /// The name that PTX gets.
+    pub(super) symbol: String,
+    pub(super) function: Value<'c>,
+    pub(super) contract: Contract,
+}
+
+impl Entry<'_> {
+    /// What the image says about the kernel.
+    pub(super) fn describe(self, module: &Module<'_>) -> Kernel {
+        let parameters = module.parameter_layouts(self.function).into_iter();
+        Kernel {
+            parameters: parameters
+                .map(|(size_bytes, align_bytes)| Parameter { size_bytes, align_bytes })
+                .collect(),
+            name: self.name,
+            symbol: self.symbol,
+            contract: self.contract,
+            resources: BTreeMap::new(),
+        }
+    }
+}
+
+/// Finds the kernels, names them, and makes them entries. Sorted by path.
+pub(super) fn find_and_mark<'c>(module: &Module<'c>) -> Result<Vec<Entry<'c>>, LinkError> {
+    let statics: Vec<_> =
+        module.globals().into_iter().filter(|global| global.section() == META_SECTION).collect();
+    let mut entries = statics
+        .iter()
+        .filter(|global| !global.is_declaration())
+        .map(|global| read(*global).ok_or_else(|| LinkError::Description { symbol: global.name() }))
+        .collect::<Result<Vec<_>, _>>()?;
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+
+    // They only kept the statics alive that were just read; `#[used]` means nothing on a GPU.
+    for name in ["llvm.used", "llvm.compiler.used"] {
+        if let Some(list) = module.global(name) {
+            list.delete_global();
+        }
+    }
+    for global in statics {
+        global.delete_global();
+    }
+
+    choose_symbols(&mut entries);
+    // Two rounds, so that a symbol that a mangled name happens to equal is free when it is given out.
+    for (index, entry) in entries.iter().enumerate() {
+        entry.function.set_name(&format!("gpukernel.entry.{index}"));
+    }
+    for entry in &entries {
+        if let Some(other) = module.function(&entry.symbol) {
+            other.set_name(&format!("{}.device", entry.symbol));
+        }
+        entry.function.set_name(&entry.symbol);
+        entry.function.clear_section();
+        entry.function.set_linkage(Linkage::External);
+        entry.function.set_kernel_calling_convention();
+        set_contract_attributes(entry);
+    }
+    Ok(entries)
+}
+
+/// The static's initialiser is a struct of the pointer, then bytes; padding behind them is undefined.
+fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
+    let mut function = None;
+    let mut bytes = Vec::new();
+    for part in global.initializer()?.operands() {
+        if part.is_function() {
+            function = Some(part);
+        } else if let Some(data) = part.constant_bytes() {
+            bytes.extend(data);
+        }
+    }
+    let (contract, name) = bytes.split_at_checked(CONTRACT_WORDS * 4)?;
+    let words: Vec<u32> = contract
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect();
+    let given = |word: u32| (word != 0).then_some(word);
+    Some(Entry {
+        name: String::from_utf8(name.to_vec()).ok()?.trim_end_matches('\0').to_owned(),
+        symbol: String::new(),
+        function: function?,
+        contract: Contract {
+            block: given(words[0]).map(|x| [x, words[1], words[2]]),
+            max_block: given(words[3]),
+            min_blocks: given(words[4]),
+            max_registers: given(words[5]),
+            dims: given(words[6]),
+        },
+    })
+}
+
+/// The bare name where it is the only one of its kind, so that other programs find `saxpy` as `saxpy`; else the whole path.
+fn choose_symbols(entries: &mut [Entry<'_>]) {
+    let mut uses = BTreeMap::new();
+    for entry in entries.iter() {
+        *uses.entry(bare_name(&entry.name).to_owned()).or_insert(0) += 1;
+    }
+    for entry in entries {
+        let bare = bare_name(&entry.name);
+        entry.symbol = match uses.get(bare) {
+            Some(1) => bare.to_owned(),
+            _ => entry.name.replace("::", "__"),
+        };
+    }
+}
+
+fn bare_name(path: &str) -> &str {
+    let name = path.rsplit("::").next().unwrap_or(path);
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+/// The contract as LLVM passes it on to ptxas (LLVM's NVPTX usage guide, "Kernel attributes").
+fn set_contract_attributes(entry: &Entry<'_>) {
+    let Contract { block, max_block, min_blocks, max_registers, dims: _ } = &entry.contract;
+    let set = |key: &str, value: String| entry.function.add_text_attribute(key, &value);
+    if let Some([x, y, z]) = block {
+        set("nvvm.reqntid", format!("{x},{y},{z}"));
+    } else if let Some(threads) = max_block {
+        set("nvvm.maxntid", threads.to_string());
+    }
+    if let Some(blocks) = min_blocks {
+        set("nvvm.minctasm", blocks.to_string());
+    }
+    if let Some(registers) = max_registers {
+        set("nvvm.maxnreg", registers.to_string());
+    }
+}

@@ -1,0 +1,137 @@
+//! Linking: the bitcode of a kernel crate and of all it depends on goes in, one optimised module comes out, with every
+//! kernel an entry, ready to be emitted for any architecture.
+//!
+//! The steps in their order, one file each:
+//!
+//! 1. [`collect`]: the modules of the kernel crate, its dependencies and `core`, foreign debug info dropped
+//! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts
+//! 3. [`shared`]: statics of shared memory move to its address space
+//! 4. [`panics`]: panics become traps
+//! 5. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
+//! 6. [`ranges`]: contracts become ranges of the indices
+//! 7. [`contraction`]: a·b+c may become one instruction
+//! 8. [`internalise`]: nothing but kernels is visible from outside
+//! 9. `default<O3>`
+//! 10. [`undefined`]: what is still missing is an error
+//! 11. [`emit`]: PTX per architecture, in parallel
+
+mod call_graph;
+mod collect;
+mod contraction;
+mod emit;
+mod entries;
+mod internalise;
+mod panics;
+mod prelude;
+mod ranges;
+mod shared;
+mod undefined;
+
+use std::path::PathBuf;
+
+use gpukernel_image::{Arch, Kernel};
+
+use crate::{
+    llvm::{Context, Llvm, LlvmError, TargetMachine},
+    timings::Timings,
+};
+
+pub(crate) use emit::emit_ptx;
+
+/// What is linked.
+pub(crate) struct LinkInput {
+    /// Libraries that the user's build made: the kernel crate and its dependencies.
+    pub(crate) crates: Vec<PathBuf>,
+    /// Libraries that came with the toolchain: `core`, `alloc`, `compiler_builtins`.
+    pub(crate) sysroot: Vec<PathBuf>,
+    /// NVIDIA's math library as bitcode, if it was found.
+    pub(crate) libdevice: Option<PathBuf>,
+    /// The lowest architecture: what it lacks, the optimiser must not use.
+    pub(crate) lowest: Arch,
+    /// Whether a·b+c may be computed with one rounding.
+    pub(crate) contraction: bool,
+}
+
+/// What came out.
+pub(crate) struct Linked {
+    /// The optimised module.
+    pub(crate) bitcode: Vec<u8>,
+    /// The same as text, if it was asked for.
+    pub(crate) text: Option<String>,
+    /// Its kernels; resources come later, from ptxas.
+    pub(crate) kernels: Vec<Kernel>,
+}
+
+/// Linking failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// LLVM refused.
+    #[error(transparent)]
+    Llvm(#[from] LlvmError),
+    /// A library of the build cannot be read.
+    #[error("cannot read the library {}: {reason}", path.display())]
+    Library {
+        /// The library.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The description that `#[kernel]` left in the bitcode is not of this version.
+    #[error(
+        "the kernel described by `{symbol}` cannot be read: gpu-std and gpukernel-build must have the same version"
+    )]
+    Description {
+        /// The static that holds the description.
+        symbol: String,
+    },
+    /// Functions that no library has.
+    #[error("{}", undefined::describe(.0))]
+    Undefined(Vec<UndefinedSymbol>),
+}
+
+/// A function that kernels call and no library has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndefinedSymbol {
+    /// Its name, demangled.
+    pub name: String,
+    /// The kernels that need it.
+    pub kernels: Vec<String>,
+    /// What is known about where it would come from.
+    pub hint: Option<String>,
+}
+
+/// Links and optimises.
+pub(crate) fn link(
+    llvm: &'static Llvm,
+    input: &LinkInput,
+    want_text: bool,
+    timings: &mut Timings,
+) -> Result<Linked, LinkError> {
+    let context = Context::new(llvm);
+    let machine = TargetMachine::new(&context, &input.lowest.to_string())?;
+
+    let module = timings.step("read and link bitcode", || collect::collect(&context, input))?;
+    let kernels = timings.step("prepare kernels", || {
+        let kernels = entries::find_and_mark(&module)?;
+        shared::move_to_shared_memory(&module);
+        panics::trap_on_panic(&module);
+        prelude::link(&context, &module, input.libdevice.as_deref())?;
+        internalise::internalise(&module, &kernels);
+        module.run_passes("globaldce,always-inline", &machine)?;
+        ranges::set_ranges(&module, &kernels);
+        if input.contraction {
+            contraction::allow(&module);
+        }
+        module.verify()?;
+        Ok::<_, LinkError>(kernels)
+    })?;
+    timings.step("optimise", || module.run_passes("default<O3>", &machine))?;
+    undefined::check(&module, &kernels, input.libdevice.is_some())?;
+
+    Ok(Linked {
+        bitcode: module.to_bitcode(),
+        text: want_text.then(|| module.to_text()),
+        kernels: kernels.into_iter().map(|entry| entry.describe(&module)).collect(),
+    })
+}

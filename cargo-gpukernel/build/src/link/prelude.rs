@@ -1,0 +1,46 @@
+//! Step 5: the operations that Rust cannot express are linked in.
+//!
+//! The prelude is LLVM IR text: special registers, barriers, atomics and so on, each a small function that gpu-std declares
+//! and that is inlined at once. libdevice is NVIDIA's math library; it is linked where a kernel crate calls `__nv_…`.
+
+use std::{fs, path::Path};
+
+use super::LinkError;
+use crate::llvm::{Context, Module};
+
+const PRELUDE: &str = include_str!("prelude.ll");
+
+/// Links the prelude, and libdevice where it is needed and there.
+pub(super) fn link<'c>(
+    context: &'c Context,
+    module: &Module<'c>,
+    libdevice: Option<&Path>,
+) -> Result<(), LinkError> {
+    let prelude = Module::from_text(context, PRELUDE, "the gpukernel prelude")?;
+    prelude.set_target_like(module);
+    module.link(prelude, "the gpukernel prelude")?;
+
+    let needs_libdevice = module
+        .functions()
+        .iter()
+        .any(|function| function.is_declaration() && is_of_libdevice(&function.name()));
+    if let (true, Some(path)) = (needs_libdevice, libdevice) {
+        let bytes = fs::read(path)
+            .map_err(|error| LinkError::Library { path: path.to_owned(), reason: error.to_string() })?;
+        let library = Module::from_bitcode(context, &bytes, &path.display().to_string())?;
+        library.set_target_like(module);
+        for function in library.functions() {
+            function.remove_text_attribute("target-cpu");
+            function.remove_text_attribute("target-features");
+        }
+        module.link(library, "libdevice")?;
+        // What libdevice's `__nvvm_reflect("__CUDA_FTZ")` answers: denormals are kept.
+        module.set_flag("nvvm-reflect-ftz", 0);
+    }
+    Ok(())
+}
+
+/// Whether a function is one of NVIDIA's math library.
+pub(super) fn is_of_libdevice(name: &str) -> bool {
+    name.starts_with("__nv_")
+}

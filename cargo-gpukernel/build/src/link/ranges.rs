@@ -1,0 +1,147 @@
+//! Step 6: launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
+//!
+//! Every read of a special register gets the range that holds for all kernels which reach it. A range of one value is that
+//! value. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of
+//! the block's extents.
+
+use gpukernel_image::Contract;
+
+use super::{call_graph, entries::Entry};
+use crate::llvm::Module;
+
+/// The values `low..high` that a register may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    low: u32,
+    high: u32,
+}
+
+impl Range {
+    const fn new(low: u32, high: u32) -> Self {
+        Self { low, high }
+    }
+
+    const fn only(value: u32) -> Self {
+        Self::new(value, value + 1)
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self::new(self.low.min(other.low), self.high.max(other.high))
+    }
+}
+
+/// A special register for one axis.
+#[derive(Clone, Copy, Debug)]
+enum Register {
+    ThreadIndex(usize),
+    BlockDim(usize),
+    BlockIndex(usize),
+    GridDim(usize),
+}
+
+/// Largest block and grid along each axis (CUDA C++ Programming Guide, "Compute Capabilities", the same for all of them).
+const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+
+impl Register {
+    /// The register that an intrinsic reads.
+    fn of_intrinsic(name: &str) -> Option<Self> {
+        let (register, axis) = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?.split_once('.')?;
+        let axis = match axis {
+            "x" => 0,
+            "y" => 1,
+            "z" => 2,
+            _ => return None,
+        };
+        Some(match register {
+            "tid" => Self::ThreadIndex(axis),
+            "ntid" => Self::BlockDim(axis),
+            "ctaid" => Self::BlockIndex(axis),
+            "nctaid" => Self::GridDim(axis),
+            _ => return None,
+        })
+    }
+
+    /// Its values in launches that keep to a contract.
+    fn range(self, contract: &Contract) -> Range {
+        let flat = |axis: usize| contract.dims.is_some_and(|dims| axis as u32 >= dims);
+        let exact = |axis: usize| match contract.block {
+            Some(block) => Some(block[axis]),
+            None => flat(axis).then_some(1),
+        };
+        let most = |axis: usize| contract.max_block.unwrap_or(u32::MAX).min(MAX_BLOCK[axis]);
+        match self {
+            Self::ThreadIndex(axis) => Range::new(0, exact(axis).unwrap_or(most(axis))),
+            Self::BlockDim(axis) => match exact(axis) {
+                Some(extent) => Range::only(extent),
+                None => Range::new(1, most(axis) + 1),
+            },
+            Self::BlockIndex(axis) if flat(axis) => Range::only(0),
+            Self::BlockIndex(axis) => Range::new(0, MAX_GRID[axis]),
+            Self::GridDim(axis) if flat(axis) => Range::only(1),
+            Self::GridDim(axis) => Range::new(1, MAX_GRID[axis] + 1),
+        }
+    }
+}
+
+/// Sets the ranges of all reads of special registers in the module.
+pub(super) fn set_ranges(module: &Module<'_>, kernels: &[Entry<'_>]) {
+    let reached_by = call_graph::reached_by(kernels);
+    for function in module.functions() {
+        let Some(reaching) = reached_by.get(&function) else { continue };
+        for instruction in function.instructions() {
+            let register = instruction.called().and_then(|called| Register::of_intrinsic(&called.name()));
+            let Some(register) = register else { continue };
+            let ranges = reaching.iter().map(|&kernel| register.range(&kernels[kernel].contract));
+            match ranges.reduce(Range::union) {
+                Some(Range { low, high }) if high - low == 1 => instruction.replace_by_constant(low),
+                Some(Range { low, high }) => instruction.set_returned_range(low, high),
+                None => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(name: &str, contract: &Contract) -> (u32, u32) {
+        let range =
+            Register::of_intrinsic(&format!("llvm.nvvm.read.ptx.sreg.{name}")).unwrap().range(contract);
+        (range.low, range.high)
+    }
+
+    #[test]
+    fn exact_block_fixes_each_axis() {
+        let contract = Contract { block: Some([32, 8, 1]), ..Contract::default() };
+        assert_eq!(range("tid.x", &contract), (0, 32));
+        assert_eq!(range("tid.y", &contract), (0, 8));
+        assert_eq!(range("tid.z", &contract), (0, 1));
+        assert_eq!(range("ntid.y", &contract), (8, 9));
+    }
+
+    #[test]
+    fn max_block_and_dims_bound_what_they_can() {
+        let contract = Contract { max_block: Some(256), dims: Some(1), ..Contract::default() };
+        assert_eq!(range("tid.x", &contract), (0, 256));
+        assert_eq!(range("ntid.x", &contract), (1, 257));
+        assert_eq!(range("tid.y", &contract), (0, 1));
+        assert_eq!(range("ctaid.y", &contract), (0, 1));
+        assert_eq!(range("nctaid.z", &contract), (1, 2));
+    }
+
+    #[test]
+    fn no_contract_leaves_the_limits_of_the_hardware() {
+        let contract = Contract::default();
+        assert_eq!(range("tid.z", &contract), (0, 64));
+        assert_eq!(range("ctaid.x", &contract), (0, 2_147_483_647));
+        assert_eq!(range("nctaid.y", &contract), (1, 65536));
+    }
+
+    #[test]
+    fn shared_helpers_get_the_union() {
+        assert_eq!(Range::new(0, 32).union(Range::new(0, 128)), Range::new(0, 128));
+        assert_eq!(Range::only(8).union(Range::only(16)), Range::new(8, 17));
+    }
+}

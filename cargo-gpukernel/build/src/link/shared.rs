@@ -1,0 +1,22 @@
+//! Step 3: statics of shared memory move to its address space.
+//!
+//! Rust has no address spaces. The macro puts shared arrays into section `.gpukernel.shared`; replacing each by a global in
+//! address space 3, cast to a generic pointer, lets LLVM infer the space at every use: `ld.shared`, `st.shared`.
+
+use crate::llvm::{Linkage, Module};
+
+const SHARED_SECTION: &str = ".gpukernel.shared";
+
+/// Replaces every static of the section.
+pub(super) fn move_to_shared_memory(module: &Module<'_>) {
+    let statics = module.globals().into_iter().filter(|global| global.section() == SHARED_SECTION);
+    for (index, global) in statics.enumerate() {
+        // PTX names hold no dots, mangled names may.
+        let name = format!("gpukernel_shared_{index}");
+        if let Some(replacement) = module.add_shared_global(&name, global) {
+            replacement.set_linkage(Linkage::Internal);
+            global.replace_by_cast_of(replacement);
+            global.delete_global();
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The functions of libLLVM's C API that we call, looked up at run time in the library that the device rustc brings.
+//!
+//! Loaded and not linked, because users have no LLVM to link against, and because bitcode is read reliably only by
+//! the LLVM that wrote it.
+
+use std::{
+    ffi::{c_char, c_int, c_uint, c_ulonglong, c_void},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use libloading::Library;
+
+use super::LlvmError;
+
+/// An opaque handle of the C API.
+macro_rules! handles {
+    ($($name:ident),*) => {$(
+        #[repr(C)]
+        pub(super) struct $name {
+            _opaque: [u8; 0],
+        }
+    )*};
+}
+
+handles!(
+    LLVMContext,
+    LLVMModule,
+    LLVMValue,
+    LLVMType,
+    LLVMUse,
+    LLVMBasicBlock,
+    LLVMBuilder,
+    LLVMMemoryBuffer,
+    LLVMAttribute,
+    LLVMMetadata,
+    LLVMTarget,
+    LLVMTargetMachine,
+    LLVMTargetData,
+    LLVMPassBuilderOptions,
+    LLVMErrorBox,
+    LLVMDiagnostic
+);
+
+pub(super) type DiagnosticHandler = extern "C" fn(*mut LLVMDiagnostic, *mut c_void);
+
+macro_rules! functions {
+    ($($name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// The loaded library and its functions.
+        #[allow(non_snake_case)]
+        pub(crate) struct Llvm {
+            $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            /// Keeps the code mapped.
+            _library: Library,
+        }
+
+        impl Llvm {
+            fn look_up(library: Library, path: &Path) -> Result<Self, LlvmError> {
+                $(
+                    // SAFETY: the type is the one that llvm-c declares for this name in every LLVM 22.
+                    #[allow(non_snake_case)]
+                    let $name = *unsafe {
+                        library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(
+                            concat!(stringify!($name), "\0"),
+                        )
+                    }
+                    .map_err(|_| LlvmError::Symbol { path: path.to_owned(), name: stringify!($name) })?;
+                )*
+                Ok(Self { $($name,)* _library: library })
+            }
+        }
+    };
+}
+
+functions! {
+    LLVMGetVersion(*mut c_uint, *mut c_uint, *mut c_uint);
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+
+    LLVMContextCreate() -> *mut LLVMContext;
+    LLVMContextDispose(*mut LLVMContext);
+    LLVMContextSetDiagnosticHandler(*mut LLVMContext, Option<DiagnosticHandler>, *mut c_void);
+    LLVMGetDiagInfoDescription(*mut LLVMDiagnostic) -> *mut c_char;
+    LLVMGetDiagInfoSeverity(*mut LLVMDiagnostic) -> c_int;
+    LLVMDisposeMessage(*mut c_char);
+    LLVMGetErrorMessage(*mut LLVMErrorBox) -> *mut c_char;
+    LLVMDisposeErrorMessage(*mut c_char);
+
+    LLVMCreateMemoryBufferWithMemoryRangeCopy(*const c_char, usize, *const c_char) -> *mut LLVMMemoryBuffer;
+    LLVMDisposeMemoryBuffer(*mut LLVMMemoryBuffer);
+    LLVMGetBufferStart(*mut LLVMMemoryBuffer) -> *const c_char;
+    LLVMGetBufferSize(*mut LLVMMemoryBuffer) -> usize;
+
+    LLVMParseBitcodeInContext2(*mut LLVMContext, *mut LLVMMemoryBuffer, *mut *mut LLVMModule) -> c_int;
+    LLVMParseIRInContext(*mut LLVMContext, *mut LLVMMemoryBuffer, *mut *mut LLVMModule, *mut *mut c_char) -> c_int;
+    LLVMWriteBitcodeToMemoryBuffer(*mut LLVMModule) -> *mut LLVMMemoryBuffer;
+    LLVMPrintModuleToString(*mut LLVMModule) -> *mut c_char;
+    LLVMDisposeModule(*mut LLVMModule);
+    LLVMLinkModules2(*mut LLVMModule, *mut LLVMModule) -> c_int;
+    LLVMStripModuleDebugInfo(*mut LLVMModule) -> c_int;
+    LLVMVerifyModule(*mut LLVMModule, c_int, *mut *mut c_char) -> c_int;
+    LLVMGetDataLayoutStr(*mut LLVMModule) -> *const c_char;
+    LLVMSetDataLayout(*mut LLVMModule, *const c_char);
+    LLVMSetTarget(*mut LLVMModule, *const c_char);
+    LLVMGetModuleDataLayout(*mut LLVMModule) -> *mut LLVMTargetData;
+    LLVMAddModuleFlag(*mut LLVMModule, c_int, *const c_char, usize, *mut LLVMMetadata);
+    LLVMValueAsMetadata(*mut LLVMValue) -> *mut LLVMMetadata;
+
+    LLVMGetFirstGlobal(*mut LLVMModule) -> *mut LLVMValue;
+    LLVMGetNextGlobal(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMGetNamedGlobal(*mut LLVMModule, *const c_char) -> *mut LLVMValue;
+    LLVMAddGlobalInAddressSpace(*mut LLVMModule, *mut LLVMType, *const c_char, c_uint) -> *mut LLVMValue;
+    LLVMDeleteGlobal(*mut LLVMValue);
+    LLVMGetInitializer(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMSetInitializer(*mut LLVMValue, *mut LLVMValue);
+    LLVMSetExternallyInitialized(*mut LLVMValue, c_int);
+    LLVMGlobalGetValueType(*mut LLVMValue) -> *mut LLVMType;
+    LLVMGetAlignment(*mut LLVMValue) -> c_uint;
+    LLVMSetAlignment(*mut LLVMValue, c_uint);
+
+    LLVMGetFirstFunction(*mut LLVMModule) -> *mut LLVMValue;
+    LLVMGetNextFunction(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMAddFunction(*mut LLVMModule, *const c_char, *mut LLVMType) -> *mut LLVMValue;
+    LLVMGetNamedFunction(*mut LLVMModule, *const c_char) -> *mut LLVMValue;
+    LLVMDeleteFunction(*mut LLVMValue);
+    LLVMSetFunctionCallConv(*mut LLVMValue, c_uint);
+    LLVMCountParams(*mut LLVMValue) -> c_uint;
+    LLVMGetParam(*mut LLVMValue, c_uint) -> *mut LLVMValue;
+    LLVMGetFirstBasicBlock(*mut LLVMValue) -> *mut LLVMBasicBlock;
+    LLVMGetNextBasicBlock(*mut LLVMBasicBlock) -> *mut LLVMBasicBlock;
+    LLVMAppendBasicBlockInContext(*mut LLVMContext, *mut LLVMValue, *const c_char) -> *mut LLVMBasicBlock;
+    LLVMGetFirstInstruction(*mut LLVMBasicBlock) -> *mut LLVMValue;
+    LLVMGetNextInstruction(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsACallInst(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMGetCalledValue(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMCanValueUseFastMathFlags(*mut LLVMValue) -> c_int;
+    LLVMGetFastMathFlags(*mut LLVMValue) -> c_uint;
+    LLVMSetFastMathFlags(*mut LLVMValue, c_uint);
+
+    LLVMGetValueName2(*mut LLVMValue, *mut usize) -> *const c_char;
+    LLVMSetValueName2(*mut LLVMValue, *const c_char, usize);
+    LLVMGetSection(*mut LLVMValue) -> *const c_char;
+    LLVMSetSection(*mut LLVMValue, *const c_char);
+    LLVMIsDeclaration(*mut LLVMValue) -> c_int;
+    LLVMSetLinkage(*mut LLVMValue, c_int);
+    LLVMSetVisibility(*mut LLVMValue, c_int);
+    LLVMGetNumOperands(*mut LLVMValue) -> c_int;
+    LLVMGetOperand(*mut LLVMValue, c_uint) -> *mut LLVMValue;
+    LLVMIsAFunction(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAGlobalVariable(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAConstant(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAConstantDataSequential(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMGetAsString(*mut LLVMValue, *mut usize) -> *const c_char;
+    LLVMGetFirstUse(*mut LLVMValue) -> *mut LLVMUse;
+    LLVMReplaceAllUsesWith(*mut LLVMValue, *mut LLVMValue);
+    LLVMTypeOf(*mut LLVMValue) -> *mut LLVMType;
+    LLVMGetUndef(*mut LLVMType) -> *mut LLVMValue;
+    LLVMConstAddrSpaceCast(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
+    LLVMConstInt(*mut LLVMType, c_ulonglong, c_int) -> *mut LLVMValue;
+    LLVMInt32TypeInContext(*mut LLVMContext) -> *mut LLVMType;
+    LLVMABISizeOfType(*mut LLVMTargetData, *mut LLVMType) -> c_ulonglong;
+    LLVMABIAlignmentOfType(*mut LLVMTargetData, *mut LLVMType) -> c_uint;
+
+    LLVMGetEnumAttributeKindForName(*const c_char, usize) -> c_uint;
+    LLVMCreateEnumAttribute(*mut LLVMContext, c_uint, u64) -> *mut LLVMAttribute;
+    LLVMCreateStringAttribute(*mut LLVMContext, *const c_char, c_uint, *const c_char, c_uint) -> *mut LLVMAttribute;
+    LLVMCreateConstantRangeAttribute(*mut LLVMContext, c_uint, c_uint, *const u64, *const u64) -> *mut LLVMAttribute;
+    LLVMAddAttributeAtIndex(*mut LLVMValue, c_uint, *mut LLVMAttribute);
+    LLVMRemoveCallSiteEnumAttribute(*mut LLVMValue, c_uint, c_uint);
+    LLVMAddCallSiteAttribute(*mut LLVMValue, c_uint, *mut LLVMAttribute);
+    LLVMGetEnumAttributeAtIndex(*mut LLVMValue, c_uint, c_uint) -> *mut LLVMAttribute;
+    LLVMGetTypeAttributeValue(*mut LLVMAttribute) -> *mut LLVMType;
+    LLVMRemoveStringAttributeAtIndex(*mut LLVMValue, c_uint, *const c_char, c_uint);
+
+    LLVMCreateBuilderInContext(*mut LLVMContext) -> *mut LLVMBuilder;
+    LLVMDisposeBuilder(*mut LLVMBuilder);
+    LLVMPositionBuilderAtEnd(*mut LLVMBuilder, *mut LLVMBasicBlock);
+    LLVMBuildCall2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
+    LLVMBuildUnreachable(*mut LLVMBuilder) -> *mut LLVMValue;
+    LLVMLookupIntrinsicID(*const c_char, usize) -> c_uint;
+    LLVMGetIntrinsicDeclaration(*mut LLVMModule, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMValue;
+    LLVMIntrinsicGetType(*mut LLVMContext, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMType;
+
+    LLVMGetTargetFromTriple(*const c_char, *mut *mut LLVMTarget, *mut *mut c_char) -> c_int;
+    LLVMCreateTargetMachine(*mut LLVMTarget, *const c_char, *const c_char, *const c_char, c_int, c_int, c_int) -> *mut LLVMTargetMachine;
+    LLVMDisposeTargetMachine(*mut LLVMTargetMachine);
+    LLVMTargetMachineEmitToMemoryBuffer(*mut LLVMTargetMachine, *mut LLVMModule, c_int, *mut *mut c_char, *mut *mut LLVMMemoryBuffer) -> c_int;
+    LLVMCreatePassBuilderOptions() -> *mut LLVMPassBuilderOptions;
+    LLVMDisposePassBuilderOptions(*mut LLVMPassBuilderOptions);
+    LLVMRunPasses(*mut LLVMModule, *const c_char, *mut LLVMTargetMachine, *mut LLVMPassBuilderOptions) -> *mut LLVMErrorBox;
+}
+
+// SAFETY: the table holds addresses of functions; LLVM's C API may be called from any thread as long as each context stays
+// on one thread at a time, which `Context` sees to by not being `Sync`.
+unsafe impl Send for Llvm {}
+// SAFETY: as above.
+unsafe impl Sync for Llvm {}
+
+/// The library is loaded once per process and stays: unloading LLVM while its statics are in use is not supported.
+static LOADED: OnceLock<(PathBuf, Llvm)> = OnceLock::new();
+
+impl Llvm {
+    /// The LLVM at `path`, after checking that it has the major version `expected` that the device rustc was built with.
+    ///
+    /// `dependencies` are loaded first: shared libraries that lie where the dynamic linker does not look.
+    pub(crate) fn load(
+        path: &Path,
+        dependencies: &[PathBuf],
+        expected: u32,
+    ) -> Result<&'static Self, LlvmError> {
+        if LOADED.get().is_none() {
+            for dependency in dependencies {
+                // Kept mapped for libLLVM to find: it resolves its needs among what is loaded by name.
+                std::mem::forget(open(dependency)?);
+            }
+            let llvm = Self::look_up(open(path)?, path)?;
+            llvm.check_version(path, expected)?;
+            // SAFETY: plain initialisers, idempotent, without arguments.
+            unsafe {
+                (llvm.LLVMInitializeNVPTXTargetInfo)();
+                (llvm.LLVMInitializeNVPTXTarget)();
+                (llvm.LLVMInitializeNVPTXTargetMC)();
+                (llvm.LLVMInitializeNVPTXAsmPrinter)();
+            }
+            // Another thread may have been faster; its library is as good.
+            let _ = LOADED.set((path.to_owned(), llvm));
+        }
+        match LOADED.get() {
+            Some((loaded, llvm)) if loaded == path => Ok(llvm),
+            Some((loaded, _)) => Err(LlvmError::Another { loaded: loaded.clone(), wanted: path.to_owned() }),
+            None => Err(LlvmError::Load { path: path.to_owned(), reason: "it vanished".into() }),
+        }
+    }
+
+    fn check_version(&self, path: &Path, expected: u32) -> Result<(), LlvmError> {
+        let (major, minor, patch) = self.version();
+        if major == expected {
+            return Ok(());
+        }
+        Err(LlvmError::Version { path: path.to_owned(), expected, found: format!("{major}.{minor}.{patch}") })
+    }
+
+    /// Major, minor and patch version.
+    pub(crate) fn version(&self) -> (u32, u32, u32) {
+        let (mut major, mut minor, mut patch) = (0, 0, 0);
+        // SAFETY: writes three integers.
+        unsafe { (self.LLVMGetVersion)(&mut major, &mut minor, &mut patch) };
+        (major, minor, patch)
+    }
+}
+
+fn open(path: &Path) -> Result<Library, LlvmError> {
+    // SAFETY: a library of the device toolchain, which the user's rustc loads as well.
+    unsafe { Library::new(path) }
+        .map_err(|error| LlvmError::Load { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// The library that this process uses, if one is loaded.
+pub(super) fn loaded() -> Option<&'static Llvm> {
+    LOADED.get().map(|(_, llvm)| llvm)
+}

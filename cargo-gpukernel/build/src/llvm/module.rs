@@ -1,0 +1,275 @@
+//! Modules: parsing, linking, walking and printing them.
+
+use std::ffi::{CStr, c_char};
+
+use super::{
+    Context, LlvmError, TRIPLE, TargetMachine, Value, c_string,
+    library::{LLVMMemoryBuffer, LLVMModule, LLVMValue},
+};
+
+/// One module, freed when dropped.
+pub(crate) struct Module<'c> {
+    pub(super) context: &'c Context,
+    pub(super) raw: *mut LLVMModule,
+}
+
+impl<'c> Module<'c> {
+    /// Reads bitcode; `name` is for messages.
+    pub(crate) fn from_bitcode(context: &'c Context, bitcode: &[u8], name: &str) -> Result<Self, LlvmError> {
+        let buffer = Buffer::copy(context, bitcode, name);
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the buffer outlives the call, which reads the whole module and keeps nothing of it.
+        let failed = unsafe { (context.llvm.LLVMParseBitcodeInContext2)(context.raw, buffer.raw, &mut raw) };
+        if failed != 0 {
+            return Err(context.failed(format!("read the bitcode {name}"), None));
+        }
+        Ok(Self { context, raw })
+    }
+
+    /// Parses textual IR; `name` is for messages.
+    pub(crate) fn from_text(context: &'c Context, text: &str, name: &str) -> Result<Self, LlvmError> {
+        let buffer = Buffer::copy(context, text.as_bytes(), name);
+        let (mut raw, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the call takes the buffer over, so that ours must not free it.
+        let failed = unsafe {
+            let parse = context.llvm.LLVMParseIRInContext;
+            parse(context.raw, std::mem::ManuallyDrop::new(buffer).raw, &mut raw, &mut message)
+        };
+        let message = context.take_message(message);
+        if failed != 0 {
+            return Err(context.failed(format!("parse {name}"), message));
+        }
+        Ok(Self { context, raw })
+    }
+
+    /// Moves everything of `other` into this module.
+    pub(crate) fn link(&self, other: Module<'c>, name: &str) -> Result<(), LlvmError> {
+        let other = std::mem::ManuallyDrop::new(other);
+        // SAFETY: both modules are of one context (by lifetime and construction); the call takes `other` over, also when it fails.
+        if unsafe { (self.context.llvm.LLVMLinkModules2)(self.raw, other.raw) } != 0 {
+            return Err(self.context.failed(format!("link {name}"), None));
+        }
+        Ok(())
+    }
+
+    /// Gives the module the target and the data layout of `like`.
+    pub(crate) fn set_target_like(&self, like: &Module<'_>) {
+        let llvm = self.context.llvm;
+        // SAFETY: the layout's text belongs to `like` and is copied.
+        unsafe {
+            (llvm.LLVMSetTarget)(self.raw, TRIPLE.as_ptr());
+            (llvm.LLVMSetDataLayout)(self.raw, (llvm.LLVMGetDataLayoutStr)(like.raw));
+        }
+    }
+
+    /// Removes all debug info.
+    pub(crate) fn strip_debug_info(&self) {
+        // SAFETY: a live module.
+        unsafe { (self.context.llvm.LLVMStripModuleDebugInfo)(self.raw) };
+    }
+
+    /// Sets a module flag to an integer, overriding what linked modules say.
+    pub(crate) fn set_flag(&self, name: &str, value: u32) {
+        const OVERRIDE: i32 = 3;
+        let llvm = self.context.llvm;
+        // SAFETY: the flag's name is copied; the constant is of this context.
+        unsafe {
+            let constant =
+                (llvm.LLVMConstInt)((llvm.LLVMInt32TypeInContext)(self.context.raw), value.into(), 0);
+            let value = (llvm.LLVMValueAsMetadata)(constant);
+            (llvm.LLVMAddModuleFlag)(self.raw, OVERRIDE, name.as_ptr().cast(), name.len(), value);
+        }
+    }
+
+    /// Runs passes, named as for `opt -passes=`.
+    pub(crate) fn run_passes(&self, passes: &str, machine: &TargetMachine) -> Result<(), LlvmError> {
+        let llvm = self.context.llvm;
+        let text = c_string(passes);
+        // SAFETY: module, machine and options live through the call; an error is ours to free.
+        let message = unsafe {
+            let options = (llvm.LLVMCreatePassBuilderOptions)();
+            let error = (llvm.LLVMRunPasses)(self.raw, text.as_ptr(), machine.raw, options);
+            (llvm.LLVMDisposePassBuilderOptions)(options);
+            if error.is_null() {
+                return Ok(());
+            }
+            let message = (llvm.LLVMGetErrorMessage)(error);
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            (llvm.LLVMDisposeErrorMessage)(message);
+            text
+        };
+        Err(self.context.failed(format!("run {passes}"), Some(message)))
+    }
+
+    /// Checks that the module is well formed.
+    pub(crate) fn verify(&self) -> Result<(), LlvmError> {
+        const RETURN_STATUS: i32 = 2;
+        let mut message = std::ptr::null_mut();
+        // SAFETY: the message, if any, is ours to free.
+        let broken = unsafe { (self.context.llvm.LLVMVerifyModule)(self.raw, RETURN_STATUS, &mut message) };
+        let message = self.context.take_message(message);
+        if broken != 0 {
+            return Err(self.context.failed("accept the linked module", message));
+        }
+        Ok(())
+    }
+
+    /// The module as textual IR.
+    pub(crate) fn to_text(&self) -> String {
+        // SAFETY: a live module; the text is ours to free.
+        let text = unsafe { (self.context.llvm.LLVMPrintModuleToString)(self.raw) };
+        self.context.take_message(text).unwrap_or_default()
+    }
+
+    /// The module as bitcode.
+    pub(crate) fn to_bitcode(&self) -> Vec<u8> {
+        // SAFETY: a live module; the buffer is ours to free.
+        let raw = unsafe { (self.context.llvm.LLVMWriteBitcodeToMemoryBuffer)(self.raw) };
+        Buffer { context: self.context, raw }.to_vec()
+    }
+
+    /// All global variables.
+    pub(crate) fn globals(&self) -> Vec<Value<'c>> {
+        let llvm = self.context.llvm;
+        self.list(llvm.LLVMGetFirstGlobal, llvm.LLVMGetNextGlobal)
+    }
+
+    /// All functions, declared ones too.
+    pub(crate) fn functions(&self) -> Vec<Value<'c>> {
+        let llvm = self.context.llvm;
+        self.list(llvm.LLVMGetFirstFunction, llvm.LLVMGetNextFunction)
+    }
+
+    /// Collected at once, so that callers may delete while they walk.
+    fn list(
+        &self,
+        first: unsafe extern "C" fn(*mut LLVMModule) -> *mut LLVMValue,
+        next: unsafe extern "C" fn(*mut LLVMValue) -> *mut LLVMValue,
+    ) -> Vec<Value<'c>> {
+        // SAFETY: walks LLVM's list of a live module; nothing changes it meanwhile.
+        let mut raw = unsafe { first(self.raw) };
+        std::iter::from_fn(|| {
+            let value = Value::new(self.context, raw)?;
+            // SAFETY: as above.
+            raw = unsafe { next(raw) };
+            Some(value)
+        })
+        .collect()
+    }
+
+    /// The function of this name.
+    pub(crate) fn function(&self, name: &str) -> Option<Value<'c>> {
+        let name = c_string(name);
+        // SAFETY: looks a name up in a live module.
+        Value::new(self.context, unsafe { (self.context.llvm.LLVMGetNamedFunction)(self.raw, name.as_ptr()) })
+    }
+
+    /// The global variable of this name.
+    pub(crate) fn global(&self, name: &str) -> Option<Value<'c>> {
+        let name = c_string(name);
+        // SAFETY: looks a name up in a live module.
+        Value::new(self.context, unsafe { (self.context.llvm.LLVMGetNamedGlobal)(self.raw, name.as_ptr()) })
+    }
+
+    /// A new global variable in shared memory, of the type and alignment of `like`. Its bits are arbitrary when a block
+    /// starts: nothing initialises shared memory.
+    pub(crate) fn add_shared_global(&self, name: &str, like: Value<'c>) -> Option<Value<'c>> {
+        const SHARED: u32 = 3;
+        let llvm = self.context.llvm;
+        let name = c_string(name);
+        // SAFETY: a live module and a live global of its context. Externally initialised, so that LLVM does not take a
+        // read of what this thread has not written for undefined.
+        unsafe {
+            let value_type = (llvm.LLVMGlobalGetValueType)(like.raw);
+            let raw = (llvm.LLVMAddGlobalInAddressSpace)(self.raw, value_type, name.as_ptr(), SHARED);
+            (llvm.LLVMSetInitializer)(raw, (llvm.LLVMGetUndef)(value_type));
+            (llvm.LLVMSetExternallyInitialized)(raw, 1);
+            (llvm.LLVMSetAlignment)(raw, (llvm.LLVMGetAlignment)(like.raw));
+            Value::new(self.context, raw)
+        }
+    }
+
+    /// Size and alignment in bytes of each parameter of a function, as a launch passes them.
+    pub(crate) fn parameter_layouts(&self, function: Value<'c>) -> Vec<(usize, usize)> {
+        let llvm = self.context.llvm;
+        // SAFETY: parameters of a live function; a `byval` attribute holds the type that is passed in place of the pointer.
+        unsafe {
+            let layout = (llvm.LLVMGetModuleDataLayout)(self.raw);
+            let byval = self.context.attribute_kind("byval");
+            (0..(llvm.LLVMCountParams)(function.raw))
+                .map(|index| {
+                    let attribute = (llvm.LLVMGetEnumAttributeAtIndex)(function.raw, index + 1, byval);
+                    let passed = if attribute.is_null() {
+                        (llvm.LLVMTypeOf)((llvm.LLVMGetParam)(function.raw, index))
+                    } else {
+                        (llvm.LLVMGetTypeAttributeValue)(attribute)
+                    };
+                    let size = (llvm.LLVMABISizeOfType)(layout, passed);
+                    (size as usize, (llvm.LLVMABIAlignmentOfType)(layout, passed) as usize)
+                })
+                .collect()
+        }
+    }
+
+    /// A new function of the type of `like` that does nothing but trap.
+    pub(crate) fn add_trap_function(&self, name: &str, like: Value<'c>) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let (name, trap) = (c_string(name), "llvm.trap");
+        // SAFETY: everything is of this module and its context; the block ends in `unreachable` as a block must end.
+        unsafe {
+            let function =
+                (llvm.LLVMAddFunction)(self.raw, name.as_ptr(), (llvm.LLVMGlobalGetValueType)(like.raw));
+            let id = (llvm.LLVMLookupIntrinsicID)(trap.as_ptr().cast(), trap.len());
+            let declaration = (llvm.LLVMGetIntrinsicDeclaration)(self.raw, id, std::ptr::null_mut(), 0);
+            let trap_type = (llvm.LLVMIntrinsicGetType)(self.context.raw, id, std::ptr::null_mut(), 0);
+            let block = (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function, c"".as_ptr());
+            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
+            (llvm.LLVMPositionBuilderAtEnd)(builder, block);
+            (llvm.LLVMBuildCall2)(builder, trap_type, declaration, std::ptr::null_mut(), 0, c"".as_ptr());
+            (llvm.LLVMBuildUnreachable)(builder);
+            (llvm.LLVMDisposeBuilder)(builder);
+            Value::new(self.context, function)
+        }
+    }
+}
+
+impl Drop for Module<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned, and not handed to a call that takes modules over (those forget it).
+        unsafe { (self.context.llvm.LLVMDisposeModule)(self.raw) };
+    }
+}
+
+/// Bytes owned by LLVM.
+pub(crate) struct Buffer<'c> {
+    pub(super) context: &'c Context,
+    pub(super) raw: *mut LLVMMemoryBuffer,
+}
+
+impl<'c> Buffer<'c> {
+    fn copy(context: &'c Context, bytes: &[u8], name: &str) -> Self {
+        let name = c_string(name);
+        // SAFETY: LLVM copies the bytes and the name, and adds the NUL that its text parser wants.
+        let raw = unsafe {
+            let start: *const c_char = bytes.as_ptr().cast();
+            (context.llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy)(start, bytes.len(), name.as_ptr())
+        };
+        Self { context, raw }
+    }
+
+    /// A copy of the bytes.
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        // SAFETY: the buffer is live and `size` bytes long.
+        unsafe {
+            let start: *const u8 = (self.context.llvm.LLVMGetBufferStart)(self.raw).cast();
+            std::slice::from_raw_parts(start, (self.context.llvm.LLVMGetBufferSize)(self.raw)).to_vec()
+        }
+    }
+}
+
+impl Drop for Buffer<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned, and not handed to a call that takes buffers over (those forget it).
+        unsafe { (self.context.llvm.LLVMDisposeMemoryBuffer)(self.raw) };
+    }
+}

@@ -1,0 +1,329 @@
+//! Values: globals, functions, instructions and constants of a module.
+
+use std::ffi::{CStr, c_uint};
+
+use super::{Context, library::LLVMValue};
+
+/// A value of a module. Two are equal if they are the same value.
+#[derive(Clone, Copy)]
+pub(crate) struct Value<'c> {
+    context: &'c Context,
+    pub(super) raw: *mut LLVMValue,
+}
+
+impl PartialEq for Value<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl Eq for Value<'_> {}
+
+impl std::hash::Hash for Value<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.raw.hash(state);
+    }
+}
+
+/// How a symbol is seen from outside its module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Linkage {
+    /// By everyone.
+    External = 0,
+    /// By nobody.
+    Internal = 8,
+}
+
+/// What an attribute belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Position {
+    /// The value that a function or call returns.
+    Return,
+    /// The function itself.
+    Function,
+}
+
+impl Position {
+    fn index(self) -> c_uint {
+        match self {
+            Self::Return => 0,
+            Self::Function => c_uint::MAX,
+        }
+    }
+}
+
+impl Context {
+    /// LLVM's number for an attribute.
+    pub(super) fn attribute_kind(&self, name: &str) -> c_uint {
+        // SAFETY: reads `len` bytes of the name.
+        unsafe { (self.llvm.LLVMGetEnumAttributeKindForName)(name.as_ptr().cast(), name.len()) }
+    }
+}
+
+impl<'c> Value<'c> {
+    /// A value of this context, or none for LLVM's null.
+    pub(super) fn new(context: &'c Context, raw: *mut LLVMValue) -> Option<Self> {
+        (!raw.is_null()).then_some(Self { context, raw })
+    }
+
+    /// Its name in the module.
+    pub(crate) fn name(self) -> String {
+        let mut len = 0;
+        // SAFETY: the name belongs to the live value and is `len` bytes long.
+        let bytes = unsafe {
+            let start: *const u8 = (self.context.llvm.LLVMGetValueName2)(self.raw, &mut len).cast();
+            std::slice::from_raw_parts(start, len)
+        };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    /// Renames it; LLVM appends a number if the name is taken.
+    pub(crate) fn set_name(self, name: &str) {
+        // SAFETY: the name is copied.
+        unsafe { (self.context.llvm.LLVMSetValueName2)(self.raw, name.as_ptr().cast(), name.len()) };
+    }
+
+    /// The section that a global or function asks for; empty if none.
+    pub(crate) fn section(self) -> String {
+        // SAFETY: a live global; the text belongs to it and may be null.
+        unsafe {
+            let section = (self.context.llvm.LLVMGetSection)(self.raw);
+            if section.is_null() {
+                String::new()
+            } else {
+                CStr::from_ptr(section).to_string_lossy().into_owned()
+            }
+        }
+    }
+
+    /// Takes the section away.
+    pub(crate) fn clear_section(self) {
+        // SAFETY: a live global.
+        unsafe { (self.context.llvm.LLVMSetSection)(self.raw, c"".as_ptr()) };
+    }
+
+    /// Whether a function or global has no body here.
+    pub(crate) fn is_declaration(self) -> bool {
+        // SAFETY: a live global value.
+        unsafe { (self.context.llvm.LLVMIsDeclaration)(self.raw) != 0 }
+    }
+
+    /// Whether anything uses it.
+    pub(crate) fn is_used(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !(self.context.llvm.LLVMGetFirstUse)(self.raw).is_null() }
+    }
+
+    pub(crate) fn set_linkage(self, linkage: Linkage) {
+        const DEFAULT_VISIBILITY: i32 = 0;
+        // SAFETY: a live global value. Internal symbols must have default visibility, external ones of ours do.
+        unsafe {
+            (self.context.llvm.LLVMSetVisibility)(self.raw, DEFAULT_VISIBILITY);
+            (self.context.llvm.LLVMSetLinkage)(self.raw, linkage as i32);
+        }
+    }
+
+    /// Makes a function an entry that the driver launches: `ptx_kernel`, 71 in LLVM's list of calling conventions.
+    pub(crate) fn set_kernel_calling_convention(self) {
+        const PTX_KERNEL: c_uint = 71;
+        // SAFETY: a live function.
+        unsafe { (self.context.llvm.LLVMSetFunctionCallConv)(self.raw, PTX_KERNEL) };
+    }
+
+    /// What a global starts with.
+    pub(crate) fn initializer(self) -> Option<Self> {
+        // SAFETY: a live global variable.
+        Self::new(self.context, unsafe { (self.context.llvm.LLVMGetInitializer)(self.raw) })
+    }
+
+    /// The values that this one is made of.
+    pub(crate) fn operands(self) -> impl Iterator<Item = Self> {
+        // SAFETY: a live user or constant; the index is below the count.
+        let count = unsafe { (self.context.llvm.LLVMGetNumOperands)(self.raw) }.max(0) as c_uint;
+        (0..count).filter_map(move |index| {
+            // SAFETY: as above.
+            Self::new(self.context, unsafe { (self.context.llvm.LLVMGetOperand)(self.raw, index) })
+        })
+    }
+
+    /// The bytes of a constant array of bytes.
+    pub(crate) fn constant_bytes(self) -> Option<Vec<u8>> {
+        let llvm = self.context.llvm;
+        // SAFETY: asked for its kind first; the bytes belong to the constant.
+        unsafe {
+            if (llvm.LLVMIsAConstantDataSequential)(self.raw).is_null() {
+                return None;
+            }
+            let mut len = 0;
+            let start: *const u8 = (llvm.LLVMGetAsString)(self.raw, &mut len).cast();
+            Some(std::slice::from_raw_parts(start, len).to_vec())
+        }
+    }
+
+    pub(crate) fn is_function(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !(self.context.llvm.LLVMIsAFunction)(self.raw).is_null() }
+    }
+
+    pub(crate) fn is_global_variable(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !(self.context.llvm.LLVMIsAGlobalVariable)(self.raw).is_null() }
+    }
+
+    pub(crate) fn is_constant(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !(self.context.llvm.LLVMIsAConstant)(self.raw).is_null() }
+    }
+
+    /// The instructions of a function.
+    pub(crate) fn instructions(self) -> Vec<Self> {
+        let llvm = self.context.llvm;
+        let mut all = Vec::new();
+        // SAFETY: walks the lists of a live function; nothing changes them meanwhile.
+        unsafe {
+            let mut block = (llvm.LLVMGetFirstBasicBlock)(self.raw);
+            while !block.is_null() {
+                let mut instruction = (llvm.LLVMGetFirstInstruction)(block);
+                while let Some(value) = Self::new(self.context, instruction) {
+                    all.push(value);
+                    instruction = (llvm.LLVMGetNextInstruction)(instruction);
+                }
+                block = (llvm.LLVMGetNextBasicBlock)(block);
+            }
+        }
+        all
+    }
+
+    /// What a call instruction calls; none for other instructions.
+    pub(crate) fn called(self) -> Option<Self> {
+        let llvm = self.context.llvm;
+        // SAFETY: asked for its kind first.
+        unsafe {
+            if (llvm.LLVMIsACallInst)(self.raw).is_null() {
+                return None;
+            }
+            Self::new(self.context, (llvm.LLVMGetCalledValue)(self.raw))
+        }
+    }
+
+    /// Lets the code generator fuse a multiplication and an addition into one instruction.
+    pub(crate) fn allow_contraction(self) {
+        const ALLOW_CONTRACT: c_uint = 1 << 5;
+        let llvm = self.context.llvm;
+        // SAFETY: flags are set only where LLVM says the instruction has them.
+        unsafe {
+            if (llvm.LLVMCanValueUseFastMathFlags)(self.raw) != 0 {
+                let flags = (llvm.LLVMGetFastMathFlags)(self.raw);
+                (llvm.LLVMSetFastMathFlags)(self.raw, flags | ALLOW_CONTRACT);
+            }
+        }
+    }
+
+    /// Adds an attribute without a value, such as `alwaysinline`.
+    pub(crate) fn add_attribute(self, name: &str) {
+        let llvm = self.context.llvm;
+        // SAFETY: an attribute of this context on a live function.
+        unsafe {
+            let attribute =
+                (llvm.LLVMCreateEnumAttribute)(self.context.raw, self.context.attribute_kind(name), 0);
+            (llvm.LLVMAddAttributeAtIndex)(self.raw, Position::Function.index(), attribute);
+        }
+    }
+
+    /// Adds an attribute that is a pair of texts, such as `"nvvm.maxntid"="256"`.
+    pub(crate) fn add_text_attribute(self, key: &str, value: &str) {
+        let llvm = self.context.llvm;
+        // SAFETY: both texts are copied.
+        unsafe {
+            let attribute = (llvm.LLVMCreateStringAttribute)(
+                self.context.raw,
+                key.as_ptr().cast(),
+                key.len() as c_uint,
+                value.as_ptr().cast(),
+                value.len() as c_uint,
+            );
+            (llvm.LLVMAddAttributeAtIndex)(self.raw, Position::Function.index(), attribute);
+        }
+    }
+
+    /// Whether a function has an attribute.
+    pub(crate) fn has_attribute(self, position: Position, name: &str) -> bool {
+        let llvm = self.context.llvm;
+        let kind = self.context.attribute_kind(name);
+        // SAFETY: a live function.
+        unsafe { !(llvm.LLVMGetEnumAttributeAtIndex)(self.raw, position.index(), kind).is_null() }
+    }
+
+    /// Removes an attribute that is a pair of texts, if the function has it.
+    pub(crate) fn remove_text_attribute(self, key: &str) {
+        let llvm = self.context.llvm;
+        // SAFETY: a live function; the key is read only.
+        unsafe {
+            let position = Position::Function.index();
+            (llvm.LLVMRemoveStringAttributeAtIndex)(
+                self.raw,
+                position,
+                key.as_ptr().cast(),
+                key.len() as c_uint,
+            );
+        }
+    }
+
+    /// Lets a call be inlined that was marked `noinline`.
+    pub(crate) fn allow_inlining(self) {
+        let llvm = self.context.llvm;
+        let kind = self.context.attribute_kind("noinline");
+        // SAFETY: a live call.
+        unsafe { (llvm.LLVMRemoveCallSiteEnumAttribute)(self.raw, Position::Function.index(), kind) };
+    }
+
+    /// Promises that a call returns a 32-bit value in `low..high`.
+    pub(crate) fn set_returned_range(self, low: u32, high: u32) {
+        let llvm = self.context.llvm;
+        let (low, high) = (u64::from(low), u64::from(high));
+        // SAFETY: a live call of 32-bit type; the bounds are one word each and are copied.
+        unsafe {
+            let kind = self.context.attribute_kind("range");
+            let attribute = (llvm.LLVMCreateConstantRangeAttribute)(self.context.raw, kind, 32, &low, &high);
+            (llvm.LLVMAddCallSiteAttribute)(self.raw, Position::Return.index(), attribute);
+        }
+    }
+
+    /// Replaces every use of a 32-bit value by a constant.
+    pub(crate) fn replace_by_constant(self, constant: u32) {
+        let llvm = self.context.llvm;
+        // SAFETY: the type is that of the value replaced.
+        unsafe {
+            let constant = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(self.raw), constant.into(), 0);
+            (llvm.LLVMReplaceAllUsesWith)(self.raw, constant);
+        }
+    }
+
+    /// Replaces every use of a global by another one in a special address space, cast to a generic pointer.
+    pub(crate) fn replace_by_cast_of(self, other: Value<'c>) {
+        let llvm = self.context.llvm;
+        // SAFETY: the cast has the type of the value replaced.
+        unsafe {
+            let cast = (llvm.LLVMConstAddrSpaceCast)(other.raw, (llvm.LLVMTypeOf)(self.raw));
+            (llvm.LLVMReplaceAllUsesWith)(self.raw, cast);
+        }
+    }
+
+    /// Replaces every use of a function or global by another one of the same type.
+    pub(crate) fn replace_by(self, other: Value<'c>) {
+        // SAFETY: both are live pointers of this context.
+        unsafe { (self.context.llvm.LLVMReplaceAllUsesWith)(self.raw, other.raw) };
+    }
+
+    /// Deletes a function that nothing uses. `self` and copies of it must not be used again.
+    pub(crate) fn delete_function(self) {
+        // SAFETY: a live function without uses.
+        unsafe { (self.context.llvm.LLVMDeleteFunction)(self.raw) };
+    }
+
+    /// Deletes a global variable that nothing uses. `self` and copies of it must not be used again.
+    pub(crate) fn delete_global(self) {
+        // SAFETY: a live global variable without uses.
+        unsafe { (self.context.llvm.LLVMDeleteGlobal)(self.raw) };
+    }
+}

@@ -1,0 +1,232 @@
+//! The way of a kernel, from its crate to an image, outside of build scripts too.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use gpukernel_image::{Arch, ImageWriter, Manifest};
+
+use crate::{
+    Emit, Error, Options, Timings,
+    assemble::{self, Assembled},
+    compile::{self, CompileInput},
+    link::{self, LinkInput},
+    llvm::Llvm,
+    toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
+};
+
+/// What to build and where to.
+#[derive(Clone, Debug)]
+pub struct BuildInput {
+    /// The folder of the kernel crate, or its `Cargo.toml`.
+    pub crate_path: PathBuf,
+    /// cargo's target directory for device code. It should be of its own: cargo locks it while it builds.
+    pub target_dir: PathBuf,
+    /// Where the image and other files go.
+    pub out_dir: PathBuf,
+    /// How to build.
+    pub options: Options,
+}
+
+/// What was built.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Built {
+    /// The image file.
+    pub image: PathBuf,
+    /// What the image says about itself.
+    pub manifest: Manifest,
+    /// The files of [`Options::emit`], in that order and by architecture.
+    pub emitted: Vec<PathBuf>,
+    /// The files that the build depends on.
+    pub sources: Vec<PathBuf>,
+    /// How long each step took.
+    pub timings: Timings,
+}
+
+/// Builds a kernel crate into an image.
+///
+/// # Errors
+/// The crate is not there or does not compile, a function is undefined, or a tool of the toolchain fails.
+///
+/// ```no_run
+/// use gpukernel_build::{BuildInput, Options, toolchain::{FindOptions, Toolchain}};
+///
+/// let toolchain = Toolchain::find(&FindOptions::new("."))?;
+/// let input = BuildInput {
+///     crate_path: "kernels".into(),
+///     target_dir: "target/gpukernel".into(),
+///     out_dir: "target/gpukernel/images".into(),
+///     options: Options::default(),
+/// };
+/// let built = gpukernel_build::build(&input, &toolchain)?;
+/// println!("{} kernels in {}", built.manifest.kernels.len(), built.image.display());
+/// # Ok::<(), gpukernel_build::Error>(())
+/// ```
+pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> {
+    let BuildInput { crate_path, target_dir, out_dir, options } = input;
+    let mut archs = options.archs.clone();
+    archs.sort();
+    archs.dedup();
+    let &lowest = archs
+        .first()
+        .ok_or_else(|| Error::Options("no architecture to build for: give at least one".into()))?;
+    if lowest < LOWEST_ARCH {
+        let text =
+            format!("{lowest} is too old: gpukernel builds for {LOWEST_ARCH} and later, as CUDA 13 does");
+        return Err(Error::Options(text));
+    }
+    let mut timings = Timings::default();
+    fs::create_dir_all(out_dir).map_err(|reason| Error::File { path: out_dir.clone(), reason })?;
+
+    let manifest_path = manifest_path(crate_path);
+    let rustc = &toolchain.rustc;
+    let compile_input = CompileInput { manifest: &manifest_path, target_dir, rustc, options };
+    let compiled = timings.step("compile", || compile::compile(&compile_input))?;
+
+    let llvm = timings.step("load LLVM", || {
+        Llvm::load(&rustc.libllvm.path, &rustc.libllvm.dependencies, rustc.llvm_version.major as u32)
+    })?;
+    let ptxas = toolchain.cuda.get(CudaPart::Ptxas);
+    let link_input = LinkInput {
+        crates: compiled.libraries,
+        sysroot: sysroot_libraries(rustc)?,
+        libdevice: toolchain.cuda.get(CudaPart::Libdevice).map(|tool| tool.path.clone()),
+        lowest,
+        contraction: options.contraction,
+    };
+    let want_text = options.emit.contains(&Emit::LlvmIr);
+    let linked = link::link(llvm, &link_input, want_text, &mut timings)?;
+
+    let ptx_archs = if ptxas.is_some() { archs.as_slice() } else { &archs[..1] };
+    let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked.bitcode, ptx_archs))?;
+    let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
+    let name = &compiled.crate_name;
+    let assembled = match ptxas {
+        Some(ptxas) => timings.step("assemble", || assemble::assemble(&ptxas.path, &ptx, out_dir, name))?,
+        None => Vec::new(),
+    };
+
+    let mut manifest = Manifest::new(name.clone());
+    manifest.kernels = linked.kernels;
+    manifest.toolchain = gpukernel_image::Toolchain {
+        rustc: rustc.verbose_version.lines().next().unwrap_or_default().to_owned(),
+        llvm: rustc.llvm_version.to_string(),
+        ptxas: ptxas.and_then(|tool| tool.version.as_ref()).map(ToString::to_string),
+    };
+    for ((arch, _), Assembled { resources, .. }) in ptx.iter().zip(&assembled) {
+        for kernel in &mut manifest.kernels {
+            if let Some(resources) = resources.get(&kernel.symbol) {
+                kernel.resources.insert(*arch, *resources);
+            }
+        }
+    }
+    let outputs =
+        Outputs { dir: out_dir, name, ptx: &ptx, assembled: &assembled, text: linked.text.as_deref() };
+    let emitted = outputs.write(&options.emit, toolchain)?;
+    let image = timings.step("write image", || outputs.write_image(&manifest))?;
+    Ok(Built { image, manifest, emitted, sources: compiled.sources, timings })
+}
+
+/// CUDA 13's ptxas knows nothing older, and neither do its drivers.
+const LOWEST_ARCH: Arch = Arch::new(7, 5);
+
+fn manifest_path(crate_path: &Path) -> PathBuf {
+    if crate_path.file_name().is_some_and(|name| name == "Cargo.toml") {
+        crate_path.to_owned()
+    } else {
+        crate_path.join("Cargo.toml")
+    }
+}
+
+/// The libraries for the device in the sysroot that kernels are compiled against, sorted.
+fn sysroot_libraries(rustc: &DeviceRustc) -> Result<Vec<PathBuf>, Error> {
+    let sysroot = rustc.sysroot.as_ref().unwrap_or(&rustc.default_sysroot);
+    let dir = sysroot.join("lib/rustlib").join(DEVICE_TARGET).join("lib");
+    let failed = |reason| Error::File { path: dir.clone(), reason };
+    let mut libraries = Vec::new();
+    for entry in fs::read_dir(&dir).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let wanted = ["libcore-", "liballoc-", "libcompiler_builtins-"];
+        if name.ends_with(".rlib") && wanted.iter().any(|prefix| name.starts_with(prefix)) {
+            libraries.push(path);
+        }
+    }
+    libraries.sort();
+    Ok(libraries)
+}
+
+/// What the steps made, on its way into files.
+struct Outputs<'a> {
+    dir: &'a Path,
+    name: &'a str,
+    ptx: &'a [(Arch, String)],
+    assembled: &'a [Assembled],
+    text: Option<&'a str>,
+}
+
+impl Outputs<'_> {
+    fn write_image(&self, manifest: &Manifest) -> Result<PathBuf, Error> {
+        let mut writer = ImageWriter::new(manifest.clone());
+        if let Some((arch, ptx)) = self.ptx.first() {
+            writer.add_ptx(*arch, ptx);
+        }
+        for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
+            writer.add_cubin(*arch, assembled.cubin.clone());
+        }
+        self.file(format!("{}.gpukimg", self.name), &writer.finish())
+    }
+
+    fn write(&self, wanted: &[Emit], toolchain: &Toolchain) -> Result<Vec<PathBuf>, Error> {
+        let mut files = Vec::new();
+        for emit in wanted {
+            match emit {
+                Emit::LlvmIr => {
+                    files.push(
+                        self.file(format!("{}.ll", self.name), self.text.unwrap_or_default().as_bytes())?,
+                    );
+                }
+                Emit::Ptx => {
+                    for (arch, ptx) in self.ptx {
+                        files.push(self.file(format!("{}.{arch}.ptx", self.name), ptx.as_bytes())?);
+                    }
+                }
+                Emit::Cubin => {
+                    for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
+                        files.push(self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?);
+                    }
+                }
+                Emit::Sass => {
+                    for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
+                        let cubin = self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?;
+                        let text = disassemble(&cubin, toolchain)?;
+                        files.push(self.file(format!("{}.{arch}.sass", self.name), &text)?);
+                    }
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    fn file(&self, name: String, bytes: &[u8]) -> Result<PathBuf, Error> {
+        let path = self.dir.join(name);
+        fs::write(&path, bytes).map_err(|reason| Error::File { path: path.clone(), reason })?;
+        Ok(path)
+    }
+}
+
+fn disassemble(cubin: &Path, toolchain: &Toolchain) -> Result<Vec<u8>, Error> {
+    let nvdisasm = toolchain.cuda.require(CudaPart::Nvdisasm)?;
+    let output = Command::new(&nvdisasm.path).arg("--print-code").arg(cubin).output();
+    match output {
+        Ok(output) if output.status.success() => Ok(output.stdout),
+        Ok(output) => {
+            let reason = std::io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+            Err(Error::File { path: cubin.to_owned(), reason })
+        }
+        Err(reason) => Err(Error::File { path: nvdisasm.path.clone(), reason }),
+    }
+}
