@@ -30,36 +30,45 @@ use crate::{
 #[must_use = "nothing is built before `build` is called"]
 pub struct Builder {
     crate_dir: PathBuf,
-    options: Options,
+    archs: Option<Vec<Arch>>,
+    contraction: Option<bool>,
+    features: Vec<String>,
+    emit: Vec<Emit>,
 }
 
 impl Builder {
     /// Builds the crate in this folder, relative to the package of the build script.
     pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
-        Self { crate_dir: crate_dir.into(), options: Options::default() }
+        Self {
+            crate_dir: crate_dir.into(),
+            archs: None,
+            contraction: None,
+            features: Vec::new(),
+            emit: Vec::new(),
+        }
     }
 
-    /// Makes machine code for these architectures instead of the default ones.
+    /// Makes machine code for these architectures, whatever the crate chooses.
     pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> Self {
-        self.options.archs = archs.into_iter().collect();
+        self.archs = Some(archs.into_iter().collect());
         self
     }
 
-    /// Whether a·b+c may be computed with one rounding, as nvcc does; it may by default.
+    /// Whether a·b+c may be computed with one rounding, whatever the crate chooses.
     pub fn contraction(mut self, allowed: bool) -> Self {
-        self.options.contraction = allowed;
+        self.contraction = Some(allowed);
         self
     }
 
     /// Turns features of the kernel crate on.
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
-        self.options.features = features.into_iter().map(Into::into).collect();
+        self.features = features.into_iter().map(Into::into).collect();
         self
     }
 
     /// Keeps files beside the image, for people to read.
     pub fn emit(mut self, files: impl IntoIterator<Item = Emit>) -> Self {
-        self.options.emit = files.into_iter().collect();
+        self.emit = files.into_iter().collect();
         self
     }
 
@@ -88,11 +97,17 @@ impl Builder {
             println!("cargo::rerun-if-env-changed={name}");
         }
         let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
+        let chosen = Options::of_crate(&pipeline::manifest_path(&crate_path)?)?;
         let input = BuildInput {
             target_dir: device_target_dir(&out_dir),
             out_dir: out_dir.clone(),
             crate_path,
-            options: self.options,
+            options: Options {
+                archs: self.archs.unwrap_or(chosen.archs),
+                contraction: self.contraction.unwrap_or(chosen.contraction),
+                features: self.features,
+                emit: self.emit,
+            },
         };
         let built = pipeline::build(&input, &toolchain)?;
         for source in &built.sources {

@@ -66,9 +66,6 @@ pub enum CompileError {
 
 /// Compiles the crate; rustc's diagnostics go to the error stream untouched.
 pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError> {
-    if !input.manifest.is_file() {
-        return Err(CompileError::NoCrate(input.manifest.to_owned()));
-    }
     let mut command = cargo(input);
     let failed_to_run = |reason| CompileError::Cargo { program: PathBuf::from(command_program()), reason };
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed_to_run)?;

@@ -1,6 +1,11 @@
-//! How kernels are compiled: what a build.rs, the command line or `gpukernel.toml` may choose.
+//! How kernels are compiled: what a kernel crate chooses in its `Cargo.toml`, and what overrides it.
+
+use std::{fs, path::Path};
 
 use gpukernel_image::Arch;
+use serde::Deserialize;
+
+use crate::Error;
 
 /// How kernels are compiled.
 ///
@@ -36,6 +41,68 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The options that a kernel crate chooses in its `Cargo.toml`; the defaults for what it leaves open:
+    ///
+    /// ```toml
+    /// [package.metadata.gpukernel]
+    /// archs = ["sm_80", "sm_90"]
+    /// fp-contract = "off"          # or "fast", the default
+    /// ```
+    ///
+    /// # Errors
+    /// The file cannot be read, or the table holds what it should not.
+    pub fn of_crate(manifest: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(manifest)
+            .map_err(|reason| Error::File { path: manifest.to_owned(), reason })?;
+        let chosen = parse(&text).map_err(|error| {
+            Error::Options(format!("[package.metadata.gpukernel] in {}: {error}", manifest.display()))
+        })?;
+        let default = Self::default();
+        Ok(Self {
+            archs: chosen.archs.unwrap_or(default.archs),
+            contraction: chosen.fp_contract != Some(FpContract::Off),
+            ..default
+        })
+    }
+}
+
+/// The table of a kernel crate.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Table {
+    archs: Option<Vec<Arch>>,
+    fp_contract: Option<FpContract>,
+    /// For `cargo gpukernel bundle`, which reads it itself.
+    #[serde(rename = "bundle")]
+    _bundle: Option<toml::Value>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FpContract {
+    Off,
+    Fast,
+}
+
+fn parse(manifest: &str) -> Result<Table, toml::de::Error> {
+    #[derive(Deserialize)]
+    struct Manifest {
+        package: Option<Package>,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        metadata: Option<Metadata>,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        gpukernel: Option<Table>,
+    }
+    let manifest: Manifest = toml::from_str(manifest)?;
+    let table = manifest.package.and_then(|package| package.metadata).and_then(|metadata| metadata.gpukernel);
+    Ok(table.unwrap_or_default())
+}
+
 /// A file to keep beside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Emit {
@@ -47,4 +114,30 @@ pub enum Emit {
     Cubin,
     /// Machine code of each architecture as text, by nvdisasm: `NAME.sm_90.sass`.
     Sass,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_chooses_in_its_manifest() {
+        let text = "[package]\nname = \"k\"\n[package.metadata.gpukernel]\narchs = [\"sm_90a\"]\nfp-contract = \"off\"\n";
+        let table = parse(text).unwrap();
+        assert_eq!(table.archs, Some(vec!["sm_90a".parse().unwrap()]));
+        assert_eq!(table.fp_contract, Some(FpContract::Off));
+        assert_eq!(parse("[package]\nname = \"k\"").unwrap(), Table::default());
+    }
+
+    #[test]
+    fn what_it_cannot_choose_is_an_error_that_says_what_it_can() {
+        let with = |line: &str| format!("[package.metadata.gpukernel]\n{line}\n");
+        let message = |line: &str| parse(&with(line)).unwrap_err().message().to_owned();
+        assert_eq!(
+            message("archs = [\"hopper\"]"),
+            "`hopper` is not a GPU architecture; write it like `sm_90` (compute capability 9.0) or `sm_90a`"
+        );
+        assert_eq!(message("fp-contract = \"on\""), "unknown variant `on`, expected `off` or `fast`");
+        assert!(message("arch = \"sm_90\"").contains("unknown field `arch`, expected one of `archs`"));
+    }
 }

@@ -11,7 +11,7 @@ use gpukernel_image::{Arch, ImageWriter, Manifest};
 use crate::{
     Emit, Error, Options, Timings,
     assemble::{self, Assembled},
-    compile::{self, CompileInput},
+    compile::{self, CompileError, CompileInput},
     link::{self, LinkInput},
     llvm::Llvm,
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
@@ -81,7 +81,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let mut timings = Timings::default();
     fs::create_dir_all(out_dir).map_err(|reason| Error::File { path: out_dir.clone(), reason })?;
 
-    let manifest_path = manifest_path(crate_path);
+    let manifest_path = manifest_path(crate_path)?;
     let rustc = &toolchain.rustc;
     let compile_input = CompileInput { manifest: &manifest_path, target_dir, rustc, options };
     let compiled = timings.step("compile", || compile::compile(&compile_input))?;
@@ -133,12 +133,11 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
 /// CUDA 13's ptxas knows nothing older, and neither do its drivers.
 const LOWEST_ARCH: Arch = Arch::new(7, 5);
 
-fn manifest_path(crate_path: &Path) -> PathBuf {
-    if crate_path.file_name().is_some_and(|name| name == "Cargo.toml") {
-        crate_path.to_owned()
-    } else {
-        crate_path.join("Cargo.toml")
-    }
+/// The `Cargo.toml` of a crate given by its folder or by that file.
+pub(crate) fn manifest_path(crate_path: &Path) -> Result<PathBuf, Error> {
+    let is_manifest = crate_path.file_name().is_some_and(|name| name == "Cargo.toml");
+    let path = if is_manifest { crate_path.to_owned() } else { crate_path.join("Cargo.toml") };
+    if path.is_file() { Ok(path) } else { Err(CompileError::NoCrate(path).into()) }
 }
 
 /// The libraries for the device in the sysroot that kernels are compiled against, sorted.

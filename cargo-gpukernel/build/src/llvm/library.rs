@@ -124,7 +124,6 @@ functions! {
     LLVMGetNextFunction(*mut LLVMValue) -> *mut LLVMValue;
     LLVMAddFunction(*mut LLVMModule, *const c_char, *mut LLVMType) -> *mut LLVMValue;
     LLVMGetNamedFunction(*mut LLVMModule, *const c_char) -> *mut LLVMValue;
-    LLVMDeleteFunction(*mut LLVMValue);
     LLVMSetFunctionCallConv(*mut LLVMValue, c_uint);
     LLVMCountParams(*mut LLVMValue) -> c_uint;
     LLVMGetParam(*mut LLVMValue, c_uint) -> *mut LLVMValue;

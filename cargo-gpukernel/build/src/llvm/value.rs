@@ -315,12 +315,6 @@ impl<'c> Value<'c> {
         unsafe { (self.context.llvm.LLVMReplaceAllUsesWith)(self.raw, other.raw) };
     }
 
-    /// Deletes a function that nothing uses. `self` and copies of it must not be used again.
-    pub(crate) fn delete_function(self) {
-        // SAFETY: a live function without uses.
-        unsafe { (self.context.llvm.LLVMDeleteFunction)(self.raw) };
-    }
-
     /// Deletes a global variable that nothing uses. `self` and copies of it must not be used again.
     pub(crate) fn delete_global(self) {
         // SAFETY: a live global variable without uses.
