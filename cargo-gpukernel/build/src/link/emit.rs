@@ -29,5 +29,11 @@ fn emit(llvm: &'static Llvm, bitcode: &[u8], arch: Arch) -> Result<String, LinkE
     let context = Context::new(llvm);
     let machine = TargetMachine::new(&context, &arch.to_string())?;
     let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
-    Ok(machine.emit_ptx(module)?)
+    let ptx = machine.emit_ptx(module)?;
+    // LLVM only warns about a processor that it does not know, and takes another one.
+    if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string())) {
+        let (major, minor, patch) = llvm.version();
+        return Err(LinkError::UnknownArch { arch, llvm: format!("{major}.{minor}.{patch}") });
+    }
+    Ok(ptx)
 }

@@ -85,6 +85,14 @@ pub enum LinkError {
         /// The static that holds the description.
         symbol: String,
     },
+    /// LLVM cannot generate code for an architecture.
+    #[error("LLVM {llvm} of the device rustc cannot generate code for {arch}: leave it out, or use a newer rustc")]
+    UnknownArch {
+        /// The architecture.
+        arch: Arch,
+        /// The version of LLVM.
+        llvm: String,
+    },
     /// Functions that no library has.
     #[error("{}", undefined::describe(.0))]
     Undefined(Vec<UndefinedSymbol>),
