@@ -1,1 +1,46 @@
-//! Launch kernels.
+//! Launch kernels written in Rust on NVIDIA GPUs and on the CPU, through one API.
+//!
+//! A [`Device`] is a GPU or the CPU. It loads an [`Image`] of kernels that `gpukernel-build` made, and gives a [`Module`]
+//! that launches them. Memory is a [`Buffer`], parts of it are [`DeviceSlice`]s. Work is queued on a [`Stream`], and
+//! an [`Event`] marks a place in one. Whatever uses the same memory is ordered, also across streams.
+//!
+//! ```
+//! use gpukernel::Device;
+//!
+//! let device = Device::cpu();
+//! let mut y = device.upload(&[1.0_f32, 2.0, 3.0])?;
+//! let x = device.filled(3, 0.5_f32)?;
+//! y[1..].copy_from_device(&x[..2])?;
+//! assert_eq!(y.to_vec()?, [1.0, 0.5, 0.5]);
+//! # Ok::<(), gpukernel::Error>(())
+//! ```
+//!
+//! A binary that uses this crate starts on any machine: the NVIDIA driver is looked for when a GPU is first asked for.
+
+mod buffer;
+mod cpu;
+mod cuda;
+mod device;
+mod error;
+mod event;
+mod foreign;
+mod image;
+mod launch;
+mod memory;
+mod module;
+mod rows;
+mod slice;
+mod stream;
+
+pub use buffer::Buffer;
+pub use device::{Device, DeviceKind, Limits, devices};
+pub use error::{DriverError, Error, Result};
+pub use event::Event;
+pub use foreign::{ForeignModule, RawArg};
+pub use gpukernel_image::Arch;
+pub use image::Image;
+pub use launch::{Extents, Grid, Shape, for_each};
+pub use module::{Module, ThisRuntime};
+pub use rows::RowsMut;
+pub use slice::DeviceSlice;
+pub use stream::Stream;

@@ -1,0 +1,107 @@
+//! Owned device memory.
+
+use std::{
+    alloc::Layout,
+    fmt,
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+};
+
+use gpu_std::DeviceCopy;
+
+use crate::{
+    Device, DeviceSlice, Error, Result, Stream,
+    device::Backend,
+    memory::{Allocation, Owner, Registered},
+    stream::StreamBackend,
+};
+
+/// Elements in the memory of a device. Freed when dropped, after the work that was queued on it.
+///
+/// Derefs to [`DeviceSlice`], which copies, cuts and lends it. Buffers without elements are legal and own nothing.
+///
+/// ```
+/// let device = gpukernel::Device::cpu();
+/// let mut buffer = device.upload(&[1, 2, 3, 4])?;
+/// buffer[..2].copy_from(&[7, 8])?;
+/// assert_eq!(buffer.to_vec()?, [7, 8, 3, 4]);
+/// # Ok::<(), gpukernel::Error>(())
+/// ```
+pub struct Buffer<T: DeviceCopy> {
+    device: Device,
+    len: usize,
+    /// None if there are no bytes to own.
+    memory: Option<Registered>,
+    elements: PhantomData<T>,
+}
+
+/// What new memory holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Fill {
+    /// Anything: the caller writes all of it before anyone sees it.
+    None,
+    Zero,
+}
+
+impl<T: DeviceCopy> Buffer<T> {
+    pub(crate) fn allocate(device: &Device, stream: &Stream, len: usize, fill: Fill) -> Result<Self> {
+        stream.check_device(device, &|| "an allocation".to_owned())?;
+        let out_of_memory = || Error::OutOfMemory {
+            device: device.to_string(),
+            asked_bytes: u64::try_from(len as u128 * size_of::<T>() as u128).unwrap_or(u64::MAX),
+            free_bytes: None,
+        };
+        let layout = Layout::array::<T>(len).map_err(|_| out_of_memory())?;
+        let memory = match (&device.backend, &stream.backend) {
+            _ if layout.size() == 0 => None,
+            (Backend::Cpu(cpu), _) => {
+                let (address, layout) = cpu.allocate(layout, fill).ok_or_else(|| Error::OutOfMemory {
+                    device: device.to_string(),
+                    asked_bytes: layout.size() as u64,
+                    free_bytes: cpu.free_bytes(),
+                })?;
+                Some(Allocation { address, size_bytes: layout.size(), owner: Owner::Cpu(layout) })
+            }
+            (Backend::Cuda(cuda), StreamBackend::Cuda(stream)) => {
+                Some(cuda.allocate(stream, layout.size(), fill)?)
+            }
+            (Backend::Cuda(_), StreamBackend::Cpu) => return Err(out_of_memory()),
+        };
+        Ok(Self { device: device.clone(), len, memory: memory.map(Registered::new), elements: PhantomData })
+    }
+
+    /// The device whose memory this is.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn address(&self) -> usize {
+        self.memory.as_ref().map_or(align_of::<T>(), |memory| memory.address)
+    }
+}
+
+impl<T: DeviceCopy> Deref for Buffer<T> {
+    type Target = DeviceSlice<T>;
+
+    fn deref(&self) -> &DeviceSlice<T> {
+        // SAFETY: the memory holds `len` elements, and belongs to this buffer as long as the slice is borrowed from it.
+        unsafe { DeviceSlice::from_raw(self.address(), self.len) }
+    }
+}
+
+impl<T: DeviceCopy> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
+        // SAFETY: as above, and the buffer is borrowed for writing.
+        unsafe { DeviceSlice::from_raw_mut(self.address(), self.len) }
+    }
+}
+
+impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("device", &self.device)
+            .field("element", &std::any::type_name::<T>())
+            .field("len", &self.len)
+            .finish()
+    }
+}

@@ -1,0 +1,355 @@
+//! One block of a kernel: its threads run one after another on one stack, until one waits at a barrier.
+//!
+//! A coroutine runs thread after thread. When a thread waits, the coroutine is suspended with it and the next threads get
+//! another one. So a kernel without barriers pays for one coroutine per block, which is two switches of stack. When every
+//! thread waits or has ended, those that wait are resumed in order, until none is left.
+
+use std::{
+    alloc::{self, Layout},
+    cell::Cell,
+    panic::Location,
+    ptr::{self, NonNull},
+};
+
+use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
+use gpu_std::{
+    Dim3,
+    host::{BlockOps, Kernel, PackedArgs, ThreadContext, set_current},
+};
+
+use super::{
+    panic::{self, Panic},
+    stacks::{self, Lease},
+};
+
+/// Why a block did not run to its end.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Panicked { block: Dim3, thread: Dim3, panic: Panic },
+    DivergentBarrier { block: Dim3, first: (Dim3, Place), second: (Dim3, Place) },
+    NoStack(std::io::Error),
+}
+
+/// Where a barrier stands in the source, if that is known.
+pub(super) type Place = Option<&'static Location<'static>>;
+
+/// What a worker keeps from block to block.
+#[derive(Default)]
+pub(super) struct Worker {
+    /// For the coroutine that starts a block.
+    first_stack: Option<DefaultStack>,
+    /// For the others.
+    stacks: Lease,
+    shared: SharedStorage,
+    waiting: Vec<Waiting>,
+    resumed: Vec<Waiting>,
+}
+
+/// A thread that waits at a barrier.
+struct Waiting {
+    thread: Dim3,
+    place: Place,
+    coroutine: Coroutine<(), Place, (), DefaultStack>,
+}
+
+/// What the coroutines of a block share.
+struct Block<'a> {
+    args: &'a PackedArgs,
+    index: Dim3,
+    dim: Dim3,
+    grid: Dim3,
+    shared: *mut u8,
+    /// The next thread to start; `None` when all have been.
+    next: Cell<Option<Dim3>>,
+    /// The thread that runs.
+    running: Cell<Dim3>,
+}
+
+const ORIGIN: Dim3 = Dim3::new(0, 0, 0);
+
+impl Worker {
+    /// Gets ready for blocks of a kernel whose shared arrays need `shared`.
+    pub(super) fn prepare(&mut self, shared: Layout) {
+        self.shared.prepare(shared);
+    }
+
+    /// Gives back what other workers may wait for.
+    pub(super) fn finish(&mut self) {
+        self.stacks = Lease::default();
+    }
+
+    /// Runs the block `index` of a grid of at least one thread.
+    ///
+    /// # Safety
+    /// As [`Kernel::run_thread`], for each thread of the block; and [`prepare`](Self::prepare) was called for the kernel.
+    pub(super) unsafe fn run_block<K: Kernel>(
+        &mut self,
+        args: &PackedArgs,
+        index: Dim3,
+        dim: Dim3,
+        grid: Dim3,
+    ) -> Result<(), Failure> {
+        let block = Block {
+            args,
+            index,
+            dim,
+            grid,
+            shared: self.shared.start(),
+            next: Cell::new(Some(ORIGIN)),
+            running: Cell::new(ORIGIN),
+        };
+        // SAFETY: as the caller promises; the block is alive until no coroutine is left.
+        let result = unsafe { self.run::<K>(&block) };
+        if result.is_err() {
+            self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
+        }
+        // SAFETY: no context is.
+        unsafe { set_current(ptr::null()) };
+        result
+    }
+
+    /// # Safety
+    /// As [`run_block`](Self::run_block). If it fails, coroutines that use the block may be left waiting.
+    unsafe fn run<K: Kernel>(&mut self, block: &Block<'_>) -> Result<(), Failure> {
+        let first_stack =
+            self.first_stack.take().map_or_else(stacks::new_stack, Ok).map_err(Failure::NoStack)?;
+        // SAFETY: as the caller promises.
+        let mut coroutine = unsafe { block.coroutine::<K>(first_stack) };
+        match block.resume(&mut coroutine)? {
+            CoroutineResult::Return(()) => {
+                self.first_stack = Some(coroutine.into_stack());
+                return Ok(());
+            }
+            CoroutineResult::Yield(place) => {
+                self.waiting.push(Waiting { thread: block.running.get(), place, coroutine });
+            }
+        }
+
+        // The threads that the first coroutine did not come to.
+        let first_wait = block.running.get();
+        if block.next.get().is_some() {
+            self.stacks.extend_to(threads_after(first_wait, block.dim));
+        }
+        while block.next.get().is_some() {
+            let stack = self.stacks.take().map_err(Failure::NoStack)?;
+            // SAFETY: as the caller promises.
+            let mut coroutine = unsafe { block.coroutine::<K>(stack) };
+            match block.resume(&mut coroutine)? {
+                CoroutineResult::Return(()) => self.stacks.put(coroutine.into_stack()),
+                CoroutineResult::Yield(place) => {
+                    self.waiting.push(Waiting { thread: block.running.get(), place, coroutine });
+                }
+            }
+        }
+
+        // All threads wait or have ended: from barrier to barrier.
+        while !self.waiting.is_empty() {
+            block.check_places(&self.waiting)?;
+            std::mem::swap(&mut self.waiting, &mut self.resumed);
+            for mut thread in self.resumed.drain(..) {
+                block.running.set(thread.thread);
+                match block.resume(&mut thread.coroutine)? {
+                    CoroutineResult::Yield(place) => self.waiting.push(Waiting { place, ..thread }),
+                    CoroutineResult::Return(()) => {
+                        let stack = thread.coroutine.into_stack();
+                        if self.first_stack.is_none() {
+                            self.first_stack = Some(stack);
+                        } else {
+                            self.stacks.put(stack);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Block<'a> {
+    /// A coroutine that runs threads until none is left to start.
+    ///
+    /// # Safety
+    /// As [`Kernel::run_thread`] for the threads it will run. The block outlives the coroutine.
+    unsafe fn coroutine<K: Kernel>(&self, stack: DefaultStack) -> Coroutine<(), Place, (), DefaultStack> {
+        let threads = |yielder: &Yielder<(), Place>, ()| {
+            let ops = Ops { yielder };
+            let mut context = ThreadContext {
+                thread_index: ORIGIN,
+                block_index: self.index,
+                block_dim: self.dim,
+                grid_dim: self.grid,
+                shared: self.shared,
+                block: &ops,
+            };
+            let context = &raw mut context;
+            while let Some(thread) = self.start_next() {
+                // SAFETY: the context is alive, and not changed while a thread runs in it: one that waits is resumed by `Ops`,
+                // which makes it current again. The caller of `coroutine` answers for the kernel.
+                unsafe {
+                    (*context).thread_index = thread;
+                    set_current(context);
+                    K::run_thread(self.args);
+                }
+            }
+        };
+        // SAFETY: the closure borrows the block only, which the caller keeps alive.
+        unsafe { Coroutine::with_stack_unchecked(stack, threads) }
+    }
+
+    /// The thread to run next, x fastest.
+    #[inline]
+    fn start_next(&self) -> Option<Dim3> {
+        let thread = self.next.get()?;
+        self.next.set(after(thread, self.dim));
+        self.running.set(thread);
+        Some(thread)
+    }
+
+    /// Runs a coroutine until it waits or ends.
+    fn resume(
+        &self,
+        coroutine: &mut Coroutine<(), Place, (), DefaultStack>,
+    ) -> Result<CoroutineResult<Place, ()>, Failure> {
+        panic::catch(|| coroutine.resume(())).map_err(|panic| Failure::Panicked {
+            block: self.index,
+            thread: self.running.get(),
+            panic,
+        })
+    }
+
+    fn check_places(&self, waiting: &[Waiting]) -> Result<(), Failure> {
+        let Some((first, others)) = waiting.split_first() else { return Ok(()) };
+        // Places are compared by what they say: the same line can have several addresses.
+        match others.iter().find(|other| other.place != first.place) {
+            None => Ok(()),
+            Some(other) => Err(Failure::DivergentBarrier {
+                block: self.index,
+                first: (first.thread, first.place),
+                second: (other.thread, other.place),
+            }),
+        }
+    }
+}
+
+/// The thread after this one, x fastest.
+#[inline]
+fn after(thread: Dim3, dim: Dim3) -> Option<Dim3> {
+    let Dim3 { x, y, z } = thread;
+    if x + 1 < dim.x {
+        Some(Dim3::new(x + 1, y, z))
+    } else if y + 1 < dim.y {
+        Some(Dim3::new(0, y + 1, z))
+    } else if z + 1 < dim.z {
+        Some(Dim3::new(0, 0, z + 1))
+    } else {
+        None
+    }
+}
+
+/// How many threads of a block come after this one.
+fn threads_after(thread: Dim3, dim: Dim3) -> usize {
+    let (x, y, z) = (thread.x as usize, thread.y as usize, thread.z as usize);
+    let count = dim.x as usize * dim.y as usize * dim.z as usize;
+    count - ((z * dim.y as usize + y) * dim.x as usize + x) - 1
+}
+
+/// Ends a thread that will not be resumed.
+fn abandon(mut thread: Waiting) {
+    if cfg!(panic = "abort") {
+        // SAFETY: what is on the stack is never used again; unwinding, which would drop it, is not possible here.
+        unsafe { thread.coroutine.force_reset() };
+    } else {
+        thread.coroutine.force_unwind();
+    }
+}
+
+/// The barrier of a coroutine's threads.
+struct Ops<'y> {
+    yielder: &'y Yielder<(), Place>,
+}
+
+impl Ops<'_> {
+    fn wait(&self, place: Place) {
+        if std::thread::panicking() {
+            // Its peers could not be told apart from a thread that lives. As everywhere in Rust, this ends the process.
+            panic!("a barrier in a destructor that runs because its thread panicked");
+        }
+        // SAFETY: no context is made current here, and the one that is is that of this coroutine, which outlives the wait.
+        let _restore = Restore(unsafe { set_current(ptr::null()) });
+        self.yielder.suspend(place);
+    }
+}
+
+impl BlockOps for Ops<'_> {
+    fn barrier(&self) {
+        self.wait(None);
+    }
+
+    fn barrier_at(&self, place: &'static Location<'static>) {
+        self.wait(Some(place));
+    }
+}
+
+/// Makes a context current again, also when the thread is unwound instead of resumed.
+struct Restore(*const ThreadContext<'static>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        // SAFETY: the context was current when this was made, by a coroutine that is still alive.
+        unsafe { set_current(self.0) };
+    }
+}
+
+/// Storage for the shared arrays of a block.
+#[derive(Default)]
+struct SharedStorage {
+    memory: Option<(NonNull<u8>, Layout)>,
+}
+
+impl SharedStorage {
+    /// Makes room for `layout`, and clears it: what another kernel left may have bytes without a value.
+    fn prepare(&mut self, layout: Layout) {
+        let fits = |(_, old): &(_, Layout)| old.size() >= layout.size() && old.align() >= layout.align();
+        if layout.size() == 0 {
+            return;
+        }
+        if !self.memory.as_ref().is_some_and(fits) {
+            *self = Self::default();
+            // SAFETY: the size is not zero.
+            let memory = unsafe { alloc::alloc(layout) };
+            let Some(memory) = NonNull::new(memory) else { alloc::handle_alloc_error(layout) };
+            self.memory = Some((memory, layout));
+        }
+        // SAFETY: the storage has that many bytes, and no block runs that uses it.
+        unsafe { self.start().write_bytes(0, layout.size()) };
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.memory.map_or(ptr::null_mut(), |(memory, _)| memory.as_ptr())
+    }
+}
+
+impl Drop for SharedStorage {
+    fn drop(&mut self) {
+        if let Some((memory, layout)) = self.memory.take() {
+            // SAFETY: it was allocated with this layout, and nobody uses it any more.
+            unsafe { alloc::dealloc(memory.as_ptr(), layout) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_visited_x_first() {
+        let dim = Dim3::new(3, 2, 2);
+        let visited: Vec<_> = std::iter::successors(Some(ORIGIN), |&thread| after(thread, dim)).collect();
+        assert_eq!(visited.len(), 12);
+        assert_eq!(visited[3..5], [Dim3::new(0, 1, 0), Dim3::new(1, 1, 0)]);
+        for (place, &thread) in visited.iter().enumerate() {
+            assert_eq!(threads_after(thread, dim), 11 - place);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A launch on the CPU: the blocks of a grid, shared out to rayon's threads.
+
+use std::{alloc::Layout, cell::Cell, ops::Range};
+
+use gpu_std::{
+    Dim3,
+    host::{Kernel, PackedArgs, shared_layout},
+};
+use rayon::prelude::*;
+
+use super::block::{Failure, Place, Worker};
+use crate::{Error, Result, launch::Checked};
+
+/// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
+/// costs about as much as 100 short threads.
+const PIECE_THREADS: u64 = 4096;
+
+/// So many pieces per thread of the machine at least, so that blocks of unequal length even out.
+const PIECES_PER_THREAD: u64 = 16;
+
+/// Runs a kernel, and returns when it is done.
+///
+/// # Safety
+/// The arguments are those of the kernel, the memory they point to is there and lent to this launch.
+pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked) -> Result<()> {
+    let Ok(shared) = shared_layout(K::SHARED) else {
+        return Err(Error::OutOfMemory {
+            device: "the shared memory of the CPU device".to_owned(),
+            asked_bytes: K::SHARED.iter().fold(0, |sum: u64, array| sum.saturating_add(array.size() as u64)),
+            free_bytes: None,
+        });
+    };
+    let launch = Launch { args, shape, shared };
+    let blocks = count(shape.grid);
+    let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
+    let pieces = blocks.div_ceil(piece);
+    let run = |index: u64| {
+        let first = index * piece;
+        // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid.
+        unsafe { launch.run_blocks::<K>(first..blocks.min(first + piece)) }
+    };
+    // One piece is no reason to wake other threads.
+    let result = if pieces == 1 { run(0) } else { (0..pieces).into_par_iter().try_for_each(run) };
+    result.map_err(|failure| error(K::NAME, failure))
+}
+
+/// What all blocks of a launch share.
+struct Launch<'a> {
+    args: &'a PackedArgs,
+    shape: Checked,
+    shared: Layout,
+}
+
+// SAFETY: the raw pointers among the arguments are to memory that is lent to the launch for all of its threads; that they use
+// it without races is the promise of `Kernel`.
+unsafe impl Sync for Launch<'_> {}
+
+impl Launch<'_> {
+    /// # Safety
+    /// As [`launch`], and each block is run once.
+    unsafe fn run_blocks<K: Kernel>(&self, blocks: Range<u64>) -> Result<(), Failure> {
+        thread_local! {
+            /// Taken while in use, so that a kernel that launches another does not meet its own worker.
+            static WORKER: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
+        }
+        let mut worker = WORKER.take().unwrap_or_default();
+        worker.prepare(self.shared);
+        let mut index = index_of(blocks.start, self.shape.grid);
+        let mut result = Ok(());
+        for _ in blocks {
+            // SAFETY: as the caller promises.
+            result = unsafe { worker.run_block::<K>(self.args, index, self.shape.block, self.shape.grid) };
+            if result.is_err() {
+                break;
+            }
+            index = next(index, self.shape.grid);
+        }
+        worker.finish();
+        WORKER.set(Some(worker));
+        result
+    }
+}
+
+/// How many blocks make a piece.
+fn piece_blocks(blocks: u64, block_threads: u64, machine_threads: u64) -> u64 {
+    let even = blocks / (machine_threads * PIECES_PER_THREAD);
+    PIECE_THREADS.div_ceil(block_threads).min(even).max(1)
+}
+
+fn count(of: Dim3) -> u64 {
+    // A checked grid has at most 2^31 x 2^16 x 2^16 blocks.
+    u64::from(of.x) * u64::from(of.y) * u64::from(of.z)
+}
+
+/// The place of the block with this number, x fastest.
+fn index_of(number: u64, grid: Dim3) -> Dim3 {
+    let (x, y) = (u64::from(grid.x), u64::from(grid.y));
+    Dim3::new((number % x) as u32, (number / x % y) as u32, (number / x / y) as u32)
+}
+
+/// The place of the block after this one; after the last, the first.
+fn next(index: Dim3, grid: Dim3) -> Dim3 {
+    let Dim3 { x, y, z } = index;
+    if x + 1 < grid.x {
+        Dim3::new(x + 1, y, z)
+    } else if y + 1 < grid.y {
+        Dim3::new(0, y + 1, z)
+    } else if z + 1 < grid.z {
+        Dim3::new(0, 0, z + 1)
+    } else {
+        Dim3::new(0, 0, 0)
+    }
+}
+
+fn error(kernel: &str, failure: Failure) -> Error {
+    let kernel = kernel.to_owned();
+    let place = |place: Place| place.map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    match failure {
+        Failure::Panicked { block, thread, panic } => {
+            Error::KernelPanicked { kernel, message: panic.message, location: panic.location, block, thread }
+        }
+        Failure::DivergentBarrier { block, first, second } => Error::DivergentBarrier {
+            kernel,
+            block,
+            first: (first.0, place(first.1)),
+            second: (second.0, place(second.1)),
+        },
+        Failure::NoStack(reason) => Error::NoStack { kernel, reason: reason.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_numbered_x_first() {
+        let grid = Dim3::new(3, 2, 2);
+        let mut index = Dim3::new(0, 0, 0);
+        for number in 0..12 {
+            assert_eq!(index_of(number, grid), index);
+            index = next(index, grid);
+        }
+        assert_eq!(index, Dim3::new(0, 0, 0));
+    }
+
+    #[test]
+    fn pieces_are_large_enough_and_many_enough() {
+        assert_eq!(piece_blocks(1, 256, 16), 1);
+        assert_eq!(piece_blocks(100, 256, 16), 1, "few blocks: one by one");
+        assert_eq!(piece_blocks(65536, 256, 16), 16);
+        assert_eq!(piece_blocks(1 << 30, 1, 16), 4096, "tiny blocks: many at a time");
+        assert_eq!(piece_blocks(1 << 20, 1024, 2), 4);
+    }
+}

@@ -1,0 +1,10 @@
+//! The CPU as a device: kernels run inside the launch call, blocks in parallel, threads of a block one after another.
+
+mod block;
+mod device;
+mod grid;
+mod panic;
+mod stacks;
+
+pub(crate) use device::CpuDevice;
+pub(crate) use grid::launch;

@@ -1,0 +1,90 @@
+//! Panics of kernels on the CPU: caught with their message and place, and not printed.
+
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    panic::{self, AssertUnwindSafe},
+    sync::Once,
+    thread,
+};
+
+/// What a panic said.
+#[derive(Clone, Debug)]
+pub(super) struct Panic {
+    pub(super) message: String,
+    /// `file:line:column`.
+    pub(super) location: Option<String>,
+}
+
+thread_local! {
+    static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
+    static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
+}
+
+/// Runs `kernel`, and gives what it panicked with if it did.
+pub(super) fn catch<R>(kernel: impl FnOnce() -> R) -> Result<R, Panic> {
+    install_hook();
+    let before = IN_KERNEL.replace(true);
+    // Whoever calls this stops using what the kernel was working on.
+    let result = panic::catch_unwind(AssertUnwindSafe(kernel));
+    IN_KERNEL.set(before);
+    result.map_err(|payload| LAST.take().unwrap_or_else(|| from_payload(payload.as_ref())))
+}
+
+/// Puts a hook before the one that is installed: it keeps what kernels panic with for [`catch`], and leaves all other
+/// panics to the other. A program that installs its own hook later sees kernels' panics too, and loses their place.
+fn install_hook() {
+    static ONCE: Once = Once::new();
+    // With `panic = "abort"` nothing is caught, so the message must be printed. And hooks cannot be changed while a
+    // thread panics, which it does if a launch is part of a drop: the next launch comes in time.
+    if cfg!(panic = "abort") || ONCE.is_completed() || thread::panicking() {
+        return;
+    }
+    ONCE.call_once(|| {
+        let other = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IN_KERNEL.try_with(Cell::get).unwrap_or(false) {
+                return other(info);
+            }
+            let panic = Panic {
+                message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
+                location: info.location().map(ToString::to_string),
+            };
+            LAST.with(|last| last.replace(Some(panic)));
+        }));
+    });
+}
+
+const NO_TEXT: &str = "a panic whose payload is not text";
+
+fn from_payload(payload: &(dyn Any + Send)) -> Panic {
+    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (None, Some(text)) => text.clone(),
+        (None, None) => NO_TEXT.to_owned(),
+    };
+    Panic { message, location: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_and_place_are_kept() {
+        let line = line!() + 1;
+        let caught = catch(|| panic!("number {}", 7)).unwrap_err();
+        assert_eq!(caught.message, "number 7");
+        let place = caught.location.unwrap();
+        assert!(place.starts_with(&format!("{}:{line}:", file!())), "{place}");
+        assert_eq!(catch(|| 5).unwrap(), 5);
+    }
+
+    #[test]
+    fn payloads_that_are_not_text_are_panics_too() {
+        let caught = catch(|| panic::panic_any(7)).unwrap_err();
+        assert_eq!(caught.message, NO_TEXT);
+        let resumed = catch(|| panic::resume_unwind(Box::new("no hook"))).unwrap_err();
+        assert_eq!((resumed.message.as_str(), resumed.location), ("no hook", None));
+    }
+}

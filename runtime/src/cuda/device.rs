@@ -1,0 +1,242 @@
+//! A GPU: its primary context, what it is, and its memory pool.
+
+use std::{
+    ffi::{CStr, c_int, c_void},
+    ptr,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use cudarc::driver::sys::{
+    self, CUcontext, CUdevice, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute,
+    CUmemoryPool, CUresult,
+};
+use gpukernel_image::Arch;
+
+use super::{
+    driver::{self, Presence},
+    stream::CudaStream,
+};
+use crate::{DriverError, Error, Limits, Result};
+
+/// A GPU of this process. Its primary context is retained once and never released: other code in the process, such as
+/// NVIDIA's libraries, uses the same one.
+pub(crate) struct CudaDevice {
+    index: usize,
+    context: CUcontext,
+    /// Where memory comes from in stream order; none on a GPU that cannot do that (some virtual ones).
+    pool: Option<CUmemoryPool>,
+    name: String,
+    arch: Arch,
+    limits: Limits,
+    default_stream: OnceLock<Arc<CudaStream>>,
+    /// The first error that broke the context.
+    lost: OnceLock<(&'static str, DriverError)>,
+}
+
+// SAFETY: contexts and pools are handles that any thread may use ("CUDA Driver API: thread safety"); all else is Sync.
+unsafe impl Send for CudaDevice {}
+// SAFETY: as above.
+unsafe impl Sync for CudaDevice {}
+
+impl CudaDevice {
+    /// How many GPUs there are: none on a machine without driver.
+    pub(crate) fn count() -> Result<usize> {
+        match driver::probe()? {
+            Presence::NoGpu => Ok(0),
+            Presence::Ready => {
+                let mut count: c_int = 0;
+                // SAFETY: the pointer is to a live integer, and the driver is initialised.
+                let result = unsafe { sys::cuDeviceGetCount(&mut count) };
+                checked("the driver", "cuDeviceGetCount", result)?;
+                Ok(usize::try_from(count).unwrap_or(0))
+            }
+        }
+    }
+
+    /// The GPU of this index, opened when it is first asked for.
+    pub(crate) fn get(index: usize) -> Result<&'static Self> {
+        static OPEN: Mutex<Vec<Option<&'static CudaDevice>>> = Mutex::new(Vec::new());
+        driver::require(&|| format!("gpu:{index}"))?;
+        let present = Self::count()?;
+        if index >= present {
+            return Err(Error::NoSuchGpu { asked: index, present });
+        }
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() < present {
+            open.resize(present, None);
+        }
+        if let Some(device) = open[index] {
+            return Ok(device);
+        }
+        let device: &'static Self = Box::leak(Box::new(Self::open(index)?));
+        let stream = CudaStream::new(device)?;
+        device.default_stream.get_or_init(|| Arc::new(stream));
+        open[index] = Some(device);
+        Ok(device)
+    }
+
+    fn open(index: usize) -> Result<Self> {
+        let id = format!("gpu:{index}");
+        let ordinal = c_int::try_from(index).unwrap_or(c_int::MAX);
+        let mut raw: CUdevice = 0;
+        // SAFETY: the pointer is to a live handle.
+        checked(&id, "cuDeviceGet", unsafe { sys::cuDeviceGet(&mut raw, ordinal) })?;
+        let name = name(&id, raw)?;
+        let get = |attribute| attribute_of(&id, raw, attribute);
+
+        let major = get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let arch = Arch::new(u16::try_from(major).unwrap_or(0), u16::try_from(minor).unwrap_or(0));
+        let limits = Limits {
+            max_threads_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            max_block: [
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            max_grid: [
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            max_shared_bytes_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?
+                as usize,
+            multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        };
+
+        let mut context: CUcontext = ptr::null_mut();
+        // SAFETY: the pointer is to a live handle, and the device is one the driver gave.
+        checked(&id, "cuDevicePrimaryCtxRetain", unsafe {
+            sys::cuDevicePrimaryCtxRetain(&mut context, raw)
+        })?;
+        let pool = match get(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? {
+            0 => None,
+            _ => Some(pool(&id, raw)?),
+        };
+        Ok(Self {
+            index,
+            context,
+            pool,
+            name,
+            arch,
+            limits,
+            default_stream: OnceLock::new(),
+            lost: OnceLock::new(),
+        })
+    }
+
+    pub(crate) fn id(&self) -> String {
+        format!("gpu:{}", self.index)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn default_stream(&self) -> &Arc<CudaStream> {
+        self.default_stream.get().expect("`get` sets it before it gives the device away")
+    }
+
+    pub(super) fn has_pool(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// As `Device` displays it.
+    pub(crate) fn describe(&self) -> String {
+        format!("{} ({})", self.id(), self.name)
+    }
+
+    /// Makes the context current on this thread, which every other call needs.
+    pub(super) fn bind(&self) -> Result<()> {
+        // SAFETY: the context is retained as long as the process lives.
+        let result = unsafe { sys::cuCtxSetCurrent(self.context) };
+        self.check("cuCtxSetCurrent", result)
+    }
+
+    /// The answer of a call on this device as a result, which tells a lost context from an error of the call.
+    pub(super) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
+        driver::check(result).map_err(|source| self.error(call, source))
+    }
+
+    pub(super) fn error(&self, call: &'static str, source: DriverError) -> Error {
+        if driver::is_sticky(&source) {
+            self.lost.get_or_init(|| (call, source.clone()));
+        }
+        let device = self.describe();
+        match self.lost.get() {
+            Some((call, source)) => Error::ContextLost { device, call, source: source.clone() },
+            None => Error::Driver { device, call, source },
+        }
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.bind()?;
+        // SAFETY: a context is current.
+        let result = unsafe { sys::cuCtxSynchronize() };
+        self.check("cuCtxSynchronize", result)
+    }
+
+    /// Memory that a new allocation could have: what the driver calls free, and what the pool keeps without using it.
+    pub(super) fn free_bytes(&self) -> Option<u64> {
+        let (mut free, mut total) = (0_usize, 0_usize);
+        self.bind().ok()?;
+        // SAFETY: the pointers are to live integers, and a context is current.
+        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) }).ok()?;
+        let kept = |pool| {
+            let reserved = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+            let used = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
+            Some(reserved.saturating_sub(used))
+        };
+        Some(free as u64 + self.pool.and_then(kept).unwrap_or(0))
+    }
+
+    fn pool_bytes(&self, pool: CUmemoryPool, attribute: PoolAttribute) -> Option<u64> {
+        let mut value = 0_u64;
+        // SAFETY: the pool is the device's own, and the attributes asked for are 64-bit integers.
+        let result =
+            unsafe { sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut value).cast::<c_void>()) };
+        self.check("cuMemPoolGetAttribute", result).ok().map(|()| value)
+    }
+}
+
+fn checked(device: &str, call: &'static str, result: CUresult) -> Result<()> {
+    driver::check(result).map_err(|source| Error::Driver { device: device.to_owned(), call, source })
+}
+
+fn name(id: &str, raw: CUdevice) -> Result<String> {
+    let mut name = [0_u8; 256];
+    // SAFETY: the driver writes at most that many bytes, the last of them a NUL.
+    let result = unsafe { sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as c_int, raw) };
+    checked(id, "cuDeviceGetName", result)?;
+    Ok(CStr::from_bytes_until_nul(&name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
+}
+
+fn attribute_of(id: &str, raw: CUdevice, attribute: Attribute) -> Result<u32> {
+    let mut value: c_int = 0;
+    // SAFETY: the pointer is to a live integer, and the device is one the driver gave.
+    let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, raw) };
+    checked(id, "cuDeviceGetAttribute", result)?;
+    Ok(u32::try_from(value).unwrap_or(0))
+}
+
+/// The device's memory pool, told to keep freed memory: by default it gives everything back to the system at each
+/// synchronisation, and new buffers then cost milliseconds.
+fn pool(id: &str, raw: CUdevice) -> Result<CUmemoryPool> {
+    let mut pool: CUmemoryPool = ptr::null_mut();
+    // SAFETY: the pointer is to a live handle, and the device is one the driver gave.
+    checked(id, "cuDeviceGetDefaultMemPool", unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, raw) })?;
+    let mut keep = u64::MAX;
+    let attribute = PoolAttribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the pool is the device's own, and this attribute is a 64-bit integer.
+    let result = unsafe { sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut keep).cast::<c_void>()) };
+    checked(id, "cuMemPoolSetAttribute", result)?;
+    Ok(pool)
+}

@@ -1,0 +1,167 @@
+//! The driver as a whole: is it there, is it new enough, and what do its error codes mean.
+
+use std::{
+    ffi::{CStr, c_char, c_int},
+    ptr,
+    sync::OnceLock,
+};
+
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::{DriverError, Error, Result};
+
+/// Drivers older than this are refused: their compiler does not know the PTX that `gpukernel-build` writes, and nobody
+/// tests with them.
+const MIN_CUDA: (u32, u32) = (12, 0);
+
+/// What the first touch of the driver found.
+#[derive(Clone)]
+enum State {
+    Ready,
+    Missing,
+    TooOld((u32, u32)),
+    Failed { call: &'static str, source: DriverError },
+}
+
+/// Whether there is a driver to talk to. Without one, no other function of it may be called: `cudarc` would panic.
+pub(super) enum Presence {
+    Ready,
+    /// No driver, or none that sees a GPU.
+    NoGpu,
+}
+
+/// Loads and initialises the driver, once per process.
+///
+/// # Errors
+/// If there is a driver that does not work.
+pub(super) fn probe() -> Result<Presence> {
+    match state() {
+        State::Ready => Ok(Presence::Ready),
+        State::Missing => Ok(Presence::NoGpu),
+        State::Failed { source, .. }
+            if source.code == CUresult::CUDA_ERROR_NO_DEVICE as u32
+                || source.code == CUresult::CUDA_ERROR_STUB_LIBRARY as u32 =>
+        {
+            Ok(Presence::NoGpu)
+        }
+        State::TooOld(found) => Err(Error::DriverTooOld { found, needed: MIN_CUDA }),
+        State::Failed { call, source } => Err(failed(call, source)),
+    }
+}
+
+/// The same for a caller that needs a GPU.
+///
+/// # Errors
+/// If there is no driver, or it does not work.
+pub(super) fn require(asked: &dyn Fn() -> String) -> Result<()> {
+    match state() {
+        State::Ready => Ok(()),
+        State::Missing => Err(Error::NoDriver { asked: asked() }),
+        State::TooOld(found) => Err(Error::DriverTooOld { found, needed: MIN_CUDA }),
+        State::Failed { call, source } => Err(failed(call, source)),
+    }
+}
+
+fn failed(call: &'static str, source: DriverError) -> Error {
+    Error::Driver { device: "the driver".to_owned(), call, source }
+}
+
+fn state() -> State {
+    static STATE: OnceLock<State> = OnceLock::new();
+    STATE.get_or_init(initialise).clone()
+}
+
+fn initialise() -> State {
+    // SAFETY: loading the driver's library runs its initialisers, which have no preconditions.
+    if !unsafe { sys::is_culib_present() } {
+        return State::Missing;
+    }
+    // SAFETY: the library is there. This is the call that must come first.
+    if let Err(source) = check(unsafe { sys::cuInit(0) }) {
+        return State::Failed { call: "cuInit", source };
+    }
+    let mut version: c_int = 0;
+    // SAFETY: the pointer is to a live integer.
+    if let Err(source) = check(unsafe { sys::cuDriverGetVersion(&mut version) }) {
+        return State::Failed { call: "cuDriverGetVersion", source };
+    }
+    // 12040 is CUDA 12.4.
+    let version = version.unsigned_abs();
+    let found = (version / 1000, version % 1000 / 10);
+    if found < MIN_CUDA { State::TooOld(found) } else { State::Ready }
+}
+
+/// The driver's answer, with name and text if it is an error.
+pub(super) fn check(result: CUresult) -> Result<(), DriverError> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    // SAFETY: (both) the pointer is to a live pointer. An answer came from the driver, so its library is there.
+    let name = describe(|text| unsafe { sys::cuGetErrorName(result, text) });
+    let text = describe(|text| unsafe { sys::cuGetErrorString(result, text) });
+    Err(DriverError {
+        code: result as u32,
+        name: name.unwrap_or_else(|| format!("{result:?}")),
+        text: text.unwrap_or_else(|| "the driver has no description of it".to_owned()),
+    })
+}
+
+fn describe(call: impl FnOnce(*mut *const c_char) -> CUresult) -> Option<String> {
+    let mut text = ptr::null();
+    if call(&mut text) != CUresult::CUDA_SUCCESS || text.is_null() {
+        return None;
+    }
+    // SAFETY: the driver succeeded, so the pointer is to a NUL-terminated string of its own that stays.
+    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// Whether an error breaks the context for good (CUDA Driver API, "Data types used by CUDA driver": "the context cannot be
+/// used, so it must be destroyed", or "the process must be terminated").
+pub(super) fn is_sticky(error: &DriverError) -> bool {
+    const STICKY: [CUresult; 14] = [
+        CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+        CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+        CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+        CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        CUresult::CUDA_ERROR_ASSERT,
+        CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+        CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+        CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+        CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+        CUresult::CUDA_ERROR_INVALID_PC,
+        CUresult::CUDA_ERROR_LAUNCH_FAILED,
+        CUresult::CUDA_ERROR_TENSOR_MEMORY_LEAK,
+        CUresult::CUDA_ERROR_EXTERNAL_DEVICE,
+    ];
+    STICKY.iter().any(|&sticky| sticky as u32 == error.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_driver_is_normal() {
+        match state() {
+            State::Missing => {
+                assert!(matches!(probe(), Ok(Presence::NoGpu)));
+                let error = require(&|| "gpu:0".to_owned()).unwrap_err();
+                assert!(
+                    error.to_string().starts_with("gpu:0 was asked for, but there is no NVIDIA driver"),
+                    "{error}"
+                );
+            }
+            State::Ready => assert!(matches!(probe(), Ok(Presence::Ready))),
+            State::TooOld(_) | State::Failed { .. } => assert!(require(&String::new).is_err()),
+        }
+    }
+
+    #[test]
+    fn illegal_addresses_are_sticky_and_lack_of_memory_is_not() {
+        let error =
+            |code: CUresult| DriverError { code: code as u32, name: String::new(), text: String::new() };
+        assert!(is_sticky(&error(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS)));
+        assert!(!is_sticky(&error(CUresult::CUDA_ERROR_OUT_OF_MEMORY)));
+    }
+}

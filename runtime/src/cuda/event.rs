@@ -1,0 +1,107 @@
+//! Events of a GPU.
+
+use std::{ptr, sync::OnceLock, time::Duration};
+
+use cudarc::driver::sys::{self, CUevent, CUevent_flags as Flags, CUresult};
+
+use super::{CudaDevice, CudaStream};
+use crate::Result;
+
+/// An event that was recorded.
+pub(crate) struct CudaEvent {
+    device: &'static CudaDevice,
+    raw: CUevent,
+}
+
+// SAFETY: an event is a handle that any thread may use.
+unsafe impl Send for CudaEvent {}
+// SAFETY: as above.
+unsafe impl Sync for CudaEvent {}
+
+impl CudaEvent {
+    /// Records an event with a time.
+    pub(crate) fn record(stream: &CudaStream) -> Result<Self> {
+        Self::record_with(stream, Flags::CU_EVENT_DEFAULT)
+    }
+
+    /// Records an event that only orders, which is cheaper.
+    pub(super) fn record_untimed(stream: &CudaStream) -> Result<Self> {
+        Self::record_with(stream, Flags::CU_EVENT_DISABLE_TIMING)
+    }
+
+    fn record_with(stream: &CudaStream, flags: Flags) -> Result<Self> {
+        let device = stream.device();
+        device.bind()?;
+        let mut raw: CUevent = ptr::null_mut();
+        // SAFETY: the pointer is to a live handle, and a context is current.
+        device.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, flags as u32) })?;
+        let event = Self { device, raw };
+        // SAFETY: event and stream are alive and of the same context.
+        let result = unsafe { sys::cuEventRecord(raw, stream.raw()) };
+        device.check("cuEventRecord", result)?;
+        Ok(event)
+    }
+
+    pub(crate) fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+
+    pub(super) fn raw(&self) -> CUevent {
+        self.raw
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: the event is alive.
+        let result = unsafe { sys::cuEventSynchronize(self.raw) };
+        self.device.check("cuEventSynchronize", result)
+    }
+
+    pub(crate) fn is_done(&self) -> Result<bool> {
+        self.device.bind()?;
+        // SAFETY: the event is alive.
+        match unsafe { sys::cuEventQuery(self.raw) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => self.device.check("cuEventQuery", result).map(|()| true),
+        }
+    }
+
+    /// The time from `start`, an event of the same device, to here. Waits for both.
+    pub(crate) fn elapsed_since(&self, start: &CudaEvent) -> Result<Duration> {
+        start.synchronize()?;
+        self.synchronize()?;
+        let mut milliseconds = 0.0_f32;
+        // SAFETY: the pointer is to a live number; both events are alive, timed and of the current context.
+        let result = unsafe { elapsed_time(&mut milliseconds, start.raw, self.raw) };
+        self.device.check("cuEventElapsedTime", result)?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) / 1e3))
+    }
+}
+
+impl Drop for CudaEvent {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: nobody uses the event any more. An error cannot be told from here.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
+        }
+    }
+}
+
+/// `cuEventElapsedTime`, which `cudarc` knows for CUDA 13 only as `cuEventElapsedTime_v2`, and that only drivers since CUDA
+/// 12.8 have. The old name is still there.
+///
+/// # Safety
+/// Both events are alive and of the current context, and the driver is initialised.
+unsafe fn elapsed_time(milliseconds: &mut f32, start: CUevent, end: CUevent) -> CUresult {
+    type ElapsedTime = unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> CUresult;
+    static FUNCTION: OnceLock<Option<ElapsedTime>> = OnceLock::new();
+    let function = FUNCTION.get_or_init(|| {
+        // SAFETY: the library is there, since an event of it is; the type is that of `cuda.h`.
+        unsafe { sys::culib().get::<ElapsedTime>(b"cuEventElapsedTime\0").ok().map(|symbol| *symbol) }
+    });
+    match function {
+        // SAFETY: as the caller promises.
+        Some(function) => unsafe { function(milliseconds, start, end) },
+        None => CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
+    }
+}

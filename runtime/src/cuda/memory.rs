@@ -1,0 +1,240 @@
+//! Memory of a GPU: allocations, copies, and the order of what different streams do to them.
+
+use std::{
+    ffi::c_void,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
+use gpu_std::host::Access;
+
+use super::{CudaDevice, CudaStream};
+use crate::{
+    Error, Result,
+    buffer::Fill,
+    memory::{Allocation, Owner},
+};
+
+/// What the runtime knows of an allocation besides its address.
+pub(crate) struct Memory {
+    device: &'static CudaDevice,
+    usage: Mutex<Usage>,
+}
+
+/// The streams that used an allocation last.
+#[derive(Default)]
+struct Usage {
+    /// The stream that wrote it last.
+    writer: Option<Arc<CudaStream>>,
+    /// The streams that read it since.
+    readers: Vec<Arc<CudaStream>>,
+}
+
+impl Usage {
+    /// The streams that work on `stream` must wait for before it makes this access.
+    fn conflicts<'u>(
+        &'u self,
+        stream: &Arc<CudaStream>,
+        access: Access,
+    ) -> impl Iterator<Item = &'u Arc<CudaStream>> {
+        // A stream that read since the last write has waited for that write already.
+        let ordered = self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream));
+        let writer = self.writer.iter().filter(move |_| !ordered);
+        let readers = self.readers.iter().filter(move |_| access == Access::Write);
+        let stream = Arc::clone(stream);
+        writer.chain(readers).filter(move |other| !Arc::ptr_eq(other, &stream))
+    }
+
+    fn note(&mut self, stream: &Arc<CudaStream>, access: Access) {
+        match access {
+            Access::Write => {
+                self.readers.clear();
+                self.writer = Some(Arc::clone(stream));
+            }
+            Access::Read if self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream)) => {}
+            Access::Read => self.readers.push(Arc::clone(stream)),
+        }
+    }
+}
+
+impl Memory {
+    pub(crate) fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+
+    fn usage(&self) -> MutexGuard<'_, Usage> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the memory at `address` once the work that uses it is done. Errors cannot be told from a drop: a context
+    /// that is lost has freed its memory, and one that is not reports at the next call.
+    pub(crate) fn free(&mut self, address: usize) {
+        if self.device.bind().is_err() {
+            return;
+        }
+        let address = address as CUdeviceptr;
+        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut users = usage.readers.drain(..).chain(usage.writer.take());
+        let freed = match users.next() {
+            _ if !self.device.has_pool() => None,
+            first => {
+                let stream = first.unwrap_or_else(|| Arc::clone(self.device.default_stream()));
+                let ordered =
+                    users.all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok());
+                // SAFETY: the address is of an allocation from the pool that nobody refers to any more, and what was queued on
+                // it comes before on this stream.
+                ordered.then(|| unsafe { sys::cuMemFreeAsync(address, stream.raw()) })
+            }
+        };
+        if freed.is_none() {
+            // SAFETY: as above; this call waits for all work of the context itself, and takes memory of the pool too.
+            let _ = unsafe { sys::cuMemFree_v2(address) };
+        }
+    }
+}
+
+impl CudaDevice {
+    /// New memory, which work on `stream` may use at once and other work after it.
+    pub(crate) fn allocate(
+        &'static self,
+        stream: &Arc<CudaStream>,
+        bytes: usize,
+        fill: Fill,
+    ) -> Result<Allocation> {
+        self.bind()?;
+        let address = match self.try_allocate(stream, bytes) {
+            // Memory that was freed on other streams comes back when they are done.
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+                self.synchronize()?;
+                self.try_allocate(stream, bytes)
+            }
+            first => first,
+        };
+        let address = match address {
+            Ok(address) => address,
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+                return Err(Error::OutOfMemory {
+                    device: self.describe(),
+                    asked_bytes: bytes as u64,
+                    free_bytes: self.free_bytes(),
+                });
+            }
+            Err(result) => {
+                self.check("cuMemAllocAsync", result)?;
+                return Err(Error::OutOfMemory {
+                    device: self.describe(),
+                    asked_bytes: bytes as u64,
+                    free_bytes: None,
+                });
+            }
+        };
+        let mut usage = Usage::default();
+        usage.note(stream, Access::Write);
+        let memory = Memory { device: self, usage: Mutex::new(usage) };
+        // The owner from here on: it frees the memory if the fill fails.
+        let allocation =
+            Allocation { address: address as usize, size_bytes: bytes, owner: Owner::Cuda(memory) };
+        if let Fill::Zero = fill {
+            // SAFETY: the memory has that many bytes, and was allocated on this stream.
+            let result = unsafe { sys::cuMemsetD8Async(address, 0, bytes, stream.raw()) };
+            self.check("cuMemsetD8Async", result)?;
+        }
+        Ok(allocation)
+    }
+
+    fn try_allocate(&self, stream: &CudaStream, bytes: usize) -> Result<CUdeviceptr, CUresult> {
+        let mut address: CUdeviceptr = 0;
+        // SAFETY: (both) the pointer is to a live integer; a context is current, and the stream is of it.
+        let result = match self.has_pool() {
+            true => unsafe { sys::cuMemAllocAsync(&mut address, bytes, stream.raw()) },
+            false => unsafe { sys::cuMemAlloc_v2(&mut address, bytes) },
+        };
+        if result == CUresult::CUDA_SUCCESS { Ok(address) } else { Err(result) }
+    }
+}
+
+/// Queues work on `stream` after all work on other streams that uses the same memory in a way that matters: reads after
+/// writes, writes after both.
+pub(crate) fn ordered(
+    stream: &Arc<CudaStream>,
+    uses: &[(&Memory, Access)],
+    enqueue: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    stream.device().bind()?;
+    // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
+    // other. They stay locked until the work is queued: a thread that comes between would record its event too early.
+    let mut uses: Vec<_> = uses.to_vec();
+    uses.sort_by_key(|(memory, access)| (std::ptr::from_ref(*memory).addr(), *access != Access::Write));
+    uses.dedup_by_key(|(memory, _)| std::ptr::from_ref(*memory).addr());
+    let mut usages: Vec<_> = uses.iter().map(|(memory, access)| (memory.usage(), *access)).collect();
+
+    let mut waited: Vec<&Arc<CudaStream>> = Vec::new();
+    for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
+        if !waited.iter().any(|known| Arc::ptr_eq(known, other)) {
+            stream.wait_for(other)?;
+            waited.push(other);
+        }
+    }
+    enqueue()?;
+    for (usage, access) in &mut usages {
+        usage.note(stream, *access);
+    }
+    Ok(())
+}
+
+/// Copies to the host, and waits for it.
+///
+/// # Safety
+/// At both addresses are that many bytes, those at `to` to be written.
+pub(crate) unsafe fn copy_to_host(
+    stream: &Arc<CudaStream>,
+    memory: &Memory,
+    address: usize,
+    to: *mut c_void,
+    bytes: usize,
+) -> Result<()> {
+    ordered(stream, &[(memory, Access::Read)], || {
+        // SAFETY: the caller promises the bytes; the memory stays as it is until the copy is waited for below.
+        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to, address as CUdeviceptr, bytes, stream.raw()) };
+        stream.device().check("cuMemcpyDtoHAsync", result)
+    })?;
+    stream.synchronize()
+}
+
+/// Copies from the host, and waits for it: whether the driver has read all of the host's memory when the call returns
+/// depends on what kind of memory it is.
+///
+/// # Safety
+/// At both addresses are that many bytes, those on the device to be written.
+pub(crate) unsafe fn copy_from_host(
+    stream: &Arc<CudaStream>,
+    memory: &Memory,
+    address: usize,
+    from: *const c_void,
+    bytes: usize,
+) -> Result<()> {
+    ordered(stream, &[(memory, Access::Write)], || {
+        // SAFETY: as above.
+        let result = unsafe { sys::cuMemcpyHtoDAsync_v2(address as CUdeviceptr, from, bytes, stream.raw()) };
+        stream.device().check("cuMemcpyHtoDAsync", result)
+    })?;
+    stream.synchronize()
+}
+
+/// Queues a copy from one place on the device to another.
+///
+/// # Safety
+/// At both addresses are that many bytes, and they do not overlap.
+pub(crate) unsafe fn copy_on_device(
+    stream: &Arc<CudaStream>,
+    (to_memory, to): (&Memory, usize),
+    (from_memory, from): (&Memory, usize),
+    bytes: usize,
+) -> Result<()> {
+    ordered(stream, &[(to_memory, Access::Write), (from_memory, Access::Read)], || {
+        // SAFETY: the caller promises the bytes. Both allocations outlive the copy: they are freed in stream order.
+        let result =
+            unsafe { sys::cuMemcpyDtoDAsync_v2(to as CUdeviceptr, from as CUdeviceptr, bytes, stream.raw()) };
+        stream.device().check("cuMemcpyDtoDAsync", result)
+    })
+}

@@ -1,0 +1,18 @@
+//! GPUs, through the NVIDIA driver.
+//!
+//! The driver's library is loaded when a GPU is first asked for. Only functions that drivers have had since CUDA 11.2 are
+//! called, because `cudarc` looks each one up by name at its first use and panics where it is missing. Every call makes
+//! the device's primary context current first, so that any thread can make it.
+
+mod device;
+mod driver;
+mod event;
+mod memory;
+mod module;
+mod stream;
+
+pub(crate) use device::CudaDevice;
+pub(crate) use event::CudaEvent;
+pub(crate) use memory::{Memory, copy_from_host, copy_on_device, copy_to_host, ordered};
+pub(crate) use module::{CudaModule, Function};
+pub(crate) use stream::CudaStream;

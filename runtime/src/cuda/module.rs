@@ -1,0 +1,154 @@
+//! Code on a GPU: loading it, finding functions in it, launching them.
+
+use std::{
+    ffi::{CStr, CString, c_int, c_uint, c_void},
+    ptr,
+};
+
+use cudarc::driver::sys::{
+    self, CUfunction, CUfunction_attribute as FunctionAttribute, CUjit_option as JitOption, CUmodule,
+    CUresult,
+};
+use gpu_std::Dim3;
+
+use super::{CudaDevice, CudaStream, driver};
+use crate::{Error, Result};
+
+/// The driver's compiler writes at most this much of its log. Its messages about one module are rarely longer.
+const LOG_BYTES: usize = 16 << 10;
+
+/// Code that the driver has loaded, unloaded when dropped.
+pub(crate) struct CudaModule {
+    device: &'static CudaDevice,
+    raw: CUmodule,
+}
+
+// SAFETY: a module is a handle that any thread may use.
+unsafe impl Send for CudaModule {}
+// SAFETY: as above.
+unsafe impl Sync for CudaModule {}
+
+/// A kernel in a loaded module, valid as long as the module is.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    raw: CUfunction,
+    /// Threads per block that its registers and contract leave room for.
+    pub(crate) max_block: u32,
+}
+
+// SAFETY: a function is a handle that any thread may use.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl CudaModule {
+    /// Loads PTX, a cubin or a fatbin. `what` describes it in errors.
+    pub(crate) fn load(device: &'static CudaDevice, code: &[u8], what: &dyn Fn() -> String) -> Result<Self> {
+        device.bind()?;
+        // The driver takes no length: PTX must end in a NUL, and machine code be aligned like the ELF file it is.
+        let mut aligned = vec![0_u128; code.len() / size_of::<u128>() + 1];
+        bytemuck::cast_slice_mut(&mut aligned)[..code.len()].copy_from_slice(code);
+
+        let mut log = vec![0_u8; LOG_BYTES];
+        let mut options = [JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(log.len())];
+        let mut raw: CUmodule = ptr::null_mut();
+        // SAFETY: the code is aligned and NUL-terminated; options and values are as many as said, of the types that the
+        // options have, and alive during the call, as is the buffer of the log.
+        let result = unsafe {
+            sys::cuModuleLoadDataEx(
+                &mut raw,
+                aligned.as_ptr().cast(),
+                options.len() as c_uint,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        if let Err(source) = driver::check(result) {
+            if driver::is_sticky(&source) {
+                return Err(device.error("cuModuleLoadDataEx", source));
+            }
+            let log =
+                CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().trim_end().to_owned();
+            return Err(Error::Load { device: device.describe(), what: what(), source, log });
+        }
+        Ok(Self { device, raw })
+    }
+
+    pub(crate) fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+
+    /// The kernel of this name; `None` if the module has none.
+    pub(crate) fn function(&self, name: &str) -> Result<Option<Function>> {
+        let Ok(name) = CString::new(name) else { return Ok(None) };
+        self.device.bind()?;
+        let mut raw: CUfunction = ptr::null_mut();
+        // SAFETY: the module is loaded, the name ends in a NUL, and the pointer is to a live handle.
+        match unsafe { sys::cuModuleGetFunction(&mut raw, self.raw, name.as_ptr()) } {
+            CUresult::CUDA_ERROR_NOT_FOUND => return Ok(None),
+            result => self.device.check("cuModuleGetFunction", result)?,
+        }
+        let mut max_block: c_int = 0;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+        // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
+        let result = unsafe { sys::cuFuncGetAttribute(&mut max_block, attribute, raw) };
+        self.device.check("cuFuncGetAttribute", result)?;
+        Ok(Some(Function { raw, max_block: u32::try_from(max_block).unwrap_or(0) }))
+    }
+}
+
+impl Drop for CudaModule {
+    fn drop(&mut self) {
+        // Its kernels may still run, and the driver does not say that it waits for them.
+        if self.device.synchronize().is_ok() {
+            // SAFETY: nobody uses the module any more. An error cannot be told from here.
+            let _ = unsafe { sys::cuModuleUnload(self.raw) };
+        }
+    }
+}
+
+impl Function {
+    /// Lets the kernel use that much dynamic shared memory, which takes a word where it is more than 48 KiB.
+    pub(crate) fn allow_shared(self, device: &CudaDevice, bytes: u32) -> Result<()> {
+        device.bind()?;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+        // SAFETY: the function is of a loaded module.
+        device.check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, bytes) })
+    }
+
+    /// Queues a launch.
+    ///
+    /// # Safety
+    /// The module is loaded. There is one pointer per parameter of the kernel, to a value of its size and alignment. What the
+    /// kernel does with the values is sound, and memory that they point to is ordered on the stream.
+    pub(crate) unsafe fn launch(
+        self,
+        stream: &CudaStream,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        parameters: impl Iterator<Item = *const u8>,
+    ) -> Result<()> {
+        // The driver only reads, but its type says otherwise.
+        let mut parameters: Vec<*mut c_void> = parameters.map(|value| value.cast_mut().cast()).collect();
+        // SAFETY: as the caller promises; the driver copies the values before it returns.
+        let result = unsafe {
+            sys::cuLaunchKernel(
+                self.raw,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                stream.raw(),
+                parameters.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
+        stream.device().check("cuLaunchKernel", result)
+    }
+}

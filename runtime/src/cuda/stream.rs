@@ -1,0 +1,69 @@
+//! Streams of a GPU.
+
+use std::ptr;
+
+use cudarc::driver::sys::{self, CUstream};
+
+use super::{CudaDevice, event::CudaEvent};
+use crate::Result;
+
+/// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
+pub(crate) struct CudaStream {
+    device: &'static CudaDevice,
+    raw: CUstream,
+}
+
+// SAFETY: a stream is a handle that any thread may use.
+unsafe impl Send for CudaStream {}
+// SAFETY: as above.
+unsafe impl Sync for CudaStream {}
+
+impl CudaStream {
+    /// A stream that does not wait for the context's legacy default stream: everything that must be ordered is ordered by us.
+    pub(crate) fn new(device: &'static CudaDevice) -> Result<Self> {
+        device.bind()?;
+        let mut raw: CUstream = ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the pointer is to a live handle, and a context is current.
+        device.check("cuStreamCreate", unsafe { sys::cuStreamCreate(&mut raw, flags) })?;
+        Ok(Self { device, raw })
+    }
+
+    pub(crate) fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.raw
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: the stream is alive, and its context is current.
+        let result = unsafe { sys::cuStreamSynchronize(self.raw) };
+        self.device.check("cuStreamSynchronize", result)
+    }
+
+    /// Delays what is queued from now on until the event is done.
+    pub(crate) fn wait(&self, event: &CudaEvent) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: stream and event are alive.
+        let result = unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) };
+        self.device.check("cuStreamWaitEvent", result)
+    }
+
+    /// Delays what is queued from now on until everything that is on `other` now is done.
+    pub(super) fn wait_for(&self, other: &CudaStream) -> Result<()> {
+        // The driver keeps what it needs of an event that is destroyed while a stream waits for it.
+        self.wait(&CudaEvent::record_untimed(other)?)
+    }
+}
+
+impl Drop for CudaStream {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: nobody uses the stream any more. An error cannot be told from here; the handle is gone either way.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Devices: finding them, what they are, and the way from one to memory, streams and modules.
+
+use std::fmt;
+
+use bytemuck::Zeroable;
+use gpu_std::DeviceCopy;
+use gpukernel_image::Arch;
+
+use crate::{
+    Buffer, Error, ForeignModule, Image, Module, Result, Stream, buffer::Fill, cpu::CpuDevice,
+    cuda::CudaDevice,
+};
+
+/// Names the device that [`Device::best`] gives, in the syntax of [`Device::from_name`].
+const DEVICE_VARIABLE: &str = "GPUKERNEL_DEVICE";
+
+/// A GPU, or the CPU.
+///
+/// Cheap to clone; clones are the same device. A device lives as long as the process.
+///
+/// ```
+/// use gpukernel::Device;
+///
+/// let device = Device::cpu();
+/// assert!(!device.is_gpu());
+/// let squares = device.upload(&[1, 4, 9])?;
+/// assert_eq!(squares.to_vec()?, [1, 4, 9]);
+/// # Ok::<(), gpukernel::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Device {
+    pub(crate) backend: Backend,
+}
+
+/// The two kinds of device inside: both are made once per process and never go away.
+#[derive(Clone, Copy)]
+pub(crate) enum Backend {
+    Cpu(&'static CpuDevice),
+    Cuda(&'static CudaDevice),
+}
+
+impl PartialEq for Backend {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Backend::Cpu(_), Backend::Cpu(_)) => true,
+            (Backend::Cuda(a), Backend::Cuda(b)) => std::ptr::eq(*a, *b),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Backend {}
+
+/// What a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// The processor that the program runs on.
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+}
+
+/// What launches on a device are limited to. The CPU device keeps the limits of a GPU, so that what runs there runs here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Threads per block, all axes together.
+    pub max_threads_per_block: u32,
+    /// Threads per block along x, y and z.
+    pub max_block: [u32; 3],
+    /// Blocks along x, y and z.
+    pub max_grid: [u32; 3],
+    /// Bytes of static shared memory per block.
+    pub max_shared_bytes_per_block: usize,
+    /// How many multiprocessors (on the CPU: threads) run blocks at the same time.
+    pub multiprocessors: u32,
+}
+
+impl Limits {
+    /// Those of every GPU since compute capability 5.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
+    /// Capability").
+    pub(crate) const CUDA: Self = Self {
+        max_threads_per_block: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [i32::MAX as u32, 65535, 65535],
+        max_shared_bytes_per_block: 48 << 10,
+        multiprocessors: 1,
+    };
+}
+
+/// Every device of this machine: the GPUs in the driver's order, then the CPU.
+///
+/// ```
+/// let devices = gpukernel::devices()?;
+/// assert_eq!(devices.last().unwrap(), &gpukernel::Device::cpu());
+/// # Ok::<(), gpukernel::Error>(())
+/// ```
+///
+/// # Errors
+/// If there is a driver that does not work. A machine without driver or without GPU is none: it has its CPU.
+pub fn devices() -> Result<Vec<Device>> {
+    let mut devices = Vec::new();
+    for index in 0..CudaDevice::count()? {
+        devices.push(Device::gpu(index)?);
+    }
+    devices.push(Device::cpu());
+    Ok(devices)
+}
+
+impl Device {
+    /// What `GPUKERNEL_DEVICE` names, else the first GPU, else the CPU.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::best()?;
+    /// println!("running on {device}");
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the variable names a device that is not there, or if there is a GPU or driver that does not work: set
+    /// `GPUKERNEL_DEVICE=cpu` to go without.
+    pub fn best() -> Result<Self> {
+        match std::env::var_os(DEVICE_VARIABLE) {
+            None => Self::best_present(),
+            Some(name) => {
+                let name = name.to_string_lossy();
+                match Name::parse(&name) {
+                    Some(name) => Self::named(name),
+                    None => Err(Error::UnknownDevice {
+                        asked: name.into_owned(),
+                        variable: Some(DEVICE_VARIABLE),
+                    }),
+                }
+            }
+        }
+    }
+
+    fn best_present() -> Result<Self> {
+        match CudaDevice::count()? {
+            0 => Ok(Self::cpu()),
+            _ => Self::gpu(0),
+        }
+    }
+
+    /// The GPU of this index, in the driver's order (`CUDA_VISIBLE_DEVICES` applies).
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] or [`Error::NoSuchGpu`] if it is not there.
+    pub fn gpu(index: usize) -> Result<Self> {
+        CudaDevice::get(index).map(|device| Self { backend: Backend::Cuda(device) })
+    }
+
+    /// The CPU: blocks run in parallel on rayon's threads, launches return when they are done.
+    pub fn cpu() -> Self {
+        Self { backend: Backend::Cpu(CpuDevice::get()) }
+    }
+
+    /// The device of this name: `cpu`, `gpu` (the first), `gpu:1` (by index) or `best`.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    ///
+    /// assert_eq!(Device::from_name("cpu")?, Device::cpu());
+    /// assert!(Device::from_name("tpu").is_err());
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::UnknownDevice`] if the text is none of these, else as [`Device::gpu`] and [`Device::best`].
+    pub fn from_name(name: &str) -> Result<Self> {
+        match Name::parse(name) {
+            Some(Name::Best) => Self::best(),
+            Some(name) => Self::named(name),
+            None => Err(Error::UnknownDevice { asked: name.to_owned(), variable: None }),
+        }
+    }
+
+    fn named(name: Name) -> Result<Self> {
+        match name {
+            Name::Cpu => Ok(Self::cpu()),
+            Name::Gpu(index) => Self::gpu(index),
+            Name::Best => Self::best_present(),
+        }
+    }
+
+    /// The name of the hardware, such as `NVIDIA H100 80GB HBM3`.
+    pub fn name(&self) -> &str {
+        match self.backend {
+            Backend::Cpu(device) => device.name(),
+            Backend::Cuda(device) => device.name(),
+        }
+    }
+
+    /// The name that [`Device::from_name`] takes: `cpu` or `gpu:0`.
+    pub fn id(&self) -> String {
+        match self.backend {
+            Backend::Cpu(_) => "cpu".to_owned(),
+            Backend::Cuda(device) => device.id(),
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> DeviceKind {
+        match self.backend {
+            Backend::Cpu(_) => DeviceKind::Cpu,
+            Backend::Cuda(_) => DeviceKind::Cuda,
+        }
+    }
+
+    /// Whether it is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.kind() == DeviceKind::Cuda
+    }
+
+    /// The architecture of a GPU, such as `sm_90`.
+    pub fn arch(&self) -> Option<Arch> {
+        match self.backend {
+            Backend::Cpu(_) => None,
+            Backend::Cuda(device) => Some(device.arch()),
+        }
+    }
+
+    /// What launches on it are limited to.
+    pub fn limits(&self) -> &Limits {
+        match self.backend {
+            Backend::Cpu(device) => device.limits(),
+            Backend::Cuda(device) => device.limits(),
+        }
+    }
+
+    /// Loads the kernels of an image.
+    ///
+    /// A GPU takes the machine code that fits it best, else PTX, which its driver compiles. The CPU takes any image: its
+    /// kernels are in the program already.
+    ///
+    /// # Errors
+    /// [`Error::Image`] if the image is damaged, [`Error::NoCode`] or [`Error::NoImageForDevice`] if nothing in it runs
+    /// here, [`Error::Load`] if the driver refuses what is there.
+    pub fn load(&self, image: &Image) -> Result<Module> {
+        Module::load(self, image)
+    }
+
+    /// Loads PTX, a cubin or a fatbin that was made elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::NeedsGpu`] on the CPU, [`Error::Load`] with the log of the driver's compiler if the driver refuses the code.
+    pub fn load_foreign(&self, code: &[u8]) -> Result<ForeignModule> {
+        ForeignModule::load(self, code)
+    }
+
+    /// Copies `elements` to new memory on the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], or what the driver says.
+    pub fn upload<T: DeviceCopy>(&self, elements: &[T]) -> Result<Buffer<T>> {
+        self.upload_on(&self.default_stream(), elements)
+    }
+
+    /// [`upload`](Self::upload) on a stream.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn upload_on<T: DeviceCopy>(&self, stream: &Stream, elements: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::allocate(self, stream, elements.len(), Fill::None)?;
+        buffer.copy_from_on(stream, elements)?;
+        Ok(buffer)
+    }
+
+    /// New memory for `len` elements, all zero.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// assert_eq!(device.zeroed::<u32>(3)?.to_vec()?, [0, 0, 0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], or what the driver says.
+    pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
+        self.zeroed_on(&self.default_stream(), len)
+    }
+
+    /// [`zeroed`](Self::zeroed) on a stream.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn zeroed_on<T: DeviceCopy + Zeroable>(&self, stream: &Stream, len: usize) -> Result<Buffer<T>> {
+        Buffer::allocate(self, stream, len, Fill::Zero)
+    }
+
+    /// New memory for `len` elements, all equal to `value`.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// assert_eq!(device.filled(2, 1.5)?.to_vec()?, [1.5, 1.5]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], or what the driver says.
+    pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
+        self.filled_on(&self.default_stream(), len, value)
+    }
+
+    /// [`filled`](Self::filled) on a stream.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn filled_on<T: DeviceCopy>(&self, stream: &Stream, len: usize, value: T) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::allocate(self, stream, len, Fill::None)?;
+        buffer.fill_on(stream, value)?;
+        Ok(buffer)
+    }
+
+    /// A new stream, whose work runs independently of that of other streams unless it uses the same memory.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self)
+    }
+
+    /// The stream that everything runs on that names none.
+    pub fn default_stream(&self) -> Stream {
+        Stream::default_of(self)
+    }
+
+    /// Waits until all work on all streams is done.
+    ///
+    /// # Errors
+    /// [`Error::ContextLost`] if a kernel trapped or touched memory that is not there.
+    pub fn synchronize(&self) -> Result<()> {
+        match self.backend {
+            Backend::Cpu(_) => Ok(()),
+            Backend::Cuda(device) => device.synchronize(),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.id(), self.name())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.to_string()).finish()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    Cpu,
+    Gpu(usize),
+    Best,
+}
+
+impl Name {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "cpu" => Some(Self::Cpu),
+            "gpu" => Some(Self::Gpu(0)),
+            "best" => Some(Self::Best),
+            text => {
+                let digits = text.strip_prefix("gpu:")?;
+                let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+                is_number.then(|| digits.parse().ok().map(Self::Gpu))?
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!(Name::parse("cpu"), Some(Name::Cpu));
+        assert_eq!(Name::parse("gpu"), Some(Name::Gpu(0)));
+        assert_eq!(Name::parse("gpu:12"), Some(Name::Gpu(12)));
+        assert_eq!(Name::parse("best"), Some(Name::Best));
+        for text in ["", "CPU", "gpu:", "gpu:-1", "gpu:+1", "gpu: 1", "gpu:99999999999999999999", "cpu:0"] {
+            assert_eq!(Name::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn devices_are_shared_between_threads() {
+        fn check<T: Clone + Send + Sync + 'static>() {}
+        check::<Device>();
+        check::<Stream>();
+        check::<Module>();
+        check::<Buffer<f32>>();
+    }
+}

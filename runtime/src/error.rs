@@ -1,0 +1,396 @@
+//! Everything that can go wrong between a program and a device, as one enum.
+//!
+//! Each message says what was asked, what was found and what to do.
+
+use std::fmt;
+
+use gpu_std::Dim3;
+
+/// The result of whatever the runtime does.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong.
+///
+/// ```
+/// use gpukernel::{Device, Error};
+///
+/// match Device::from_name("gpu:99") {
+///     Ok(device) => println!("a large machine: {device}"),
+///     Err(Error::NoDriver { asked }) => println!("{asked}: no NVIDIA driver here"),
+///     Err(error) => println!("{error}"),
+/// }
+/// ```
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A GPU was asked for on a machine without the NVIDIA driver.
+    #[error(
+        "{asked} was asked for, but there is no NVIDIA driver on this machine: libcuda.so.1 cannot be loaded; \
+         install the driver (or, in a container, start it with GPU support), or use the device `cpu`"
+    )]
+    NoDriver {
+        /// The device that was asked for, such as `gpu:0`.
+        asked: String,
+    },
+    /// The driver is older than what this crate is written for.
+    #[error(
+        "the NVIDIA driver supports CUDA {}.{}, but at least CUDA {}.{} is needed (driver 525 or later); \
+         update the driver, or use the device `cpu`", .found.0, .found.1, .needed.0, .needed.1
+    )]
+    DriverTooOld {
+        /// Major and minor CUDA version of the driver.
+        found: (u32, u32),
+        /// Major and minor CUDA version that is needed.
+        needed: (u32, u32),
+    },
+    /// There is a driver, but not this GPU.
+    #[error(
+        "gpu:{asked} was asked for, but {}; `gpukernel::devices()` lists what there is",
+        match .present { 0 => "the driver sees no GPU".to_owned(), 1 => "there is only gpu:0".to_owned(), n => format!("there are only gpu:0 to gpu:{}", n - 1) }
+    )]
+    NoSuchGpu {
+        /// The index that was asked for.
+        asked: usize,
+        /// How many GPUs the driver sees.
+        present: usize,
+    },
+    /// A text that names no device.
+    #[error("`{asked}`{} names no device; write `cpu`, `gpu`, `gpu:1` (a GPU by its index) or `best`", .variable.map(|name| format!(" in the environment variable {name}")).unwrap_or_default())]
+    UnknownDevice {
+        /// The text.
+        asked: String,
+        /// The environment variable that it stands in, if it does.
+        variable: Option<&'static str>,
+    },
+    /// The driver refused a call.
+    #[error("{call} failed on {device}: {source}")]
+    Driver {
+        /// The device, or `the driver` before there is one.
+        device: String,
+        /// The driver's function.
+        call: &'static str,
+        /// What the driver says.
+        source: DriverError,
+    },
+    /// A kernel or copy broke the device's context: nothing works on this device any more in this process.
+    #[error(
+        "the context of {device} is lost: {source} (seen in {call}); work queued earlier trapped, panicked, or touched memory \
+         that is not there; restart the program, and run it on the device `cpu` to find the cause"
+    )]
+    ContextLost {
+        /// The device.
+        device: String,
+        /// The first call that reported it; the cause is work queued before.
+        call: &'static str,
+        /// What the driver says.
+        source: DriverError,
+    },
+    /// There is not enough memory.
+    #[error(
+        "{device} is out of memory: {asked_bytes} bytes were asked for{}; free buffers, or use smaller ones",
+        .free_bytes.map(|free| format!(", {free} are free")).unwrap_or_default()
+    )]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// The size of the allocation; saturated if it exceeds what a `u64` holds.
+        asked_bytes: u64,
+        /// What is free, where that can be told.
+        free_bytes: Option<u64>,
+    },
+    /// The bytes are no image.
+    #[error("the kernel image cannot be loaded: {0}")]
+    Image(#[from] gpukernel_image::ImageError),
+    /// The image holds no code at all.
+    #[error(
+        "the image of crate `{crate_name}` holds no device code: {reason}; rebuild the program, or use the device `cpu`"
+    )]
+    NoCode {
+        /// The kernel crate.
+        crate_name: String,
+        /// Why the build left it out.
+        reason: String,
+    },
+    /// The image holds code, but none for this device.
+    #[error(
+        "the image of crate `{crate_name}` holds no code that runs on {device} ({arch}): it holds {available}; \
+         add `{arch}` to the architectures of the build"
+    )]
+    NoImageForDevice {
+        /// The kernel crate.
+        crate_name: String,
+        /// The device.
+        device: String,
+        /// Its architecture, such as `sm_90`.
+        arch: String,
+        /// What is there, such as `cubin for sm_80, PTX for sm_80`.
+        available: String,
+    },
+    /// The driver could not load code.
+    #[error("{device} cannot load {what}: {source}{}", log_suffix(.log))]
+    Load {
+        /// The device.
+        device: String,
+        /// The code.
+        what: String,
+        /// What the driver says.
+        source: DriverError,
+        /// The log of the driver's compiler; empty if it wrote none.
+        log: String,
+    },
+    /// A kernel is not in the image it is launched from.
+    #[error(
+        "kernel `{kernel}` is not in the image of crate `{crate_name}`, which holds {}; load the image of the kernel's own crate, \
+         or rebuild", list(.available)
+    )]
+    NoSuchKernel {
+        /// The kernel's path.
+        kernel: String,
+        /// The crate of the image, or a description of foreign code.
+        crate_name: String,
+        /// The kernels in the image.
+        available: Vec<String>,
+    },
+    /// The image was built from other source than the program.
+    #[error(
+        "kernel `{kernel}` in the image differs from the one this program was compiled with: {difference}; rebuild, so that both \
+         come from the same source"
+    )]
+    StaleImage {
+        /// The kernel.
+        kernel: String,
+        /// What differs.
+        difference: String,
+    },
+    /// A launch has more threads per block than allowed.
+    #[error("kernel `{kernel}` was launched with {} threads per block ({}), but {limited_by} allows {allowed}", count(.asked), extents(.asked))]
+    BlockTooLarge {
+        /// The kernel.
+        kernel: String,
+        /// Threads per block along x, y and z.
+        asked: [usize; 3],
+        /// The limit: of all axes together, or of the axis that `limited_by` names.
+        allowed: u32,
+        /// Who sets the limit.
+        limited_by: String,
+    },
+    /// A launch has another block than the kernel's contract fixes.
+    #[error(
+        "kernel `{kernel}` was launched with blocks of {} threads, but its contract says `block = ({}, {}, {})`; \
+         use that block, or `for_each`", extents(.asked), .required[0], .required[1], .required[2]
+    )]
+    WrongBlock {
+        /// The kernel.
+        kernel: String,
+        /// Threads per block along x, y and z.
+        asked: [usize; 3],
+        /// What the contract fixes.
+        required: [u32; 3],
+    },
+    /// A launch extends along more axes than the kernel's contract allows.
+    #[error("kernel `{kernel}` was launched along {asked} axes, but its contract says `dims = {allowed}`")]
+    TooManyDims {
+        /// The kernel.
+        kernel: String,
+        /// Axes of the launch.
+        asked: u32,
+        /// Axes of the contract.
+        allowed: u32,
+    },
+    /// A launch has more blocks along an axis than the device allows.
+    #[error(
+        "kernel `{kernel}` was launched with {asked} blocks along {axis}, but {device} allows {allowed}; \
+         put the longest extent first (x), or let each thread do more"
+    )]
+    GridTooLarge {
+        /// The kernel.
+        kernel: String,
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// Blocks along it.
+        asked: usize,
+        /// Blocks allowed along it.
+        allowed: u32,
+        /// The device.
+        device: String,
+    },
+    /// Memory or a stream of one device was used on another.
+    #[error(
+        "{what} belongs to {found}, but {doing} runs on {expected}; make it on that device, or copy through the host"
+    )]
+    WrongDevice {
+        /// What was used.
+        what: String,
+        /// What was done with it.
+        doing: String,
+        /// The device it belongs to.
+        found: String,
+        /// The device it was used on.
+        expected: String,
+    },
+    /// A copy between slices of different lengths.
+    #[error("a copy from {from_len} elements to {to_len} elements: both must be as long")]
+    LengthMismatch {
+        /// Elements in the source.
+        from_len: usize,
+        /// Elements in the destination.
+        to_len: usize,
+    },
+    /// A slice cannot be cut into rows.
+    #[error("{len} elements are not whole rows of {columns} columns")]
+    NotRows {
+        /// Elements in the slice.
+        len: usize,
+        /// Elements per row.
+        columns: usize,
+    },
+    /// A kernel panicked. Memory that it wrote is in an unknown but valid state; the device stays usable.
+    #[error(
+        "kernel `{kernel}` panicked{} in block {}, thread {}: {message}",
+        .location.as_ref().map(|place| format!(" at {place}")).unwrap_or_default(), place(.block), place(.thread)
+    )]
+    KernelPanicked {
+        /// The kernel.
+        kernel: String,
+        /// The panic's message.
+        message: String,
+        /// `file:line:column`, if it is known.
+        location: Option<String>,
+        /// The block's place in the grid.
+        block: Dim3,
+        /// The thread's place in its block.
+        thread: Dim3,
+    },
+    /// Threads of one block wait at different barriers: the kernel is wrong, and on a GPU its results are arbitrary.
+    #[error(
+        "kernel `{kernel}`, block {}: thread {} waits at the barrier at {}, thread {} at the one at {}; all threads of a block must \
+         reach the same barriers in the same order",
+        place(.block), place(&.first.0), .first.1, place(&.second.0), .second.1
+    )]
+    DivergentBarrier {
+        /// The kernel.
+        kernel: String,
+        /// The block's place in the grid.
+        block: Dim3,
+        /// One thread, and where it waits.
+        first: (Dim3, String),
+        /// Another thread, and where it waits.
+        second: (Dim3, String),
+    },
+    /// The operating system gave no stack for a thread of the CPU device.
+    #[error(
+        "kernel `{kernel}`: the operating system gives no more stacks for threads that wait at a barrier: {reason}; use smaller \
+         blocks, or raise the limit (on Linux `vm.max_map_count` or `ulimit -v`)"
+    )]
+    NoStack {
+        /// The kernel.
+        kernel: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Something that only a GPU can do was asked of the CPU device.
+    #[error("{what} needs a GPU, but {device} was given; use `Device::gpu(0)`")]
+    NeedsGpu {
+        /// What was asked.
+        what: String,
+        /// The device.
+        device: String,
+    },
+    /// Code made elsewhere holds a NUL or is otherwise not what it should be.
+    #[error("the foreign code cannot be loaded: {reason}")]
+    ForeignCode {
+        /// Why.
+        reason: String,
+    },
+    /// Events that cannot be compared.
+    #[error("the time between events of different devices was asked for: {first} and {second}")]
+    EventsOfTwoDevices {
+        /// The device of the start.
+        first: String,
+        /// The device of the end.
+        second: String,
+    },
+}
+
+/// What the driver says about a call that it refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverError {
+    /// The number of the error in `cuda.h`.
+    pub code: u32,
+    /// Its name there, such as `CUDA_ERROR_NO_DEVICE`.
+    pub name: String,
+    /// The driver's description.
+    pub text: String,
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.name, self.code, self.text)
+    }
+}
+
+impl std::error::Error for DriverError {}
+
+fn place(at: &Dim3) -> String {
+    format!("({}, {}, {})", at.x, at.y, at.z)
+}
+
+fn extents(of: &[usize; 3]) -> String {
+    format!("{} x {} x {}", of[0], of[1], of[2])
+}
+
+fn count(of: &[usize; 3]) -> u128 {
+    of.iter().fold(1, |product: u128, &extent| product.saturating_mul(extent as u128))
+}
+
+fn log_suffix(log: &str) -> String {
+    if log.is_empty() { String::new() } else { format!("\n{log}") }
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "no kernels".to_owned(),
+        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_what_was_asked_found_and_to_do() {
+        let error = Error::NoSuchGpu { asked: 3, present: 2 };
+        assert_eq!(
+            error.to_string(),
+            "gpu:3 was asked for, but there are only gpu:0 to gpu:1; `gpukernel::devices()` lists what there is"
+        );
+        let error = Error::UnknownDevice { asked: "tpu".into(), variable: Some("GPUKERNEL_DEVICE") };
+        assert_eq!(
+            error.to_string(),
+            "`tpu` in the environment variable GPUKERNEL_DEVICE names no device; write `cpu`, `gpu`, `gpu:1` (a GPU by its index) or `best`"
+        );
+        let error = Error::KernelPanicked {
+            kernel: "kernels::saxpy".into(),
+            message: "boom".into(),
+            location: Some("kernels/src/lib.rs:7:9".into()),
+            block: Dim3::new(1, 0, 0),
+            thread: Dim3::new(31, 2, 0),
+        };
+        assert_eq!(
+            error.to_string(),
+            "kernel `kernels::saxpy` panicked at kernels/src/lib.rs:7:9 in block (1, 0, 0), thread (31, 2, 0): boom"
+        );
+        let error = Error::OutOfMemory { device: "cpu".into(), asked_bytes: 10, free_bytes: Some(5) };
+        assert_eq!(
+            error.to_string(),
+            "cpu is out of memory: 10 bytes were asked for, 5 are free; free buffers, or use smaller ones"
+        );
+    }
+
+    #[test]
+    fn errors_travel_between_threads() {
+        fn check<T: Send + Sync + Clone + std::error::Error + 'static>() {}
+        check::<Error>();
+    }
+}

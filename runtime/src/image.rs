@@ -1,0 +1,53 @@
+//! Images embedded in a program.
+
+use std::borrow::Cow;
+
+/// Kernels in a program: what `gpukernel-build` wrote, not yet loaded on a device.
+///
+/// [`image!`](crate::image!) embeds one; [`Device::load`](crate::Device::load) loads it.
+///
+/// ```
+/// use gpukernel::{Device, Error, Image};
+///
+/// let image = Image::from_static(b"not an image");
+/// assert!(matches!(Device::cpu().load(&image), Err(Error::Image(_))));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Image {
+    bytes: Cow<'static, [u8]>,
+}
+
+impl Image {
+    /// An image from bytes in the program.
+    pub const fn from_static(bytes: &'static [u8]) -> Self {
+        Self { bytes: Cow::Borrowed(bytes) }
+    }
+
+    /// An image from bytes that were read from somewhere, such as a file.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes: Cow::Owned(bytes) }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Embeds the image that the crate's build script made under this name.
+///
+/// ```ignore
+/// // build.rs: gpukernel_build::Builder::new("kernels").build()
+/// static KERNELS: gpukernel::Image = gpukernel::image!("kernels");
+/// ```
+#[macro_export]
+macro_rules! image {
+    ($name:literal) => {
+        $crate::Image::from_static(::core::include_bytes!(::core::concat!(
+            ::core::env!("OUT_DIR"),
+            "/",
+            $name,
+            ".gpukimg"
+        )))
+    };
+}

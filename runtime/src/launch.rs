@@ -1,0 +1,330 @@
+//! Shapes of launches: how many blocks of how many threads, given or computed, and the checks of both.
+
+use gpu_std::{Contract, Dim3};
+
+use crate::{Error, Limits, Result};
+
+/// Extents along up to three axes, x first: the axis on which neighbouring threads have neighbouring memory.
+///
+/// Made from a number or a tuple.
+///
+/// ```
+/// use gpukernel::Extents;
+///
+/// let image = Extents::from((1920, 1080)); // width, height
+/// assert_eq!((image.axes(), image.dims()), ([1920, 1080, 1], 2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extents {
+    axes: [usize; 3],
+    dims: u32,
+}
+
+impl Extents {
+    /// Along x, y and z; 1 where none was given.
+    pub fn axes(self) -> [usize; 3] {
+        self.axes
+    }
+
+    /// How many were given.
+    pub fn dims(self) -> u32 {
+        self.dims
+    }
+}
+
+impl From<usize> for Extents {
+    fn from(x: usize) -> Self {
+        Self { axes: [x, 1, 1], dims: 1 }
+    }
+}
+
+impl From<(usize, usize)> for Extents {
+    fn from((x, y): (usize, usize)) -> Self {
+        Self { axes: [x, y, 1], dims: 2 }
+    }
+}
+
+impl From<(usize, usize, usize)> for Extents {
+    fn from((x, y, z): (usize, usize, usize)) -> Self {
+        Self { axes: [x, y, z], dims: 3 }
+    }
+}
+
+/// Blocks and threads per block, given explicitly.
+///
+/// ```
+/// use gpukernel::Grid;
+///
+/// let grid = Grid::new((8, 4), 256); // 8 x 4 blocks of 256 threads
+/// assert_eq!(grid.blocks().axes(), [8, 4, 1]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    blocks: Extents,
+    threads: Extents,
+}
+
+impl Grid {
+    /// So many blocks of so many threads each.
+    pub fn new(blocks: impl Into<Extents>, threads: impl Into<Extents>) -> Self {
+        Self { blocks: blocks.into(), threads: threads.into() }
+    }
+
+    /// The number of blocks.
+    pub fn blocks(self) -> Extents {
+        self.blocks
+    }
+
+    /// Threads per block.
+    pub fn threads(self) -> Extents {
+        self.threads
+    }
+}
+
+/// How the threads of a launch are laid out: [`for_each`] or a [`Grid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// At least one thread per element of these extents.
+    ForEach(Extents),
+    /// Exactly this grid.
+    Grid(Grid),
+}
+
+impl From<Grid> for Shape {
+    fn from(grid: Grid) -> Self {
+        Self::Grid(grid)
+    }
+}
+
+/// At least one thread for each of `n` elements, of `(width, height)` or of `(x, y, z)`.
+///
+/// The block is what the kernel's contract fixes, else 256 threads (32 x 8 and 32 x 4 x 2 along two and three axes), or as
+/// many as contract, kernel and device allow. There can be more threads than elements: the last block of an axis is whole.
+///
+/// ```
+/// use gpukernel::{Shape, for_each};
+///
+/// assert_eq!(for_each(1000), Shape::ForEach(1000.into()));
+/// assert_eq!(for_each((640, 480)), Shape::ForEach((640, 480).into()));
+/// ```
+pub fn for_each(extents: impl Into<Extents>) -> Shape {
+    Shape::ForEach(extents.into())
+}
+
+/// What a launch may be: limits from the kernel, its contract and the device.
+pub(crate) struct Rules<'a> {
+    pub(crate) kernel: &'a str,
+    pub(crate) contract: &'a Contract,
+    /// Threads per block that the kernel's registers leave room for.
+    pub(crate) kernel_max_block: u32,
+    pub(crate) limits: &'a Limits,
+    pub(crate) device: &'a dyn std::fmt::Display,
+}
+
+/// A checked launch that runs at least one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checked {
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+}
+
+const WARP: u32 = 32;
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+impl Shape {
+    /// Blocks and threads, if they keep the rules; `None` if no thread runs.
+    pub(crate) fn check(self, rules: &Rules<'_>) -> Result<Option<Checked>> {
+        let (blocks, threads, dims) = match self {
+            Shape::ForEach(extents) => {
+                let threads = rules.block_for(extents.dims).map(|extent| extent as usize);
+                let blocks = [0, 1, 2].map(|axis| extents.axes[axis].div_ceil(threads[axis]));
+                (blocks, threads, extents.dims)
+            }
+            Shape::Grid(grid) => {
+                (grid.blocks.axes, grid.threads.axes, grid.blocks.dims.max(grid.threads.dims))
+            }
+        };
+        rules.check_dims(dims)?;
+        if blocks.contains(&0) || threads.contains(&0) {
+            return Ok(None);
+        }
+        let block = rules.check_block(threads)?;
+        let grid = rules.check_grid(blocks)?;
+        Ok(Some(Checked { grid, block }))
+    }
+}
+
+impl Rules<'_> {
+    /// Threads per block along each axis where the launch does not say.
+    fn block_for(&self, dims: u32) -> [u32; 3] {
+        if self.contract.block[0] != 0 {
+            return self.contract.block;
+        }
+        let max = match self.contract.max_block {
+            0 => self.kernel_max_block,
+            max => max.min(self.kernel_max_block),
+        };
+        // 256 threads keep every scheduler of a multiprocessor busy and fit the registers of nearly every kernel; 32 along x
+        // is one warp, so that it reads whole rows.
+        let mut block = match dims {
+            1 => [256, 1, 1],
+            2 => [32, 8, 1],
+            _ => [32, 4, 2],
+        };
+        while block.iter().product::<u32>() > max {
+            let Some(axis) = (0..3).rev().find(|&axis| block[axis] > 1) else { break };
+            block[axis] = match axis {
+                0 if max >= WARP => max / WARP * WARP,
+                0 => max.max(1),
+                _ => block[axis] / 2,
+            };
+        }
+        block
+    }
+
+    fn check_dims(&self, asked: u32) -> Result<()> {
+        match self.contract.dims {
+            0 => Ok(()),
+            allowed if asked <= allowed => Ok(()),
+            allowed => Err(Error::TooManyDims { kernel: self.kernel.to_owned(), asked, allowed }),
+        }
+    }
+
+    fn check_block(&self, asked: [usize; 3]) -> Result<Dim3> {
+        let kernel = || self.kernel.to_owned();
+        let required = self.contract.block;
+        if required[0] != 0 && required.map(|extent| extent as usize) != asked {
+            return Err(Error::WrongBlock { kernel: kernel(), asked, required });
+        }
+        let threads = asked.iter().fold(1_u128, |product, &extent| product.saturating_mul(extent as u128));
+        let too_large =
+            |allowed, limited_by| Error::BlockTooLarge { kernel: kernel(), asked, allowed, limited_by };
+        let contract_max = self.contract.max_block;
+        if contract_max != 0 && threads > contract_max.into() {
+            return Err(too_large(contract_max, "its contract (`max_block`)".to_owned()));
+        }
+        let device_max = self.limits.max_threads_per_block;
+        if threads > device_max.into() {
+            return Err(too_large(device_max, self.device.to_string()));
+        }
+        if threads > self.kernel_max_block.into() {
+            let limited_by = format!("its use of registers on {}", self.device);
+            return Err(too_large(self.kernel_max_block, limited_by));
+        }
+        for axis in 0..3 {
+            let allowed = self.limits.max_block[axis];
+            if asked[axis] > allowed as usize {
+                return Err(too_large(allowed, format!("{} along {}", self.device, AXES[axis])));
+            }
+        }
+        // Every extent is at most a limit, which is a `u32`.
+        Ok(Dim3::from(asked.map(|extent| extent as u32)))
+    }
+
+    fn check_grid(&self, asked: [usize; 3]) -> Result<Dim3> {
+        for axis in 0..3 {
+            let allowed = self.limits.max_grid[axis];
+            if asked[axis] > allowed as usize {
+                return Err(Error::GridTooLarge {
+                    kernel: self.kernel.to_owned(),
+                    axis: AXES[axis],
+                    asked: asked[axis],
+                    allowed,
+                    device: self.device.to_string(),
+                });
+            }
+        }
+        Ok(Dim3::from(asked.map(|extent| extent as u32)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(shape: impl Into<Shape>, contract: Contract) -> Result<Option<Checked>> {
+        let rules = Rules {
+            kernel: "k",
+            contract: &contract,
+            kernel_max_block: 1024,
+            limits: &Limits::CUDA,
+            device: &"the device",
+        };
+        shape.into().check(&rules)
+    }
+
+    fn checked(grid: [u32; 3], block: [u32; 3]) -> Option<Checked> {
+        Some(Checked { grid: grid.into(), block: block.into() })
+    }
+
+    #[test]
+    fn grids_are_computed() {
+        let none = Contract::NONE;
+        assert_eq!(check(for_each(1000), none).unwrap(), checked([4, 1, 1], [256, 1, 1]));
+        assert_eq!(check(for_each((33, 9)), none).unwrap(), checked([2, 2, 1], [32, 8, 1]));
+        assert_eq!(check(for_each((33, 5, 3)), none).unwrap(), checked([2, 2, 2], [32, 4, 2]));
+        let exact = Contract { block: [16, 16, 1], ..none };
+        assert_eq!(check(for_each((17, 16)), exact).unwrap(), checked([2, 1, 1], [16, 16, 1]));
+    }
+
+    #[test]
+    fn default_blocks_stay_within_the_contract() {
+        for max_block in 1..=300 {
+            let contract = Contract { max_block, ..Contract::NONE };
+            for shape in [for_each(1000), for_each((100, 100)), for_each((50, 50, 50))] {
+                let block = check(shape, contract).unwrap().unwrap().block;
+                assert!(
+                    block.count() <= max_block.into() && block.count() * 2 > max_block.min(256).into(),
+                    "{max_block}: {block:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_runs_for_zero_extents() {
+        for shape in [
+            for_each(0),
+            for_each((0, 5)),
+            for_each((5, 0)),
+            Grid::new(0, 64).into(),
+            Grid::new(5, 0).into(),
+            Grid::new((3, 0), (8, 8)).into(),
+        ] {
+            assert_eq!(check(shape, Contract::NONE).unwrap(), None, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn contracts_and_limits_are_kept() {
+        let none = Contract::NONE;
+        let error = |shape: Shape, contract| check(shape, contract).unwrap_err().to_string();
+        assert_eq!(
+            error(Grid::new(1, 2048).into(), none),
+            "kernel `k` was launched with 2048 threads per block (2048 x 1 x 1), but the device allows 1024"
+        );
+        assert_eq!(
+            error(Grid::new(1, (1, 1, 128)).into(), none),
+            "kernel `k` was launched with 128 threads per block (1 x 1 x 128), but the device along z allows 64"
+        );
+        assert_eq!(
+            error(Grid::new(1, 128).into(), Contract { max_block: 64, ..none }),
+            "kernel `k` was launched with 128 threads per block (128 x 1 x 1), but its contract (`max_block`) allows 64"
+        );
+        assert_eq!(
+            error(Grid::new(1, 256).into(), Contract { block: [32, 8, 1], ..none }),
+            "kernel `k` was launched with blocks of 256 x 1 x 1 threads, but its contract says `block = (32, 8, 1)`; \
+             use that block, or `for_each`"
+        );
+        assert!(matches!(
+            check(for_each((5, 5)), Contract { dims: 1, ..none }),
+            Err(Error::TooManyDims { asked: 2, allowed: 1, .. })
+        ));
+        assert!(matches!(
+            check(Grid::new((1, 65536), 1), none),
+            Err(Error::GridTooLarge { axis: 'y', asked: 65536, allowed: 65535, .. })
+        ));
+        assert!(matches!(check(Grid::new(1, usize::MAX), none), Err(Error::BlockTooLarge { .. })));
+        assert!(matches!(check(for_each(usize::MAX), none), Err(Error::GridTooLarge { axis: 'x', .. })));
+    }
+}

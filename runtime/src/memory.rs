@@ -1,0 +1,107 @@
+//! Allocations: who owns the memory at an address, from the address alone.
+//!
+//! A [`DeviceSlice`](crate::DeviceSlice) is an address and a length. What it belongs to is looked up here. That works over all
+//! devices at once, because CUDA gives host and GPUs one address space ("Unified Virtual Address Space").
+
+use std::{
+    alloc::Layout,
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use crate::{Device, Error, Result, cpu::CpuDevice, cuda, device::Backend};
+
+/// Memory of a device, given back when it is dropped.
+pub(crate) struct Allocation {
+    pub(crate) address: usize,
+    pub(crate) size_bytes: usize,
+    pub(crate) owner: Owner,
+}
+
+pub(crate) enum Owner {
+    Cpu(Layout),
+    Cuda(cuda::Memory),
+}
+
+impl Allocation {
+    pub(crate) fn device(&self) -> Device {
+        let backend = match &self.owner {
+            Owner::Cpu(_) => Backend::Cpu(CpuDevice::get()),
+            Owner::Cuda(memory) => Backend::Cuda(memory.device()),
+        };
+        Device { backend }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        match &mut self.owner {
+            // SAFETY: the address came from the allocator with this layout, and this is the end of the only owner.
+            Owner::Cpu(layout) => unsafe {
+                std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(self.address), *layout);
+            },
+            Owner::Cuda(memory) => memory.free(self.address),
+        }
+    }
+}
+
+/// Every allocation there is, by its address.
+static ALLOCATIONS: RwLock<BTreeMap<usize, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
+
+/// An entry in the table of allocations. The memory is freed when the entry and the last use of it are gone.
+pub(crate) struct Registered {
+    pub(crate) address: usize,
+}
+
+impl Registered {
+    pub(crate) fn new(allocation: Allocation) -> Self {
+        let address = allocation.address;
+        ALLOCATIONS.write().unwrap_or_else(PoisonError::into_inner).insert(address, Arc::new(allocation));
+        Self { address }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        // Out of the table first, then freed: once freed, the same address can be another allocation.
+        let allocation = ALLOCATIONS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.address);
+        drop(allocation);
+    }
+}
+
+/// The allocation that holds the byte at this address.
+///
+/// # Errors
+/// If none does, which takes `unsafe` code elsewhere.
+pub(crate) fn find(address: usize) -> Result<Arc<Allocation>> {
+    let allocations = ALLOCATIONS.read().unwrap_or_else(PoisonError::into_inner);
+    match allocations.range(..=address).next_back() {
+        Some((_, allocation)) if address - allocation.address < allocation.size_bytes => {
+            Ok(Arc::clone(allocation))
+        }
+        _ => Err(Error::WrongDevice {
+            what: format!("the memory at {address:#x}"),
+            doing: "its use".to_owned(),
+            found: "no device".to_owned(),
+            expected: "a device of this crate".to_owned(),
+        }),
+    }
+}
+
+/// An error unless `allocation` belongs to `device`.
+pub(crate) fn check_device(
+    allocation: &Allocation,
+    device: &Device,
+    doing: &dyn Fn() -> String,
+) -> Result<()> {
+    let found = allocation.device();
+    if found == *device {
+        return Ok(());
+    }
+    Err(Error::WrongDevice {
+        what: format!("a buffer of {} bytes", allocation.size_bytes),
+        doing: doing(),
+        found: found.to_string(),
+        expected: device.to_string(),
+    })
+}

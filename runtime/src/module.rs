@@ -1,0 +1,281 @@
+//! Loaded kernels, and their launches.
+
+use std::{
+    any::TypeId,
+    collections::HashMap,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use gpu_std::{
+    Contract, DeviceCopy,
+    host::{Kernel, PackedArgs, RawRows, RawSlice, Runtime},
+};
+use gpukernel_image::{CodeKind, Manifest};
+
+use crate::{
+    Device, DeviceSlice, Error, Image, Result, RowsMut, Shape, Stream, cpu,
+    cuda::{self, CudaModule, Function},
+    device::Backend,
+    launch::Rules,
+    memory::{self, Owner},
+    stream::StreamBackend,
+};
+
+/// The types of this runtime, for the arguments of launches: `&DeviceSlice<T>` for `&[T]`, `&mut DeviceSlice<T>` for
+/// `PerThread<T>`, [`RowsMut<T>`](RowsMut) for `PerThread2d<T>`.
+#[derive(Debug)]
+pub enum ThisRuntime {}
+
+impl Runtime for ThisRuntime {
+    type Slice<T: DeviceCopy> = DeviceSlice<T>;
+    type RowsMut<'a, T: DeviceCopy> = RowsMut<'a, T>;
+
+    fn raw_slice<T: DeviceCopy>(slice: &DeviceSlice<T>) -> RawSlice {
+        RawSlice {
+            address: std::ptr::with_exposed_provenance_mut(slice.address()),
+            len: slice.len(),
+            element_bytes: size_of::<T>(),
+        }
+    }
+
+    fn raw_rows<T: DeviceCopy>(rows: &RowsMut<'_, T>) -> RawRows {
+        RawRows { slice: Self::raw_slice(rows.as_slice()), rows: rows.rows(), columns: rows.columns() }
+    }
+}
+
+/// The kernels of an image, loaded on a device.
+///
+/// Clones are the same module. It is unloaded when the last is dropped.
+#[derive(Clone)]
+pub struct Module {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    device: Device,
+    manifest: Manifest,
+    /// The code of a GPU. The CPU's is in the program.
+    code: Option<CudaModule>,
+    /// Kernels that were launched before, and so were checked.
+    checked: RwLock<HashMap<TypeId, Checked>>,
+}
+
+/// A kernel that matches the image.
+#[derive(Clone, Copy)]
+struct Checked {
+    /// Its code, on a GPU.
+    function: Option<Function>,
+}
+
+impl Module {
+    pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
+        let image = gpukernel_image::Image::parse(image.bytes())?;
+        let manifest = image.manifest();
+        let code = match device.backend {
+            Backend::Cpu(_) => None,
+            Backend::Cuda(gpu) => {
+                if let Some(reason) = &manifest.no_code {
+                    return Err(Error::NoCode {
+                        crate_name: manifest.crate_name.clone(),
+                        reason: reason.clone(),
+                    });
+                }
+                let arch = gpu.arch();
+                let Some(code) = image.cubin_for(arch).or_else(|| image.ptx_for(arch)) else {
+                    return Err(Error::NoImageForDevice {
+                        crate_name: manifest.crate_name.clone(),
+                        device: device.to_string(),
+                        arch: arch.to_string(),
+                        available: available(&image),
+                    });
+                };
+                let what = || {
+                    format!(
+                        "the {} for {} of crate `{}`",
+                        kind(code.kind()),
+                        code.arch(),
+                        manifest.crate_name
+                    )
+                };
+                Some(CudaModule::load(gpu, code.bytes(), &what)?)
+            }
+        };
+        let checked = RwLock::default();
+        Ok(Self {
+            inner: Arc::new(Inner { device: device.clone(), manifest: manifest.clone(), code, checked }),
+        })
+    }
+
+    /// The device it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.inner.device
+    }
+
+    /// The paths of the kernels in the image, such as `kernels::saxpy`.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.inner.manifest.kernels.iter().map(|kernel| kernel.name.as_str())
+    }
+
+    /// Launches a kernel on the device's default stream.
+    ///
+    /// The shape is [`for_each`](crate::for_each)`(n)` or a [`Grid`](crate::Grid); the arguments are a tuple with one for each
+    /// parameter of the kernel. If no thread would run, nothing happens. On a GPU the launch is queued: what goes wrong
+    /// when it runs is reported by the next call that waits for it.
+    ///
+    /// # Errors
+    /// If the launch breaks the kernel's contract or a limit of the device, if an argument lies on another device, if the
+    /// image does not hold this kernel or is older than the program, or what the driver says. On the CPU also
+    /// [`Error::KernelPanicked`] and [`Error::DivergentBarrier`].
+    pub fn launch<K: Kernel>(
+        &self,
+        kernel: K,
+        shape: impl Into<Shape>,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<()> {
+        self.launch_on(&self.inner.device.default_stream(), kernel, shape, args)
+    }
+
+    /// [`launch`](Self::launch) on a stream.
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongDevice`] for a stream of another device.
+    pub fn launch_on<K: Kernel>(
+        &self,
+        stream: &Stream,
+        _kernel: K,
+        shape: impl Into<Shape>,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<()> {
+        let inner = &*self.inner;
+        let doing = || format!("a launch of `{}`", K::NAME);
+        stream.check_device(&inner.device, &doing)?;
+        let args = K::pack::<ThisRuntime>(args);
+        let checked = inner.check::<K>(&args)?;
+
+        let limits = inner.device.limits();
+        let rules = Rules {
+            kernel: K::NAME,
+            contract: &K::CONTRACT,
+            kernel_max_block: checked
+                .function
+                .map_or(limits.max_threads_per_block, |function| function.max_block),
+            limits,
+            device: &inner.device,
+        };
+        let shape = shape.into().check(&rules)?;
+        let mut allocations = Vec::with_capacity(args.memory().len());
+        for (slice, access) in args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0)
+        {
+            let allocation = memory::find(slice.address.addr())?;
+            memory::check_device(&allocation, &inner.device, &doing)?;
+            allocations.push((allocation, *access));
+        }
+        let Some(shape) = shape else { return Ok(()) };
+
+        match (&stream.backend, checked.function) {
+            (StreamBackend::Cuda(stream), Some(function)) => {
+                let uses: Vec<_> = allocations
+                    .iter()
+                    .filter_map(|(allocation, access)| match &allocation.owner {
+                        Owner::Cuda(memory) => Some((memory, *access)),
+                        Owner::Cpu(_) => None,
+                    })
+                    .collect();
+                cuda::ordered(stream, &uses, || {
+                    // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
+                    // is the promise of `Kernel`; the memory is ordered, and all of it was found above.
+                    unsafe { function.launch(stream, shape.grid, shape.block, 0, args.pointers()) }
+                })
+            }
+            // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
+            _ => unsafe { cpu::launch::<K>(&args, shape) },
+        }
+    }
+}
+
+impl Inner {
+    /// Compares the kernel with the image, at its first launch.
+    fn check<K: Kernel>(&self, args: &PackedArgs) -> Result<Checked> {
+        let id = TypeId::of::<K>();
+        if let Some(checked) = self.checked.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(*checked);
+        }
+        let checked = self.check_first::<K>(args)?;
+        self.checked.write().unwrap_or_else(PoisonError::into_inner).insert(id, checked);
+        Ok(checked)
+    }
+
+    fn check_first<K: Kernel>(&self, args: &PackedArgs) -> Result<Checked> {
+        // Builds without device code may have no list of kernels either.
+        if self.manifest.no_code.is_some() {
+            return Ok(Checked { function: None });
+        }
+        let missing = || Error::NoSuchKernel {
+            kernel: K::NAME.to_owned(),
+            crate_name: self.manifest.crate_name.clone(),
+            available: self.manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+        };
+        let kernel = self.manifest.kernel(K::NAME).ok_or_else(missing)?;
+        if let Some(difference) = difference(kernel, args, &K::CONTRACT) {
+            return Err(Error::StaleImage { kernel: K::NAME.to_owned(), difference });
+        }
+        let function = match &self.code {
+            None => None,
+            Some(code) => Some(code.function(&kernel.symbol)?.ok_or_else(missing)?),
+        };
+        Ok(Checked { function })
+    }
+}
+
+/// How the kernel in the image differs from the one in the program, if it does.
+fn difference(image: &gpukernel_image::Kernel, args: &PackedArgs, contract: &Contract) -> Option<String> {
+    let in_image = image.parameters.iter().map(|parameter| (parameter.size_bytes, parameter.align_bytes));
+    let in_program = args.layouts().map(|layout| (layout.size(), layout.align()));
+    if in_image.len() != in_program.len() {
+        return Some(format!("it has {} parameters there, {} here", in_image.len(), in_program.len()));
+    }
+    for (index, (there, here)) in in_image.zip(in_program).enumerate() {
+        if there != here {
+            return Some(format!(
+                "its parameter {index} has {} bytes aligned to {} there, {} aligned to {} here",
+                there.0, there.1, here.0, here.1
+            ));
+        }
+    }
+    let promised = |number: u32| (number != 0).then_some(number);
+    let here = gpukernel_image::Contract {
+        block: promised(contract.block[0]).map(|_| contract.block),
+        max_block: promised(contract.max_block),
+        min_blocks: promised(contract.min_blocks),
+        max_registers: promised(contract.max_registers),
+        dims: promised(contract.dims),
+    };
+    (here != image.contract).then(|| "it has another launch contract".to_owned())
+}
+
+fn available(image: &gpukernel_image::Image<'_>) -> String {
+    match image.code() {
+        [] => "nothing".to_owned(),
+        code => {
+            let pieces = code.iter().map(|code| format!("{} for {}", kind(code.kind()), code.arch()));
+            pieces.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn kind(kind: CodeKind) -> &'static str {
+    match kind {
+        CodeKind::Ptx => "PTX",
+        CodeKind::Cubin => "machine code",
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("crate_name", &self.inner.manifest.crate_name)
+            .field("device", &self.inner.device)
+            .finish_non_exhaustive()
+    }
+}
