@@ -24,7 +24,7 @@ pub(crate) struct Options {
     pub(crate) profile: Option<String>,
     /// Features to turn on
     #[arg(short = 'F', long, value_name = "FEATURES")]
-    features: Vec<String>,
+    pub(crate) features: Vec<String>,
     /// Turn on all features
     #[arg(long)]
     all_features: bool,

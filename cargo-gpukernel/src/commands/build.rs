@@ -1,13 +1,22 @@
 //! `cargo gpukernel build`: compiles the kernel crates of the workspace and shows what came out.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{fs, path::Path, process::ExitCode};
 
 use anyhow::Context;
 use cargo_metadata::Package;
-use gpukernel_build::{Builder, Emit, Report};
-use gpukernel_image::{Arch, Manifest};
+use clap::{ValueEnum, builder::PossibleValue};
+use gpukernel_build::{
+    Arch, BuildInput, Built, Emit, Manifest, Options, Timings,
+    toolchain::{FindOptions, Toolchain},
+};
 
-use crate::{cargo, commands::setup, status, table::Table, workspace::Workspace};
+use crate::{
+    cargo,
+    commands::setup,
+    status,
+    table::{Table, bytes},
+    workspace::Workspace,
+};
 
 /// Compile the kernel crates of the workspace, without the programs that launch them
 #[derive(Debug, clap::Args)]
@@ -15,17 +24,40 @@ pub(crate) struct Args {
     /// The kernel crates to compile, or packages that depend on some; all, if none is named
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
-    /// The architectures to compile for, such as `sm_80,sm_90`; the crate's own choice, if none is named
+    /// The architectures to make machine code for, such as `sm_80,sm_90`, instead of those the crate chooses
     #[arg(long, value_name = "ARCH", value_delimiter = ',')]
     arch: Vec<Arch>,
     /// What to write beside the image
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    emit: Vec<Emit>,
+    emit: Vec<EmitKind>,
+    /// Round twice in a·b+c, as Rust does, also where the crate allows one rounding, as nvcc has it
+    #[arg(long)]
+    no_contraction: bool,
     /// Show how long each step took
     #[arg(long)]
     timings: bool,
     #[command(flatten)]
     cargo: cargo::Options,
+}
+
+/// [`Emit`] as a word of the command line.
+#[derive(Clone, Copy, Debug)]
+struct EmitKind(Emit);
+
+impl ValueEnum for EmitKind {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self(Emit::LlvmIr), Self(Emit::Ptx), Self(Emit::Cubin), Self(Emit::Sass)]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (word, help) = match self.0 {
+            Emit::LlvmIr => ("ll", "the optimised module as LLVM IR"),
+            Emit::Ptx => ("ptx", "PTX of each architecture"),
+            Emit::Cubin => ("cubin", "machine code of each architecture"),
+            Emit::Sass => ("sass", "machine code of each architecture as text"),
+        };
+        Some(PossibleValue::new(word).help(help))
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -37,51 +69,59 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
          depend on `gpukernel`",
         workspace.root()
     );
+    if args.cargo.release || args.cargo.profile.is_some() {
+        status::warn("kernels are always compiled for speed; `--release` and `--profile` change nothing here");
+    }
     setup::ensure()?;
+    let toolchain = Toolchain::find(&FindOptions::new(workspace.root()))?;
     for package in crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs", package.name));
-        let folder = workspace.target_dir().join("gpukernel").join(package.name.as_str());
-        let report = compile(args, package, folder.as_std_path())
+        let folder = workspace.target_dir().join("gpukernel");
+        let built = input(args, package, folder.as_std_path())
+            .and_then(|input| gpukernel_build::build(&input, &toolchain))
             .with_context(|| format!("cannot build the kernel crate `{}`", package.name))?;
-        present(package, &report, args.timings);
+        present(package, &built, args.timings)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(args: &Args, package: &Package, folder: &Path) -> Result<Report, gpukernel_build::Error> {
-    let crate_folder = package.manifest_path.parent().unwrap_or(&package.manifest_path);
-    let mut builder = Builder::new(crate_folder).out_dir(folder).release(args.cargo.release);
+/// Device code is built in the folder that build scripts use too, so that nothing is compiled twice.
+fn input(args: &Args, package: &Package, folder: &Path) -> Result<BuildInput, gpukernel_build::Error> {
+    let mut options = Options::of_crate(package.manifest_path.as_std_path())?;
     if !args.arch.is_empty() {
-        builder = builder.architectures(args.arch.iter().copied());
+        options.archs.clone_from(&args.arch);
     }
-    for &kind in &args.emit {
-        builder = builder.emit(kind);
-    }
-    builder.compile()
+    options.emit = args.emit.iter().map(|kind| kind.0).collect();
+    options.contraction &= !args.no_contraction;
+    options.features = args.cargo.features.clone();
+    Ok(BuildInput {
+        crate_path: package.manifest_path.clone().into(),
+        target_dir: folder.to_owned(),
+        out_dir: folder.join("images").join(package.name.as_str()),
+        options,
+    })
 }
 
-fn present(package: &Package, report: &Report, timings: bool) {
+fn present(package: &Package, built: &Built, timings: bool) -> anyhow::Result<()> {
     println!("{}", package.name);
-    for file in &report.files {
-        let arch = file.arch.map(|arch| arch.to_string()).unwrap_or_default();
-        println!("  {:<8}{arch:<8}{}", file.kind, file.path.display());
+    for file in std::iter::once(&built.image).chain(&built.emitted) {
+        let size = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
+        println!("  {} ({})", file.display(), bytes(size));
     }
-    println!();
-    if let Some(table) = resources(&report.manifest) {
-        println!("{table}");
+    if let Some(table) = resources(&built.manifest) {
+        println!("\n{table}");
     }
     if timings {
-        println!("{}", steps(&report.steps));
+        println!("\n{}", steps(&built.timings));
     }
+    Ok(())
 }
 
 /// What ptxas says that the kernels need, if there was a ptxas.
 fn resources(manifest: &Manifest) -> Option<Table> {
     let mut table = Table::new(["kernel", "arch", "registers", "stack", "spilled", "shared"]);
-    let mut any = false;
     for kernel in &manifest.kernels {
         for (arch, needs) in &kernel.resources {
-            any = true;
             table.row([
                 kernel.name.clone(),
                 arch.to_string(),
@@ -92,17 +132,26 @@ fn resources(manifest: &Manifest) -> Option<Table> {
             ]);
         }
     }
-    any.then_some(table)
+    (!table.is_empty()).then_some(table)
 }
 
-fn steps(steps: &[gpukernel_build::Step]) -> Table {
+fn steps(timings: &Timings) -> Table {
     let mut table = Table::new(["step", "seconds"]);
-    let mut seconds = |name: &str, time: Duration| {
-        table.row([name.to_owned(), format!("{:.3}", time.as_secs_f64())]);
-    };
-    for step in steps {
-        seconds(&step.name, step.duration);
+    for (name, duration) in timings.steps().chain([("total", timings.total())]) {
+        table.row([name.to_owned(), format!("{:.3}", duration.as_secs_f64())]);
     }
-    seconds("all", steps.iter().map(|step| step.duration).sum());
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_file_has_a_word() {
+        for kind in EmitKind::value_variants() {
+            let word = kind.to_possible_value().unwrap();
+            assert_eq!(EmitKind::from_str(word.get_name(), false).unwrap().0, kind.0);
+        }
+    }
 }

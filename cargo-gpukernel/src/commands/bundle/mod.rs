@@ -16,7 +16,7 @@ use std::{
 use anyhow::Context;
 use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf};
 
-use crate::{cargo, commands::setup, status, workspace::Workspace};
+use crate::{cargo, commands::setup, status, table::bytes, workspace::Workspace};
 
 /// Collect the test and example binaries, kernels embedded, in a folder that runs where there is no Rust
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
 
     empty(&args.output)?;
-    let mut bytes = 0;
+    let mut size = 0;
     let mut items = BTreeMap::new();
     for (artifact, executable) in artifacts {
         let Some(package) = workspace.package(&artifact.package_id) else { continue };
@@ -93,22 +93,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             );
         }
         status::step("Bundling", target.display());
-        bytes += copy(executable.as_std_path(), &target)?;
+        size += copy(executable.as_std_path(), &target)?;
     }
     anyhow::ensure!(!items.is_empty(), "the packages have neither tests nor benchmarks nor binaries");
-    if bytes > EXPECTED_BYTES {
+    if size > EXPECTED_BYTES {
         status::warn(format_args!(
-            "the bundle has {:.1} MB, more than the {} MB it should stay under; `--package` takes fewer packages",
-            bytes as f64 / 1e6,
-            EXPECTED_BYTES / 1_000_000
+            "the bundle has {}, more than the {} it should stay under; `--package` takes fewer packages",
+            bytes(size),
+            bytes(EXPECTED_BYTES)
         ));
     }
     script::write(&args.output, &commit(workspace.root()))?;
     println!(
-        "{}: {} binaries, {:.1} MB; run {} on the other machine",
+        "{}: {} binaries, {}; run {} on the other machine",
         args.output.display(),
         items.len(),
-        bytes as f64 / 1e6,
+        bytes(size),
         args.output.join(script::NAME).display()
     );
     Ok(ExitCode::SUCCESS)

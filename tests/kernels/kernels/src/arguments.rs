@@ -1,0 +1,116 @@
+//! Ways in which arguments travel: structs by value, many parameters, small and large types.
+
+use gpu_std::prelude::*;
+
+/// Sizes and alignments mixed, so that padding matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C)]
+pub struct Mixed {
+    /// One byte, then three of padding.
+    pub a: u8,
+    /// Four bytes.
+    pub b: f32,
+    /// Two bytes, then six of padding.
+    pub c: i16,
+    /// Eight bytes.
+    pub d: f64,
+    /// An array.
+    pub e: [u16; 3],
+}
+
+/// Loaded and stored 16 bytes at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C, align(16))]
+pub struct Float4 {
+    /// The components.
+    pub values: [f32; 4],
+}
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
+#[repr(u8)]
+pub enum Direction {
+    /// As they are.
+    Forwards,
+    /// From the end.
+    Backwards,
+}
+
+/// Copies a struct given by value to every element.
+#[kernel]
+pub fn broadcast(value: Mixed, out: PerThread<Mixed>) {
+    for (i, out) in out {
+        *out = value;
+        out.e[2] = i as u16;
+    }
+}
+
+/// Scales vectors of 16 bytes.
+#[kernel]
+pub fn scale4(factor: Float4, x: &[Float4], y: PerThread<Float4>) {
+    for (i, y) in y {
+        let x = x[i];
+        for lane in 0..4 {
+            y.values[lane] = factor.values[lane] * x.values[lane];
+        }
+    }
+}
+
+/// Many parameters of every size, in an order that needs padding between them.
+#[kernel]
+#[allow(clippy::too_many_arguments, reason = "that there are many is the case under test")]
+pub fn many(
+    a: u8,
+    x: &[u16],
+    b: u64,
+    c: bool,
+    y: &[f64],
+    d: i16,
+    e: f32,
+    f: [u8; 3],
+    g: i8,
+    h: u128,
+    i: char,
+    j: usize,
+    out: PerThread<f64>,
+) {
+    for (index, out) in out {
+        let sum_of_bytes: u32 = f.iter().map(|&byte| u32::from(byte)).sum();
+        *out = f64::from(a)
+            + f64::from(x[index])
+            + b as f64
+            + f64::from(u8::from(c))
+            + y[index]
+            + f64::from(d)
+            + f64::from(e)
+            + f64::from(sum_of_bytes)
+            + f64::from(g)
+            + (h >> 64) as f64
+            + f64::from(u32::from(i))
+            + j as f64;
+    }
+}
+
+/// Copies a part forwards or backwards.
+#[kernel]
+pub fn copy(direction: Direction, from: &[i32], to: PerThread<i32>) {
+    for (i, to) in to {
+        *to = match direction {
+            Direction::Forwards => from[i],
+            Direction::Backwards => from[from.len() - 1 - i],
+        };
+    }
+}
+
+/// A type parameter of a function below a kernel is no parameter of the kernel.
+fn largest<T: Copy + PartialOrd>(values: &[T], start: T) -> T {
+    values.iter().fold(start, |largest, &value| if value > largest { value } else { largest })
+}
+
+/// Every thread looks at all of the input.
+#[kernel]
+pub fn all_largest(x: &[f32], out: PerThread<f32>) {
+    for (_, out) in out {
+        *out = largest(x, f32::NEG_INFINITY);
+    }
+}

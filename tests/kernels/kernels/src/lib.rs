@@ -1,0 +1,10 @@
+//! The kernels of the device tests: one module per subject, one small kernel per case.
+#![no_std]
+
+pub mod arguments;
+pub mod atomics;
+pub mod indices;
+pub mod libraries;
+pub mod math;
+pub mod outputs;
+pub mod shared;

@@ -1,0 +1,64 @@
+//! Outputs that give each thread the elements it owns, by element and by place in a matrix.
+
+use gpu_std::prelude::*;
+
+/// `y += a x`.
+#[kernel]
+pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y += a * x[i];
+    }
+}
+
+/// Adds one, and the index, to every element.
+#[kernel]
+pub fn add_index(values: PerThread<u64>) {
+    for (i, value) in values {
+        *value += 1 + i as u64;
+    }
+}
+
+/// Adds row and column to every element.
+#[kernel]
+pub fn add_place(values: PerThread2d<[u32; 2]>) {
+    for ((row, column), value) in values {
+        value[0] += 1 + row as u32;
+        value[1] += 1 + column as u32;
+    }
+}
+
+/// The same with a block that the contract fixes.
+#[kernel(block = (16, 4))]
+pub fn add_place_in_blocks(values: PerThread2d<[u32; 2]>) {
+    for ((row, column), value) in values {
+        value[0] += 1 + row as u32;
+        value[1] += 1 + column as u32;
+    }
+}
+
+/// Two outputs of one launch, of different lengths.
+#[kernel]
+pub fn split(x: &[i32], negative: PerThread<u8>, doubled: PerThread<i64>) {
+    for (i, negative) in negative {
+        *negative = u8::from(x[i] < 0);
+    }
+    for (i, doubled) in doubled {
+        *doubled = 2 * i64::from(x[i]);
+    }
+}
+
+/// At most 64 threads per block, along one axis.
+#[kernel(max_block = 64, dims = 1)]
+pub fn bounded(values: PerThread<u32>) {
+    for (_, value) in values {
+        *value = threads_per_block();
+    }
+}
+
+/// Blocks of exactly 128 threads.
+#[kernel(block = 128)]
+pub fn exact(values: PerThread<u32>) {
+    for (_, value) in values {
+        *value = threads_per_block();
+    }
+}

@@ -1,0 +1,117 @@
+//! Shared arrays, and the barrier of the block that they pass through.
+
+use gpu_std::prelude::*;
+
+/// Rows and columns of a tile.
+pub const TILE: usize = 32;
+
+/// Transposes a matrix through tiles, padded by a column against bank conflicts. One block per tile of the output.
+#[kernel(block = (32, 32))]
+pub fn transpose(input: &[f32], mut tile: Shared2d<f32, TILE, TILE, 1>, output: PerThread2d<f32>) {
+    let (rows, columns) = (output.columns(), output.rows());
+    let first_row = block_index().x as usize * TILE;
+    let first_column = block_index().y as usize * TILE;
+    for ((row, column), cell) in &mut tile {
+        let (row, column) = (first_row + row, first_column + column);
+        *cell = if row < rows && column < columns { input[row * columns + column] } else { 0.0 };
+    }
+    let tile = sync(tile);
+    for ((row, column), element) in output {
+        *element = tile[(column % TILE, row % TILE)];
+    }
+}
+
+/// Turns every 256 elements round.
+#[kernel(block = 256)]
+pub fn reverse_blocks(x: &[u32], mut part: Shared<u32, 256>, y: PerThread<u32>) {
+    let first = block_index().x as usize * 256;
+    for (i, element) in &mut part {
+        *element = x.get(first + i).copied().unwrap_or(0);
+    }
+    let part = sync(part);
+    for (i, y) in y {
+        *y = part[255 - i % 256];
+    }
+}
+
+/// The sum of every 256 elements by a tree of additions, one barrier on each side of every level.
+#[kernel(block = 256)]
+pub fn sum_blocks(x: &[f64], mut part: Shared<f64, 256>, sums: &[Atomic<f64>]) {
+    let block = block_index().x as usize;
+    for (i, element) in &mut part {
+        *element = x.get(block * 256 + i).copied().unwrap_or(0.0);
+    }
+    let mut half = 128;
+    while half > 0 {
+        let before = sync(part);
+        let other = before[(thread_rank() as usize + half) % 256];
+        part = sync(before);
+        for (i, element) in &mut part {
+            if i < half {
+                *element += other;
+            }
+        }
+        half /= 2;
+    }
+    let part = sync(part);
+    if thread_rank() == 0 {
+        sums[block].store(part[0]);
+    }
+}
+
+/// More elements than threads: each thread owns every 64th of 200.
+#[kernel(block = 64)]
+pub fn rotate(by: usize, mut part: Shared<u16, 200>, out: &[Atomic<u32>]) {
+    for (i, element) in &mut part {
+        *element = i as u16;
+    }
+    let part = sync(part);
+    for i in (thread_rank() as usize..200).step_by(64) {
+        out[i].store(u32::from(part[(i + by) % 200]));
+    }
+}
+
+/// Two arrays of different types through one barrier.
+#[kernel(block = 32)]
+pub fn two_arrays(mut keys: Shared<u8, 32>, mut values: Shared<u64, 32>, out: PerThread<u64>) {
+    for (i, key) in &mut keys {
+        *key = 31 - i as u8;
+    }
+    for (i, value) in &mut values {
+        *value = 1000 + i as u64;
+    }
+    let (keys, values) = sync((keys, values));
+    for (i, out) in out {
+        *out = values[usize::from(keys[i % 32])];
+    }
+}
+
+/// The bare barrier: what one thread wrote to device memory before it, another reads after it.
+#[kernel(block = 128)]
+pub fn pass_left(slots: &[Atomic<u32>], out: PerThread<u32>) {
+    let first = block_index().x as usize * 128;
+    let rank = thread_rank();
+    slots[first + rank as usize].store(rank);
+    sync(());
+    for (_, out) in out {
+        *out = slots[first + (rank as usize + 1) % 128].load();
+    }
+}
+
+/// Uses the same array in several rounds: each thread sees what its neighbour wrote in the same round.
+#[kernel(block = 64)]
+pub fn rounds(count: u32, mut part: Shared<u32, 64>, out: PerThread<u32>) {
+    let rank = thread_rank();
+    let mut mine = rank;
+    for round in 0..count {
+        for (_, element) in &mut part {
+            *element = mine;
+        }
+        let written = sync(part);
+        mine = written[(rank as usize + 1) % 64] + round;
+        part = sync(written);
+    }
+    for (_, out) in out {
+        *out = mine;
+    }
+}

@@ -1,0 +1,107 @@
+//! Arguments by value and by reference arrive as they were given.
+
+use gpukernel::for_each;
+use gpukernel_device_test_kernels::arguments::{
+    Direction, Float4, Mixed, all_largest, broadcast, copy, many, scale4,
+};
+use gpukernel_device_tests::on_every_device;
+
+#[test]
+fn structs_by_value() {
+    let value = Mixed { a: 200, b: -1.5, c: -30_000, d: 1e300, e: [1, 2, 3] };
+    on_every_device(|device, module| {
+        let mut out = device.filled(100, Mixed::default())?;
+        module.launch(broadcast, for_each(100), (value, &mut out))?;
+        for (i, found) in out.to_vec()?.into_iter().enumerate() {
+            assert_eq!(found, Mixed { e: [1, 2, i as u16], ..value });
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn structs_of_sixteen_bytes() {
+    let factor = Float4 { values: [1.0, 2.0, 4.0, 8.0] };
+    let xs: Vec<Float4> = (0..257).map(|i| Float4 { values: [i as f32; 4] }).collect();
+    on_every_device(|device, module| {
+        let x = device.upload(&xs)?;
+        let mut y = device.filled(xs.len(), Float4::default())?;
+        module.launch(scale4, for_each(xs.len()), (factor, &x, &mut y))?;
+        for (i, found) in y.to_vec()?.into_iter().enumerate() {
+            assert_eq!(found.values, factor.values.map(|factor| factor * i as f32));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn many_parameters_of_every_size() {
+    let xs: Vec<u16> = (0..300).collect();
+    let ys: Vec<f64> = xs.iter().map(|&x| f64::from(x) / 2.0).collect();
+    on_every_device(|device, module| {
+        let (x, y) = (device.upload(&xs)?, device.upload(&ys)?);
+        let mut out = device.zeroed::<f64>(xs.len())?;
+        let args = (
+            255,
+            &*x,
+            1 << 40,
+            true,
+            &*y,
+            -300,
+            0.25,
+            [1, 2, 3],
+            -100,
+            5_u128 << 64,
+            'ß',
+            1 << 33,
+            &mut *out,
+        );
+        module.launch(many, for_each(xs.len()), args)?;
+        let scalars =
+            255.0 + 2_f64.powi(40) + 1.0 - 300.0 + 0.25 + 6.0 - 100.0 + 5.0 + 223.0 + 2_f64.powi(33);
+        for (i, found) in out.to_vec()?.into_iter().enumerate() {
+            assert_eq!(found, scalars + 1.5 * i as f64, "element {i}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn enums_by_value() {
+    let values: Vec<i32> = (0..1000).collect();
+    let reversed: Vec<i32> = values.iter().rev().copied().collect();
+    on_every_device(|device, module| {
+        let from = device.upload(&values)?;
+        let mut to = device.zeroed::<i32>(values.len())?;
+        module.launch(copy, for_each(values.len()), (Direction::Forwards, &from, &mut to))?;
+        assert_eq!(to.to_vec()?, values);
+        module.launch(copy, for_each(values.len()), (Direction::Backwards, &from, &mut to))?;
+        assert_eq!(to.to_vec()?, reversed);
+        Ok(())
+    });
+}
+
+#[test]
+fn generic_functions_below_a_kernel() {
+    on_every_device(|device, module| {
+        let x = device.upload(&[3.0, -1.0, 8.5, 2.0])?;
+        let mut out = device.zeroed::<f32>(40)?;
+        module.launch(all_largest, for_each(40), (&x, &mut out))?;
+        assert_eq!(out.to_vec()?, [8.5; 40]);
+        Ok(())
+    });
+}
+
+/// The same memory may be given twice to be read.
+#[test]
+fn one_slice_as_two_arguments() {
+    use gpukernel_device_test_kernels::libraries::norm;
+    on_every_device(|device, module| {
+        let x = device.upload(&[3.0, 0.0])?;
+        let mut out = device.zeroed::<f64>(2)?;
+        module.launch(norm, for_each(2), (&x, &x, &mut out))?;
+        let found = out.to_vec()?;
+        assert!((found[0] - 18_f64.sqrt()).abs() < 1e-15 * 8.0 && found[1] == 0.0, "{found:?}");
+        Ok(())
+    });
+}

@@ -1,0 +1,79 @@
+//! PTX that was made elsewhere. The CPU cannot run it, and says so.
+
+use gpukernel::{Error, Grid, RawArg};
+use gpukernel_device_tests::{on_every_gpu, on_the_cpu};
+
+/// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
+const SCALE: &str = "
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry scale(.param .u64 numbers, .param .u32 count, .param .f32 by)
+{
+    .reg .pred %out;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [numbers];
+    ld.param.u32 %r1, [count];
+    ld.param.f32 %f1, [by];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %out, %r5, %r1;
+    @%out ret;
+    cvta.to.global.u64 %rd2, %rd1;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.u64 %rd4, %rd2, %rd3;
+    ld.global.f32 %f2, [%rd4];
+    mul.f32 %f3, %f2, %f1;
+    st.global.f32 [%rd4], %f3;
+    ret;
+}
+";
+
+#[test]
+fn foreign_ptx_runs_on_a_gpu() {
+    on_every_gpu(|device| {
+        let module = device.load_foreign(SCALE.as_bytes())?;
+        let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+        let mut buffer = device.upload(&numbers)?;
+        let stream = device.stream()?;
+        // SAFETY: the arguments are those of `scale`, which stays inside the buffer because of the count.
+        unsafe {
+            let args = [RawArg::slice_mut(&mut buffer), RawArg::value(900_u32), RawArg::value(3.0_f32)];
+            module.launch_on(&stream, "scale", Grid::new(4, 256), 0, &args)?;
+        }
+        let expected = numbers.iter().enumerate().map(|(i, x)| if i < 900 { 3.0 * x } else { *x });
+        assert!(buffer.to_vec()?.into_iter().eq(expected));
+        Ok(())
+    });
+}
+
+#[test]
+fn errors_in_foreign_code_come_with_the_drivers_log() {
+    on_every_gpu(|device| {
+        let broken = SCALE.replace("mul.f32", "mul.f33");
+        let error = device.load_foreign(broken.as_bytes()).unwrap_err();
+        assert!(matches!(&error, Error::Load { log, .. } if log.contains("f33")), "{error}");
+
+        let error = device.load_foreign(b"#!/bin/sh").unwrap_err();
+        assert!(matches!(error, Error::ForeignCode { .. }), "{error}");
+
+        let module = device.load_foreign(SCALE.as_bytes())?;
+        // SAFETY: there is no such kernel.
+        let error = unsafe { module.launch("scales", Grid::new(1, 1), 0, &[]) }.unwrap_err();
+        assert!(matches!(&error, Error::NoSuchKernel { kernel, .. } if kernel == "scales"), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn foreign_code_needs_a_gpu() {
+    on_the_cpu(|device, _| {
+        let error = device.load_foreign(SCALE.as_bytes()).unwrap_err();
+        assert!(matches!(error, Error::NeedsGpu { .. }), "{error}");
+        Ok(())
+    });
+}

@@ -1,0 +1,13 @@
+//! Kernels on every device of the machine: the same test bodies on the CPU and on each GPU.
+
+mod arguments;
+mod atomics;
+mod errors;
+mod foreign;
+mod indices;
+mod libraries;
+mod math;
+mod memory;
+mod outputs;
+mod shared;
+mod streams;

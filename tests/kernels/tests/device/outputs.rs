@@ -1,0 +1,125 @@
+//! Outputs that each thread owns a part of: every element is written once, whatever the grid.
+
+use gpukernel::{Grid, Shape, for_each};
+use gpukernel_device_test_kernels::outputs::{
+    add_index, add_place, add_place_in_blocks, bounded, exact, saxpy, split,
+};
+use gpukernel_device_tests::on_every_device;
+
+#[test]
+fn saxpy_is_exact_on_small_integers() {
+    let xs: Vec<f32> = (0..10_000).map(|i| i as f32).collect();
+    let ys = vec![1.0_f32; xs.len()];
+    let expected: Vec<f32> = xs.iter().map(|x| 2.0 * x + 1.0).collect();
+    on_every_device(|device, module| {
+        let x = device.upload(&xs)?;
+        let mut y = device.upload(&ys)?;
+        module.launch(saxpy, for_each(y.len()), (2.0, &x, &mut y))?;
+        assert_eq!(y.to_vec()?, expected);
+        Ok(())
+    });
+}
+
+#[test]
+fn every_element_belongs_to_one_thread() {
+    on_every_device(|device, module| {
+        for len in [1, 63, 1000, 65_537] {
+            let expected: Vec<u64> = (0..len as u64).map(|i| 1 + i).collect();
+            let shapes: [Shape; 4] =
+                [for_each(len), Grid::new(1, 1).into(), Grid::new(3, 37).into(), Grid::new(100, 1024).into()];
+            for shape in shapes {
+                let mut values = device.zeroed::<u64>(len)?;
+                module.launch(add_index, shape, (&mut values,))?;
+                assert_eq!(values.to_vec()?, expected, "{len} elements, {shape:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_place_belongs_to_one_thread() {
+    on_every_device(|device, module| {
+        for (rows, columns) in [(1, 1), (1, 77), (77, 1), (45, 67), (128, 128)] {
+            let expected: Vec<[u32; 2]> = (0..rows as u32)
+                .flat_map(|row| (0..columns as u32).map(move |column| [1 + row, 1 + column]))
+                .collect();
+            let shapes: [Shape; 4] = [
+                for_each((columns, rows)),
+                Grid::new((1, 1), (1, 1)).into(),
+                Grid::new((2, 3), (13, 5)).into(),
+                Grid::new((8, 8), (32, 8)).into(),
+            ];
+            for shape in shapes {
+                let mut values = device.filled(rows * columns, [0; 2])?;
+                module.launch(add_place, shape, (values.rows_mut(columns)?,))?;
+                assert!(values.to_vec()? == expected, "{rows} x {columns}, {shape:?}");
+            }
+            let mut values = device.filled(rows * columns, [0; 2])?;
+            let places = for_each((columns, rows));
+            module.launch(add_place_in_blocks, places, (values.rows_mut(columns)?,))?;
+            assert!(values.to_vec()? == expected, "{rows} x {columns}, blocks by contract");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn outputs_of_one_launch_may_differ_in_length() {
+    let xs: Vec<i32> = (-500..500).collect();
+    on_every_device(|device, module| {
+        let x = device.upload(&xs)?;
+        let mut negative = device.zeroed::<u8>(xs.len())?;
+        let mut doubled = device.zeroed::<i64>(700)?;
+        module.launch(split, Grid::new(3, 50), (&x, &mut negative, &mut doubled))?;
+        assert!(negative.to_vec()?.iter().zip(&xs).all(|(&negative, &x)| (negative == 1) == (x < 0)));
+        assert!(doubled.to_vec()?.iter().zip(&xs).all(|(&doubled, &x)| doubled == 2 * i64::from(x)));
+        Ok(())
+    });
+}
+
+/// `saxpy` of a part leaves the rest alone.
+#[test]
+fn a_part_of_a_buffer() {
+    on_every_device(|device, module| {
+        let x = device.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
+        let mut y = device.zeroed::<f32>(5)?;
+        module.launch(saxpy, for_each(2), (10.0, &x[3..], &mut y[1..3]))?;
+        assert_eq!(y.to_vec()?, [0.0, 40.0, 50.0, 0.0, 0.0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn nothing_runs_for_empty_grids_and_buffers() {
+    on_every_device(|device, module| {
+        let x = device.upload::<f32>(&[])?;
+        let mut y = device.zeroed::<f32>(0)?;
+        assert!(y.is_empty() && y.to_vec()?.is_empty());
+        module.launch(saxpy, for_each(0), (1.0, &x, &mut y))?;
+        module.launch(saxpy, Grid::new(4, 64), (1.0, &x, &mut y))?;
+
+        let mut untouched = device.filled(3, 7_u64)?;
+        module.launch(add_index, for_each(0), (&mut untouched,))?;
+        module.launch(add_index, Grid::new(0, 64), (&mut untouched,))?;
+        module.launch(add_index, Grid::new(64, 0), (&mut untouched,))?;
+        assert_eq!(untouched.to_vec()?, [7; 3]);
+
+        let mut rows = device.filled(0, [0_u32; 2])?;
+        module.launch(add_place, for_each((0, 0)), (rows.rows_mut(0)?,))?;
+        module.launch(add_place, Grid::new((2, 2), (8, 8)), (rows.rows_mut(5)?,))?;
+        Ok(())
+    });
+}
+
+#[test]
+fn computed_blocks_keep_the_contract() {
+    on_every_device(|device, module| {
+        let mut threads = device.zeroed::<u32>(1000)?;
+        module.launch(bounded, for_each(1000), (&mut threads,))?;
+        assert_eq!(threads.to_vec()?, vec![64; 1000]);
+        module.launch(exact, for_each(1000), (&mut threads,))?;
+        assert_eq!(threads.to_vec()?, vec![128; 1000]);
+        Ok(())
+    });
+}

@@ -1,0 +1,163 @@
+//! What the whole-system tests share: kernel crates on their way to an image, in a folder that goes away with them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use gpukernel_build::{
+    Arch, BuildInput, Built, Emit, Error, Options, build,
+    toolchain::{FindOptions, Toolchain},
+};
+use tempfile::TempDir;
+
+/// The root of the repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
+}
+
+/// The toolchain that tests build kernels with.
+///
+/// # Panics
+/// If there is none; the message says how to get one.
+pub fn toolchain() -> Toolchain {
+    match Toolchain::find(&FindOptions::new(repository())) {
+        Ok(toolchain) => toolchain,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A kernel crate and what is built from it.
+pub struct KernelCrate {
+    dir: PathBuf,
+    /// For the outputs, and for the crate itself if it was written on the spot.
+    temp: TempDir,
+}
+
+impl KernelCrate {
+    /// A crate of `tests/fixtures`.
+    pub fn fixture(name: &str) -> Self {
+        Self { dir: repository().join("tests/fixtures").join(name), temp: temp_dir() }
+    }
+
+    /// A crate with this `src/lib.rs`, behind the usual two lines, and these lines of dependencies beside gpu-std.
+    ///
+    /// It has the repository's lock file, so that it is built with the same versions of everything.
+    pub fn written(lib: &str, dependencies: &str) -> Self {
+        let temp = temp_dir();
+        let dir = temp.path().join("written");
+        let gpu_std = repository().join("gpu-std");
+        let manifest = format!(
+            "[package]\nname = \"written\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+             [dependencies]\ngpu-std = {{ path = {gpu_std:?} }}\n{dependencies}\n"
+        );
+        let lib = format!("#![no_std]\nuse gpu_std::prelude::*;\n{lib}");
+        fs::create_dir_all(dir.join("src")).expect("a fresh folder");
+        fs::write(dir.join("Cargo.toml"), manifest).expect("a fresh folder");
+        fs::write(dir.join("src/lib.rs"), lib).expect("a fresh folder");
+        fs::copy(repository().join("Cargo.lock"), dir.join("Cargo.lock")).expect("the repository has a lock file");
+        Self { dir, temp }
+    }
+
+    /// Its folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Builds it with these options.
+    ///
+    /// # Errors
+    /// What `gpukernel_build::build` says.
+    pub fn try_build(&self, options: Options) -> Result<Built, Error> {
+        let input = BuildInput {
+            crate_path: self.dir.clone(),
+            target_dir: device_target_dir(),
+            out_dir: self.temp.path().join("out"),
+            options,
+        };
+        build(&input, &toolchain())
+    }
+
+    /// Builds it to look at its PTX.
+    ///
+    /// # Panics
+    /// If it does not build.
+    pub fn inspect(self, options: Options) -> Inspected {
+        match self.try_build(Options { emit: vec![Emit::Ptx], ..options }) {
+            Ok(built) => Inspected { built, _temp: self.temp },
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A crate that was built, with its PTX.
+pub struct Inspected {
+    /// What the build returned.
+    pub built: Built,
+    /// Where its files are.
+    _temp: TempDir,
+}
+
+impl Inspected {
+    /// The PTX for an architecture.
+    ///
+    /// # Panics
+    /// If none was made for it.
+    pub fn ptx(&self, arch: &str) -> String {
+        let ending = format!(".{arch}.ptx");
+        let file = self.built.emitted.iter().find(|path| path.to_string_lossy().ends_with(&ending));
+        let file = file.unwrap_or_else(|| panic!("no PTX for {arch} in {:?}", self.built.emitted));
+        fs::read_to_string(file).expect("a file that the build wrote")
+    }
+
+    /// The PTX of one kernel for an architecture, without comments.
+    ///
+    /// # Panics
+    /// If there is no such kernel.
+    pub fn kernel(&self, arch: &str, symbol: &str) -> String {
+        let ptx = self.ptx(arch);
+        let start = ptx.find(&format!(".entry {symbol}(")).unwrap_or_else(|| panic!("no kernel {symbol} in\n{ptx}"));
+        let end = ptx[start..].find("\n}\n").map_or(ptx.len(), |length| start + length);
+        let lines = ptx[start..end].lines();
+        lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What a kernel's PTX must be like.
+///
+/// # Panics
+/// The methods panic with the whole text if it is not.
+pub struct Shape<'a> {
+    /// The PTX.
+    pub text: &'a str,
+}
+
+impl Shape<'_> {
+    /// It has this instruction.
+    pub fn has(&self, part: &str) -> &Self {
+        assert!(self.text.contains(part), "`{part}` is missing in\n{}", self.text);
+        self
+    }
+
+    /// It does not have it.
+    pub fn lacks(&self, part: &str) -> &Self {
+        assert!(!self.text.contains(part), "`{part}` should not be in\n{}", self.text);
+        self
+    }
+}
+
+/// All architectures that kernels are built for by default.
+pub fn default_archs() -> Vec<Arch> {
+    Options::default().archs
+}
+
+fn temp_dir() -> TempDir {
+    TempDir::with_prefix("gpukernel-test-").expect("a temporary folder can be made")
+}
+
+/// One folder for all tests, beside the profile they were built in, so that gpu-std is compiled for the device once.
+fn device_target_dir() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let profile = test.ancestors().nth(2).expect("tests lie in target/<profile>/deps");
+    profile.join("gpukernel-tests")
+}

@@ -1,0 +1,123 @@
+//! What kernels look like in PTX: each test names the mistake that it would catch.
+
+use gpukernel_build::Options;
+use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
+
+fn shapes() -> Inspected {
+    KernelCrate::fixture("shapes").inspect(Options::default())
+}
+
+fn shape(text: &str) -> Shape<'_> {
+    Shape { text }
+}
+
+#[test]
+fn every_architecture_is_assembled_without_spills() {
+    let shapes = shapes();
+    assert_eq!(shapes.built.manifest.kernels.len(), 10);
+    for kernel in &shapes.built.manifest.kernels {
+        for arch in default_archs() {
+            let resources = kernel.resources.get(&arch).unwrap_or_else(|| panic!("{} has no {arch}", kernel.name));
+            assert!(resources.registers > 0, "{} for {arch}", kernel.name);
+            assert_eq!(resources.spill_store_bytes, 0, "{} for {arch}", kernel.name);
+        }
+    }
+}
+
+/// A slice inside an aggregate loses `noalias readonly`, and its loads become generic.
+#[test]
+fn slices_are_read_through_the_read_only_cache() {
+    let ptx = shapes().kernel("sm_90", "saxpy");
+    shape(&ptx).has("ld.global.nc").has("st.global").lacks("ld.f32").lacks("ld.b32 ");
+}
+
+/// Without the `contract` flag, LLVM emits a multiplication and an addition.
+#[test]
+fn multiplication_and_addition_are_fused() {
+    let shapes = shapes();
+    shape(&shapes.kernel("sm_90", "saxpy")).has("fma.rn.f32").lacks("mul.f32").lacks("mul.rn.f32");
+    shape(&shapes.kernel("sm_90", "polynomial")).has("fma.rn.f32").lacks("add.f32").lacks("add.rn.f32");
+    shape(&shapes.kernel("sm_90", "axpy_f64")).has("fma.rn.f64");
+}
+
+/// `fp-contract = "off"` must keep both roundings.
+#[test]
+fn nothing_is_fused_when_contraction_is_off() {
+    let options = Options { contraction: false, ..Options::default() };
+    let shapes = KernelCrate::fixture("shapes").inspect(options);
+    shape(&shapes.kernel("sm_90", "saxpy")).has("mul.rn.f32").has("add.rn.f32").lacks("fma");
+}
+
+/// A call in a kernel this small means that the prelude, a wrapper or a panic was not inlined.
+#[test]
+fn nothing_is_called() {
+    let ptx = shapes().ptx("sm_90");
+    shape(&ptx).lacks("call").lacks(".func");
+}
+
+/// Full debug info makes ptxas optimise nothing.
+#[test]
+fn there_is_no_debug_target() {
+    for arch in default_archs() {
+        let ptx = shapes().ptx(&arch.to_string());
+        shape(&ptx).has(&format!(".target {arch}\n")).lacks(", debug").lacks(".debug_info").lacks(".debug_abbrev");
+    }
+}
+
+/// Line tables are kept: profilers and sanitizers show the source.
+#[test]
+fn lines_of_the_source_are_known() {
+    let ptx = shapes().ptx("sm_90");
+    shape(&ptx).has(".loc").has("shapes/src/lib.rs");
+}
+
+/// Shared arrays that stay generic pointers are slower and may not even be in shared memory.
+#[test]
+fn shared_arrays_are_accessed_as_shared_memory() {
+    let shapes = shapes();
+    for kernel in ["transpose", "reverse_block"] {
+        let ptx = shapes.kernel("sm_90", kernel);
+        shape(&ptx).has("ld.shared").has("st.shared").has("bar.sync").lacks("ld.b32 ").lacks("st.b32 ");
+    }
+    shape(&shapes.ptx("sm_90")).has(".shared .align 4 .b8");
+}
+
+/// The indices are bounded by the contract, so that the checks of safe indexing fall away.
+#[test]
+fn contracted_kernels_have_no_bounds_check_on_shared_arrays() {
+    let shapes = shapes();
+    shape(&shapes.kernel("sm_90", "reverse_block")).has(".reqntid 128").lacks("trap");
+    // One is left: the check of `input`, whose length no contract knows.
+    let transpose = shapes.kernel("sm_90", "transpose");
+    assert_eq!(transpose.matches("trap").count(), 1, "{transpose}");
+    shape(&transpose).has(".reqntid 32, 8");
+}
+
+/// A struct of four floats needs `align(16)` to be moved at once.
+#[test]
+fn aligned_vectors_move_sixteen_bytes_at_once() {
+    let ptx = shapes().kernel("sm_90", "scale_vectors");
+    shape(&ptx).has("ld.global.nc.v4").has("st.global.v4");
+}
+
+/// An atomic whose result is not used is a reduction, without a way back.
+#[test]
+fn unused_results_of_atomics_are_not_fetched() {
+    let ptx = shapes().kernel("sm_90", "histogram");
+    assert!(ptx.contains("red.") || ptx.contains("atom."), "{ptx}");
+    shape(&ptx).has(".add.u32").lacks("atom.sys").lacks("cas");
+}
+
+/// libdevice is found, linked and inlined.
+#[test]
+fn math_comes_from_libdevice() {
+    let ptx = shapes().kernel("sm_90", "sines");
+    shape(&ptx).has("fma.rn.f32").lacks("call");
+}
+
+/// Same sources, same bytes.
+#[test]
+fn building_twice_gives_the_same_image() {
+    let image = |inspected: Inspected| std::fs::read(&inspected.built.image).expect("the build wrote it");
+    assert!(image(shapes()) == image(shapes()));
+}
