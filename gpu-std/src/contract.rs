@@ -38,3 +38,120 @@ impl Contract {
         }
     }
 }
+
+/// A contract as `#[kernel(…)]` declares it, before it is checked.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Declaration {
+    pub block: Option<[u32; 3]>,
+    pub max_block: Option<u32>,
+    pub min_blocks: Option<u32>,
+    pub max_registers: Option<u32>,
+    pub dims: Option<u32>,
+}
+
+/// Threads per block, on every device so far (CUDA C++ Programming Guide, "Technical Specifications").
+const MAX_THREADS: u64 = 1024;
+
+impl Declaration {
+    /// The contract, for parameters that ask to be launched along so many axes. `#[kernel]` evaluates it at compile
+    /// time, so that what is wrong is an error of rustc.
+    #[doc(hidden)]
+    pub const fn contract(self, param_dims: &[u32]) -> Contract {
+        let [x, y, z] = match self.block {
+            Some(block) => block,
+            None => [0; 3],
+        };
+        let mut contract = Contract {
+            block: [x, y, z],
+            max_block: promised(self.max_block),
+            min_blocks: promised(self.min_blocks),
+            max_registers: promised(self.max_registers),
+            dims: promised(self.dims),
+        };
+        if self.block.is_some() {
+            assert!(x > 0 && y > 0 && z > 0, "`block`: a block has at least one thread along every axis");
+            let threads = x as u64 * y as u64;
+            assert!(
+                threads <= MAX_THREADS && threads * z as u64 <= MAX_THREADS,
+                "`block`: a block has at most 1024 threads"
+            );
+            assert!(z <= 64, "`block`: a block has at most 64 threads along z");
+            assert!(
+                contract.max_block == 0 || threads * z as u64 <= contract.max_block as u64,
+                "`block` has more threads than `max_block`"
+            );
+        }
+        assert!(contract.max_block as u64 <= MAX_THREADS, "`max_block`: a block has at most 1024 threads");
+        assert!(
+            contract.min_blocks == 0 || contract.max_block > 0 || x > 0,
+            "`min_blocks` needs `block` or `max_block` (PTX ISA, `.minnctapersm`)"
+        );
+        assert!(contract.max_registers <= 255, "`max_registers`: a thread has at most 255 registers");
+        assert!(contract.dims <= 3, "`dims`: a launch has at most 3 axes");
+        let block_dims = match [x, y, z] {
+            [0 | 1, 0 | 1, 0 | 1] => 1,
+            [_, _, 0 | 1] => 2,
+            _ => 3,
+        };
+        assert!(contract.dims == 0 || contract.dims >= block_dims, "`block` has more axes than `dims`");
+        if contract.dims == 0 {
+            let mut index = 0;
+            while index < param_dims.len() {
+                if param_dims[index] > contract.dims {
+                    contract.dims = param_dims[index];
+                }
+                index += 1;
+            }
+            if contract.dims > 0 && contract.dims < block_dims {
+                contract.dims = block_dims;
+            }
+        }
+        contract
+    }
+}
+
+const fn promised(value: Option<u32>) -> u32 {
+    match value {
+        Some(0) => panic!("a promise of a launch contract is at least 1: leave the key out for no promise"),
+        Some(value) => value,
+        None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPEN: Declaration =
+        Declaration { block: None, max_block: None, min_blocks: None, max_registers: None, dims: None };
+
+    #[test]
+    fn parameters_give_the_axes_that_are_not_declared() {
+        assert_eq!(OPEN.contract(&[0, 0]), Contract::NONE);
+        assert_eq!(OPEN.contract(&[0, 1]).dims, 1);
+        assert_eq!(OPEN.contract(&[1, 2, 0]).dims, 2);
+        assert_eq!(Declaration { dims: Some(3), ..OPEN }.contract(&[1]).dims, 3);
+        let block = Declaration { block: Some([32, 8, 1]), ..OPEN };
+        assert_eq!(block.contract(&[1]).dims, 2);
+        assert_eq!(block.contract(&[]).dims, 0);
+    }
+
+    #[test]
+    fn impossible_promises_are_refused() {
+        let refused =
+            |declaration: Declaration| std::panic::catch_unwind(|| declaration.contract(&[])).is_err();
+        assert!(refused(Declaration { block: Some([32, 0, 1]), ..OPEN }));
+        assert!(refused(Declaration { block: Some([u32::MAX; 3]), ..OPEN }));
+        assert!(refused(Declaration { block: Some([1, 1, 128]), ..OPEN }));
+        assert!(refused(Declaration { block: Some([512, 1, 1]), max_block: Some(256), ..OPEN }));
+        assert!(refused(Declaration { block: Some([8, 8, 1]), dims: Some(1), ..OPEN }));
+        assert!(refused(Declaration { max_block: Some(2048), ..OPEN }));
+        assert!(refused(Declaration { min_blocks: Some(2), ..OPEN }));
+        assert!(refused(Declaration { max_registers: Some(256), ..OPEN }));
+        assert!(refused(Declaration { dims: Some(4), ..OPEN }));
+        assert!(refused(Declaration { dims: Some(0), ..OPEN }));
+        assert!(!refused(Declaration { min_blocks: Some(2), max_block: Some(1024), ..OPEN }));
+    }
+}

@@ -26,3 +26,7 @@ plain!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64,
 
 // SAFETY: an array is its elements, one after another.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
+
+/// Asks rustc whether `T` is `DeviceCopy`, for the derive macro.
+#[doc(hidden)]
+pub const fn assert_device_copy<T: DeviceCopy>() {}

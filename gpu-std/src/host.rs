@@ -10,10 +10,12 @@ mod args;
 mod shared;
 mod thread;
 
-pub use args::{ArgReader, PackedArgs};
-pub use shared::shared_layout;
 #[doc(hidden)]
-pub use shared::shared_offset;
+pub use args::next_param;
+pub use args::{ArgReader, PackedArgs};
+#[doc(hidden)]
+pub use shared::shared_array;
+pub use shared::shared_layout;
 pub(crate) use thread::current;
 pub use thread::{BlockOps, ThreadContext, set_current};
 

@@ -4,20 +4,20 @@
 //! the length. They are two parameters of the entry and not one struct, because a pointer inside a struct loses
 //! `noalias readonly`, and with them `ld.global.nc`.
 
-use core::marker::PhantomData;
+use core::{marker::PhantomData, slice};
 
-use crate::DeviceCopy;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
+use crate::{Atomic, AtomicElement, DeviceCopy};
 
 /// A type that a kernel can have as a parameter.
 ///
 /// # Safety
 /// `assemble` must be sound for what `pack` writes, on every thread of a launch at once. `Head` and `Tail` are
-/// what the entry of the kernel takes: each is a scalar, a struct of scalars, a reference to a zero-sized array that
-/// stands for the start of memory, or `()`.
+/// what the entry of the kernel takes: each is a scalar, a struct of scalars, a pointer, or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
+    label = "not a kernel parameter",
     note = "a kernel takes scalars and `DeviceCopy` structs by value, `&[T]`, `&[Atomic<T>]`, `PerThread<T>`, `PerThread2d<T>`, `Shared<T, N>` and `Shared2d<T, ROWS, COLUMNS, PAD>`"
 )]
 pub unsafe trait Param: Sized {
@@ -26,24 +26,67 @@ pub unsafe trait Param: Sized {
     /// The second value that travels, or `()`.
     type Tail;
 
+    /// Along how many axes a kernel with this parameter is launched if its contract does not say; 0 if that is open.
+    const DIMS: u32 = 0;
+
     /// What the kernel sees.
     ///
     /// # Safety
-    /// The values were written by [`pack`](Self::pack) for a launch that the calling thread is part of, and this is the only
-    /// call for this parameter on this thread.
+    /// The values were written by [`pack`](Self::pack) for a launch that the calling thread is part of, this is the only
+    /// call for this parameter on this thread, and the lifetime of the result ends with the launch.
     unsafe fn assemble(head: Self::Head, tail: Self::Tail) -> Self;
 
-    /// What a launch gives for this parameter.
+    /// What a launch gives for this parameter. Where `Self` has a lifetime, the argument has it too, so that a kernel
+    /// never sees memory longer than the launch borrows it.
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime>
-    where
-        Self: 'a;
+    type Arg<'a, R: Runtime>;
 
     /// Writes the head and the tail of an argument.
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<'a, R: Runtime>(arg: Self::Arg<'a, R>, args: &mut PackedArgs)
-    where
-        Self: 'a;
+    fn pack<R: Runtime>(arg: Self::Arg<'_, R>, args: &mut PackedArgs);
+}
+
+/// The start of memory that nobody writes during the launch, as a head.
+///
+/// On the device a reference to no element: that is a pointer with `noalias readonly`, without a promise that even one
+/// element is there. On the host, where that buys nothing, a plain pointer.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct ReadStart<'a, T> {
+    #[cfg(target_arch = "nvptx64")]
+    start: &'a [T; 0],
+    #[cfg(not(target_arch = "nvptx64"))]
+    start: *const [T; 0],
+    lender: PhantomData<&'a [T]>,
+}
+
+impl<T> ReadStart<'_, T> {
+    /// The address of the first element.
+    #[inline(always)]
+    pub fn as_ptr(self) -> *const T {
+        let start: *const [T; 0] = self.start;
+        start.cast()
+    }
+}
+
+/// The start of memory of which this thread alone uses the places that it owns, as a head: on the device with `noalias`.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct WriteStart<'a, T> {
+    #[cfg(target_arch = "nvptx64")]
+    start: &'a mut [T; 0],
+    #[cfg(not(target_arch = "nvptx64"))]
+    start: *mut [T; 0],
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T> WriteStart<'_, T> {
+    /// The address of the first element.
+    #[inline(always)]
+    pub fn as_mut_ptr(self) -> *mut T {
+        let start: *mut [T; 0] = self.start;
+        start.cast()
+    }
 }
 
 // SAFETY: a value of plain data is its own head.
@@ -57,26 +100,13 @@ unsafe impl<T: DeviceCopy> Param for T {
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime>
-        = T
-    where
-        Self: 'a;
+    type Arg<'a, R: Runtime> = T;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<'a, R: Runtime>(arg: T, args: &mut PackedArgs)
-    where
-        Self: 'a,
-    {
+    fn pack<R: Runtime>(arg: T, args: &mut PackedArgs) {
         args.push(arg);
     }
 }
-
-/// The start of memory that is only read: on the device a pointer with `noalias readonly`, without a promise that
-/// even one element is there.
-pub type ReadStart<'a, T> = &'a [T; 0];
-
-/// The start of memory that this thread alone writes.
-pub type WriteStart<'a, T> = &'a mut [T; 0];
 
 // SAFETY: `pack` takes a slice that the runtime borrows shared for the launch, so nobody writes it.
 unsafe impl<'s, T: DeviceCopy> Param for &'s [T] {
@@ -86,32 +116,95 @@ unsafe impl<'s, T: DeviceCopy> Param for &'s [T] {
     #[inline(always)]
     unsafe fn assemble(head: ReadStart<'s, T>, len: usize) -> &'s [T] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch.
-        unsafe { core::slice::from_raw_parts(head.as_ptr(), len) }
+        unsafe { slice::from_raw_parts(head.as_ptr(), len) }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime>
-        = &'a R::Slice<T>
-    where
-        Self: 'a;
+    type Arg<'a, R: Runtime> = &'s R::Slice<T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<'a, R: Runtime>(arg: &'a R::Slice<T>, args: &mut PackedArgs)
-    where
-        Self: 'a,
-    {
+    fn pack<R: Runtime>(arg: &'s R::Slice<T>, args: &mut PackedArgs) {
         let slice = R::raw_slice(arg);
         args.push_memory(slice, Access::Read);
         args.push(slice.len);
     }
 }
 
-/// The elements of a slice that belong to the calling thread: every thread of the grid gets others, all threads
-/// together get all, whatever the grid.
-///
-/// Thread `i` of `n` along x owns the elements `i`, `i + n`, `i + 2n`, …
-pub struct PerThread<'a, T> {
-    start: *mut T,
-    len: usize,
-    owner: PhantomData<&'a mut [T]>,
+// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, so that only the launch uses it, and
+// the kernel only as atomics.
+unsafe impl<'s, T: AtomicElement> Param for &'s [Atomic<T>] {
+    type Head = *const Atomic<T>;
+    type Tail = usize;
+
+    #[inline(always)]
+    unsafe fn assemble(head: *const Atomic<T>, len: usize) -> &'s [Atomic<T>] {
+        // SAFETY: the head is the start of `len` elements that live as long as the launch; an atomic is laid out like its
+        // element.
+        unsafe { slice::from_raw_parts(head, len) }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<'a, R: Runtime> = &'s mut R::Slice<T>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: &'s mut R::Slice<T>, args: &mut PackedArgs) {
+        let slice = R::raw_slice(arg);
+        args.push_memory(slice, Access::Write);
+        args.push(slice.len);
+    }
 }
+
+// SAFETY: a pointer is its own head; what it may be used for is up to the `unsafe` kernel.
+unsafe impl<T: DeviceCopy> Param for *const T {
+    type Head = *const T;
+    type Tail = ();
+
+    #[inline(always)]
+    unsafe fn assemble(head: *const T, _: ()) -> *const T {
+        head
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<'a, R: Runtime> = &'a R::Slice<T>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: &R::Slice<T>, args: &mut PackedArgs) {
+        args.push_memory(R::raw_slice(arg), Access::Read);
+    }
+}
+
+// SAFETY: as for `*const T`.
+unsafe impl<T: DeviceCopy> Param for *mut T {
+    type Head = *mut T;
+    type Tail = ();
+
+    #[inline(always)]
+    unsafe fn assemble(head: *mut T, _: ()) -> *mut T {
+        head
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<'a, R: Runtime> = &'a mut R::Slice<T>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: &mut R::Slice<T>, args: &mut PackedArgs) {
+        args.push_memory(R::raw_slice(arg), Access::Write);
+    }
+}
+
+/// What a slice that a kernel takes can hold. `#[kernel]` asks for it, so that rustc speaks of the element and not
+/// of the whole parameter.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot take a slice of `{Self}`: it is not `DeviceCopy`",
+    label = "not plain data",
+    note = "slices of scalars, of arrays, of structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` and of `Atomic<T>` can be taken"
+)]
+pub trait Element {}
+
+impl<T: DeviceCopy> Element for T {}
+impl<T: AtomicElement> Element for Atomic<T> {}
+
+/// Asks rustc whether a slice of `T` can be taken.
+#[doc(hidden)]
+pub const fn assert_element<T: Element>() {}

@@ -1,1 +1,81 @@
-//! The procedural macros of gpu-std.
+//! The procedural macros of gpu-std. Kernel crates use them as `gpu_std::kernel` and `gpu_std::DeviceCopy`.
+
+use proc_macro::TokenStream;
+
+mod contract;
+mod device_copy;
+mod expand;
+mod kernel;
+mod param;
+
+/// Makes a function a kernel.
+///
+/// The function stays plain Rust. What is named like it afterwards is a *handle*, a value that a launch takes:
+/// `module.launch(saxpy, for_each(n), (2.0, &x, &mut y))`. The launch has one argument per parameter:
+///
+/// | parameter | the kernel sees | the launch gives |
+/// |---|---|---|
+/// | `f32`, `u64`, …, a `DeviceCopy` struct | the value | the value |
+/// | `&[T]` | memory that nobody writes meanwhile | `&DeviceSlice<T>` |
+/// | `&[Atomic<T>]` | memory that all threads change atomically | `&mut DeviceSlice<T>` |
+/// | `PerThread<T>` | the elements that its thread owns | `&mut DeviceSlice<T>` |
+/// | `PerThread2d<T>` | the same of a matrix | `buffer.rows_mut(columns)?` |
+/// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
+/// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
+///
+/// Lifetimes are left out. A kernel declared as `unsafe fn` is launched by `unsafe` code.
+///
+/// # Contract
+/// `#[kernel(key = value, …)]` says what every launch keeps to; values are constant expressions:
+///
+/// | key | promise |
+/// |---|---|
+/// | `block = 256`, `block = (32, 8)`, `block = (8, 8, 4)` | blocks have exactly these extents |
+/// | `max_block = 512` | blocks have at most so many threads |
+/// | `min_blocks = 2` | so many blocks fit on a multiprocessor at once; needs `block` or `max_block` |
+/// | `max_registers = 64` | a thread uses at most so many registers |
+/// | `dims = 2` | the launch has extents other than 1 along so many axes at most |
+///
+/// Without `dims`, a kernel that takes `PerThread` is launched along one axis, one that takes `PerThread2d` along two, more
+/// if `block` has more; other kernels promise nothing.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// y = a·x + y.
+/// #[kernel]
+/// pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+///     for (i, y) in y {
+///         *y += a * x[i];
+///     }
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {
+    kernel::kernel(contract.into(), function.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements `DeviceCopy` for a struct or enum with a fixed layout (`#[repr(C)]`, `#[repr(transparent)]` or, for an enum, an
+/// integer `repr`) whose fields are all `DeviceCopy`.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// pub struct Particle {
+///     position: [f32; 3],
+///     mass: f32,
+/// }
+///
+/// #[kernel]
+/// pub fn weigh(particles: &[Particle], total: &[Atomic<f32>]) {
+///     for i in grid_stride(particles.len()) {
+///         total[0].fetch_add(particles[i].mass);
+///     }
+/// }
+/// ```
+#[proc_macro_derive(DeviceCopy)]
+pub fn device_copy(item: TokenStream) -> TokenStream {
+    device_copy::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,10 +1,10 @@
 //! The arguments of a launch, packed once for the driver and for the CPU device.
 
-use core::alloc::Layout;
+use core::{alloc::Layout, mem::MaybeUninit};
 use std::vec::Vec;
 
 use super::{Access, RawSlice};
-use crate::DeviceCopy;
+use crate::{DeviceCopy, param::Param};
 
 /// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
 ///
@@ -17,8 +17,9 @@ use crate::DeviceCopy;
 /// ```
 #[derive(Debug, Default)]
 pub struct PackedArgs {
-    /// In 16-byte units, so that a value of any alignment up to 16 can lie in it.
-    storage: Vec<u128>,
+    /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
+    /// padding and pointers are more than their bytes.
+    storage: Vec<MaybeUninit<u128>>,
     used_bytes: usize,
     values: Vec<Value>,
     memory: Vec<(RawSlice, Access)>,
@@ -44,6 +45,10 @@ impl PackedArgs {
     /// # Panics
     /// If `T` must be aligned to more than 16 bytes, which no parameter of a CUDA kernel is.
     pub fn push<T: DeviceCopy>(&mut self, value: T) {
+        self.write(value);
+    }
+
+    fn write<T: Copy>(&mut self, value: T) {
         let layout = Layout::new::<T>();
         assert!(layout.align() <= MAX_ALIGN, "kernel parameters are aligned to at most 16 bytes");
         if layout.size() == 0 {
@@ -51,7 +56,7 @@ impl PackedArgs {
         }
         let offset = self.used_bytes.next_multiple_of(layout.align());
         self.used_bytes = offset + layout.size();
-        self.storage.resize(self.used_bytes.div_ceil(MAX_ALIGN), 0);
+        self.storage.resize(self.used_bytes.div_ceil(MAX_ALIGN), MaybeUninit::uninit());
         self.values.push(Value { offset, layout });
         // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
         unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
@@ -59,7 +64,7 @@ impl PackedArgs {
 
     /// Adds the address of memory, and notes what the launch does to it.
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
-        self.push(slice.address as usize);
+        self.write(slice.address);
         self.memory.push((slice, access));
     }
 
@@ -107,5 +112,20 @@ impl ArgReader<'_> {
         self.next += 1;
         // SAFETY: the caller promises that the bytes at the offset, written by `push`, are a `T`.
         unsafe { self.args.storage.as_ptr().cast::<u8>().add(value.offset).cast::<T>().read() }
+    }
+}
+
+/// The next parameter.
+///
+/// # Safety
+/// As for [`Kernel::run_thread`](super::Kernel::run_thread), of a kernel whose next parameter is a `P`.
+#[doc(hidden)]
+#[inline]
+pub unsafe fn next_param<P: Param>(args: &mut ArgReader<'_>) -> P {
+    // SAFETY: `P::pack` wrote a head and a tail, and the caller promises that this is the thread's time to read them.
+    unsafe {
+        let head = args.read();
+        let tail = args.read();
+        P::assemble(head, tail)
     }
 }

@@ -2,7 +2,9 @@
 
 use core::alloc::{Layout, LayoutError};
 
-/// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`](super::Kernel::SHARED)): one after
+use super::Kernel;
+
+/// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`]): one after
 /// another, each aligned.
 ///
 /// The executor allocates by it, and fills the storage with bytes of its choice once per block: kernels take any, but not
@@ -26,16 +28,23 @@ pub const fn shared_layout(arrays: &[Layout]) -> Result<Layout, LayoutError> {
     }
 }
 
-/// The offset of the array `index` in that storage. For `#[kernel]`, which asks at compile time.
-///
-/// # Panics
-/// Where [`shared_layout`] has an error.
-#[doc(hidden)]
-pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
+/// The offset of the array `index` in that storage. Asked at compile time, when a panic is an error of rustc.
+const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     match place(arrays, index + 1) {
         Ok((_, offset)) => offset,
         Err(_) => panic!("the shared arrays of this kernel are larger than the address space"),
     }
+}
+
+/// The shared array `INDEX` of the block of the calling thread, which runs the kernel `K`.
+#[doc(hidden)]
+#[inline]
+pub fn shared_array<K: Kernel, const INDEX: usize>() -> *mut u8 {
+    struct Offset<K, const INDEX: usize>(K);
+    impl<K: Kernel, const INDEX: usize> Offset<K, INDEX> {
+        const VALUE: usize = shared_offset(K::SHARED, INDEX);
+    }
+    super::current().shared.wrapping_add(Offset::<K, INDEX>::VALUE)
 }
 
 /// The layout of the first `count` arrays, and the offset of the last of them.
@@ -54,6 +63,7 @@ const fn place(arrays: &[Layout], count: usize) -> Result<(Layout, usize), Layou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::mem::offset_of;
 
     #[test]
     fn offsets_are_those_of_a_struct() {
@@ -67,7 +77,6 @@ mod tests {
         }
         const OFFSETS: [usize; 3] =
             [shared_offset(ARRAYS, 0), shared_offset(ARRAYS, 1), shared_offset(ARRAYS, 2)];
-        use core::mem::offset_of;
         assert_eq!(OFFSETS, [offset_of!(Block, a), offset_of!(Block, b), offset_of!(Block, c)]);
         assert_eq!(shared_layout(ARRAYS), Ok(Layout::new::<Block>()));
     }

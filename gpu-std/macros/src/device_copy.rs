@@ -1,0 +1,87 @@
+//! `#[derive(DeviceCopy)]`: asks for a fixed layout, and rustc for fields that are `DeviceCopy`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{
+    Data, DeriveInput, Error, GenericParam, Result, Token, parse_quote, punctuated::Punctuated,
+    spanned::Spanned,
+};
+
+const INTEGERS: [&str; 12] =
+    ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+
+pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
+    let item: DeriveInput = syn::parse2(item)?;
+    check_layout(&item)?;
+
+    let fields: Vec<_> = match &item.data {
+        Data::Struct(data) => data.fields.iter().map(|field| &field.ty).collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).map(|f| &f.ty).collect(),
+        Data::Union(data) => {
+            return Err(Error::new(
+                data.union_token.span,
+                "`DeviceCopy` cannot be derived for a union, whose fields rustc cannot tell apart: implement it by hand, in \
+                 `unsafe` code",
+            ));
+        }
+    };
+    let mut generics = item.generics.clone();
+    for param in &mut generics.params {
+        if let GenericParam::Type(param) = param {
+            param.bounds.push(parse_quote!(::gpu_std::DeviceCopy));
+        }
+    }
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let name = &item.ident;
+    let checks = fields
+        .iter()
+        .map(|ty| quote_spanned!(ty.span()=> ::gpu_std::device_copy::assert_device_copy::<#ty>();));
+    Ok(quote! {
+        // SAFETY: the layout is fixed, and the fields are checked below.
+        unsafe impl #impl_generics ::gpu_std::DeviceCopy for #name #type_generics #where_clause {}
+
+        const _: () = {
+            #[allow(dead_code)]
+            fn fields #impl_generics () #where_clause {
+                #(#checks)*
+            }
+        };
+    })
+}
+
+/// Refuses layouts that rustc is free to choose.
+fn check_layout(item: &DeriveInput) -> Result<()> {
+    let mut fixed = false;
+    for attribute in item.attrs.iter().filter(|attr| attr.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            let name = |name| meta.path.is_ident(name);
+            fixed |= name("C") || name("transparent") || INTEGERS.into_iter().any(name);
+            if name("packed") {
+                return Err(meta.error(
+                    "`DeviceCopy` cannot be derived for a packed type, whose fields would be read unaligned",
+                ));
+            }
+            // `align(N)` has an argument.
+            if meta.input.peek(syn::token::Paren) {
+                let arguments;
+                syn::parenthesized!(arguments in meta.input);
+                Punctuated::<syn::Lit, Token![,]>::parse_terminated(&arguments)?;
+            }
+            Ok(())
+        })?;
+    }
+    if fixed {
+        return Ok(());
+    }
+    let advice = match item.data {
+        Data::Enum(_) => "`#[repr(u32)]` or `#[repr(C)]`",
+        _ => "`#[repr(C)]` or `#[repr(transparent)]`",
+    };
+    Err(Error::new(
+        item.ident.span(),
+        format!(
+            "`{}` has no fixed layout, so host and device may disagree about it: add {advice}",
+            item.ident
+        ),
+    ))
+}

@@ -1,0 +1,120 @@
+//! `#[kernel]`: reads the function, refuses what cannot be a kernel, all mistakes at once, and hands over to
+//! [`expand`](crate::expand).
+
+use proc_macro2::{Span, TokenStream};
+use syn::{Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Type, spanned::Spanned};
+
+use crate::{contract::Contract, expand::expand, param::Param};
+
+/// A function that is fit to be a kernel.
+pub(crate) struct Kernel {
+    pub(crate) contract: Contract,
+    pub(crate) function: ItemFn,
+    pub(crate) params: Vec<Param>,
+}
+
+impl Kernel {
+    /// Whether it is declared as `unsafe fn`.
+    pub(crate) fn is_unsafe(&self) -> bool {
+        is_unsafe(&self.function.sig)
+    }
+}
+
+pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<TokenStream> {
+    let function: ItemFn = syn::parse2(function)?;
+    let mut mistakes = Mistakes(None);
+    let contract = mistakes.keep(syn::parse2::<Contract>(contract)).unwrap_or_default();
+    check_signature(&function.sig, &mut mistakes);
+    for attribute in &function.attrs {
+        mistakes.keep(check_attribute(attribute));
+    }
+    let in_unsafe = is_unsafe(&function.sig);
+    let params =
+        function.sig.inputs.iter().filter_map(|arg| mistakes.keep(Param::new(arg, in_unsafe))).collect();
+    match mistakes.0 {
+        None => Ok(expand(&Kernel { contract, function, params })),
+        Some(error) => Err(error),
+    }
+}
+
+/// All mistakes so far.
+struct Mistakes(Option<Error>);
+
+impl Mistakes {
+    fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.add(error)).ok()
+    }
+
+    fn add(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(first) => first.combine(error),
+            none => *none = Some(error),
+        }
+    }
+}
+
+fn is_unsafe(signature: &Signature) -> bool {
+    matches!(signature.safety, Safety::Unsafe(_))
+}
+
+fn check_signature(signature: &Signature, mistakes: &mut Mistakes) {
+    let mut refuse = |span: Option<Span>, message: &str| {
+        if let Some(span) = span {
+            mistakes.add(Error::new(span, message));
+        }
+    };
+    refuse(signature.constness.map(|token| token.span()), "a kernel cannot be `const`: it runs on a device");
+    refuse(
+        signature.asyncness.map(|token| token.span()),
+        "a kernel cannot be `async`: launches are, and return when the work is queued",
+    );
+    refuse(
+        signature.abi.as_ref().map(Spanned::span),
+        "a kernel is declared without an ABI: `#[kernel]` makes the entry",
+    );
+    refuse(
+        signature.variadic.as_ref().map(Spanned::span),
+        "a kernel has a fixed number of parameters: take a slice",
+    );
+    let generics = &signature.generics;
+    refuse(
+        (!generics.params.is_empty()).then(|| generics.params.span()),
+        "a kernel has no generic parameters, because device code needs concrete types: call a generic function from one \
+         kernel per type. Lifetimes are left out",
+    );
+    refuse(
+        generics.where_clause.as_ref().map(Spanned::span),
+        "a kernel has no `where` clause, because it has no generic parameters",
+    );
+    let returned = match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) if matches!(&**ty, Type::Tuple(unit) if unit.elems.is_empty()) => None,
+        ReturnType::Type(_, ty) => Some(ty.span()),
+    };
+    refuse(
+        returned,
+        "a kernel returns nothing: it writes its results to memory that it takes, such as `PerThread<T>`",
+    );
+}
+
+/// Refuses attributes that are about the symbol or the code of a function, which the entry has of its own.
+fn check_attribute(attribute: &Attribute) -> Result<()> {
+    const REFUSED: [&str; 9] = [
+        "inline",
+        "no_mangle",
+        "export_name",
+        "link_section",
+        "target_feature",
+        "track_caller",
+        "must_use",
+        "test",
+        "unsafe",
+    ];
+    match REFUSED.iter().find(|name| attribute.path().is_ident(name)) {
+        Some(name) => Err(Error::new(
+            attribute.span(),
+            format!("`{name}` has no meaning for a kernel, of which rustc sees a handle and an entry"),
+        )),
+        None => Ok(()),
+    }
+}

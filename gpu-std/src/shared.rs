@@ -1,0 +1,70 @@
+//! Shared memory: arrays that the threads of a block have in common.
+//!
+//! They are parameters of a kernel and not part of the launch. [`sync`](crate::sync) takes them from one phase to the
+//! other: *write*, in which each thread uses the elements it owns, and *read*, in which every thread reads all.
+
+use core::{alloc::Layout, marker::PhantomData};
+
+use bytemuck::AnyBitPattern;
+
+use crate::DeviceCopy;
+
+mod array;
+mod matrix;
+
+pub use array::{Shared, SharedIter, SharedView};
+pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
+
+/// What a shared array can hold: plain data for which any bytes are a value, because those of shared memory are arbitrary
+/// when a block starts.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot lie in shared memory",
+    label = "not plain data of which any bytes are a value",
+    note = "shared memory starts with arbitrary bytes, so its elements are `DeviceCopy + bytemuck::AnyBitPattern`: numbers, arrays of them, and structs that derive both"
+)]
+pub trait SharedElement: DeviceCopy + AnyBitPattern {}
+
+impl<T: DeviceCopy + AnyBitPattern> SharedElement for T {}
+
+/// The body of a kernel, as the lifetime that its shared arrays have.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct KernelScope(PhantomData<*const ()>);
+
+impl KernelScope {
+    /// # Safety
+    /// It is dropped when the calling thread's part of the kernel ends.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// A parameter that is a shared array.
+///
+/// # Safety
+/// `enter` is sound for storage of `LEN` elements that all threads of the block give.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shared array of gpu_std",
+    note = "`#[kernel]` takes parameters whose type is called `Shared` or `Shared2d` for shared arrays"
+)]
+pub unsafe trait SharedParam<'k>: Sized {
+    /// What it holds.
+    type Element: SharedElement;
+    /// How many of them its storage has, padding included.
+    const LEN: usize;
+    /// Its storage. Too large an array is an error at compile time.
+    const LAYOUT: Layout = match Layout::array::<Self::Element>(Self::LEN) {
+        Ok(layout) => layout,
+        Err(_) => panic!("this shared array is larger than the address space"),
+    };
+
+    /// The array in the write phase.
+    ///
+    /// # Safety
+    /// `storage` has `LEN` initialised elements and lasts as long as the scope, all threads of the block and nobody else give the
+    /// same, and each thread does so once.
+    unsafe fn enter(storage: *mut Self::Element, scope: &'k KernelScope) -> Self;
+}

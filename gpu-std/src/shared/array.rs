@@ -1,0 +1,152 @@
+//! Shared arrays with one index.
+
+use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref};
+
+use super::{KernelScope, SharedElement, SharedParam};
+use crate::{
+    barrier::{Phase, sealed},
+    stride::{GridStride, block_stride},
+};
+
+/// `N` elements that the threads of a block share, in the write phase: each thread uses the elements that it owns.
+///
+/// Thread `i` of `n` in the block owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its
+/// [`thread_rank`](crate::thread_rank). [`sync`](crate::sync) makes it a [`SharedView`]. What was not written holds
+/// arbitrary values.
+pub struct Shared<'k, T, const N: usize> {
+    start: *mut T,
+    scope: PhantomData<&'k mut [T; N]>,
+}
+
+impl<'k, T: SharedElement, const N: usize> Shared<'k, T, N> {
+    /// How many elements there are, those of other threads included: `N`.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        N
+    }
+
+    /// Whether there are none: `N == 0`.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        N == 0
+    }
+
+    /// The elements of this thread with their indices.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> SharedIter<'_, T> {
+        SharedIter { indices: block_stride(N), start: self.start, scope: PhantomData }
+    }
+
+    /// The first element of this thread with its index, if it has any: the only one if the block has `N` threads or more.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
+        self.iter_mut().next()
+    }
+
+    /// The element `index`, if it belongs to this thread.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
+        block_stride(N).takes(index).then(|| unsafe { &mut *self.start.add(index) })
+    }
+}
+
+impl<T, const N: usize> fmt::Debug for Shared<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("len", &N).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T: SharedElement, const N: usize> IntoIterator for &'a mut Shared<'_, T, N> {
+    type Item = (usize, &'a mut T);
+    type IntoIter = SharedIter<'a, T>;
+
+    #[inline(always)]
+    fn into_iter(self) -> SharedIter<'a, T> {
+        self.iter_mut()
+    }
+}
+
+// SAFETY: threads use only the elements of their own rank until a barrier.
+unsafe impl<'k, T: SharedElement, const N: usize> SharedParam<'k> for Shared<'k, T, N> {
+    type Element = T;
+    const LEN: usize = N;
+
+    #[inline(always)]
+    unsafe fn enter(storage: *mut T, _: &'k KernelScope) -> Self {
+        Self { start: storage, scope: PhantomData }
+    }
+}
+
+/// The iterator of [`Shared::iter_mut`].
+pub struct SharedIter<'a, T> {
+    indices: GridStride,
+    start: *mut T,
+    scope: PhantomData<&'a mut [T]>,
+}
+
+impl<T> fmt::Debug for SharedIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedIter").field("indices", &self.indices).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T> Iterator for SharedIter<'a, T> {
+    type Item = (usize, &'a mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, &'a mut T)> {
+        let index = self.indices.next()?;
+        // SAFETY: the index is less than the length. Indices of one loop rise, those of other threads differ, there is one loop
+        // at a time because the `Shared` is borrowed, and no thread reads before all came to a barrier without it.
+        Some((index, unsafe { &mut *self.start.add(index) }))
+    }
+}
+
+impl<T> FusedIterator for SharedIter<'_, T> {}
+
+/// A [`Shared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
+///
+/// [`sync`](crate::sync) makes it a [`Shared`] again.
+pub struct SharedView<'k, T, const N: usize> {
+    start: *mut T,
+    scope: PhantomData<&'k mut [T; N]>,
+}
+
+impl<T, const N: usize> Deref for SharedView<'_, T, N> {
+    type Target = [T; N];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T; N] {
+        // SAFETY: the storage has `N` initialised elements, which nobody writes until this thread gives the view to a barrier.
+        unsafe { &*self.start.cast() }
+    }
+}
+
+impl<T: fmt::Debug, const N: usize> fmt::Debug for SharedView<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T, const N: usize> sealed::Phase for Shared<'_, T, N> {}
+
+impl<'k, T, const N: usize> Phase for Shared<'k, T, N> {
+    type Next = SharedView<'k, T, N>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> SharedView<'k, T, N> {
+        SharedView { start: self.start, scope: PhantomData }
+    }
+}
+
+impl<T, const N: usize> sealed::Phase for SharedView<'_, T, N> {}
+
+impl<'k, T, const N: usize> Phase for SharedView<'k, T, N> {
+    type Next = Shared<'k, T, N>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Shared<'k, T, N> {
+        Shared { start: self.start, scope: PhantomData }
+    }
+}

@@ -1,0 +1,245 @@
+//! Shared arrays with rows and columns, padded against bank conflicts.
+
+use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Index};
+
+use super::{KernelScope, SharedElement, SharedParam};
+use crate::{
+    barrier::{Phase, sealed},
+    stride::{GridStride2d, block_stride_2d},
+};
+
+/// `ROWS` × `COLUMNS` elements that the threads of a block share, in the write phase: each thread uses the elements that
+/// it owns.
+///
+/// x of a thread's place in the block is its first column, y its first row; from there on in steps of the block's extents.
+/// [`sync`](crate::sync) makes it a [`SharedView2d`]. What was not written holds arbitrary values.
+///
+/// `PAD` more elements follow every row and are never used. With 4-byte elements in 32 columns, a `PAD` of 1 puts the elements
+/// of a column into different banks (CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks").
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// const TILE: usize = 32;
+///
+/// #[kernel(block = (TILE as u32, TILE as u32))]
+/// pub fn transpose(
+///     input: &[f32],
+///     output: PerThread2d<f32>,
+///     mut tile: Shared2d<f32, TILE, TILE, 1>,
+/// ) {
+///     let (rows, columns) = (output.columns(), output.rows());
+///     let (block, thread) = (block_index(), thread_index());
+///     let (x, y) = (thread.x as usize, thread.y as usize);
+///     let (row, column) = (block.x as usize * TILE + y, block.y as usize * TILE + x);
+///     if let Some((_, element)) = tile.first_mut() {
+///         *element = if row < rows && column < columns { input[row * columns + column] } else { 0.0 };
+///     }
+///     let tile = sync(tile);
+///     let mut output = output;
+///     if let Some((_, element)) = output.first_mut() {
+///         *element = tile[(x, y)];
+///     }
+/// }
+/// ```
+pub struct Shared2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
+    start: *mut T,
+    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+}
+
+impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    Shared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    /// The elements of this thread with their places `(row, column)`.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> Shared2dIter<'_, T, COLUMNS, PAD> {
+        Shared2dIter { places: block_stride_2d(ROWS, COLUMNS), start: self.start, scope: PhantomData }
+    }
+
+    /// The first element of this thread with its place, if it has any: the only one if the block is as large as the array.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<((usize, usize), &mut T)> {
+        self.iter_mut().next()
+    }
+
+    /// The element at `(row, column)`, if it belongs to this thread.
+    #[inline(always)]
+    pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
+        // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
+        block_stride_2d(ROWS, COLUMNS)
+            .takes(row, column)
+            .then(|| unsafe { &mut *place::<T, COLUMNS, PAD>(self.start, row, column) })
+    }
+}
+
+/// The address of an element.
+///
+/// # Safety
+/// The place is inside the array.
+#[inline(always)]
+unsafe fn place<T, const COLUMNS: usize, const PAD: usize>(
+    start: *mut T,
+    row: usize,
+    column: usize,
+) -> *mut T {
+    // SAFETY: by the caller's promise the index is less than the number of elements, which fits.
+    unsafe { start.add(row.unchecked_mul(COLUMNS + PAD).unchecked_add(column)) }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
+    for Shared2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared2d").field("rows", &ROWS).field("columns", &COLUMNS).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize> IntoIterator
+    for &'a mut Shared2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    type Item = ((usize, usize), &'a mut T);
+    type IntoIter = Shared2dIter<'a, T, COLUMNS, PAD>;
+
+    #[inline(always)]
+    fn into_iter(self) -> Shared2dIter<'a, T, COLUMNS, PAD> {
+        self.iter_mut()
+    }
+}
+
+// SAFETY: threads use only the elements of their own place until a barrier.
+unsafe impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedParam<'k>
+    for Shared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Element = T;
+    // Too large a product is an error at compile time, in release builds too.
+    const LEN: usize = match COLUMNS.checked_add(PAD) {
+        Some(row) => match row.checked_mul(ROWS) {
+            Some(len) => len,
+            None => panic!("this shared array is larger than the address space"),
+        },
+        None => panic!("the rows of this shared array are larger than the address space"),
+    };
+
+    #[inline(always)]
+    unsafe fn enter(storage: *mut T, _: &'k KernelScope) -> Self {
+        Self { start: storage, scope: PhantomData }
+    }
+}
+
+/// The iterator of [`Shared2d::iter_mut`].
+pub struct Shared2dIter<'a, T, const COLUMNS: usize, const PAD: usize> {
+    places: GridStride2d,
+    start: *mut T,
+    scope: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const COLUMNS: usize, const PAD: usize> fmt::Debug for Shared2dIter<'_, T, COLUMNS, PAD> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared2dIter").field("places", &self.places).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const COLUMNS: usize, const PAD: usize> Iterator for Shared2dIter<'a, T, COLUMNS, PAD> {
+    type Item = ((usize, usize), &'a mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<((usize, usize), &'a mut T)> {
+        let (row, column) = self.places.next()?;
+        // SAFETY: row and column are less than the extents. Places of one loop come once, those of other threads differ, there is
+        // one loop at a time because the `Shared2d` is borrowed, and no thread reads before all came to a barrier without it.
+        Some(((row, column), unsafe { &mut *place::<T, COLUMNS, PAD>(self.start, row, column) }))
+    }
+}
+
+impl<T, const COLUMNS: usize, const PAD: usize> FusedIterator for Shared2dIter<'_, T, COLUMNS, PAD> {}
+
+/// A [`Shared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
+///
+/// [`sync`](crate::sync) makes it a [`Shared2d`] again.
+pub struct SharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
+    start: *mut T,
+    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedView2d<'_, T, ROWS, COLUMNS, PAD> {
+    /// A whole row, or `None` if there is no such row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
+        // SAFETY: the row is inside the array, whose elements are initialised and not written until this thread gives the view
+        // to a barrier.
+        (row < ROWS).then(|| unsafe { &*place::<T, COLUMNS, PAD>(self.start, row, 0).cast() })
+    }
+
+    /// The element at `(row, column)`, or `None` if that is outside.
+    #[inline(always)]
+    pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
+        (row < ROWS && column < COLUMNS).then(|| {
+            // SAFETY: the place is inside the array, for the rest as in `row`.
+            unsafe { &*place::<T, COLUMNS, PAD>(self.start, row, column) }
+        })
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize, usize)>
+    for SharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, (row, column): (usize, usize)) -> &T {
+        match self.get((row, column)) {
+            Some(element) => element,
+            None => outside(row, column, ROWS, COLUMNS),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside(row: usize, column: usize, rows: usize, columns: usize) -> ! {
+    panic!("({row}, {column}) is outside of a shared array of {rows} rows and {columns} columns")
+}
+
+impl<T: fmt::Debug, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
+    for SharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries((0..ROWS).filter_map(|row| self.row(row).map(<[T; COLUMNS]>::as_slice)))
+            .finish()
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Phase
+    for Shared2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
+    for Shared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Next = SharedView2d<'k, T, ROWS, COLUMNS, PAD>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Self::Next {
+        SharedView2d { start: self.start, scope: PhantomData }
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Phase
+    for SharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
+    for SharedView2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Next = Shared2d<'k, T, ROWS, COLUMNS, PAD>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Self::Next {
+        Shared2d { start: self.start, scope: PhantomData }
+    }
+}

@@ -1,0 +1,224 @@
+//! Grid-stride loops: every index exactly once in the whole grid, whatever the grid.
+//!
+//! The loops keep one test each, `index < end`, and add the extent of the grid: what one writes by hand in CUDA C.
+
+use core::iter::FusedIterator;
+
+use crate::{
+    block_dim, global_dim, global_index, global_rank, thread_index, threads_per_block, threads_per_grid,
+};
+
+/// The indices below `len` that the calling thread takes: thread `i` of `n` takes `i`, `i + n`, `i + 2n`, …
+///
+/// The threads of the grid together take every index once. `len` is at most `isize::MAX`.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn sum(x: &[f32], total: &[Atomic<f32>]) {
+///     let mut mine = 0.0;
+///     for i in grid_stride(x.len()) {
+///         mine += x[i];
+///     }
+///     total[0].fetch_add(mine);
+/// }
+/// ```
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn grid_stride(len: usize) -> GridStride {
+    debug_assert!(len <= isize::MAX as usize, "grid_stride counts to at most isize::MAX");
+    GridStride { next: global_rank(), end: len, stride: threads_per_grid() }
+}
+
+/// The places `(row, column)` that the calling thread takes of a matrix, by its place in the grid: x gives the column,
+/// y (and z, if the grid has that) the row.
+///
+/// The threads of the grid together take every place once. Rows and columns are at most `isize::MAX`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn grid_stride_2d(rows: usize, columns: usize) -> GridStride2d {
+    debug_assert!(rows.max(columns) <= isize::MAX as usize, "grid_stride_2d counts to at most isize::MAX");
+    let (index, dim) = (global_index(), global_dim());
+    GridStride2d::new(
+        Axis {
+            start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)),
+            end: rows,
+            stride: dim.y.wrapping_mul(dim.z),
+        },
+        Axis { start: index.x, end: columns, stride: dim.x },
+    )
+}
+
+/// The places `(layer, row, column)` that the calling thread takes of a volume, by its place in the grid: x gives the
+/// column, y the row, z the layer.
+///
+/// The threads of the grid together take every place once. Each extent is at most `isize::MAX`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn grid_stride_3d(layers: usize, rows: usize, columns: usize) -> GridStride3d {
+    debug_assert!(
+        layers.max(rows).max(columns) <= isize::MAX as usize,
+        "grid_stride_3d counts to at most isize::MAX"
+    );
+    let (index, dim) = (global_index(), global_dim());
+    GridStride3d {
+        layers: GridStride { next: index.z, end: layers, stride: dim.z },
+        layer: 0,
+        rows: Axis { start: index.y, end: rows, stride: dim.y },
+        columns: Axis { start: index.x, end: columns, stride: dim.x },
+        places: GridStride2d::EMPTY,
+    }
+}
+
+/// The indices below `len` that the calling thread takes among the threads of its block.
+#[inline(always)]
+pub(crate) fn block_stride(len: usize) -> GridStride {
+    GridStride { next: thread_rank(), end: len, stride: threads_per_block() as usize }
+}
+
+/// The places that the calling thread takes among the threads of its block.
+#[inline(always)]
+pub(crate) fn block_stride_2d(rows: usize, columns: usize) -> GridStride2d {
+    let (index, dim) = (thread_index(), block_dim());
+    GridStride2d::new(
+        Axis {
+            start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)) as usize,
+            end: rows,
+            stride: dim.y.wrapping_mul(dim.z) as usize,
+        },
+        Axis { start: index.x as usize, end: columns, stride: dim.x as usize },
+    )
+}
+
+#[inline(always)]
+fn thread_rank() -> usize {
+    crate::thread_rank() as usize
+}
+
+/// The iterator of [`grid_stride`].
+#[derive(Clone, Debug)]
+pub struct GridStride {
+    next: usize,
+    end: usize,
+    stride: usize,
+}
+
+impl GridStride {
+    /// Whether the loop visits `index` or has visited it, given that it has not begun.
+    #[inline(always)]
+    pub(crate) fn takes(&self, index: usize) -> bool {
+        index < self.end && Axis { start: self.next, end: self.end, stride: self.stride }.takes(index)
+    }
+}
+
+impl Iterator for GridStride {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.next < self.end {
+            let index = self.next;
+            // The stride is at most isize::MAX and so is `index`: this does not overflow.
+            self.next = index.wrapping_add(self.stride);
+            Some(index)
+        } else {
+            None
+        }
+    }
+}
+
+impl FusedIterator for GridStride {}
+
+/// What one thread takes along one axis.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    start: usize,
+    end: usize,
+    stride: usize,
+}
+
+impl Axis {
+    const EMPTY: Self = Self { start: 0, end: 0, stride: 1 };
+
+    /// Whether `index`, which is below the end, is taken.
+    #[inline(always)]
+    fn takes(&self, index: usize) -> bool {
+        index % self.stride == self.start
+    }
+}
+
+/// The iterator of [`grid_stride_2d`]: `(row, column)`, row by row.
+#[derive(Clone, Debug)]
+pub struct GridStride2d {
+    row: usize,
+    column: usize,
+    rows: Axis,
+    columns: Axis,
+}
+
+impl GridStride2d {
+    const EMPTY: Self = Self { row: 0, column: 0, rows: Axis::EMPTY, columns: Axis::EMPTY };
+
+    #[inline(always)]
+    fn new(rows: Axis, columns: Axis) -> Self {
+        // A thread right of the last column has no row either. So the first column of a row needs no test.
+        let end = if columns.start < columns.end { rows.end } else { 0 };
+        Self { row: rows.start, column: columns.start, rows: Axis { end, ..rows }, columns }
+    }
+
+    /// Whether the loop visits `(row, column)`.
+    #[inline(always)]
+    pub(crate) fn takes(&self, row: usize, column: usize) -> bool {
+        row < self.rows.end && column < self.columns.end && self.rows.takes(row) && self.columns.takes(column)
+    }
+}
+
+impl Iterator for GridStride2d {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        if self.column >= self.columns.end {
+            self.column = self.columns.start;
+            self.row = self.row.wrapping_add(self.rows.stride);
+        }
+        if self.row >= self.rows.end {
+            // Stay at the end, also when called again.
+            self.column = self.columns.start;
+            return None;
+        }
+        let place = (self.row, self.column);
+        self.column = place.1.wrapping_add(self.columns.stride);
+        Some(place)
+    }
+}
+
+impl FusedIterator for GridStride2d {}
+
+/// The iterator of [`grid_stride_3d`]: `(layer, row, column)`, layer by layer.
+#[derive(Clone, Debug)]
+pub struct GridStride3d {
+    layers: GridStride,
+    layer: usize,
+    rows: Axis,
+    columns: Axis,
+    places: GridStride2d,
+}
+
+impl Iterator for GridStride3d {
+    type Item = (usize, usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize, usize)> {
+        loop {
+            if let Some((row, column)) = self.places.next() {
+                return Some((self.layer, row, column));
+            }
+            self.layer = self.layers.next()?;
+            self.places = GridStride2d::new(self.rows, self.columns);
+        }
+    }
+}
+
+impl FusedIterator for GridStride3d {}
