@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn devices_are_shared_between_threads() {
-        fn check<T: Clone + Send + Sync + 'static>() {}
+        fn check<T: Send + Sync + 'static>() {}
         check::<Device>();
         check::<Stream>();
         check::<Module>();

@@ -2,7 +2,7 @@
 //!
 //! Each message says what was asked, what was found and what to do.
 
-use std::fmt;
+use std::{fmt, panic::Location};
 
 use gpu_std::Dim3;
 
@@ -214,6 +214,18 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// A launch has more threads than can be counted.
+    #[error(
+        "kernel `{kernel}` was launched with {asked} threads, but at most {allowed} can be counted; let each thread do more"
+    )]
+    TooManyThreads {
+        /// The kernel.
+        kernel: String,
+        /// Threads of the whole grid.
+        asked: u128,
+        /// Threads that a grid can have.
+        allowed: u128,
+    },
     /// Memory or a stream of one device was used on another.
     #[error(
         "{what} belongs to {found}, but {doing} runs on {expected}; make it on that device, or copy through the host"
@@ -265,17 +277,17 @@ pub enum Error {
     #[error(
         "kernel `{kernel}`, block {}: thread {} waits at the barrier at {}, thread {} at the one at {}; all threads of a block must \
          reach the same barriers in the same order",
-        place(.block), place(&.first.0), .first.1, place(&.second.0), .second.1
+        place(.block), place(&.first.thread), .first.source(), place(&.second.thread), .second.source()
     )]
     DivergentBarrier {
         /// The kernel.
         kernel: String,
         /// The block's place in the grid.
         block: Dim3,
-        /// One thread, and where it waits.
-        first: (Dim3, String),
-        /// Another thread, and where it waits.
-        second: (Dim3, String),
+        /// One thread.
+        first: BarrierWait,
+        /// Another thread, at another barrier.
+        second: BarrierWait,
     },
     /// The operating system gave no stack for a thread of the CPU device.
     #[error(
@@ -318,9 +330,9 @@ pub struct DriverError {
     /// The number of the error in `cuda.h`.
     pub code: u32,
     /// Its name there, such as `CUDA_ERROR_NO_DEVICE`.
-    pub name: String,
+    pub name: &'static str,
     /// The driver's description.
-    pub text: String,
+    pub text: &'static str,
 }
 
 impl fmt::Display for DriverError {
@@ -330,6 +342,21 @@ impl fmt::Display for DriverError {
 }
 
 impl std::error::Error for DriverError {}
+
+/// A thread of the CPU device that waits at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BarrierWait {
+    /// The thread's place in its block.
+    pub thread: Dim3,
+    /// The barrier's place in the source, if it is known.
+    pub barrier: Option<&'static Location<'static>>,
+}
+
+impl BarrierWait {
+    fn source(&self) -> String {
+        self.barrier.map_or_else(|| "an unknown place".to_owned(), ToString::to_string)
+    }
+}
 
 fn place(at: &Dim3) -> String {
     format!("({}, {}, {})", at.x, at.y, at.z)

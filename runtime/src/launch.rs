@@ -144,12 +144,13 @@ impl Shape {
                 (grid.blocks.axes, grid.threads.axes, grid.blocks.dims.max(grid.threads.dims))
             }
         };
-        rules.check_dims(dims)?;
+        rules.check_dims(dims, [blocks, threads])?;
         if blocks.contains(&0) || threads.contains(&0) {
             return Ok(None);
         }
         let block = rules.check_block(threads)?;
         let grid = rules.check_grid(blocks)?;
+        rules.check_total(grid, block)?;
         Ok(Some(Checked { grid, block }))
     }
 }
@@ -171,7 +172,7 @@ impl Rules<'_> {
             2 => [32, 8, 1],
             _ => [32, 4, 2],
         };
-        while block.iter().product::<u32>() > max {
+        while block.iter().product::<u32>() > max.max(1) {
             let Some(axis) = (0..3).rev().find(|&axis| block[axis] > 1) else { break };
             block[axis] = match axis {
                 0 if max >= WARP => max / WARP * WARP,
@@ -182,12 +183,15 @@ impl Rules<'_> {
         block
     }
 
-    fn check_dims(&self, asked: u32) -> Result<()> {
-        match self.contract.dims {
-            0 => Ok(()),
-            allowed if asked <= allowed => Ok(()),
-            allowed => Err(Error::TooManyDims { kernel: self.kernel.to_owned(), asked, allowed }),
+    /// Axes beyond those of the contract must not be named, and have extent 1: kernels rely on it.
+    fn check_dims(&self, asked: u32, extents: [[usize; 3]; 2]) -> Result<()> {
+        let allowed = self.contract.dims;
+        let used = (1..=3).rev().find(|&axis| extents.iter().any(|extents| extents[axis as usize - 1] != 1));
+        let asked = asked.max(used.unwrap_or(1));
+        if allowed == 0 || asked <= allowed {
+            return Ok(());
         }
+        Err(Error::TooManyDims { kernel: self.kernel.to_owned(), asked, allowed })
     }
 
     fn check_block(&self, asked: [usize; 3]) -> Result<Dim3> {
@@ -219,6 +223,15 @@ impl Rules<'_> {
         }
         // Every extent is at most a limit, which is a `u32`.
         Ok(Dim3::from(asked.map(|extent| extent as u32)))
+    }
+
+    /// Kernels count the threads of a grid with `usize` and step by that count (`Kernel::run_thread`).
+    fn check_total(&self, grid: Dim3, block: Dim3) -> Result<()> {
+        let asked = grid.count().saturating_mul(block.count());
+        if asked <= isize::MAX as u128 {
+            return Ok(());
+        }
+        Err(Error::TooManyThreads { kernel: self.kernel.to_owned(), asked, allowed: isize::MAX as u128 })
     }
 
     fn check_grid(&self, asked: [usize; 3]) -> Result<Dim3> {
@@ -320,6 +333,12 @@ mod tests {
             check(for_each((5, 5)), Contract { dims: 1, ..none }),
             Err(Error::TooManyDims { asked: 2, allowed: 1, .. })
         ));
+        assert!(matches!(
+            check(Grid::new(1, (8, 8)), Contract { dims: 1, ..none }),
+            Err(Error::TooManyDims { asked: 2, allowed: 1, .. })
+        ));
+        let huge = Grid::new((1 << 30, 1 << 15, 1 << 15), 1024);
+        assert!(matches!(check(huge, none), Err(Error::TooManyThreads { .. })));
         assert!(matches!(
             check(Grid::new((1, 65536), 1), none),
             Err(Error::GridTooLarge { axis: 'y', asked: 65536, allowed: 65535, .. })

@@ -34,7 +34,7 @@ mod stream;
 
 pub use buffer::Buffer;
 pub use device::{Device, DeviceKind, Limits, devices};
-pub use error::{DriverError, Error, Result};
+pub use error::{BarrierWait, DriverError, Error, Result};
 pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;

@@ -9,7 +9,7 @@ use std::{
 
 use gpu_std::{
     Contract, DeviceCopy,
-    host::{Kernel, PackedArgs, RawRows, RawSlice, Runtime},
+    host::{Kernel, PackedArgs, RawRows, RawSlice, Runtime, SafeKernel},
 };
 use gpukernel_image::{CodeKind, Manifest};
 
@@ -123,11 +123,36 @@ impl Module {
     /// parameter of the kernel. If no thread would run, nothing happens. On a GPU the launch is queued: what goes wrong
     /// when it runs is reported by the next call that waits for it.
     ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    /// use gpukernel::{Device, for_each};
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+    ///     for (i, y) in y {
+    ///         *y += a * x[i];
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # let KERNELS = Image::from_bytes(ImageWriter::new(manifest).finish());
+    /// let device = Device::cpu();
+    /// let module = device.load(&KERNELS)?;
+    /// let x = device.upload(&[1.0, 2.0, 3.0])?;
+    /// let mut y = device.filled(3, 1.0)?;
+    /// module.launch(saxpy, for_each(y.len()), (2.0, &x, &mut y))?;
+    /// assert_eq!(y.to_vec()?, [3.0, 5.0, 7.0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the launch breaks the kernel's contract or a limit of the device, if an argument lies on another device, if the
     /// image does not hold this kernel or is older than the program, or what the driver says. On the CPU also
     /// [`Error::KernelPanicked`] and [`Error::DivergentBarrier`].
-    pub fn launch<K: Kernel>(
+    pub fn launch<K: SafeKernel>(
         &self,
         kernel: K,
         shape: impl Into<Shape>,
@@ -140,7 +165,42 @@ impl Module {
     ///
     /// # Errors
     /// As there, and [`Error::WrongDevice`] for a stream of another device.
-    pub fn launch_on<K: Kernel>(
+    pub fn launch_on<K: SafeKernel>(
+        &self,
+        stream: &Stream,
+        kernel: K,
+        shape: impl Into<Shape>,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<()> {
+        // SAFETY: a safe kernel asks for nothing.
+        unsafe { self.launch_unchecked_on(stream, kernel, shape, args) }
+    }
+
+    /// Launches a kernel that was declared as `unsafe fn`, on the device's default stream.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch): nothing that is checked there is left out.
+    ///
+    /// # Safety
+    /// What the kernel's function asks for in its own `# Safety` section.
+    pub unsafe fn launch_unchecked<K: Kernel>(
+        &self,
+        kernel: K,
+        shape: impl Into<Shape>,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.launch_unchecked_on(&self.inner.device.default_stream(), kernel, shape, args) }
+    }
+
+    /// [`launch_unchecked`](Self::launch_unchecked) on a stream.
+    ///
+    /// # Errors
+    /// As [`launch_on`](Self::launch_on).
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn launch_unchecked_on<K: Kernel>(
         &self,
         stream: &Stream,
         _kernel: K,
@@ -184,11 +244,12 @@ impl Module {
                     .collect();
                 cuda::ordered(stream, &uses, || {
                     // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
-                    // is the promise of `Kernel`; the memory is ordered, and all of it was found above.
+                    // is the promise of `Kernel` and of the caller; the memory is ordered, and all of it was found above.
                     unsafe { function.launch(stream, shape.grid, shape.block, 0, args.pointers()) }
                 })
             }
-            // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
+            // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call. The shape keeps to the
+            // contract; what an unsafe kernel asks for is the caller's promise.
             _ => unsafe { cpu::launch::<K>(&args, shape) },
         }
     }

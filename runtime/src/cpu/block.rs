@@ -21,17 +21,18 @@ use super::{
     panic::{self, Panic},
     stacks::{self, Lease},
 };
+use crate::error::BarrierWait;
 
 /// Why a block did not run to its end.
 #[derive(Debug)]
 pub(super) enum Failure {
     Panicked { block: Dim3, thread: Dim3, panic: Panic },
-    DivergentBarrier { block: Dim3, first: (Dim3, Place), second: (Dim3, Place) },
+    DivergentBarrier { block: Dim3, first: BarrierWait, second: BarrierWait },
     NoStack(std::io::Error),
 }
 
 /// Where a barrier stands in the source, if that is known.
-pub(super) type Place = Option<&'static Location<'static>>;
+type Place = Option<&'static Location<'static>>;
 
 /// What a worker keeps from block to block.
 #[derive(Default)]
@@ -224,8 +225,8 @@ impl<'a> Block<'a> {
             None => Ok(()),
             Some(other) => Err(Failure::DivergentBarrier {
                 block: self.index,
-                first: (first.thread, first.place),
-                second: (other.thread, other.place),
+                first: BarrierWait { thread: first.thread, barrier: first.place },
+                second: BarrierWait { thread: other.thread, barrier: other.place },
             }),
         }
     }

@@ -41,9 +41,10 @@ impl CpuDevice {
     /// The address of new memory and the layout to give it back with; `None` if there is not enough.
     pub(crate) fn allocate(&self, layout: Layout, fill: Fill) -> Option<(usize, Layout)> {
         let layout = layout.align_to(ALIGN).ok()?;
-        // SAFETY: (both) the caller asks for at least one byte.
         let memory = match fill {
+            // SAFETY: the caller asks for at least one byte.
             Fill::Zero => unsafe { alloc::alloc_zeroed(layout) },
+            // SAFETY: as above.
             Fill::None => unsafe { alloc::alloc(layout) },
         };
         (!memory.is_null()).then(|| (memory.expose_provenance(), layout))

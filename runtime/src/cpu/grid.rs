@@ -8,7 +8,7 @@ use gpu_std::{
 };
 use rayon::prelude::*;
 
-use super::block::{Failure, Place, Worker};
+use super::block::{Failure, Worker};
 use crate::{Error, Result, launch::Checked};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
@@ -114,17 +114,13 @@ fn next(index: Dim3, grid: Dim3) -> Dim3 {
 
 fn error(kernel: &str, failure: Failure) -> Error {
     let kernel = kernel.to_owned();
-    let place = |place: Place| place.map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     match failure {
         Failure::Panicked { block, thread, panic } => {
             Error::KernelPanicked { kernel, message: panic.message, location: panic.location, block, thread }
         }
-        Failure::DivergentBarrier { block, first, second } => Error::DivergentBarrier {
-            kernel,
-            block,
-            first: (first.0, place(first.1)),
-            second: (second.0, place(second.1)),
-        },
+        Failure::DivergentBarrier { block, first, second } => {
+            Error::DivergentBarrier { kernel, block, first, second }
+        }
         Failure::NoStack(reason) => Error::NoStack { kernel, reason: reason.to_string() },
     }
 }

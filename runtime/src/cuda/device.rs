@@ -25,6 +25,7 @@ pub(crate) struct CudaDevice {
     context: CUcontext,
     /// Where memory comes from in stream order; none on a GPU that cannot do that (some virtual ones).
     pool: Option<CUmemoryPool>,
+    total_bytes: usize,
     name: String,
     arch: Arch,
     limits: Limits,
@@ -104,6 +105,9 @@ impl CudaDevice {
             multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         };
 
+        let mut total_bytes = 0;
+        // SAFETY: the pointer is to a live integer, and the device is one the driver gave.
+        checked(&id, "cuDeviceTotalMem", unsafe { sys::cuDeviceTotalMem_v2(&mut total_bytes, raw) })?;
         let mut context: CUcontext = ptr::null_mut();
         // SAFETY: the pointer is to a live handle, and the device is one the driver gave.
         checked(&id, "cuDevicePrimaryCtxRetain", unsafe {
@@ -117,6 +121,7 @@ impl CudaDevice {
             index,
             context,
             pool,
+            total_bytes,
             name,
             arch,
             limits,
@@ -143,6 +148,10 @@ impl CudaDevice {
 
     pub(crate) fn default_stream(&self) -> &Arc<CudaStream> {
         self.default_stream.get().expect("`get` sets it before it gives the device away")
+    }
+
+    pub(super) fn total_bytes(&self) -> usize {
+        self.total_bytes
     }
 
     pub(super) fn has_pool(&self) -> bool {

@@ -96,23 +96,25 @@ pub(super) fn check(result: CUresult) -> Result<(), DriverError> {
     if result == CUresult::CUDA_SUCCESS {
         return Ok(());
     }
-    // SAFETY: (both) the pointer is to a live pointer. An answer came from the driver, so its library is there.
+    // SAFETY: the pointer is to a live pointer. An answer came from the driver, so its library is there.
     let name = describe(|text| unsafe { sys::cuGetErrorName(result, text) });
+    // SAFETY: as above.
     let text = describe(|text| unsafe { sys::cuGetErrorString(result, text) });
     Err(DriverError {
         code: result as u32,
-        name: name.unwrap_or_else(|| format!("{result:?}")),
-        text: text.unwrap_or_else(|| "the driver has no description of it".to_owned()),
+        name: name.unwrap_or("an error without a name"),
+        text: text.unwrap_or("the driver does not describe it"),
     })
 }
 
-fn describe(call: impl FnOnce(*mut *const c_char) -> CUresult) -> Option<String> {
+fn describe(call: impl FnOnce(*mut *const c_char) -> CUresult) -> Option<&'static str> {
     let mut text = ptr::null();
     if call(&mut text) != CUresult::CUDA_SUCCESS || text.is_null() {
         return None;
     }
-    // SAFETY: the driver succeeded, so the pointer is to a NUL-terminated string of its own that stays.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    // SAFETY: the driver succeeded, so the pointer is to a NUL-terminated string of its own, which stays as long as the
+    // library, which is never unloaded.
+    unsafe { CStr::from_ptr(text) }.to_str().ok()
 }
 
 /// Whether an error breaks the context for good (CUDA Driver API, "Data types used by CUDA driver": "the context cannot be
@@ -159,8 +161,7 @@ mod tests {
 
     #[test]
     fn illegal_addresses_are_sticky_and_lack_of_memory_is_not() {
-        let error =
-            |code: CUresult| DriverError { code: code as u32, name: String::new(), text: String::new() };
+        let error = |code: CUresult| DriverError { code: code as u32, name: "", text: "" };
         assert!(is_sticky(&error(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS)));
         assert!(!is_sticky(&error(CUresult::CUDA_ERROR_OUT_OF_MEMORY)));
     }

@@ -8,7 +8,7 @@ use std::{
 use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
 use gpu_std::host::Access;
 
-use super::{CudaDevice, CudaStream};
+use super::{CudaDevice, CudaStream, driver};
 use crate::{
     Error, Result,
     buffer::Fill,
@@ -104,30 +104,22 @@ impl CudaDevice {
         self.bind()?;
         let address = match self.try_allocate(stream, bytes) {
             // Memory that was freed on other streams comes back when they are done.
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) if bytes <= self.total_bytes() => {
                 self.synchronize()?;
                 self.try_allocate(stream, bytes)
             }
             first => first,
         };
-        let address = match address {
-            Ok(address) => address,
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
-                return Err(Error::OutOfMemory {
-                    device: self.describe(),
-                    asked_bytes: bytes as u64,
-                    free_bytes: self.free_bytes(),
-                });
+        let address = address.map_err(|result| match driver::check(result) {
+            Err(source) if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                self.error("cuMemAllocAsync", source)
             }
-            Err(result) => {
-                self.check("cuMemAllocAsync", result)?;
-                return Err(Error::OutOfMemory {
-                    device: self.describe(),
-                    asked_bytes: bytes as u64,
-                    free_bytes: None,
-                });
-            }
-        };
+            _ => Error::OutOfMemory {
+                device: self.describe(),
+                asked_bytes: bytes as u64,
+                free_bytes: self.free_bytes(),
+            },
+        })?;
         let mut usage = Usage::default();
         usage.note(stream, Access::Write);
         let memory = Memory { device: self, usage: Mutex::new(usage) };
@@ -143,11 +135,17 @@ impl CudaDevice {
     }
 
     fn try_allocate(&self, stream: &CudaStream, bytes: usize) -> Result<CUdeviceptr, CUresult> {
+        if bytes > self.total_bytes() {
+            // What the driver says to sizes beyond its address space is not documented.
+            return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        }
         let mut address: CUdeviceptr = 0;
-        // SAFETY: (both) the pointer is to a live integer; a context is current, and the stream is of it.
-        let result = match self.has_pool() {
-            true => unsafe { sys::cuMemAllocAsync(&mut address, bytes, stream.raw()) },
-            false => unsafe { sys::cuMemAlloc_v2(&mut address, bytes) },
+        let result = if self.has_pool() {
+            // SAFETY: the pointer is to a live integer; a context is current, and the stream is of it.
+            unsafe { sys::cuMemAllocAsync(&mut address, bytes, stream.raw()) }
+        } else {
+            // SAFETY: as above.
+            unsafe { sys::cuMemAlloc_v2(&mut address, bytes) }
         };
         if result == CUresult::CUDA_SUCCESS { Ok(address) } else { Err(result) }
     }
