@@ -1,1 +1,282 @@
-//! Fetches toolchains.
+//! Gets what is missing to build kernels, without root, into the user's cache: a device rustc, NVIDIA's
+//! tools, and `core` for the device. See [`Cache`](crate::toolchain::Cache) for what lies where.
+//!
+//! In go the options of a search and which way to take; out comes a complete [`Toolchain`]. Whatever was
+//! fetched stays, so an interrupted set-up goes on where it was; two at once take turns.
+
+mod apt;
+mod child;
+mod distribution;
+mod download;
+mod error;
+mod index;
+mod pins;
+mod place;
+mod rustup;
+#[cfg(test)]
+mod testing;
+mod wheels;
+
+use std::{fmt, str::FromStr};
+
+pub use self::error::{Attempt, SetupError};
+use crate::toolchain::{Cache, CudaPart, CudaTools, FindOptions, Toolchain, ToolchainError, choose};
+
+/// How to get a device rustc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Method {
+    /// Through rustup, else from the distribution.
+    #[default]
+    Auto,
+    /// Through rustup, into a home of our own.
+    Rustup,
+    /// The distribution's packages, unpacked.
+    Distribution,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Rustup => "rustup",
+            Self::Distribution => "distribution",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = SetupError;
+
+    fn from_str(name: &str) -> Result<Self, SetupError> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "rustup" => Ok(Self::Rustup),
+            "distribution" => Ok(Self::Distribution),
+            name => Err(SetupError::UnknownMethod { name: name.to_owned() }),
+        }
+    }
+}
+
+/// How to set up.
+#[derive(Clone)]
+pub struct SetupOptions<'a> {
+    find: FindOptions<'a>,
+    method: Option<Method>,
+    offline: bool,
+    force: bool,
+}
+
+impl<'a> SetupOptions<'a> {
+    /// Gets what a search with these options would not find, and tells the one whom they name.
+    pub fn new(find: FindOptions<'a>) -> Self {
+        Self { find, method: None, offline: false, force: false }
+    }
+
+    /// Which way to take, instead of what `GPUKERNEL_SETUP_METHOD` says.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = Some(method);
+        self
+    }
+
+    /// Uses only what was downloaded before or put into the cache's `downloads` by hand.
+    #[must_use]
+    pub fn offline(mut self, offline: bool) -> Self {
+        self.offline = offline;
+        self
+    }
+
+    /// Gets and unpacks everything again.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Self {
+        self.force = force;
+        self
+    }
+
+    fn ways(&self) -> Result<&'static [Method], SetupError> {
+        let named = self.find.environment.get("GPUKERNEL_SETUP_METHOD").map(|name| name.to_string_lossy());
+        let method = match (self.method, named) {
+            (Some(method), _) => method,
+            (None, Some(name)) => name.parse()?,
+            (None, None) => Method::Auto,
+        };
+        Ok(match method {
+            Method::Auto => &[Method::Rustup, Method::Distribution],
+            Method::Rustup => &[Method::Rustup],
+            Method::Distribution => &[Method::Distribution],
+        })
+    }
+}
+
+/// Gets what is missing.
+///
+/// # Errors
+/// A setting names a toolchain that does not qualify, no way of getting a device rustc works, a file cannot
+/// be fetched or is not what it should be, or building `core` fails.
+///
+/// ```no_run
+/// use gpukernel_build::{setup::{SetupOptions, setup}, toolchain::FindOptions};
+///
+/// let toolchain = setup(&SetupOptions::new(FindOptions::new(".")))?;
+/// println!("kernels are compiled with {}", toolchain.rustc.path.display());
+/// # Ok::<(), gpukernel_build::setup::SetupError>(())
+/// ```
+pub fn setup(options: &SetupOptions<'_>) -> Result<Toolchain, SetupError> {
+    let cache = Cache::locate(&options.find.environment)?;
+    {
+        let _lock = cache.lock("setup", &options.find.progress)?;
+        if options.force || lacks_rustc(options)? {
+            obtain_rustc(options, &cache)?;
+        }
+        if options.force || lacks_tools(options)? {
+            wheels::install(options, &cache)?;
+        }
+    }
+    Ok(Toolchain::find(&options.find)?)
+}
+
+/// Finds the toolchain; where there is none, sets one up and says so.
+///
+/// NVIDIA's tools are fetched with it. Where those alone cannot be had, what does without them is built.
+///
+/// # Errors
+/// As [`setup`].
+pub fn ensure(find: &FindOptions<'_>) -> Result<Toolchain, SetupError> {
+    let options = SetupOptions::new(find.clone());
+    let has_rustc = !lacks_rustc(&options)?;
+    if has_rustc {
+        let tools = CudaTools::find(find)?;
+        if [CudaPart::Ptxas, CudaPart::Libdevice].iter().all(|part| tools.get(*part).is_some()) {
+            return Ok(Toolchain::find(find)?);
+        }
+    }
+    find.progress.note("setting up what is missing to build kernels; `cargo gpukernel setup` does the same");
+    match setup(&options) {
+        Err(
+            error @ (SetupError::Unreachable { .. }
+            | SetupError::NotInIndex { .. }
+            | SetupError::NoWheels { .. }),
+        ) if has_rustc => {
+            find.progress.note(&format!("going on without NVIDIA's tools: {error}"));
+            Ok(Toolchain::find(find)?)
+        }
+        result => result,
+    }
+}
+
+/// Whether there is no device rustc. One that was asked for and does not qualify is an error: a setting is
+/// not worked around.
+fn lacks_rustc(options: &SetupOptions<'_>) -> Result<bool, SetupError> {
+    match choose(&options.find) {
+        Ok(_) => Ok(false),
+        Err(ToolchainError::NoDeviceRustc { .. }) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn lacks_tools(options: &SetupOptions<'_>) -> Result<bool, SetupError> {
+    Ok(CudaTools::find(&options.find)?.missing().next().is_some())
+}
+
+fn obtain_rustc(options: &SetupOptions<'_>, cache: &Cache) -> Result<(), SetupError> {
+    let progress = &options.find.progress;
+    let ways = options.ways()?;
+    let mut attempts = Vec::new();
+    for (index, &method) in ways.iter().enumerate() {
+        let result = match method {
+            Method::Distribution => distribution::install(options, cache),
+            Method::Auto | Method::Rustup => rustup::install(options, cache),
+        };
+        match result {
+            Ok(()) => return Ok(()),
+            Err(reason) => {
+                if let Some(next) = ways.get(index + 1) {
+                    progress.note(&format!("no Rust through {method} ({reason}); trying {next}"));
+                }
+                attempts.push(Attempt { method, reason });
+            }
+        }
+    }
+    Err(SetupError::NoWay { attempts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolchain::{Environment, testing::FakeRustc};
+
+    #[test]
+    fn methods_by_name() {
+        for method in [Method::Auto, Method::Rustup, Method::Distribution] {
+            assert_eq!(method.to_string().parse::<Method>().unwrap(), method);
+        }
+        assert!("snap".parse::<Method>().unwrap_err().to_string().contains("auto, rustup or distribution"));
+    }
+
+    #[test]
+    fn where_no_way_works_the_error_says_what_to_install_by_hand() {
+        let dir = tempfile::tempdir().unwrap();
+        let environment = Environment::default().with("HOME", dir.path());
+        let options = SetupOptions::new(FindOptions::new(dir.path()).environment(environment)).offline(true);
+        let error = setup(&options.method(Method::Rustup)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "no device rustc could be obtained\n  \
+             rustup: rustup is not installed\n\
+             Install one by hand: any rustc 1.96.0 or later with its standard library's source, such as\n  \
+             rustup toolchain install stable --component rust-src\n  \
+             apt-get install rustc-web rust-web-src        (Debian 12)\n\
+             and, if gpukernel does not find it, set GPUKERNEL_RUSTC to it. `cargo gpukernel doctor` shows what is seen."
+        );
+    }
+
+    #[test]
+    fn a_setting_is_not_worked_around() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = FakeRustc::new("1.90.0").install(dir.path());
+        let environment = Environment::default().with("HOME", dir.path()).with("GPUKERNEL_RUSTC", &old);
+        let find = FindOptions::new(dir.path()).environment(environment);
+        let error = ensure(&find).unwrap_err();
+        assert!(matches!(error, SetupError::Toolchain(ToolchainError::SettingRefused { .. })), "{error}");
+    }
+
+    #[test]
+    fn what_is_there_is_not_fetched() {
+        let dir = tempfile::tempdir().unwrap();
+        let rustc = FakeRustc::new("1.96.0").core().install(&dir.path().join("rust"));
+        let cuda = dir.path().join("cuda");
+        for name in ["bin/ptxas", "nvvm/libdevice/libdevice.10.bc"] {
+            crate::toolchain::testing::program(&cuda.join(name), "echo 'release 13.0, V13.0.88'");
+        }
+        let environment = Environment::default()
+            .with("HOME", dir.path())
+            .with("GPUKERNEL_RUSTC", &rustc)
+            .with("GPUKERNEL_CUDA", &cuda)
+            .with("PIP_INDEX_URL", "http://127.0.0.1:1/simple");
+        let toolchain = ensure(&FindOptions::new(dir.path()).environment(environment)).unwrap();
+        assert_eq!(toolchain.rustc.path, rustc);
+        assert!(!dir.path().join(".cache").exists(), "nothing was set up");
+    }
+
+    #[test]
+    fn without_a_network_only_nvidias_tools_are_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let rustc = FakeRustc::new("1.96.0").core().install(&dir.path().join("rust"));
+        let environment = Environment::default()
+            .with("HOME", dir.path())
+            .with("GPUKERNEL_RUSTC", &rustc)
+            .with("PIP_INDEX_URL", "http://127.0.0.1:1/simple");
+        let said = std::sync::Mutex::new(String::new());
+        let report = |event: crate::toolchain::Event<'_>| {
+            if let crate::toolchain::Event::Note(line) = event {
+                said.lock().unwrap().push_str(line);
+            }
+        };
+        let find = FindOptions::new(dir.path()).environment(environment).progress(&report);
+        let toolchain = ensure(&find).unwrap();
+        assert!(toolchain.cuda.get(CudaPart::Ptxas).is_none());
+        let said = said.lock().unwrap();
+        assert!(said.contains("setting up") && said.contains("going on without NVIDIA's tools"), "{said}");
+    }
+}

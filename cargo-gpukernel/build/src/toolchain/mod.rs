@@ -18,10 +18,18 @@ mod rustc;
 mod settings;
 mod sysroot;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "setup")]
+pub(crate) use self::{
+    cache::visible_entries,
+    libllvm::Manifest,
+    process::output_of,
+    resolve::choose,
+    rustc::{Core, Probe},
+};
 pub use self::{
     cache::{Cache, CacheLock},
     cuda::{CudaPart, CudaSource, CudaTool, CudaTools, RefusedToolkit},
@@ -35,8 +43,6 @@ pub use self::{
     rustc::{DEVICE_TARGET, DeviceRustc, MINIMUM_RUSTC},
     settings::Settings,
 };
-#[cfg(feature = "setup")]
-pub(crate) use self::{libllvm::Manifest, process::output_of, rustc::Probe};
 
 /// Everything kernels are compiled with.
 ///
