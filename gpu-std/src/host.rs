@@ -63,12 +63,13 @@ pub enum Access {
     Write,
 }
 
-/// A kernel's handle on the host: the value named like the function, which a launch takes.
+/// A kernel, as a launch takes it: the function that `#[kernel]` leaves under the kernel's name.
 ///
 /// # Safety
-/// Implemented by `#[kernel]` only: `pack` must write what `run_thread` and the device entry read.
+/// Not to be implemented by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
+    label = "not a kernel",
     note = "pass the name of a function marked `#[kernel]`"
 )]
 pub unsafe trait Kernel: Copy + Send + Sync + 'static {
@@ -97,13 +98,78 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     unsafe fn run_thread(args: &PackedArgs);
 }
 
+/// What `#[kernel]` implements, with the meaning of [`Kernel`]'s items, for a type of its own that stands for the kernel.
+///
+/// It cannot be the type of the kernel's name: a unit struct would take that name from local variables everywhere, a
+/// function does not.
+///
+/// # Safety
+/// `pack` must write what `run_thread` and the device entry read.
+#[doc(hidden)]
+#[allow(missing_docs, clippy::missing_safety_doc)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel",
+    label = "not a kernel",
+    note = "pass the name of a function marked `#[kernel]`"
+)]
+pub unsafe trait Entry: Copy + Send + Sync + 'static {
+    const NAME: &'static str;
+    const CONTRACT: Contract;
+    const SHARED: &'static [Layout];
+    type Args<'a, R: Runtime>;
+    fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs;
+    unsafe fn run_thread(args: &PackedArgs);
+}
+
+// SAFETY: an entry keeps the promises of a kernel.
+unsafe impl<F, E> Kernel for F
+where
+    F: Fn() -> E + Copy + Send + Sync + 'static,
+    E: Entry,
+{
+    const NAME: &'static str = E::NAME;
+    const CONTRACT: Contract = E::CONTRACT;
+    const SHARED: &'static [Layout] = E::SHARED;
+
+    type Args<'a, R: Runtime> = E::Args<'a, R>;
+
+    fn pack<R: Runtime>(args: E::Args<'_, R>) -> PackedArgs {
+        E::pack::<R>(args)
+    }
+
+    #[inline]
+    unsafe fn run_thread(args: &PackedArgs) {
+        // SAFETY: the caller's promise.
+        unsafe { E::run_thread(args) }
+    }
+}
+
 /// A kernel whose launch needs no promise of the caller: one declared as `fn`, not `unsafe fn`.
 ///
 /// # Safety
-/// Implemented by `#[kernel]` only, for functions that are not `unsafe`.
+/// Not to be implemented by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel that can be launched safely",
-    note = "a kernel declared as `unsafe fn` is launched in `unsafe` code, with `launch_unchecked`",
-    note = "pass the name of a function marked `#[kernel]`"
+    note = "a kernel declared as `unsafe fn` is launched in `unsafe` code, with `launch_unchecked`"
 )]
 pub unsafe trait SafeKernel: Kernel {}
+
+// SAFETY: the entry says so.
+unsafe impl<F, E> SafeKernel for F
+where
+    F: Fn() -> E + Copy + Send + Sync + 'static,
+    E: SafeEntry,
+{
+}
+
+/// An entry of a function that is not `unsafe`.
+///
+/// # Safety
+/// As it says.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this kernel cannot be launched safely",
+    label = "declared as `unsafe fn`",
+    note = "a kernel declared as `unsafe fn` is launched in `unsafe` code, with `launch_unchecked`"
+)]
+pub unsafe trait SafeEntry: Entry {}

@@ -1,11 +1,14 @@
-//! What a kernel becomes: the handle with the name of the function, and the function itself inside a block with the
-//! entry for the device or the implementation of `Kernel` for the host.
+//! What a kernel becomes: a function of its name that returns its handle, and the function itself inside a block with the
+//! entry for the device or the implementation of `Entry` for the host.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, Lifetime, Type, ext::IdentExt, spanned::Spanned};
 
-use crate::{kernel::Kernel, param::Param};
+use crate::{
+    kernel::Kernel,
+    param::{Param, text},
+};
 
 pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
     let attrs = &kernel.function.attrs;
@@ -23,13 +26,26 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
     let (signature, body) = (&kernel.function.sig, &kernel.function.block);
     let host = host(kernel);
     let device = device(kernel);
+    let entry = kernel.entry();
+    // rustdoc would show the signature of the handle alone.
+    let declaration = format!("# Kernel\n\n```text\n{}\n```", text(signature.to_token_stream()));
+    let documented =
+        attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = #declaration]));
     quote! {
         #(#on_all)*
-        #(#on_handle)*
-        #[allow(non_camel_case_types)]
-        #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
-        #visibility struct #name;
+        #visibility struct #entry;
+
+        #(#on_all)*
+        #(#on_handle)*
+        #documented
+        #[inline]
+        #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
+        #visibility const fn #name() -> #entry {
+            #entry
+        }
 
         #(#on_all)*
         const _: () = {
@@ -60,7 +76,12 @@ fn lifetime(name: &str) -> Lifetime {
 }
 
 impl Kernel {
-    /// The name as text, without `r#`.
+    /// The type that stands for the kernel: its handle, of which launches get the arguments.
+    fn entry(&self) -> Ident {
+        format_ident!("__gpukernel_{}", self.function.sig.ident.unraw())
+    }
+
+    /// The path of the kernel as text, without `r#`.
     fn full_name(&self) -> TokenStream {
         let name = self.function.sig.ident.unraw().to_string();
         quote!(::core::concat!(::core::module_path!(), "::", #name))
@@ -108,7 +129,7 @@ impl Kernel {
 }
 
 fn host(kernel: &Kernel) -> TokenStream {
-    let name = &kernel.function.sig.ident;
+    let entry = kernel.entry();
     let full_name = kernel.full_name();
     let contract = kernel.contract();
     let elements = kernel.elements();
@@ -136,20 +157,20 @@ fn host(kernel: &Kernel) -> TokenStream {
         let shared = as_shared(&ty);
         index += 1;
         let index = index - 1;
-        quote_spanned!(ty.span()=> #shared::enter(::gpu_std::host::shared_array::<#name, #index>().cast(), &scope))
+        quote_spanned!(ty.span()=> #shared::enter(::gpu_std::host::shared_array::<#entry, #index>().cast(), &scope))
     });
     let call = kernel.call(values);
     let safe = (!kernel.is_unsafe()).then(|| {
         quote! {
             // SAFETY: the function is not unsafe.
-            unsafe impl ::gpu_std::host::SafeKernel for #name {}
+            unsafe impl ::gpu_std::host::SafeEntry for #entry {}
         }
     });
     quote! {
         #elements
 
         // SAFETY: the arguments are packed and read in the order of the parameters, of which the entry is made as well.
-        unsafe impl ::gpu_std::host::Kernel for #name {
+        unsafe impl ::gpu_std::host::Entry for #entry {
             const NAME: &'static ::core::primitive::str = #full_name;
             const CONTRACT: ::gpu_std::Contract = #contract;
             const SHARED: &'static [::core::alloc::Layout] = &[#(#layouts::LAYOUT),*];
@@ -175,7 +196,7 @@ fn host(kernel: &Kernel) -> TokenStream {
         #safe
 
         // Evaluated here, so that a mistake in the contract is found where the kernel is and not where it is launched.
-        const _: ::gpu_std::Contract = <#name as ::gpu_std::host::Kernel>::CONTRACT;
+        const _: ::gpu_std::Contract = <#entry as ::gpu_std::host::Entry>::CONTRACT;
     }
 }
 

@@ -10,7 +10,7 @@ mod param;
 
 /// Makes a function a kernel.
 ///
-/// The function stays plain Rust. What is named like it afterwards is a *handle*, a value that a launch takes:
+/// The function stays plain Rust. Its name afterwards is what a launch takes, and only that:
 /// `module.launch(saxpy, for_each(n), (2.0, &x, &mut y))`. The launch has one argument per parameter:
 ///
 /// | parameter | the kernel sees | the launch gives |

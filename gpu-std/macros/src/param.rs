@@ -168,11 +168,21 @@ fn last_name(ty: &Type) -> Option<String> {
 }
 
 /// Tokens as a programmer would write them.
-fn text(tokens: TokenStream) -> String {
+pub(crate) fn text(tokens: TokenStream) -> String {
     let text = tokens.to_string();
-    [(" :: ", "::"), (" < ", "<"), (" >", ">"), ("& ", "&"), (" ,", ","), (" ;", ";")]
-        .into_iter()
-        .fold(text, |text, (spaced, plain)| text.replace(spaced, plain))
+    [
+        (" :: ", "::"),
+        (" < ", "<"),
+        (" >", ">"),
+        ("& ", "&"),
+        (" ,", ","),
+        (" ;", ";"),
+        (" :", ":"),
+        (" (", "("),
+        (",)", ")"),
+    ]
+    .into_iter()
+    .fold(text, |text, (spaced, plain)| text.replace(spaced, plain))
 }
 
 /// Writes a lifetime wherever one was left out.

@@ -2,9 +2,9 @@
 
 use core::alloc::{Layout, LayoutError};
 
-use super::Kernel;
+use super::Entry;
 
-/// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`]): one after
+/// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`](super::Kernel::SHARED)): one after
 /// another, each aligned.
 ///
 /// The executor allocates by it, and fills the storage with bytes of its choice once per block: kernels take any, but not
@@ -36,15 +36,15 @@ const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     }
 }
 
-/// The shared array `INDEX` of the block of the calling thread, which runs the kernel `K`.
+/// The shared array `INDEX` of the block of the calling thread, which runs the kernel of `E`.
 #[doc(hidden)]
 #[inline]
-pub fn shared_array<K: Kernel, const INDEX: usize>() -> *mut u8 {
-    struct Offset<K, const INDEX: usize>(K);
-    impl<K: Kernel, const INDEX: usize> Offset<K, INDEX> {
-        const VALUE: usize = shared_offset(K::SHARED, INDEX);
+pub fn shared_array<E: Entry, const INDEX: usize>() -> *mut u8 {
+    struct Offset<E, const INDEX: usize>(E);
+    impl<E: Entry, const INDEX: usize> Offset<E, INDEX> {
+        const VALUE: usize = shared_offset(E::SHARED, INDEX);
     }
-    super::current().shared.wrapping_add(Offset::<K, INDEX>::VALUE)
+    super::current().shared.wrapping_add(Offset::<E, INDEX>::VALUE)
 }
 
 /// The layout of the first `count` arrays, and the offset of the last of them.
