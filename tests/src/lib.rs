@@ -40,22 +40,27 @@ impl KernelCrate {
         Self { dir: repository().join("tests/fixtures").join(name), temp: temp_dir() }
     }
 
-    /// A crate with this `src/lib.rs`, behind the usual two lines, and these lines of dependencies beside gpu-std.
+    /// A crate of this name with this `src/lib.rs`, behind the usual two lines.
     ///
-    /// It has the repository's lock file, so that it is built with the same versions of everything.
-    pub fn written(lib: &str, dependencies: &str) -> Self {
+    /// The name must be the only one of its kind: cargo tells crates of one name apart by their place in the workspace, which is
+    /// the same for all of these. It has the repository's lock file, so that it is built with the same versions of everything.
+    ///
+    /// # Panics
+    /// If the files cannot be written.
+    pub fn written(name: &str, lib: &str) -> Self {
         let temp = temp_dir();
-        let dir = temp.path().join("written");
+        let dir = temp.path().join(name);
         let gpu_std = repository().join("gpu-std");
         let manifest = format!(
-            "[package]\nname = \"written\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-             [dependencies]\ngpu-std = {{ path = {gpu_std:?} }}\n{dependencies}\n"
+            "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+             [dependencies]\ngpu-std = {{ path = {gpu_std:?} }}\n"
         );
         let lib = format!("#![no_std]\nuse gpu_std::prelude::*;\n{lib}");
         fs::create_dir_all(dir.join("src")).expect("a fresh folder");
         fs::write(dir.join("Cargo.toml"), manifest).expect("a fresh folder");
         fs::write(dir.join("src/lib.rs"), lib).expect("a fresh folder");
-        fs::copy(repository().join("Cargo.lock"), dir.join("Cargo.lock")).expect("the repository has a lock file");
+        fs::copy(repository().join("Cargo.lock"), dir.join("Cargo.lock"))
+            .expect("the repository has a lock file");
         Self { dir, temp }
     }
 
@@ -116,7 +121,8 @@ impl Inspected {
     /// If there is no such kernel.
     pub fn kernel(&self, arch: &str, symbol: &str) -> String {
         let ptx = self.ptx(arch);
-        let start = ptx.find(&format!(".entry {symbol}(")).unwrap_or_else(|| panic!("no kernel {symbol} in\n{ptx}"));
+        let start =
+            ptx.find(&format!(".entry {symbol}(")).unwrap_or_else(|| panic!("no kernel {symbol} in\n{ptx}"));
         let end = ptx[start..].find("\n}\n").map_or(ptx.len(), |length| start + length);
         let lines = ptx[start..end].lines();
         lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")

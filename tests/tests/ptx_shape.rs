@@ -17,7 +17,8 @@ fn every_architecture_is_assembled_without_spills() {
     assert_eq!(shapes.built.manifest.kernels.len(), 10);
     for kernel in &shapes.built.manifest.kernels {
         for arch in default_archs() {
-            let resources = kernel.resources.get(&arch).unwrap_or_else(|| panic!("{} has no {arch}", kernel.name));
+            let resources =
+                kernel.resources.get(&arch).unwrap_or_else(|| panic!("{} has no {arch}", kernel.name));
             assert!(resources.registers > 0, "{} for {arch}", kernel.name);
             assert_eq!(resources.spill_store_bytes, 0, "{} for {arch}", kernel.name);
         }
@@ -60,7 +61,11 @@ fn nothing_is_called() {
 fn there_is_no_debug_target() {
     for arch in default_archs() {
         let ptx = shapes().ptx(&arch.to_string());
-        shape(&ptx).has(&format!(".target {arch}\n")).lacks(", debug").lacks(".debug_info").lacks(".debug_abbrev");
+        shape(&ptx)
+            .has(&format!(".target {arch}\n"))
+            .lacks(", debug")
+            .lacks(".debug_info")
+            .lacks(".debug_abbrev");
     }
 }
 

@@ -10,6 +10,19 @@ pub(crate) fn is_nested() -> bool {
     env::var_os(NESTED).is_some()
 }
 
+/// Whether this build script runs for a tool that only looks at code (clippy, rust-analyzer, docs.rs), or with
+/// `GPUKERNEL_NO_DEVICE_CODE` set. [`Builder`](crate::Builder) then writes an image without code; a build script that makes device
+/// code of its own may do likewise.
+///
+/// ```
+/// if gpukernel_build::needs_no_device_code() {
+///     println!("no need to run nvcc");
+/// }
+/// ```
+pub fn needs_no_device_code() -> bool {
+    needs_no_code().is_some()
+}
+
 /// The variables that decide what [`needs_no_code`] says: a build script that ran under clippy must run again under cargo.
 pub(crate) const DECIDING_VARIABLES: [&str; 4] =
     ["DOCS_RS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "GPUKERNEL_NO_DEVICE_CODE"];

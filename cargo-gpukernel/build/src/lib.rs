@@ -39,6 +39,7 @@ pub use builder::Builder;
 pub use compile::CompileError;
 pub use error::Error;
 pub use gpukernel_image::{Arch, Manifest};
+pub use guard::needs_no_device_code;
 pub use link::{LinkError, UndefinedSymbol};
 pub use llvm::LlvmError;
 pub use options::{Emit, Options};

@@ -1,0 +1,92 @@
+//! Kernels of ours beside the same from nvcc, both launched by the runtime, alternating, timed by events.
+
+use std::time::Duration;
+
+use benchmark_kernels::{View, mandelbrot, saxpy};
+use gpukernel::{Device, Error, ForeignModule, Grid, Image, Module, RawArg, for_each};
+use gpukernel_benchmarks::{Way, compare, print_row};
+
+static KERNELS: Image = gpukernel::image!("kernels");
+static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cuda.fatbin"));
+
+const ROUNDS: usize = 51;
+
+fn main() -> Result<(), Error> {
+    let device = match Device::gpu(0) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("nothing to measure: {error}");
+            return Ok(());
+        }
+    };
+    let (ours, theirs) = (device.load(&KERNELS)?, device.load_foreign(CUDA)?);
+    println!("device: {}\n", device.name());
+    print_row("kernel", "nvcc -O3", None);
+    compare_mandelbrot(&device, &ours, &theirs)?;
+    compare_saxpy(&device, &ours, &theirs)?;
+    Ok(())
+}
+
+fn compare_mandelbrot(device: &Device, ours: &Module, theirs: &ForeignModule) -> Result<(), Error> {
+    const SIZE: usize = 4096;
+    const ITERATIONS: u32 = 256;
+    let view = View { left: -2.0, top: -1.5, step: 3.0 / SIZE as f32 };
+    let mut our_pixels = device.zeroed::<u32>(SIZE * SIZE)?;
+    let mut their_pixels = device.zeroed::<u32>(SIZE * SIZE)?;
+    let our_way: Way<'_> = Box::new(|| {
+        time(device, || {
+            let pixels = our_pixels.rows_mut(SIZE)?;
+            ours.launch(mandelbrot, for_each((SIZE, SIZE)), (view, ITERATIONS, pixels))
+        })
+    });
+    let grid = Grid::new((SIZE / 32, SIZE / 8), (32, 8));
+    let size = SIZE as u32;
+    let their_way: Way<'_> = Box::new(|| {
+        time(device, || {
+            let args = [
+                RawArg::value(view),
+                RawArg::value(ITERATIONS),
+                RawArg::slice_mut(&mut their_pixels),
+                RawArg::value(size),
+                RawArg::value(size),
+            ];
+            // SAFETY: the parameters of `mandelbrot` in cuda/kernels.cu; it writes `size` rows of `size` pixels.
+            unsafe { theirs.launch("mandelbrot", grid, 0, &args) }
+        })
+    });
+    let comparison = compare(our_way, their_way, ROUNDS)?;
+    print_row("Mandelbrot 4096² × 256, f32", "", Some(&comparison));
+    let differing = our_pixels.to_vec()?.iter().zip(their_pixels.to_vec()?).filter(|(a, b)| **a != *b).count();
+    println!("\n{differing} of {} pixels differ\n", SIZE * SIZE);
+    Ok(())
+}
+
+fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Result<(), Error> {
+    const LENGTH: usize = 1 << 26;
+    let x = device.filled(LENGTH, 1.5_f32)?;
+    let mut our_y = device.filled(LENGTH, 0.25_f32)?;
+    let mut their_y = device.filled(LENGTH, 0.25_f32)?;
+    let our_way: Way<'_> =
+        Box::new(|| time(device, || ours.launch(saxpy, for_each(LENGTH), (2.0, &x, &mut our_y))));
+    let their_way: Way<'_> = Box::new(|| {
+        time(device, || {
+            let args =
+                [RawArg::value(2.0_f32), RawArg::slice(&x), RawArg::value(LENGTH), RawArg::slice_mut(&mut their_y)];
+            // SAFETY: the parameters of `saxpy` in cuda/kernels.cu; both arrays have `LENGTH` elements.
+            unsafe { theirs.launch("saxpy", Grid::new(LENGTH / 256, 256), 0, &args) }
+        })
+    });
+    let comparison = compare(our_way, their_way, ROUNDS)?;
+    print_row("saxpy 2²⁶", "", Some(&comparison));
+    Ok(())
+}
+
+/// How long the device takes for what is launched.
+fn time(device: &Device, launch: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
+    let stream = device.default_stream();
+    let start = stream.record()?;
+    launch()?;
+    let end = stream.record()?;
+    end.synchronize()?;
+    end.elapsed_since(&start)
+}

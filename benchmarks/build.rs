@@ -1,0 +1,36 @@
+//! Builds the Rust kernels with gpukernel and the CUDA C++ ones with nvcc, both for the same architectures.
+
+use std::{
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use gpukernel_build::{
+    Builder, Options,
+    toolchain::{CudaPart, FindOptions, Toolchain},
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    Builder::new("kernels").build()?;
+    let fatbin = PathBuf::from(env::var("OUT_DIR")?).join("cuda.fatbin");
+    if gpukernel_build::needs_no_device_code() {
+        return Ok(fs::write(fatbin, "")?);
+    }
+    nvcc(Path::new("cuda/kernels.cu"), &fatbin)
+}
+
+fn nvcc(source: &Path, fatbin: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", source.display());
+    let toolchain = Toolchain::find(&FindOptions::new("."))?;
+    let mut command = Command::new(&toolchain.cuda.require(CudaPart::Nvcc)?.path);
+    command.args(["-O3", "-fatbin", "-o"]).arg(fatbin).arg(source);
+    for arch in Options::default().archs {
+        let (major, minor) = arch.compute_capability();
+        command.arg(format!("-gencode=arch=compute_{major}{minor},code=sm_{major}{minor}"));
+    }
+    let status = command.status()?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
+}
