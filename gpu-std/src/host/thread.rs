@@ -57,6 +57,7 @@ std::thread_local! {
 ///
 /// # Safety
 /// Until it is replaced, `context` is null or points to a context that stays alive and unchanged.
+#[inline]
 pub unsafe fn set_current(context: *const ThreadContext<'_>) -> *const ThreadContext<'static> {
     CURRENT.replace(context.cast())
 }

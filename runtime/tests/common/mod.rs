@@ -1,0 +1,30 @@
+//! What the tests share: an image without code, for kernels that the CPU runs, and the loop over all devices.
+
+use gpukernel::{Device, Image, Module, Result};
+use gpukernel_image::{ImageWriter, Manifest};
+
+/// An image without device code, whose kernels are those of the program.
+#[allow(dead_code, reason = "not every test file launches kernels")]
+pub(crate) fn image() -> Image {
+    let mut manifest = Manifest::new("tests");
+    manifest.no_code = Some("the tests of the runtime are built without a device toolchain".to_owned());
+    Image::from_bytes(ImageWriter::new(manifest).finish())
+}
+
+/// Runs a test with kernels on the CPU.
+#[allow(dead_code, reason = "not every test file launches kernels")]
+pub(crate) fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
+    let device = Device::cpu();
+    let result = device.load(&image()).and_then(|module| test(&device, &module));
+    result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Runs a test without kernels on every device there is.
+#[allow(dead_code, reason = "not every test file does")]
+pub(crate) fn on_every_device(test: impl Fn(&Device) -> Result<()>) {
+    let devices =
+        gpukernel::devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"));
+    for device in devices {
+        test(&device).unwrap_or_else(|error| panic!("on {device}: {error}"));
+    }
+}

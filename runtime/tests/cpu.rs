@@ -1,0 +1,289 @@
+//! The executor of the CPU device: barriers, panics, many blocks, odd shapes.
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::on_the_cpu;
+use gpu_std::prelude::*;
+use gpukernel::{Error, Grid, for_each};
+
+#[kernel]
+fn rank(out: PerThread<u64>) {
+    for (_, out) in out {
+        *out = global_rank() as u64;
+    }
+}
+
+#[test]
+fn every_thread_of_every_block_runs_once() {
+    on_the_cpu(|device, module| {
+        for (blocks, threads) in [(1, 1), (1, 1024), (1024, 1), (1000, 37), (100_000, 3)] {
+            let mut out = device.zeroed::<u64>(blocks * threads)?;
+            module.launch(rank, Grid::new(blocks, threads), (&mut out,))?;
+            assert!(out.to_vec()?.into_iter().eq(0..(blocks * threads) as u64), "{blocks} x {threads}");
+        }
+        Ok(())
+    });
+}
+
+#[kernel(block = 64)]
+fn prefix_sums(x: &[u32], out: PerThread<u32>, mut sums: Shared<u32, 64>) {
+    let first = block_index().x as usize * 64;
+    for (i, sum) in &mut sums {
+        *sum = x.get(first + i).copied().unwrap_or(0);
+    }
+    let me = thread_index().x as usize;
+    let mut step = 1;
+    while step < 64 {
+        let before = sync(sums);
+        let new = before[me] + if me >= step { before[me - step] } else { 0 };
+        sums = sync(before);
+        for (_, sum) in &mut sums {
+            *sum = new;
+        }
+        step *= 2;
+    }
+    let sums = sync(sums);
+    for (i, out) in out {
+        *out = sums[i % 64];
+    }
+}
+
+#[test]
+fn barriers_hold_threads_of_many_blocks_together() {
+    on_the_cpu(|device, module| {
+        let len = 64 * 500;
+        let x: Vec<u32> = (0..len as u32).map(|i| i % 7 + 1).collect();
+        let x_on_device = device.upload(&x)?;
+        let mut out = device.zeroed::<u32>(len)?;
+        module.launch(prefix_sums, for_each(len), (&x_on_device, &mut out))?;
+        let expected = x.chunks(64).flat_map(|block| {
+            block.iter().scan(0, |sum, x| {
+                *sum += x;
+                Some(*sum)
+            })
+        });
+        assert!(out.to_vec()?.into_iter().eq(expected));
+        Ok(())
+    });
+}
+
+#[kernel]
+fn largest_blocks(out: PerThread<u32>, mut all: Shared<u32, 1024>) {
+    for (i, cell) in &mut all {
+        *cell = i as u32;
+    }
+    let all = sync(all);
+    for (i, out) in out {
+        *out = all[1023 - i % 1024];
+    }
+}
+
+#[test]
+fn the_largest_blocks_wait_on_as_many_stacks() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(40 * 1024)?;
+        module.launch(largest_blocks, Grid::new(40, 1024), (&mut out,))?;
+        assert!(out.to_vec()?.into_iter().enumerate().all(|(i, x)| x == 1023 - i as u32 % 1024));
+        Ok(())
+    });
+}
+
+#[kernel]
+fn some_leave_early(stay: u32, out: PerThread<u32>) {
+    if thread_index().x >= stay {
+        return;
+    }
+    sync(());
+    sync(());
+    for (_, out) in out {
+        *out += 1;
+    }
+}
+
+#[test]
+fn threads_that_ended_count_as_arrived() {
+    on_the_cpu(|device, module| {
+        for stay in [0, 1, 5, 31, 32] {
+            let mut out = device.zeroed::<u32>(64)?;
+            module.launch(some_leave_early, Grid::new(2, 32), (stay, &mut out))?;
+            let found = out.to_vec()?;
+            assert!(
+                found.iter().enumerate().all(|(i, &x)| x == u32::from(i as u32 % 32 < stay)),
+                "{stay}: {found:?}"
+            );
+        }
+        Ok(())
+    });
+}
+
+#[kernel]
+fn two_barriers(out: PerThread<u32>) {
+    let mut value = 1;
+    if thread_index().x < 3 {
+        sync(());
+    } else {
+        sync(());
+        value = 2;
+    }
+    for (_, out) in out {
+        *out = value;
+    }
+}
+
+#[test]
+fn threads_at_different_barriers_are_an_error() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(8)?;
+        let error = module.launch(two_barriers, Grid::new(1, 8), (&mut out,)).unwrap_err();
+        let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
+        assert_eq!((first.thread.x, second.thread.x), (0, 3));
+        let line = |wait: &gpukernel::BarrierWait| wait.barrier.expect("`sync` says where it is").line();
+        assert_eq!(line(first) + 2, line(second));
+        assert!(error.to_string().contains("runtime/tests/cpu.rs"), "{error}");
+        module.launch(rank, Grid::new(1, 8), (&mut device.zeroed(8)?,))
+    });
+}
+
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+struct CountsDrops;
+
+impl Drop for CountsDrops {
+    fn drop(&mut self) {
+        // A thread that is unwound still knows who it is.
+        let _ = thread_index();
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[kernel]
+fn panics_between_barriers(who: u32, out: PerThread<u32>) {
+    let _counts = CountsDrops;
+    sync(());
+    assert!(thread_index().x != who, "thread {who} gives up");
+    sync(());
+    for (_, out) in out {
+        *out = 1;
+    }
+}
+
+#[test]
+fn a_panic_ends_the_launch_and_drops_what_waits() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(16)?;
+        for who in [0, 7, 15] {
+            DROPPED.store(0, Ordering::Relaxed);
+            let error =
+                module.launch(panics_between_barriers, Grid::new(1, 16), (who, &mut out)).unwrap_err();
+            let Error::KernelPanicked { kernel, message, location, block, thread } = &error else {
+                panic!("{error}")
+            };
+            assert!(kernel.ends_with("::panics_between_barriers"), "{kernel}");
+            assert_eq!(*message, format!("thread {who} gives up"));
+            assert!(
+                location.as_ref().is_some_and(|place| place.contains("runtime/tests/cpu.rs:")),
+                "{error}"
+            );
+            assert_eq!((block.x, thread.x), (0, who));
+            assert_eq!(DROPPED.load(Ordering::Relaxed), 16);
+        }
+        module.launch(panics_between_barriers, Grid::new(1, 16), (99, &mut out))?;
+        assert_eq!(out.to_vec()?, [1; 16]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn panics_in_one_of_many_blocks(out: PerThread<u32>) {
+    for (i, out) in out {
+        assert!(i != 77_777);
+        *out = 1;
+    }
+}
+
+#[test]
+fn a_panic_in_one_of_many_blocks_is_found() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(100_000)?;
+        let error = module.launch(panics_in_one_of_many_blocks, for_each(100_000), (&mut out,)).unwrap_err();
+        let Error::KernelPanicked { message, block, thread, .. } = &error else { panic!("{error}") };
+        assert!(message.contains("i != 77_777"), "{message}");
+        assert_eq!((block.x, thread.x), (77_777 / 256, 77_777 % 256));
+        Ok(())
+    });
+}
+
+#[test]
+fn launches_from_many_threads_at_once() {
+    on_the_cpu(|device, module| {
+        let x = device.filled(64 * 20, 1_u32)?;
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        let mut out = device.zeroed::<u32>(64 * 20).unwrap();
+                        module.launch(prefix_sums, for_each(64 * 20), (&x, &mut out)).unwrap();
+                        assert_eq!(out[63..64].to_vec().unwrap(), [64]);
+                    }
+                });
+            }
+        });
+        Ok(())
+    });
+}
+
+#[kernel]
+fn deep(depth: u32, out: PerThread<u32>) {
+    #[inline(never)]
+    fn recurse(depth: u32) -> u32 {
+        let local = std::hint::black_box([depth; 64]);
+        if depth == 0 { local[0] } else { recurse(depth - 1) + std::hint::black_box(local)[1] }
+    }
+    sync(());
+    for (_, out) in out {
+        *out = recurse(depth);
+    }
+}
+
+/// GPU threads have a stack of a few KiB by default; here they have more.
+#[test]
+fn threads_have_a_stack_of_some_size() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(64)?;
+        module.launch(deep, Grid::new(1, 64), (200, &mut out))?;
+        assert_eq!(out.to_vec()?, [200 * 201 / 2; 64]);
+        Ok(())
+    });
+}
+
+#[kernel]
+unsafe fn nothing_yet(out: PerThread<u32>) {
+    for (_, out) in out {
+        *out = 5;
+    }
+}
+
+#[test]
+fn unsafe_kernels_are_launched_in_unsafe_code() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(3)?;
+        // SAFETY: it asks for nothing.
+        unsafe { module.launch_unchecked(nothing_yet, for_each(3), (&mut out,))? };
+        assert_eq!(out.to_vec()?, [5; 3]);
+        Ok(())
+    });
+}
+
+#[test]
+fn nothing_runs_for_nothing() {
+    on_the_cpu(|device, module| {
+        let mut out = device.filled(4, 9_u64)?;
+        module.launch(rank, for_each(0), (&mut out,))?;
+        module.launch(rank, Grid::new(0, 32), (&mut out,))?;
+        module.launch(rank, Grid::new(32, 0), (&mut out,))?;
+        assert_eq!(out.to_vec()?, [9; 4]);
+        module.launch(rank, for_each(32), (&mut device.zeroed(0)?,))
+    });
+}

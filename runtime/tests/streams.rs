@@ -1,0 +1,96 @@
+//! Streams and events on every device.
+
+mod common;
+
+use std::time::Duration;
+
+use common::on_every_device;
+use gpukernel::{Device, Error};
+
+#[test]
+fn copies_between_streams_are_ordered() {
+    on_every_device(|device| {
+        let streams = (0..4).map(|_| device.stream()).collect::<Result<Vec<_>, _>>()?;
+        let len = 1 << 18;
+        let mut ring = device.zeroed::<u32>(len)?;
+        let mut other = device.zeroed::<u32>(len)?;
+        for round in 0..40_u32 {
+            let stream = &streams[round as usize % 4];
+            let next = &streams[(round as usize + 1) % 4];
+            ring.fill_on(stream, round)?;
+            other.copy_from_device_on(next, &ring)?;
+            std::mem::swap(&mut ring, &mut other);
+        }
+        assert!(ring.to_vec()?.iter().all(|&x| x == 39));
+        assert!(other.to_vec()?.iter().all(|&x| x == 39));
+        Ok(())
+    });
+}
+
+#[test]
+fn a_stream_may_be_dropped_before_its_work_is_done() {
+    on_every_device(|device| {
+        let mut buffer = device.zeroed::<u32>(1 << 20)?;
+        for value in 1..=10 {
+            let stream = device.stream()?;
+            let source = device.filled_on(&stream, 1 << 20, value)?;
+            buffer.copy_from_device_on(&stream, &source)?;
+        }
+        assert!(buffer.to_vec()?.iter().all(|&x| x == 10));
+        Ok(())
+    });
+}
+
+#[test]
+fn events_are_done_after_the_work_before_them() {
+    on_every_device(|device| {
+        let stream = device.stream()?;
+        let start = stream.record()?;
+        let buffer = device.filled_on(&stream, 1 << 20, 1_u8)?;
+        let end = stream.record()?;
+        end.synchronize()?;
+        assert!(start.is_done()? && end.is_done()?);
+        let elapsed = end.elapsed_since(&start)?;
+        assert!(elapsed < Duration::from_secs(60), "{elapsed:?}");
+        assert_eq!(start.elapsed_since(&start)?, Duration::ZERO);
+
+        let other = device.stream()?;
+        other.wait(&end)?;
+        other.synchronize()?;
+        device.synchronize()?;
+        assert_eq!(buffer[..1].to_vec()?, [1]);
+        Ok(())
+    });
+}
+
+#[test]
+fn streams_know_their_device() {
+    on_every_device(|device| {
+        assert_eq!(&device.stream()?.device(), device);
+        assert_eq!(&device.default_stream().record()?.device(), device);
+        assert_eq!(Device::from_name(&device.id())?, *device);
+        Ok(())
+    });
+}
+
+#[test]
+fn streams_and_events_of_another_device_are_refused() {
+    let cpu = Device::cpu();
+    on_every_device(|device| {
+        if !device.is_gpu() {
+            return Ok(());
+        }
+        let mut buffer = device.upload(&[1, 2])?;
+        let stream = cpu.stream()?;
+        assert!(matches!(buffer.fill_on(&stream, 3), Err(Error::WrongDevice { .. })));
+        assert!(matches!(device.upload_on(&stream, &[1]), Err(Error::WrongDevice { .. })));
+        assert!(matches!(cpu.zeroed_on::<u8>(&device.stream()?, 1), Err(Error::WrongDevice { .. })));
+        let (here, there) = (device.default_stream().record()?, stream.record()?);
+        assert!(matches!(here.elapsed_since(&there), Err(Error::EventsOfTwoDevices { .. })));
+        // Waiting across devices has a meaning.
+        stream.wait(&here)?;
+        device.default_stream().wait(&there)?;
+        assert_eq!(buffer.to_vec()?, [1, 2]);
+        Ok(())
+    });
+}
