@@ -91,7 +91,7 @@ impl Declaration {
         assert!(contract.max_registers <= 255, "`max_registers`: a thread has at most 255 registers");
         assert!(contract.dims <= 3, "`dims`: a launch has at most 3 axes");
         let block_dims = match [x, y, z] {
-            [0 | 1, 0 | 1, 0 | 1] => 1,
+            [_, 0 | 1, 0 | 1] => 1,
             [_, _, 0 | 1] => 2,
             _ => 3,
         };
@@ -136,6 +136,8 @@ mod tests {
         let block = Declaration { block: Some([32, 8, 1]), ..OPEN };
         assert_eq!(block.contract(&[1]).dims, 2);
         assert_eq!(block.contract(&[]).dims, 0);
+        assert_eq!(Declaration { block: Some([256, 1, 1]), ..OPEN }.contract(&[1]).dims, 1);
+        assert_eq!(Declaration { block: Some([8, 1, 4]), ..OPEN }.contract(&[1]).dims, 3);
     }
 
     #[test]

@@ -143,10 +143,12 @@ floats!(f32 f64);
 
 #[cfg(target_arch = "nvptx64")]
 macro_rules! float {
-    ($t:ident, sin_cos = $sin_cos:ident: $($name:ident($($arg:ident: $of:ty),*) = $function:ident;)*) => {
+    ($t:ident, sin_cos = $sin_cos:ident, rem = $rem:ident: $($name:ident($($arg:ident: $of:ty),*) = $function:ident;)*) => {
         const _: () = {
             unsafe extern "C" {
                 $(safe fn $function(x: $t $(, $arg: $of)*) -> $t;)*
+                /// Exact, which LLVM's expansion of `%` for nvptx64 is not: that divides, rounds and multiplies.
+                safe fn $rem(x: $t, y: $t) -> $t;
                 /// Writes the sine and the cosine.
                 fn $sin_cos(x: $t, sin: *mut $t, cos: *mut $t);
             }
@@ -167,7 +169,7 @@ macro_rules! float {
                 #[inline(always)]
                 fn div_euclid(self, rhs: Self) -> Self {
                     let q = Float::trunc(self / rhs);
-                    match self % rhs < 0.0 {
+                    match $rem(self, rhs) < 0.0 {
                         true if rhs > 0.0 => q - 1.0,
                         true => q + 1.0,
                         false => q,
@@ -176,7 +178,7 @@ macro_rules! float {
 
                 #[inline(always)]
                 fn rem_euclid(self, rhs: Self) -> Self {
-                    let r = self % rhs;
+                    let r = $rem(self, rhs);
                     if r < 0.0 { r + rhs.abs() } else { r }
                 }
 
@@ -198,7 +200,7 @@ macro_rules! float {
 }
 
 #[cfg(target_arch = "nvptx64")]
-float! { f32, sin_cos = __nv_sincosf:
+float! { f32, sin_cos = __nv_sincosf, rem = __nv_fmodf:
     floor() = __gpukernel_floor_f32;
     ceil() = __gpukernel_ceil_f32;
     round() = __nv_roundf;
@@ -234,7 +236,7 @@ float! { f32, sin_cos = __nv_sincosf:
 }
 
 #[cfg(target_arch = "nvptx64")]
-float! { f64, sin_cos = __nv_sincos:
+float! { f64, sin_cos = __nv_sincos, rem = __nv_fmod:
     floor() = __gpukernel_floor_f64;
     ceil() = __gpukernel_ceil_f64;
     round() = __nv_round;

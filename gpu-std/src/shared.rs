@@ -11,6 +11,7 @@ use crate::DeviceCopy;
 
 mod array;
 mod matrix;
+mod stride;
 
 pub use array::{Shared, SharedIter, SharedView};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};

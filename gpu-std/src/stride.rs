@@ -4,9 +4,7 @@
 
 use core::iter::FusedIterator;
 
-use crate::{
-    block_dim, global_dim, global_index, global_rank, thread_index, threads_per_block, threads_per_grid,
-};
+use crate::{global_dim, global_index, global_rank, threads_per_grid};
 
 /// The indices below `len` that the calling thread takes: thread `i` of `n` takes `i`, `i + n`, `i + 2n`, …
 ///
@@ -71,31 +69,6 @@ pub fn grid_stride_3d(layers: usize, rows: usize, columns: usize) -> GridStride3
     }
 }
 
-/// The indices below `len` that the calling thread takes among the threads of its block.
-#[inline(always)]
-pub(crate) fn block_stride(len: usize) -> GridStride {
-    GridStride { next: thread_rank(), end: len, stride: threads_per_block() as usize }
-}
-
-/// The places that the calling thread takes among the threads of its block.
-#[inline(always)]
-pub(crate) fn block_stride_2d(rows: usize, columns: usize) -> GridStride2d {
-    let (index, dim) = (thread_index(), block_dim());
-    GridStride2d::new(
-        Axis {
-            start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)) as usize,
-            end: rows,
-            stride: dim.y.wrapping_mul(dim.z) as usize,
-        },
-        Axis { start: index.x as usize, end: columns, stride: dim.x as usize },
-    )
-}
-
-#[inline(always)]
-fn thread_rank() -> usize {
-    crate::thread_rank() as usize
-}
-
 /// The iterator of [`grid_stride`].
 #[derive(Clone, Debug)]
 pub struct GridStride {
@@ -108,7 +81,7 @@ impl GridStride {
     /// Whether the loop visits `index` or has visited it, given that it has not begun.
     #[inline(always)]
     pub(crate) fn takes(&self, index: usize) -> bool {
-        index < self.end && Axis { start: self.next, end: self.end, stride: self.stride }.takes(index)
+        Axis { start: self.next, end: self.end, stride: self.stride }.takes(index)
     }
 }
 
@@ -130,21 +103,21 @@ impl Iterator for GridStride {
 
 impl FusedIterator for GridStride {}
 
-/// What one thread takes along one axis.
+/// What one thread takes along one axis: `start`, `start + stride`, … below `end`, where `start < stride`.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
-    start: usize,
-    end: usize,
-    stride: usize,
+pub(crate) struct Axis {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) stride: usize,
 }
 
 impl Axis {
     const EMPTY: Self = Self { start: 0, end: 0, stride: 1 };
 
-    /// Whether `index`, which is below the end, is taken.
+    /// Whether `index` is taken. Costs a division.
     #[inline(always)]
-    fn takes(&self, index: usize) -> bool {
-        index % self.stride == self.start
+    pub(crate) fn takes(&self, index: usize) -> bool {
+        index < self.end && index % self.stride == self.start
     }
 }
 
@@ -179,17 +152,15 @@ impl Iterator for GridStride2d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
+        if self.row >= self.rows.end {
+            return None;
+        }
+        let place = (self.row, self.column);
+        self.column = self.column.wrapping_add(self.columns.stride);
         if self.column >= self.columns.end {
             self.column = self.columns.start;
             self.row = self.row.wrapping_add(self.rows.stride);
         }
-        if self.row >= self.rows.end {
-            // Stay at the end, also when called again.
-            self.column = self.columns.start;
-            return None;
-        }
-        let place = (self.row, self.column);
-        self.column = place.1.wrapping_add(self.columns.stride);
         Some(place)
     }
 }

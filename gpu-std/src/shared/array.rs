@@ -2,11 +2,8 @@
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref};
 
-use super::{KernelScope, SharedElement, SharedParam};
-use crate::{
-    barrier::{Phase, sealed},
-    stride::{GridStride, block_stride},
-};
+use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride};
+use crate::barrier::{Phase, sealed};
 
 /// `N` elements that the threads of a block share, in the write phase: each thread uses the elements that it owns.
 ///
@@ -34,7 +31,7 @@ impl<'k, T: SharedElement, const N: usize> Shared<'k, T, N> {
     /// The elements of this thread with their indices.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> SharedIter<'_, T> {
-        SharedIter { indices: block_stride(N), start: self.start, scope: PhantomData }
+        SharedIter { indices: BlockStride::new(N), start: self.start, scope: PhantomData }
     }
 
     /// The first element of this thread with its index, if it has any: the only one if the block has `N` threads or more.
@@ -47,7 +44,7 @@ impl<'k, T: SharedElement, const N: usize> Shared<'k, T, N> {
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-        block_stride(N).takes(index).then(|| unsafe { &mut *self.start.add(index) })
+        BlockStride::new(N).takes(index).then(|| unsafe { &mut *self.start.add(index) })
     }
 }
 
@@ -80,7 +77,7 @@ unsafe impl<'k, T: SharedElement, const N: usize> SharedParam<'k> for Shared<'k,
 
 /// The iterator of [`Shared::iter_mut`].
 pub struct SharedIter<'a, T> {
-    indices: GridStride,
+    indices: BlockStride,
     start: *mut T,
     scope: PhantomData<&'a mut [T]>,
 }

@@ -2,11 +2,8 @@
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Index};
 
-use super::{KernelScope, SharedElement, SharedParam};
-use crate::{
-    barrier::{Phase, sealed},
-    stride::{GridStride2d, block_stride_2d},
-};
+use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride2d};
+use crate::barrier::{Phase, sealed};
 
 /// `ROWS` × `COLUMNS` elements that the threads of a block share, in the write phase: each thread uses the elements that
 /// it owns.
@@ -53,7 +50,7 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     /// The elements of this thread with their places `(row, column)`.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> Shared2dIter<'_, T, COLUMNS, PAD> {
-        Shared2dIter { places: block_stride_2d(ROWS, COLUMNS), start: self.start, scope: PhantomData }
+        Shared2dIter { places: BlockStride2d::new(ROWS, COLUMNS), start: self.start, scope: PhantomData }
     }
 
     /// The first element of this thread with its place, if it has any: the only one if the block is as large as the array.
@@ -66,7 +63,7 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     #[inline(always)]
     pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
         // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-        block_stride_2d(ROWS, COLUMNS)
+        BlockStride2d::new(ROWS, COLUMNS)
             .takes(row, column)
             .then(|| unsafe { &mut *place::<T, COLUMNS, PAD>(self.start, row, column) })
     }
@@ -128,7 +125,7 @@ unsafe impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const
 
 /// The iterator of [`Shared2d::iter_mut`].
 pub struct Shared2dIter<'a, T, const COLUMNS: usize, const PAD: usize> {
-    places: GridStride2d,
+    places: BlockStride2d,
     start: *mut T,
     scope: PhantomData<&'a mut [T]>,
 }

@@ -1,0 +1,99 @@
+//! Which elements of a shared array a thread takes.
+//!
+//! Unlike grid-stride loops these count from 0, the same for all threads, and add the place of the thread to that: where the
+//! launch contract fixes the block, the number of rounds is a constant, so that the loops unroll and the tests fall away.
+
+use crate::{block_dim, stride::Axis, thread_index, thread_rank, threads_per_block};
+
+/// The indices that a thread takes of an array.
+#[derive(Clone, Debug)]
+pub(super) struct BlockStride {
+    round: usize,
+    axis: Axis,
+}
+
+impl BlockStride {
+    /// Of an array of `len` elements.
+    #[inline(always)]
+    pub(super) fn new(len: usize) -> Self {
+        let axis = Axis { start: thread_rank() as usize, end: len, stride: threads_per_block() as usize };
+        Self { round: 0, axis }
+    }
+
+    /// Whether the thread takes this element.
+    #[inline(always)]
+    pub(super) fn takes(&self, index: usize) -> bool {
+        self.axis.takes(index)
+    }
+}
+
+impl Iterator for BlockStride {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.round >= self.axis.end {
+            return None;
+        }
+        // Sizes of shared arrays are far from overflow.
+        let index = self.axis.start.wrapping_add(self.round);
+        self.round = self.round.wrapping_add(self.axis.stride);
+        // Only the last round may be partial.
+        (index < self.axis.end).then_some(index)
+    }
+}
+
+/// The places that a thread takes of an array with rows and columns.
+#[derive(Clone, Debug)]
+pub(super) struct BlockStride2d {
+    row_round: usize,
+    column_round: usize,
+    rows: Axis,
+    columns: Axis,
+}
+
+impl BlockStride2d {
+    /// Of an array of these extents.
+    #[inline(always)]
+    pub(super) fn new(rows: usize, columns: usize) -> Self {
+        let (index, dim) = (thread_index(), block_dim());
+        Self {
+            row_round: 0,
+            column_round: 0,
+            rows: Axis {
+                start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)) as usize,
+                end: rows,
+                stride: dim.y.wrapping_mul(dim.z) as usize,
+            },
+            columns: Axis { start: index.x as usize, end: columns, stride: dim.x as usize },
+        }
+    }
+
+    /// Whether the thread takes the element at this place.
+    #[inline(always)]
+    pub(super) fn takes(&self, row: usize, column: usize) -> bool {
+        self.rows.takes(row) && self.columns.takes(column)
+    }
+}
+
+impl Iterator for BlockStride2d {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        while self.row_round < self.rows.end && self.columns.end > 0 {
+            let row = self.rows.start.wrapping_add(self.row_round);
+            let column = self.columns.start.wrapping_add(self.column_round);
+            self.column_round = self.column_round.wrapping_add(self.columns.stride);
+            if self.column_round >= self.columns.end {
+                self.column_round = 0;
+                self.row_round = self.row_round.wrapping_add(self.rows.stride);
+            }
+            // The last round of each axis may be partial.
+            if row < self.rows.end && column < self.columns.end {
+                return Some((row, column));
+            }
+        }
+        None
+    }
+}
