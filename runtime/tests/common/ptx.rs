@@ -1,0 +1,80 @@
+//! Kernels in PTX, so that the tests of the CUDA side need no device toolchain.
+
+/// `add(by, y)` adds to every element of `y` that a thread has; its parameters are those of
+/// `#[kernel] fn add(by: u32, y: PerThread<u32>)` with one thread per element. `slow(from, to, count)` waits for some ten
+/// milliseconds and then copies. `stray(address)` writes to the address. `trap_now()` traps.
+pub(crate) const KERNELS: &str = "
+.version 6.3
+.target sm_75
+.address_size 64
+
+.visible .entry add(.param .u32 by, .param .u64 start, .param .u64 len)
+{
+    .reg .pred %out;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<6>;
+    ld.param.u32 %r1, [by];
+    ld.param.u64 %rd1, [start];
+    ld.param.u64 %rd2, [len];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r5, %r2, %r3, %r4;
+    cvt.u64.u32 %rd3, %r5;
+    setp.ge.u64 %out, %rd3, %rd2;
+    @%out ret;
+    cvta.to.global.u64 %rd4, %rd1;
+    shl.b64 %rd3, %rd3, 2;
+    add.u64 %rd5, %rd4, %rd3;
+    ld.global.u32 %r2, [%rd5];
+    add.u32 %r2, %r2, %r1;
+    st.global.u32 [%rd5], %r2;
+    ret;
+}
+
+.visible .entry slow(.param .u64 from, .param .u64 to, .param .u32 count)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<9>;
+    ld.param.u64 %rd1, [from];
+    ld.param.u64 %rd2, [to];
+    ld.param.u32 %r1, [count];
+    mov.u64 %rd3, %clock64;
+wait:
+    mov.u64 %rd4, %clock64;
+    sub.u64 %rd5, %rd4, %rd3;
+    setp.lt.u64 %p1, %rd5, 20000000;
+    @%p1 bra wait;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p2, %r5, %r1;
+    @%p2 ret;
+    cvta.to.global.u64 %rd1, %rd1;
+    cvta.to.global.u64 %rd2, %rd2;
+    mul.wide.u32 %rd6, %r5, 4;
+    add.u64 %rd7, %rd1, %rd6;
+    add.u64 %rd8, %rd2, %rd6;
+    ld.global.u32 %r2, [%rd7];
+    st.global.u32 [%rd8], %r2;
+    ret;
+}
+
+.visible .entry stray(.param .u64 address)
+{
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [address];
+    mov.u32 %r1, 1;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+
+.visible .entry trap_now()
+{
+    trap;
+    ret;
+}
+";

@@ -1,0 +1,214 @@
+//! The CUDA side with kernels in PTX: order between streams, images, foreign code. Passes where there is no GPU.
+
+mod common;
+#[path = "common/ptx.rs"]
+mod ptx;
+
+use std::time::Duration;
+
+use common::on_every_device;
+use gpu_std::prelude::*;
+use gpukernel::{Buffer, Device, Error, ForeignModule, Grid, Image, RawArg, Result, Stream, for_each};
+use gpukernel_image::{Arch, Contract, ImageWriter, Kernel, Manifest, Parameter, Resources};
+
+const LEN: usize = 1 << 14;
+
+fn on_every_gpu(test: impl Fn(&Device, &ForeignModule) -> Result<()>) {
+    on_every_device(|device| match device.is_gpu() {
+        true => test(device, &device.load_foreign(ptx::KERNELS.as_bytes())?),
+        false => Ok(()),
+    });
+}
+
+/// Copies after some ten milliseconds.
+fn slow_copy(
+    module: &ForeignModule,
+    stream: &Stream,
+    from: &Buffer<u32>,
+    to: &mut Buffer<u32>,
+) -> Result<()> {
+    let count = from.len() as u32;
+    let args = [RawArg::slice(from), RawArg::slice_mut(to), RawArg::value(count)];
+    // SAFETY: they are the arguments of `slow`, which stays inside both because they are as long.
+    unsafe { module.launch_on(stream, "slow", Grid::new(LEN.div_ceil(256), 256), 0, &args) }
+}
+
+#[test]
+fn reads_wait_for_writes_on_other_streams() {
+    on_every_gpu(|device, module| {
+        let (first, second) = (device.stream()?, device.stream()?);
+        let source = device.filled(LEN, 7_u32)?;
+        let mut buffer = device.zeroed::<u32>(LEN)?;
+        slow_copy(module, &first, &source, &mut buffer)?;
+        let mut found = vec![0; LEN];
+        buffer.copy_to_on(&second, &mut found)?;
+        assert!(found.iter().all(|&x| x == 7));
+
+        slow_copy(module, &first, &source, &mut buffer)?;
+        let mut third = device.zeroed::<u32>(LEN)?;
+        third.copy_from_device_on(&second, &buffer)?;
+        assert!(third.to_vec()?.iter().all(|&x| x == 7));
+        Ok(())
+    });
+}
+
+#[test]
+fn writes_wait_for_reads_on_other_streams() {
+    on_every_gpu(|device, module| {
+        let streams = [device.stream()?, device.stream()?, device.stream()?];
+        let mut source = device.filled(LEN, 7_u32)?;
+        let mut copies = [device.zeroed::<u32>(LEN)?, device.zeroed::<u32>(LEN)?];
+        for (copy, stream) in copies.iter_mut().zip(&streams) {
+            slow_copy(module, stream, &source, copy)?;
+        }
+        source.fill_on(&streams[2], 9)?;
+        for copy in &copies {
+            assert!(copy.to_vec()?.iter().all(|&x| x == 7));
+        }
+        assert!(source.to_vec()?.iter().all(|&x| x == 9));
+        Ok(())
+    });
+}
+
+#[test]
+fn memory_is_freed_after_the_work_that_uses_it() {
+    on_every_gpu(|device, module| {
+        let (first, second) = (device.stream()?, device.stream()?);
+        let mut copies = (0..4).map(|_| device.zeroed::<u32>(LEN)).collect::<Result<Vec<_>>>()?;
+        for copy in &mut copies {
+            let source = device.filled_on(&second, LEN, 7_u32)?;
+            slow_copy(module, &first, &source, copy)?;
+            drop(source);
+            // Takes the memory that was just given back, if it was given back too early.
+            device.filled_on(&second, LEN, 1_u32)?.fill_on(&second, 2)?;
+        }
+        for copy in &copies {
+            assert!(copy.to_vec()?.iter().all(|&x| x == 7));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_module_and_its_stream_may_be_dropped_while_their_kernel_runs() {
+    on_every_gpu(|device, _| {
+        let source = device.filled(LEN, 7_u32)?;
+        let mut copy = device.zeroed::<u32>(LEN)?;
+        {
+            let module = device.load_foreign(ptx::KERNELS.as_bytes())?;
+            slow_copy(&module, &device.stream()?, &source, &mut copy)?;
+        }
+        assert!(copy.to_vec()?.iter().all(|&x| x == 7));
+        Ok(())
+    });
+}
+
+#[test]
+fn events_are_not_done_before_the_work_before_them() {
+    on_every_gpu(|device, module| {
+        let (first, second) = (device.stream()?, device.stream()?);
+        let source = device.filled(LEN, 7_u32)?;
+        let mut copy = device.zeroed::<u32>(LEN)?;
+        let start = first.record()?;
+        slow_copy(module, &first, &source, &mut copy)?;
+        let end = first.record()?;
+        second.wait(&end)?;
+        let after = second.record()?;
+        after.synchronize()?;
+        assert!(end.is_done()?);
+        // Twenty million cycles are more than this at any clock that there is.
+        assert!(end.elapsed_since(&start)? > Duration::from_millis(1));
+        Ok(())
+    });
+}
+
+#[kernel]
+fn add(by: u32, y: PerThread<u32>) {
+    for (_, y) in y {
+        *y += by;
+    }
+}
+
+fn image(change: impl FnOnce(&mut Kernel)) -> Image {
+    let parameter = |bytes| Parameter { size_bytes: bytes, align_bytes: bytes };
+    let mut kernel = Kernel {
+        name: "gpu::add".to_owned(),
+        symbol: "add".to_owned(),
+        parameters: vec![parameter(4), parameter(8), parameter(8)],
+        contract: Contract { dims: Some(1), ..Contract::default() },
+        resources: [(Arch::new(7, 5), Resources::default())].into(),
+    };
+    change(&mut kernel);
+    let mut manifest = Manifest::new("gpu");
+    manifest.kernels.push(kernel);
+    let mut writer = ImageWriter::new(manifest);
+    writer.add_ptx(Arch::new(7, 5), ptx::KERNELS);
+    Image::from_bytes(writer.finish())
+}
+
+#[test]
+fn one_launch_for_every_device() {
+    on_every_device(|device| {
+        let module = device.load(&image(|_| ()))?;
+        assert!(module.kernels().eq(["gpu::add"]));
+        let mut numbers = device.upload(&(0..10_000).collect::<Vec<u32>>())?;
+        let stream = device.stream()?;
+        module.launch(add, for_each(10_000), (5, &mut numbers))?;
+        module.launch_on(&stream, add, for_each(5_000), (7, &mut numbers[2_500..7_500]))?;
+        module.launch(add, Grid::new(10, 1_000), (1, &mut numbers))?;
+        module.launch(add, for_each(0), (1, &mut numbers[..0]))?;
+        module.launch(add, for_each(100), (1, &mut numbers[..0]))?;
+        let expected = (0..10_000).map(|i| i + 6 + if (2_500..7_500).contains(&i) { 7 } else { 0 });
+        assert!(numbers.to_vec()?.into_iter().eq(expected));
+        Ok(())
+    });
+}
+
+#[test]
+fn an_image_of_other_source_is_refused_on_every_device() {
+    on_every_device(|device| {
+        let mut numbers = device.zeroed::<u32>(10)?;
+        let mut launch = |image| device.load(&image)?.launch(add, for_each(10), (1, &mut numbers));
+        let error = launch(image(|kernel| kernel.parameters.truncate(2))).unwrap_err().to_string();
+        assert!(error.contains("it has 2 parameters there, 3 here") && error.contains("rebuild"), "{error}");
+        let error = launch(image(|kernel| kernel.parameters[0].size_bytes = 8)).unwrap_err().to_string();
+        assert!(
+            error.contains("its parameter 0 has 8 bytes aligned to 4 there, 4 aligned to 4 here"),
+            "{error}"
+        );
+        let error = launch(image(|kernel| kernel.contract.max_block = Some(64))).unwrap_err();
+        assert!(matches!(error, Error::StaleImage { .. }), "{error}");
+        let error = launch(image(|kernel| kernel.name = "gpu::sub".to_owned())).unwrap_err().to_string();
+        assert!(
+            error.contains("kernel `gpu::add` is not in the image of crate `gpu`, which holds `gpu::sub`"),
+            "{error}"
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn code_that_the_driver_refuses_comes_with_its_log() {
+    on_every_gpu(|device, _| {
+        let error = device.load_foreign(b".version 6.3\n.target sm_75\n.nonsense").unwrap_err();
+        assert!(matches!(&error, Error::Load { log, .. } if log.contains("nonsense")), "{error}");
+        let error =
+            device.load_foreign(b"\x7fELF but not really, and long enough to be looked at").unwrap_err();
+        assert!(matches!(&error, Error::Load { .. }), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn gpus_say_what_they_are() {
+    on_every_gpu(|device, _| {
+        assert!(device.arch().is_some_and(|arch| arch >= Arch::new(5, 0)));
+        assert!(device.limits().max_threads_per_block >= 1024 && device.limits().multiprocessors > 0);
+        assert!(!device.name().is_empty());
+        println!("{device}: {:?}, {:?}", device.arch(), device.limits());
+        let error = device.filled(usize::MAX >> 8, 0_u8).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { free_bytes: Some(1..), .. }), "{error}");
+        println!("{error}");
+        Ok(())
+    });
+}
