@@ -5,10 +5,7 @@ use std::{fs, path::Path, process::ExitCode};
 use anyhow::Context;
 use cargo_metadata::Package;
 use clap::{ValueEnum, builder::PossibleValue};
-use gpukernel_build::{
-    Arch, BuildInput, Built, Emit, Manifest, Options, Timings,
-    toolchain::{FindOptions, Toolchain},
-};
+use gpukernel_build::{Arch, BuildInput, Built, Emit, Manifest, Options, Timings};
 
 use crate::{
     cargo,
@@ -72,8 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.cargo.release || args.cargo.profile.is_some() {
         status::warn("kernels are always compiled for speed; `--release` and `--profile` change nothing here");
     }
-    setup::ensure()?;
-    let toolchain = Toolchain::find(&FindOptions::new(workspace.root()))?;
+    let toolchain = setup::ensure()?;
     for package in crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs", package.name));
         let folder = workspace.target_dir().join("gpukernel");

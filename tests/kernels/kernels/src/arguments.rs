@@ -85,7 +85,7 @@ pub fn many(
             + f64::from(e)
             + f64::from(sum_of_bytes)
             + f64::from(g)
-            + (h >> 64) as f64
+            + (h >> 64) as u64 as f64
             + f64::from(u32::from(i))
             + j as f64;
     }
