@@ -4,6 +4,7 @@
 
 mod cargo;
 mod commands;
+mod progress;
 mod status;
 mod table;
 mod workspace;

@@ -80,7 +80,7 @@ fn compiler(apt: &Apt) -> Result<Compiler, String> {
     }
     let source = source_name(&compiler.name).unwrap_or_default();
     let source = apt
-        .show(&[source.clone()])
+        .show(std::slice::from_ref(&source))
         .pop()
         .ok_or_else(|| format!("the distribution has no package {source}"))?;
     if source.version != compiler.version {

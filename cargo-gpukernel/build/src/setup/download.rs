@@ -38,6 +38,8 @@ pub(super) fn agent() -> Agent {
 /// A file to fetch.
 #[derive(Debug)]
 pub(super) struct Download<'a> {
+    /// What to call it.
+    pub(super) title: &'a str,
     pub(super) url: &'a str,
     /// Its name in the cache.
     pub(super) file: &'a str,
@@ -53,10 +55,11 @@ impl Download<'_> {
     pub(super) fn fetch(&self, agent: &Agent, progress: &Progress<'_>) -> Result<PathBuf, SetupError> {
         let part = self.directory.join(format!("{}.part", self.file));
         let resumed = part.exists();
-        let what = format!("downloading {}", self.file);
-        progress.tell(Event::Begin { what: &what, total_bytes: None });
-        let fetched = self.fetch_rest(agent, &part, progress);
-        progress.tell(Event::End);
+        let mut announced = false;
+        let fetched = self.fetch_rest(agent, &part, progress, &mut announced);
+        if announced {
+            progress.tell(Event::End);
+        }
         fetched?;
         let target = self.directory.join(self.file);
         match check(&part, self.sha256) {
@@ -71,11 +74,17 @@ impl Download<'_> {
         Ok(target)
     }
 
-    fn fetch_rest(&self, agent: &Agent, part: &Path, progress: &Progress<'_>) -> Result<(), SetupError> {
+    fn fetch_rest(
+        &self,
+        agent: &Agent,
+        part: &Path,
+        progress: &Progress<'_>,
+        announced: &mut bool,
+    ) -> Result<(), SetupError> {
         let mut fruitless = 0;
         loop {
             let before = size(part);
-            match self.attempt(agent, part, progress) {
+            match self.attempt(agent, part, progress, announced) {
                 Ok(()) => return Ok(()),
                 Err(Failure::Local(error)) => return Err(error.into()),
                 Err(Failure::Remote { reason, is_final }) => {
@@ -88,7 +97,13 @@ impl Download<'_> {
         }
     }
 
-    fn attempt(&self, agent: &Agent, part: &Path, progress: &Progress<'_>) -> Result<(), Failure> {
+    fn attempt(
+        &self,
+        agent: &Agent,
+        part: &Path,
+        progress: &Progress<'_>,
+        announced: &mut bool,
+    ) -> Result<(), Failure> {
         let have = size(part);
         let mut request = agent.get(self.url);
         if have > 0 {
@@ -113,9 +128,10 @@ impl Download<'_> {
         };
         let mut body = response.into_body();
         let total = body.content_length().map(|rest| done + rest);
-        let what = format!("downloading {}", self.file);
-        progress.tell(Event::End);
-        progress.tell(Event::Begin { what: &what, total_bytes: total });
+        if !std::mem::replace(announced, true) {
+            let what = format!("downloading {}", self.title);
+            progress.tell(Event::Begin { what: &what, total_bytes: total });
+        }
         let mut body = body.as_reader();
         let mut buffer = vec![0; 1 << 17];
         loop {
@@ -218,7 +234,8 @@ mod tests {
 
     fn fetch(server: &Server, directory: &Path, sha256: &str) -> Result<PathBuf, SetupError> {
         let url = server.url("/file");
-        Download { url: &url, file: "file", sha256, directory }.fetch(&agent(), &Progress::silent())
+        Download { title: "a file", url: &url, file: "file", sha256, directory }
+            .fetch(&agent(), &Progress::silent())
     }
 
     #[test]
@@ -296,7 +313,8 @@ mod tests {
 
         let url = server.url("/file");
         drop(server);
-        let download = Download { url: &url, file: "file", sha256: SHA256, directory: dir.path() };
+        let download =
+            Download { title: "a file", url: &url, file: "file", sha256: SHA256, directory: dir.path() };
         let error = download.fetch(&agent(), &Progress::silent()).unwrap_err().to_string();
         assert!(error.contains("127.0.0.1"), "{error}");
     }

@@ -100,6 +100,13 @@ pub enum SetupError {
     },
 }
 
+impl SetupError {
+    /// Whether a file could not be had, and nothing else is wrong.
+    pub(super) fn is_for_want_of_network(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::NotInIndex { .. } | Self::NoWheels { .. })
+    }
+}
+
 /// A way of getting a device rustc that did not work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

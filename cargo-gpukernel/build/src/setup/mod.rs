@@ -35,13 +35,20 @@ pub enum Method {
     Distribution,
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Method {
+    /// Its name on the command line and in `GPUKERNEL_SETUP_METHOD`.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Auto => "auto",
             Self::Rustup => "rustup",
             Self::Distribution => "distribution",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -143,25 +150,25 @@ pub fn setup(options: &SetupOptions<'_>) -> Result<Toolchain, SetupError> {
 /// # Errors
 /// As [`setup`].
 pub fn ensure(find: &FindOptions<'_>) -> Result<Toolchain, SetupError> {
-    let options = SetupOptions::new(find.clone());
-    let has_rustc = !lacks_rustc(&options)?;
-    if has_rustc {
-        let tools = CudaTools::find(find)?;
-        if [CudaPart::Ptxas, CudaPart::Libdevice].iter().all(|part| tools.get(*part).is_some()) {
-            return Ok(Toolchain::find(find)?);
+    let found = match Toolchain::find(find) {
+        Ok(toolchain) => Some(toolchain),
+        Err(ToolchainError::NoDeviceRustc { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let needed = [CudaPart::Ptxas, CudaPart::Libdevice];
+    match found {
+        Some(ref toolchain) if needed.iter().all(|part| toolchain.cuda.get(*part).is_some()) => {
+            return Ok(toolchain.clone());
         }
+        _ => {}
     }
     find.progress.note("setting up what is missing to build kernels; `cargo gpukernel setup` does the same");
-    match setup(&options) {
-        Err(
-            error @ (SetupError::Unreachable { .. }
-            | SetupError::NotInIndex { .. }
-            | SetupError::NoWheels { .. }),
-        ) if has_rustc => {
+    match (setup(&SetupOptions::new(find.clone())), found) {
+        (Err(error), Some(toolchain)) if error.is_for_want_of_network() => {
             find.progress.note(&format!("going on without NVIDIA's tools: {error}"));
-            Ok(Toolchain::find(find)?)
+            Ok(toolchain)
         }
-        result => result,
+        (result, _) => result,
     }
 }
 

@@ -72,7 +72,9 @@ fn fetch(wheel: &PinnedFile, downloads: &Path, options: &SetupOptions<'_>) -> Re
     }
     let agent = download::agent();
     let url = index.locate(&agent, &wheel.project, &wheel.file, downloads)?;
-    let job = Download { url: &url, file: &wheel.file, sha256: &wheel.sha256, directory: downloads };
+    let title = format!("{} {}", wheel.project, wheel.version);
+    let job =
+        Download { title: &title, url: &url, file: &wheel.file, sha256: &wheel.sha256, directory: downloads };
     job.fetch(&agent, &options.find.progress)
 }
 

@@ -58,12 +58,12 @@ pub enum ToolchainError {
         part: CudaPart,
     },
     /// `gpukernel.toml` cannot be understood.
-    #[error("{} cannot be understood: {source}", .file.display())]
+    #[error("{} cannot be understood: {reason}", .file.display())]
     Settings {
         /// The file.
         file: PathBuf,
         /// The parser's message.
-        source: Box<toml::de::Error>,
+        reason: Box<toml::de::Error>,
     },
     /// `core` could not be built from source.
     #[error(
@@ -82,20 +82,20 @@ pub enum ToolchainError {
     #[error("there is no place for gpukernel's cache: HOME is not set; set GPUKERNEL_CACHE to a folder")]
     NoCacheDirectory,
     /// A file operation failed.
-    #[error("cannot {action} {}: {source}", .path.display())]
+    #[error("cannot {action} {}: {reason}", .path.display())]
     Io {
         /// What was tried, such as `create`.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// Why it failed.
-        source: io::Error,
+        reason: io::Error,
     },
 }
 
 impl ToolchainError {
-    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io { action, path: path.to_owned(), source }
+    pub(crate) fn io(action: &'static str, path: &Path, reason: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), reason }
     }
 }
 

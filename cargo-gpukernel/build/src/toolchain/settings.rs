@@ -46,7 +46,7 @@ impl Settings {
         };
         let text = std::fs::read_to_string(&file).map_err(|e| ToolchainError::io("read", &file, e))?;
         let content: Content = toml::from_str(&text)
-            .map_err(|source| ToolchainError::Settings { file: file.clone(), source: Box::new(source) })?;
+            .map_err(|reason| ToolchainError::Settings { file: file.clone(), reason: Box::new(reason) })?;
         let base = file.parent().unwrap_or(&start).to_owned();
         Ok(Self {
             // A name without a folder is a program in PATH, as on a command line.
