@@ -1,0 +1,224 @@
+//! The least that runs kernels: a runtime whose device memory is vectors, and an executor that runs the threads of a grid one
+//! after another, or those of a block with barriers as threads of the operating system.
+
+#![allow(unreachable_pub, clippy::unwrap_used)]
+
+use std::{
+    alloc::{alloc, dealloc, handle_alloc_error},
+    panic,
+    sync::{Barrier, Mutex},
+    thread,
+};
+
+use gpu_std::{
+    DeviceCopy, Dim3,
+    host::{
+        BlockOps, Kernel, PackedArgs, RawRows, RawSlice, Runtime, ThreadContext, set_current, shared_layout,
+    },
+};
+
+/// Device memory.
+pub struct Memory<T>(pub Vec<T>);
+
+/// A borrowed matrix.
+pub struct Rows<'a, T> {
+    memory: &'a mut Memory<T>,
+    columns: usize,
+}
+
+impl<T> Memory<T> {
+    pub fn rows_mut(&mut self, columns: usize) -> Rows<'_, T> {
+        assert_eq!(self.0.len() % columns.max(1), 0);
+        Rows { memory: self, columns }
+    }
+}
+
+/// The runtime of these tests.
+pub enum Vectors {}
+
+impl Runtime for Vectors {
+    type Slice<T: DeviceCopy> = Memory<T>;
+    type RowsMut<'a, T: DeviceCopy> = Rows<'a, T>;
+
+    fn raw_slice<T: DeviceCopy>(slice: &Memory<T>) -> RawSlice {
+        RawSlice {
+            address: slice.0.as_ptr().cast_mut().cast(),
+            len: slice.0.len(),
+            element_bytes: size_of::<T>(),
+        }
+    }
+
+    fn raw_rows<T: DeviceCopy>(rows: &Rows<'_, T>) -> RawRows {
+        RawRows {
+            slice: Self::raw_slice(rows.memory),
+            rows: rows.memory.0.len().checked_div(rows.columns).unwrap_or(0),
+            columns: rows.columns,
+        }
+    }
+}
+
+/// Runs all threads of a grid, one after another. For kernels without barriers.
+pub fn launch<K: Kernel>(
+    kernel: K,
+    grid: impl Into<Dim3>,
+    block: impl Into<Dim3>,
+    args: K::Args<'_, Vectors>,
+) {
+    struct NoBarrier;
+    impl BlockOps for NoBarrier {
+        fn barrier(&self) {
+            panic!("this kernel has a barrier: run it with `launch_blocks`");
+        }
+    }
+    launch_with(kernel, &NoBarrier, grid.into(), block.into(), args);
+}
+
+/// Runs all threads of a grid, one after another, with barriers that do as `ops` does.
+pub fn launch_with<K: Kernel>(_: K, ops: &dyn BlockOps, grid: Dim3, block: Dim3, args: K::Args<'_, Vectors>) {
+    let args = K::pack::<Vectors>(args);
+    for block_index in positions(grid) {
+        let shared = Storage::new::<K>();
+        for thread_index in positions(block) {
+            let context = ThreadContext {
+                thread_index,
+                block_index,
+                block_dim: block,
+                grid_dim: grid,
+                shared: shared.start,
+                block: ops,
+            };
+            run::<K>(&context, &args);
+        }
+    }
+}
+
+/// Runs the blocks of a grid one after another, and their threads at once.
+pub fn launch_blocks<K: Kernel>(
+    _: K,
+    grid: impl Into<Dim3>,
+    block: impl Into<Dim3>,
+    args: K::Args<'_, Vectors>,
+) {
+    struct Wait(Barrier);
+    impl BlockOps for Wait {
+        fn barrier(&self) {
+            self.0.wait();
+        }
+    }
+    /// Carries addresses to the threads.
+    struct Lent<T>(T);
+    // SAFETY: what the addresses point to outlives the threads, which use it as kernels do.
+    unsafe impl<T> Sync for Lent<T> {}
+
+    let (grid, block) = (grid.into(), block.into());
+    let args = K::pack::<Vectors>(args);
+    for block_index in positions(grid) {
+        let shared = Storage::new::<K>();
+        let threads = usize::try_from(block.count()).unwrap();
+        let wait = Wait(Barrier::new(threads));
+        let lent = &Lent((shared.start, &args));
+        thread::scope(|scope| {
+            for thread_index in positions(block) {
+                let wait = &wait;
+                scope.spawn(move || {
+                    let (shared, args) = lent.0;
+                    let context = ThreadContext {
+                        thread_index,
+                        block_index,
+                        block_dim: block,
+                        grid_dim: grid,
+                        shared,
+                        block: wait,
+                    };
+                    run::<K>(&context, args);
+                });
+            }
+        });
+    }
+}
+
+fn run<K: Kernel>(context: &ThreadContext<'_>, args: &PackedArgs) {
+    // SAFETY: the context outlives the call; the launches above keep the promises.
+    unsafe {
+        let before = set_current(context);
+        K::run_thread(args);
+        set_current(before);
+    }
+}
+
+/// All positions of extents, x fastest.
+pub fn positions(dim: Dim3) -> impl Iterator<Item = Dim3> {
+    (0..dim.z).flat_map(move |z| (0..dim.y).flat_map(move |y| (0..dim.x).map(move |x| Dim3::new(x, y, z))))
+}
+
+/// The shared arrays of a block, filled with arbitrary bytes.
+struct Storage {
+    start: *mut u8,
+    layout: std::alloc::Layout,
+}
+
+impl Storage {
+    fn new<K: Kernel>() -> Self {
+        let layout = shared_layout(K::SHARED).unwrap();
+        if layout.size() == 0 {
+            return Self { start: std::ptr::without_provenance_mut(layout.align()), layout };
+        }
+        // SAFETY: the layout has a size.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            handle_alloc_error(layout);
+        }
+        // SAFETY: it has that many bytes.
+        unsafe { start.write_bytes(0xa5, layout.size()) };
+        Self { start, layout }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if self.layout.size() > 0 {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.start, self.layout) };
+        }
+    }
+}
+
+/// Numbers that look random, the same in every run.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end` (SplitMix64).
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % end as u64).unwrap()
+    }
+
+    /// Extents up to `end` - 1, of which most are small.
+    pub fn dim(&mut self, end: usize) -> Dim3 {
+        let mut extent = |end: usize| 1 + self.below(end - 1) as u32;
+        Dim3::new(extent(end), extent(end), extent(3))
+    }
+}
+
+/// What a launch panics with.
+pub fn panic_message(launch: impl FnOnce() + panic::UnwindSafe) -> String {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let guard = ONE_AT_A_TIME.lock();
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let payload = panic::catch_unwind(launch).unwrap_err();
+    panic::set_hook(hook);
+    drop(guard);
+    payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap()
+}
