@@ -56,7 +56,8 @@ std::thread_local! {
 /// Makes `context` the one that kernel code on this thread sees, and returns the one it saw before. Null is none.
 ///
 /// # Safety
-/// Until it is replaced, `context` is null or points to a context that stays alive and unchanged.
+/// Until it is replaced, `context` is null or points to a context that stays alive and is changed only while no kernel
+/// code runs on this thread.
 #[inline]
 pub unsafe fn set_current(context: *const ThreadContext<'_>) -> *const ThreadContext<'static> {
     CURRENT.replace(context.cast())

@@ -56,14 +56,12 @@ struct Waiting {
 /// What the coroutines of a block share.
 struct Block<'a> {
     args: &'a PackedArgs,
-    index: Dim3,
-    dim: Dim3,
-    grid: Dim3,
-    shared: *mut u8,
-    /// The next thread to start; `None` when all have been.
-    next: Cell<Option<Dim3>>,
-    /// The thread that runs.
-    running: Cell<Dim3>,
+    /// What kernel code sees as its place. One for all threads of the block: its thread index is changed between threads,
+    /// which is all that changes.
+    context: *mut ThreadContext<'a>,
+    ops: &'a Ops,
+    /// Whether there are threads that have not been started; the last that was is then that of the context.
+    starting: Cell<bool>,
 }
 
 const ORIGIN: Dim3 = Dim3::new(0, 0, 0);
@@ -90,22 +88,28 @@ impl Worker {
         dim: Dim3,
         grid: Dim3,
     ) -> Result<(), Failure> {
-        let block = Block {
-            args,
-            index,
-            dim,
-            grid,
+        let ops = Ops { thread_index: Cell::new(ptr::null_mut()), yielder: Cell::new(ptr::null()) };
+        let mut context = ThreadContext {
+            thread_index: ORIGIN,
+            block_index: index,
+            block_dim: dim,
+            grid_dim: grid,
             shared: self.shared.start(),
-            next: Cell::new(Some(ORIGIN)),
-            running: Cell::new(ORIGIN),
+            block: &ops,
         };
+        let context = &raw mut context;
+        // SAFETY: the context is a live variable. From here on it is used through this pointer only.
+        ops.thread_index.set(unsafe { &raw mut (*context).thread_index });
+        let block = Block { args, context, ops: &ops, starting: Cell::new(true) };
+        // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
+        let before = unsafe { set_current(context) };
         // SAFETY: as the caller promises; the block is alive until no coroutine is left.
         let result = unsafe { self.run::<K>(&block) };
         if result.is_err() {
             self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
         }
-        // SAFETY: no context is.
-        unsafe { set_current(ptr::null()) };
+        // SAFETY: it was current, and still is alive: this call is part of what runs in it.
+        unsafe { set_current(before) };
         result
     }
 
@@ -122,23 +126,20 @@ impl Worker {
                 return Ok(());
             }
             CoroutineResult::Yield(place) => {
-                self.waiting.push(Waiting { thread: block.running.get(), place, coroutine });
+                self.waiting.push(Waiting { thread: block.thread(), place, coroutine });
             }
         }
 
         // The threads that the first coroutine did not come to.
-        let first_wait = block.running.get();
-        if block.next.get().is_some() {
-            self.stacks.extend_to(threads_after(first_wait, block.dim));
-        }
-        while block.next.get().is_some() {
+        self.stacks.extend_to(block.threads_to_start());
+        while block.advance() {
             let stack = self.stacks.take().map_err(Failure::NoStack)?;
             // SAFETY: as the caller promises.
             let mut coroutine = unsafe { block.coroutine::<K>(stack) };
             match block.resume(&mut coroutine)? {
                 CoroutineResult::Return(()) => self.stacks.put(coroutine.into_stack()),
                 CoroutineResult::Yield(place) => {
-                    self.waiting.push(Waiting { thread: block.running.get(), place, coroutine });
+                    self.waiting.push(Waiting { thread: block.thread(), place, coroutine });
                 }
             }
         }
@@ -148,7 +149,6 @@ impl Worker {
             block.check_places(&self.waiting)?;
             std::mem::swap(&mut self.waiting, &mut self.resumed);
             for mut thread in self.resumed.drain(..) {
-                block.running.set(thread.thread);
                 match block.resume(&mut thread.coroutine)? {
                     CoroutineResult::Yield(place) => self.waiting.push(Waiting { place, ..thread }),
                     CoroutineResult::Return(()) => {
@@ -166,30 +166,19 @@ impl Worker {
     }
 }
 
-impl<'a> Block<'a> {
-    /// A coroutine that runs threads until none is left to start.
+impl Block<'_> {
+    /// A coroutine that runs the thread of the context, and then threads until none is left to start.
     ///
     /// # Safety
     /// As [`Kernel::run_thread`] for the threads it will run. The block outlives the coroutine.
     unsafe fn coroutine<K: Kernel>(&self, stack: DefaultStack) -> Coroutine<(), Place, (), DefaultStack> {
         let threads = |yielder: &Yielder<(), Place>, ()| {
-            let ops = Ops { yielder };
-            let mut context = ThreadContext {
-                thread_index: ORIGIN,
-                block_index: self.index,
-                block_dim: self.dim,
-                grid_dim: self.grid,
-                shared: self.shared,
-                block: &ops,
-            };
-            let context = &raw mut context;
-            while let Some(thread) = self.start_next() {
-                // SAFETY: the context is alive, and not changed while a thread runs in it: one that waits is resumed by `Ops`,
-                // which makes it current again. The caller of `coroutine` answers for the kernel.
-                unsafe {
-                    (*context).thread_index = thread;
-                    set_current(context);
-                    K::run_thread(self.args);
+            self.ops.yielder.set(yielder);
+            loop {
+                // SAFETY: the context is current; each thread is started once; the caller answers for the rest.
+                unsafe { K::run_thread(self.args) };
+                if !self.advance() {
+                    return;
                 }
             }
         };
@@ -197,13 +186,37 @@ impl<'a> Block<'a> {
         unsafe { Coroutine::with_stack_unchecked(stack, threads) }
     }
 
-    /// The thread to run next, x fastest.
-    #[inline]
-    fn start_next(&self) -> Option<Dim3> {
-        let thread = self.next.get()?;
-        self.next.set(after(thread, self.dim));
-        self.running.set(thread);
-        Some(thread)
+    /// Makes the context that of the next thread to start, x fastest; false if there is none.
+    #[inline(always)]
+    fn advance(&self) -> bool {
+        if !self.starting.get() {
+            return false;
+        }
+        // SAFETY: (as in the other functions of the block) the context is alive, and no kernel code runs.
+        let (thread, dim) = unsafe { (&mut (*self.context).thread_index, (*self.context).block_dim) };
+        if thread.x + 1 < dim.x {
+            thread.x += 1;
+            return true;
+        }
+        let next = next_row(*thread, dim);
+        match next {
+            Some(next) => *thread = next,
+            None => self.starting.set(false),
+        }
+        next.is_some()
+    }
+
+    /// The thread that was started or resumed last.
+    fn thread(&self) -> Dim3 {
+        // SAFETY: as in `advance`.
+        unsafe { (*self.context).thread_index }
+    }
+
+    /// How many threads have not been started.
+    fn threads_to_start(&self) -> usize {
+        // SAFETY: as in `advance`.
+        let (thread, dim) = unsafe { ((*self.context).thread_index, (*self.context).block_dim) };
+        if self.starting.get() { threads_after(thread, dim) } else { 0 }
     }
 
     /// Runs a coroutine until it waits or ends.
@@ -212,10 +225,15 @@ impl<'a> Block<'a> {
         coroutine: &mut Coroutine<(), Place, (), DefaultStack>,
     ) -> Result<CoroutineResult<Place, ()>, Failure> {
         panic::catch(|| coroutine.resume(())).map_err(|panic| Failure::Panicked {
-            block: self.index,
-            thread: self.running.get(),
+            block: self.index(),
+            thread: self.thread(),
             panic,
         })
+    }
+
+    fn index(&self) -> Dim3 {
+        // SAFETY: as in `advance`.
+        unsafe { (*self.context).block_index }
     }
 
     fn check_places(&self, waiting: &[Waiting]) -> Result<(), Failure> {
@@ -224,7 +242,7 @@ impl<'a> Block<'a> {
         match others.iter().find(|other| other.place != first.place) {
             None => Ok(()),
             Some(other) => Err(Failure::DivergentBarrier {
-                block: self.index,
+                block: self.index(),
                 first: BarrierWait { thread: first.thread, barrier: first.place },
                 second: BarrierWait { thread: other.thread, barrier: other.place },
             }),
@@ -232,13 +250,12 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The thread after this one, x fastest.
-#[inline]
-fn after(thread: Dim3, dim: Dim3) -> Option<Dim3> {
-    let Dim3 { x, y, z } = thread;
-    if x + 1 < dim.x {
-        Some(Dim3::new(x + 1, y, z))
-    } else if y + 1 < dim.y {
+/// The first thread of the row after that of this thread.
+#[cold]
+#[inline(never)]
+fn next_row(thread: Dim3, dim: Dim3) -> Option<Dim3> {
+    let Dim3 { x: _, y, z } = thread;
+    if y + 1 < dim.y {
         Some(Dim3::new(0, y + 1, z))
     } else if z + 1 < dim.z {
         Some(Dim3::new(0, 0, z + 1))
@@ -264,24 +281,29 @@ fn abandon(mut thread: Waiting) {
     }
 }
 
-/// The barrier of a coroutine's threads.
-struct Ops<'y> {
-    yielder: &'y Yielder<(), Place>,
+/// The barrier of a block's threads.
+struct Ops {
+    /// That of the block's context.
+    thread_index: Cell<*mut Dim3>,
+    /// That of the coroutine which runs.
+    yielder: Cell<*const Yielder<(), Place>>,
 }
 
-impl Ops<'_> {
+impl Ops {
     fn wait(&self, place: Place) {
         if std::thread::panicking() {
             // Its peers could not be told apart from a thread that lives. As everywhere in Rust, this ends the process.
             panic!("a barrier in a destructor that runs because its thread panicked");
         }
-        // SAFETY: no context is made current here, and the one that is is that of this coroutine, which outlives the wait.
-        let _restore = Restore(unsafe { set_current(ptr::null()) });
-        self.yielder.suspend(place);
+        // SAFETY: the context is alive: this is called by kernel code, which runs in it.
+        let thread_index = unsafe { *self.thread_index.get() };
+        let restore = Restore { ops: self, thread_index, yielder: self.yielder.get() };
+        // SAFETY: this runs in the coroutine whose yielder that is.
+        unsafe { &*restore.yielder }.suspend(place);
     }
 }
 
-impl BlockOps for Ops<'_> {
+impl BlockOps for Ops {
     fn barrier(&self) {
         self.wait(None);
     }
@@ -291,13 +313,18 @@ impl BlockOps for Ops<'_> {
     }
 }
 
-/// Makes a context current again, also when the thread is unwound instead of resumed.
-struct Restore(*const ThreadContext<'static>);
+/// Makes the context that of a thread again, also when the thread is unwound instead of resumed.
+struct Restore<'o> {
+    ops: &'o Ops,
+    thread_index: Dim3,
+    yielder: *const Yielder<(), Place>,
+}
 
-impl Drop for Restore {
+impl Drop for Restore<'_> {
     fn drop(&mut self) {
-        // SAFETY: the context was current when this was made, by a coroutine that is still alive.
-        unsafe { set_current(self.0) };
+        // SAFETY: the context is alive, as before the wait, and no kernel code runs.
+        unsafe { *self.ops.thread_index.get() = self.thread_index };
+        self.ops.yielder.set(self.yielder);
     }
 }
 
@@ -344,13 +371,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_visited_x_first() {
+    fn threads_are_started_x_first() {
         let dim = Dim3::new(3, 2, 2);
-        let visited: Vec<_> = std::iter::successors(Some(ORIGIN), |&thread| after(thread, dim)).collect();
-        assert_eq!(visited.len(), 12);
-        assert_eq!(visited[3..5], [Dim3::new(0, 1, 0), Dim3::new(1, 1, 0)]);
-        for (place, &thread) in visited.iter().enumerate() {
-            assert_eq!(threads_after(thread, dim), 11 - place);
+        let ops = Ops { thread_index: Cell::new(ptr::null_mut()), yielder: Cell::new(ptr::null()) };
+        let mut context = ThreadContext {
+            thread_index: ORIGIN,
+            block_index: ORIGIN,
+            block_dim: dim,
+            grid_dim: Dim3::new(1, 1, 1),
+            shared: ptr::null_mut(),
+            block: &ops,
+        };
+        let args = PackedArgs::new();
+        let block = Block { args: &args, context: &raw mut context, ops: &ops, starting: Cell::new(true) };
+        let mut visited = vec![block.thread()];
+        while block.advance() {
+            visited.push(block.thread());
+            assert_eq!(block.threads_to_start(), 12 - visited.len());
         }
+        assert_eq!(visited.len(), 12);
+        assert_eq!(visited[2..5], [Dim3::new(2, 0, 0), Dim3::new(0, 1, 0), Dim3::new(1, 1, 0)]);
+        assert_eq!(visited[11], Dim3::new(2, 1, 1));
+        assert!(!block.advance());
     }
 }

@@ -12,11 +12,11 @@ use super::block::{Failure, Worker};
 use crate::{Error, Result, launch::Checked};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
-/// costs about as much as 100 short threads.
-const PIECE_THREADS: u64 = 4096;
+/// costs as much as some ten short threads.
+const PIECE_THREADS: u64 = 512;
 
 /// So many pieces per thread of the machine at least, so that blocks of unequal length even out.
-const PIECES_PER_THREAD: u64 = 16;
+const PIECES_PER_THREAD: u64 = 32;
 
 /// Runs a kernel, and returns when it is done.
 ///
@@ -144,8 +144,8 @@ mod tests {
     fn pieces_are_large_enough_and_many_enough() {
         assert_eq!(piece_blocks(1, 256, 16), 1);
         assert_eq!(piece_blocks(100, 256, 16), 1, "few blocks: one by one");
-        assert_eq!(piece_blocks(65536, 256, 16), 16);
-        assert_eq!(piece_blocks(1 << 30, 1, 16), 4096, "tiny blocks: many at a time");
-        assert_eq!(piece_blocks(1 << 20, 1024, 2), 4);
+        assert_eq!(piece_blocks(65536, 256, 16), 2);
+        assert_eq!(piece_blocks(1 << 30, 1, 16), 512, "tiny blocks: many at a time");
+        assert_eq!(piece_blocks(1 << 20, 1024, 2), 1);
     }
 }
