@@ -10,8 +10,6 @@ mod args;
 mod shared;
 mod thread;
 
-#[doc(hidden)]
-pub use args::next_param;
 pub use args::{ArgReader, PackedArgs};
 #[doc(hidden)]
 pub use shared::shared_array;
@@ -168,8 +166,8 @@ where
 /// As it says.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "this kernel cannot be launched safely",
-    label = "declared as `unsafe fn`",
+    message = "this is not a kernel that can be launched safely",
+    label = "not a kernel, or one declared as `unsafe fn`",
     note = "a kernel declared as `unsafe fn` is launched in `unsafe` code, with `launch_unchecked`"
 )]
 pub unsafe trait SafeEntry: Entry {}

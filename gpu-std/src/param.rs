@@ -18,7 +18,8 @@ use crate::{Atomic, AtomicElement, DeviceCopy};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "not a kernel parameter",
-    note = "a kernel takes scalars and `DeviceCopy` structs by value, `&[T]`, `&[Atomic<T>]`, `PerThread<T>`, `PerThread2d<T>`, `Shared<T, N>` and `Shared2d<T, ROWS, COLUMNS, PAD>`"
+    note = "a kernel takes plain data by value, and memory of plain data as `&[T]`, `&[Atomic<T>]`, `PerThread<T>`, `PerThread2d<T>`, `Shared<T, N>` and `Shared2d<T, ROWS, COLUMNS, PAD>`",
+    note = "plain data is what implements `DeviceCopy`: scalars, arrays, and structs and enums with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`"
 )]
 pub unsafe trait Param: Sized {
     /// The first value that travels.
@@ -191,20 +192,3 @@ unsafe impl<T: DeviceCopy> Param for *mut T {
         args.push_memory(R::raw_slice(arg), Access::Write);
     }
 }
-
-/// What a slice that a kernel takes can hold. `#[kernel]` asks for it, so that rustc speaks of the element and not
-/// of the whole parameter.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a kernel cannot take a slice of `{Self}`: it is not `DeviceCopy`",
-    label = "not plain data",
-    note = "slices of scalars, of arrays, of structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` and of `Atomic<T>` can be taken"
-)]
-pub trait Element {}
-
-impl<T: DeviceCopy> Element for T {}
-impl<T: AtomicElement> Element for Atomic<T> {}
-
-/// Asks rustc whether a slice of `T` can be taken.
-#[doc(hidden)]
-pub const fn assert_element<T: Element>() {}

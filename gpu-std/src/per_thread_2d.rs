@@ -29,32 +29,22 @@ use crate::{
 /// ```
 pub struct PerThread2d<'a, T> {
     start: *mut T,
-    extent: Extent,
-    lender: PhantomData<&'a mut [T]>,
-}
-
-/// How many rows and columns, as the tail that travels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Extent {
     rows: usize,
     columns: usize,
+    lender: PhantomData<&'a mut [T]>,
 }
-
-// SAFETY: two integers, `repr(C)`.
-unsafe impl DeviceCopy for Extent {}
 
 impl<'a, T> PerThread2d<'a, T> {
     /// How many rows there are, for all threads together.
     #[inline(always)]
     pub fn rows(&self) -> usize {
-        self.extent.rows
+        self.rows
     }
 
     /// How many columns there are, for all threads together.
     #[inline(always)]
     pub fn columns(&self) -> usize {
-        self.extent.columns
+        self.columns
     }
 
     /// The elements of this thread with their places `(row, column)`. For more than one pass; a `for` loop over the value
@@ -64,7 +54,7 @@ impl<'a, T> PerThread2d<'a, T> {
         PerThread2dIter {
             places: self.places(),
             start: self.start,
-            columns: self.extent.columns,
+            columns: self.columns,
             lender: PhantomData,
         }
     }
@@ -80,13 +70,13 @@ impl<'a, T> PerThread2d<'a, T> {
     pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
         self.places().takes(row, column).then(|| {
             // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-            unsafe { &mut *place(self.start, self.extent.columns, row, column) }
+            unsafe { &mut *place(self.start, self.columns, row, column) }
         })
     }
 
     #[inline(always)]
     fn places(&self) -> GridStride2d {
-        grid_stride_2d(self.extent.rows, self.extent.columns)
+        grid_stride_2d(self.rows, self.columns)
     }
 }
 
@@ -102,7 +92,10 @@ unsafe fn place<T>(start: *mut T, columns: usize, row: usize, column: usize) -> 
 
 impl<T> fmt::Debug for PerThread2d<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PerThread2d").field("extent", &self.extent).finish_non_exhaustive()
+        f.debug_struct("PerThread2d")
+            .field("rows", &self.rows)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,7 +108,7 @@ impl<'a, T> IntoIterator for PerThread2d<'a, T> {
         PerThread2dIter {
             places: self.places(),
             start: self.start,
-            columns: self.extent.columns,
+            columns: self.columns,
             lender: PhantomData,
         }
     }
@@ -163,13 +156,14 @@ impl<T> FusedIterator for PerThread2dIter<'_, T> {}
 // own place in the grid.
 unsafe impl<'s, T: DeviceCopy> Param for PerThread2d<'s, T> {
     type Head = WriteStart<'s, T>;
-    type Tail = Extent;
+    /// Rows and columns.
+    type Tail = [usize; 2];
 
     const DIMS: u32 = 2;
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'s, T>, extent: Extent) -> Self {
-        Self { start: head.as_mut_ptr(), extent, lender: PhantomData }
+    unsafe fn assemble(head: WriteStart<'s, T>, [rows, columns]: [usize; 2]) -> Self {
+        Self { start: head.as_mut_ptr(), rows, columns, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
@@ -179,6 +173,6 @@ unsafe impl<'s, T: DeviceCopy> Param for PerThread2d<'s, T> {
     fn pack<R: Runtime>(arg: R::RowsMut<'s, T>, args: &mut PackedArgs) {
         let rows = R::raw_rows(&arg);
         args.push_memory(rows.slice, Access::Write);
-        args.push(Extent { rows: rows.rows, columns: rows.columns });
+        args.push([rows.rows, rows.columns]);
     }
 }

@@ -58,7 +58,10 @@ struct Promise {
 
 impl Parse for Promise {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let key = input.parse()?;
+        let key: Ident = input.parse()?;
+        if !input.peek(Token![=]) {
+            return Err(Error::new(key.span(), format!("a promise has a value: `{key} = …`")));
+        }
         input.parse::<Token![=]>()?;
         Ok(Self { key, value: input.parse()? })
     }

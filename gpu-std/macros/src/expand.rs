@@ -89,8 +89,12 @@ impl Kernel {
 
     /// The contract, with what the parameters ask for, as an expression.
     fn contract(&self) -> TokenStream {
-        let dims = self.launched().map(|param| as_param(&param.with_lifetime(&lifetime("'_"))));
-        self.contract.expression(&quote!(&[#(#dims::DIMS),*]))
+        let dims = self.launched().map(|param| {
+            let ty = param.with_lifetime(&lifetime("'_"));
+            let param = as_param(&ty);
+            quote_spanned!(ty.span()=> #param::DIMS)
+        });
+        self.contract.expression(&quote!(&[#(#dims),*]))
     }
 
     fn launched(&self) -> impl Iterator<Item = &Param> {
@@ -99,16 +103,6 @@ impl Kernel {
 
     fn shared(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|param| param.is_shared())
-    }
-
-    /// Asks rustc about elements of slices, before it would speak of whole parameters.
-    fn elements(&self) -> TokenStream {
-        self.launched()
-            .filter_map(Param::slice_element)
-            .map(|element| {
-                quote_spanned!(element.span()=> const _: () = ::gpu_std::param::assert_element::<#element>();)
-            })
-            .collect()
     }
 
     /// Calls the function with these values, in the body of an `unsafe fn`. `scope` is for shared arrays.
@@ -132,27 +126,33 @@ fn host(kernel: &Kernel) -> TokenStream {
     let entry = kernel.entry();
     let full_name = kernel.full_name();
     let contract = kernel.contract();
-    let elements = kernel.elements();
     let elided = lifetime("'_");
-    let layouts = kernel.shared().map(|param| as_shared(&param.with_lifetime(&elided)));
+    let layouts = kernel.shared().map(|param| {
+        let ty = param.with_lifetime(&elided);
+        let shared = as_shared(&ty);
+        quote_spanned!(ty.span()=> #shared::LAYOUT)
+    });
 
     let given = lifetime("'__given");
     let args = kernel.launched().map(|param| {
-        let param = as_param(&param.with_lifetime(&given));
-        quote!(#param::Arg<#given, __R>)
+        let ty = param.with_lifetime(&given);
+        let param = as_param(&ty);
+        quote_spanned!(ty.span()=> #param::Arg<#given, __R>)
     });
     let arg_names: Vec<_> =
         (0..kernel.launched().count()).map(|i| Ident::new(&format!("arg{i}"), Span::mixed_site())).collect();
     let packs = kernel.launched().zip(&arg_names).map(|(param, arg)| {
-        let param = as_param(&param.with_lifetime(&elided));
-        quote!(#param::pack::<__R>(#arg, &mut packed);)
+        let ty = param.with_lifetime(&elided);
+        let param = as_param(&ty);
+        quote_spanned!(ty.span()=> #param::pack::<__R>(#arg, &mut packed);)
     });
 
     let mut index = 0_usize;
     let values = kernel.params.iter().map(|param| {
         let ty = param.with_lifetime(&elided);
         if !param.is_shared() {
-            return quote_spanned!(ty.span()=> ::gpu_std::host::next_param::<#ty>(&mut args));
+            let param = as_param(&ty);
+            return quote_spanned!(ty.span()=> #param::assemble(args.read(), args.read()));
         }
         let shared = as_shared(&ty);
         index += 1;
@@ -167,13 +167,11 @@ fn host(kernel: &Kernel) -> TokenStream {
         }
     });
     quote! {
-        #elements
-
         // SAFETY: the arguments are packed and read in the order of the parameters, of which the entry is made as well.
         unsafe impl ::gpu_std::host::Entry for #entry {
             const NAME: &'static ::core::primitive::str = #full_name;
             const CONTRACT: ::gpu_std::Contract = #contract;
-            const SHARED: &'static [::core::alloc::Layout] = &[#(#layouts::LAYOUT),*];
+            const SHARED: &'static [::core::alloc::Layout] = &[#(#layouts),*];
 
             type Args<#given, __R: ::gpu_std::host::Runtime> = (#(#args,)*);
 
@@ -203,7 +201,6 @@ fn host(kernel: &Kernel) -> TokenStream {
 fn device(kernel: &Kernel) -> TokenStream {
     let full_name = kernel.full_name();
     let contract = kernel.contract();
-    let elements = kernel.elements();
     let lent = lifetime("'__lent");
     let elided = lifetime("'_");
 
@@ -225,21 +222,20 @@ fn device(kernel: &Kernel) -> TokenStream {
                         ::gpu_std::device::SharedStorage::new();
                 });
                 let shared = as_shared(&param.with_lifetime(&elided));
-                return quote!(#shared::enter(#name.start(), &scope));
+                return quote_spanned!(ty.span()=> #shared::enter(#name.start(), &scope));
             }
             let (head, tail) = (
                 Ident::new(&format!("head{i}"), Span::mixed_site()),
                 Ident::new(&format!("tail{i}"), Span::mixed_site()),
             );
             let lent = as_param(&param.with_lifetime(&lent));
-            entry_params.extend(quote!(#head: #lent::Head, #tail: #lent::Tail,));
+            entry_params.extend(quote_spanned!(ty.span()=> #head: #lent::Head, #tail: #lent::Tail,));
             let param = as_param(&ty);
-            quote!(#param::assemble(#head, #tail))
+            quote_spanned!(ty.span()=> #param::assemble(#head, #tail))
         })
         .collect();
     let call = kernel.call(values.into_iter().map(ToTokens::into_token_stream));
     quote! {
-        #elements
         #storage
 
         #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]

@@ -1,10 +1,15 @@
 //! `#[kernel]`: reads the function, refuses what cannot be a kernel, all mistakes at once, and hands over to
 //! [`expand`](crate::expand).
 
-use proc_macro2::{Span, TokenStream};
-use syn::{Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Type, spanned::Spanned};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Type};
 
-use crate::{contract::Contract, expand::expand, param::Param};
+use crate::{
+    contract::Contract,
+    expand::expand,
+    param::{Param, text},
+};
 
 /// A function that is fit to be a kernel.
 pub(crate) struct Kernel {
@@ -21,7 +26,17 @@ impl Kernel {
 }
 
 pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<TokenStream> {
-    let function: ItemFn = syn::parse2(function)?;
+    let function: ItemFn = match syn::parse2(function.clone()) {
+        Ok(function) => function,
+        // What does not look like a function is refused by us; a function with a syntax error by its own message.
+        Err(_) if !function.clone().into_iter().any(|token| token.to_string() == "fn") => {
+            return Err(Error::new_spanned(
+                function,
+                "`#[kernel]` makes a function a kernel: this is not one",
+            ));
+        }
+        Err(error) => return Err(error),
+    };
     let mut mistakes = Mistakes(None);
     let contract = mistakes.keep(syn::parse2::<Contract>(contract)).unwrap_or_default();
     check_signature(&function.sig, &mut mistakes);
@@ -58,40 +73,42 @@ fn is_unsafe(signature: &Signature) -> bool {
 }
 
 fn check_signature(signature: &Signature, mistakes: &mut Mistakes) {
-    let mut refuse = |span: Option<Span>, message: &str| {
-        if let Some(span) = span {
-            mistakes.add(Error::new(span, message));
+    fn refuse<T: ToTokens>(mistakes: &mut Mistakes, what: Option<T>, message: &str) {
+        if let Some(what) = what {
+            mistakes.add(Error::new_spanned(what, message));
         }
-    };
-    refuse(signature.constness.map(|token| token.span()), "a kernel cannot be `const`: it runs on a device");
+    }
+    refuse(mistakes, signature.constness.as_ref(), "a kernel cannot be `const`: it runs on a device");
     refuse(
-        signature.asyncness.map(|token| token.span()),
+        mistakes,
+        signature.asyncness.as_ref(),
         "a kernel cannot be `async`: launches are, and return when the work is queued",
     );
     refuse(
-        signature.abi.as_ref().map(Spanned::span),
+        mistakes,
+        signature.abi.as_ref(),
         "a kernel is declared without an ABI: `#[kernel]` makes the entry",
     );
-    refuse(
-        signature.variadic.as_ref().map(Spanned::span),
-        "a kernel has a fixed number of parameters: take a slice",
-    );
+    refuse(mistakes, signature.variadic.as_ref(), "a kernel has a fixed number of parameters: take a slice");
     let generics = &signature.generics;
     refuse(
-        (!generics.params.is_empty()).then(|| generics.params.span()),
+        mistakes,
+        (!generics.params.is_empty()).then_some(&generics.params),
         "a kernel has no generic parameters, because device code needs concrete types: call a generic function from one \
          kernel per type. Lifetimes are left out",
     );
     refuse(
-        generics.where_clause.as_ref().map(Spanned::span),
+        mistakes,
+        generics.where_clause.as_ref(),
         "a kernel has no `where` clause, because it has no generic parameters",
     );
     let returned = match &signature.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) if matches!(&**ty, Type::Tuple(unit) if unit.elems.is_empty()) => None,
-        ReturnType::Type(_, ty) => Some(ty.span()),
+        ReturnType::Type(_, ty) => Some(ty),
     };
     refuse(
+        mistakes,
         returned,
         "a kernel returns nothing: it writes its results to memory that it takes, such as `PerThread<T>`",
     );
@@ -111,9 +128,12 @@ fn check_attribute(attribute: &Attribute) -> Result<()> {
         "unsafe",
     ];
     match REFUSED.iter().find(|name| attribute.path().is_ident(name)) {
-        Some(name) => Err(Error::new(
-            attribute.span(),
-            format!("`{name}` has no meaning for a kernel, of which rustc sees a handle and an entry"),
+        Some(_) => Err(Error::new_spanned(
+            attribute,
+            format!(
+                "`{}` has no meaning for a kernel: what launches call is the entry that `#[kernel]` makes",
+                text(attribute.to_token_stream())
+            ),
         )),
         None => Ok(()),
     }

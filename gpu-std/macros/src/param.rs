@@ -6,7 +6,6 @@ use syn::{
     Error, FnArg, GenericArgument, Lifetime, Pat, PathArguments, PointerMutability, Result, Token, Type,
     parse_quote,
     punctuated::Punctuated,
-    spanned::Spanned,
     visit::{self, Visit},
     visit_mut::{self, VisitMut},
 };
@@ -29,8 +28,8 @@ impl Param {
         let arg = match arg {
             FnArg::Typed(arg) => arg,
             FnArg::Receiver(receiver) => {
-                return Err(Error::new(
-                    receiver.span(),
+                return Err(Error::new_spanned(
+                    receiver,
                     "a kernel is a free function: it has no `self`; pass what it needs by value",
                 ));
             }
@@ -38,16 +37,16 @@ impl Param {
         if let Some(attribute) =
             arg.attrs.iter().find(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
         {
-            return Err(Error::new(
-                attribute.span(),
+            return Err(Error::new_spanned(
+                attribute,
                 "parameters of a kernel cannot depend on `cfg`: they are the same on host and device",
             ));
         }
         match &*arg.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {}
             pat => {
-                return Err(Error::new(
-                    pat.span(),
+                return Err(Error::new_spanned(
+                    pat,
                     "a kernel's parameter is a name: take the value apart in the body",
                 ));
             }
@@ -67,17 +66,6 @@ impl Param {
         let mut ty = self.ty.clone();
         InsertLifetime(lifetime).visit_type_mut(&mut ty);
         ty
-    }
-
-    /// The element if it is written as a slice.
-    pub(crate) fn slice_element(&self) -> Option<&Type> {
-        match plain(&self.ty) {
-            Type::Reference(reference) => match plain(&reference.elem) {
-                Type::Slice(slice) => Some(&slice.elem),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 }
 
@@ -124,7 +112,7 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
         Type::ImplTrait(_) => "a kernel has no generic parameters: name the type".to_owned(),
         _ => return check_lifetimes(ty),
     };
-    Err(Error::new(ty.span(), message))
+    Err(Error::new_spanned(ty, message))
 }
 
 /// Refuses lifetimes that are written out.

@@ -4,7 +4,7 @@ use core::{alloc::Layout, mem::MaybeUninit};
 use std::vec::Vec;
 
 use super::{Access, RawSlice};
-use crate::{DeviceCopy, param::Param};
+use crate::DeviceCopy;
 
 /// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
 ///
@@ -112,20 +112,5 @@ impl ArgReader<'_> {
         self.next += 1;
         // SAFETY: the caller promises that the bytes at the offset, written by `push`, are a `T`.
         unsafe { self.args.storage.as_ptr().cast::<u8>().add(value.offset).cast::<T>().read() }
-    }
-}
-
-/// The next parameter.
-///
-/// # Safety
-/// As for [`Kernel::run_thread`](super::Kernel::run_thread), of a kernel whose next parameter is a `P`.
-#[doc(hidden)]
-#[inline]
-pub unsafe fn next_param<P: Param>(args: &mut ArgReader<'_>) -> P {
-    // SAFETY: `P::pack` wrote a head and a tail, and the caller promises that this is the thread's time to read them.
-    unsafe {
-        let head = args.read();
-        let tail = args.read();
-        P::assemble(head, tail)
     }
 }

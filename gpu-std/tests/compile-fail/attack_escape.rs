@@ -1,5 +1,7 @@
 //! Nothing that a kernel borrows can outlive the launch.
 
+#![allow(unused)]
+
 use std::sync::Mutex;
 
 use gpu_std::prelude::*;

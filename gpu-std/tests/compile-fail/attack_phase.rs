@@ -1,5 +1,7 @@
 //! An array is not used in a phase that is over, nor twice at once.
 
+#![allow(unused)]
+
 use gpu_std::prelude::*;
 
 #[kernel]

@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use gpu_std::prelude::*;
 
 const NONE: u32 = 0;

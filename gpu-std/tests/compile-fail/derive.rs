@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use gpu_std::prelude::*;
 
 #[derive(Clone, Copy, DeviceCopy)]

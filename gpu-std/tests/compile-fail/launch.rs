@@ -1,5 +1,7 @@
 //! Launches that do not fit their kernels.
 
+#![allow(unused)]
+
 use std::ops::{Deref, DerefMut};
 
 use gpu_std::{

@@ -1,5 +1,7 @@
 //! One buffer cannot be read and written by the same launch.
 
+#![allow(unused)]
+
 use gpu_std::{
     host::{RawRows, RawSlice, Runtime, SafeKernel},
     prelude::*,

@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use gpu_std::prelude::*;
 
 #[kernel]

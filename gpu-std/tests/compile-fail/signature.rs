@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use gpu_std::prelude::*;
 
 #[kernel]
@@ -10,7 +12,7 @@ const fn early(x: &[f32]) {}
 extern "C" fn foreign(x: &[f32]) {}
 
 #[kernel]
-unsafe extern "C" fn variadic(x: u32, ...) {}
+unsafe extern "C" fn variadic(x: u32, _: ...) {}
 
 #[kernel]
 #[inline]
