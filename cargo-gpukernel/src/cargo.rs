@@ -52,21 +52,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The options that decide what a workspace holds.
+    /// The options that decide how cargo reads a workspace.
     pub(crate) fn for_metadata(&self) -> Vec<String> {
-        let mut options = Vec::new();
-        for features in &self.features {
-            options.extend(["--features".to_owned(), features.clone()]);
-        }
-        for (flag, set) in [
-            ("--all-features", self.all_features),
-            ("--no-default-features", self.no_default_features),
-            ("--locked", self.locked),
-            ("--offline", self.offline),
-        ] {
-            options.extend(set.then(|| flag.to_owned()));
-        }
-        options
+        let flags = [("--locked", self.locked), ("--offline", self.offline)];
+        flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.to_owned()).collect()
     }
 
     /// `cargo <words>` with these options. cargo-nextest calls cargo's profile differently: `profile_flag`.
@@ -77,8 +66,13 @@ impl Options {
     ) -> Command {
         let mut command = cargo();
         command.args(words).args(self.for_metadata());
-        if self.release {
-            command.arg("--release");
+        command.args(self.features.iter().flat_map(|features| ["--features", features]));
+        for (flag, set) in [
+            ("--all-features", self.all_features),
+            ("--no-default-features", self.no_default_features),
+            ("--release", self.release),
+        ] {
+            command.args(set.then_some(flag));
         }
         let mut valued = |flag: &str, value: Option<&OsStr>| {
             if let Some(value) = value {

@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         workspace.root()
     );
     if args.cargo.release || args.cargo.profile.is_some() {
-        status::warn("kernels are always compiled for speed; `--release` and `--profile` change nothing here");
+        status::warn(
+            "kernels are always compiled for speed; `--release` and `--profile` change nothing here",
+        );
     }
     let toolchain = setup::ensure()?;
     for package in crates {

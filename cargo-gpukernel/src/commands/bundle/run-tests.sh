@@ -104,7 +104,7 @@ for binary in "$bundle"/tests/*; do
 done
 
 if [ "$markdown" = yes ]; then
-    echo "## $date"
+    echo "## $date: $(echo "$devices" | sed -n '1{s/[,(].*//;s/ *$//;p;}')"
     echo
     echo '| | |'
     echo '|---|---|'
