@@ -55,10 +55,10 @@ pub struct Declaration {
 const MAX_THREADS: u64 = 1024;
 
 impl Declaration {
-    /// The contract, for parameters that ask to be launched along so many axes. `#[kernel]` evaluates it at compile
+    /// The contract, for parameters that ask to be launched along so many axes, 0 for any. `#[kernel]` evaluates it at compile
     /// time, so that what is wrong is an error of rustc.
     #[doc(hidden)]
-    pub const fn contract(self, param_dims: &[u32]) -> Contract {
+    pub const fn contract(self, param_dims: u32) -> Contract {
         let [x, y, z] = match self.block {
             Some(block) => block,
             None => [0; 3],
@@ -97,13 +97,7 @@ impl Declaration {
         };
         assert!(contract.dims == 0 || contract.dims >= block_dims, "`block` has more axes than `dims`");
         if contract.dims == 0 {
-            let mut index = 0;
-            while index < param_dims.len() {
-                if param_dims[index] > contract.dims {
-                    contract.dims = param_dims[index];
-                }
-                index += 1;
-            }
+            contract.dims = param_dims;
             if contract.dims > 0 && contract.dims < block_dims {
                 contract.dims = block_dims;
             }
@@ -129,21 +123,21 @@ mod tests {
 
     #[test]
     fn parameters_give_the_axes_that_are_not_declared() {
-        assert_eq!(OPEN.contract(&[0, 0]), Contract::NONE);
-        assert_eq!(OPEN.contract(&[0, 1]).dims, 1);
-        assert_eq!(OPEN.contract(&[1, 2, 0]).dims, 2);
-        assert_eq!(Declaration { dims: Some(3), ..OPEN }.contract(&[1]).dims, 3);
+        assert_eq!(OPEN.contract(0), Contract::NONE);
+        assert_eq!(OPEN.contract(1).dims, 1);
+        assert_eq!(OPEN.contract(2).dims, 2);
+        assert_eq!(Declaration { dims: Some(3), ..OPEN }.contract(1).dims, 3);
         let block = Declaration { block: Some([32, 8, 1]), ..OPEN };
-        assert_eq!(block.contract(&[1]).dims, 2);
-        assert_eq!(block.contract(&[]).dims, 0);
-        assert_eq!(Declaration { block: Some([256, 1, 1]), ..OPEN }.contract(&[1]).dims, 1);
-        assert_eq!(Declaration { block: Some([8, 1, 4]), ..OPEN }.contract(&[1]).dims, 3);
+        assert_eq!(block.contract(1).dims, 2);
+        assert_eq!(block.contract(0).dims, 0);
+        assert_eq!(Declaration { block: Some([256, 1, 1]), ..OPEN }.contract(1).dims, 1);
+        assert_eq!(Declaration { block: Some([8, 1, 4]), ..OPEN }.contract(1).dims, 3);
     }
 
     #[test]
     fn impossible_promises_are_refused() {
         let refused =
-            |declaration: Declaration| std::panic::catch_unwind(|| declaration.contract(&[])).is_err();
+            |declaration: Declaration| std::panic::catch_unwind(|| declaration.contract(0)).is_err();
         assert!(refused(Declaration { block: Some([32, 0, 1]), ..OPEN }));
         assert!(refused(Declaration { block: Some([u32::MAX; 3]), ..OPEN }));
         assert!(refused(Declaration { block: Some([1, 1, 128]), ..OPEN }));

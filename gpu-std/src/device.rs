@@ -60,3 +60,8 @@ impl<T, const LEN: usize> Default for SharedStorage<T, LEN> {
         Self::new()
     }
 }
+
+/// The larger of two, at compile time.
+pub const fn max(a: u32, b: u32) -> u32 {
+    if a > b { a } else { b }
+}

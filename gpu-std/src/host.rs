@@ -4,15 +4,16 @@
 
 use core::alloc::Layout;
 
-use crate::{Contract, DeviceCopy};
+use crate::{Contract, DeviceCopy, contract::Declaration, shared::KernelScope};
 
 mod args;
+mod list;
 mod shared;
 mod thread;
 
 pub use args::{ArgReader, PackedArgs};
 #[doc(hidden)]
-pub use shared::shared_array;
+pub use list::{ParamList, SharedList};
 pub use shared::shared_layout;
 pub(crate) use thread::current;
 pub use thread::{BlockOps, ThreadContext, set_current};
@@ -96,13 +97,13 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     unsafe fn run_thread(args: &PackedArgs);
 }
 
-/// What `#[kernel]` implements, with the meaning of [`Kernel`]'s items, for a type of its own that stands for the kernel.
+/// What `#[kernel]` implements, for a type of its own that stands for the kernel.
 ///
 /// It cannot be the type of the kernel's name: a unit struct would take that name from local variables everywhere, a
-/// function does not.
+/// function does not. And the types of the parameters are named once, as `Params`, so that rustc complains of one once.
 ///
 /// # Safety
-/// `pack` must write what `run_thread` and the device entry read.
+/// The entry on the device takes the same parameters.
 #[doc(hidden)]
 #[allow(missing_docs, clippy::missing_safety_doc)]
 #[diagnostic::on_unimplemented(
@@ -110,35 +111,46 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     label = "not a kernel",
     note = "pass the name of a function marked `#[kernel]`"
 )]
-pub unsafe trait Entry: Copy + Send + Sync + 'static {
+pub unsafe trait Body: Copy + Send + Sync + 'static {
     const NAME: &'static str;
-    const CONTRACT: Contract;
-    const SHARED: &'static [Layout];
-    type Args<'a, R: Runtime>;
-    fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs;
-    unsafe fn run_thread(args: &PackedArgs);
+    const DECLARATION: Declaration;
+    /// A tuple of the parameters that a launch gives.
+    type Params<'k>: ParamList;
+    /// A tuple of the shared arrays.
+    type Shared<'k>: SharedList<'k>;
+    /// The contract, checked.
+    const CONTRACT: Contract = Self::DECLARATION.contract(<Self::Params<'static> as ParamList>::DIMS);
+    /// Calls the function.
+    unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
 }
 
-// SAFETY: an entry keeps the promises of a kernel.
-unsafe impl<F, E> Kernel for F
+// SAFETY: arguments are packed and read in the order of the parameters.
+unsafe impl<F, B> Kernel for F
 where
-    F: Fn() -> E + Copy + Send + Sync + 'static,
-    E: Entry,
+    F: Fn() -> B + Copy + Send + Sync + 'static,
+    B: Body,
 {
-    const NAME: &'static str = E::NAME;
-    const CONTRACT: Contract = E::CONTRACT;
-    const SHARED: &'static [Layout] = E::SHARED;
+    const NAME: &'static str = B::NAME;
+    const CONTRACT: Contract = B::CONTRACT;
+    const SHARED: &'static [Layout] = <B::Shared<'static> as SharedList<'static>>::LAYOUTS;
 
-    type Args<'a, R: Runtime> = E::Args<'a, R>;
+    type Args<'a, R: Runtime> = <B::Params<'a> as ParamList>::Args<'a, R>;
 
-    fn pack<R: Runtime>(args: E::Args<'_, R>) -> PackedArgs {
-        E::pack::<R>(args)
+    fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs {
+        let mut packed = PackedArgs::new();
+        <B::Params<'_> as ParamList>::pack::<R>(args, &mut packed);
+        packed
     }
 
     #[inline]
     unsafe fn run_thread(args: &PackedArgs) {
-        // SAFETY: the caller's promise.
-        unsafe { E::run_thread(args) }
+        // SAFETY: the scope is dropped here, where the thread's part of the kernel ends. The caller promises all that
+        // `assemble`, `enter` and the function ask for.
+        unsafe {
+            let scope = KernelScope::new();
+            let shared = B::Shared::enter(&scope);
+            B::call(B::Params::assemble(&mut args.reader()), shared);
+        }
     }
 }
 
@@ -152,15 +164,15 @@ where
 )]
 pub unsafe trait SafeKernel: Kernel {}
 
-// SAFETY: the entry says so.
-unsafe impl<F, E> SafeKernel for F
+// SAFETY: the body says so.
+unsafe impl<F, B> SafeKernel for F
 where
-    F: Fn() -> E + Copy + Send + Sync + 'static,
-    E: SafeEntry,
+    F: Fn() -> B + Copy + Send + Sync + 'static,
+    B: SafeBody,
 {
 }
 
-/// An entry of a function that is not `unsafe`.
+/// The body of a function that is not `unsafe`.
 ///
 /// # Safety
 /// As it says.
@@ -170,4 +182,4 @@ where
     label = "not a kernel, or one declared as `unsafe fn`",
     note = "a kernel declared as `unsafe fn` is launched in `unsafe` code, with `launch_unchecked`"
 )]
-pub unsafe trait SafeEntry: Entry {}
+pub unsafe trait SafeBody: Body {}

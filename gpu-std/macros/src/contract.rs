@@ -1,4 +1,4 @@
-//! The arguments of `#[kernel(…)]`: the launch contract, as written, and as an expression of type `gpu_std::Contract`.
+//! The arguments of `#[kernel(…)]`: the launch contract, as written, and as an expression.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -98,8 +98,8 @@ fn positive(value: Expr) -> Result<Expr> {
 }
 
 impl Contract {
-    /// The expression; `dims` is one of type `&[u32]`: how many axes each parameter asks for.
-    pub(crate) fn expression(&self, dims: &TokenStream) -> TokenStream {
+    /// The contract as an expression of type `Declaration`, which gpu_std checks.
+    pub(crate) fn declaration(&self) -> TokenStream {
         let option = |value: Option<TokenStream>| match value {
             Some(value) => {
                 quote_spanned!(value.span()=> ::core::option::Option::Some(#value))
@@ -121,7 +121,6 @@ impl Contract {
                 max_registers: #max_registers,
                 dims: #own_dims,
             }
-            .contract(#dims)
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use core::alloc::{Layout, LayoutError};
 
-use super::Entry;
-
 /// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`](super::Kernel::SHARED)): one after
 /// another, each aligned.
 ///
@@ -29,22 +27,11 @@ pub const fn shared_layout(arrays: &[Layout]) -> Result<Layout, LayoutError> {
 }
 
 /// The offset of the array `index` in that storage. Asked at compile time, when a panic is an error of rustc.
-const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
+pub(super) const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     match place(arrays, index + 1) {
         Ok((_, offset)) => offset,
         Err(_) => panic!("the shared arrays of this kernel are larger than the address space"),
     }
-}
-
-/// The shared array `INDEX` of the block of the calling thread, which runs the kernel of `E`.
-#[doc(hidden)]
-#[inline]
-pub fn shared_array<E: Entry, const INDEX: usize>() -> *mut u8 {
-    struct Offset<E, const INDEX: usize>(E);
-    impl<E: Entry, const INDEX: usize> Offset<E, INDEX> {
-        const VALUE: usize = shared_offset(E::SHARED, INDEX);
-    }
-    super::current().shared.wrapping_add(Offset::<E, INDEX>::VALUE)
 }
 
 /// The layout of the first `count` arrays, and the offset of the last of them.
