@@ -1,4 +1,46 @@
-//! The standard library of GPU kernels.
+//! The standard library of GPU kernels: what a kernel crate is written with.
+//!
+//! A kernel is a safe function that runs once per thread of a launch. It sees its place in the launch, memory that the launch
+//! lends to it, memory that its block shares, and nothing else:
+//!
+//! ```
+//! // A crate of its own, `#![no_std]`.
+//! use gpu_std::prelude::*;
+//!
+//! /// y = a·x + y.
+//! #[kernel]
+//! pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+//!     for (i, y) in y {
+//!         *y += a * x[i];
+//!     }
+//! }
+//! ```
+//!
+//! The same source is compiled for the GPU and, with the same meaning, for the host, where the CPU device runs it. Programs
+//! launch kernels through the crate `gpukernel`.
+//!
+//! | what | where |
+//! |---|---|
+//! | kernels and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
+//! | the thread's place | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], … |
+//! | loops that fit every grid | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
+//! | outputs | [`PerThread`], [`PerThread2d`] |
+//! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
+//! | memory that all threads change | [`Atomic`] |
+//! | mathematics | [`Float`] |
+//!
+//! # What is safe
+//! Safe kernels have no data race and no dangling reference: inputs are read-only for the time of the launch, each thread
+//! writes only what it owns, shared arrays change hands at barriers only, all else is atomic. Indices are checked, and launch
+//! contracts let the compiler prove checks away.
+//!
+//! # Not enforced
+//! | what | what happens on the GPU | how to find it |
+//! |---|---|---|
+//! | All threads of a block that still run come to the same [`sync`], the same number of times. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device passes the place of each barrier to its executor ([`host::BlockOps::barrier_at`]), which can compare them. |
+//! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
+//! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
+//! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |
 #![no_std]
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;

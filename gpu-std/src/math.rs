@@ -270,3 +270,74 @@ float! { f64, sin_cos = __nv_sincos, rem = __nv_fmod:
     acosh() = __nv_acosh;
     atanh() = __nv_atanh;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Float;
+
+    /// The trait's methods, called as a kernel crate does that knows nothing of std.
+    fn through_trait<T: Float>(x: T, y: T) -> [T; 31] {
+        let (sin, cos) = x.sin_cos();
+        [
+            x.floor(),
+            x.ceil(),
+            x.round(),
+            x.round_ties_even(),
+            x.trunc(),
+            x.fract(),
+            x.mul_add(y, x),
+            x.div_euclid(y),
+            x.rem_euclid(y),
+            x.powi(3),
+            x.powf(y),
+            x.sqrt(),
+            x.cbrt(),
+            x.hypot(y),
+            x.exp(),
+            x.exp2(),
+            x.exp_m1(),
+            x.ln(),
+            x.log(y),
+            x.log2(),
+            x.log10(),
+            x.ln_1p(),
+            sin,
+            cos,
+            x.tan(),
+            x.atan2(y),
+            x.sinh(),
+            x.cosh(),
+            x.tanh(),
+            x.asinh(),
+            x.acosh(),
+        ]
+    }
+
+    #[test]
+    fn methods_are_those_of_std() {
+        let (x, y) = (2.5_f64, 1.75_f64);
+        #[rustfmt::skip]
+        let expected = [
+            2.0, 3.0, 3.0, 2.0, 2.0, 0.5, x * y + x, 1.0, 0.75, 15.625, x.powf(y), x.sqrt(), x.cbrt(), x.hypot(y),
+            x.exp(), x.exp2(), x.exp_m1(), x.ln(), x.log(y), x.log2(), x.log10(), x.ln_1p(), x.sin(), x.cos(), x.tan(),
+            x.atan2(y), x.sinh(), x.cosh(), x.tanh(), x.asinh(), x.acosh(),
+        ];
+        assert_eq!(through_trait(x, y), expected);
+        for (value, expected) in through_trait(x as f32, y as f32).into_iter().zip(expected) {
+            assert!((f64::from(value) - expected).abs() <= 1e-5 * expected.abs(), "{value} {expected}");
+        }
+    }
+
+    #[test]
+    fn inverse_functions_invert() {
+        fn check<T: Float + PartialEq + core::fmt::Debug>(half: T, near: impl Fn(T, T) -> bool) {
+            assert!(near(half.asin().sin(), half));
+            assert!(near(half.acos().cos(), half));
+            assert!(near(half.atan().tan(), half));
+            assert!(near(half.atanh().tanh(), half));
+            assert!(near(half.rsqrt().powi(-2), half));
+        }
+        check(0.5_f32, |a, b| (a - b).abs() < 1e-6);
+        check(0.5_f64, |a, b| (a - b).abs() < 1e-15);
+    }
+}

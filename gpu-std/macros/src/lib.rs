@@ -36,6 +36,16 @@ mod param;
 /// | `max_registers = 64` | a thread uses at most so many registers |
 /// | `dims = 2` | the launch has extents other than 1 along so many axes at most |
 ///
+/// Promises that no launch can keep are refused:
+///
+/// ```compile_fail
+/// # use gpu_std::prelude::*;
+/// const TILE: u32 = 64;
+///
+/// #[kernel(block = (TILE, TILE))] // 4096 threads, and a block has at most 1024
+/// fn large() {}
+/// ```
+///
 /// Without `dims`, a kernel that takes `PerThread` is launched along one axis, one that takes `PerThread2d` along two, more
 /// if `block` has more; other kernels promise nothing.
 ///

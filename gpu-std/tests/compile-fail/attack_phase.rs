@@ -46,9 +46,9 @@ fn copy_of_view(tile: Shared<f32, 32>) {
 }
 
 #[kernel]
-fn twice(y: PerThread<f32>) {
-    for (i, a) in y {
-        for (j, b) in y {
+fn twice(mut y: PerThread<f32>) {
+    for (_, a) in &mut y {
+        for (_, b) in &mut y {
             std::mem::swap(a, b);
         }
     }

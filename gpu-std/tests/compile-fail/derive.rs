@@ -27,7 +27,7 @@ struct Borrows {
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 struct Generic<T> {
-    x: *const T,
+    x: (T, T),
 }
 
 #[derive(Clone, Copy, DeviceCopy)]
