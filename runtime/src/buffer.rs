@@ -11,7 +11,7 @@ use gpu_std::DeviceCopy;
 
 use crate::{
     Device, DeviceSlice, Error, Result, Stream,
-    device::Backend,
+    cpu::CpuDevice,
     memory::{Allocation, Owner, Registered},
     stream::StreamBackend,
 };
@@ -52,9 +52,11 @@ impl<T: DeviceCopy> Buffer<T> {
             free_bytes: None,
         };
         let layout = Layout::array::<T>(len).map_err(|_| out_of_memory())?;
-        let memory = match (&device.backend, &stream.backend) {
+        let memory = match &stream.backend {
             _ if layout.size() == 0 => None,
-            (Backend::Cpu(cpu), _) => {
+            StreamBackend::Cuda(stream) => Some(stream.device().allocate(stream, layout.size(), fill)?),
+            StreamBackend::Cpu => {
+                let cpu = CpuDevice::get();
                 let (address, layout) = cpu.allocate(layout, fill).ok_or_else(|| Error::OutOfMemory {
                     device: device.to_string(),
                     asked_bytes: layout.size() as u64,
@@ -62,10 +64,6 @@ impl<T: DeviceCopy> Buffer<T> {
                 })?;
                 Some(Allocation { address, size_bytes: layout.size(), owner: Owner::Cpu(layout) })
             }
-            (Backend::Cuda(cuda), StreamBackend::Cuda(stream)) => {
-                Some(cuda.allocate(stream, layout.size(), fill)?)
-            }
-            (Backend::Cuda(_), StreamBackend::Cpu) => return Err(out_of_memory()),
         };
         Ok(Self { device: device.clone(), len, memory: memory.map(Registered::new), elements: PhantomData })
     }

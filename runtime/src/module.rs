@@ -233,8 +233,12 @@ impl Module {
         }
         let Some(shape) = shape else { return Ok(()) };
 
-        match (&stream.backend, checked.function) {
-            (StreamBackend::Cuda(stream), Some(function)) => {
+        match &stream.backend {
+            // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call, and all memory is
+            // the CPU's. The shape keeps to the contract; what an unsafe kernel asks for is the caller's promise.
+            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape) },
+            StreamBackend::Cuda(stream) => {
+                let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
                 let uses: Vec<_> = allocations
                     .iter()
                     .filter_map(|(allocation, access)| match &allocation.owner {
@@ -248,9 +252,6 @@ impl Module {
                     unsafe { function.launch(stream, shape.grid, shape.block, 0, args.pointers()) }
                 })
             }
-            // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call. The shape keeps to the
-            // contract; what an unsafe kernel asks for is the caller's promise.
-            _ => unsafe { cpu::launch::<K>(&args, shape) },
         }
     }
 }
@@ -272,11 +273,7 @@ impl Inner {
         if self.manifest.no_code.is_some() {
             return Ok(Checked { function: None });
         }
-        let missing = || Error::NoSuchKernel {
-            kernel: K::NAME.to_owned(),
-            crate_name: self.manifest.crate_name.clone(),
-            available: self.manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
-        };
+        let missing = || self.no_such_kernel(K::NAME);
         let kernel = self.manifest.kernel(K::NAME).ok_or_else(missing)?;
         if let Some(difference) = difference(kernel, args, &K::CONTRACT) {
             return Err(Error::StaleImage { kernel: K::NAME.to_owned(), difference });
@@ -286,6 +283,14 @@ impl Inner {
             Some(code) => Some(code.function(&kernel.symbol)?.ok_or_else(missing)?),
         };
         Ok(Checked { function })
+    }
+
+    fn no_such_kernel(&self, kernel: &str) -> Error {
+        Error::NoSuchKernel {
+            kernel: kernel.to_owned(),
+            crate_name: self.manifest.crate_name.clone(),
+            available: self.manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+        }
     }
 }
 

@@ -4,7 +4,10 @@ mod common;
 #[path = "common/ptx.rs"]
 mod ptx;
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use common::on_every_device;
 use gpu_std::prelude::*;
@@ -13,7 +16,11 @@ use gpukernel_image::{Arch, Contract, ImageWriter, Kernel, Manifest, Parameter, 
 
 const LEN: usize = 1 << 14;
 
+/// One test after another: loading and unloading code waits for the whole context, and would hide what a test is after.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 fn on_every_gpu(test: impl Fn(&Device, &ForeignModule) -> Result<()>) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     on_every_device(|device| match device.is_gpu() {
         true => test(device, &device.load_foreign(ptx::KERNELS.as_bytes())?),
         false => Ok(()),
@@ -148,6 +155,7 @@ fn image(change: impl FnOnce(&mut Kernel)) -> Image {
 
 #[test]
 fn one_launch_for_every_device() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     on_every_device(|device| {
         let module = device.load(&image(|_| ()))?;
         assert!(module.kernels().eq(["gpu::add"]));
@@ -166,6 +174,7 @@ fn one_launch_for_every_device() {
 
 #[test]
 fn an_image_of_other_source_is_refused_on_every_device() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     on_every_device(|device| {
         let mut numbers = device.zeroed::<u32>(10)?;
         let mut launch = |image| device.load(&image)?.launch(add, for_each(10), (1, &mut numbers));
