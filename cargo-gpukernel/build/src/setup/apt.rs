@@ -58,13 +58,14 @@ impl Apt {
         output_of(self.command(program).args(arguments), "apt-cache").map_err(|error| error.to_string())
     }
 
-    /// Fetches the package lists. One source among several that fails is not fatal: what matters is whether
-    /// the packages are there afterwards.
+    /// Fetches the package lists. The error tells of any source that failed, though the lists of the others
+    /// are there then: it is fatal only if what is wanted is not in those.
     pub(super) fn update(&self, progress: &Progress<'_>) -> Result<(), String> {
         let lists = self.dir.join("lists");
         let watch = Watch { directory: &lists, patience: Duration::from_secs(60), progress: *progress };
         progress.step("fetching the distribution's package lists", None, || {
-            watch.run(self.command("apt-get").args(["--quiet", "update"]))
+            // Without the option apt ends well also where it reached no source at all.
+            watch.run(self.command("apt-get").args(["--quiet", "-oAPT::Update::Error-Mode=any", "update"]))
         })
     }
 

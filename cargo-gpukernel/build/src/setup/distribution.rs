@@ -15,7 +15,7 @@ use super::{
     SetupOptions,
     apt::{self, Apt, Package},
     download,
-    place::Unfinished,
+    place::{Unfinished, remove_dir},
 };
 use crate::toolchain::{Cache, Core, MINIMUM_RUSTC, Manifest, Probe, output_of};
 
@@ -34,6 +34,9 @@ pub(super) fn install(options: &SetupOptions<'_>, cache: &Cache) -> Result<(), S
             ));
         }
     } else if let Err(reason) = apt.update(progress) {
+        if !apt.has_lists() {
+            return Err(reason);
+        }
         progress.note(&format!("not all package lists could be fetched: {reason}"));
     }
     let compiler = compiler(&apt)?;
@@ -166,6 +169,7 @@ fn fetch(apt: &Apt, package: &Package, options: &SetupOptions<'_>, cache: &Cache
         .ok_or_else(|| format!("apt-get downloaded no file of {}", package.name))?;
     download::check(&file, &package.sha256).map_err(|error| error.to_string())?;
     fs::rename(&file, &target).map_err(|error| format!("{}: {error}", target.display()))?;
+    remove_dir(unfinished.path()).map_err(|error| error.to_string())?;
     Ok(target)
 }
 

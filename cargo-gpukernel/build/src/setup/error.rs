@@ -23,7 +23,8 @@ pub enum SetupError {
     /// A host cannot be reached.
     #[error(
         "cannot download {url}: {reason}\n\
-         Without a network: put {file} into {} and run `cargo gpukernel setup --offline`.", .directory.display()
+         Without a network: put {file} into {} and run `cargo gpukernel setup --offline`, which tells what else \
+         is missing.", .directory.display()
     )]
     Unreachable {
         /// What was asked for.
@@ -35,18 +36,16 @@ pub enum SetupError {
         /// Where a copy of it would be used.
         directory: PathBuf,
     },
-    /// A file is needed that was not fetched before, and there is to be no download.
+    /// Files are needed that were not fetched before, and there is to be no download.
     #[error(
-        "{file} is not in {} and --offline forbids to download it; get it from {origin} and put it there",
-        .directory.display()
+        "--offline forbids to download what is not in {}\n{}Get these files and put them there.",
+        .directory.display(), list(.missing)
     )]
     Offline {
-        /// The file.
-        file: String,
-        /// Where it was looked for.
+        /// The files.
+        missing: Vec<MissingFile>,
+        /// Where they were looked for.
         directory: PathBuf,
-        /// Where it can be had.
-        origin: String,
     },
     /// A file is not what it should be.
     #[error(
@@ -105,6 +104,20 @@ impl SetupError {
     pub(super) fn is_for_want_of_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::NotInIndex { .. } | Self::NoWheels { .. })
     }
+}
+
+/// A file that is to be fetched by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingFile {
+    /// Its name.
+    pub file: String,
+    /// The page where it can be had.
+    pub origin: String,
+}
+
+fn list(missing: &[MissingFile]) -> String {
+    missing.iter().map(|MissingFile { file, origin }| format!("  {file} from {origin}\n")).collect()
 }
 
 /// A way of getting a device rustc that did not work.

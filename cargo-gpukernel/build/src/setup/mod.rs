@@ -19,7 +19,7 @@ mod wheels;
 
 use std::{fmt, str::FromStr};
 
-pub use self::error::{Attempt, SetupError};
+pub use self::error::{Attempt, MissingFile, SetupError};
 use crate::toolchain::{Cache, CudaPart, CudaTools, FindOptions, Toolchain, ToolchainError, choose};
 
 /// How to get a device rustc.

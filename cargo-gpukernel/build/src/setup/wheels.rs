@@ -9,7 +9,7 @@ use std::{
 use zip::ZipArchive;
 
 use super::{
-    SetupError, SetupOptions,
+    MissingFile, SetupError, SetupOptions,
     download::{self, Download},
     index::Index,
     pins::{PinnedFile, Pins},
@@ -34,8 +34,7 @@ pub(super) fn install(options: &SetupOptions<'_>, cache: &Cache) -> Result<PathB
     let progress = &options.find.progress;
     progress.note("NVIDIA's tools come under its CUDA licence: https://docs.nvidia.com/cuda/eula");
     let downloads = cache.make_dir("downloads")?;
-    let files: Vec<PathBuf> =
-        wheels.iter().map(|wheel| fetch(wheel, &downloads, options)).collect::<Result<_, _>>()?;
+    let files = fetch_all(&wheels, &downloads, options)?;
     let unfinished = Unfinished::begin(&parent, name)?;
     for (wheel, file) in wheels.iter().zip(&files) {
         progress.step(&format!("unpacking {} {}", wheel.project, wheel.version), None, || {
@@ -52,30 +51,45 @@ pub(super) fn install(options: &SetupOptions<'_>, cache: &Cache) -> Result<PathB
     unfinished.finish()
 }
 
-fn fetch(wheel: &PinnedFile, downloads: &Path, options: &SetupOptions<'_>) -> Result<PathBuf, SetupError> {
-    let target = downloads.join(&wheel.file);
-    let mut wrong = None;
-    if target.is_file() {
-        match download::check(&target, &wheel.sha256) {
-            Ok(()) => return Ok(target),
-            // Whoever put it there by hand should hear of it rather than have it replaced.
-            Err(error) => wrong = Some(error),
+/// The wheels' files: those fetched before, if their hashes are right, else new ones.
+fn fetch_all(
+    wheels: &[PinnedFile],
+    downloads: &Path,
+    options: &SetupOptions<'_>,
+) -> Result<Vec<PathBuf>, SetupError> {
+    let index = Index::of(&options.find.environment);
+    let target = |wheel: &PinnedFile| downloads.join(&wheel.file);
+    if options.offline {
+        let lacks = |wheel: &&PinnedFile| !target(wheel).is_file();
+        let missing: Vec<MissingFile> = wheels
+            .iter()
+            .filter(lacks)
+            .map(|wheel| MissingFile { file: wheel.file.clone(), origin: index.page(&wheel.project) })
+            .collect();
+        if !missing.is_empty() {
+            return Err(SetupError::Offline { missing, directory: downloads.to_owned() });
         }
     }
-    let index = Index::of(&options.find.environment);
-    if options.offline {
-        return Err(wrong.unwrap_or_else(|| SetupError::Offline {
-            file: wheel.file.clone(),
-            directory: downloads.to_owned(),
-            origin: index.page(&wheel.project),
-        }));
-    }
     let agent = download::agent();
-    let url = index.locate(&agent, &wheel.project, &wheel.file, downloads)?;
-    let title = format!("{} {}", wheel.project, wheel.version);
-    let job =
-        Download { title: &title, url: &url, file: &wheel.file, sha256: &wheel.sha256, directory: downloads };
-    job.fetch(&agent, &options.find.progress)
+    wheels
+        .iter()
+        .map(|wheel| {
+            let target = target(wheel);
+            if target.is_file() {
+                match download::check(&target, &wheel.sha256) {
+                    Ok(()) => return Ok(target),
+                    // Whoever put it there by hand should hear of it rather than have it replaced.
+                    Err(error) if options.offline => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            let url = index.locate(&agent, &wheel.project, &wheel.file, downloads)?;
+            let title = format!("{} {}", wheel.project, wheel.version);
+            let (file, sha256) = (&wheel.file, &wheel.sha256);
+            let job = Download { title: &title, url: &url, file, sha256, directory: downloads };
+            job.fetch(&agent, &options.find.progress)
+        })
+        .collect()
 }
 
 /// Unpacks what lies below `nvidia/cu13/` in the wheel into the root of the toolkit, and its licence beside.
@@ -190,6 +204,10 @@ mod tests {
         SetupOptions::new(FindOptions::new(dir).environment(environment))
     }
 
+    fn fetch(wheel: &PinnedFile, dir: &Path, options: &SetupOptions<'_>) -> Result<PathBuf, SetupError> {
+        fetch_all(std::slice::from_ref(wheel), dir, options).map(|mut files| files.remove(0))
+    }
+
     /// `printf content | sha256sum`
     const SHA256: &str = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
 
@@ -215,8 +233,9 @@ mod tests {
         assert_eq!(
             error,
             format!(
-                "nvidia_a-1.0.whl is not in {} and --offline forbids to download it; get it from \
-                 https://pypi.org/simple/nvidia-a/ and put it there",
+                "--offline forbids to download what is not in {}\n  \
+                 nvidia_a-1.0.whl from https://pypi.org/simple/nvidia-a/\n\
+                 Get these files and put them there.",
                 dir.path().display()
             )
         );

@@ -87,7 +87,8 @@ impl CudaPart {
             // libnvJitLink.so.13 is a link to libnvJitLink.so.13.0.88, or the file itself.
             Self::NvJitLink => {
                 let target = path.canonicalize().ok()?;
-                version_of(target.file_name()?.to_str()?.strip_prefix("libnvJitLink.so.")?)
+                let version = target.file_name()?.to_str()?.strip_prefix("libnvJitLink.so.")?;
+                version.contains('.').then(|| version_of(version)).flatten()
             }
             _ => {
                 // The last line but one: `Cuda compilation tools, release 13.0, V13.0.88`.

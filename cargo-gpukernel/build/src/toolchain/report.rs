@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Cache, CudaPart, CudaTools, Driver, FindOptions, Refusal, Refused, ToolchainError,
+    Cache, CudaPart, CudaTools, Driver, FindOptions, Refused, ToolchainError,
     resolve::{self, Choice},
     rustc::{Core, DEVICE_TARGET, MINIMUM_RUSTC},
     sysroot,
@@ -121,22 +121,19 @@ impl Report {
     fn add_missing_rustc(&mut self, error: ToolchainError) {
         let (note, mend) = match error {
             ToolchainError::NoDeviceRustc { refused } => {
-                // The nearest miss is worth more than the general rule.
-                let lacks_core = refused.iter().find(|one| matches!(one.refusal, Refusal::NoCore { .. }));
-                let note = match lacks_core {
-                    Some(one) => one.refusal.to_string(),
-                    None => format!("no rustc {MINIMUM_RUSTC} or later"),
-                };
                 self.refused.extend(refused.iter().map(Refused::to_string));
-                (note, SETUP)
+                (
+                    format!("no rustc {MINIMUM_RUSTC} or later with core for {DEVICE_TARGET} or rust-src"),
+                    SETUP,
+                )
             }
             ToolchainError::SettingRefused { .. } => (error.to_string(), "change or remove that setting"),
             error => (error.to_string(), SETUP),
         };
         self.parts.push(Part::absent("device rustc", PartStatus::Missing, note, mend));
-        let follows = format!("comes with a device rustc ({DEVICE_TARGET})");
+        let follows = "comes with a device rustc";
         self.parts.push(Part::absent("core for nvptx64", PartStatus::Missing, follows, mend));
-        self.parts.push(Part::absent("libLLVM", PartStatus::Missing, "comes with a device rustc", mend));
+        self.parts.push(Part::absent("libLLVM", PartStatus::Missing, follows, mend));
     }
 
     fn add_cuda(&mut self, tools: &CudaTools) {

@@ -8,7 +8,7 @@ use std::{
 
 use semver::Version;
 
-use super::{Refusal, Source, libllvm::LibLlvm, process::output_of};
+use super::{Refusal, Source, cache::visible_entries, libllvm::LibLlvm, process::output_of};
 
 /// The target triple that kernels are compiled for.
 pub const DEVICE_TARGET: &str = "nvptx64-nvidia-cuda";
@@ -141,13 +141,15 @@ impl Core {
     }
 }
 
-/// Whether this sysroot has `core` for the device.
+/// Whether this sysroot has `core` for the device, and the crates that come with it.
 pub(crate) fn has_core(sysroot: &Path) -> bool {
     let lib = sysroot.join("lib").join("rustlib").join(DEVICE_TARGET).join("lib");
-    std::fs::read_dir(lib).into_iter().flatten().filter_map(Result::ok).any(|entry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        name.starts_with("libcore-") && name.ends_with(".rlib")
+    let files: Vec<_> = visible_entries(&lib);
+    ["libcore-", "liballoc-", "libcompiler_builtins-"].iter().all(|start| {
+        files.iter().any(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(start) && name.ends_with(".rlib")
+        })
     })
 }
 

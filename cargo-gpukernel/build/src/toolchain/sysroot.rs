@@ -175,7 +175,8 @@ mod tests {
         let Core::Source(library) = probe.core.clone() else { panic!("{probe:?}") };
         // Leaves what a build would, in the target directory that it is given.
         let script = "for last; do :; done\nout=\"$CARGO_TARGET_DIR/nvptx64-nvidia-cuda/custom_sysroot/deps\"\n\
-                      mkdir -p \"$out\" && touch \"$out/libcore-1.rlib\"";
+                      mkdir -p \"$out\" && touch \"$out/libcore-1.rlib\" \
+                      \"$out/liballoc-1.rlib\" \"$out/libcompiler_builtins-1.rlib\"";
         super::super::testing::program(&dir.path().join("rust/bin/cargo"), script);
         let cache = Cache::at(dir.path().join("cache"));
         let leftover = cache.dir("sysroots").join(format!(".tmp-1.96.0-{}", key(&probe)));

@@ -56,7 +56,9 @@ impl FakeRustc {
         if self.core {
             let lib = rustlib.join("nvptx64-nvidia-cuda/lib");
             std::fs::create_dir_all(&lib).unwrap();
-            std::fs::write(lib.join("libcore-0123456789abcdef.rlib"), "").unwrap();
+            for name in ["core", "alloc", "compiler_builtins"] {
+                std::fs::write(lib.join(format!("lib{name}-0123456789abcdef.rlib")), "").unwrap();
+            }
         }
         if self.source {
             let library = rustlib.join("src/rust/library");
