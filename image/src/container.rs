@@ -96,7 +96,7 @@ impl<'a> Image<'a> {
         let mut length = [0; 8];
         length.copy_from_slice(&bytes[8..HEADER_BYTES]);
         let slice = |start: usize, len: usize| {
-            let end = start.checked_add(len).unwrap_or(usize::MAX);
+            let end = start.saturating_add(len);
             bytes.get(start..end).ok_or(ImageError::Truncated { needed_bytes: end, found_bytes: bytes.len() })
         };
         let index_len = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
