@@ -135,11 +135,14 @@ fn cargo(input: &CompileInput<'_>) -> Command {
     if !input.options.features.is_empty() {
         command.arg("--features").arg(input.options.features.join(","));
     }
+    // The optimiser runs once, when everything is linked and the contracts are known: what it did before, on each crate alone
+    // and for a CPU's idea of cheap, it could not take back.
+    let mut flags = OsString::from("-Cno-prepopulate-passes");
     if let Some(sysroot) = &input.rustc.sysroot {
-        let mut flags = OsString::from("--sysroot\x1f");
+        flags.push("\x1f--sysroot\x1f");
         flags.push(sysroot);
-        command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     }
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     command
 }
 

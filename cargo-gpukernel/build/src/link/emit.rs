@@ -1,4 +1,4 @@
-//! Step 11: the optimised module goes in, the PTX of each architecture comes out, in parallel.
+//! Step 12: the optimised module goes in, the PTX of each architecture comes out, in parallel.
 
 use std::thread;
 
@@ -31,7 +31,8 @@ fn emit(llvm: &'static Llvm, bitcode: &[u8], arch: Arch) -> Result<String, LinkE
     let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
     let ptx = machine.emit_ptx(module)?;
     // LLVM only warns about a processor that it does not know, and takes another one.
-    if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string())) {
+    if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string()))
+    {
         let (major, minor, patch) = llvm.version();
         return Err(LinkError::UnknownArch { arch, llvm: format!("{major}.{minor}.{patch}") });
     }

@@ -1,14 +1,15 @@
-//! Step 8: nothing but kernels is visible from outside, so that everything else may be inlined, changed or dropped.
+//! Step 7: nothing but kernels is visible from outside, so that everything else may be inlined, changed or dropped.
 //! It also lets code generation rename what has dots in its name, which PTX does not allow.
 
-use super::entries::Entry;
+use super::{entries::Entry, shared};
 use crate::llvm::{Linkage, Module};
 
 /// Makes every definition internal that is not a kernel.
 pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
     let is_kernel = |function| kernels.iter().any(|kernel| kernel.function == function);
     let functions = module.functions().into_iter().filter(|function| !is_kernel(*function));
-    for value in functions.chain(module.globals()) {
+    let globals = module.globals().into_iter().filter(|global| !shared::is_shared_array(*global));
+    for value in functions.chain(globals) {
         if !value.is_declaration() && !value.name().starts_with("llvm.") {
             value.set_linkage(Linkage::Internal);
         }

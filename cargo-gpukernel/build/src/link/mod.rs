@@ -5,15 +5,16 @@
 //!
 //! 1. [`collect`]: the modules of the kernel crate, its dependencies and `core`, foreign debug info dropped
 //! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts
-//! 3. [`shared`]: statics of shared memory move to its address space
-//! 4. [`panics`]: panics become traps
-//! 5. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
-//! 6. [`ranges`]: contracts become ranges of the indices
-//! 7. [`contraction`]: a·b+c may become one instruction
-//! 8. [`internalise`]: nothing but kernels is visible from outside
-//! 9. `default<O3>`
-//! 10. [`undefined`]: what is still missing is an error
-//! 11. [`emit`]: PTX per architecture, in parallel
+//! 3. [`panics`]: panics become traps
+//! 4. [`contraction`]: a·b+c may become one instruction
+//! 5. [`remainder`]: remainders of floats become exact ones
+//! 6. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
+//! 7. [`internalise`]: nothing but kernels is visible from outside
+//! 8. [`ranges`]: contracts become ranges of the indices
+//! 9. [`optimise`]
+//! 10. [`shared`]: statics of shared memory move to its address space
+//! 11. [`undefined`]: what is still missing is an error
+//! 12. [`emit`]: PTX per architecture, in parallel
 
 mod call_graph;
 mod collect;
@@ -21,9 +22,11 @@ mod contraction;
 mod emit;
 mod entries;
 mod internalise;
+mod optimise;
 mod panics;
 mod prelude;
 mod ranges;
+mod remainder;
 mod shared;
 mod undefined;
 
@@ -86,7 +89,9 @@ pub enum LinkError {
         symbol: String,
     },
     /// LLVM cannot generate code for an architecture.
-    #[error("LLVM {llvm} of the device rustc cannot generate code for {arch}: leave it out, or use a newer rustc")]
+    #[error(
+        "LLVM {llvm} of the device rustc cannot generate code for {arch}: leave it out, or use a newer rustc"
+    )]
     UnknownArch {
         /// The architecture.
         arch: Arch,
@@ -122,19 +127,23 @@ pub(crate) fn link(
     let module = timings.step("read and link bitcode", || collect::collect(&context, input))?;
     let kernels = timings.step("prepare kernels", || {
         let kernels = entries::find_and_mark(&module)?;
-        shared::move_to_shared_memory(&module);
         panics::trap_on_panic(&module);
+        if input.contraction {
+            contraction::allow(&module);
+        }
+        remainder::make_exact(&module);
         prelude::link(&context, &module, input.libdevice.as_deref())?;
         internalise::internalise(&module, &kernels);
         module.run_passes("globaldce,always-inline", &machine)?;
         ranges::set_ranges(&module, &kernels);
-        if input.contraction {
-            contraction::allow(&module);
-        }
         module.verify()?;
         Ok::<_, LinkError>(kernels)
     })?;
-    timings.step("optimise", || module.run_passes("default<O3>", &machine))?;
+    timings.step("optimise", || {
+        optimise::optimise(&module, &machine)?;
+        shared::move_to_shared_memory(&module);
+        optimise::optimise_address_spaces(&module, &machine)
+    })?;
     undefined::check(&module, &kernels, input.libdevice.is_some())?;
 
     Ok(Linked {

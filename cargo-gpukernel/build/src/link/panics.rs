@@ -1,19 +1,19 @@
-//! Step 4: panics become traps.
+//! Step 3: panics become traps.
 //!
-//! A function of `core` or `alloc` that is cold and never returns ends in a panic. Each is replaced by a trap that is inlined
+//! A function of `core`, `alloc` or gpu-std that is cold and never returns ends in a panic. Each is replaced by a trap that is inlined
 //! where it was called, so that the messages, the formatting code and the stack for its arguments all fall away.
 
 use std::collections::HashSet;
 
 use crate::llvm::{Linkage, Module, Position};
 
-/// Replaces the panicking functions of `core` and `alloc`.
+/// Replaces the panicking functions of the libraries.
 pub(super) fn trap_on_panic(module: &Module<'_>) {
     let mut traps = HashSet::new();
     for function in module.functions() {
         let panics = function.has_attribute(Position::Function, "cold")
             && function.has_attribute(Position::Function, "noreturn")
-            && is_of_core(&function.name());
+            && is_of_library(&function.name());
         // `panic_fmt` and what it calls carry no `cold`.
         if !(panics || is_panic_runtime(&function.name())) || !function.is_used() {
             continue;
@@ -35,10 +35,10 @@ pub(super) fn trap_on_panic(module: &Module<'_>) {
     }
 }
 
-fn is_of_core(symbol: &str) -> bool {
+fn is_of_library(symbol: &str) -> bool {
     let name = format!("{:#}", rustc_demangle::demangle(symbol));
     // An instance of a generic function is named after the crate that has the generic.
-    name.starts_with("core::") || name.starts_with("alloc::")
+    ["core::", "alloc::", "gpu_std::"].iter().any(|of| name.starts_with(of))
 }
 
 fn is_panic_runtime(symbol: &str) -> bool {
@@ -51,11 +51,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_core_by_its_mangled_names() {
-        assert!(is_of_core("_RNvNtCsecZUgW8dPlX_4core9panicking18panic_bounds_check"));
+    fn knows_the_libraries_by_its_mangled_names() {
+        assert!(is_of_library("_RNvNtCsecZUgW8dPlX_4core9panicking18panic_bounds_check"));
         assert!(is_panic_runtime("_RNvNtCsecZUgW8dPlX_4core9panicking9panic_fmt"));
-        assert!(is_of_core("_RNvNtCsecZUgW8dPlX_4core6option13unwrap_failed"));
-        assert!(!is_of_core("_ZN1k6entry117h8362b3751eafdbb9E"));
+        assert!(is_of_library("_RNvNtCsecZUgW8dPlX_4core6option13unwrap_failed"));
+        assert!(!is_of_library("_ZN1k6entry117h8362b3751eafdbb9E"));
         assert!(!is_panic_runtime("panicking"));
     }
 }

@@ -1,4 +1,4 @@
-//! Step 6: launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
+//! Step 8: launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
 //!
 //! Every read of a special register gets the range that holds for all kernels which reach it. A range of one value is that
 //! value. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of

@@ -1,15 +1,24 @@
-//! Step 3: statics of shared memory move to its address space.
+//! Step 10: statics of shared memory move to its address space.
 //!
 //! Rust has no address spaces. The macro puts shared arrays into section `.gpukernel.shared`; replacing each by a global in
 //! address space 3, cast to a generic pointer, lets LLVM infer the space at every use: `ld.shared`, `st.shared`.
+//!
+//! It comes after the optimiser, which does not know that such a cast is never null and would keep every check of an
+//! `Option<&T>`.
 
-use crate::llvm::{Linkage, Module};
+use crate::llvm::{Linkage, Module, Value};
 
 const SHARED_SECTION: &str = ".gpukernel.shared";
 
+/// Whether a global is a shared array that has not been moved yet. Until then it stays visible from outside: the optimiser
+/// may split and fold what only this module sees.
+pub(super) fn is_shared_array(global: Value<'_>) -> bool {
+    global.section() == SHARED_SECTION
+}
+
 /// Replaces every static of the section.
 pub(super) fn move_to_shared_memory(module: &Module<'_>) {
-    let statics = module.globals().into_iter().filter(|global| global.section() == SHARED_SECTION);
+    let statics = module.globals().into_iter().filter(|global| is_shared_array(*global));
     for (index, global) in statics.enumerate() {
         // PTX names hold no dots, mangled names may.
         let name = format!("gpukernel_shared_{index}");

@@ -134,6 +134,8 @@ functions! {
     LLVMGetNextInstruction(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsACallInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetCalledValue(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMGetInstructionOpcode(*mut LLVMValue) -> c_int;
+    LLVMInstructionEraseFromParent(*mut LLVMValue);
     LLVMCanValueUseFastMathFlags(*mut LLVMValue) -> c_int;
     LLVMGetFastMathFlags(*mut LLVMValue) -> c_uint;
     LLVMSetFastMathFlags(*mut LLVMValue, c_uint);
@@ -154,6 +156,8 @@ functions! {
     LLVMGetAsString(*mut LLVMValue, *mut usize) -> *const c_char;
     LLVMGetFirstUse(*mut LLVMValue) -> *mut LLVMUse;
     LLVMReplaceAllUsesWith(*mut LLVMValue, *mut LLVMValue);
+    LLVMPrintTypeToString(*mut LLVMType) -> *mut c_char;
+    LLVMFunctionType(*mut LLVMType, *mut *mut LLVMType, c_uint, c_int) -> *mut LLVMType;
     LLVMTypeOf(*mut LLVMValue) -> *mut LLVMType;
     LLVMGetUndef(*mut LLVMType) -> *mut LLVMValue;
     LLVMConstAddrSpaceCast(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
@@ -175,6 +179,7 @@ functions! {
 
     LLVMCreateBuilderInContext(*mut LLVMContext) -> *mut LLVMBuilder;
     LLVMDisposeBuilder(*mut LLVMBuilder);
+    LLVMPositionBuilderBefore(*mut LLVMBuilder, *mut LLVMValue);
     LLVMPositionBuilderAtEnd(*mut LLVMBuilder, *mut LLVMBasicBlock);
     LLVMBuildCall2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildUnreachable(*mut LLVMBuilder) -> *mut LLVMValue;

@@ -211,6 +211,33 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands and gives its type. The
+    /// instruction and copies of it must not be used again.
+    pub(crate) fn replace_by_call(&self, instruction: Value<'c>, name: &str) {
+        let llvm = self.context.llvm;
+        let name = c_string(name);
+        let mut operands: Vec<_> = instruction.operands().map(|operand| operand.raw).collect();
+        // SAFETY: the function is declared with the types of the operands and of the instruction, the call stands where the
+        // instruction stood, and nothing uses that any more when it is erased.
+        unsafe {
+            let mut types: Vec<_> = operands.iter().map(|operand| (llvm.LLVMTypeOf)(*operand)).collect();
+            let count = operands.len() as u32;
+            let result = (llvm.LLVMTypeOf)(instruction.raw);
+            let function_type = (llvm.LLVMFunctionType)(result, types.as_mut_ptr(), count, 0);
+            let mut function = (llvm.LLVMGetNamedFunction)(self.raw, name.as_ptr());
+            if function.is_null() {
+                function = (llvm.LLVMAddFunction)(self.raw, name.as_ptr(), function_type);
+            }
+            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
+            (llvm.LLVMPositionBuilderBefore)(builder, instruction.raw);
+            let build = llvm.LLVMBuildCall2;
+            let call = build(builder, function_type, function, operands.as_mut_ptr(), count, c"".as_ptr());
+            (llvm.LLVMDisposeBuilder)(builder);
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, call);
+            (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
+        }
+    }
+
     /// A new function of the type of `like` that does nothing but trap.
     pub(crate) fn add_trap_function(&self, name: &str, like: Value<'c>) -> Option<Value<'c>> {
         let llvm = self.context.llvm;

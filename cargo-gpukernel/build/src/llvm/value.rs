@@ -206,6 +206,21 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Whether it is an `frem` instruction.
+    pub(crate) fn is_float_remainder(self) -> bool {
+        const FREM: i32 = 19;
+        // SAFETY: a live instruction.
+        unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) == FREM }
+    }
+
+    /// Its type as LLVM writes it: `float`, `<2 x double>`.
+    pub(crate) fn type_name(self) -> String {
+        let llvm = self.context.llvm;
+        // SAFETY: a live value; the text is ours to free.
+        let text = unsafe { (llvm.LLVMPrintTypeToString)((llvm.LLVMTypeOf)(self.raw)) };
+        self.context.take_message(text).unwrap_or_default()
+    }
+
     /// Lets the code generator fuse a multiplication and an addition into one instruction.
     pub(crate) fn allow_contraction(self) {
         const ALLOW_CONTRACT: c_uint = 1 << 5;
