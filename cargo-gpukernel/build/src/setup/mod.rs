@@ -1,5 +1,5 @@
 //! Gets what is missing to build kernels, without root, into the user's cache: a device rustc, NVIDIA's
-//! tools, and `core` for the device. See [`Cache`](crate::toolchain::Cache) for what lies where.
+//! tools, and `core` for the device. See [`Cache`] for what lies where.
 //!
 //! In go the options of a search and which way to take; out comes a complete [`Toolchain`]. Whatever was
 //! fetched stays, so an interrupted set-up goes on where it was; two at once take turns.

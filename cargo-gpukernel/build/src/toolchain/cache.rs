@@ -1,20 +1,4 @@
 //! Cache: the folder in which gpukernel keeps what is made or fetched once per user.
-//!
-//! It is `$GPUKERNEL_CACHE`, else `$XDG_CACHE_HOME/gpukernel`, else `~/.cache/gpukernel`:
-//!
-//! ```text
-//! downloads/              wheels and packages as fetched; NAME.part while incomplete. `--offline` reads here
-//! sysroots/VERSION-KEY/   core, alloc and compiler_builtins for the device, one per rustc
-//! rustup/                 a RUSTUP_HOME of our own: toolchains/…
-//! cargo/                  its CARGO_HOME
-//! distribution/VERSION/   the distribution's rustc, unpacked: bin/rustc, usr/…, toolchain.toml
-//! apt/                    package lists and settings of our own for apt
-//! cuda/VERSION/           NVIDIA's tools, laid out as in a CUDA toolkit
-//! locks/                  one file per thing that only one process at a time may make
-//! ```
-//!
-//! Whatever is made appears under its final name by one rename, so a name that exists is complete; names
-//! that begin with `.tmp` are leftovers of interrupted work, removed by the next one to do it.
 
 use std::{
     fs::{File, TryLockError},
@@ -24,6 +8,23 @@ use std::{
 use super::{Environment, Progress, ToolchainError};
 
 /// The user's cache directory.
+///
+/// It is `$GPUKERNEL_CACHE`, else `$XDG_CACHE_HOME/gpukernel`, else `~/.cache/gpukernel`:
+///
+/// ```text
+/// downloads/              wheels and packages as fetched; NAME.part while incomplete. `--offline` reads here
+/// sysroots/VERSION-KEY/   core, alloc and compiler_builtins for the device, one per rustc
+/// rustup/                 a RUSTUP_HOME of our own: toolchains/…
+/// cargo/                  its CARGO_HOME
+/// distribution/VERSION/   the distribution's rustc, unpacked: bin/rustc, usr/…, toolchain.toml
+/// apt/                    package lists and settings of our own for apt
+/// cuda/VERSION/           NVIDIA's tools, laid out as in a CUDA toolkit
+/// locks/                  one file per thing that only one process at a time may make
+/// ```
+///
+/// Whatever is made appears under its final name by one rename, so a name that exists is complete; names
+/// that begin with `.tmp` are leftovers of interrupted work, removed by the next one to do it. (rustup sees to
+/// its own folder: what it left unfinished is found out and installed again.)
 #[derive(Debug, Clone)]
 pub struct Cache {
     root: PathBuf,
