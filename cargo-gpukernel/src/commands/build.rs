@@ -119,9 +119,12 @@ fn present(package: &Package, built: &Built, timings: bool) -> anyhow::Result<()
 fn resources(manifest: &Manifest) -> Option<Table> {
     let mut table = Table::new(["kernel", "arch", "registers", "stack", "spilled", "shared"]);
     for kernel in &manifest.kernels {
-        for (arch, needs) in &kernel.resources {
+        // The crate stands above the table, and the kernel's name in its first row.
+        let path = kernel.name.split_once("::").map_or(kernel.name.as_str(), |(_, path)| path);
+        let names = std::iter::once(path).chain(std::iter::repeat(""));
+        for (name, (arch, needs)) in names.zip(&kernel.resources) {
             table.row([
-                kernel.name.clone(),
+                name.to_owned(),
                 arch.to_string(),
                 needs.registers.to_string(),
                 format!("{} B", needs.stack_bytes),
