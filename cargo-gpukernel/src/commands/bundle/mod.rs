@@ -67,6 +67,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         excluded(package)?;
     }
 
+    check_folder(&args.output)?;
+
     setup::ensure()?;
     let artifacts = match build(args, &packages)? {
         Ok(artifacts) => artifacts,
@@ -188,16 +190,22 @@ fn has_no_tests(executable: &Utf8PathBuf) -> bool {
         .is_ok_and(|output| output.status.success() && output.stdout.is_empty())
 }
 
-/// Makes the folder, or empties it if it is a bundle.
-fn empty(folder: &Path) -> anyhow::Result<()> {
-    let is_new = !folder.exists() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+/// Refuses a folder that holds something else than a bundle.
+fn check_folder(folder: &Path) -> anyhow::Result<()> {
+    let is_free = !folder.exists() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     anyhow::ensure!(
-        is_new || folder.join(script::NAME).is_file(),
+        is_free || folder.join(script::NAME).is_file(),
         "{} is there and is no bundle (it has no `{}`): name another folder with `--output`",
         folder.display(),
         script::NAME
     );
-    if !is_new {
+    Ok(())
+}
+
+/// Makes the folder, or empties it if it is a bundle.
+fn empty(folder: &Path) -> anyhow::Result<()> {
+    check_folder(folder)?;
+    if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
