@@ -48,9 +48,9 @@ pub struct RawRows {
     /// All of them; `len` is `rows * columns`.
     pub slice: RawSlice,
     /// How many rows.
-    pub rows: usize,
+    pub rows: u32,
     /// Elements per row.
-    pub columns: usize,
+    pub columns: u32,
 }
 
 /// What a launch does to memory.
@@ -90,8 +90,8 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     /// # Safety
     /// - A [`ThreadContext`] of a launch of this kernel with these arguments is current, and its `shared` points to storage by
     ///   [`shared_layout`] with all bytes initialised, used by the threads of one block only.
-    /// - The launch keeps to [`CONTRACT`](Self::CONTRACT), its grid has at most `isize::MAX` threads, and each of them runs at
-    ///   most once.
+    /// - The launch keeps to [`CONTRACT`](Self::CONTRACT), its grid has less than 2³² threads along each axis and at most
+    ///   `isize::MAX` in all, and each of them runs at most once.
     /// - The memory that the arguments point to is there and lent to the launch.
     /// - Where the kernel is not a [`SafeKernel`]: what its function asks for.
     unsafe fn run_thread(args: &PackedArgs);

@@ -45,9 +45,8 @@ registers! {
         __gpukernel_grid_dim_x __gpukernel_grid_dim_y __gpukernel_grid_dim_z;
 }
 
-/// A place in the whole grid, or the extents of the grid, counted in threads.
-///
-/// Wider than [`Dim3`]: a grid may have more than 2³² threads along x.
+/// A place in the whole grid, or the extents of the grid, counted in threads. In `usize`, because it is used as an index; a
+/// launch has less than 2³² threads along each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GlobalDim3 {
     /// Along the first axis.
@@ -75,8 +74,11 @@ pub struct GlobalDim3 {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn global_index() -> GlobalDim3 {
     let (block, dim, thread) = (block_index(), block_dim(), thread_index());
-    // A product of two 32-bit values and a third fit in 64 bits; it is one `mad.wide.u32`.
-    let axis = |block: u32, dim: u32, thread: u32| mul_wide(block, dim).wrapping_add(thread as usize);
+    let axis = |block: u32, dim: u32, thread: u32| {
+        // SAFETY: a launch has less than 2³² threads along each axis (`Kernel::run_thread`). One `mad.lo.u32`; that it does not
+        // overflow lets comparisons and conversions stay in 32 bits.
+        unsafe { block.unchecked_mul(dim).unchecked_add(thread) as usize }
+    };
     GlobalDim3 {
         x: axis(block.x, dim.x, thread.x),
         y: axis(block.y, dim.y, thread.y),
@@ -89,7 +91,11 @@ pub fn global_index() -> GlobalDim3 {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn global_dim() -> GlobalDim3 {
     let (grid, block) = (grid_dim(), block_dim());
-    GlobalDim3 { x: mul_wide(grid.x, block.x), y: mul_wide(grid.y, block.y), z: mul_wide(grid.z, block.z) }
+    let axis = |grid: u32, block: u32| {
+        // SAFETY: as in `global_index`.
+        unsafe { grid.unchecked_mul(block) as usize }
+    };
+    GlobalDim3 { x: axis(grid.x, block.x), y: axis(grid.y, block.y), z: axis(grid.z, block.z) }
 }
 
 /// The number of the calling thread in its block, counted along x, then y, then z: the order in which threads form warps.
@@ -124,9 +130,4 @@ pub fn global_rank() -> usize {
 pub fn threads_per_grid() -> usize {
     let dim = global_dim();
     dim.x.wrapping_mul(dim.y).wrapping_mul(dim.z)
-}
-
-#[inline(always)]
-fn mul_wide(a: u32, b: u32) -> usize {
-    (a as usize).wrapping_mul(b as usize)
 }

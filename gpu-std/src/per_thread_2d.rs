@@ -157,12 +157,14 @@ impl<T> FusedIterator for PerThread2dIter<'_, T> {}
 unsafe impl<'s, T: DeviceCopy> Param for PerThread2d<'s, T> {
     type Head = WriteStart<'s, T>;
     /// Rows and columns.
-    type Tail = [usize; 2];
+    type Tail = [u32; 2];
 
     const DIMS: u32 = 2;
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'s, T>, [rows, columns]: [usize; 2]) -> Self {
+    unsafe fn assemble(head: WriteStart<'s, T>, [rows, columns]: [u32; 2]) -> Self {
+        // Of 32 bits, so that places are compared and multiplied in 32 bits.
+        let (rows, columns) = (rows as usize, columns as usize);
         Self { start: head.as_mut_ptr(), rows, columns, lender: PhantomData }
     }
 

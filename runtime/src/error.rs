@@ -216,14 +216,16 @@ pub enum Error {
     },
     /// A launch has more threads than can be counted.
     #[error(
-        "kernel `{kernel}` was launched with {asked} threads, but at most {allowed} can be counted; let each thread do more"
+        "kernel `{kernel}` was launched with {asked} threads {along}, but at most {allowed} can be counted; let each thread do more"
     )]
     TooManyThreads {
         /// The kernel.
         kernel: String,
-        /// Threads of the whole grid.
+        /// Along which axis, or in all.
+        along: &'static str,
+        /// Threads asked for there.
         asked: u128,
-        /// Threads that a grid can have.
+        /// Threads that there can be.
         allowed: u128,
     },
     /// Memory or a stream of one device was used on another.
@@ -253,6 +255,16 @@ pub enum Error {
     NotRows {
         /// Elements in the slice.
         len: usize,
+        /// Elements per row.
+        columns: usize,
+    },
+    /// A slice has more rows or columns than a launch can have threads along an axis.
+    #[error(
+        "{rows} rows of {columns} columns: at most 4294967295 of either can be counted; use parts of the slice"
+    )]
+    TooManyRows {
+        /// Rows in the slice.
+        rows: usize,
         /// Elements per row.
         columns: usize,
     },

@@ -225,13 +225,22 @@ impl Rules<'_> {
         Ok(Dim3::from(asked.map(|extent| extent as u32)))
     }
 
-    /// Kernels count the threads of a grid with `usize` and step by that count (`Kernel::run_thread`).
+    /// Kernels count the threads along an axis with 32 bits, all of them with `usize`, and step by that count
+    /// (`Kernel::run_thread`).
     fn check_total(&self, grid: Dim3, block: Dim3) -> Result<()> {
-        let asked = grid.count().saturating_mul(block.count());
-        if asked <= isize::MAX as u128 {
-            return Ok(());
+        let axis = |blocks: u32, threads: u32| u128::from(blocks) * u128::from(threads);
+        let counts = [
+            ("along x", axis(grid.x, block.x), u32::MAX.into()),
+            ("along y", axis(grid.y, block.y), u32::MAX.into()),
+            ("along z", axis(grid.z, block.z), u32::MAX.into()),
+            ("in all", grid.count().saturating_mul(block.count()), isize::MAX as u128),
+        ];
+        match counts.into_iter().find(|(_, asked, allowed)| asked > allowed) {
+            None => Ok(()),
+            Some((along, asked, allowed)) => {
+                Err(Error::TooManyThreads { kernel: self.kernel.to_owned(), along, asked, allowed })
+            }
         }
-        Err(Error::TooManyThreads { kernel: self.kernel.to_owned(), asked, allowed: isize::MAX as u128 })
     }
 
     fn check_grid(&self, asked: [usize; 3]) -> Result<Dim3> {
@@ -337,8 +346,15 @@ mod tests {
             check(Grid::new(1, (8, 8)), Contract { dims: 1, ..none }),
             Err(Error::TooManyDims { asked: 2, allowed: 1, .. })
         ));
-        let huge = Grid::new((1 << 30, 1 << 15, 1 << 15), 1024);
-        assert!(matches!(check(huge, none), Err(Error::TooManyThreads { .. })));
+        let huge = Grid::new((1 << 27, 1 << 15, 1 << 15), (16, 8, 8));
+        assert!(
+            matches!(check(huge, none), Err(Error::TooManyThreads { along: "in all", .. })),
+            "{:?}",
+            check(huge, none)
+        );
+        let long = Grid::new(1 << 24, 256);
+        assert!(matches!(check(long, none), Err(Error::TooManyThreads { along: "along x", .. })));
+        assert!(matches!(check(Grid::new((1 << 24) - 1, 256), none), Ok(Some(_))));
         assert!(matches!(
             check(Grid::new((1, 65536), 1), none),
             Err(Error::GridTooLarge { axis: 'y', asked: 65536, allowed: 65535, .. })

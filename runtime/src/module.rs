@@ -40,7 +40,11 @@ impl Runtime for ThisRuntime {
     }
 
     fn raw_rows<T: DeviceCopy>(rows: &RowsMut<'_, T>) -> RawRows {
-        RawRows { slice: Self::raw_slice(rows.as_slice()), rows: rows.rows(), columns: rows.columns() }
+        RawRows {
+            slice: Self::raw_slice(rows.as_slice()),
+            rows: rows.rows() as u32,
+            columns: rows.columns() as u32,
+        }
     }
 }
 

@@ -16,8 +16,8 @@ use crate::{DeviceSlice, Error, Result};
 #[derive(Debug)]
 pub struct RowsMut<'a, T: DeviceCopy> {
     slice: &'a mut DeviceSlice<T>,
-    rows: usize,
-    columns: usize,
+    rows: u32,
+    columns: u32,
 }
 
 impl<'a, T: DeviceCopy> RowsMut<'a, T> {
@@ -27,17 +27,21 @@ impl<'a, T: DeviceCopy> RowsMut<'a, T> {
             (len, columns) if columns != 0 && len.is_multiple_of(columns) => len / columns,
             (len, columns) => return Err(Error::NotRows { len, columns }),
         };
-        Ok(Self { slice, rows, columns })
+        // Kernels count rows and columns in 32 bits, as a launch counts its threads along an axis.
+        match (u32::try_from(rows), u32::try_from(columns)) {
+            (Ok(rows), Ok(columns)) => Ok(Self { slice, rows, columns }),
+            _ => Err(Error::TooManyRows { rows, columns }),
+        }
     }
 
     /// How many rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.rows as usize
     }
 
     /// Elements per row.
     pub fn columns(&self) -> usize {
-        self.columns
+        self.columns as usize
     }
 
     /// All elements, row by row.

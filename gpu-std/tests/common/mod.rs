@@ -51,8 +51,8 @@ impl Runtime for Vectors {
     fn raw_rows<T: DeviceCopy>(rows: &Rows<'_, T>) -> RawRows {
         RawRows {
             slice: Self::raw_slice(rows.memory),
-            rows: rows.memory.0.len().checked_div(rows.columns).unwrap_or(0),
-            columns: rows.columns,
+            rows: rows.memory.0.len().checked_div(rows.columns).unwrap_or(0) as u32,
+            columns: rows.columns as u32,
         }
     }
 }
