@@ -3,11 +3,12 @@
 //!
 //! The steps in their order, one file each:
 //!
-//! 1. [`collect`]: the modules of the kernel crate, its dependencies and `core`, foreign debug info dropped
+//! 1. [`collect`]: the modules of the kernel crate and its dependencies
 //! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts
 //! 3. [`panics`]: panics become traps
-//! 4. [`contraction`]: a·b+c may become one instruction
-//! 5. [`remainder`]: remainders of floats become exact ones
+//! 4. [`lowering`]: what NVPTX has no instruction for becomes calls
+//!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, and 3 and 4 for that
+//! 5. [`contraction`]: a·b+c may become one instruction
 //! 6. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
 //! 7. [`internalise`]: nothing but kernels is visible from outside
 //! 8. [`ranges`]: contracts become ranges of the indices
@@ -22,11 +23,11 @@ mod contraction;
 mod emit;
 mod entries;
 mod internalise;
+mod lowering;
 mod optimise;
 mod panics;
 mod prelude;
 mod ranges;
-mod remainder;
 mod shared;
 mod undefined;
 
@@ -124,15 +125,20 @@ pub(crate) fn link(
     let context = Context::new(llvm);
     let machine = TargetMachine::new(&context, &input.lowest.to_string())?;
 
-    let module = timings.step("read and link bitcode", || collect::collect(&context, input))?;
-    let kernels = timings.step("prepare kernels", || {
+    let module = timings.step("read bitcode", || collect::collect(&context, &input.crates))?;
+    let kernels = timings.step("link libraries", || {
         let kernels = entries::find_and_mark(&module)?;
         panics::trap_on_panic(&module);
+        lowering::call_libraries(&module);
+        collect::add_needed(&context, &module, &input.sysroot)?;
+        // Again, for what was added.
+        panics::trap_on_panic(&module);
+        lowering::call_libraries(&module);
         if input.contraction {
             contraction::allow(&module);
         }
-        remainder::make_exact(&module);
         prelude::link(&context, &module, input.libdevice.as_deref())?;
+        collect::forget_processors(&module);
         internalise::internalise(&module, &kernels);
         module.run_passes("globaldce,always-inline", &machine)?;
         ranges::set_ranges(&module, &kernels);

@@ -27,17 +27,18 @@ pub(super) fn link<'c>(
     if let (true, Some(path)) = (needs_libdevice, libdevice) {
         let bytes = fs::read(path)
             .map_err(|error| LinkError::Library { path: path.to_owned(), reason: error.to_string() })?;
-        let library = Module::from_bitcode(context, &bytes, &path.display().to_string())?;
+        let library = Module::from_bitcode_lazily(context, &bytes, &path.display().to_string())?;
         library.set_target_like(module);
-        for function in library.functions() {
-            function.remove_text_attribute("target-cpu");
-            function.remove_text_attribute("target-features");
-        }
-        module.link(library, "libdevice")?;
+        module.link_needed(library, "libdevice")?;
         // What libdevice's `__nvvm_reflect("__CUDA_FTZ")` answers: denormals are kept.
         module.set_flag("nvvm-reflect-ftz", 0);
     }
     Ok(())
+}
+
+/// Whether a function is brought by this step.
+pub(super) fn brings(name: &str) -> bool {
+    name.starts_with("__gpukernel_") || is_of_libdevice(name)
 }
 
 /// Whether a function is one of NVIDIA's math library.

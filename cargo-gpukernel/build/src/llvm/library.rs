@@ -93,6 +93,7 @@ functions! {
     LLVMGetBufferStart(*mut LLVMMemoryBuffer) -> *const c_char;
     LLVMGetBufferSize(*mut LLVMMemoryBuffer) -> usize;
 
+    LLVMGetBitcodeModuleInContext2(*mut LLVMContext, *mut LLVMMemoryBuffer, *mut *mut LLVMModule) -> c_int;
     LLVMParseBitcodeInContext2(*mut LLVMContext, *mut LLVMMemoryBuffer, *mut *mut LLVMModule) -> c_int;
     LLVMParseIRInContext(*mut LLVMContext, *mut LLVMMemoryBuffer, *mut *mut LLVMModule, *mut *mut c_char) -> c_int;
     LLVMWriteBitcodeToMemoryBuffer(*mut LLVMModule) -> *mut LLVMMemoryBuffer;

@@ -18,7 +18,7 @@ use std::{
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use target::TargetMachine;
-pub(crate) use value::{Linkage, Position, Value};
+pub(crate) use value::{Linkage, Opcode, Position, Value};
 
 /// The triple of everything we link.
 pub(crate) const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 
 use super::{
-    Context, LlvmError, TRIPLE, TargetMachine, Value, c_string,
+    Context, Linkage, LlvmError, TRIPLE, TargetMachine, Value, c_string,
     library::{LLVMMemoryBuffer, LLVMModule, LLVMValue},
 };
 
@@ -23,6 +23,24 @@ impl<'c> Module<'c> {
         if failed != 0 {
             return Err(context.failed(format!("read the bitcode {name}"), None));
         }
+        Ok(Self { context, raw })
+    }
+
+    /// Reads the symbols of bitcode, and each body when it is first needed; `name` is for messages.
+    pub(crate) fn from_bitcode_lazily(
+        context: &'c Context,
+        bitcode: &[u8],
+        name: &str,
+    ) -> Result<Self, LlvmError> {
+        let buffer = Buffer::copy(context, bitcode, name);
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: if the call succeeds it takes the buffer over, so that ours must not free it.
+        let failed =
+            unsafe { (context.llvm.LLVMGetBitcodeModuleInContext2)(context.raw, buffer.raw, &mut raw) };
+        if failed != 0 {
+            return Err(context.failed(format!("read the bitcode {name}"), None));
+        }
+        std::mem::forget(buffer);
         Ok(Self { context, raw })
     }
 
@@ -50,6 +68,16 @@ impl<'c> Module<'c> {
             return Err(self.context.failed(format!("link {name}"), None));
         }
         Ok(())
+    }
+
+    /// Moves from `library` what this module needs and does not have, and what that needs.
+    pub(crate) fn link_needed(&self, library: Module<'c>, name: &str) -> Result<(), LlvmError> {
+        for value in library.functions().into_iter().chain(library.globals()) {
+            if !value.is_declaration() && !value.name().starts_with("llvm.") {
+                value.set_linkage(Linkage::OnDemand);
+            }
+        }
+        self.link(library, name)
     }
 
     /// Gives the module the target and the data layout of `like`.
@@ -211,12 +239,17 @@ impl<'c> Module<'c> {
         }
     }
 
-    /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands and gives its type. The
+    /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands (a call's arguments) and
+    /// gives its type. The
     /// instruction and copies of it must not be used again.
     pub(crate) fn replace_by_call(&self, instruction: Value<'c>, name: &str) {
         let llvm = self.context.llvm;
         let name = c_string(name);
         let mut operands: Vec<_> = instruction.operands().map(|operand| operand.raw).collect();
+        if instruction.called().is_some() {
+            // The last operand of a call is what it calls.
+            operands.pop();
+        }
         // SAFETY: the function is declared with the types of the operands and of the instruction, the call stands where the
         // instruction stood, and nothing uses that any more when it is erased.
         unsafe {

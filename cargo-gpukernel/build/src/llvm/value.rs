@@ -30,8 +30,21 @@ impl std::hash::Hash for Value<'_> {
 pub(crate) enum Linkage {
     /// By everyone.
     External = 0,
+    /// By everyone, and dropped if nobody needs it; linking another module in moves it only if that one needs it.
+    OnDemand = 3,
     /// By nobody.
     Internal = 8,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opcode {
+    FloatRemainder,
+    FloatToUnsigned,
+    FloatToSigned,
+    UnsignedToFloat,
+    SignedToFloat,
+    Call,
 }
 
 /// What an attribute belongs to.
@@ -206,11 +219,20 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Whether it is an `frem` instruction.
-    pub(crate) fn is_float_remainder(self) -> bool {
-        const FREM: i32 = 19;
+    /// What an instruction does, if it is one of the operations that are told apart here.
+    pub(crate) fn opcode(self) -> Option<Opcode> {
         // SAFETY: a live instruction.
-        unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) == FREM }
+        let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
+        // llvm-c/Core.h, `LLVMOpcode`.
+        Some(match number {
+            19 => Opcode::FloatRemainder,
+            33 => Opcode::FloatToUnsigned,
+            34 => Opcode::FloatToSigned,
+            35 => Opcode::UnsignedToFloat,
+            36 => Opcode::SignedToFloat,
+            45 => Opcode::Call,
+            _ => return None,
+        })
     }
 
     /// Its type as LLVM writes it: `float`, `<2 x double>`.
