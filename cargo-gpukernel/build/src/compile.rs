@@ -131,7 +131,11 @@ fn cargo(input: &CompileInput<'_>) -> Command {
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
-        .env("CARGO_PROFILE_RELEASE_STRIP", "none");
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none")
+        // Macros run for a moment and take seconds to build: what they are built with is not what kernels are.
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG", "false")
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_CODEGEN_UNITS", "16");
     if !input.options.features.is_empty() {
         command.arg("--features").arg(input.options.features.join(","));
     }
