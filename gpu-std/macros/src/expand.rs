@@ -130,6 +130,12 @@ fn host(kernel: &Kernel) -> TokenStream {
 fn device(kernel: &Kernel) -> TokenStream {
     let name = &kernel.function.sig.ident;
     let (path, declaration) = (kernel.path(), kernel.contract.declaration());
+    // Where rustc points at if a parameter is not what it should be: one place and one type, whatever asks for it, because rustc
+    // says once what it would say twice in the same words.
+    let place = Span::call_site().located_at(kernel.function.sig.paren_token.span.join());
+    // Not to be mistaken for a kernel of that name.
+    let scope = Ident::new("scope", Span::mixed_site());
+    let mut aliases = TokenStream::new();
     let mut storage = TokenStream::new();
     let mut entry_params = TokenStream::new();
     let mut dims = quote!(0);
@@ -143,31 +149,28 @@ fn device(kernel: &Kernel) -> TokenStream {
                 let name = format_ident!("__GPUKERNEL_SHARED_{i}");
                 storage.extend(shared_storage(&name, param));
                 return quote_spanned!(ty.span()=>
-                    <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(#name.start(), &scope)
+                    <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(#name.start(), &#scope)
                 );
             }
-            let forever = param.with_lifetime(&lifetime("'static"));
-            dims = quote_spanned!(forever.span()=>
-                ::gpu_std::device::max(#dims, <#forever as ::gpu_std::param::Param>::DIMS)
-            );
-            let ty = param.with_lifetime(&lifetime("'kernel"));
-            let part = |part: &str| Ident::new(&format!("{part}{i}"), Span::mixed_site());
-            let (head, tail) = (part("head"), part("tail"));
-            let param = quote_spanned!(ty.span()=> <#ty as ::gpu_std::param::Param>);
-            entry_params.extend(quote_spanned!(ty.span()=> #head: #param::Head, #tail: #param::Tail,));
-            quote_spanned!(ty.span()=> #param::assemble(#head, #tail))
+            // The function takes it for any time, and so does not know that it could have it for ever.
+            let ty = param.with_lifetime(&lifetime("'static"));
+            let part = |part: &str| Ident::new(&format!("{part}{i}"), Span::mixed_site().located_at(place));
+            let (alias, head, tail) = (format_ident!("__Param{i}", span = place), part("head"), part("tail"));
+            aliases.extend(quote!(type #alias = #ty;));
+            let param = quote_spanned!(place=> <#alias as ::gpu_std::param::Param>);
+            dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
+            entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
+            quote_spanned!(place=> #param::assemble(#head, #tail))
         })
         .collect();
-    quote! {
-        #storage
-
+    let entry = quote_spanned! {place=>
         #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
         #[unsafe(link_section = ".gpukernel.entry")]
-        unsafe extern "C" fn __gpukernel_entry<'kernel>(#entry_params) {
+        unsafe extern "C" fn __gpukernel_entry(#entry_params) {
             // SAFETY: the scope is dropped here, where the thread's part of the kernel ends; whoever launches keeps the promises
             // about the arguments, and those of the kernel if it asks for any.
             unsafe {
-                let scope = ::gpu_std::shared::KernelScope::new();
+                let #scope = ::gpu_std::shared::KernelScope::new();
                 #name(#(#values),*)
             }
         }
@@ -176,7 +179,8 @@ fn device(kernel: &Kernel) -> TokenStream {
         #[unsafe(link_section = ".gpukernel.meta")]
         static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ #path.len() }> =
             ::gpu_std::device::EntryMeta::new(__gpukernel_entry as *const (), #declaration.contract(#dims), #path);
-    }
+    };
+    quote!(#aliases #storage #entry)
 }
 
 /// The static of a shared array.
