@@ -56,7 +56,8 @@ fn compare_mandelbrot(device: &Device, ours: &Module, theirs: &ForeignModule) ->
     });
     let comparison = compare(our_way, their_way, ROUNDS)?;
     print_row("Mandelbrot 4096² × 256, f32", "", Some(&comparison));
-    let differing = our_pixels.to_vec()?.iter().zip(their_pixels.to_vec()?).filter(|(a, b)| **a != *b).count();
+    let differing =
+        our_pixels.to_vec()?.iter().zip(their_pixels.to_vec()?).filter(|(a, b)| **a != *b).count();
     println!("\n{differing} of {} pixels differ\n", SIZE * SIZE);
     Ok(())
 }
@@ -70,8 +71,12 @@ fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Resu
         Box::new(|| time(device, || ours.launch(saxpy, for_each(LENGTH), (2.0, &x, &mut our_y))));
     let their_way: Way<'_> = Box::new(|| {
         time(device, || {
-            let args =
-                [RawArg::value(2.0_f32), RawArg::slice(&x), RawArg::value(LENGTH), RawArg::slice_mut(&mut their_y)];
+            let args = [
+                RawArg::value(2.0_f32),
+                RawArg::slice(&x),
+                RawArg::value(LENGTH),
+                RawArg::slice_mut(&mut their_y),
+            ];
             // SAFETY: the parameters of `saxpy` in cuda/kernels.cu; both arrays have `LENGTH` elements.
             unsafe { theirs.launch("saxpy", Grid::new(LENGTH / 256, 256), 0, &args) }
         })

@@ -22,7 +22,11 @@ pub struct Comparison {
 ///
 /// # Errors
 /// What a run returns.
-pub fn compare(mut ours: Way<'_>, mut theirs: Way<'_>, rounds: usize) -> Result<Comparison, gpukernel::Error> {
+pub fn compare(
+    mut ours: Way<'_>,
+    mut theirs: Way<'_>,
+    rounds: usize,
+) -> Result<Comparison, gpukernel::Error> {
     for _ in 0..2 {
         ours()?;
         theirs()?;

@@ -76,3 +76,16 @@ pub fn powers(x: &[f64], exponent: i32, out: PerThread<f64>) {
         *out = x[i].powi(exponent);
     }
 }
+
+/// Conversions between floats and 128-bit integers, and arithmetic on those: no GPU has instructions for them.
+#[kernel]
+pub fn wide(numbers: &[f64], integers: &[u128], rounded: PerThread<[f64; 4]>, exact: PerThread<[u128; 4]>) {
+    for (i, rounded) in rounded {
+        let (unsigned, signed) = (integers[i], integers[i] as i128);
+        *rounded = [unsigned as f64, signed as f64, f64::from(unsigned as f32), f64::from(signed as f32)];
+    }
+    for (i, exact) in exact {
+        let (x, n) = (numbers[i], integers[i]);
+        *exact = [x as u128, x as i128 as u128, x as f32 as u128, n / 1_000_000_007 + n % 12_345];
+    }
+}

@@ -2,7 +2,7 @@
 
 use gpukernel::{Device, Module, Result, for_each};
 use gpukernel_device_test_kernels::math::{
-    FUNCTIONS_F32, FUNCTIONS_F64, functions_f32, functions_f64, powers,
+    FUNCTIONS_F32, FUNCTIONS_F64, functions_f32, functions_f64, powers, wide,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -177,6 +177,34 @@ fn integer_powers() {
                 let expected = x.powi(exponent);
                 assert!((found - expected).abs() <= 4.0 * f64::EPSILON * expected, "{x} to the {exponent}");
             }
+        }
+        Ok(())
+    });
+}
+
+/// LLVM ended the process on such conversions, which it cannot lower for NVPTX.
+#[test]
+fn numbers_of_128_bits_are_converted_as_on_the_host() {
+    let integers: Vec<u128> =
+        (0..128).flat_map(|bit| [1 << bit, (1 << bit) - 1, u128::MAX >> bit, 0x5555 << bit]).collect();
+    let numbers: Vec<f64> =
+        integers.iter().enumerate().map(|(i, &n)| n as f64 * [1.0, -0.75, 1.5][i % 3]).collect();
+    on_every_device(|device, module| {
+        let mut rounded = device.zeroed::<[f64; 4]>(integers.len())?;
+        let mut exact = device.zeroed::<[u128; 4]>(integers.len())?;
+        let (numbers_there, integers_there) = (device.upload(&numbers)?, device.upload(&integers)?);
+        let args = (&*numbers_there, &*integers_there, &mut *rounded, &mut *exact);
+        module.launch(wide, for_each(integers.len()), args)?;
+        let (rounded, exact) = (rounded.to_vec()?, exact.to_vec()?);
+        for (i, (&x, &n)) in numbers.iter().zip(&integers).enumerate() {
+            let signed = n as i128;
+            assert_eq!(
+                rounded[i],
+                [n as f64, signed as f64, f64::from(n as f32), f64::from(signed as f32)],
+                "{n}"
+            );
+            let quotient = n / 1_000_000_007 + n % 12_345;
+            assert_eq!(exact[i], [x as u128, x as i128 as u128, x as f32 as u128, quotient], "{x} {n}");
         }
         Ok(())
     });
