@@ -146,6 +146,7 @@ functions! {
     LLVMGetSection(*mut LLVMValue) -> *const c_char;
     LLVMSetSection(*mut LLVMValue, *const c_char);
     LLVMIsDeclaration(*mut LLVMValue) -> c_int;
+    LLVMGetLinkage(*mut LLVMValue) -> c_int;
     LLVMSetLinkage(*mut LLVMValue, c_int);
     LLVMSetVisibility(*mut LLVMValue, c_int);
     LLVMGetNumOperands(*mut LLVMValue) -> c_int;

@@ -73,7 +73,9 @@ impl<'c> Module<'c> {
     /// Moves from `library` what this module needs and does not have, and what that needs.
     pub(crate) fn link_needed(&self, library: Module<'c>, name: &str) -> Result<(), LlvmError> {
         for value in library.functions().into_iter().chain(library.globals()) {
-            if !value.is_declaration() && !value.name().starts_with("llvm.") {
+            // What is local moves only with what needs it as it is, and keeps apart from others of its name: rustc numbers
+            // tables and constants in each module from 0.
+            if !value.is_declaration() && !value.is_local() && !value.name().starts_with("llvm.") {
                 value.set_linkage(Linkage::OnDemand);
             }
         }

@@ -127,6 +127,14 @@ impl<'c> Value<'c> {
         unsafe { !(self.context.llvm.LLVMGetFirstUse)(self.raw).is_null() }
     }
 
+    /// Whether a function or global is seen by nobody outside of its module.
+    pub(crate) fn is_local(self) -> bool {
+        const PRIVATE: i32 = 9;
+        // SAFETY: a live global value.
+        let linkage = unsafe { (self.context.llvm.LLVMGetLinkage)(self.raw) };
+        linkage == Linkage::Internal as i32 || linkage == PRIVATE
+    }
+
     pub(crate) fn set_linkage(self, linkage: Linkage) {
         const DEFAULT_VISIBILITY: i32 = 0;
         // SAFETY: a live global value. Internal symbols must have default visibility, external ones of ours do.
