@@ -74,13 +74,21 @@ impl KernelCrate {
     /// # Errors
     /// What `gpukernel_build::build` says.
     pub fn try_build(&self, options: Options) -> Result<Built, Error> {
+        self.try_build_with(&toolchain(), options)
+    }
+
+    /// Builds it with these options and this toolchain.
+    ///
+    /// # Errors
+    /// What `gpukernel_build::build` says.
+    pub fn try_build_with(&self, toolchain: &Toolchain, options: Options) -> Result<Built, Error> {
         let input = BuildInput {
             crate_path: self.dir.clone(),
             target_dir: device_target_dir(),
             out_dir: self.temp.path().join("out"),
             options,
         };
-        build(&input, &toolchain())
+        build(&input, toolchain)
     }
 
     /// Builds it to look at its PTX.

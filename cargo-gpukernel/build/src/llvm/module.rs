@@ -335,3 +335,56 @@ impl Drop for Buffer<'_> {
         unsafe { (self.context.llvm.LLVMDisposeMemoryBuffer)(self.raw) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        llvm::Llvm,
+        toolchain::{FindOptions, Toolchain},
+    };
+
+    fn llvm() -> &'static Llvm {
+        let rustc = Toolchain::find(&FindOptions::new(".")).unwrap().rustc;
+        let major = u32::try_from(rustc.llvm_version.major).unwrap();
+        Llvm::load(&rustc.libllvm.path, &rustc.libllvm.dependencies, major).unwrap()
+    }
+
+    /// A library with a function that returns what its private table holds. Every one has its table under the same name.
+    fn library(function: &str, value: u32) -> String {
+        format!(
+            "@vtable.0 = private constant i32 {value}\n\
+             define i32 @{function}() {{ %v = load i32, ptr @vtable.0\n ret i32 %v }}\n\
+             define i32 @unneeded_{function}() {{ ret i32 {value} }}\n"
+        )
+    }
+
+    #[test]
+    fn private_tables_of_one_name_do_not_merge() {
+        let context = Context::new(llvm());
+        let caller = "declare i32 @one()\ndeclare i32 @two()\n\
+                      define i32 @sum() { %a = call i32 @one()\n %b = call i32 @two()\n %c = add i32 %a, %b\n ret i32 %c }";
+        let module = Module::from_text(&context, caller, "caller").unwrap();
+        for (name, value) in [("one", 11), ("two", 22)] {
+            let bitcode = Module::from_text(&context, &library(name, value), name).unwrap().to_bitcode();
+            let library = Module::from_bitcode_lazily(&context, &bitcode, name).unwrap();
+            module.link_needed(library, name).unwrap();
+        }
+        module.verify().unwrap();
+        let text = module.to_text();
+        assert!(
+            text.contains("private constant i32 11") && text.contains("private constant i32 22"),
+            "{text}"
+        );
+        assert!(!text.contains("unneeded"), "{text}");
+    }
+
+    #[test]
+    fn what_llvm_refuses_is_an_error_with_its_words() {
+        let context = Context::new(llvm());
+        let error = Module::from_text(&context, "define i32 @f() { ret i64 0 }", "nonsense").err().unwrap();
+        assert!(error.to_string().starts_with("LLVM could not parse nonsense: "), "{error}");
+        let error = Module::from_bitcode(&context, b"BC\xC0\xDEgarbage!", "garbage").err().unwrap();
+        assert!(error.to_string().starts_with("LLVM could not read the bitcode garbage: "), "{error}");
+    }
+}

@@ -1,0 +1,80 @@
+//! What is in an image, with all tools and without.
+
+use std::fs;
+
+use gpukernel_build::{Options, toolchain::CudaTools};
+use gpukernel_image::{CodeKind, Image};
+use gpukernel_tests::{KernelCrate, toolchain};
+
+/// The kinds and architectures of the code in an image.
+fn code(image: &Image<'_>) -> Vec<(CodeKind, String)> {
+    image.code().iter().map(|code| (code.kind(), code.arch().to_string())).collect()
+}
+
+#[test]
+fn without_ptxas_there_is_ptx_alone() {
+    let mut toolchain = toolchain();
+    toolchain.cuda = CudaTools::default();
+    // A crate without mathematics: libdevice is one of the tools.
+    let kernels = KernelCrate::written(
+        "without_tools",
+        "#[kernel] pub fn double(x: PerThread<u32>) { for (_, x) in x { *x *= 2; } }",
+    );
+    let built = kernels.try_build_with(&toolchain, Options::default()).expect("ptxas is optional");
+    let bytes = fs::read(&built.image).expect("the build wrote it");
+    let image = Image::parse(&bytes).expect("it is an image");
+    assert_eq!(code(&image), [(CodeKind::Ptx, "sm_75".to_owned())]);
+    assert!(image.manifest().kernels[0].resources.is_empty());
+    assert_eq!(image.manifest().toolchain.ptxas, None);
+}
+
+#[test]
+fn without_libdevice_mathematics_is_an_error_that_says_where_it_is() {
+    let mut toolchain = toolchain();
+    toolchain.cuda = CudaTools::default();
+    let kernels = KernelCrate::written(
+        "without_libdevice",
+        "#[kernel] pub fn sine(x: PerThread<f32>) { for (_, x) in x { *x = x.sin(); } }",
+    );
+    let error = kernels.try_build_with(&toolchain, Options::default()).expect_err("sin is in libdevice");
+    assert_eq!(
+        error.to_string(),
+        "undefined device function `__nv_sinf`, needed by without_libdevice::sine\n  \
+         it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`"
+    );
+}
+
+#[test]
+fn the_manifest_describes_every_kernel() {
+    let kernels = KernelCrate::written(
+        "described",
+        "
+        pub mod inner {
+            use gpu_std::prelude::*;
+            #[kernel(block = (32, 8), min_blocks = 2, max_registers = 64)]
+            pub fn first(a: f64, b: u8, image: PerThread2d<f32>) {
+                for ((_, _), pixel) in image { *pixel = a as f32 + b as f32; }
+            }
+        }
+        #[kernel(max_block = 256)]
+        pub fn first(x: &[u16], y: PerThread<u16>) { for (i, y) in y { *y = x[i]; } }
+        ",
+    );
+    let built = kernels.try_build(Options::default()).expect("it builds");
+    let names: Vec<_> = built.manifest.kernels.iter().map(|k| (k.name.as_str(), k.symbol.as_str())).collect();
+    // One name twice: the symbols are whole paths.
+    assert_eq!(
+        names,
+        [("described::first", "described__first"), ("described::inner::first", "described__inner__first")]
+    );
+    let [flat, inner] = &built.manifest.kernels[..] else { panic!("two kernels") };
+    let sizes = |kernel: &gpukernel_image::Kernel| -> Vec<_> {
+        kernel.parameters.iter().map(|p| (p.size_bytes, p.align_bytes)).collect()
+    };
+    assert_eq!(sizes(flat), [(8, 8), (8, 8), (8, 8), (8, 8)]);
+    assert_eq!(sizes(inner), [(8, 8), (1, 1), (8, 8), (8, 4)]);
+    assert_eq!(inner.contract.block, Some([32, 8, 1]));
+    assert_eq!((inner.contract.min_blocks, inner.contract.max_registers), (Some(2), Some(64)));
+    assert_eq!(flat.contract.max_block, Some(256));
+    assert!(inner.resources.values().all(|resources| resources.registers <= 64));
+}
