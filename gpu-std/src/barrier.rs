@@ -1,5 +1,8 @@
 //! The barrier of a block, and what passes through it.
 
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
+
 /// Waits until every thread of the block is here, and passes ownership of shared arrays on.
 ///
 /// What it is given decides which phase follows: a [`Shared`](crate::Shared) array, of which each thread writes its own
@@ -28,14 +31,14 @@
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync<P: Phase>(phase: P) -> P::Next {
-    barrier();
+    barrier(&phase);
     // SAFETY: the barrier is between the phases.
     unsafe { phase.after_barrier() }
 }
 
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
-fn barrier() {
+fn barrier<P: Phase>(_: &P) {
     unsafe extern "C" {
         safe fn __gpukernel_barrier();
     }
@@ -44,8 +47,9 @@ fn barrier() {
 
 #[cfg(not(target_arch = "nvptx64"))]
 #[track_caller]
-fn barrier() {
-    crate::host::current().block.barrier_at(core::panic::Location::caller());
+fn barrier<P: Phase>(phase: &P) {
+    let barrier = Barrier { place: core::panic::Location::caller(), arrays: phase.arrays() };
+    crate::host::current().block.barrier_at(barrier);
 }
 
 /// What [`sync`] takes: shared arrays in one of their two phases, tuples of them, and `()`.
@@ -65,6 +69,11 @@ pub trait Phase: sealed::Phase {
     /// was not used.
     #[doc(hidden)]
     unsafe fn after_barrier(self) -> Self::Next;
+
+    /// What [`Barrier::arrays`] is for this value.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[doc(hidden)]
+    fn arrays(&self) -> u64;
 }
 
 pub(crate) mod sealed {
@@ -85,6 +94,15 @@ macro_rules! tuples {
                 let ($($name,)*) = self;
                 // SAFETY: the caller's promise holds for each.
                 ($(unsafe { $name.after_barrier() },)*)
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn arrays(&self) -> u64 {
+                #[allow(non_snake_case)]
+                let ($($name,)*) = self;
+                let arrays = 0;
+                $(let arrays = Barrier::and(arrays, $name.arrays());)*
+                arrays
             }
         }
     )*};

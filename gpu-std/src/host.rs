@@ -16,7 +16,7 @@ pub use args::{ArgReader, PackedArgs};
 pub use list::{ParamList, SharedList};
 pub use shared::shared_layout;
 pub(crate) use thread::current;
-pub use thread::{BlockOps, ThreadContext, set_current};
+pub use thread::{Barrier, BlockOps, ThreadContext, set_current};
 
 /// The types with which a runtime stands for device memory.
 pub trait Runtime: Sized + 'static {
@@ -115,11 +115,12 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     const DECLARATION: Declaration;
     /// A tuple of the parameters that a launch gives.
-    type Params<'k>: ParamList;
+    type Params<'k>: ParamList<'k>;
     /// A tuple of the shared arrays.
     type Shared<'k>: SharedList<'k>;
     /// The contract, checked.
-    const CONTRACT: Contract = Self::DECLARATION.contract(<Self::Params<'static> as ParamList>::DIMS);
+    const CONTRACT: Contract =
+        Self::DECLARATION.contract(<Self::Params<'static> as ParamList<'static>>::DIMS);
     /// Calls the function.
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
 }
@@ -134,11 +135,11 @@ where
     const CONTRACT: Contract = B::CONTRACT;
     const SHARED: &'static [Layout] = <B::Shared<'static> as SharedList<'static>>::LAYOUTS;
 
-    type Args<'a, R: Runtime> = <B::Params<'a> as ParamList>::Args<'a, R>;
+    type Args<'a, R: Runtime> = <B::Params<'a> as ParamList<'a>>::Args<R>;
 
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs {
         let mut packed = PackedArgs::new();
-        <B::Params<'_> as ParamList>::pack::<R>(args, &mut packed);
+        <B::Params<'_> as ParamList<'_>>::pack::<R>(args, &mut packed);
         packed
     }
 

@@ -37,13 +37,16 @@
 //! # Not enforced
 //! | what | what happens on the GPU | how to find it |
 //! |---|---|---|
-//! | All threads of a block that still run come to the same [`sync`], the same number of times. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device passes the place of each barrier to its executor ([`host::BlockOps::barrier_at`]), which can compare them. |
+//! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first that differs ([`host::BlockOps::barrier_at`]). |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
 //! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |
 #![no_std]
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("gpu-std needs a 64-bit target: addresses and alignments on the host are those on the GPU");
 
 mod atomic;
 mod barrier;

@@ -10,7 +10,11 @@ use core::{marker::PhantomData, slice};
 use crate::host::{Access, PackedArgs, Runtime};
 use crate::{Atomic, AtomicElement, DeviceCopy};
 
-/// A type that a kernel can have as a parameter.
+/// A type that a kernel can have as a parameter, for launches of the lifetime `'k`.
+///
+/// Memory is a parameter for exactly the lifetime that it has. So no parameter outlives its thread's part of the kernel, also
+/// where a type alias hides a `'static`: what a thread owns could else be kept in a thread-local of the host and be used as
+/// another thread.
 ///
 /// # Safety
 /// `assemble` must be sound for what `pack` writes, on every thread of a launch at once. `Head` and `Tail` are
@@ -21,7 +25,7 @@ use crate::{Atomic, AtomicElement, DeviceCopy};
     note = "a kernel takes plain data by value, and memory of plain data as `&[T]`, `&[Atomic<T>]`, `PerThread<T>`, `PerThread2d<T>`, `Shared<T, N>` and `Shared2d<T, ROWS, COLUMNS, PAD>`",
     note = "plain data is what implements `DeviceCopy`: scalars, arrays, and structs and enums with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`"
 )]
-pub unsafe trait Param: Sized {
+pub unsafe trait Param<'k>: Sized {
     /// The first value that travels.
     type Head;
     /// The second value that travels, or `()`.
@@ -37,14 +41,14 @@ pub unsafe trait Param: Sized {
     /// call for this parameter on this thread, and the lifetime of the result ends with the launch.
     unsafe fn assemble(head: Self::Head, tail: Self::Tail) -> Self;
 
-    /// What a launch gives for this parameter. Where `Self` has a lifetime, the argument has it too, so that a kernel
-    /// never sees memory longer than the launch borrows it.
+    /// What a launch gives for this parameter. Memory is borrowed for `'k`, so that a kernel never sees it longer than the
+    /// launch borrows it.
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime>;
+    type Arg<R: Runtime>;
 
     /// Writes the head and the tail of an argument.
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: Self::Arg<'_, R>, args: &mut PackedArgs);
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs);
 }
 
 /// The start of memory that nobody writes during the launch, as a head.
@@ -91,7 +95,7 @@ impl<T> WriteStart<'_, T> {
 }
 
 // SAFETY: a value of plain data is its own head.
-unsafe impl<T: DeviceCopy> Param for T {
+unsafe impl<'k, T: DeviceCopy> Param<'k> for T {
     type Head = T;
     type Tail = ();
 
@@ -101,7 +105,7 @@ unsafe impl<T: DeviceCopy> Param for T {
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = T;
+    type Arg<R: Runtime> = T;
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: T, args: &mut PackedArgs) {
@@ -110,21 +114,21 @@ unsafe impl<T: DeviceCopy> Param for T {
 }
 
 // SAFETY: `pack` takes a slice that the runtime borrows shared for the launch, so nobody writes it.
-unsafe impl<'s, T: DeviceCopy> Param for &'s [T] {
-    type Head = ReadStart<'s, T>;
+unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
+    type Head = ReadStart<'k, T>;
     type Tail = usize;
 
     #[inline(always)]
-    unsafe fn assemble(head: ReadStart<'s, T>, len: usize) -> &'s [T] {
+    unsafe fn assemble(head: ReadStart<'k, T>, len: usize) -> &'k [T] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch.
         unsafe { slice::from_raw_parts(head.as_ptr(), len) }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = &'s R::Slice<T>;
+    type Arg<R: Runtime> = &'k R::Slice<T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: &'s R::Slice<T>, args: &mut PackedArgs) {
+    fn pack<R: Runtime>(arg: &'k R::Slice<T>, args: &mut PackedArgs) {
         let slice = R::raw_slice(arg);
         args.push_memory(slice, Access::Read);
         args.push(slice.len);
@@ -133,22 +137,22 @@ unsafe impl<'s, T: DeviceCopy> Param for &'s [T] {
 
 // SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, so that only the launch uses it, and
 // the kernel only as atomics.
-unsafe impl<'s, T: AtomicElement> Param for &'s [Atomic<T>] {
+unsafe impl<'k, T: AtomicElement> Param<'k> for &'k [Atomic<T>] {
     type Head = *const Atomic<T>;
     type Tail = usize;
 
     #[inline(always)]
-    unsafe fn assemble(head: *const Atomic<T>, len: usize) -> &'s [Atomic<T>] {
+    unsafe fn assemble(head: *const Atomic<T>, len: usize) -> &'k [Atomic<T>] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch; an atomic is laid out like its
         // element.
         unsafe { slice::from_raw_parts(head, len) }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = &'s mut R::Slice<T>;
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: &'s mut R::Slice<T>, args: &mut PackedArgs) {
+    fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
         let slice = R::raw_slice(arg);
         args.push_memory(slice, Access::Write);
         args.push(slice.len);
@@ -156,7 +160,7 @@ unsafe impl<'s, T: AtomicElement> Param for &'s [Atomic<T>] {
 }
 
 // SAFETY: a pointer is its own head; what it may be used for is up to the `unsafe` kernel.
-unsafe impl<T: DeviceCopy> Param for *const T {
+unsafe impl<'k, T: DeviceCopy> Param<'k> for *const T {
     type Head = *const T;
     type Tail = ();
 
@@ -166,16 +170,16 @@ unsafe impl<T: DeviceCopy> Param for *const T {
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = &'a R::Slice<T>;
+    type Arg<R: Runtime> = &'k R::Slice<T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: &R::Slice<T>, args: &mut PackedArgs) {
+    fn pack<R: Runtime>(arg: &'k R::Slice<T>, args: &mut PackedArgs) {
         args.push_memory(R::raw_slice(arg), Access::Read);
     }
 }
 
 // SAFETY: as for `*const T`.
-unsafe impl<T: DeviceCopy> Param for *mut T {
+unsafe impl<'k, T: DeviceCopy> Param<'k> for *mut T {
     type Head = *mut T;
     type Tail = ();
 
@@ -185,10 +189,10 @@ unsafe impl<T: DeviceCopy> Param for *mut T {
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = &'a mut R::Slice<T>;
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: &mut R::Slice<T>, args: &mut PackedArgs) {
+    fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
         args.push_memory(R::raw_slice(arg), Access::Write);
     }
 }

@@ -137,22 +137,22 @@ impl<T> FusedIterator for PerThreadIter<'_, T> {}
 
 // SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, and each thread uses only the elements
 // of its own rank.
-unsafe impl<'s, T: DeviceCopy> Param for PerThread<'s, T> {
-    type Head = WriteStart<'s, T>;
+unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread<'k, T> {
+    type Head = WriteStart<'k, T>;
     type Tail = usize;
 
     const DIMS: u32 = 1;
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'s, T>, len: usize) -> Self {
+    unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
         Self { start: head.as_mut_ptr(), len, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = &'s mut R::Slice<T>;
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: &'s mut R::Slice<T>, args: &mut PackedArgs) {
+    fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
         let slice = R::raw_slice(arg);
         args.push_memory(slice, Access::Write);
         args.push(slice.len);

@@ -154,25 +154,25 @@ impl<T> FusedIterator for PerThread2dIter<'_, T> {}
 
 // SAFETY: `pack` takes rows that the runtime borrows exclusively for the launch, and each thread uses only the places of its
 // own place in the grid.
-unsafe impl<'s, T: DeviceCopy> Param for PerThread2d<'s, T> {
-    type Head = WriteStart<'s, T>;
+unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread2d<'k, T> {
+    type Head = WriteStart<'k, T>;
     /// Rows and columns.
     type Tail = [u32; 2];
 
     const DIMS: u32 = 2;
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'s, T>, [rows, columns]: [u32; 2]) -> Self {
+    unsafe fn assemble(head: WriteStart<'k, T>, [rows, columns]: [u32; 2]) -> Self {
         // Of 32 bits, so that places are compared and multiplied in 32 bits.
         let (rows, columns) = (rows as usize, columns as usize);
         Self { start: head.as_mut_ptr(), rows, columns, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<'a, R: Runtime> = R::RowsMut<'s, T>;
+    type Arg<R: Runtime> = R::RowsMut<'k, T>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: R::RowsMut<'s, T>, args: &mut PackedArgs) {
+    fn pack<R: Runtime>(arg: R::RowsMut<'k, T>, args: &mut PackedArgs) {
         let rows = R::raw_rows(&arg);
         args.push_memory(rows.slice, Access::Write);
         args.push([rows.rows, rows.columns]);

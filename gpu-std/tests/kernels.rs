@@ -126,6 +126,25 @@ mod kernels {
         }
     }
 
+    /// Moves each element one place on, `rounds` times, from one array to the other and back.
+    #[kernel(block = 8)]
+    pub fn rotate(rounds: u32, out: PerThread<u32>, mut front: Shared<u32, 8>, mut back: Shared<u32, 8>) {
+        for (i, element) in &mut front {
+            *element = i as u32;
+        }
+        for _ in 0..rounds {
+            let before = sync(front);
+            for (i, element) in &mut back {
+                *element = before[(i + 7) % 8];
+            }
+            (front, back) = (back, sync(before));
+        }
+        let front = sync(front);
+        for (i, element) in out {
+            *element = front[i % 8];
+        }
+    }
+
     /// Every kind of value.
     #[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
     #[repr(C)]
@@ -233,6 +252,15 @@ fn shared_arrays_change_phase_at_barriers() {
     for (block, sums) in sums.0.chunks(16).enumerate() {
         let expected: u32 = x.0[block * 16..][..16].iter().sum();
         assert!(sums.iter().all(|&sum| sum == expected));
+    }
+}
+
+#[test]
+fn shared_arrays_change_places() {
+    for rounds in [0, 1, 2, 5] {
+        let mut out = Memory(vec![0; 16]);
+        launch_blocks(kernels::rotate, 2, 8, (rounds, &mut out));
+        assert!(out.0.iter().enumerate().all(|(i, &x)| x == (i as u32 + 8 - rounds) % 8), "{out:?}");
     }
 }
 

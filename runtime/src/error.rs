@@ -228,6 +228,21 @@ pub enum Error {
         /// Threads that there can be.
         allowed: u128,
     },
+    /// The shared arrays of a kernel are larger than what a block can have.
+    #[error(
+        "the shared arrays of kernel `{kernel}` have {asked_bytes} bytes and the space between them, but {device} allows \
+         {allowed_bytes} per block; use smaller ones"
+    )]
+    SharedTooLarge {
+        /// The kernel.
+        kernel: String,
+        /// Bytes of all arrays, without the space between them.
+        asked_bytes: usize,
+        /// Bytes that a block can have.
+        allowed_bytes: usize,
+        /// The device.
+        device: String,
+    },
     /// Memory or a stream of one device was used on another.
     #[error(
         "{what} belongs to {found}, but {doing} runs on {expected}; make it on that device, or copy through the host"
@@ -285,11 +300,13 @@ pub enum Error {
         /// The thread's place in its block.
         thread: Dim3,
     },
-    /// Threads of one block wait at different barriers: the kernel is wrong, and on a GPU its results are arbitrary.
+    /// Threads of one block wait at different barriers, or at the same one with different shared arrays: the kernel is wrong, and
+    /// on a GPU its results are arbitrary.
     #[error(
-        "kernel `{kernel}`, block {}: thread {} waits at the barrier at {}, thread {} at the one at {}; all threads of a block must \
-         reach the same barriers in the same order",
-        place(.block), place(&.first.thread), .first.source(), place(&.second.thread), .second.source()
+        "kernel `{kernel}`, block {}: thread {} waits at the barrier at {}, thread {} at {}; all threads of a block must \
+         reach the same barriers in the same order, with the same shared arrays in the same phases",
+        place(.block), place(&.first.thread), .first.source(), place(&.second.thread),
+        if .first.barrier == .second.barrier { "the same with other shared arrays".to_owned() } else { format!("the one at {}", .second.source()) }
     )]
     DivergentBarrier {
         /// The kernel.

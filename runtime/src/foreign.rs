@@ -1,6 +1,6 @@
 //! PTX, cubins and fatbins made elsewhere: loading them, and launching what they hold with raw arguments.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData, mem::MaybeUninit, sync::Arc};
 
 use gpu_std::{Contract, DeviceCopy, host::Access};
 
@@ -155,8 +155,8 @@ impl fmt::Debug for ForeignModule {
 /// An argument of a kernel made elsewhere: a value, or the address of memory.
 #[derive(Debug)]
 pub struct RawArg<'a> {
-    /// In units that are aligned as parameters can be.
-    bytes: Vec<u128>,
+    /// In units that are aligned as parameters can be; maybe uninitialised, because values have padding.
+    bytes: Vec<MaybeUninit<u128>>,
     memory: Option<(usize, Access)>,
     borrow: PhantomData<&'a mut ()>,
 }
@@ -164,7 +164,8 @@ pub struct RawArg<'a> {
 impl<'a> RawArg<'a> {
     /// A number or struct, passed by value.
     pub fn value<T: DeviceCopy>(value: T) -> Self {
-        let mut bytes = vec![0_u128; size_of::<T>().div_ceil(size_of::<u128>()).max(1)];
+        let mut bytes =
+            vec![MaybeUninit::<u128>::zeroed(); size_of::<T>().div_ceil(size_of::<u128>()).max(1)];
         // SAFETY: there are enough bytes; they need not be aligned.
         unsafe { bytes.as_mut_ptr().cast::<T>().write_unaligned(value) };
         Self { bytes, memory: None, borrow: PhantomData }

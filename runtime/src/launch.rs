@@ -1,6 +1,8 @@
 //! Shapes of launches: how many blocks of how many threads, given or computed, and the checks of both.
 
-use gpu_std::{Contract, Dim3};
+use std::alloc::Layout;
+
+use gpu_std::{Contract, Dim3, host::shared_layout};
 
 use crate::{Error, Limits, Result};
 
@@ -225,6 +227,20 @@ impl Rules<'_> {
         Ok(Dim3::from(asked.map(|extent| extent as u32)))
     }
 
+    /// The layout of a block's shared arrays.
+    pub(crate) fn check_shared(&self, arrays: &[Layout]) -> Result<Layout> {
+        let allowed = self.limits.max_shared_bytes_per_block;
+        match shared_layout(arrays) {
+            Ok(shared) if shared.size() <= allowed => Ok(shared),
+            _ => Err(Error::SharedTooLarge {
+                kernel: self.kernel.to_owned(),
+                asked_bytes: arrays.iter().fold(0, |sum: usize, array| sum.saturating_add(array.size())),
+                allowed_bytes: allowed,
+                device: self.device.to_string(),
+            }),
+        }
+    }
+
     /// Kernels count the threads along an axis with 32 bits, all of them with `usize`, and step by that count
     /// (`Kernel::run_thread`).
     fn check_total(&self, grid: Dim3, block: Dim3) -> Result<()> {
@@ -315,6 +331,26 @@ mod tests {
         ] {
             assert_eq!(check(shape, Contract::NONE).unwrap(), None, "{shape:?}");
         }
+    }
+
+    #[test]
+    fn shared_arrays_have_a_limit() {
+        let rules = Rules {
+            kernel: "k",
+            contract: &Contract::NONE,
+            kernel_max_block: 1024,
+            limits: &Limits::CUDA,
+            device: &"the device",
+        };
+        let (half, byte) = (Layout::array::<u32>(6 << 10).unwrap(), Layout::new::<u8>());
+        assert_eq!(rules.check_shared(&[half, half]).unwrap().size(), 48 << 10);
+        assert_eq!(
+            rules.check_shared(&[half, byte, half]).unwrap_err().to_string(),
+            "the shared arrays of kernel `k` have 49153 bytes and the space between them, but the device allows 49152 per block; \
+             use smaller ones"
+        );
+        let huge = Layout::array::<u8>(isize::MAX as usize).unwrap();
+        assert!(matches!(rules.check_shared(&[huge, huge, huge]), Err(Error::SharedTooLarge { .. })));
     }
 
     #[test]

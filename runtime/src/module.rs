@@ -228,6 +228,7 @@ impl Module {
             device: &inner.device,
         };
         let shape = shape.into().check(&rules)?;
+        let shared = rules.check_shared(K::SHARED)?;
         let mut allocations = Vec::with_capacity(args.memory().len());
         for (slice, access) in args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0)
         {
@@ -240,7 +241,7 @@ impl Module {
         match &stream.backend {
             // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call, and all memory is
             // the CPU's. The shape keeps to the contract; what an unsafe kernel asks for is the caller's promise.
-            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape) },
+            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared) },
             StreamBackend::Cuda(stream) => {
                 let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
                 let uses: Vec<_> = allocations

@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::on_the_cpu;
-use gpu_std::prelude::*;
+use gpu_std::{Phase, prelude::*};
 use gpukernel::{Error, Grid, for_each};
 
 #[kernel]
@@ -143,6 +143,139 @@ fn threads_at_different_barriers_are_an_error() {
         assert_eq!(line(first) + 2, line(second));
         assert!(error.to_string().contains("runtime/tests/cpu.rs"), "{error}");
         module.launch(rank, Grid::new(1, 8), (&mut device.zeroed(8)?,))
+    });
+}
+
+#[kernel(block = 4)]
+fn other_arrays(out: PerThread<u32>, left: Shared<u32, 4>, right: Shared<u32, 4>) {
+    let (first, _second) = if thread_index().x == 2 { (right, left) } else { (left, right) };
+    let view = sync(first);
+    for (i, out) in out {
+        *out = view[i % 4];
+    }
+}
+
+#[kernel(block = 4)]
+fn other_phases(array: Shared<u32, 4>) {
+    fn pass<P: Phase>(phase: P) -> P::Next {
+        sync(phase)
+    }
+    if thread_index().x < 2 {
+        pass(array);
+    } else {
+        pass(());
+    }
+}
+
+#[test]
+fn threads_with_other_shared_arrays_are_an_error() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u32>(4)?;
+        let error = module.launch(other_arrays, Grid::new(1, 4), (&mut out,)).unwrap_err();
+        let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
+        assert_eq!((first.thread.x, second.thread.x, first.barrier), (0, 2, second.barrier));
+        assert!(
+            error.to_string().contains("thread (2, 0, 0) at the same with other shared arrays;"),
+            "{error}"
+        );
+        let error = module.launch(other_phases, Grid::new(1, 4), ()).unwrap_err();
+        let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
+        assert_eq!((first.thread.x, second.thread.x, first.barrier), (0, 2, second.barrier));
+        Ok(())
+    });
+}
+
+#[kernel(block = 2)]
+fn shared_arrays_without_bytes(
+    out: PerThread<u32>,
+    mut nothing: Shared<u64, 0>,
+    mut units: Shared<(), 5>,
+    mut wide: Shared2d<[u128; 0], 2, 2>,
+) {
+    let mut count = nothing.iter_mut().count();
+    count +=
+        units.iter_mut().inspect(|(_, unit)| assert!(std::ptr::from_ref::<()>(*unit).is_aligned())).count();
+    for (_, element) in &mut wide {
+        let start = element.as_ptr();
+        assert!(start.addr() != 0 && start.is_aligned(), "{start:?}");
+        count += 1;
+    }
+    let (nothing, wide) = sync((nothing, wide));
+    assert!(nothing.as_ptr().addr() != 0 && nothing.as_ptr().is_aligned());
+    assert!(wide.row(1).is_some_and(|row| row.as_ptr().is_aligned()));
+    for (_, out) in out {
+        *out = count as u32;
+    }
+}
+
+#[test]
+fn shared_arrays_without_bytes_are_somewhere() {
+    on_the_cpu(|device, module| {
+        for _ in 0..2 {
+            let mut out = device.zeroed::<u32>(2)?;
+            module.launch(shared_arrays_without_bytes, Grid::new(1, 2), (&mut out,))?;
+            assert_eq!(out.to_vec()?, [3 + 2, 2 + 2]);
+            // With less aligned storage left by another kernel.
+            module.launch(largest_blocks, Grid::new(1, 1024), (&mut device.zeroed(1024)?,))?;
+        }
+        Ok(())
+    });
+}
+
+#[kernel]
+fn catches_its_end() {
+    if thread_index().x == 3 {
+        panic!("thread 3 gives up");
+    }
+    // Unwound, it goes on, waits once more, and at last panics in its own words.
+    let ended = std::panic::catch_unwind(|| sync(()));
+    if ended.is_err() {
+        let again = std::panic::catch_unwind(|| sync(()));
+        panic!("thread {} was ended twice: {}", thread_index().x, again.is_err());
+    }
+}
+
+#[test]
+fn threads_that_resist_their_end() {
+    on_the_cpu(|device, module| {
+        let error = module.launch(catches_its_end, Grid::new(1, 8), ()).unwrap_err();
+        let Error::KernelPanicked { message, thread, .. } = &error else { panic!("{error}") };
+        assert_eq!((message.as_str(), thread.x), ("thread 3 gives up", 3));
+        // No kernel runs here any more.
+        assert!(std::panic::catch_unwind(thread_index).is_err());
+        module.launch(rank, Grid::new(1, 8), (&mut device.zeroed(8)?,))
+    });
+}
+
+#[kernel(block = 4)]
+fn launches_another(out: PerThread<u64>, mut array: Shared<u64, 4>) {
+    for (i, element) in &mut array {
+        let sum = AtomicUsize::new(0);
+        on_the_cpu(|device, module| {
+            let mut sums = device.zeroed::<u32>(64 * 3)?;
+            module.launch(prefix_sums, for_each(64 * 3), (&device.filled(64 * 3, 1)?, &mut sums))?;
+            sum.store(sums.to_vec()?[i] as usize, Ordering::Relaxed);
+            Ok(())
+        });
+        *element = sum.into_inner() as u64;
+    }
+    let array = sync(array);
+    for (i, out) in out {
+        *out = array[3 - i % 4] * 10 + u64::from(thread_index().x);
+    }
+}
+
+#[test]
+fn a_kernel_that_launches_another() {
+    on_the_cpu(|device, module| {
+        let mut out = device.zeroed::<u64>(4 * 40)?;
+        module.launch(launches_another, Grid::new(40, 4), (&mut out,))?;
+        let found = out.to_vec()?;
+        assert!(
+            found.iter().enumerate().all(|(i, &x)| x == (4 - i as u64 % 4) * 10 + i as u64 % 4),
+            "{found:?}"
+        );
+        Ok(())
     });
 }
 

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, Ident, Lifetime, Type, ext::IdentExt, spanned::Spanned};
+use syn::{Attribute, FnArg, Ident, Lifetime, Signature, Type, ext::IdentExt, parse_quote, spanned::Spanned};
 
 use crate::{
     kernel::Kernel,
@@ -19,10 +19,11 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
 
     let name = &kernel.function.sig.ident;
     let visibility = &kernel.function.vis;
-    let (signature, body) = (&kernel.function.sig, &kernel.function.block);
+    let (written, body) = (&kernel.function.sig, &kernel.function.block);
+    let signature = kernel.signature();
     let handle = kernel.handle();
     // rustdoc would show the signature of the handle alone. An undocumented kernel stays so, for `missing_docs`.
-    let declaration = format!("# Kernel\n\n```text\n{}\n```", text(signature.to_token_stream()));
+    let declaration = format!("# Kernel\n\n```text\n{}\n```", text(written.to_token_stream()));
     let documented = attrs.iter().any(|attr| is(attr, &["doc"])).then(|| quote!(#[doc = #declaration]));
     let host = host(kernel);
     let device = device(kernel);
@@ -45,7 +46,7 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
         #(#on_all)*
         const _: () = {
             #(#on_function)*
-            #[allow(clippy::too_many_arguments)]
+            #[allow(clippy::too_many_arguments, clippy::inline_always)]
             #[inline(always)]
             #signature #body
 
@@ -61,6 +62,22 @@ impl Kernel {
     /// The type that stands for the kernel.
     fn handle(&self) -> Ident {
         format_ident!("__gpukernel_{}", self.function.sig.ident.unraw())
+    }
+
+    /// The signature of the function: as written, but that shared arrays have one lifetime, because they last as long as each
+    /// other. So they can change places, as in double buffering: `(front, back) = (back, front)`.
+    fn signature(&self) -> Signature {
+        let mut signature = self.function.sig.clone();
+        if self.params.iter().filter(|param| param.is_shared()).count() > 1 {
+            let block = lifetime("'block");
+            for (param, arg) in self.params.iter().zip(&mut signature.inputs) {
+                if let (true, FnArg::Typed(arg)) = (param.is_shared(), arg) {
+                    *arg.ty = param.with_lifetime(&block);
+                }
+            }
+            signature.generics = parse_quote!(<#block>);
+        }
+        signature
     }
 
     /// The path of the kernel as text, without `r#`.
@@ -157,7 +174,7 @@ fn device(kernel: &Kernel) -> TokenStream {
             let part = |part: &str| Ident::new(&format!("{part}{i}"), Span::mixed_site().located_at(place));
             let (alias, head, tail) = (format_ident!("__Param{i}", span = place), part("head"), part("tail"));
             aliases.extend(quote!(type #alias = #ty;));
-            let param = quote_spanned!(place=> <#alias as ::gpu_std::param::Param>);
+            let param = quote_spanned!(place=> <#alias as ::gpu_std::param::Param<'static>>);
             dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
             entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
             quote_spanned!(place=> #param::assemble(#head, #tail))

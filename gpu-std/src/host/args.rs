@@ -42,15 +42,29 @@ impl PackedArgs {
 
     /// Adds a value. Empty ones leave no trace: the entry has no parameter for them.
     ///
-    /// # Panics
-    /// If `T` must be aligned to more than 16 bytes, which no parameter of a CUDA kernel is.
+    /// That `T` is aligned to at most 16 bytes, as parameters of CUDA kernels are, is checked at compile time:
+    ///
+    /// ```compile_fail
+    /// use gpu_std::DeviceCopy;
+    ///
+    /// #[derive(Clone, Copy, DeviceCopy)]
+    /// #[repr(C, align(32))]
+    /// struct Wide([f64; 4]);
+    ///
+    /// gpu_std::host::PackedArgs::new().push(Wide([0.0; 4]));
+    /// ```
     pub fn push<T: DeviceCopy>(&mut self, value: T) {
         self.write(value);
     }
 
     fn write<T: Copy>(&mut self, value: T) {
+        const {
+            assert!(
+                align_of::<T>() <= MAX_ALIGN,
+                "a kernel takes values that are aligned to at most 16 bytes: take a slice of them"
+            );
+        }
         let layout = Layout::new::<T>();
-        assert!(layout.align() <= MAX_ALIGN, "kernel parameters are aligned to at most 16 bytes");
         if layout.size() == 0 {
             return;
         }

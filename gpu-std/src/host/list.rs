@@ -19,11 +19,11 @@ use crate::{
     label = "more than 24",
     note = "pass several values as one, a struct with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`"
 )]
-pub unsafe trait ParamList: Sized {
+pub unsafe trait ParamList<'k>: Sized {
     /// The largest of [`Param::DIMS`].
     const DIMS: u32;
-    type Args<'a, R: Runtime>;
-    fn pack<R: Runtime>(args: Self::Args<'_, R>, packed: &mut PackedArgs);
+    type Args<R: Runtime>;
+    fn pack<R: Runtime>(args: Self::Args<R>, packed: &mut PackedArgs);
     unsafe fn assemble(args: &mut ArgReader<'_>) -> Self;
 }
 
@@ -52,24 +52,24 @@ macro_rules! list {
     ($($P:ident $index:tt)*) => {
         // SAFETY: one after another, in the order of the tuple.
         #[allow(non_snake_case, unused_variables, clippy::unused_unit)]
-        unsafe impl<$($P: Param),*> ParamList for ($($P,)*) {
+        unsafe impl<'k, $($P: Param<'k>),*> ParamList<'k> for ($($P,)*) {
             const DIMS: u32 = {
                 let dims = 0;
                 $(let dims = max(dims, $P::DIMS);)*
                 dims
             };
 
-            type Args<'a, R: Runtime> = ($($P::Arg<'a, R>,)*);
+            type Args<R: Runtime> = ($($P::Arg<R>,)*);
 
-            fn pack<R: Runtime>(($($P,)*): Self::Args<'_, R>, packed: &mut PackedArgs) {
-                $(<$P as Param>::pack::<R>($P, packed);)*
+            fn pack<R: Runtime>(($($P,)*): Self::Args<R>, packed: &mut PackedArgs) {
+                $(<$P as Param<'k>>::pack::<R>($P, packed);)*
             }
 
             #[inline]
             unsafe fn assemble(args: &mut ArgReader<'_>) -> Self {
                 // SAFETY: `pack` wrote a head and a tail of each, and the caller promises that this is the thread's time to
                 // read them.
-                ($(unsafe { <$P as Param>::assemble(args.read(), args.read()) },)*)
+                ($(unsafe { <$P as Param<'k>>::assemble(args.read(), args.read()) },)*)
             }
         }
 

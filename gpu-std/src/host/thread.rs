@@ -17,7 +17,8 @@ pub struct ThreadContext<'b> {
     pub block_dim: Dim3,
     /// Blocks in the grid.
     pub grid_dim: Dim3,
-    /// The shared arrays of its block, laid out by [`shared_layout`](super::shared_layout).
+    /// The shared arrays of its block, laid out by [`shared_layout`](super::shared_layout); aligned for them also if they have no
+    /// bytes.
     pub shared: *mut u8,
     /// Its block.
     pub block: &'b dyn BlockOps,
@@ -41,11 +42,33 @@ pub trait BlockOps {
     /// On return the context that was current before the call is current again.
     fn barrier(&self);
 
-    /// The same, for the barrier at `place` in the source. An executor that compares the places can tell a barrier that not
-    /// all threads of a block reach.
-    fn barrier_at(&self, place: &'static Location<'static>) {
-        let _ = place;
+    /// The same, for a barrier of which more is known. An executor that finds all threads at equal ones knows that shared arrays
+    /// are in the same phase for all of them.
+    fn barrier_at(&self, barrier: Barrier) {
+        let _ = barrier;
         self.barrier();
+    }
+}
+
+/// A barrier, as one thread comes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    /// Where it stands in the source.
+    pub place: &'static Location<'static>,
+    /// Which shared arrays the thread gives to it, in which phases, as a number: equal for equal ones, and almost surely another
+    /// for others.
+    pub arrays: u64,
+}
+
+impl Barrier {
+    /// The number of one array.
+    pub(crate) fn array<T>(start: *const T, is_view: bool) -> u64 {
+        Self::and(start.addr() as u64, u64::from(is_view) + 1)
+    }
+
+    /// The number of some arrays and one more (one round of FxHash).
+    pub(crate) fn and(arrays: u64, more: u64) -> u64 {
+        (arrays.rotate_left(5) ^ more).wrapping_mul(0x517c_c1b7_2722_0a95)
     }
 }
 

@@ -4,6 +4,8 @@ use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref};
 
 use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride};
 use crate::barrier::{Phase, sealed};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
 
 /// `N` elements that the threads of a block share, in the write phase: each thread uses the elements that it owns.
 ///
@@ -135,6 +137,11 @@ impl<'k, T, const N: usize> Phase for Shared<'k, T, N> {
     unsafe fn after_barrier(self) -> SharedView<'k, T, N> {
         SharedView { start: self.start, scope: PhantomData }
     }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, false)
+    }
 }
 
 impl<T, const N: usize> sealed::Phase for SharedView<'_, T, N> {}
@@ -145,5 +152,10 @@ impl<'k, T, const N: usize> Phase for SharedView<'k, T, N> {
     #[inline(always)]
     unsafe fn after_barrier(self) -> Shared<'k, T, N> {
         Shared { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, true)
     }
 }

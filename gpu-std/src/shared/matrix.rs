@@ -4,6 +4,8 @@ use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Index};
 
 use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride2d};
 use crate::barrier::{Phase, sealed};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
 
 /// `ROWS` × `COLUMNS` elements that the threads of a block share, in the write phase: each thread uses the elements that
 /// it owns.
@@ -223,6 +225,11 @@ impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
     unsafe fn after_barrier(self) -> Self::Next {
         SharedView2d { start: self.start, scope: PhantomData }
     }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, false)
+    }
 }
 
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Phase
@@ -238,5 +245,10 @@ impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
     #[inline(always)]
     unsafe fn after_barrier(self) -> Self::Next {
         Shared2d { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, true)
     }
 }

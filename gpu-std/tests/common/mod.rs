@@ -18,6 +18,7 @@ use gpu_std::{
 };
 
 /// Device memory.
+#[derive(Debug)]
 pub struct Memory<T>(pub Vec<T>);
 
 /// A borrowed matrix.

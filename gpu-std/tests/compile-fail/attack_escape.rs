@@ -34,9 +34,10 @@ impl<'a> Same for &'a () {
     type Same = &'a ();
 }
 
-/// A name that `#[kernel]` believes, for an array that lasts for ever.
+/// Names that `#[kernel]` believes, for memory that lasts for ever.
 mod fake {
     pub type Shared<'a, T> = gpu_std::Shared<'static, <T as Id<'a>>::Same, 32>;
+    pub type PerThread<'a, T> = gpu_std::PerThread<'static, <T as Id<'a>>::Same>;
     pub trait Id<'a> {
         type Same;
     }
@@ -47,5 +48,19 @@ mod fake {
 
 #[kernel]
 fn faked(tile: fake::Shared<f32>) {}
+
+// A thread of the CPU device could put it into a thread-local, and the next thread take it out as the owner of other elements.
+#[kernel]
+fn faked_output(y: fake::PerThread<f32>) {}
+
+type Forever = PerThread2d<'static, f32>;
+
+#[kernel]
+fn hidden_output(y: Forever) {}
+
+type Input = &'static [f32];
+
+#[kernel]
+fn hidden_input(x: Input) {}
 
 fn main() {}

@@ -7,14 +7,14 @@
 use std::{
     alloc::{self, Layout},
     cell::Cell,
-    panic::Location,
+    mem,
     ptr::{self, NonNull},
 };
 
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 use gpu_std::{
     Dim3,
-    host::{BlockOps, Kernel, PackedArgs, ThreadContext, set_current},
+    host::{Barrier, BlockOps, Kernel, PackedArgs, ThreadContext, set_current},
 };
 
 use super::{
@@ -31,8 +31,8 @@ pub(super) enum Failure {
     NoStack(std::io::Error),
 }
 
-/// Where a barrier stands in the source, if that is known.
-type Place = Option<&'static Location<'static>>;
+/// A barrier, if it is known which.
+type Place = Option<Barrier>;
 
 /// What a worker keeps from block to block.
 #[derive(Default)]
@@ -102,14 +102,20 @@ impl Worker {
         ops.thread_index.set(unsafe { &raw mut (*context).thread_index });
         let block = Block { args, context, ops: &ops, starting: Cell::new(true) };
         // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
-        let before = unsafe { set_current(context) };
+        let _current = Current { before: unsafe { set_current(context) } };
         // SAFETY: as the caller promises; the block is alive until no coroutine is left.
         let result = unsafe { self.run::<K>(&block) };
-        if result.is_err() {
+        if let Err(failure) = &result {
+            if cfg!(panic = "abort") && !self.waiting.is_empty() {
+                // They cannot be unwound, and their stacks cannot be given up as they are: what lies there may be lent to others,
+                // who rely on its destructors (`std::thread::scope`). As everywhere in such a program, this ends it.
+                panic!(
+                    "{}: {failure:?}, and with `panic = \"abort\"` its other threads cannot be ended",
+                    K::NAME
+                );
+            }
             self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
         }
-        // SAFETY: it was current, and still is alive: this call is part of what runs in it.
-        unsafe { set_current(before) };
         result
     }
 
@@ -147,8 +153,10 @@ impl Worker {
         // All threads wait or have ended: from barrier to barrier.
         while !self.waiting.is_empty() {
             block.check_places(&self.waiting)?;
-            std::mem::swap(&mut self.waiting, &mut self.resumed);
-            for mut thread in self.resumed.drain(..) {
+            mem::swap(&mut self.waiting, &mut self.resumed);
+            // Taken out one by one, so that those after one that fails stay in the list.
+            self.resumed.reverse();
+            while let Some(mut thread) = self.resumed.pop() {
                 match block.resume(&mut thread.coroutine)? {
                     CoroutineResult::Yield(place) => self.waiting.push(Waiting { place, ..thread }),
                     CoroutineResult::Return(()) => {
@@ -243,8 +251,8 @@ impl Block<'_> {
             None => Ok(()),
             Some(other) => Err(Failure::DivergentBarrier {
                 block: self.index(),
-                first: BarrierWait { thread: first.thread, barrier: first.place },
-                second: BarrierWait { thread: other.thread, barrier: other.place },
+                first: first.wait(),
+                second: other.wait(),
             }),
         }
     }
@@ -271,13 +279,27 @@ fn threads_after(thread: Dim3, dim: Dim3) -> usize {
     count - ((z * dim.y as usize + y) * dim.x as usize + x) - 1
 }
 
+impl Waiting {
+    fn wait(&self) -> BarrierWait {
+        BarrierWait { thread: self.thread, barrier: self.place.map(|barrier| barrier.place) }
+    }
+}
+
 /// Ends a thread that will not be resumed.
 fn abandon(mut thread: Waiting) {
-    if cfg!(panic = "abort") {
-        // SAFETY: what is on the stack is never used again; unwinding, which would drop it, is not possible here.
-        unsafe { thread.coroutine.force_reset() };
-    } else {
-        thread.coroutine.force_unwind();
+    // A destructor's own panic comes after the failure that is reported.
+    let _ = panic::catch(|| thread.coroutine.force_unwind());
+}
+
+/// Makes the context that was current before current again, whatever happens: the other one is about to end.
+struct Current {
+    before: *const ThreadContext<'static>,
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        // SAFETY: it was current when the block began, and is still alive: the block is part of what runs in it.
+        unsafe { set_current(self.before) };
     }
 }
 
@@ -308,8 +330,8 @@ impl BlockOps for Ops {
         self.wait(None);
     }
 
-    fn barrier_at(&self, place: &'static Location<'static>) {
-        self.wait(Some(place));
+    fn barrier_at(&self, barrier: Barrier) {
+        self.wait(Some(barrier));
     }
 }
 
@@ -328,40 +350,48 @@ impl Drop for Restore<'_> {
     }
 }
 
-/// Storage for the shared arrays of a block.
-#[derive(Default)]
+/// Storage for the shared arrays of a block. Its layout may be larger than what the kernel needs.
 struct SharedStorage {
-    memory: Option<(NonNull<u8>, Layout)>,
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Default for SharedStorage {
+    fn default() -> Self {
+        let layout = Layout::new::<()>();
+        Self { start: layout.dangling_ptr(), layout }
+    }
 }
 
 impl SharedStorage {
     /// Makes room for `layout`, and clears it: what another kernel left may have bytes without a value.
     fn prepare(&mut self, layout: Layout) {
-        let fits = |(_, old): &(_, Layout)| old.size() >= layout.size() && old.align() >= layout.align();
-        if layout.size() == 0 {
-            return;
-        }
-        if !self.memory.as_ref().is_some_and(fits) {
+        if self.layout.size() < layout.size() || self.layout.align() < layout.align() {
             *self = Self::default();
-            // SAFETY: the size is not zero.
-            let memory = unsafe { alloc::alloc(layout) };
-            let Some(memory) = NonNull::new(memory) else { alloc::handle_alloc_error(layout) };
-            self.memory = Some((memory, layout));
+            // Arrays without bytes are aligned too.
+            let mut start = layout.dangling_ptr();
+            if layout.size() != 0 {
+                // SAFETY: the size is not zero.
+                let memory = unsafe { alloc::alloc(layout) };
+                let Some(memory) = NonNull::new(memory) else { alloc::handle_alloc_error(layout) };
+                start = memory;
+            }
+            *self = Self { start, layout };
         }
         // SAFETY: the storage has that many bytes, and no block runs that uses it.
         unsafe { self.start().write_bytes(0, layout.size()) };
     }
 
     fn start(&self) -> *mut u8 {
-        self.memory.map_or(ptr::null_mut(), |(memory, _)| memory.as_ptr())
+        self.start.as_ptr()
     }
 }
 
 impl Drop for SharedStorage {
     fn drop(&mut self) {
-        if let Some((memory, layout)) = self.memory.take() {
+        if self.layout.size() != 0 {
             // SAFETY: it was allocated with this layout, and nobody uses it any more.
-            unsafe { alloc::dealloc(memory.as_ptr(), layout) };
+            unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) };
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{alloc::Layout, cell::Cell, ops::Range};
 
 use gpu_std::{
     Dim3,
-    host::{Kernel, PackedArgs, shared_layout},
+    host::{Kernel, PackedArgs},
 };
 use rayon::prelude::*;
 
@@ -21,15 +21,9 @@ const PIECES_PER_THREAD: u64 = 32;
 /// Runs a kernel, and returns when it is done.
 ///
 /// # Safety
-/// The arguments are those of the kernel, the memory they point to is there and lent to this launch.
-pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked) -> Result<()> {
-    let Ok(shared) = shared_layout(K::SHARED) else {
-        return Err(Error::OutOfMemory {
-            device: "the shared memory of the CPU device".to_owned(),
-            asked_bytes: K::SHARED.iter().fold(0, |sum: u64, array| sum.saturating_add(array.size() as u64)),
-            free_bytes: None,
-        });
-    };
+/// The arguments are those of the kernel, the memory they point to is there and lent to this launch. `shared` is the layout of
+/// its shared arrays.
+pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked, shared: Layout) -> Result<()> {
     let launch = Launch { args, shape, shared };
     let blocks = count(shape.grid);
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);

@@ -86,8 +86,10 @@ impl Memory {
                 ordered.then(|| unsafe { sys::cuMemFreeAsync(address, stream.raw()) })
             }
         };
-        if freed.is_none() {
-            // SAFETY: as above; this call waits for all work of the context itself, and takes memory of the pool too.
+        // This call takes memory of the pool too, but then does not wait for work that uses it (CUDA C++ Programming Guide,
+        // "Stream Ordered Memory Allocator", on `cudaFree`).
+        if freed.is_none() && self.device.synchronize().is_ok() {
+            // SAFETY: as above; all work of the context is done.
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
     }
