@@ -9,7 +9,8 @@ use std::borrow::Cow;
 /// ```
 /// use gpukernel::{Device, Error, Image};
 ///
-/// let image = Image::from_static(b"not an image");
+/// // SAFETY: there is no code in it.
+/// let image = unsafe { Image::from_static(b"not an image") };
 /// assert!(matches!(Device::cpu().load(&image), Err(Error::Image(_))));
 /// ```
 #[derive(Clone, Debug)]
@@ -18,14 +19,28 @@ pub struct Image {
 }
 
 impl Image {
-    /// An image from bytes in the program.
-    pub const fn from_static(bytes: &'static [u8]) -> Self {
+    /// An image from bytes in the program that [`image!`](crate::image!) did not put there.
+    ///
+    /// # Safety
+    /// A GPU runs the code of the image in place of the program's kernels of the same paths, and only their parameters are
+    /// compared. So `gpukernel-build` made it from the same source, or it holds no code.
+    pub const unsafe fn from_static(bytes: &'static [u8]) -> Self {
         Self { bytes: Cow::Borrowed(bytes) }
     }
 
     /// An image from bytes that were read from somewhere, such as a file.
-    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+    ///
+    /// # Safety
+    /// As [`from_static`](Self::from_static).
+    pub unsafe fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { bytes: Cow::Owned(bytes) }
+    }
+
+    /// What [`image!`](crate::image!) embeds. Safe, because crates that forbid `unsafe` code embed kernels too; not to be called
+    /// otherwise.
+    #[doc(hidden)]
+    pub const fn __from_build(bytes: &'static [u8]) -> Self {
+        Self { bytes: Cow::Borrowed(bytes) }
     }
 
     /// Its bytes.
@@ -43,7 +58,7 @@ impl Image {
 #[macro_export]
 macro_rules! image {
     ($name:literal) => {
-        $crate::Image::from_static(::core::include_bytes!(::core::concat!(
+        $crate::Image::__from_build(::core::include_bytes!(::core::concat!(
             ::core::env!("OUT_DIR"),
             "/",
             $name,

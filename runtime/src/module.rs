@@ -142,7 +142,8 @@ impl Module {
     ///
     /// # let mut manifest = Manifest::new("doc");
     /// # manifest.no_code = Some("this is an example".to_owned());
-    /// # let KERNELS = Image::from_bytes(ImageWriter::new(manifest).finish());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
     /// let device = Device::cpu();
     /// let module = device.load(&KERNELS)?;
     /// let x = device.upload(&[1.0, 2.0, 3.0])?;

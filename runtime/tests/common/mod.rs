@@ -8,7 +8,8 @@ use gpukernel_image::{ImageWriter, Manifest};
 pub(crate) fn image() -> Image {
     let mut manifest = Manifest::new("tests");
     manifest.no_code = Some("the tests of the runtime are built without a device toolchain".to_owned());
-    Image::from_bytes(ImageWriter::new(manifest).finish())
+    // SAFETY: it holds no code.
+    unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) }
 }
 
 /// Runs a test with kernels on the CPU.

@@ -64,7 +64,9 @@ fn more_axes_than_the_contract_has() {
 #[test]
 fn an_image_without_the_kernel() {
     on_the_cpu(|device, _| {
-        let module = device.load(&Image::from_bytes(ImageWriter::new(Manifest::new("other")).finish()))?;
+        // SAFETY: it holds no code.
+        let image = unsafe { Image::from_bytes(ImageWriter::new(Manifest::new("other")).finish()) };
+        let module = device.load(&image)?;
         let mut values = device.zeroed::<u64>(10)?;
         let error = module.launch(add_index, for_each(10), (&mut values,)).unwrap_err();
         let Error::NoSuchKernel { kernel, crate_name, .. } = &error else { panic!("{error}") };
@@ -79,7 +81,8 @@ fn an_image_without_code_for_the_gpu() {
     let mut writer = ImageWriter::new(Manifest::new("future"));
     writer.add_cubin(Arch::new(99, 0), vec![0; 8]);
     writer.add_ptx(Arch::new(99, 0), ".version 99.0");
-    let image = Image::from_bytes(writer.finish());
+    // SAFETY: none of its kernels is launched.
+    let image = unsafe { Image::from_bytes(writer.finish()) };
     on_every_gpu(|device| {
         let error = device.load(&image).unwrap_err();
         assert!(matches!(error, Error::NoImageForDevice { .. }), "{error}");
@@ -91,7 +94,9 @@ fn an_image_without_code_for_the_gpu() {
 #[test]
 fn an_image_that_is_none() {
     on_every_device(|device, _| {
-        let error = device.load(&Image::from_static(b"not an image")).unwrap_err();
+        // SAFETY: there is no code in it.
+        let image = unsafe { Image::from_static(b"not an image") };
+        let error = device.load(&image).unwrap_err();
         assert!(matches!(error, Error::Image(_)), "{error}");
         Ok(())
     });

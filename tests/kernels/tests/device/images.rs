@@ -7,12 +7,13 @@ use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
 
 /// The image of the tests with the PTX alone, as it is made where there is no ptxas.
 fn ptx_alone() -> Image {
-    let contents = Contents::parse(KERNELS.bytes()).unwrap();
+    let contents = Contents::parse(KERNELS.bytes()).expect("it was loaded before");
     let mut writer = ImageWriter::new(contents.manifest().clone());
     for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
         writer.add_ptx(code.arch(), code.text());
     }
-    Image::from_bytes(writer.finish())
+    // SAFETY: it is a part of the image that was built with these kernels.
+    unsafe { Image::from_bytes(writer.finish()) }
 }
 
 /// The driver compiles PTX of an older architecture for the one at hand.
