@@ -265,6 +265,20 @@ mod tests {
     }
 
     #[test]
+    fn changed_bytes_are_read_or_refused() {
+        let bytes = image();
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut changed = bytes.clone();
+                changed[at] ^= 1 << bit;
+                if let Ok(image) = Image::parse(&changed) {
+                    let _ = (image.cubin_for(Arch::new(9, 0)), image.ptx_for(Arch::new(9, 0)));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn absurd_lengths_are_errors() {
         let mut bytes = image();
         bytes[8..16].copy_from_slice(&u64::MAX.to_le_bytes());

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use gpukernel_build::{
@@ -91,6 +92,33 @@ impl KernelCrate {
         build(&input, toolchain)
     }
 
+    /// Runs a build script for it with these variables, `tests/src/bin/build-script.rs` that is, as cargo would.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn run_build_script(&self, script: &str, variables: &[(&str, &str)]) -> ScriptRun {
+        let name = self.dir.file_name().expect("a crate has a folder");
+        let out_dir = device_target_dir().with_file_name("debug").join("build").join(name).join("out");
+        fs::create_dir_all(&out_dir).expect("the target directory can be written");
+        let mut command = Command::new(script);
+        for name in ["DOCS_RS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "GPUKERNEL_NO_DEVICE_CODE"] {
+            command.env_remove(name);
+        }
+        command
+            .arg(name)
+            .env("OUT_DIR", &out_dir)
+            .env("CARGO_MANIFEST_DIR", self.temp.path())
+            .envs(variables.iter().copied());
+        let output = command.output().expect("cargo built the script");
+        let text = |bytes| String::from_utf8(bytes).expect("messages are UTF-8");
+        ScriptRun {
+            success: output.status.success(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+            image: out_dir.join(name).with_extension("gpukimg"),
+        }
+    }
+
     /// Builds it to look at its PTX.
     ///
     /// # Panics
@@ -101,6 +129,19 @@ impl KernelCrate {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+/// What a build script did.
+#[derive(Debug)]
+pub struct ScriptRun {
+    /// Whether it ended well.
+    pub success: bool,
+    /// What it told cargo.
+    pub stdout: String,
+    /// What it said to people.
+    pub stderr: String,
+    /// Where its image is, if it wrote one.
+    pub image: PathBuf,
 }
 
 /// A crate that was built, with its PTX.
@@ -165,13 +206,15 @@ pub fn default_archs() -> Vec<Arch> {
     Options::default().archs
 }
 
+/// With a space, which paths have elsewhere.
 fn temp_dir() -> TempDir {
-    TempDir::with_prefix("gpukernel-test-").expect("a temporary folder can be made")
+    TempDir::with_prefix("gpukernel test ").expect("a temporary folder can be made")
 }
 
-/// One folder for all tests, beside the profile they were built in, so that gpu-std is compiled for the device once.
+/// One folder for all tests, beside the profile they were built in, so that gpu-std is compiled for the device once. It is where
+/// a build script has it: `OUT_DIR` is `…/<profile>/build/<package>/out` beside it.
 fn device_target_dir() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
     let profile = test.ancestors().nth(2).expect("tests lie in target/<profile>/deps");
-    profile.join("gpukernel-tests")
+    profile.join("gpukernel-tests").join("gpukernel")
 }

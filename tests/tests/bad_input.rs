@@ -1,7 +1,13 @@
 //! Bad input is a clear error: what was asked, what was found, what to do.
 
+use std::fs;
+
 use gpukernel_build::{Error, LinkError, Options};
-use gpukernel_tests::KernelCrate;
+use gpukernel_image::Image;
+use gpukernel_tests::{KernelCrate, ScriptRun};
+
+/// `tests/src/bin/build-script.rs`.
+const BUILD_SCRIPT: &str = env!("CARGO_BIN_EXE_build-script");
 
 fn error(name: &str, lib: &str) -> Error {
     KernelCrate::written(name, lib).try_build(Options::default()).expect_err("it must not build")
@@ -81,4 +87,95 @@ fn an_architecture_that_nothing_can_build_for_is_an_error() {
     assert!(unknown.contains("sm_199"), "{unknown}");
     let none = kernels.try_build(Options { archs: Vec::new(), ..Options::default() });
     assert!(none.expect_err("there is none").to_string().contains("no architecture"));
+}
+
+/// What a build script says of a crate that must not build: its error and what cargo and rustc said, and no directives, which
+/// cargo would show above.
+fn script_error(name: &str, lib: &str) -> String {
+    let run = KernelCrate::written(name, lib).run_build_script(BUILD_SCRIPT, &[]);
+    assert!(!run.success && run.stdout.is_empty(), "{run:#?}");
+    run.stderr
+}
+
+#[test]
+fn a_mistake_that_only_the_gpu_sees_is_shown_at_its_line() {
+    let said = script_error(
+        "device_only",
+        "#[kernel]\npub fn wrong(y: PerThread<f32>) {\n    #[cfg(target_arch = \"nvptx64\")]\n    let x: u32 = 1.5;\n}\n",
+    );
+    // Two lines come before.
+    assert!(said.contains("--> src/lib.rs:6:18"), "{said}");
+    assert!(said.lines().last().is_some_and(|line| line.contains("does not compile for the GPU")), "{said}");
+}
+
+#[test]
+fn a_parameter_that_is_no_plain_data_is_refused_once() {
+    let said = script_error(
+        "fat",
+        "pub struct Fat(*const u8);\n#[kernel]\npub fn refs(x: &[Fat]) {}\n#[kernel]\npub fn own(y: PerThread<Fat>) {}\n",
+    );
+    assert_eq!(said.matches("error[E0277]").count(), 2, "{said}");
+    assert!(said.contains("--> src/lib.rs:5:12") && said.contains("--> src/lib.rs:7:11"), "{said}");
+}
+
+#[test]
+fn a_crate_that_is_no_library_is_told_so() {
+    let dynamic = KernelCrate::written("dynamic", "");
+    let manifest = dynamic.dir().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("it was written") + "[lib]\ncrate-type = [\"cdylib\"]\n";
+    fs::write(manifest, text).expect("it was written");
+    let program = KernelCrate::written("program", "");
+    fs::rename(program.dir().join("src/lib.rs"), program.dir().join("src/main.rs")).expect("it was written");
+    for kernels in [dynamic, program] {
+        let error = kernels.try_build(Options::default()).expect_err("it must not build").to_string();
+        assert!(error.contains("is no library crate: a kernel crate has a src/lib.rs"), "{error}");
+    }
+}
+
+#[test]
+fn a_choice_in_the_manifest_that_is_none_is_shown_where_it_stands() {
+    let kernels = KernelCrate::written("chooses", "");
+    let manifest = kernels.dir().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("it was written");
+    fs::write(&manifest, text + "[package.metadata.gpukernel]\narchs = [\"hopper\"]\n")
+        .expect("it was written");
+    let said = kernels.run_build_script(BUILD_SCRIPT, &[]).stderr;
+    assert!(said.contains("chooses/Cargo.toml: ") && said.contains("archs = [\"hopper\"]"), "{said}");
+    assert!(said.ends_with("or `sm_90a`\n"), "{said}");
+}
+
+#[test]
+fn a_kernel_crate_whose_build_script_builds_kernels_is_refused() {
+    let kernels = KernelCrate::written("recursive", "");
+    let run = kernels.run_build_script(BUILD_SCRIPT, &[("GPUKERNEL_NESTED_BUILD", "1")]);
+    assert!(!run.success && run.stderr.contains("a kernel crate needs no build.rs of this kind"), "{run:#?}");
+}
+
+#[test]
+fn tools_that_only_look_get_an_image_without_code_until_the_next_build() {
+    let kernels = KernelCrate::written(
+        "looked_at",
+        "#[kernel]\npub fn one(y: PerThread<f32>) { for (_, y) in y { *y = 1.0; } }\n",
+    );
+    let reason = |run: &ScriptRun| {
+        assert!(run.success, "{run:#?}");
+        let bytes = fs::read(&run.image).expect("the script wrote it");
+        let image = Image::parse(&bytes).expect("it is an image");
+        assert_eq!(image.code().is_empty(), image.manifest().no_code.is_some());
+        image.manifest().no_code.clone()
+    };
+    // None of them needs a toolchain.
+    for (name, value) in [
+        ("RUSTC_WORKSPACE_WRAPPER", "/bin/clippy-driver"),
+        ("RUSTC_WRAPPER", "rust-analyzer"),
+        ("DOCS_RS", "1"),
+    ] {
+        let run = kernels.run_build_script(BUILD_SCRIPT, &[(name, value), ("GPUKERNEL_RUSTC", "/nowhere")]);
+        assert!(reason(&run).is_some(), "{run:#?}");
+        assert!(run.stdout.contains(&format!("cargo::rerun-if-env-changed={name}\n")), "{run:#?}");
+    }
+    let run = kernels.run_build_script(BUILD_SCRIPT, &[]);
+    assert_eq!(reason(&run), None);
+    let source = kernels.dir().join("src/lib.rs");
+    assert!(run.stdout.contains(&format!("cargo::rerun-if-changed={}\n", source.display())), "{run:#?}");
 }

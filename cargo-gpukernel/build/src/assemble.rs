@@ -55,6 +55,17 @@ pub enum AssembleError {
     },
 }
 
+/// Whether ptxas knows these architectures, asked before anything is built for them: LLVM would complain of them on the error
+/// stream, many times.
+pub(crate) fn check_archs(ptxas: &Path, archs: &[Arch]) -> Result<(), AssembleError> {
+    let known = known_archs(ptxas);
+    // A ptxas that does not list them tells when it is run.
+    match archs.iter().find(|arch| !known.is_empty() && !known.contains(arch)) {
+        None => Ok(()),
+        Some(arch) => Err(unknown_arch(ptxas, *arch, &known)),
+    }
+}
+
 /// Assembles the PTX of each architecture in parallel; files lie in `dir` under `name`.
 pub(crate) fn assemble(
     ptxas: &Path,
@@ -99,8 +110,7 @@ fn assemble_one(
     let messages = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         if messages.contains("is not defined for option 'gpu-name'") {
-            let known = known_archs(ptxas);
-            return Err(AssembleError::UnknownArch { ptxas: ptxas.to_owned(), arch, known });
+            return Err(unknown_arch(ptxas, arch, &known_archs(ptxas)));
         }
         let message = messages.trim().to_owned();
         return Err(AssembleError::Rejected { ptxas: ptxas.to_owned(), file: source, arch, message });
@@ -109,8 +119,13 @@ fn assemble_one(
     Ok(Assembled { cubin, resources: parse_resources(&messages) })
 }
 
-/// The architectures in ptxas's help text.
-fn known_archs(ptxas: &Path) -> String {
+fn unknown_arch(ptxas: &Path, arch: Arch, known: &[Arch]) -> AssembleError {
+    let known = known.iter().map(Arch::to_string).collect::<Vec<_>>().join(", ");
+    AssembleError::UnknownArch { ptxas: ptxas.to_owned(), arch, known }
+}
+
+/// The architectures in ptxas's help text, sorted.
+fn known_archs(ptxas: &Path) -> Vec<Arch> {
     let help = Command::new(ptxas).arg("--help").output().map(|output| output.stdout).unwrap_or_default();
     let mut archs: Vec<Arch> = String::from_utf8_lossy(&help)
         .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
@@ -118,7 +133,7 @@ fn known_archs(ptxas: &Path) -> String {
         .collect();
     archs.sort();
     archs.dedup();
-    archs.iter().map(Arch::to_string).collect::<Vec<_>>().join(", ")
+    archs
 }
 
 /// What ptxas reports with `--verbose`: per entry a line that names it, then lines with numbers in front of what they count.

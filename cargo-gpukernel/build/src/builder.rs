@@ -9,7 +9,7 @@ use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
     BuildInput, Emit, Error, Options, guard, pipeline,
-    toolchain::{FindOptions, Toolchain},
+    toolchain::{FindOptions, Settings, Toolchain},
 };
 
 /// Builds a kernel crate from a build script.
@@ -86,15 +86,11 @@ impl Builder {
         if guard::is_nested() {
             return Err(Error::Recursion(crate_path));
         }
-        for name in guard::DECIDING_VARIABLES {
-            println!("cargo::rerun-if-env-changed={name}");
-        }
         let image = out_dir.join(image_name(&self.crate_dir));
         if let Some(reason) = guard::needs_no_code() {
-            return write_empty_image(&image, &self.crate_dir, reason);
-        }
-        for name in ["GPUKERNEL_RUSTC", "GPUKERNEL_CUDA", "GPUKERNEL_CACHE", "CUDA_HOME", "CUDA_PATH"] {
-            println!("cargo::rerun-if-env-changed={name}");
+            write_empty_image(&image, &self.crate_dir, reason)?;
+            rerun_if_env_changed(&guard::DECIDING_VARIABLES);
+            return Ok(());
         }
         let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
         let chosen = Options::of_crate(&pipeline::manifest_path(&crate_path)?)?;
@@ -110,10 +106,27 @@ impl Builder {
             },
         };
         let built = pipeline::build(&input, &toolchain)?;
-        for source in &built.sources {
+        fs::rename(&built.image, &image).map_err(|reason| Error::File { path: image.clone(), reason })?;
+        // Only now: a script that failed runs again anyway, and cargo shows all it printed above its error.
+        rerun_if_env_changed(&guard::DECIDING_VARIABLES);
+        rerun_if_env_changed(&[
+            "GPUKERNEL_RUSTC",
+            "GPUKERNEL_CUDA",
+            "GPUKERNEL_CACHE",
+            "CUDA_HOME",
+            "CUDA_PATH",
+        ]);
+        let settings = Settings::load(&package_dir)?.file;
+        for source in built.sources.iter().chain(&settings) {
             println!("cargo::rerun-if-changed={}", source.display());
         }
-        fs::rename(&built.image, &image).map_err(|reason| Error::File { path: image.clone(), reason })
+        Ok(())
+    }
+}
+
+fn rerun_if_env_changed(variables: &[&str]) {
+    for name in variables {
+        println!("cargo::rerun-if-env-changed={name}");
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use cargo_metadata::Message;
+use cargo_metadata::{Message, MetadataCommand, TargetKind};
 
 use crate::{
     Options, guard,
@@ -54,7 +54,7 @@ pub enum CompileError {
     #[error("there is no kernel crate at {}: the path leads to no Cargo.toml", .0.display())]
     NoCrate(PathBuf),
     /// The crate does not compile; rustc has said why on the error stream.
-    #[error("the kernel crate {} does not compile for the GPU; rustc's messages are above", .0.display())]
+    #[error("the kernel crate {} does not compile for the GPU; see the messages above", .0.display())]
     Rejected(PathBuf),
     /// cargo built no library of the crate.
     #[error("{} is no library crate: a kernel crate has a src/lib.rs and no crate-type but `lib`", .0.display())]
@@ -78,7 +78,12 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
         }
     }
     if !child.wait().map_err(failed_to_run)?.success() {
-        return Err(CompileError::Rejected(input.manifest.to_owned()));
+        let manifest = input.manifest.to_owned();
+        // What rustc says about the target of another kind of crate leads nowhere.
+        return Err(match is_library(input.manifest) {
+            Some(false) => CompileError::NoLibrary(manifest),
+            _ => CompileError::Rejected(manifest),
+        });
     }
 
     // Build scripts and macros are built for the host, beside the target's own folder.
@@ -101,6 +106,25 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
         sources.extend(dep_info_sources(&text));
     }
     Ok(Compiled { crate_name: own.target.name.replace('-', "_"), libraries, sources })
+}
+
+/// Whether the package has a library and that is an ordinary one; `None` where cargo does not tell.
+fn is_library(manifest: &Path) -> Option<bool> {
+    let mut command = MetadataCommand::new()
+        .cargo_path(command_program())
+        .manifest_path(manifest)
+        .no_deps()
+        .cargo_command();
+    guard::clean_environment(&mut command);
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let metadata = MetadataCommand::parse(str::from_utf8(&output.stdout).ok()?).ok()?;
+    let manifest = manifest.canonicalize().ok()?;
+    let package = metadata
+        .packages
+        .iter()
+        .find(|package| package.manifest_path.canonicalize().is_ok_and(|path| path == manifest))?;
+    let ordinary = |kind: &TargetKind| matches!(kind, TargetKind::Lib | TargetKind::RLib);
+    Some(package.targets.iter().any(|target| target.kind.iter().all(ordinary)))
 }
 
 fn command_program() -> OsString {

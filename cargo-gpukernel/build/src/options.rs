@@ -56,7 +56,12 @@ impl Options {
         let text = fs::read_to_string(manifest)
             .map_err(|reason| Error::File { path: manifest.to_owned(), reason })?;
         let chosen = parse(&text).map_err(|error| {
-            Error::Options(format!("[package.metadata.gpukernel] in {}: {error}", manifest.display()))
+            let error = error.to_string();
+            Error::Options(format!(
+                "[package.metadata.gpukernel] in {}: {}",
+                manifest.display(),
+                error.trim_end()
+            ))
         })?;
         let default = Self::default();
         Ok(Self {

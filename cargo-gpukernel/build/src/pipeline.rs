@@ -78,6 +78,10 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
             format!("{lowest} is too old: gpukernel builds for {LOWEST_ARCH} and later, as CUDA 13 does");
         return Err(Error::Options(text));
     }
+    let ptxas = toolchain.cuda.get(CudaPart::Ptxas);
+    if let Some(ptxas) = ptxas {
+        assemble::check_archs(&ptxas.path, &archs)?;
+    }
     let mut timings = Timings::default();
     fs::create_dir_all(out_dir).map_err(|reason| Error::File { path: out_dir.clone(), reason })?;
 
@@ -89,7 +93,6 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let llvm = timings.step("load LLVM", || {
         Llvm::load(&rustc.libllvm.path, &rustc.libllvm.dependencies, rustc.llvm_version.major as u32)
     })?;
-    let ptxas = toolchain.cuda.get(CudaPart::Ptxas);
     let link_input = LinkInput {
         crates: compiled.libraries,
         sysroot: sysroot_libraries(rustc)?,
