@@ -111,7 +111,7 @@ impl Download<'_> {
         }
         let response = request.call().map_err(|error| Failure::Remote {
             is_final: matches!(error, ureq::Error::HostNotFound),
-            reason: reason(self.url, &error),
+            reason: reason(agent, self.url, &error),
         })?;
         let io_error = |action| move |error| Failure::Local(ToolchainError::io(action, part, error));
         let (mut file, mut done) = match response.status() {
@@ -174,19 +174,24 @@ enum Failure {
 
 /// The text of a page.
 pub(super) fn page(agent: &Agent, url: &str) -> Result<(StatusCode, String), String> {
-    let mut response = agent.get(url).call().map_err(|error| reason(url, &error))?;
+    let mut response = agent.get(url).call().map_err(|error| reason(agent, url, &error))?;
     let status = response.status();
-    let text = response.body_mut().read_to_string().map_err(|error| reason(url, &error))?;
+    let text = response.body_mut().read_to_string().map_err(|error| reason(agent, url, &error))?;
     Ok((status, text))
 }
 
-/// What went wrong, with the host that it went wrong with.
-fn reason(url: &str, error: &ureq::Error) -> String {
+/// What went wrong, with the host that it went wrong with and the proxy on the way there.
+fn reason(agent: &Agent, url: &str, error: &ureq::Error) -> String {
     let host = url.split('/').nth(2).unwrap_or(url);
-    match error {
+    let reason = match error {
         ureq::Error::HostNotFound => format!("the host {host} is not known: is there a network?"),
         ureq::Error::Timeout(_) => format!("the host {host} does not answer"),
+        ureq::Error::Io(error) => format!("{host}: {error}"),
         other => format!("{host}: {other}"),
+    };
+    match agent.config().proxy() {
+        Some(proxy) => format!("{reason} (through the proxy {}:{})", proxy.host(), proxy.port()),
+        None => reason,
     }
 }
 
@@ -317,5 +322,16 @@ mod tests {
             Download { title: "a file", url: &url, file: "file", sha256: SHA256, directory: dir.path() };
         let error = download.fetch(&agent(), &Progress::silent()).unwrap_err().to_string();
         assert!(error.contains("127.0.0.1"), "{error}");
+    }
+
+    #[test]
+    fn a_proxy_on_the_way_is_named() {
+        let proxy = ureq::Proxy::new("http://127.0.0.1:9").unwrap();
+        let agent = Agent::config_builder().proxy(Some(proxy)).build().new_agent();
+        let error = page(&agent, "http://mirror.example/simple").unwrap_err();
+        assert!(
+            error.starts_with("mirror.example: ") && error.ends_with("(through the proxy 127.0.0.1:9)"),
+            "{error}"
+        );
     }
 }

@@ -58,7 +58,7 @@ pub enum ToolchainError {
         part: CudaPart,
     },
     /// `gpukernel.toml` cannot be understood.
-    #[error("{} cannot be understood: {reason}", .file.display())]
+    #[error("{} cannot be understood: {}", .file.display(), .reason.to_string().trim_end())]
     Settings {
         /// The file.
         file: PathBuf,

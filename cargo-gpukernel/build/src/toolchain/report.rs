@@ -69,6 +69,13 @@ impl Part {
     }
 }
 
+fn mend_setting(error: &ToolchainError) -> &'static str {
+    match error {
+        ToolchainError::Settings { .. } => "correct that file",
+        _ => "change or remove that setting",
+    }
+}
+
 impl Report {
     /// Looks at everything that [`Toolchain::find`](super::Toolchain::find) would, and at the driver.
     pub fn collect(options: &FindOptions<'_>) -> Self {
@@ -80,7 +87,7 @@ impl Report {
         match CudaTools::find(options) {
             Ok(tools) => report.add_cuda(&tools),
             Err(error) => {
-                let mend = "change or remove that setting";
+                let mend = mend_setting(&error);
                 report.parts.push(Part::absent("CUDA toolkit", PartStatus::Missing, error.to_string(), mend));
             }
         }
@@ -127,7 +134,9 @@ impl Report {
                     SETUP,
                 )
             }
-            ToolchainError::SettingRefused { .. } => (error.to_string(), "change or remove that setting"),
+            ToolchainError::SettingRefused { .. } | ToolchainError::Settings { .. } => {
+                (error.to_string(), mend_setting(&error))
+            }
             error => (error.to_string(), SETUP),
         };
         self.parts.push(Part::absent("device rustc", PartStatus::Missing, note, mend));
@@ -230,6 +239,17 @@ mod tests {
         assert!(report.can_build, "{report:#?}");
         assert_eq!(part(&report, "libLLVM").version.as_deref(), Some("22.1.8"));
         assert!(!dir.path().join("cache/sysroots").exists(), "nothing is built for a report");
+    }
+
+    #[test]
+    fn a_settings_file_that_cannot_be_understood_is_to_be_corrected() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("gpukernel.toml"), "nonsense").unwrap();
+        let report = report(dir.path());
+        for name in ["device rustc", "CUDA toolkit"] {
+            assert_eq!(part(&report, name).mend.as_deref(), Some("correct that file"));
+            assert!(part(&report, name).note.as_ref().is_some_and(|note| note.ends_with("expected `=`")));
+        }
     }
 
     #[test]

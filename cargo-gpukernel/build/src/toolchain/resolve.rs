@@ -126,17 +126,17 @@ fn asked_for(options: &FindOptions<'_>) -> Result<Option<(String, PathBuf)>, Too
 
 /// What was asked for is taken or refused; nothing else is tried in its stead.
 fn explicit(setting: String, path: &Path, options: &FindOptions<'_>) -> Result<Choice, ToolchainError> {
-    let refuse = |refusal| ToolchainError::SettingRefused {
+    let refuse = |path: &Path, refusal| ToolchainError::SettingRefused {
         setting: setting.clone(),
         path: path.to_owned(),
         refusal: Box::new(refusal),
     };
     let program =
-        options.environment.which(path.as_os_str()).ok_or_else(|| refuse(super::Refusal::NotFound))?;
+        options.environment.which(path.as_os_str()).ok_or_else(|| refuse(path, super::Refusal::NotFound))?;
     let program = std::path::absolute(&program).map_err(|e| ToolchainError::io("resolve", &program, e))?;
-    let probe = Probe::run(&program, &options.project_dir).map_err(refuse)?;
+    let probe = Probe::run(&program, &options.project_dir).map_err(|refusal| refuse(&program, refusal))?;
     if probe.core == Core::Missing {
-        return Err(refuse(probe.no_core()));
+        return Err(refuse(&program, probe.no_core()));
     }
     Ok(Choice { probe, source: Source::Setting(setting), refused: Vec::new() })
 }
@@ -272,6 +272,14 @@ mod tests {
                  Change or remove that setting: without it gpukernel looks for one by itself.",
                 old.display()
             )
+        );
+
+        let path = machine.path("old/bin");
+        machine.environment = machine.environment.with("GPUKERNEL_RUSTC", "rustc").with("PATH", path);
+        let error = machine.choose().unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("{}: rustc 1.90.0", old.display())),
+            "a name is shown as what it means: {error}"
         );
 
         machine.environment = machine.environment.with("GPUKERNEL_RUSTC", "/nowhere/rustc");
