@@ -1,6 +1,9 @@
-//! What is said on standard error: progress on a terminal, warnings and errors everywhere.
+//! What is said on standard error: progress on a terminal, warnings and errors everywhere. And results on standard output.
 
-use std::{fmt::Display, io::IsTerminal};
+use std::{
+    fmt::Display,
+    io::{self, ErrorKind, IsTerminal, Write},
+};
 
 use anstyle::{AnsiColor, Style};
 
@@ -8,9 +11,18 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 const CAUTION: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
+/// Prints results. That nobody reads on, as behind `| head`, is no error.
+pub(crate) fn print(results: impl Display) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    match write!(output, "{results}").and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Says what is being done, in cargo's form; nothing in a pipe.
 pub(crate) fn step(verb: &str, what: impl Display) {
-    if std::io::stderr().is_terminal() {
+    if io::stderr().is_terminal() {
         note(verb, what);
     }
 }

@@ -101,16 +101,16 @@ fn input(args: &Args, package: &Package, folder: &Path) -> Result<BuildInput, gp
 }
 
 fn present(package: &Package, built: &Built, timings: bool) -> anyhow::Result<()> {
-    println!("{}", package.name);
+    status::print(format_args!("{}\n", package.name))?;
     for file in std::iter::once(&built.image).chain(&built.emitted) {
         let size = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
-        println!("  {} ({})", file.display(), bytes(size));
+        status::print(format_args!("  {} ({})\n", file.display(), bytes(size)))?;
     }
     if let Some(table) = resources(&built.manifest) {
-        println!("\n{table}");
+        status::print(format_args!("\n{table}\n"))?;
     }
     if timings {
-        println!("\n{}", steps(&built.timings));
+        status::print(format_args!("\n{}\n", steps(&built.timings)))?;
     }
     Ok(())
 }

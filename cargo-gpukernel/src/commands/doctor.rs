@@ -4,6 +4,8 @@ use std::{fmt, process::ExitCode};
 
 use gpukernel_build::toolchain::{FindOptions, Part, PartStatus, Report};
 
+use crate::status;
+
 /// Show what there is to build and run kernels with, and how to mend what is missing
 ///
 /// Exits with 0 if kernels can be built, else with 1.
@@ -17,9 +19,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let report = Report::collect(&FindOptions::new(std::env::current_dir()?));
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        status::print(serde_json::to_string_pretty(&report)? + "\n")?;
     } else {
-        print!("{}", Page(&report));
+        status::print(Page(&report))?;
     }
     Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

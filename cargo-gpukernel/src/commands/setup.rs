@@ -8,7 +8,7 @@ use gpukernel_build::{
     toolchain::{FindOptions, Report, Toolchain},
 };
 
-use crate::{commands::doctor, progress::Display};
+use crate::{commands::doctor, progress::Display, status};
 
 /// Get what is missing to build kernels into the user's cache, without root
 #[derive(Debug, clap::Args)]
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     setup::setup(&options)?;
     let report = Report::collect(&find);
-    print!("{}", doctor::Page(&report));
+    status::print(doctor::Page(&report))?;
     Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -106,13 +106,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     script::write(&args.output, &commit(workspace.root()))?;
-    println!(
-        "{}: {} binaries, {}; run {} on the other machine",
+    status::print(format_args!(
+        "{}: {} binaries, {}; run {} on the other machine\n",
         args.output.display(),
         items.len(),
         bytes(size),
         args.output.join(script::NAME).display()
-    );
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
