@@ -109,7 +109,7 @@ pub fn devices() -> Result<Vec<Device>> {
 }
 
 impl Device {
-    /// What `GPUKERNEL_DEVICE` names, else the first GPU, else the CPU.
+    /// What `GPUKERNEL_DEVICE` names, if it is set and not empty, else the first GPU, else the CPU.
     ///
     /// ```
     /// let device = gpukernel::Device::best()?;
@@ -121,7 +121,7 @@ impl Device {
     /// If the variable names a device that is not there, or if there is a GPU or driver that does not work: set
     /// `GPUKERNEL_DEVICE=cpu` to go without.
     pub fn best() -> Result<Self> {
-        match std::env::var_os(DEVICE_VARIABLE) {
+        match std::env::var_os(DEVICE_VARIABLE).filter(|name| !name.is_empty()) {
             None => Self::best_present(),
             Some(name) => {
                 let name = name.to_string_lossy();

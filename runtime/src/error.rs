@@ -11,6 +11,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong.
 ///
+/// Prints the same with `{}` and `{:?}`: what a `main` returns is printed with the latter.
+///
 /// ```
 /// use gpukernel::{Device, Error};
 ///
@@ -20,7 +22,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     Err(error) => println!("{error}"),
 /// }
 /// ```
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A GPU was asked for on a machine without the NVIDIA driver.
@@ -353,6 +355,12 @@ pub enum Error {
     },
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// What the driver says about a call that it refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverError {
@@ -442,6 +450,7 @@ mod tests {
             error.to_string(),
             "cpu is out of memory: 10 bytes were asked for, 5 are free; free buffers, or use smaller ones"
         );
+        assert_eq!(format!("{error:?}"), error.to_string(), "`main` returns it");
     }
 
     #[test]
