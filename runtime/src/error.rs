@@ -165,7 +165,10 @@ pub enum Error {
         difference: String,
     },
     /// A launch has more threads per block than allowed.
-    #[error("kernel `{kernel}` was launched with {} threads per block ({}), but {limited_by} allows {allowed}", count(.asked), extents(.asked))]
+    #[error(
+        "kernel `{kernel}` was launched with {} threads per block ({}), but {limited_by} allows {allowed}; use smaller blocks, or \
+         `for_each`", count(.asked), extents(.asked)
+    )]
     BlockTooLarge {
         /// The kernel.
         kernel: String,
@@ -190,7 +193,10 @@ pub enum Error {
         required: [u32; 3],
     },
     /// A launch extends along more axes than the kernel's contract allows.
-    #[error("kernel `{kernel}` was launched along {asked} axes, but its contract says `dims = {allowed}`")]
+    #[error(
+        "kernel `{kernel}` was launched along {asked} axes, but it is made for {allowed}: `dims` of its contract, or else those of \
+         its outputs (`PerThread` has one, `PerThread2d` two); launch it along no more"
+    )]
     TooManyDims {
         /// The kernel.
         kernel: String,

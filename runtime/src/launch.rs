@@ -359,15 +359,18 @@ mod tests {
         let error = |shape: Shape, contract| check(shape, contract).unwrap_err().to_string();
         assert_eq!(
             error(Grid::new(1, 2048).into(), none),
-            "kernel `k` was launched with 2048 threads per block (2048 x 1 x 1), but the device allows 1024"
+            "kernel `k` was launched with 2048 threads per block (2048 x 1 x 1), but the device allows 1024; \
+             use smaller blocks, or `for_each`"
         );
         assert_eq!(
             error(Grid::new(1, (1, 1, 128)).into(), none),
-            "kernel `k` was launched with 128 threads per block (1 x 1 x 128), but the device along z allows 64"
+            "kernel `k` was launched with 128 threads per block (1 x 1 x 128), but the device along z allows 64; \
+             use smaller blocks, or `for_each`"
         );
         assert_eq!(
             error(Grid::new(1, 128).into(), Contract { max_block: 64, ..none }),
-            "kernel `k` was launched with 128 threads per block (128 x 1 x 1), but its contract (`max_block`) allows 64"
+            "kernel `k` was launched with 128 threads per block (128 x 1 x 1), but its contract (`max_block`) allows 64; \
+             use smaller blocks, or `for_each`"
         );
         assert_eq!(
             error(Grid::new(1, 256).into(), Contract { block: [32, 8, 1], ..none }),
