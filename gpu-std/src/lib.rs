@@ -38,6 +38,7 @@
 //! | what | what happens on the GPU | how to find it |
 //! |---|---|---|
 //! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first that differs ([`host::BlockOps::barrier_at`]). |
+//! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image; elements of slices are not compared. |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
 //! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |

@@ -247,6 +247,26 @@ fn threads_that_resist_their_end() {
     });
 }
 
+#[kernel]
+fn survives_its_end(starts: &[Atomic<u32>]) {
+    starts[thread_index().x as usize].fetch_add(1);
+    if thread_index().x == 3 {
+        panic!("thread 3 gives up");
+    }
+    let _ = std::panic::catch_unwind(|| sync(()));
+}
+
+#[test]
+fn no_thread_starts_after_one_has_failed() {
+    on_the_cpu(|device, module| {
+        let mut starts = device.zeroed::<u32>(8)?;
+        let error = module.launch(survives_its_end, Grid::new(1, 8), (&mut starts,)).unwrap_err();
+        assert!(matches!(error, Error::KernelPanicked { .. }), "{error}");
+        assert_eq!(starts.to_vec()?, [1, 1, 1, 1, 0, 0, 0, 0]);
+        Ok(())
+    });
+}
+
 #[kernel(block = 4)]
 fn launches_another(out: PerThread<u64>, mut array: Shared<u64, 4>) {
     for (i, element) in &mut array {

@@ -114,6 +114,8 @@ impl Worker {
                     K::NAME
                 );
             }
+            // A thread that catches its unwinding ends as if nothing were, and its coroutine would start the next.
+            block.starting.set(false);
             self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
         }
         result
