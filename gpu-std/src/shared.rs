@@ -2,6 +2,39 @@
 //!
 //! They are parameters of a kernel and not part of the launch. [`sync`](crate::sync) takes them from one phase to the
 //! other: *write*, in which each thread uses the elements it owns, and *read*, in which every thread reads all.
+//!
+//! All arrays of a kernel live as long as each other, so that those of one type can change places. All threads of a block must do
+//! it alike:
+//!
+//! ```
+//! use gpu_std::prelude::*;
+//!
+//! /// Smooths each 64 elements `rounds` times.
+//! #[kernel(block = 64)]
+//! pub fn smooth(
+//!     rounds: u32,
+//!     x: &[f32],
+//!     y: PerThread<f32>,
+//!     mut front: Shared<f32, 64>,
+//!     mut back: Shared<f32, 64>,
+//! ) {
+//!     let first = block_index().x as usize * 64;
+//!     for (i, element) in &mut front {
+//!         *element = x.get(first + i).copied().unwrap_or(0.0);
+//!     }
+//!     for _ in 0..rounds {
+//!         let read = sync(front);
+//!         for (i, element) in &mut back {
+//!             *element = (read[i.saturating_sub(1)] + read[i] + read[(i + 1).min(63)]) / 3.0;
+//!         }
+//!         (front, back) = (back, sync(read));
+//!     }
+//!     let smooth = sync(front);
+//!     for (i, y) in y {
+//!         *y = smooth[i % 64];
+//!     }
+//! }
+//! ```
 
 use core::{alloc::Layout, marker::PhantomData};
 
