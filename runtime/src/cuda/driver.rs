@@ -38,32 +38,32 @@ pub(super) fn probe() -> Result<Presence> {
     match state() {
         State::Ready => Ok(Presence::Ready),
         State::Missing => Ok(Presence::NoGpu),
-        State::Failed { source, .. }
-            if source.code == CUresult::CUDA_ERROR_NO_DEVICE as u32
-                || source.code == CUresult::CUDA_ERROR_STUB_LIBRARY as u32 =>
-        {
-            Ok(Presence::NoGpu)
-        }
+        State::Failed { source, .. } if sees_no_gpu(&source) => Ok(Presence::NoGpu),
         State::TooOld(found) => Err(Error::DriverTooOld { found, needed: MIN_CUDA }),
         State::Failed { call, source } => Err(failed(call, source)),
     }
 }
 
-/// The same for a caller that needs a GPU.
+/// The same for a caller that needs a driver.
 ///
 /// # Errors
-/// If there is no driver, or it does not work.
+/// If there is no driver, or it does not work. One that sees no GPU works.
 pub(super) fn require(asked: &dyn Fn() -> String) -> Result<()> {
     match state() {
-        State::Ready => Ok(()),
         State::Missing => Err(Error::NoDriver { asked: asked() }),
-        State::TooOld(found) => Err(Error::DriverTooOld { found, needed: MIN_CUDA }),
-        State::Failed { call, source } => Err(failed(call, source)),
+        _ => probe().map(drop),
     }
 }
 
 fn failed(call: &'static str, source: DriverError) -> Error {
     Error::Driver { device: "the driver".to_owned(), call, source }
+}
+
+/// Whether the driver is there and has nothing to do: `CUDA_VISIBLE_DEVICES` may hide what there is.
+fn sees_no_gpu(error: &DriverError) -> bool {
+    [CUresult::CUDA_ERROR_NO_DEVICE, CUresult::CUDA_ERROR_STUB_LIBRARY]
+        .iter()
+        .any(|&code| code as u32 == error.code)
 }
 
 fn state() -> State {
@@ -155,7 +155,10 @@ mod tests {
                 );
             }
             State::Ready => assert!(matches!(probe(), Ok(Presence::Ready))),
-            State::TooOld(_) | State::Failed { .. } => assert!(require(&String::new).is_err()),
+            State::TooOld(_) => assert!(require(&String::new).is_err()),
+            State::Failed { source, .. } => {
+                assert_eq!(require(&String::new).is_ok(), sees_no_gpu(&source));
+            }
         }
     }
 
