@@ -39,6 +39,21 @@ fn an_undefined_function_is_named_with_the_kernels_that_need_it() {
 }
 
 #[test]
+fn two_kernels_of_one_path_are_refused() {
+    let error = error(
+        "twins",
+        "
+        pub const ONE: () = { #[kernel] pub fn twin(y: PerThread<f32>) { for (_, y) in y { *y = 1.0; } } };
+        pub const TWO: () = { #[kernel] pub fn twin(y: PerThread<f32>) { for (_, y) in y { *y = 2.0; } } };
+        ",
+    );
+    assert_eq!(
+        error.to_string(),
+        "there are two kernels `twins::twin`: kernels are found by their path, so give one another name or module"
+    );
+}
+
+#[test]
 fn a_mangled_name_is_shown_as_rust_writes_it() {
     let error = error(
         "mangled",

@@ -98,6 +98,23 @@ fn contracted_kernels_have_no_bounds_check_on_shared_arrays() {
     shape(&transpose).has(".reqntid 32, 8");
 }
 
+/// To LLVM, what nobody has written is undefined, and a branch on it may go either way or nowhere. Shared memory that the kernel
+/// has not written holds arbitrary bits instead: they are read.
+#[test]
+fn unwritten_shared_memory_is_read_and_not_undefined() {
+    let lib = "
+        #[kernel(block = 32)]
+        pub fn unwritten(out: PerThread<u32>, bits: Shared<u32, 32>) {
+            let bits = sync(bits);
+            for (i, out) in out {
+                *out = if bits[i % 32] > 7 { bits[(i + 1) % 32] } else { 5 };
+            }
+        }";
+    let inspected = KernelCrate::written("unwritten_shared", lib).inspect(Options::default());
+    let ptx = inspected.kernel("sm_90", "unwritten");
+    assert!(ptx.matches("ld.shared").count() >= 2, "{ptx}");
+}
+
 /// A struct of four floats needs `align(16)` to be moved at once.
 #[test]
 fn aligned_vectors_move_sixteen_bytes_at_once() {

@@ -51,6 +51,9 @@ pub(super) fn find_and_mark<'c>(module: &Module<'c>) -> Result<Vec<Entry<'c>>, L
         .map(|global| read(*global).ok_or_else(|| LinkError::Description { symbol: global.name() }))
         .collect::<Result<Vec<_>, _>>()?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
+    if let Some([twin, _]) = entries.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        return Err(LinkError::TwoOfOneName { kernel: twin.name.clone() });
+    }
 
     // They only kept the statics alive that were just read; `#[used]` means nothing on a GPU.
     for name in ["llvm.used", "llvm.compiler.used"] {

@@ -7,8 +7,14 @@ use crate::llvm::{Linkage, Module};
 /// Makes every definition internal that is not a kernel.
 pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
     let is_kernel = |function| kernels.iter().any(|kernel| kernel.function == function);
+    let (shared, globals): (Vec<_>, Vec<_>) =
+        module.globals().into_iter().partition(|global| shared::is_shared_array(*global));
+    // rustc made them internal, and a read of an internal static that nobody writes is undefined to LLVM: not any value, but a
+    // licence to drop the code that uses it.
+    for array in shared {
+        array.set_linkage(Linkage::External);
+    }
     let functions = module.functions().into_iter().filter(|function| !is_kernel(*function));
-    let globals = module.globals().into_iter().filter(|global| !shared::is_shared_array(*global));
     for value in functions.chain(globals) {
         if !value.is_declaration() && !value.name().starts_with("llvm.") {
             value.set_linkage(Linkage::Internal);

@@ -89,6 +89,14 @@ pub enum LinkError {
         /// The static that holds the description.
         symbol: String,
     },
+    /// Two kernels have the same path, because functions or constants hide them from each other.
+    #[error(
+        "there are two kernels `{kernel}`: kernels are found by their path, so give one another name or module"
+    )]
+    TwoOfOneName {
+        /// Their path.
+        kernel: String,
+    },
     /// LLVM cannot generate code for an architecture.
     #[error(
         "LLVM {llvm} of the device rustc cannot generate code for {arch}: leave it out, or use a newer rustc"

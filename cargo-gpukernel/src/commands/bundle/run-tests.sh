@@ -2,8 +2,9 @@
 # Runs every test binary of this bundle on the devices of this machine. Needs no Rust, no CUDA toolkit and no
 # network: a driver for the GPU, and the C library.
 #
-#   run-tests [--markdown] [--timeout SECONDS]
+#   run-tests [--benches] [--markdown] [--timeout SECONDS]
 #
+# --benches    run the benchmarks after the tests
 # --markdown   print a section for docs/gpu-results.md instead of the test output
 # --timeout    how long one binary may run (default 900)
 #
@@ -12,10 +13,12 @@
 set -u
 
 commit='@COMMIT@'
+benches=no
 markdown=no
 seconds=900
 while [ $# -gt 0 ]; do
     case $1 in
+    --benches) benches=yes ;;
     --markdown) markdown=yes ;;
     --timeout)
         shift
@@ -38,10 +41,12 @@ results=${OUT:-$bundle/results}
 mkdir -p "$results" || exit 2
 log=$results/run-tests.log
 rows=$results/run-tests.rows
+tables=$results/run-tests.tables
 one=$results/run-tests.one
 : >"$log" || exit 2
 : >"$rows"
-trap 'rm -f "$rows" "$one"' EXIT
+: >"$tables"
+trap 'rm -f "$rows" "$tables" "$one"' EXIT
 
 # Tests find every device themselves.
 unset GPUKERNEL_DEVICE
@@ -73,27 +78,32 @@ count() {
 
 passed=0
 failed=0
-for binary in "$bundle"/tests/*; do
-    [ -x "$binary" ] || continue
+# Runs $binary, its output in $one, and says how it ended if not well.
+run() {
     name=$(basename "$binary")
     echo "--- $name" | say
-    started=$(date +%s)
     if command -v timeout >/dev/null; then
         (cd "$results" && timeout -k 10 "$seconds" "$binary") >"$one" 2>&1
     else
         (cd "$results" && "$binary") >"$one" 2>&1
     fi
     status=$?
-    taken=$(($(date +%s) - started))
     say <"$one"
-    binary_passed=$(count passed)
-    binary_failed=$(count failed)
-    binary_ignored=$(count ignored)
     case $status in
     0) ;;
     124 | 137) echo "$name: no end after $seconds s, or killed (exit status $status)" | say ;;
     *) echo "$name: exit status $status" | say ;;
     esac
+}
+
+for binary in "$bundle"/tests/*; do
+    [ -x "$binary" ] || continue
+    started=$(date +%s)
+    run
+    taken=$(($(date +%s) - started))
+    binary_passed=$(count passed)
+    binary_failed=$(count failed)
+    binary_ignored=$(count ignored)
     # It died before it could count.
     if [ "$status" -ne 0 ] && [ "$binary_failed" -eq 0 ]; then
         binary_failed=1
@@ -102,6 +112,17 @@ for binary in "$bundle"/tests/*; do
     failed=$((failed + binary_failed))
     echo "| $name | $binary_passed | $binary_failed | $binary_ignored | $taken |" >>"$rows"
 done
+
+# Benchmarks print tables of Markdown. One that does not end well is a failure too.
+if [ "$benches" = yes ]; then
+    for binary in "$bundle"/benches/*; do
+        [ -x "$binary" ] || continue
+        run
+        [ "$status" -eq 0 ] || failed=$((failed + 1))
+        printf '\nBenchmark `%s`:\n\n' "$name" >>"$tables"
+        cat "$one" >>"$tables"
+    done
+fi
 
 if [ "$markdown" = yes ]; then
     echo "## $date: $(echo "$devices" | sed -n '1{s/[,(].*//;s/ *$//;p;}')"
@@ -116,7 +137,7 @@ if [ "$markdown" = yes ]; then
     echo
     echo '| test binary | passed | failed | ignored | seconds |'
     echo '|---|--:|--:|--:|--:|'
-    cat "$rows"
+    cat "$rows" "$tables"
     echo "$passed passed, $failed failed" >>"$log"
 else
     echo "$passed passed, $failed failed" | say

@@ -27,21 +27,28 @@ mod tests {
     /// A bundle whose test binaries are shell scripts, and what its `run-tests` says.
     fn run(binaries: &[(&str, &str)], arguments: &[&str]) -> (Output, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("tests")).unwrap();
         for (name, text) in binaries {
-            let path = folder.path().join("tests").join(name);
-            fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            add_binary(&folder.path().join("tests"), name, text);
         }
         write(folder.path(), "0123abc").unwrap();
-        let output = Command::new("sh")
-            .arg(folder.path().join(NAME))
+        (run_in(folder.path(), arguments), folder)
+    }
+
+    fn add_binary(folder: &Path, name: &str, text: &str) {
+        fs::create_dir_all(folder).unwrap();
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn run_in(bundle: &Path, arguments: &[&str]) -> Output {
+        Command::new("sh")
+            .arg(bundle.join(NAME))
             .args(arguments)
             .env_remove("OUT")
             .env("GPUKERNEL_DEVICE", "cpu")
             .output()
-            .unwrap();
-        (output, folder)
+            .unwrap()
     }
 
     const GOOD: &str = "echo 'test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s'";
@@ -94,6 +101,20 @@ mod tests {
         let (output, _folder) =
             run(&[("one", &format!("test -z \"${{GPUKERNEL_DEVICE+set}}\" && {GOOD}"))], &[]);
         assert!(output.status.success(), "{output:?}");
+    }
+
+    #[test]
+    fn benchmarks_run_when_asked_and_fail_the_run_when_they_die() {
+        let (output, folder) = run(&[("one", GOOD)], &[]);
+        assert!(output.status.success());
+        for (script, good) in [("echo '| fast |'", true), ("exit 3", false)] {
+            add_binary(&folder.path().join("benches"), "speed", script);
+            let output = run_in(folder.path(), &["--benches", "--markdown"]);
+            assert_eq!(output.status.success(), good, "{output:?}");
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(text.contains("Benchmark `speed`:"), "{text}");
+            assert_eq!(text.contains("| fast |"), good, "{text}");
+        }
     }
 
     #[test]
