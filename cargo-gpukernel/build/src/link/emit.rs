@@ -33,8 +33,7 @@ fn emit(llvm: &'static Llvm, bitcode: &[u8], arch: Arch) -> Result<String, LinkE
     // LLVM only warns about a processor that it does not know, and takes another one.
     if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string()))
     {
-        let (major, minor, patch) = llvm.version();
-        return Err(LinkError::UnknownArch { arch, llvm: format!("{major}.{minor}.{patch}") });
+        return Err(LinkError::UnknownArch { arch, llvm: llvm.version() });
     }
     Ok(ptx)
 }

@@ -119,8 +119,8 @@ pub struct UndefinedSymbol {
     pub name: String,
     /// The kernels that need it.
     pub kernels: Vec<String>,
-    /// What is known about where it would come from.
-    pub hint: Option<String>,
+    /// What to do about it.
+    pub hint: &'static str,
 }
 
 /// Links and optimises.

@@ -38,17 +38,15 @@ pub(super) fn check(
     Err(LinkError::Undefined(symbols.collect()))
 }
 
-fn hint(symbol: &str, has_libdevice: bool) -> Option<String> {
+/// What to do about it.
+fn hint(symbol: &str, has_libdevice: bool) -> &'static str {
     if prelude::is_of_libdevice(symbol) && !has_libdevice {
-        return Some("it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`".into());
+        "it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`"
+    } else if symbol.starts_with("__gpukernel_") {
+        "it is part of the gpukernel prelude: gpu-std and gpukernel-build must have the same version"
+    } else {
+        "define it in Rust, in the kernel crate or in one that it depends on"
     }
-    if symbol.starts_with("__gpukernel_") {
-        return Some(
-            "it is part of the gpukernel prelude: gpu-std and gpukernel-build must have the same version"
-                .into(),
-        );
-    }
-    None
 }
 
 /// The message of [`LinkError::Undefined`].
@@ -62,9 +60,7 @@ pub(super) fn describe(symbols: &[UndefinedSymbol]) -> String {
         if !kernels.is_empty() {
             text += &format!(", needed by {}", kernels.join(", "));
         }
-        if let Some(hint) = hint {
-            text += &format!("\n  {hint}");
-        }
+        text += &format!("\n  {hint}");
     }
     text
 }
@@ -81,12 +77,13 @@ mod tests {
             hint,
         };
         let symbols = [
-            symbol("bar", &["kernels::a", "kernels::b"], None),
+            symbol("bar", &["kernels::a", "kernels::b"], hint("bar", false)),
             symbol("__nv_sinf", &["kernels::c"], hint("__nv_sinf", false)),
         ];
         assert_eq!(
             describe(&symbols),
-            "undefined device function `bar`, needed by kernels::a, kernels::b\n\
+            "undefined device function `bar`, needed by kernels::a, kernels::b\n  \
+             define it in Rust, in the kernel crate or in one that it depends on\n\
              undefined device function `__nv_sinf`, needed by kernels::c\n  \
              it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`"
         );

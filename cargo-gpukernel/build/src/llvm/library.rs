@@ -221,8 +221,9 @@ impl Llvm {
                 // Kept mapped for libLLVM to find: it resolves its needs among what is loaded by name.
                 std::mem::forget(open(dependency)?);
             }
-            let llvm = Self::look_up(open(path)?, path)?;
-            llvm.check_version(path, expected)?;
+            let library = open(path)?;
+            check_version(&library, path, expected)?;
+            let llvm = Self::look_up(library, path)?;
             // SAFETY: plain initialisers, idempotent, without arguments.
             unsafe {
                 (llvm.LLVMInitializeNVPTXTargetInfo)();
@@ -240,30 +241,69 @@ impl Llvm {
         }
     }
 
-    fn check_version(&self, path: &Path, expected: u32) -> Result<(), LlvmError> {
-        let (major, minor, patch) = self.version();
-        if major == expected {
-            return Ok(());
-        }
-        Err(LlvmError::Version { path: path.to_owned(), expected, found: format!("{major}.{minor}.{patch}") })
+    /// Major, minor and patch version, with dots.
+    pub(crate) fn version(&self) -> String {
+        version(self.LLVMGetVersion).1
     }
+}
 
-    /// Major, minor and patch version.
-    pub(crate) fn version(&self) -> (u32, u32, u32) {
-        let (mut major, mut minor, mut patch) = (0, 0, 0);
-        // SAFETY: writes three integers.
-        unsafe { (self.LLVMGetVersion)(&mut major, &mut minor, &mut patch) };
-        (major, minor, patch)
+/// Asked before anything else is looked up: another version lacks functions, and that is not what is wrong with it.
+fn check_version(library: &Library, path: &Path, expected: u32) -> Result<(), LlvmError> {
+    let name = "LLVMGetVersion";
+    // SAFETY: the type that llvm-c declares for this name.
+    let get = unsafe { library.get::<GetVersion>(name) }
+        .map_err(|_| LlvmError::Symbol { path: path.to_owned(), name })?;
+    match version(*get) {
+        (major, _) if major == expected => Ok(()),
+        (_, found) => Err(LlvmError::Version { path: path.to_owned(), expected, found }),
     }
+}
+
+type GetVersion = unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint);
+
+/// The major version, and all of it.
+fn version(get: GetVersion) -> (u32, String) {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: writes three integers.
+    unsafe { get(&mut major, &mut minor, &mut patch) };
+    (major, format!("{major}.{minor}.{patch}"))
 }
 
 fn open(path: &Path) -> Result<Library, LlvmError> {
     // SAFETY: a library of the device toolchain, which the user's rustc loads as well.
-    unsafe { Library::new(path) }
-        .map_err(|error| LlvmError::Load { path: path.to_owned(), reason: error.to_string() })
+    unsafe { Library::new(path) }.map_err(|error| {
+        // What the dynamic linker said is one level down.
+        let reason = match std::error::Error::source(&error) {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        };
+        LlvmError::Load { path: path.to_owned(), reason }
+    })
 }
 
 /// The library that this process uses, if one is loaded.
 pub(super) fn loaded() -> Option<&'static Llvm> {
     LOADED.get().map(|(_, llvm)| llvm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolchain::{FindOptions, Toolchain};
+
+    #[test]
+    fn another_major_version_is_refused_before_a_function_is_missed() {
+        let path = Toolchain::find(&FindOptions::new(".")).unwrap().rustc.libllvm.path;
+        let library = open(&path).unwrap();
+        let error = check_version(&library, &path, 99).unwrap_err().to_string();
+        assert!(error.contains("but the device rustc was built with LLVM 99"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_library_is_refused_with_the_loaders_words() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "no library").unwrap();
+        let error = open(file.path()).err().unwrap().to_string();
+        assert!(error.contains("file too short") || error.contains("invalid ELF header"), "{error}");
+    }
 }
