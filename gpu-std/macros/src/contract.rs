@@ -1,37 +1,40 @@
 //! The arguments of `#[kernel(…)]`: the launch contract, as written, and as an expression.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Error, Expr, ExprLit, Ident, Lit, Result, Token,
-    parse::{Parse, ParseStream},
+    Error, Expr, Ident, LitInt, Result, Token, parenthesized,
+    parse::{End, Parse, ParseStream},
     punctuated::Punctuated,
     spanned::Spanned,
+    token::Paren,
 };
 
 /// A contract as declared.
 #[derive(Default)]
 pub(crate) struct Contract {
     block: Option<[TokenStream; 3]>,
-    max_block: Option<Expr>,
-    min_blocks: Option<Expr>,
-    max_registers: Option<Expr>,
-    dims: Option<Expr>,
+    max_block: Option<TokenStream>,
+    min_blocks: Option<TokenStream>,
+    max_registers: Option<TokenStream>,
+    dims: Option<TokenStream>,
 }
 
 impl Parse for Contract {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut contract = Self::default();
-        for Promise { key, value } in Punctuated::<Promise, Token![,]>::parse_terminated(input)? {
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            if !input.peek(Token![=]) {
+                return Err(Error::new(key.span(), format!("a promise has a value: `{key} = …`")));
+            }
+            input.parse::<Token![=]>()?;
             let kept = match key.to_string().as_str() {
-                "block" => {
-                    let block = block(value)?;
-                    contract.block.replace(block).is_none()
-                }
-                "max_block" => contract.max_block.replace(positive(value)?).is_none(),
-                "min_blocks" => contract.min_blocks.replace(positive(value)?).is_none(),
-                "max_registers" => contract.max_registers.replace(positive(value)?).is_none(),
-                "dims" => contract.dims.replace(positive(value)?).is_none(),
+                "block" => contract.block.replace(block(input)?).is_none(),
+                "max_block" => contract.max_block.replace(positive(input)?).is_none(),
+                "min_blocks" => contract.min_blocks.replace(positive(input)?).is_none(),
+                "max_registers" => contract.max_registers.replace(positive(input)?).is_none(),
+                "dims" => contract.dims.replace(positive(input)?).is_none(),
                 unknown => {
                     return Err(Error::new(
                         key.span(),
@@ -45,54 +48,55 @@ impl Parse for Contract {
             if !kept {
                 return Err(Error::new(key.span(), format!("`{key}` is given twice")));
             }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
         }
         Ok(contract)
     }
 }
 
-/// `key = value`.
-struct Promise {
-    key: Ident,
-    value: Expr,
-}
-
-impl Parse for Promise {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let key: Ident = input.parse()?;
-        if !input.peek(Token![=]) {
-            return Err(Error::new(key.span(), format!("a promise has a value: `{key} = …`")));
-        }
-        input.parse::<Token![=]>()?;
-        Ok(Self { key, value: input.parse()? })
-    }
-}
-
 /// One to three extents; those left out are 1.
-fn block(value: Expr) -> Result<[TokenStream; 3]> {
-    let span = value.span();
-    let extents = match value {
-        Expr::Tuple(tuple) => tuple.elems.into_iter().collect(),
-        extent => vec![extent],
-    };
+fn block(input: ParseStream<'_>) -> Result<[TokenStream; 3]> {
+    let alone = input.peek2(Token![,]) || input.peek2(End);
+    if !(input.peek(Paren) && alone) {
+        return Ok([positive(input)?, quote!(1), quote!(1)]);
+    }
+    let extents;
+    let paren = parenthesized!(extents in input);
+    let extents = Punctuated::<_, Token![,]>::parse_terminated_with(&extents, positive)?;
     if !(1..=3).contains(&extents.len()) {
         return Err(Error::new(
-            span,
+            paren.span.join(),
             "a block has one to three extents: `block = 256`, `block = (32, 8)`, `block = (8, 8, 4)`",
         ));
     }
-    let mut block = [const { None }; 3];
-    for (axis, extent) in block.iter_mut().zip(extents) {
-        *axis = Some(positive(extent)?.into_token_stream());
-    }
-    Ok(block.map(|extent| extent.unwrap_or_else(|| quote!(1))))
+    let mut extents = extents.into_iter();
+    Ok([(); 3].map(|()| extents.next().unwrap_or_else(|| quote!(1))))
 }
 
 /// Refuses a zero that is written out; computed ones are refused when the constant is evaluated.
-fn positive(value: Expr) -> Result<Expr> {
-    if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = &value
-        && number.base10_parse::<u128>().is_ok_and(|number| number == 0)
-    {
-        return Err(Error::new(number.span(), "this is at least 1: leave the key out for no promise"));
+fn positive(input: ParseStream<'_>) -> Result<TokenStream> {
+    let value = value(input)?;
+    match syn::parse2::<LitInt>(value.clone()) {
+        Ok(number) if number.base10_parse::<u128>().is_ok_and(|number| number == 0) => {
+            Err(Error::new(number.span(), "this is at least 1: leave the key out for no promise"))
+        }
+        _ => Ok(value),
+    }
+}
+
+/// An expression.
+fn value(input: ParseStream<'_>) -> Result<TokenStream> {
+    let at_end = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
+    let ahead = input.fork();
+    if at_end(input) || ahead.parse::<Expr>().is_ok() && at_end(&ahead) {
+        return input.parse::<Expr>().map(Expr::into_token_stream);
+    }
+    // Without its feature `full`, syn reads no conditions and the like: they go up to the comma, and rustc judges them.
+    let mut value = TokenStream::new();
+    while !at_end(input) {
+        input.parse::<TokenTree>()?.to_tokens(&mut value);
     }
     Ok(value)
 }
@@ -106,7 +110,7 @@ impl Contract {
             }
             None => quote!(::core::option::Option::None),
         };
-        let number = |value: &Option<Expr>| option(value.as_ref().map(ToTokens::to_token_stream));
+        let number = |value: &Option<TokenStream>| option(value.clone());
         let block = option(self.block.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
         let max_block = number(&self.max_block);
         let min_blocks = number(&self.min_blocks);

@@ -2,8 +2,8 @@
 //! entry for the device or the implementation of `Body` for the host.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, Lifetime, Signature, Type, ext::IdentExt, parse_quote, spanned::Spanned};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, Ident, Lifetime, Type, ext::IdentExt, spanned::Spanned};
 
 use crate::{
     kernel::Kernel,
@@ -17,13 +17,12 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
     let on_handle = attrs.iter().filter(|attr| is(attr, &["doc", "deprecated"]));
     let on_function = attrs.iter().filter(|attr| !is(attr, &["cfg", "doc", "deprecated"]));
 
-    let name = &kernel.function.sig.ident;
-    let visibility = &kernel.function.vis;
-    let (written, body) = (&kernel.function.sig, &kernel.function.block);
-    let signature = kernel.signature();
+    let name = &kernel.function.signature.name;
+    let visibility = &kernel.function.visibility;
+    let (written, signature, body) = (kernel.written(), kernel.signature(), kernel.function.body());
     let handle = kernel.handle();
     // rustdoc would show the signature of the handle alone. An undocumented kernel stays so, for `missing_docs`.
-    let declaration = format!("# Kernel\n\n```text\n{}\n```", text(written.to_token_stream()));
+    let declaration = format!("# Kernel\n\n```text\n{}\n```", text(written));
     let documented = attrs.iter().any(|attr| is(attr, &["doc"])).then(|| quote!(#[doc = #declaration]));
     let host = host(kernel);
     let device = device(kernel);
@@ -61,28 +60,31 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
 impl Kernel {
     /// The type that stands for the kernel.
     fn handle(&self) -> Ident {
-        format_ident!("__gpukernel_{}", self.function.sig.ident.unraw())
+        format_ident!("__gpukernel_{}", self.function.signature.name.unraw())
+    }
+
+    /// The signature as written.
+    fn written(&self) -> TokenStream {
+        self.function.signature.tokens(None, self.params.iter().map(Param::written))
     }
 
     /// The signature of the function: as written, but that shared arrays have one lifetime, because they last as long as each
     /// other. So they can change places, as in double buffering: `(front, back) = (back, front)`.
-    fn signature(&self) -> Signature {
-        let mut signature = self.function.sig.clone();
-        if self.params.iter().filter(|param| param.is_shared()).count() > 1 {
-            let block = lifetime("'block");
-            for (param, arg) in self.params.iter().zip(&mut signature.inputs) {
-                if let (true, FnArg::Typed(arg)) = (param.is_shared(), arg) {
-                    *arg.ty = param.with_lifetime(&block);
-                }
-            }
-            signature.generics = parse_quote!(<#block>);
+    fn signature(&self) -> TokenStream {
+        if self.params.iter().filter(|param| param.is_shared()).count() < 2 {
+            return self.written();
         }
-        signature
+        let block = lifetime("'block");
+        let inputs = self.params.iter().map(|param| match param.is_shared() {
+            true => param.written_with_lifetime(&block),
+            false => param.written(),
+        });
+        self.function.signature.tokens(Some(quote!(<#block>)), inputs)
     }
 
     /// The path of the kernel as text, without `r#`.
     fn path(&self) -> TokenStream {
-        let name = self.function.sig.ident.unraw().to_string();
+        let name = self.function.signature.name.unraw().to_string();
         quote!(::core::concat!(::core::module_path!(), "::", #name))
     }
 
@@ -95,12 +97,12 @@ impl Kernel {
             .map(|param| param.with_lifetime(lifetime));
         let types = quote!(#(#types,)*);
         // Where rustc points at if one of them is not what it should be.
-        quote_spanned!(self.function.sig.paren_token.span.join()=> (#types))
+        quote_spanned!(self.function.signature.paren_token.span.join()=> (#types))
     }
 }
 
 fn host(kernel: &Kernel) -> TokenStream {
-    let (name, handle) = (&kernel.function.sig.ident, kernel.handle());
+    let (name, handle) = (&kernel.function.signature.name, kernel.handle());
     let (path, declaration) = (kernel.path(), kernel.contract.declaration());
     let lifetime = lifetime("'kernel");
     let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
@@ -145,11 +147,11 @@ fn host(kernel: &Kernel) -> TokenStream {
 }
 
 fn device(kernel: &Kernel) -> TokenStream {
-    let name = &kernel.function.sig.ident;
+    let name = &kernel.function.signature.name;
     let (path, declaration) = (kernel.path(), kernel.contract.declaration());
     // Where rustc points at if a parameter is not what it should be: one place and one type, whatever asks for it, because rustc
     // says once what it would say twice in the same words.
-    let place = Span::call_site().located_at(kernel.function.sig.paren_token.span.join());
+    let place = Span::call_site().located_at(kernel.function.signature.paren_token.span.join());
     // Not to be mistaken for a kernel of that name.
     let scope = Ident::new("scope", Span::mixed_site());
     let mut aliases = TokenStream::new();

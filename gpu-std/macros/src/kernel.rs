@@ -3,30 +3,31 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Type};
+use syn::{Attribute, Error, Result, ReturnType, Type};
 
 use crate::{
     contract::Contract,
     expand::expand,
+    function::{Function, Signature},
     param::{Param, text},
 };
 
 /// A function that is fit to be a kernel.
 pub(crate) struct Kernel {
     pub(crate) contract: Contract,
-    pub(crate) function: ItemFn,
+    pub(crate) function: Function,
     pub(crate) params: Vec<Param>,
 }
 
 impl Kernel {
     /// Whether it is declared as `unsafe fn`.
     pub(crate) fn is_unsafe(&self) -> bool {
-        is_unsafe(&self.function.sig)
+        self.function.signature.unsafety.is_some()
     }
 }
 
 pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<TokenStream> {
-    let function: ItemFn = match syn::parse2(function.clone()) {
+    let function: Function = match syn::parse2(function.clone()) {
         Ok(function) => function,
         // What does not look like a function is refused by us; a function with a syntax error by its own message.
         Err(_) if !function.clone().into_iter().any(|token| token.to_string() == "fn") => {
@@ -39,13 +40,13 @@ pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<Tok
     };
     let mut mistakes = Mistakes(None);
     let contract = mistakes.keep(syn::parse2::<Contract>(contract)).unwrap_or_default();
-    check_signature(&function.sig, &mut mistakes);
+    check_signature(&function.signature, &mut mistakes);
     for attribute in &function.attrs {
         mistakes.keep(check_attribute(attribute));
     }
-    let in_unsafe = is_unsafe(&function.sig);
+    let Signature { unsafety, inputs, .. } = &function.signature;
     let params =
-        function.sig.inputs.iter().filter_map(|arg| mistakes.keep(Param::new(arg, in_unsafe))).collect();
+        inputs.iter().filter_map(|input| mistakes.keep(Param::new(input, unsafety.is_some()))).collect();
     match mistakes.0 {
         None => Ok(expand(&Kernel { contract, function, params })),
         Some(error) => Err(error),
@@ -68,10 +69,6 @@ impl Mistakes {
     }
 }
 
-fn is_unsafe(signature: &Signature) -> bool {
-    matches!(signature.safety, Safety::Unsafe(_))
-}
-
 fn check_signature(signature: &Signature, mistakes: &mut Mistakes) {
     fn refuse<T: ToTokens>(mistakes: &mut Mistakes, what: Option<T>, message: &str) {
         if let Some(what) = what {
@@ -89,7 +86,6 @@ fn check_signature(signature: &Signature, mistakes: &mut Mistakes) {
         signature.abi.as_ref(),
         "a kernel is declared without an ABI: `#[kernel]` makes the entry",
     );
-    refuse(mistakes, signature.variadic.as_ref(), "a kernel has a fixed number of parameters: take a slice");
     let generics = &signature.generics;
     refuse(
         mistakes,

@@ -5,6 +5,8 @@ use proc_macro::TokenStream;
 mod contract;
 mod device_copy;
 mod expand;
+mod function;
+mod input;
 mod kernel;
 mod param;
 

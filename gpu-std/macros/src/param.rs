@@ -1,14 +1,12 @@
 //! One parameter of a kernel: what kind it is, judged by how its type is written.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Error, FnArg, GenericArgument, Lifetime, Pat, PathArguments, PointerMutability, Result, Token, Type,
-    parse_quote,
-    punctuated::Punctuated,
-    visit::{self, Visit},
-    visit_mut::{self, VisitMut},
+    Error, GenericArgument, Lifetime, Path, PathArguments, PointerMutability, Result, Type, parse_quote,
 };
+
+use crate::input::{Input, Typed};
 
 /// Types of gpu_std with a lifetime that kernels leave out.
 const BORROWING: [&str; 4] = ["PerThread", "PerThread2d", "Shared", "Shared2d"];
@@ -18,42 +16,45 @@ const SHARED: [&str; 2] = ["Shared", "Shared2d"];
 
 /// A parameter.
 pub(crate) struct Param {
-    ty: Type,
+    input: Typed,
     shared: bool,
 }
 
 impl Param {
     /// Judges a parameter. `in_unsafe` says that the kernel is an `unsafe fn`.
-    pub(crate) fn new(arg: &FnArg, in_unsafe: bool) -> Result<Self> {
-        let arg = match arg {
-            FnArg::Typed(arg) => arg,
-            FnArg::Receiver(receiver) => {
+    pub(crate) fn new(input: &Input, in_unsafe: bool) -> Result<Self> {
+        let input = match input {
+            Input::Typed(input) => input,
+            Input::Receiver(receiver) => {
                 return Err(Error::new_spanned(
                     receiver,
                     "a kernel is a free function: it has no `self`; pass what it needs by value",
                 ));
             }
+            Input::Variadic(variadic) => {
+                return Err(Error::new_spanned(
+                    variadic,
+                    "a kernel has a fixed number of parameters: take a slice",
+                ));
+            }
         };
         if let Some(attribute) =
-            arg.attrs.iter().find(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
+            input.attrs.iter().find(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
         {
             return Err(Error::new_spanned(
                 attribute,
                 "parameters of a kernel cannot depend on `cfg`: they are the same on host and device",
             ));
         }
-        match &*arg.pat {
-            Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {}
-            pat => {
-                return Err(Error::new_spanned(
-                    pat,
-                    "a kernel's parameter is a name: take the value apart in the body",
-                ));
-            }
+        if !input.is_name() {
+            return Err(Error::new_spanned(
+                &input.pattern,
+                "a kernel's parameter is a name: take the value apart in the body",
+            ));
         }
-        check_type(&arg.ty, in_unsafe)?;
-        let shared = last_name(&arg.ty).is_some_and(|name| SHARED.contains(&name.as_str()));
-        Ok(Self { ty: (*arg.ty).clone(), shared })
+        check_type(&input.ty, in_unsafe)?;
+        let shared = last_name(&input.ty).is_some_and(|name| SHARED.contains(&name.as_str()));
+        Ok(Self { input: Typed::clone(input), shared })
     }
 
     /// Whether it is a shared array, which launches do not give.
@@ -63,9 +64,19 @@ impl Param {
 
     /// Its type with the lifetime in all the places in which it was left out.
     pub(crate) fn with_lifetime(&self, lifetime: &Lifetime) -> Type {
-        let mut ty = self.ty.clone();
-        InsertLifetime(lifetime).visit_type_mut(&mut ty);
+        let mut ty = self.input.ty.clone();
+        insert_lifetime(&mut ty, lifetime);
         ty
+    }
+
+    /// The parameter as written.
+    pub(crate) fn written(&self) -> TokenStream {
+        self.input.with_type(&self.input.ty)
+    }
+
+    /// The parameter as written, but for the lifetime in its type.
+    pub(crate) fn written_with_lifetime(&self, lifetime: &Lifetime) -> TokenStream {
+        self.input.with_type(&self.with_lifetime(lifetime))
     }
 }
 
@@ -117,23 +128,33 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
 
 /// Refuses lifetimes that are written out.
 fn check_lifetimes(ty: &Type) -> Result<()> {
-    struct Find(Option<Lifetime>);
-    impl<'ast> Visit<'ast> for Find {
-        fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
-            if lifetime.ident != "_" {
-                self.0.get_or_insert_with(|| lifetime.clone());
-            }
-        }
-    }
-    let mut find = Find(None);
-    visit::visit_type(&mut find, ty);
-    match find.0 {
+    match named_lifetime(ty.to_token_stream()) {
         Some(lifetime) => Err(Error::new(
             lifetime.span(),
             format!("leave `{lifetime}` out: a kernel has its memory for the time of the launch"),
         )),
         None => Ok(()),
     }
+}
+
+/// The first lifetime among the tokens that is not `'_`.
+fn named_lifetime(tokens: TokenStream) -> Option<Lifetime> {
+    let mut apostrophe = None;
+    for token in tokens {
+        match (token, apostrophe.take()) {
+            (TokenTree::Punct(punct), _) if punct.as_char() == '\'' => apostrophe = Some(punct.span()),
+            (TokenTree::Ident(ident), Some(apostrophe)) if ident != "_" => {
+                return Some(Lifetime { apostrophe, ident });
+            }
+            (TokenTree::Group(group), _) => {
+                if let Some(lifetime) = named_lifetime(group.stream()) {
+                    return Some(lifetime);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The type without the parentheses and invisible groups around it.
@@ -174,43 +195,59 @@ pub(crate) fn text(tokens: TokenStream) -> String {
 }
 
 /// Writes a lifetime wherever one was left out.
-struct InsertLifetime<'a>(&'a Lifetime);
+fn insert_lifetime(ty: &mut Type, lifetime: &Lifetime) {
+    match ty {
+        Type::Reference(reference) => {
+            replace_underscore(reference.lifetime.get_or_insert_with(|| lifetime.clone()), lifetime);
+            insert_lifetime(&mut reference.elem, lifetime);
+        }
+        Type::Path(path) => {
+            if let Some(qself) = &mut path.qself {
+                insert_lifetime(&mut qself.ty, lifetime);
+            }
+            insert_lifetime_in_path(&mut path.path, lifetime);
+        }
+        Type::Array(array) => insert_lifetime(&mut array.elem, lifetime),
+        Type::Group(group) => insert_lifetime(&mut group.elem, lifetime),
+        Type::Paren(paren) => insert_lifetime(&mut paren.elem, lifetime),
+        Type::Ptr(pointer) => insert_lifetime(&mut pointer.elem, lifetime),
+        Type::Slice(slice) => insert_lifetime(&mut slice.elem, lifetime),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(|elem| insert_lifetime(elem, lifetime)),
+        // Lifetimes that are left out in function pointers and trait objects are not the kernel's; the others have none.
+        _ => {}
+    }
+}
 
-impl VisitMut for InsertLifetime<'_> {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
-        match ty {
-            // Lifetimes that are left out in these are not the kernel's.
-            Type::FnPtr(_) | Type::TraitObject(_) => {}
-            Type::Reference(reference) => {
-                reference.lifetime.get_or_insert_with(|| self.0.clone());
-                visit_mut::visit_type_reference_mut(self, reference);
+/// Writes a lifetime wherever one was left out in a path.
+fn insert_lifetime_in_path(path: &mut Path, lifetime: &Lifetime) {
+    for segment in &mut path.segments {
+        let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else { continue };
+        for argument in &mut arguments.args {
+            match argument {
+                GenericArgument::Lifetime(written) => replace_underscore(written, lifetime),
+                GenericArgument::Type(ty) => insert_lifetime(ty, lifetime),
+                GenericArgument::AssocType(assoc) => insert_lifetime(&mut assoc.ty, lifetime),
+                _ => {}
             }
-            Type::Path(path) => {
-                visit_mut::visit_type_path_mut(self, path);
-                let Some(last) = path.path.segments.last_mut() else { return };
-                if !BORROWING.iter().any(|name| last.ident == name) {
-                    return;
-                }
-                let lifetime = GenericArgument::Lifetime(self.0.clone());
-                match &mut last.arguments {
-                    PathArguments::AngleBracketed(arguments) => {
-                        if !matches!(arguments.args.first(), Some(GenericArgument::Lifetime(_))) {
-                            arguments.args.insert(0, lifetime);
-                        }
-                    }
-                    arguments => {
-                        let list: Punctuated<_, Token![,]> = [lifetime].into_iter().collect();
-                        *arguments = PathArguments::AngleBracketed(parse_quote!(<#list>));
-                    }
-                }
-            }
-            ty => visit_mut::visit_type_mut(self, ty),
         }
     }
-
-    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-        if lifetime.ident == "_" {
-            *lifetime = self.0.clone();
+    let Some(last) = path.segments.last_mut() else { return };
+    if !BORROWING.iter().any(|name| last.ident == name) {
+        return;
+    }
+    match &mut last.arguments {
+        PathArguments::AngleBracketed(arguments) => {
+            if !matches!(arguments.args.first(), Some(GenericArgument::Lifetime(_))) {
+                arguments.args.insert(0, GenericArgument::Lifetime(lifetime.clone()));
+            }
         }
+        arguments => *arguments = PathArguments::AngleBracketed(parse_quote!(<#lifetime>)),
+    }
+}
+
+/// `'_` is a lifetime left out, too.
+fn replace_underscore(written: &mut Lifetime, lifetime: &Lifetime) {
+    if written.ident == "_" {
+        *written = lifetime.clone();
     }
 }
