@@ -7,11 +7,13 @@ use syn::{
     spanned::Spanned,
 };
 
+use crate::input::too_much;
+
 const INTEGERS: [&str; 12] =
     ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
 
 pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
-    let item: DeriveInput = syn::parse2(item)?;
+    let item: DeriveInput = syn::parse2(item).map_err(too_much)?;
     check_layout(&item)?;
 
     let fields: Vec<_> = match &item.data {
@@ -84,4 +86,17 @@ fn check_layout(item: &DeriveInput) -> Result<()> {
             item.ident
         ),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computed_fields() {
+        let item = |len| quote!(#[repr(C)] struct Item { values: [f32; #len] });
+        assert!(derive(item(quote!({ SIZE as usize * size_of::<f32>() }))).is_ok());
+        let error = derive(item(quote!(if DOUBLE { 2 } else { 1 }))).err();
+        assert!(error.is_some_and(|error| error.to_string().contains("make it a `const`")));
+    }
 }

@@ -70,18 +70,21 @@ impl Parse for Input {
                 false => Err(input.error("expected `:`")),
             };
         };
-        // rustc could read the type; syn without `full` reads no blocks and conditions in the lengths of its arrays.
-        let ty: Type = input.parse().map_err(|error: Error| {
-            Error::new(
-                error.span(),
-                "this is too much for `#[kernel]`: make it a `const`, and use its name here",
-            )
-        })?;
+        let ty: Type = input.parse().map_err(too_much)?;
         Ok(match is_receiver {
             true => Self::Receiver(quote!(#(#attrs)* #pattern #colon_token #ty)),
             false => Self::Typed(Box::new(Typed { attrs, pattern, colon_token, ty })),
         })
     }
+}
+
+/// What to say where syn without its feature `full` reads no further: rustc has read it before, so it is Rust, and a condition, a
+/// block of statements or the like in the length of an array.
+pub(crate) fn too_much(error: Error) -> Error {
+    Error::new(
+        error.span(),
+        "`gpu_std` cannot read an expression like this in a type: make it a `const`, and use its name here",
+    )
 }
 
 #[cfg(test)]
