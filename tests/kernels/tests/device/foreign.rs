@@ -1,7 +1,8 @@
-//! PTX that was made elsewhere. The CPU cannot run it, and says so.
+//! PTX and machine code that were made elsewhere. The CPU cannot run them, and says so.
 
 use gpukernel::{Error, Grid, RawArg};
-use gpukernel_device_tests::{on_every_gpu, on_the_cpu};
+use gpukernel_device_tests::{KERNELS, on_every_gpu, on_the_cpu};
+use gpukernel_image::Image;
 
 /// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
 const SCALE: &str = "
@@ -47,6 +48,27 @@ fn foreign_ptx_runs_on_a_gpu() {
         }
         let expected = numbers.iter().enumerate().map(|(i, x)| if i < 900 { 3.0 * x } else { *x });
         assert!(buffer.to_vec()?.into_iter().eq(expected));
+        Ok(())
+    });
+}
+
+/// What other programs do with a cubin of ours: the kernel is found by its bare name, and takes a slice as pointer and length.
+#[test]
+fn a_cubin_runs_by_itself() {
+    let image = Image::parse(KERNELS.bytes()).unwrap();
+    on_every_gpu(|device| {
+        let Some(cubin) = device.arch().and_then(|arch| image.cubin_for(arch)) else { return Ok(()) };
+        let module = device.load_foreign(cubin.bytes())?;
+        let x = device.upload(&[1.0_f32, 2.0, 3.0])?;
+        let mut y = device.upload(&[10.0_f32, 20.0, 30.0])?;
+        // SAFETY: `saxpy(a: f32, x: &[f32], y: PerThread<f32>)`, with the lengths of both.
+        unsafe {
+            let x_args = [RawArg::slice(&x), RawArg::value(3_usize)];
+            let y_args = [RawArg::slice_mut(&mut y), RawArg::value(3_usize)];
+            let args: Vec<_> = [RawArg::value(2.0_f32)].into_iter().chain(x_args).chain(y_args).collect();
+            module.launch("saxpy", Grid::new(1, 32), 0, &args)?;
+        }
+        assert_eq!(y.to_vec()?, [12.0, 24.0, 36.0]);
         Ok(())
     });
 }
