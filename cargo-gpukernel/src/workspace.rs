@@ -110,10 +110,14 @@ impl Workspace {
         self.metadata.packages.iter().find(|package| package.id == *id)
     }
 
-    /// The members with documentation tests, out of the named ones; out of all, if `names` is empty.
-    pub(crate) fn with_doc_tests(&self, names: &[String]) -> Vec<&str> {
-        self.metadata
-            .workspace_packages()
+    /// The members with documentation tests: among those named, among all, or else among the default ones.
+    pub(crate) fn with_doc_tests(&self, names: &[String], all: bool) -> Vec<&str> {
+        let packages = if all || !names.is_empty() {
+            self.metadata.workspace_packages()
+        } else {
+            self.metadata.workspace_default_packages()
+        };
+        packages
             .into_iter()
             .filter(|package| names.is_empty() || names.iter().any(|name| package.name == name))
             .filter(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))

@@ -68,7 +68,7 @@ fn tests(args: &Args, words: &[&str], profile_flag: &str) -> anyhow::Result<Exit
 }
 
 fn doc_tests(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let packages = workspace.with_doc_tests(&args.package);
+    let packages = workspace.with_doc_tests(&args.package, args.workspace);
     if packages.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
