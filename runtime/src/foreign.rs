@@ -9,7 +9,7 @@ use crate::{
     cuda::{self, CudaModule},
     device::Backend,
     launch::Rules,
-    memory::{self, Allocation, Owner},
+    memory::Uses,
     stream::StreamBackend,
 };
 
@@ -118,24 +118,12 @@ impl ForeignModule {
             device: &self.device,
         };
         let shape = Shape::Grid(grid).check(&rules)?;
-        let mut allocations: Vec<(Arc<Allocation>, Access)> = Vec::new();
-        for (address, access) in args.iter().filter_map(|arg| arg.memory) {
-            let allocation = memory::find(address)?;
-            memory::check_device(&allocation, &self.device, &doing)?;
-            allocations.push((allocation, access));
-        }
+        let uses = Uses::find(args.iter().filter_map(|arg| arg.memory), &self.device, &doing)?;
         let Some(shape) = shape else { return Ok(()) };
         if shared_bytes > DEFAULT_SHARED_BYTES {
             function.allow_shared(self.code.device(), shared_bytes)?;
         }
-        let uses: Vec<_> = allocations
-            .iter()
-            .filter_map(|(allocation, access)| match &allocation.owner {
-                Owner::Cuda(memory) => Some((memory, *access)),
-                Owner::Cpu(_) => None,
-            })
-            .collect();
-        cuda::ordered(stream, &uses, || {
+        cuda::ordered(stream, &uses.on_gpu(), || {
             let values = args.iter().map(|arg| arg.bytes.as_ptr().cast::<u8>());
             // SAFETY: the module is loaded, the memory is ordered, and the caller answers for the rest.
             unsafe { function.launch(stream, shape.grid, shape.block, shared_bytes, values) }

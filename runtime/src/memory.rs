@@ -9,6 +9,8 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
+use gpu_std::host::Access;
+
 use crate::{Device, Error, Result, cpu::CpuDevice, cuda, device::Backend};
 
 /// Memory of a device, given back when it is dropped.
@@ -85,6 +87,39 @@ pub(crate) fn find(address: usize) -> Result<Arc<Allocation>> {
             found: "no device".to_owned(),
             expected: "a device of this crate".to_owned(),
         }),
+    }
+}
+
+/// The memory that a launch uses, kept until the launch is queued.
+pub(crate) struct Uses(Vec<(Arc<Allocation>, Access)>);
+
+impl Uses {
+    /// Looks the addresses up.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] for memory that is not of `device`.
+    pub(crate) fn find(
+        addresses: impl Iterator<Item = (usize, Access)>,
+        device: &Device,
+        doing: &dyn Fn() -> String,
+    ) -> Result<Self> {
+        let uses = addresses.map(|(address, access)| {
+            let allocation = find(address)?;
+            check_device(&allocation, device, doing)?;
+            Ok((allocation, access))
+        });
+        uses.collect::<Result<_>>().map(Self)
+    }
+
+    /// That of it which is a GPU's.
+    pub(crate) fn on_gpu(&self) -> Vec<(&cuda::Memory, Access)> {
+        self.0
+            .iter()
+            .filter_map(|(allocation, access)| match &allocation.owner {
+                Owner::Cuda(memory) => Some((memory, *access)),
+                Owner::Cpu(_) => None,
+            })
+            .collect()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     cuda::{self, CudaModule, Function},
     device::Backend,
     launch::Rules,
-    memory::{self, Owner},
+    memory::Uses,
     stream::StreamBackend,
 };
 
@@ -230,13 +230,9 @@ impl Module {
         };
         let shape = shape.into().check(&rules)?;
         let shared = rules.check_shared(K::SHARED)?;
-        let mut allocations = Vec::with_capacity(args.memory().len());
-        for (slice, access) in args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0)
-        {
-            let allocation = memory::find(slice.address.addr())?;
-            memory::check_device(&allocation, &inner.device, &doing)?;
-            allocations.push((allocation, *access));
-        }
+        let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
+        let addresses = not_empty.map(|(slice, access)| (slice.address.addr(), *access));
+        let uses = Uses::find(addresses, &inner.device, &doing)?;
         let Some(shape) = shape else { return Ok(()) };
 
         match &stream.backend {
@@ -245,14 +241,7 @@ impl Module {
             StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared) },
             StreamBackend::Cuda(stream) => {
                 let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
-                let uses: Vec<_> = allocations
-                    .iter()
-                    .filter_map(|(allocation, access)| match &allocation.owner {
-                        Owner::Cuda(memory) => Some((memory, *access)),
-                        Owner::Cpu(_) => None,
-                    })
-                    .collect();
-                cuda::ordered(stream, &uses, || {
+                cuda::ordered(stream, &uses.on_gpu(), || {
                     // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
                     // is the promise of `Kernel` and of the caller; the memory is ordered, and all of it was found above.
                     unsafe { function.launch(stream, shape.grid, shape.block, 0, args.pointers()) }

@@ -11,11 +11,15 @@ use crate::llvm::{Linkage, Module, Position};
 pub(super) fn trap_on_panic(module: &Module<'_>) {
     let mut traps = HashSet::new();
     for function in module.functions() {
+        if !function.is_used() {
+            continue;
+        }
+        let name = format!("{:#}", rustc_demangle::demangle(&function.name()));
         let panics = function.has_attribute(Position::Function, "cold")
             && function.has_attribute(Position::Function, "noreturn")
-            && is_of_library(&function.name());
+            && is_of_library(&name);
         // `panic_fmt` and what it calls carry no `cold`.
-        if !(panics || is_panic_runtime(&function.name())) || !function.is_used() {
+        if !(panics || is_panic_runtime(&name)) {
             continue;
         }
         if let Some(trap) = module.add_trap_function("gpukernel.panic", function) {
@@ -35,14 +39,12 @@ pub(super) fn trap_on_panic(module: &Module<'_>) {
     }
 }
 
-fn is_of_library(symbol: &str) -> bool {
-    let name = format!("{:#}", rustc_demangle::demangle(symbol));
+fn is_of_library(name: &str) -> bool {
     // An instance of a generic function is named after the crate that has the generic.
     ["core::", "alloc::", "gpu_std::"].iter().any(|of| name.starts_with(of))
 }
 
-fn is_panic_runtime(symbol: &str) -> bool {
-    let name = format!("{:#}", rustc_demangle::demangle(symbol));
+fn is_panic_runtime(name: &str) -> bool {
     name.starts_with("core::panicking::") || name.ends_with("rust_begin_unwind")
 }
 
@@ -51,7 +53,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_the_libraries_by_its_mangled_names() {
+    fn knows_the_libraries_by_their_mangled_names() {
+        let is_of_library = |symbol| is_of_library(&format!("{:#}", rustc_demangle::demangle(symbol)));
+        let is_panic_runtime = |symbol| is_panic_runtime(&format!("{:#}", rustc_demangle::demangle(symbol)));
         assert!(is_of_library("_RNvNtCsecZUgW8dPlX_4core9panicking18panic_bounds_check"));
         assert!(is_panic_runtime("_RNvNtCsecZUgW8dPlX_4core9panicking9panic_fmt"));
         assert!(is_of_library("_RNvNtCsecZUgW8dPlX_4core6option13unwrap_failed"));
