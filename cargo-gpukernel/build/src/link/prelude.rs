@@ -1,14 +1,26 @@
 //! Step 6: the operations that Rust cannot express are linked in.
 //!
-//! The prelude is LLVM IR text: special registers, barriers, atomics and so on, each a small function that gpu-std declares
-//! and that is inlined at once. libdevice is NVIDIA's math library; it is linked where a kernel crate calls `__nv_…`.
+//! The prelude is LLVM IR text in pieces, one per subject: special registers, barriers, atomics and so on, each a small
+//! function that gpu-std declares as `extern "C"` and that is inlined at once. libdevice is NVIDIA's math library; it is linked where a kernel crate calls `__nv_…`.
 
 use std::{fs, path::Path};
 
 use super::LinkError;
 use crate::llvm::{Context, Module};
 
-const PRELUDE: &str = include_str!("prelude.ll");
+/// What every piece starts with.
+const HEADER: &str = include_str!("prelude/header.ll");
+
+/// The pieces. None needs another.
+const PIECES: [&str; 5] = [
+    include_str!("prelude/index.ll"),
+    include_str!("prelude/barrier.ll"),
+    include_str!("prelude/shared.ll"),
+    include_str!("prelude/atomics.ll"),
+    include_str!("prelude/math.ll"),
+];
+
+const OPERATION: &str = "__gpukernel_";
 
 /// Links the prelude, and libdevice where it is needed and there.
 pub(super) fn link<'c>(
@@ -16,9 +28,21 @@ pub(super) fn link<'c>(
     module: &Module<'c>,
     libdevice: Option<&Path>,
 ) -> Result<(), LinkError> {
-    let prelude = Module::from_text(context, PRELUDE, "the gpukernel prelude")?;
-    prelude.set_target_like(module);
-    module.link(prelude, "the gpukernel prelude")?;
+    let wanted: Vec<_> = module
+        .functions()
+        .iter()
+        .filter(|function| function.is_declaration())
+        .map(|function| function.name())
+        .filter(|name| name.starts_with(OPERATION))
+        .collect();
+    for piece in PIECES {
+        // Most kernels need few of them, and parsing takes longer than this search.
+        if wanted.iter().any(|name| piece.contains(&format!("@{name}("))) {
+            let prelude = Module::from_text(context, &format!("{HEADER}{piece}"), "the gpukernel prelude")?;
+            prelude.set_target_like(module);
+            module.link_needed(prelude, "the gpukernel prelude")?;
+        }
+    }
 
     let needs_libdevice = module
         .functions()
@@ -38,7 +62,7 @@ pub(super) fn link<'c>(
 
 /// Whether a function is brought by this step.
 pub(super) fn brings(name: &str) -> bool {
-    name.starts_with("__gpukernel_") || is_of_libdevice(name)
+    name.starts_with(OPERATION) || is_of_libdevice(name)
 }
 
 /// Whether a function is one of NVIDIA's math library.
