@@ -49,6 +49,7 @@ extern crate std;
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("gpu-std needs a 64-bit target: addresses and alignments on the host are those on the GPU");
 
+mod arch;
 mod atomic;
 mod barrier;
 pub mod contract;
@@ -69,6 +70,7 @@ pub mod prelude;
 pub mod shared;
 mod stride;
 
+pub use arch::arch;
 pub use atomic::{Atomic, AtomicElement};
 pub use barrier::{Phase, sync};
 pub use contract::Contract;

@@ -104,7 +104,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let linked = link::link(llvm, &link_input, want_text, &mut timings)?;
 
     let ptx_archs = if ptxas.is_some() { archs.as_slice() } else { &archs[..1] };
-    let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked.bitcode, ptx_archs))?;
+    let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked, ptx_archs))?;
     let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
     let name = &compiled.crate_name;
     let assembled = match ptxas {

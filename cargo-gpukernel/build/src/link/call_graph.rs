@@ -5,16 +5,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entries::Entry;
 use crate::llvm::Value;
 
-/// For each function with or without a body, the kernels (by index) that reach it.
-pub(super) fn reached_by<'c>(kernels: &[Entry<'c>]) -> HashMap<Value<'c>, Vec<usize>> {
+/// For each function with or without a body, the entries of kernels (by index) that reach it.
+pub(super) fn reached_by<'c>(entries: impl IntoIterator<Item = Value<'c>>) -> HashMap<Value<'c>, Vec<usize>> {
     let mut mentions: HashMap<Value<'c>, Vec<Value<'c>>> = HashMap::new();
     let mut reached: HashMap<Value<'c>, Vec<usize>> = HashMap::new();
-    for (index, kernel) in kernels.iter().enumerate() {
-        let mut seen = HashSet::from([kernel.function]);
-        let mut to_do = vec![kernel.function];
+    for (index, entry) in entries.into_iter().enumerate() {
+        let mut seen = HashSet::from([entry]);
+        let mut to_do = vec![entry];
         while let Some(function) = to_do.pop() {
             reached.entry(function).or_default().push(index);
             let mentioned = mentions.entry(function).or_insert_with(|| mentioned_functions(function));

@@ -1,21 +1,24 @@
-//! Step 12: the optimised module goes in, the PTX of each architecture comes out, in parallel.
+//! Step 12: the optimised module goes in, the PTX of each architecture comes out, in parallel. What differs between
+//! architectures is settled here ([`arch`]).
 
 use std::thread;
 
-use gpukernel_image::Arch;
+use gpukernel_image::{Arch, Kernel};
 
-use super::LinkError;
+use super::{LinkError, Linked, arch};
 use crate::llvm::{Context, Llvm, Module, TargetMachine};
 
 /// PTX for each architecture, in the order given.
 pub(crate) fn emit_ptx(
     llvm: &'static Llvm,
-    bitcode: &[u8],
+    linked: &Linked,
     archs: &[Arch],
 ) -> Result<Vec<String>, LinkError> {
     thread::scope(|scope| {
-        let workers: Vec<_> =
-            archs.iter().map(|&arch| scope.spawn(move || emit(llvm, bitcode, arch))).collect();
+        let workers: Vec<_> = archs
+            .iter()
+            .map(|&arch| scope.spawn(move || emit(llvm, &linked.bitcode, &linked.kernels, arch)))
+            .collect();
         let results = workers.into_iter().map(|worker| match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -25,10 +28,11 @@ pub(crate) fn emit_ptx(
 }
 
 /// Code generation changes the module, so each architecture reads its own copy, in a context of its own thread.
-fn emit(llvm: &'static Llvm, bitcode: &[u8], arch: Arch) -> Result<String, LinkError> {
+fn emit(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> Result<String, LinkError> {
     let context = Context::new(llvm);
     let machine = TargetMachine::new(&context, &arch.to_string())?;
     let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
+    arch::settle(&module, arch, kernels, &machine)?;
     let ptx = machine.emit_ptx(module)?;
     // LLVM only warns about a processor that it does not know, and takes another one.
     if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string()))

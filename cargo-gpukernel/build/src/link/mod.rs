@@ -17,6 +17,7 @@
 //! 11. [`undefined`]: what is still missing is an error
 //! 12. [`emit`]: PTX per architecture, in parallel
 
+mod arch;
 mod call_graph;
 mod collect;
 mod contraction;
@@ -106,6 +107,22 @@ pub enum LinkError {
         arch: Arch,
         /// The version of LLVM.
         llvm: String,
+    },
+    /// A kernel uses what an architecture does not have.
+    #[error(
+        "the operation `{operation}`, used by {}, needs {needed} or later, and code is built for {arch} too: leave {arch} out of \
+         `archs` in the kernel crate's [package.metadata.gpukernel], or choose another way there by `gpu_std::arch()`",
+        kernels.join(", ")
+    )]
+    ArchTooOld {
+        /// The operation.
+        operation: String,
+        /// The kernels that use it.
+        kernels: Vec<String>,
+        /// The first architecture that has it.
+        needed: Arch,
+        /// The one that does not.
+        arch: Arch,
     },
     /// Functions that no library has.
     #[error("{}", undefined::describe(.0))]

@@ -12,12 +12,14 @@ use crate::llvm::{Context, Module};
 const HEADER: &str = include_str!("prelude/header.ll");
 
 /// The pieces. None needs another.
-const PIECES: [&str; 5] = [
+const PIECES: [&str; 7] = [
+    include_str!("prelude/arch.ll"),
     include_str!("prelude/index.ll"),
     include_str!("prelude/barrier.ll"),
     include_str!("prelude/shared.ll"),
     include_str!("prelude/atomics.ll"),
     include_str!("prelude/math.ll"),
+    include_str!("prelude/redux.ll"),
 ];
 
 const OPERATION: &str = "__gpukernel_";

@@ -86,7 +86,7 @@ impl Register {
 
 /// Sets the ranges of all reads of special registers in the module.
 pub(super) fn set_ranges(module: &Module<'_>, kernels: &[Entry<'_>]) {
-    let reached_by = call_graph::reached_by(kernels);
+    let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
     for function in module.functions() {
         let Some(reaching) = reached_by.get(&function) else { continue };
         for instruction in function.instructions() {

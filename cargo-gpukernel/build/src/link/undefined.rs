@@ -25,7 +25,7 @@ pub(super) fn check(
     if missing.is_empty() {
         return Ok(());
     }
-    let reached_by = call_graph::reached_by(kernels);
+    let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
     let symbols = missing.into_iter().map(|function| {
         let symbol = function.name();
         let reaching = reached_by.get(&function).map(Vec::as_slice).unwrap_or_default();

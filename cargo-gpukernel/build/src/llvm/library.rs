@@ -177,6 +177,9 @@ functions! {
     LLVMAddCallSiteAttribute(*mut LLVMValue, c_uint, *mut LLVMAttribute);
     LLVMGetEnumAttributeAtIndex(*mut LLVMValue, c_uint, c_uint) -> *mut LLVMAttribute;
     LLVMGetTypeAttributeValue(*mut LLVMAttribute) -> *mut LLVMType;
+    LLVMRemoveEnumAttributeAtIndex(*mut LLVMValue, c_uint, c_uint);
+    LLVMGetStringAttributeAtIndex(*mut LLVMValue, c_uint, *const c_char, c_uint) -> *mut LLVMAttribute;
+    LLVMGetStringAttributeValue(*mut LLVMAttribute, *mut c_uint) -> *const c_char;
     LLVMRemoveStringAttributeAtIndex(*mut LLVMValue, c_uint, *const c_char, c_uint);
 
     LLVMCreateBuilderInContext(*mut LLVMContext) -> *mut LLVMBuilder;

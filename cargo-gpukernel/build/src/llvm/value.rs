@@ -299,6 +299,36 @@ impl<'c> Value<'c> {
         unsafe { !(llvm.LLVMGetEnumAttributeAtIndex)(self.raw, position.index(), kind).is_null() }
     }
 
+    /// The value of an attribute that is a pair of texts, if the function has it.
+    pub(crate) fn text_attribute(self, key: &str) -> Option<String> {
+        let llvm = self.context.llvm;
+        let position = Position::Function.index();
+        // SAFETY: a live function; the key is read only; the value belongs to the context and is `len` bytes long.
+        unsafe {
+            let attribute = (llvm.LLVMGetStringAttributeAtIndex)(
+                self.raw,
+                position,
+                key.as_ptr().cast(),
+                key.len() as c_uint,
+            );
+            if attribute.is_null() {
+                return None;
+            }
+            let mut len = 0;
+            let start: *const u8 = (llvm.LLVMGetStringAttributeValue)(attribute, &mut len).cast();
+            Some(String::from_utf8_lossy(std::slice::from_raw_parts(start, len as usize)).into_owned())
+        }
+    }
+
+    /// Removes an attribute without a value, if the function has it.
+    pub(crate) fn remove_attribute(self, name: &str) {
+        let kind = self.context.attribute_kind(name);
+        // SAFETY: a live function.
+        unsafe {
+            (self.context.llvm.LLVMRemoveEnumAttributeAtIndex)(self.raw, Position::Function.index(), kind);
+        }
+    }
+
     /// Removes an attribute that is a pair of texts, if the function has it.
     pub(crate) fn remove_text_attribute(self, key: &str) {
         let llvm = self.context.llvm;
@@ -341,6 +371,16 @@ impl<'c> Value<'c> {
         unsafe {
             let constant = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(self.raw), constant.into(), 0);
             (llvm.LLVMReplaceAllUsesWith)(self.raw, constant);
+        }
+    }
+
+    /// Gives an integer global its value.
+    pub(crate) fn set_number(self, number: u32) {
+        let llvm = self.context.llvm;
+        // SAFETY: a live global variable, and a constant of its type.
+        unsafe {
+            let constant = (llvm.LLVMConstInt)((llvm.LLVMGlobalGetValueType)(self.raw), number.into(), 0);
+            (llvm.LLVMSetInitializer)(self.raw, constant);
         }
     }
 

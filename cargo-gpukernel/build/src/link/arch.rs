@@ -1,0 +1,72 @@
+//! What differs between architectures is settled when code for one is emitted.
+//!
+//! The module is optimised once, for the lowest architecture. Two things wait:
+//!
+//! - `__gpukernel_arch()` reads a constant that gets its value here, and the branches that it decides fall away;
+//! - functions of the prelude with the attribute `"gpukernel-needs"="sm_80"` stay out of line until here, where they are
+//!   inlined, or refused if a kernel still calls one that the architecture does not have.
+
+use gpukernel_image::{Arch, Kernel};
+
+use super::{LinkError, call_graph};
+use crate::llvm::{Linkage, Module, TargetMachine, Value};
+
+/// The constant that holds the architecture as a number: 90 for `sm_90`.
+const NUMBER: &str = "gpukernel.arch";
+const NEEDS: &str = "gpukernel-needs";
+
+/// Makes the module one for `arch`.
+pub(super) fn settle(
+    module: &Module<'_>,
+    arch: Arch,
+    kernels: &[Kernel],
+    machine: &TargetMachine,
+) -> Result<(), LinkError> {
+    if let Some(number) = module.global(NUMBER) {
+        let (major, minor) = arch.compute_capability();
+        number.set_number(u32::from(major) * 10 + u32::from(minor));
+        number.set_linkage(Linkage::Internal);
+        module.run_passes("function(sccp,instcombine,simplifycfg),globaldce", machine)?;
+    }
+    let special: Vec<_> = module
+        .functions()
+        .into_iter()
+        .filter_map(|function| Some((function, function.text_attribute(NEEDS)?)))
+        .collect();
+    if special.is_empty() {
+        return Ok(());
+    }
+    for (function, needs) in special {
+        let needed: Arch = needs.parse().map_err(|_| LinkError::Description { symbol: function.name() })?;
+        if needed > arch && function.is_used() {
+            return Err(too_old(module, function, needed, arch, kernels));
+        }
+        function.remove_attribute("noinline");
+        function.add_attribute("alwaysinline");
+    }
+    // What was passed to them and returned by them through memory becomes registers, and generic pointers special ones.
+    module.run_passes(
+        "always-inline,function(sroa<modify-cfg>,infer-address-spaces,instcombine,early-cse<>,simplifycfg),globaldce",
+        machine,
+    )?;
+    Ok(())
+}
+
+fn too_old(
+    module: &Module<'_>,
+    function: Value<'_>,
+    needed: Arch,
+    arch: Arch,
+    kernels: &[Kernel],
+) -> LinkError {
+    let entries: Vec<_> = kernels.iter().filter_map(|kernel| module.function(&kernel.symbol)).collect();
+    let reached = call_graph::reached_by(entries.iter().copied());
+    let reaching = reached.get(&function).map(Vec::as_slice).unwrap_or_default();
+    let is_reaching = |kernel: &&Kernel| reaching.iter().any(|&index| entries[index].name() == kernel.symbol);
+    LinkError::ArchTooOld {
+        operation: function.name().trim_start_matches("__gpukernel_").to_owned(),
+        kernels: kernels.iter().filter(is_reaching).map(|kernel| kernel.name.clone()).collect(),
+        needed,
+        arch,
+    }
+}
