@@ -1,0 +1,6 @@
+//! The random programs of `random-programs`, for GPUs.
+
+use gpukernel::Image;
+
+/// All of them.
+pub static KERNELS: Image = gpukernel::image!("kernels");
