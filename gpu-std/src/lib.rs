@@ -28,6 +28,7 @@
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
 //! | memory that all threads change | [`Atomic`] |
 //! | mathematics | [`Float`] |
+//! | random numbers | [`rng`] |
 //!
 //! # What is safe
 //! Safe kernels have no data race and no dangling reference: inputs are read-only for the time of the launch, each thread
@@ -43,6 +44,8 @@
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
 //! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |
 #![no_std]
+// What the macros write says `gpu_std`, here too.
+extern crate self as gpu_std;
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
@@ -67,6 +70,7 @@ pub mod param;
 mod per_thread;
 mod per_thread_2d;
 pub mod prelude;
+pub mod rng;
 pub mod shared;
 mod stride;
 

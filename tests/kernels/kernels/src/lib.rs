@@ -7,4 +7,5 @@ pub mod indices;
 pub mod libraries;
 pub mod math;
 pub mod outputs;
+pub mod random;
 pub mod shared;

@@ -10,5 +10,6 @@ mod libraries;
 mod math;
 mod memory;
 mod outputs;
+mod random;
 mod shared;
 mod streams;

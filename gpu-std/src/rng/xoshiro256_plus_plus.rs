@@ -1,0 +1,123 @@
+//! xoshiro256++ (Blackman and Vigna 2019), seeded as its authors recommend.
+
+mod jumps;
+
+use super::{Generator, split_mix64::SplitMix64};
+use crate::DeviceCopy;
+use jumps::{JUMPS, LONG_JUMP};
+
+/// The generator xoshiro256++: 32 bytes, of period 2²⁵⁶ − 1, with subsequences 2¹²⁸ draws apart.
+///
+/// ```
+/// use gpu_std::rng::{Generator, Xoshiro256PlusPlus};
+///
+/// let mut rng = Xoshiro256PlusPlus::from_state([1, 2, 3, 4]).ok_or("all zeros")?;
+/// assert_eq!(rng.next_u64(), 41_943_041);
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy)]
+#[repr(C, align(16))]
+pub struct Xoshiro256PlusPlus {
+    state: [u64; 4],
+}
+
+impl Xoshiro256PlusPlus {
+    /// The generator of a seed, at the start of its first subsequence.
+    #[inline]
+    pub fn new(seed: u64) -> Self {
+        let mut words = SplitMix64(seed);
+        // Four words of SplitMix64 are never all 0.
+        Self { state: [(); 4].map(|()| words.next()) }
+    }
+
+    /// The generator in a state that [`state`](Self::state) gave. `None` for zeros only, after which nothing else would come.
+    #[inline]
+    pub fn from_state(state: [u64; 4]) -> Option<Self> {
+        (state != [0; 4]).then_some(Self { state })
+    }
+
+    /// What all following draws depend on.
+    #[inline]
+    pub fn state(&self) -> [u64; 4] {
+        self.state
+    }
+
+    /// Goes to the next subsequence: as 2¹²⁸ draws do.
+    #[inline]
+    pub fn jump(&mut self) {
+        self.apply(JUMPS[0][0]);
+    }
+
+    /// Goes `count` subsequences on. Takes as long as a jump for each hexadecimal digit of `count` that is not 0.
+    #[inline]
+    pub fn jump_by(&mut self, mut count: u64) {
+        for jumps in &JUMPS {
+            if count == 0 {
+                break;
+            }
+            let digit = (count % 16) as usize;
+            if digit > 0 {
+                self.apply(jumps[digit - 1]);
+            }
+            count /= 16;
+        }
+    }
+
+    /// Goes 2⁶⁴ subsequences on: as 2¹⁹² draws do. For programs that number subsequences from 0 on each of several machines.
+    #[inline]
+    pub fn long_jump(&mut self) {
+        self.apply(LONG_JUMP);
+    }
+
+    /// Goes as many draws on as the polynomial says: a draw is a linear map of the bits of the state, and the polynomial is
+    /// the remainder of that power of the map by the polynomial of which the map is a root.
+    fn apply(&mut self, [low, high]: [u128; 2]) {
+        let mut sum = [0; 4];
+        // Not a loop: the coefficients are to stay in registers.
+        self.add_powers(&mut sum, low as u64);
+        self.add_powers(&mut sum, (low >> 64) as u64);
+        self.add_powers(&mut sum, high as u64);
+        self.add_powers(&mut sum, (high >> 64) as u64);
+        self.state = sum;
+    }
+
+    /// 64 draws, of whose states the coefficients choose those to add.
+    #[inline]
+    fn add_powers(&mut self, sum: &mut [u64; 4], mut coefficients: u64) {
+        for _ in 0..64 {
+            let chosen = (coefficients & 1).wrapping_neg();
+            sum[0] ^= self.state[0] & chosen;
+            sum[1] ^= self.state[1] & chosen;
+            sum[2] ^= self.state[2] & chosen;
+            sum[3] ^= self.state[3] & chosen;
+            coefficients >>= 1;
+            self.next_u64();
+        }
+    }
+}
+
+impl Generator for Xoshiro256PlusPlus {
+    #[inline]
+    fn subsequence(seed: u64, index: u64) -> Self {
+        let mut rng = Self::new(seed);
+        rng.jump_by(index);
+        rng
+    }
+
+    /// The upper half of 64 bits.
+    #[inline]
+    fn next_u32(&mut self) -> u32 {
+        (self.next_u64() >> 32) as u32
+    }
+
+    #[inline]
+    fn next_u64(&mut self) -> u64 {
+        let [s0, s1, s2, s3] = self.state;
+        let (mixed2, mixed3) = (s2 ^ s0, s3 ^ s1);
+        self.state = [s0 ^ mixed3, s1 ^ mixed2, mixed2 ^ s1 << 17, mixed3.rotate_left(45)];
+        s0.wrapping_add(s3).rotate_left(23).wrapping_add(s0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
