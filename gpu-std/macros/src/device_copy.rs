@@ -38,7 +38,13 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
     let checks = fields
         .iter()
         .map(|ty| quote_spanned!(ty.span()=> ::gpu_std::device_copy::assert_device_copy::<#ty>();));
+    // Not in rustc's lists of types that could stand for another; but where a parameter is the trouble, rustc is to say so.
+    let recommend = match item.generics.type_params().next() {
+        None => quote!(#[diagnostic::do_not_recommend]),
+        Some(_) => TokenStream::new(),
+    };
     Ok(quote! {
+        #recommend
         // SAFETY: the layout is fixed, and the fields are checked below.
         unsafe impl #impl_generics ::gpu_std::DeviceCopy for #name #type_generics #where_clause {}
 
