@@ -1,62 +1,207 @@
-//! Atomics: elements that all threads of a launch may read and change at once.
+//! Atomics: elements that all threads may read and change at once, with scopes and orderings, cells, and fences.
 //!
-//! All operations are relaxed (they order nothing else) and hold for the whole device, as CUDA's `atomicAdd` does.
+//! [`Atomic`] is for read-modify-write, [`RelaxedCell`] for elements that are only read and written. Both hold for the threads of
+//! the device and order nothing else, as CUDA's `atomicAdd` does, unless something else is said:
+//!
+//! ```
+//! use gpu_std::prelude::*;
+//!
+//! /// Hands a value from the first block to all others.
+//! #[kernel(block = 1)]
+//! pub fn broadcast(value: u32, slot: &[Atomic<u32>], ready: &[Atomic<u32>], out: PerThread<u32>) {
+//!     if block_index().x == 0 {
+//!         slot[0].store(value);
+//!         ready[0].release().store(1);
+//!     }
+//!     for (_, out) in out {
+//!         *out = if ready[0].acquire().load() == 1 { slot[0].load() } else { 0 };
+//!     }
+//! }
+//! ```
 
-use core::{cell::UnsafeCell, fmt};
-#[cfg(not(target_arch = "nvptx64"))]
-use core::{
-    convert::identity,
-    sync::atomic::{self, Ordering::Relaxed},
+use core::{cell::UnsafeCell, fmt, marker::PhantomData};
+
+mod cell;
+mod element;
+mod fence;
+mod order;
+mod word;
+
+pub use cell::{CellElement, RelaxedCell};
+pub use element::{AtomicElement, AtomicFloat, AtomicInteger, AtomicUnsigned};
+pub use fence::fence;
+pub use order::{
+    AcqRel, Acquire, Block, Device, FenceOrdering, LoadOrdering, Ordering, Relaxed, Release, Scope, SeqCst,
+    StoreOrdering, System,
 };
 
-use crate::DeviceCopy;
+use element::sealed::choose;
+use word::{Plain, Word};
 
-/// An element of device memory that is read and changed atomically.
+/// An element of memory that is read and changed atomically.
 ///
-/// A kernel takes `&[Atomic<T>]` for memory that its threads share; the launch gives `&mut` memory of `T`. The operations are
-/// named as in [`core::sync::atomic`], but have no ordering to choose: they are relaxed.
+/// A kernel takes `&[Atomic<T>]` for device memory that its threads share, for which the launch gives `&mut` memory of `T`, and
+/// [`SharedAtomics`](crate::SharedAtomics) for shared memory. The operations are named as in [`core::sync::atomic`], and each
+/// returns the value before. They are [`Relaxed`] and hold for the [`Device`]; the methods named after scopes and orderings give
+/// the same atomic with others:
 ///
 /// ```
 /// use gpu_std::prelude::*;
 ///
 /// #[kernel]
-/// pub fn histogram(values: &[u8], bins: &[Atomic<u32>]) {
+/// pub fn histogram(values: &[u8], bins: &[Atomic<u32>], done: &[Atomic<u64>]) {
 ///     for i in grid_stride(values.len()) {
 ///         bins[usize::from(values[i])].fetch_add(1);
 ///     }
+///     done[0].system().release().fetch_add(1);
 /// }
 /// ```
+///
+/// A wrong combination does not compile:
+///
+/// ```compile_fail
+/// # use gpu_std::Atomic;
+/// fn read(flag: &Atomic<u32>) -> u32 {
+///     flag.release().load()
+/// }
+/// ```
+///
+/// # On the GPU
+/// Each is one instruction (PTX ISA, `atom`, `ld`, `st`), except: minimum and maximum of floating-point numbers,
+/// [`fetch_inc`](Self::fetch_inc) of `u64` and [`fetch_update`](Self::fetch_update) are loops of compare-exchange; orderings of
+/// operations other than load, store and compare-exchange are fences around them. Where block scope is asked for, those are done for
+/// the device, which includes it; their fences are for the block. The hardware changes `f32` in shared memory in a loop.
 #[repr(transparent)]
-pub struct Atomic<T: AtomicElement>(UnsafeCell<T>);
+pub struct Atomic<T: AtomicElement, S: Scope = Device, O: Ordering = Relaxed>(
+    UnsafeCell<T>,
+    PhantomData<fn() -> (S, O)>,
+);
 
 // SAFETY: the value is only reached through atomic operations, or through an exclusive borrow or the value itself.
-unsafe impl<T: AtomicElement> Sync for Atomic<T> {}
+unsafe impl<T: AtomicElement, S: Scope, O: Ordering> Sync for Atomic<T, S, O> {}
 
 impl<T: AtomicElement> Atomic<T> {
     /// An atomic of its own, outside of device memory.
     pub const fn new(value: T) -> Self {
-        Self(UnsafeCell::new(value))
+        Self(UnsafeCell::new(value), PhantomData)
+    }
+}
+
+macro_rules! changed {
+    ($($(#[$doc:meta])* $name:ident: $s:ty, $o:ty;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub const fn $name(&self) -> &Atomic<T, $s, $o> {
+            self.with()
+        }
+    )*};
+}
+
+/// The same atomic with another scope or ordering.
+impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
+    changed! {
+        /// For the threads of the block: less to order, and the same for all but those.
+        block: Block, O;
+        /// For the threads of the GPU.
+        device: Device, O;
+        /// For all threads of the machine, on host and GPUs.
+        system: System, O;
+        /// Orders nothing else.
+        relaxed: S, Relaxed;
+        /// What comes after it stays after it.
+        acquire: S, Acquire;
+        /// What comes before it stays before it.
+        release: S, Release;
+        /// Both.
+        acq_rel: S, AcqRel;
+        /// Both, in one order for all threads of the scope.
+        seq_cst: S, SeqCst;
+    }
+
+    /// With scope and ordering as types, for generic code.
+    #[inline(always)]
+    pub const fn with<S2: Scope, O2: Ordering>(&self) -> &Atomic<T, S2, O2> {
+        // SAFETY: both are laid out like the element, and used in the same way.
+        unsafe { &*core::ptr::from_ref(self).cast() }
+    }
+}
+
+impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
+    #[inline(always)]
+    fn at(&self) -> *mut T {
+        self.0.get()
+    }
+
+    #[inline(always)]
+    fn word(&self) -> *mut T::Word {
+        self.0.get().cast()
     }
 
     /// The value now.
     #[inline(always)]
-    pub fn load(&self) -> T {
+    pub fn load(&self) -> T
+    where
+        O: LoadOrdering,
+    {
         // SAFETY: the pointer is to a live value that is only used atomically.
-        unsafe { T::load(self.0.get()) }
+        T::from_word(unsafe { T::Word::load::<(S, O)>(self.word()) })
     }
 
     /// Writes a value.
     #[inline(always)]
-    pub fn store(&self, value: T) {
+    pub fn store(&self, value: T)
+    where
+        O: StoreOrdering,
+    {
         // SAFETY: as in `load`.
-        unsafe { T::store(self.0.get(), value) }
+        unsafe { T::Word::store::<(S, O)>(self.word(), value.to_word()) }
     }
 
     /// Writes a value, and returns the one before.
     #[inline(always)]
     pub fn swap(&self, value: T) -> T {
         // SAFETY: as in `load`.
-        unsafe { T::swap(self.0.get(), value) }
+        T::from_word(unsafe { T::Word::swap::<(S, O)>(self.word(), value.to_word()) })
+    }
+
+    /// Writes `new` where `current` is. `Ok` with `current` if it was; `Err` with what is there instead.
+    ///
+    /// Floating-point numbers are compared by their bits: a NaN is itself, and -0 is not +0. An exchange that fails is a load,
+    /// ordered as one.
+    ///
+    /// # Errors
+    /// The value that was found.
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: T, new: T) -> Result<T, T> {
+        // SAFETY: as in `load`.
+        let found =
+            unsafe { T::Word::compare_exchange::<(S, O)>(self.word(), current.to_word(), new.to_word()) };
+        if found == current.to_word() { Ok(current) } else { Err(T::from_word(found)) }
+    }
+
+    /// Writes what `update` makes of the value, again and again until no other thread comes in between. `Ok` with the value before;
+    /// `Err` with the value for which `update` returned `None`.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// let left = Atomic::new(5_u32);
+    /// assert_eq!(left.fetch_update(|left| left.checked_sub(3)), Ok(5));
+    /// assert_eq!(left.fetch_update(|left| left.checked_sub(3)), Err(2));
+    /// ```
+    ///
+    /// # Errors
+    /// The value for which there was nothing to write.
+    #[inline(always)]
+    pub fn fetch_update(&self, mut update: impl FnMut(T) -> Option<T>) -> Result<T, T> {
+        let mut before = self.with::<S, O::Load>().load();
+        while let Some(new) = update(before) {
+            match self.compare_exchange(before, new) {
+                Ok(before) => return Ok(before),
+                Err(found) => before = found,
+            }
+        }
+        Err(before)
     }
 
     /// Adds to the value, and returns the one before. Integers wrap around.
@@ -65,183 +210,121 @@ impl<T: AtomicElement> Atomic<T> {
     #[inline(always)]
     pub fn fetch_add(&self, value: T) -> T {
         // SAFETY: as in `load`.
-        unsafe { T::fetch_add(self.0.get(), value) }
+        unsafe { T::add::<(S, O)>(self.at(), value) }
     }
 
+    /// Subtracts from the value, and returns the one before. Integers wrap around.
+    #[inline(always)]
+    pub fn fetch_sub(&self, value: T) -> T {
+        self.fetch_add(value.negated())
+    }
+
+    /// Keeps the smaller of the value and another, and returns the one before.
+    ///
+    /// Of floating-point numbers one that is not NaN is kept if there is one, as by [`f32::min`], `fmin` of C and `nanmin` of
+    /// Numba; -0 is less than +0. [`fetch_minimum`](Self::fetch_minimum) keeps a NaN.
+    #[inline(always)]
+    pub fn fetch_min(&self, value: T) -> T {
+        // SAFETY: as in `load`.
+        unsafe { T::min::<(S, O), (S, O::Load)>(self.at(), value, const { O::RELEASES }) }
+    }
+
+    /// Keeps the larger of the value and another, and returns the one before.
+    ///
+    /// Of floating-point numbers one that is not NaN is kept if there is one, as by [`f32::max`], `fmax` of C and `nanmax` of
+    /// Numba; -0 is less than +0. [`fetch_maximum`](Self::fetch_maximum) keeps a NaN.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: T) -> T {
+        // SAFETY: as in `load`.
+        unsafe { T::max::<(S, O), (S, O::Load)>(self.at(), value, const { O::RELEASES }) }
+    }
+}
+
+/// Operations on bits.
+impl<T: AtomicInteger, S: Scope, O: Ordering> Atomic<T, S, O> {
+    /// Keeps the bits that are also in `value`, and returns the value before.
+    #[inline(always)]
+    pub fn fetch_and(&self, value: T) -> T {
+        // SAFETY: as in `load`.
+        T::from_word(unsafe { T::Word::and::<(S, O)>(self.word(), value.to_word()) })
+    }
+
+    /// Adds the bits of `value`, and returns the value before.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: T) -> T {
+        // SAFETY: as in `load`.
+        T::from_word(unsafe { T::Word::or::<(S, O)>(self.word(), value.to_word()) })
+    }
+
+    /// Flips the bits of `value`, and returns the value before.
+    #[inline(always)]
+    pub fn fetch_xor(&self, value: T) -> T {
+        // SAFETY: as in `load`.
+        T::from_word(unsafe { T::Word::xor::<(S, O)>(self.word(), value.to_word()) })
+    }
+}
+
+/// Counters that start again.
+impl<T: AtomicUnsigned, S: Scope, O: Ordering> Atomic<T, S, O> {
+    /// Counts from 0 up to `limit` and then from 0 again, and returns the value before: CUDA's `atomicInc`. A value above the
+    /// limit becomes 0.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// let turn = Atomic::new(0_u32);
+    /// assert_eq!([(); 5].map(|()| turn.fetch_inc(2)), [0, 1, 2, 0, 1]);
+    /// ```
+    #[inline(always)]
+    pub fn fetch_inc(&self, limit: T) -> T {
+        // SAFETY: as in `load`.
+        unsafe { T::inc::<(S, O)>(self.at(), limit) }
+    }
+
+    /// Counts from `limit` down to 0 and then from `limit` again, and returns the value before: CUDA's `atomicDec`. A value above
+    /// the limit becomes `limit`.
+    #[inline(always)]
+    pub fn fetch_dec(&self, limit: T) -> T {
+        // SAFETY: as in `load`.
+        unsafe { T::dec::<(S, O)>(self.at(), limit) }
+    }
+}
+
+/// Minimum and maximum by IEEE 754-2019.
+impl<T: AtomicFloat, S: Scope, O: Ordering> Atomic<T, S, O> {
+    /// Keeps the smaller of the value and another, or a NaN if either is one, and returns the value before. -0 is less than +0.
+    ///
+    /// [`fetch_min`](Self::fetch_min) keeps a number.
+    #[inline(always)]
+    pub fn fetch_minimum(&self, value: T) -> T {
+        let minimum = |before: T| before.minimum(value);
+        // SAFETY: as in `load`.
+        unsafe { choose::<(S, O), (S, O::Load), T>(self.at(), const { O::RELEASES }, minimum) }
+    }
+
+    /// Keeps the larger of the value and another, or a NaN if either is one, and returns the value before. -0 is less than +0.
+    ///
+    /// [`fetch_max`](Self::fetch_max) keeps a number.
+    #[inline(always)]
+    pub fn fetch_maximum(&self, value: T) -> T {
+        let maximum = |before: T| before.maximum(value);
+        // SAFETY: as in `load`.
+        unsafe { choose::<(S, O), (S, O::Load), T>(self.at(), const { O::RELEASES }, maximum) }
+    }
+}
+
+impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     /// The value, when nobody else has the atomic.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
 }
 
-impl<T: AtomicElement + fmt::Debug> fmt::Debug for Atomic<T> {
+impl<T: AtomicElement + fmt::Debug, S: Scope, O: Ordering> fmt::Debug for Atomic<T, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Atomic").field(&self.load()).finish()
+        f.debug_tuple("Atomic").field(&self.relaxed().load()).finish()
     }
-}
-
-/// A type that the GPU changes atomically.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no atomic operations on the GPU",
-    note = "`Atomic<T>` is for u32, i32, u64, i64, f32 and f64"
-)]
-pub trait AtomicElement: DeviceCopy + sealed::Operations {}
-
-mod sealed {
-    /// # Safety
-    /// All pointers are to live, aligned values that are used atomically only.
-    pub trait Operations: Sized {
-        unsafe fn load(at: *mut Self) -> Self;
-        unsafe fn store(at: *mut Self, value: Self);
-        unsafe fn swap(at: *mut Self, value: Self) -> Self;
-        unsafe fn fetch_add(at: *mut Self, value: Self) -> Self;
-    }
-}
-
-/// On the device: functions of the prelude, because Rust's atomics are for the whole system, not the device.
-#[cfg(target_arch = "nvptx64")]
-macro_rules! operations {
-    ($($t:ident: $load:ident $store:ident $swap:ident $add:ident;)*) => {$(
-        unsafe extern "C" {
-            fn $load(at: *mut $t) -> $t;
-            fn $store(at: *mut $t, value: $t);
-            fn $swap(at: *mut $t, value: $t) -> $t;
-            fn $add(at: *mut $t, value: $t) -> $t;
-        }
-
-        impl AtomicElement for $t {}
-
-        impl sealed::Operations for $t {
-            #[inline(always)]
-            unsafe fn load(at: *mut $t) -> $t {
-                // SAFETY: the caller's promise.
-                unsafe { $load(at) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(at: *mut $t, value: $t) {
-                // SAFETY: the caller's promise.
-                unsafe { $store(at, value) }
-            }
-
-            #[inline(always)]
-            unsafe fn swap(at: *mut $t, value: $t) -> $t {
-                // SAFETY: the caller's promise.
-                unsafe { $swap(at, value) }
-            }
-
-            #[inline(always)]
-            unsafe fn fetch_add(at: *mut $t, value: $t) -> $t {
-                // SAFETY: the caller's promise.
-                unsafe { $add(at, value) }
-            }
-        }
-    )*};
-}
-
-#[cfg(target_arch = "nvptx64")]
-operations! {
-    u32: __gpukernel_atomic_load_u32 __gpukernel_atomic_store_u32
-        __gpukernel_atomic_swap_u32 __gpukernel_atomic_add_u32;
-    i32: __gpukernel_atomic_load_i32 __gpukernel_atomic_store_i32
-        __gpukernel_atomic_swap_i32 __gpukernel_atomic_add_i32;
-    u64: __gpukernel_atomic_load_u64 __gpukernel_atomic_store_u64
-        __gpukernel_atomic_swap_u64 __gpukernel_atomic_add_u64;
-    i64: __gpukernel_atomic_load_i64 __gpukernel_atomic_store_i64
-        __gpukernel_atomic_swap_i64 __gpukernel_atomic_add_i64;
-    f32: __gpukernel_atomic_load_f32 __gpukernel_atomic_store_f32
-        __gpukernel_atomic_swap_f32 __gpukernel_atomic_add_f32;
-    f64: __gpukernel_atomic_load_f64 __gpukernel_atomic_store_f64
-        __gpukernel_atomic_swap_f64 __gpukernel_atomic_add_f64;
-}
-
-/// On the host: Rust's atomics; for floating-point numbers those of their bits.
-#[cfg(not(target_arch = "nvptx64"))]
-macro_rules! operations {
-    ($($t:ident as $atomic:ident, $to_bits:expr, $from_bits:expr, $fetch_add:expr;)*) => {$(
-        impl AtomicElement for $t {}
-
-        impl sealed::Operations for $t {
-            #[inline]
-            unsafe fn load(at: *mut $t) -> $t {
-                // SAFETY: the caller's promise; the atomic is as large as the value and, on 64-bit hosts, aligned alike.
-                $from_bits(unsafe { atomic::$atomic::from_ptr(at.cast()) }.load(Relaxed))
-            }
-
-            #[inline]
-            unsafe fn store(at: *mut $t, value: $t) {
-                // SAFETY: as in `load`.
-                unsafe { atomic::$atomic::from_ptr(at.cast()) }.store($to_bits(value), Relaxed);
-            }
-
-            #[inline]
-            unsafe fn swap(at: *mut $t, value: $t) -> $t {
-                // SAFETY: as in `load`.
-                $from_bits(unsafe { atomic::$atomic::from_ptr(at.cast()) }.swap($to_bits(value), Relaxed))
-            }
-
-            #[inline]
-            unsafe fn fetch_add(at: *mut $t, value: $t) -> $t {
-                let add: fn(&atomic::$atomic, $t) -> _ = $fetch_add;
-                // SAFETY: as in `load`.
-                $from_bits(add(unsafe { atomic::$atomic::from_ptr(at.cast()) }, value))
-            }
-        }
-    )*};
-}
-
-#[cfg(not(target_arch = "nvptx64"))]
-operations! {
-    u32 as AtomicU32, identity, identity, |cell, value| cell.fetch_add(value, Relaxed);
-    i32 as AtomicI32, identity, identity, |cell, value| cell.fetch_add(value, Relaxed);
-    u64 as AtomicU64, identity, identity, |cell, value| cell.fetch_add(value, Relaxed);
-    i64 as AtomicI64, identity, identity, |cell, value| cell.fetch_add(value, Relaxed);
-    f32 as AtomicU32, f32::to_bits, f32::from_bits, |cell, value| {
-        let add = |bits| Some((f32::from_bits(bits) + value).to_bits());
-        cell.fetch_update(Relaxed, Relaxed, add).unwrap_or_else(identity)
-    };
-    f64 as AtomicU64, f64::to_bits, f64::from_bits, |cell, value| {
-        let add = |bits| Some((f64::from_bits(bits) + value).to_bits());
-        cell.fetch_update(Relaxed, Relaxed, add).unwrap_or_else(identity)
-    };
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operations_return_the_value_before() {
-        let count = Atomic::new(u32::MAX);
-        assert_eq!(count.fetch_add(3), u32::MAX);
-        assert_eq!(count.swap(9), 2);
-        count.store(10);
-        assert_eq!(count.load(), 10);
-        let sum = Atomic::new(0.5_f64);
-        assert_eq!(sum.fetch_add(0.25), 0.5);
-        assert_eq!(sum.into_inner(), 0.75);
-    }
-
-    #[test]
-    fn nothing_is_lost_between_threads() {
-        fn count<T: AtomicElement>(zero: T, one: T) -> T {
-            let sum = Atomic::new(zero);
-            std::thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| {
-                        for _ in 0..1000 {
-                            sum.fetch_add(one);
-                        }
-                    });
-                }
-            });
-            sum.load()
-        }
-        assert_eq!(count(0_u32, 1), 4000);
-        assert_eq!(count(0_i32, -1), -4000);
-        assert_eq!(count(0_u64, 1 << 40), 4000 << 40);
-        assert_eq!(count(0_i64, -(1 << 40)), -(4000 << 40));
-        assert_eq!(count(0.0_f32, 1.0), 4000.0);
-        assert_eq!(count(0.0_f64, 0.5), 2000.0);
-    }
-}
+mod tests;

@@ -26,7 +26,7 @@
 //! | loops that fit every grid | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
 //! | outputs | [`PerThread`], [`PerThread2d`] |
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
-//! | memory that all threads change | [`Atomic`] |
+//! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | mathematics | [`Float`] |
 //! | random numbers | [`rng`] |
 //!
@@ -53,7 +53,7 @@ extern crate std;
 compile_error!("gpu-std needs a 64-bit target: addresses and alignments on the host are those on the GPU");
 
 mod arch;
-mod atomic;
+pub mod atomic;
 mod barrier;
 pub mod contract;
 #[cfg(target_arch = "nvptx64")]
@@ -75,7 +75,7 @@ pub mod shared;
 mod stride;
 
 pub use arch::arch;
-pub use atomic::{Atomic, AtomicElement};
+pub use atomic::{Atomic, AtomicElement, RelaxedCell};
 pub use barrier::{Phase, sync};
 pub use contract::Contract;
 #[doc(inline)]

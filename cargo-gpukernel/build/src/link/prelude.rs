@@ -3,6 +3,8 @@
 //! The prelude is LLVM IR text in pieces, one per subject: special registers, barriers, atomics and so on, each a small
 //! function that gpu-std declares as `extern "C"` and that is inlined at once. libdevice is NVIDIA's math library; it is linked where a kernel crate calls `__nv_…`.
 
+mod atomics;
+
 use std::{fs, path::Path};
 
 use super::LinkError;
@@ -11,13 +13,12 @@ use crate::llvm::{Context, Module};
 /// What every piece starts with.
 const HEADER: &str = include_str!("prelude/header.ll");
 
-/// The pieces. None needs another.
-const PIECES: [&str; 7] = [
+/// The pieces. None needs another. Those of [`atomics`] are written when they are needed.
+const PIECES: [&str; 6] = [
     include_str!("prelude/arch.ll"),
     include_str!("prelude/index.ll"),
     include_str!("prelude/barrier.ll"),
     include_str!("prelude/shared.ll"),
-    include_str!("prelude/atomics.ll"),
     include_str!("prelude/math.ll"),
     include_str!("prelude/redux.ll"),
 ];
@@ -37,13 +38,20 @@ pub(super) fn link<'c>(
         .map(|function| function.name())
         .filter(|name| name.starts_with(OPERATION))
         .collect();
+    let link = |piece: &str| {
+        let prelude = Module::from_text(context, &format!("{HEADER}{piece}"), "the gpukernel prelude")?;
+        prelude.set_target_like(module);
+        module.link_needed(prelude, "the gpukernel prelude")
+    };
     for piece in PIECES {
         // Most kernels need few of them, and parsing takes longer than this search.
         if wanted.iter().any(|name| piece.contains(&format!("@{name}("))) {
-            let prelude = Module::from_text(context, &format!("{HEADER}{piece}"), "the gpukernel prelude")?;
-            prelude.set_target_like(module);
-            module.link_needed(prelude, "the gpukernel prelude")?;
+            link(piece)?;
         }
+    }
+    let atomics: String = wanted.iter().filter_map(|name| atomics::define(name)).collect();
+    if !atomics.is_empty() {
+        link(&atomics)?;
     }
 
     let needs_libdevice = module

@@ -1,0 +1,233 @@
+//! The types that are changed atomically, and how each is done with words.
+
+use super::{
+    order::How,
+    word::{AddFloat, Count, Ordered, Plain, Word, update},
+};
+use crate::DeviceCopy;
+
+/// A type that the GPU changes atomically.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no atomic operations on the GPU",
+    note = "`Atomic<T>` is for u32, i32, u64, i64, f32 and f64; `RelaxedCell<T>` is for all plain data of 1, 2, 4 or 8 bytes"
+)]
+pub trait AtomicElement: DeviceCopy + sealed::Element {}
+
+/// An integer that the GPU changes atomically.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no atomic operations on bits",
+    note = "they are for u32, i32, u64 and i64"
+)]
+pub trait AtomicInteger: AtomicElement {}
+
+/// An integer that the GPU counts up and down atomically.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not counted up and down atomically",
+    note = "that is for u32 and u64"
+)]
+pub trait AtomicUnsigned: AtomicInteger + sealed::Unsigned {}
+
+/// A floating-point number that the GPU changes atomically.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a floating-point number with atomic operations",
+    note = "those are f32 and f64; integers have `fetch_min` and `fetch_max`"
+)]
+pub trait AtomicFloat: AtomicElement + sealed::Float {}
+
+pub(super) mod sealed {
+    use super::*;
+
+    /// # Safety
+    /// Of all functions: the pointer is to a live, aligned value that other threads use atomically only. Values are laid out like
+    /// their words.
+    pub unsafe trait Element: Sized {
+        type Word: Word;
+        fn to_word(self) -> Self::Word;
+        fn from_word(word: Self::Word) -> Self;
+        unsafe fn add<H: How>(at: *mut Self, value: Self) -> Self;
+        /// What is added to subtract it.
+        fn negated(self) -> Self;
+        /// `L` is how it is loaded at first; `must_write` says that the value is written also if it stays the same.
+        unsafe fn min<H: How, L: How>(at: *mut Self, value: Self, must_write: bool) -> Self;
+        unsafe fn max<H: How, L: How>(at: *mut Self, value: Self, must_write: bool) -> Self;
+    }
+
+    pub trait Unsigned: Count {}
+
+    pub trait Float: Element {
+        fn minimum(self, other: Self) -> Self;
+        fn maximum(self, other: Self) -> Self;
+    }
+
+    /// Keeps what `choose` says of the number there and another. A number that is not replaced is not written, which makes all
+    /// but a few of a grid's threads readers, unless others may acquire from the operation.
+    ///
+    /// # Safety
+    /// As [`Element`].
+    #[inline(always)]
+    pub(in super::super) unsafe fn choose<H: How, L: How, T: Element>(
+        at: *mut T,
+        must_write: bool,
+        choose: impl Fn(T) -> T,
+    ) -> T {
+        let words = at.cast::<T::Word>();
+        let next = |before| choose(T::from_word(before)).to_word();
+        // SAFETY: the caller's promise.
+        let mut before = unsafe { T::Word::load::<L>(words) };
+        if must_write {
+            // SAFETY: the caller's promise.
+            return T::from_word(unsafe { update::<H, _>(words, before, next) });
+        }
+        while next(before) != before {
+            // SAFETY: the caller's promise.
+            let found = unsafe { T::Word::compare_exchange::<H>(words, before, next(before)) };
+            if found == before {
+                break;
+            }
+            before = found;
+        }
+        T::from_word(before)
+    }
+}
+
+macro_rules! integers {
+    ($($t:ident as $word:ident)*) => {$(
+        impl AtomicElement for $t {}
+        impl AtomicInteger for $t {}
+
+        // SAFETY: an integer is laid out like the unsigned one of its size.
+        unsafe impl sealed::Element for $t {
+            type Word = $word;
+
+            #[inline(always)]
+            fn to_word(self) -> $word {
+                self as $word
+            }
+
+            #[inline(always)]
+            fn from_word(word: $word) -> $t {
+                word as $t
+            }
+
+            #[inline(always)]
+            unsafe fn add<H: How>(at: *mut $t, value: $t) -> $t {
+                // SAFETY: the caller's promise.
+                unsafe { <$word as Word>::add::<H>(at.cast(), value as $word) as $t }
+            }
+
+            #[inline(always)]
+            fn negated(self) -> $t {
+                self.wrapping_neg()
+            }
+
+            #[inline(always)]
+            unsafe fn min<H: How, L: How>(at: *mut $t, value: $t, _: bool) -> $t {
+                // SAFETY: the caller's promise.
+                unsafe { <$t as Ordered>::min::<H>(at, value) }
+            }
+
+            #[inline(always)]
+            unsafe fn max<H: How, L: How>(at: *mut $t, value: $t, _: bool) -> $t {
+                // SAFETY: the caller's promise.
+                unsafe { <$t as Ordered>::max::<H>(at, value) }
+            }
+        }
+    )*};
+}
+
+integers! { u32 as u32 i32 as u32 u64 as u64 i64 as u64 }
+
+impl sealed::Unsigned for u32 {}
+impl sealed::Unsigned for u64 {}
+impl AtomicUnsigned for u32 {}
+impl AtomicUnsigned for u64 {}
+
+macro_rules! floats {
+    ($($t:ident as $word:ident)*) => {$(
+        impl AtomicElement for $t {}
+        impl AtomicFloat for $t {}
+
+        // SAFETY: a number is laid out like its bits.
+        unsafe impl sealed::Element for $t {
+            type Word = $word;
+
+            #[inline(always)]
+            fn to_word(self) -> $word {
+                self.to_bits()
+            }
+
+            #[inline(always)]
+            fn from_word(word: $word) -> $t {
+                $t::from_bits(word)
+            }
+
+            #[inline(always)]
+            unsafe fn add<H: How>(at: *mut $t, value: $t) -> $t {
+                // SAFETY: the caller's promise.
+                unsafe { $t::add_float::<H>(at, value) }
+            }
+
+            #[inline(always)]
+            fn negated(self) -> $t {
+                -self
+            }
+
+            #[inline(always)]
+            unsafe fn min<H: How, L: How>(at: *mut $t, value: $t, must_write: bool) -> $t {
+                let number = |before: $t| {
+                    if value.is_nan() || (!before.is_nan() && is_less(before, value)) { before } else { value }
+                };
+                // SAFETY: the caller's promise.
+                unsafe { sealed::choose::<H, L, $t>(at, must_write, number) }
+            }
+
+            #[inline(always)]
+            unsafe fn max<H: How, L: How>(at: *mut $t, value: $t, must_write: bool) -> $t {
+                let number = |before: $t| {
+                    if value.is_nan() || (!before.is_nan() && is_less(value, before)) { before } else { value }
+                };
+                // SAFETY: the caller's promise.
+                unsafe { sealed::choose::<H, L, $t>(at, must_write, number) }
+            }
+        }
+
+        impl sealed::Float for $t {
+            #[inline(always)]
+            fn minimum(self, other: $t) -> $t {
+                if self.is_nan() || (!other.is_nan() && is_less(self, other)) { self } else { other }
+            }
+
+            #[inline(always)]
+            fn maximum(self, other: $t) -> $t {
+                if self.is_nan() || (!other.is_nan() && is_less(other, self)) { self } else { other }
+            }
+        }
+    )*};
+}
+
+floats! { f32 as u32 f64 as u64 }
+
+/// Whether `a` is less than `b`, where -0 is less than +0.
+#[inline(always)]
+fn is_less<T: sealed::Element + PartialOrd + Sign>(a: T, b: T) -> bool {
+    a < b || (a == b && a.is_negative() && !b.is_negative())
+}
+
+/// The sign of a number, of zero too.
+trait Sign {
+    fn is_negative(&self) -> bool;
+}
+
+impl Sign for f32 {
+    #[inline(always)]
+    fn is_negative(&self) -> bool {
+        self.is_sign_negative()
+    }
+}
+
+impl Sign for f64 {
+    #[inline(always)]
+    fn is_negative(&self) -> bool {
+        self.is_sign_negative()
+    }
+}

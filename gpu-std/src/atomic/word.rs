@@ -1,0 +1,270 @@
+//! What the hardware changes atomically, word by word: functions of the linker's prelude on the device, because Rust's atomics
+//! know no scopes; Rust's atomics on the host.
+
+use super::order::{Device, How, Relaxed};
+
+/// Bytes that are loaded and stored at once.
+///
+/// # Safety
+/// Of all functions: the pointer is to a live, aligned value that other threads use atomically only.
+pub trait Plain: Copy + Eq {
+    unsafe fn load<H: How>(at: *mut Self) -> Self;
+    unsafe fn store<H: How>(at: *mut Self, value: Self);
+}
+
+/// A word that is read, changed and written at once. All functions return the word before.
+///
+/// # Safety
+/// As [`Plain`].
+pub trait Word: Plain {
+    unsafe fn swap<H: How>(at: *mut Self, value: Self) -> Self;
+    unsafe fn compare_exchange<H: How>(at: *mut Self, current: Self, new: Self) -> Self;
+    unsafe fn add<H: How>(at: *mut Self, value: Self) -> Self;
+    unsafe fn and<H: How>(at: *mut Self, value: Self) -> Self;
+    unsafe fn or<H: How>(at: *mut Self, value: Self) -> Self;
+    unsafe fn xor<H: How>(at: *mut Self, value: Self) -> Self;
+}
+
+/// A word of which the smaller or larger is kept, as what it is: signed or not.
+///
+/// # Safety
+/// As [`Plain`].
+pub(super) trait Ordered: Sized {
+    unsafe fn min<H: How>(at: *mut Self, value: Self) -> Self;
+    unsafe fn max<H: How>(at: *mut Self, value: Self) -> Self;
+}
+
+/// What has an instruction on the device and is a loop of [`Word::compare_exchange`] on the host.
+///
+/// # Safety
+/// As [`Plain`].
+pub(super) trait AddFloat: Sized {
+    unsafe fn add_float<H: How>(at: *mut Self, value: Self) -> Self;
+}
+
+/// CUDA's `atomicInc` and `atomicDec`.
+///
+/// # Safety
+/// As [`Plain`].
+pub trait Count: Sized {
+    unsafe fn inc<H: How>(at: *mut Self, limit: Self) -> Self;
+    unsafe fn dec<H: How>(at: *mut Self, limit: Self) -> Self;
+}
+
+/// Writes what `next` makes of the word, until no other thread comes in between; returns the word before.
+///
+/// # Safety
+/// As [`Plain`].
+#[inline(always)]
+pub(super) unsafe fn update<H: How, W: Word>(at: *mut W, mut before: W, next: impl Fn(W) -> W) -> W {
+    loop {
+        // SAFETY: the caller's promise.
+        let found = unsafe { W::compare_exchange::<H>(at, before, next(before)) };
+        if found == before {
+            return before;
+        }
+        before = found;
+    }
+}
+
+macro_rules! count {
+    ($($t:ident)*) => {$(
+        impl Count for $t {
+            #[inline(always)]
+            unsafe fn inc<H: How>(at: *mut $t, limit: $t) -> $t {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let before = $t::load::<(Device, Relaxed)>(at);
+                    update::<H, $t>(at, before, |before| if before >= limit { 0 } else { before + 1 })
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn dec<H: How>(at: *mut $t, limit: $t) -> $t {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let before = $t::load::<(Device, Relaxed)>(at);
+                    update::<H, $t>(at, before, |before| {
+                        if before == 0 || before > limit { limit } else { before - 1 }
+                    })
+                }
+            }
+        }
+    )*};
+}
+
+#[cfg(target_arch = "nvptx64")]
+mod device {
+    use super::*;
+
+    macro_rules! operations {
+        ($($trait:ident for $t:ident {
+            $($name:ident($($value:ident),*) $(-> $out:ty)? = $function:ident;)*
+        })*) => {$(
+            unsafe extern "C" {
+                $(fn $function(at: *mut $t, $($value: $t,)* how: u32) $(-> $out)?;)*
+            }
+
+            impl $trait for $t {$(
+                #[inline(always)]
+                unsafe fn $name<H: How>(at: *mut $t, $($value: $t),*) $(-> $out)? {
+                    // SAFETY: the caller's promise.
+                    unsafe { $function(at, $($value,)* const { H::HOW }) }
+                }
+            )*}
+        )*};
+    }
+
+    operations! {
+        Plain for u8 {
+            load() -> u8 = __gpukernel_atomic_load_u8;
+            store(value) = __gpukernel_atomic_store_u8;
+        }
+        Plain for u16 {
+            load() -> u16 = __gpukernel_atomic_load_u16;
+            store(value) = __gpukernel_atomic_store_u16;
+        }
+        Plain for u32 {
+            load() -> u32 = __gpukernel_atomic_load_u32;
+            store(value) = __gpukernel_atomic_store_u32;
+        }
+        Plain for u64 {
+            load() -> u64 = __gpukernel_atomic_load_u64;
+            store(value) = __gpukernel_atomic_store_u64;
+        }
+        Word for u32 {
+            swap(value) -> u32 = __gpukernel_atomic_swap_u32;
+            compare_exchange(current, new) -> u32 = __gpukernel_atomic_cas_u32;
+            add(value) -> u32 = __gpukernel_atomic_add_u32;
+            and(value) -> u32 = __gpukernel_atomic_and_u32;
+            or(value) -> u32 = __gpukernel_atomic_or_u32;
+            xor(value) -> u32 = __gpukernel_atomic_xor_u32;
+        }
+        Word for u64 {
+            swap(value) -> u64 = __gpukernel_atomic_swap_u64;
+            compare_exchange(current, new) -> u64 = __gpukernel_atomic_cas_u64;
+            add(value) -> u64 = __gpukernel_atomic_add_u64;
+            and(value) -> u64 = __gpukernel_atomic_and_u64;
+            or(value) -> u64 = __gpukernel_atomic_or_u64;
+            xor(value) -> u64 = __gpukernel_atomic_xor_u64;
+        }
+        Ordered for u32 {
+            min(value) -> u32 = __gpukernel_atomic_min_u32;
+            max(value) -> u32 = __gpukernel_atomic_max_u32;
+        }
+        Ordered for u64 {
+            min(value) -> u64 = __gpukernel_atomic_min_u64;
+            max(value) -> u64 = __gpukernel_atomic_max_u64;
+        }
+        Ordered for i32 {
+            min(value) -> i32 = __gpukernel_atomic_min_i32;
+            max(value) -> i32 = __gpukernel_atomic_max_i32;
+        }
+        Ordered for i64 {
+            min(value) -> i64 = __gpukernel_atomic_min_i64;
+            max(value) -> i64 = __gpukernel_atomic_max_i64;
+        }
+        AddFloat for f32 {
+            add_float(value) -> f32 = __gpukernel_atomic_add_f32;
+        }
+        AddFloat for f64 {
+            add_float(value) -> f64 = __gpukernel_atomic_add_f64;
+        }
+        Count for u32 {
+            inc(limit) -> u32 = __gpukernel_atomic_inc_u32;
+            dec(limit) -> u32 = __gpukernel_atomic_dec_u32;
+        }
+    }
+
+    // PTX counts in 32 bits only (PTX ISA, `atom`).
+    count! { u64 }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod host {
+    use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
+
+    use super::*;
+
+    macro_rules! plain {
+        ($($t:ident as $atomic:ident)*) => {$(
+            impl Plain for $t {
+                #[inline]
+                unsafe fn load<H: How>(at: *mut $t) -> $t {
+                    // SAFETY: the caller's promise; atomics are aligned as on the device, because hosts have 64 bits.
+                    unsafe { $atomic::from_ptr(at) }.load(const { H::LOAD })
+                }
+
+                #[inline]
+                unsafe fn store<H: How>(at: *mut $t, value: $t) {
+                    // SAFETY: as in `load`.
+                    unsafe { $atomic::from_ptr(at) }.store(value, const { H::ORDERING });
+                }
+            }
+        )*};
+    }
+
+    plain! { u8 as AtomicU8 u16 as AtomicU16 u32 as AtomicU32 u64 as AtomicU64 }
+
+    macro_rules! operations {
+        ($($trait:ident for $t:ident as $atomic:ident { $($name:ident = $function:ident)* } $({
+            $($rest:tt)*
+        })?)*) => {$(
+            impl $trait for $t {
+                $(
+                    #[inline]
+                    unsafe fn $name<H: How>(at: *mut $t, value: $t) -> $t {
+                        // SAFETY: as in `load`.
+                        unsafe { $atomic::from_ptr(at) }.$function(value, const { H::ORDERING })
+                    }
+                )*
+                $($($rest)*)?
+            }
+        )*};
+    }
+
+    operations! {
+        Word for u32 as AtomicU32 { swap = swap add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor } {
+            #[inline]
+            unsafe fn compare_exchange<H: How>(at: *mut u32, current: u32, new: u32) -> u32 {
+                // SAFETY: as in `load`.
+                let word = unsafe { AtomicU32::from_ptr(at) };
+                word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD }).unwrap_or_else(|found| found)
+            }
+        }
+        Word for u64 as AtomicU64 { swap = swap add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor } {
+            #[inline]
+            unsafe fn compare_exchange<H: How>(at: *mut u64, current: u64, new: u64) -> u64 {
+                // SAFETY: as in `load`.
+                let word = unsafe { AtomicU64::from_ptr(at) };
+                word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD }).unwrap_or_else(|found| found)
+            }
+        }
+        Ordered for u32 as AtomicU32 { min = fetch_min max = fetch_max }
+        Ordered for u64 as AtomicU64 { min = fetch_min max = fetch_max }
+        Ordered for i32 as AtomicI32 { min = fetch_min max = fetch_max }
+        Ordered for i64 as AtomicI64 { min = fetch_min max = fetch_max }
+    }
+
+    count! { u32 u64 }
+
+    macro_rules! add_float {
+        ($($t:ident as $word:ident)*) => {$(
+            impl AddFloat for $t {
+                #[inline]
+                unsafe fn add_float<H: How>(at: *mut $t, value: $t) -> $t {
+                    let at = at.cast::<$word>();
+                    let next = |before| ($t::from_bits(before) + value).to_bits();
+                    // SAFETY: the caller's promise; a number is laid out as its bits.
+                    let before = unsafe {
+                        let before = $word::load::<(Device, Relaxed)>(at);
+                        update::<H, $word>(at, before, next)
+                    };
+                    $t::from_bits(before)
+                }
+            }
+        )*};
+    }
+
+    add_float! { f32 as u32 f64 as u64 }
+}

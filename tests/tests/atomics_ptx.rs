@@ -1,0 +1,158 @@
+//! Atomics, cells and fences in PTX: the right instruction, scope and order, in the right address space.
+
+use gpukernel_build::Options;
+use gpukernel_tests::{Inspected, KernelCrate, Shape};
+
+fn inspect(name: &str, lib: &str) -> Inspected {
+    KernelCrate::written(name, lib).inspect(Options::default())
+}
+
+fn shape(text: &str) -> Shape<'_> {
+    Shape { text }
+}
+
+/// One kernel for each operation that is an instruction: a loop of compare-exchange would be slow, and right.
+#[test]
+fn changes_are_one_instruction() {
+    let cases = [
+        ("add_u32", "u32", "fetch_add(7)", ".add.u32"),
+        ("add_i64", "i64", "fetch_add(7)", ".add.u64"),
+        ("add_f32", "f32", "fetch_add(7.0)", ".add.f32"),
+        ("add_f64", "f64", "fetch_add(7.0)", ".add.f64"),
+        ("sub_i32", "i32", "fetch_sub(7)", ".add.u32"),
+        ("sub_f64", "f64", "fetch_sub(7.0)", ".add.f64"),
+        ("min_u32", "u32", "fetch_min(7)", ".min.u32"),
+        ("min_i32", "i32", "fetch_min(7)", ".min.s32"),
+        ("max_u64", "u64", "fetch_max(7)", ".max.u64"),
+        ("max_i64", "i64", "fetch_max(7)", ".max.s64"),
+        ("and_u32", "u32", "fetch_and(7)", ".and.b32"),
+        ("or_i64", "i64", "fetch_or(7)", ".or.b64"),
+        ("xor_i32", "i32", "fetch_xor(7)", ".xor.b32"),
+        ("inc_u32", "u32", "fetch_inc(7)", ".inc.u32"),
+        ("dec_u32", "u32", "fetch_dec(7)", ".dec.u32"),
+        ("swap_f64", "f64", "swap(7.0)", ".exch.b64"),
+        ("swap_u32", "u32", "swap(7)", ".exch.b32"),
+    ];
+    let kernels = cases.map(|(name, ty, call, _)| {
+        format!(
+            "#[kernel] pub fn {name}(all: &[Atomic<{ty}>], out: PerThread<{ty}>) {{
+                 for (i, out) in out {{ *out = all[i].{call}; }}
+             }}"
+        )
+    });
+    let inspected = inspect("atomic_instructions", &kernels.concat());
+    for arch in ["sm_75", "sm_90"] {
+        for (name, _, _, instruction) in cases {
+            let ptx = inspected.kernel(arch, name);
+            shape(&ptx)
+                .has("atom.")
+                .has(instruction)
+                .lacks(".cas")
+                .lacks("fence")
+                .lacks("membar")
+                .lacks("call");
+        }
+    }
+}
+
+/// LLVM's `atomicrmw` has the device's scope and no order, whatever it says: those of the system are written out, and orders are
+/// fences.
+#[test]
+fn scopes_and_orders_of_changes_are_kept() {
+    let kernels = ["block", "device", "system"].map(|scope| {
+        ["relaxed", "acquire", "release", "acq_rel", "seq_cst"].map(|order| {
+            format!(
+                "#[kernel] pub fn {scope}_{order}(all: &[Atomic<u32>]) {{ all[0].{scope}().{order}().fetch_add(1); }}
+                 #[kernel] pub fn cas_{scope}_{order}(all: &[Atomic<u32>]) {{
+                     let _ = all[0].{scope}().{order}().compare_exchange(1, 2);
+                 }}"
+            )
+        }).concat()
+    });
+    let inspected = inspect("atomic_scopes", &kernels.concat());
+    for (scope, suffix) in [("block", "cta"), ("device", "gpu"), ("system", "sys")] {
+        let order = |order: &str| {
+            let ptx = inspected.kernel("sm_75", &format!("{scope}_{order}"));
+            let instruction =
+                if scope == "system" { "atom.relaxed.sys.add.u32" } else { "atom.global.add.u32" };
+            let (before, after) =
+                ptx.split_once(instruction).unwrap_or_else(|| panic!("no {instruction} in\n{ptx}"));
+            let fence = |text: &str| {
+                text.lines().find_map(|line| line.trim().strip_prefix("fence.").map(str::to_owned))
+            };
+            (fence(before), fence(after))
+        };
+        let fence = |order: &str| Some(format!("{order}.{suffix};"));
+        assert_eq!(order("relaxed"), (None, None), "{scope}");
+        assert_eq!(order("acquire"), (None, fence("acq_rel")), "{scope}");
+        assert_eq!(order("release"), (fence("acq_rel"), None), "{scope}");
+        assert_eq!(order("acq_rel"), (fence("acq_rel"), fence("acq_rel")), "{scope}");
+        assert_eq!(order("seq_cst"), (fence("sc"), fence("acq_rel")), "{scope}");
+        for order in ["relaxed", "acquire", "release", "acq_rel"] {
+            let ptx = inspected.kernel("sm_75", &format!("cas_{scope}_{order}"));
+            shape(&ptx).has(&format!("atom.{order}.{suffix}.global.cas.b32")).lacks("fence");
+        }
+        let ptx = inspected.kernel("sm_75", &format!("cas_{scope}_seq_cst"));
+        shape(&ptx).has(&format!("fence.sc.{suffix}")).has(&format!("atom.acquire.{suffix}.global.cas.b32"));
+    }
+}
+
+/// Loads and stores have their scope and order in the instruction, and their width.
+#[test]
+fn loads_and_stores_have_scope_order_and_width() {
+    let inspected = inspect(
+        "atomic_loads",
+        "#[kernel] pub fn orders(a: &[Atomic<u32>]) {
+             a[1].block().release().store(a[0].system().acquire().load());
+         }
+         #[kernel] pub fn relaxed(a: &[Atomic<f64>]) { a[1].store(a[0].load()); }
+         #[kernel] pub fn sequential(a: &[Atomic<u64>]) { a[1].seq_cst().store(a[0].seq_cst().load()); }
+         #[kernel] pub fn bytes(a: &[RelaxedCell<u8>]) { a[1].store(a[0].load()); }
+         #[kernel] pub fn halves(a: &[RelaxedCell<i16>]) { a[1].store(a[0].load()); }
+         #[kernel] pub fn numbers(a: &[RelaxedCell<f32>]) { a[1].store(a[0].load()); }
+         #[kernel] pub fn longs(a: &[RelaxedCell<u64>]) { a[1].store(a[0].load()); }",
+    );
+    let ptx = |kernel| inspected.kernel("sm_75", kernel);
+    shape(&ptx("orders")).has("ld.acquire.sys.global.b32").has("st.release.cta.global.b32").lacks("fence");
+    shape(&ptx("relaxed")).has("ld.relaxed.gpu.global.b64").has("st.relaxed.gpu.global.b64");
+    shape(&ptx("sequential"))
+        .has("fence.sc.gpu")
+        .has("ld.acquire.gpu.global.b64")
+        .has("st.release.gpu.global.b64");
+    for (kernel, width) in [("bytes", 8), ("halves", 16), ("numbers", 32), ("longs", 64)] {
+        shape(&ptx(kernel))
+            .has(&format!("ld.relaxed.gpu.global.b{width}"))
+            .has(&format!("st.relaxed.gpu.global.b{width}"));
+    }
+}
+
+/// A minimum that is there already is not written again: one load, unless others may acquire from it.
+#[test]
+fn minima_of_floats_are_read_first() {
+    let inspected = inspect(
+        "atomic_minima",
+        "#[kernel] pub fn min(x: f32, all: &[Atomic<f32>]) { all[0].fetch_min(x); }
+         #[kernel] pub fn maximum(x: f64, all: &[Atomic<f64>]) { all[0].fetch_maximum(x); }",
+    );
+    shape(&inspected.kernel("sm_90", "min"))
+        .has("ld.relaxed.gpu.global.b32")
+        .has("atom.relaxed.gpu.global.cas.b32");
+    shape(&inspected.kernel("sm_90", "maximum"))
+        .has("ld.relaxed.gpu.global.b64")
+        .has("atom.relaxed.gpu.global.cas.b64");
+}
+
+/// Fences are those of CUDA C++.
+#[test]
+fn fences_have_scope_and_order() {
+    let inspected = inspect(
+        "fences",
+        "use gpu_std::atomic::*;
+         #[kernel] pub fn block() { fence(Block, AcqRel); }
+         #[kernel] pub fn device() { fence(Device, SeqCst); }
+         #[kernel] pub fn system() { fence(System, Release); }",
+    );
+    shape(&inspected.kernel("sm_75", "block")).has("fence.acq_rel.cta");
+    shape(&inspected.kernel("sm_75", "device")).has("fence.sc.gpu");
+    shape(&inspected.kernel("sm_75", "system")).has("fence.acq_rel.sys");
+}
