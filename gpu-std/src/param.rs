@@ -138,37 +138,52 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     }
 }
 
-macro_rules! shared_by_threads {
-    ($([$($generics:tt)*] $element:ty;)*) => {$(
-        // SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, so that only the launch uses it, and
-        // the kernel only as atomics.
-        unsafe impl<'k, $($generics)*> Param<'k> for &'k [$element] {
-            type Head = *const $element;
-            type Tail = usize;
+// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, so that only the launch uses it, and
+// the kernel only as atomics.
+unsafe impl<'k, T: AtomicElement, S: Scope, O: Ordering> Param<'k> for &'k [Atomic<T, S, O>] {
+    type Head = *const Atomic<T, S, O>;
+    type Tail = usize;
 
-            #[inline(always)]
-            unsafe fn assemble(head: *const $element, len: usize) -> &'k [$element] {
-                // SAFETY: the head is the start of `len` elements that live as long as the launch; atomics and cells are laid out
-                // like their elements.
-                unsafe { slice::from_raw_parts(head, len) }
-            }
+    #[inline(always)]
+    unsafe fn assemble(head: Self::Head, len: usize) -> Self {
+        // SAFETY: the head is the start of `len` elements that live as long as the launch; an atomic is laid out like its
+        // element.
+        unsafe { slice::from_raw_parts(head, len) }
+    }
 
-            #[cfg(not(target_arch = "nvptx64"))]
-            type Arg<R: Runtime> = &'k mut R::Slice<T>;
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
 
-            #[cfg(not(target_arch = "nvptx64"))]
-            fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
-                let slice = R::raw_slice(arg);
-                args.push_memory(slice, Access::Write);
-                args.push(slice.len);
-            }
-        }
-    )*};
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+        let slice = R::raw_slice(arg);
+        args.push_memory(slice, Access::Write);
+        args.push(slice.len);
+    }
 }
 
-shared_by_threads! {
-    [T: AtomicElement, S: Scope, O: Ordering] Atomic<T, S, O>;
-    [T: CellElement, S: Scope] RelaxedCell<T, S>;
+// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, so that only the launch uses it, and
+// the kernel only as cells.
+unsafe impl<'k, T: CellElement, S: Scope> Param<'k> for &'k [RelaxedCell<T, S>] {
+    type Head = *const RelaxedCell<T, S>;
+    type Tail = usize;
+
+    #[inline(always)]
+    unsafe fn assemble(head: Self::Head, len: usize) -> Self {
+        // SAFETY: the head is the start of `len` elements that live as long as the launch; a cell is laid out like its
+        // element.
+        unsafe { slice::from_raw_parts(head, len) }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+        let slice = R::raw_slice(arg);
+        args.push_memory(slice, Access::Write);
+        args.push(slice.len);
+    }
 }
 
 // SAFETY: a pointer is its own head; what it may be used for is up to the `unsafe` kernel.
