@@ -122,6 +122,62 @@ fn aligned_vectors_move_sixteen_bytes_at_once() {
     shape(&ptx).has("ld.global.nc.v4").has("st.global.v4");
 }
 
+/// A struct that comes from one of two places is not kept in memory on its way.
+#[test]
+fn small_structs_that_a_branch_chooses_stay_in_registers() {
+    let lib = "
+        #[derive(Clone, Copy, DeviceCopy)]
+        #[repr(C, align(16))]
+        pub struct Body([f32; 4]);
+
+        #[kernel]
+        pub fn chosen(bodies: &[Body], out: PerThread<Body>) {
+            for (i, out) in out {
+                *out = bodies.get(i + 1).copied().unwrap_or(Body([0.0; 4]));
+            }
+        }";
+    let inspected = KernelCrate::written("chosen_struct", lib).inspect(Options::default());
+    shape(&inspected.kernel("sm_90", "chosen")).has("ld.global.nc.v4").lacks(".local").lacks("depot");
+}
+
+/// ptxas unrolls no loop that ends in a jump over a jump back.
+#[test]
+fn loops_end_in_a_branch_back() {
+    let lib = "
+        #[kernel(block = 64)]
+        pub fn sums(mut part: Shared<f32, 64>, x: &[f32], mut y: PerThread<f32>) {
+            for (i, element) in &mut part {
+                *element = x.get(i).copied().unwrap_or(0.0);
+            }
+            let part = sync(part);
+            let mut sum = 0.0;
+            for j in 0..64 {
+                sum = sum * 0.5 + part[j] * part[63 - j];
+            }
+            if let Some((_, y)) = y.first_mut() {
+                *y = sum;
+            }
+        }";
+    let inspected = KernelCrate::written("loop_shape", lib).inspect(Options::default());
+    let ptx = inspected.kernel("sm_90", "sums");
+    let label = |line: &str| line.trim().strip_suffix(':').map(str::to_owned);
+    let mut labels = Vec::new();
+    let mut previous = "";
+    let mut back = 0;
+    for line in ptx.lines().filter(|line| !line.trim().is_empty() && !line.contains(".loc")) {
+        labels.extend(label(line));
+        if let Some((_, to)) = line.split_once("bra") {
+            let to = to.trim_start_matches(".uni").trim().trim_end_matches(';');
+            if labels.iter().any(|label| label == to) {
+                back += 1;
+                assert!(!previous.contains("bra"), "a jump over a jump back in\n{ptx}");
+            }
+        }
+        previous = line;
+    }
+    assert_eq!(back, 1, "{ptx}");
+}
+
 /// An atomic whose result is not used is a reduction, without a way back.
 #[test]
 fn unused_results_of_atomics_are_not_fetched() {

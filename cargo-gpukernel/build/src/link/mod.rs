@@ -12,7 +12,7 @@
 //! 6. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
 //! 7. [`internalise`]: nothing but kernels is visible from outside
 //! 8. [`ranges`]: contracts become ranges of the indices
-//! 9. [`optimise`]
+//! 9. [`optimise`], and [`copies`] of what it left
 //! 10. [`shared`]: statics of shared memory move to its address space
 //! 11. [`undefined`]: what is still missing is an error
 //! 12. [`emit`]: PTX per architecture, in parallel
@@ -21,9 +21,11 @@ mod arch;
 mod call_graph;
 mod collect;
 mod contraction;
+mod copies;
 mod emit;
 mod entries;
 mod internalise;
+mod loops;
 mod lowering;
 mod optimise;
 mod panics;
@@ -173,7 +175,9 @@ pub(crate) fn link(
     timings.step("optimise", || {
         optimise::optimise(&module, &machine)?;
         shared::move_to_shared_memory(&module);
-        optimise::optimise_address_spaces(&module, &machine)
+        optimise::optimise_address_spaces(&module, &machine)?;
+        loops::branch_back(&module);
+        Ok::<_, LinkError>(())
     })?;
     undefined::check(&module, &kernels, input.libdevice.is_some())?;
 

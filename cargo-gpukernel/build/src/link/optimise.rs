@@ -1,5 +1,6 @@
 //! Step 9: LLVM's optimiser, preceded by what a GPU wants and a CPU does not.
 
+use super::copies;
 use crate::llvm::{LlvmError, Module, TargetMachine};
 
 /// Both sides of `a && b` are computed, and branched on once, if `b` costs no more than eight instructions: threads of a warp
@@ -10,7 +11,11 @@ const BRANCH_ONCE: &str = "function(sroa<modify-cfg>,simplifycfg<bonus-inst-thre
 
 /// Optimises the module for speed.
 pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    module.run_passes(&format!("{BRANCH_ONCE},default<O3>"), machine)
+    module.run_passes(&format!("{BRANCH_ONCE},default<O3>"), machine)?;
+    if copies::split_copies(module) {
+        module.run_passes("function(sroa<modify-cfg>,instcombine,early-cse<memssa>,simplifycfg)", machine)?;
+    }
+    Ok(())
 }
 
 /// Makes generic loads and stores of shared memory special ones, and simplifies what that leaves.

@@ -130,9 +130,22 @@ functions! {
     LLVMGetParam(*mut LLVMValue, c_uint) -> *mut LLVMValue;
     LLVMGetFirstBasicBlock(*mut LLVMValue) -> *mut LLVMBasicBlock;
     LLVMGetNextBasicBlock(*mut LLVMBasicBlock) -> *mut LLVMBasicBlock;
+    LLVMGetBasicBlockTerminator(*mut LLVMBasicBlock) -> *mut LLVMValue;
+    LLVMGetNumSuccessors(*mut LLVMValue) -> c_uint;
+    LLVMIsConditional(*mut LLVMValue) -> c_int;
+    LLVMGetCondition(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMSetCondition(*mut LLVMValue, *mut LLVMValue);
+    LLVMGetSuccessor(*mut LLVMValue, c_uint) -> *mut LLVMBasicBlock;
+    LLVMSetSuccessor(*mut LLVMValue, c_uint, *mut LLVMBasicBlock);
+    LLVMIsAICmpInst(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMGetICmpPredicate(*mut LLVMValue) -> c_int;
+    LLVMGetMDKindIDInContext(*mut LLVMContext, *const c_char, c_uint) -> c_uint;
+    LLVMSetMetadata(*mut LLVMValue, c_uint, *mut LLVMValue);
     LLVMAppendBasicBlockInContext(*mut LLVMContext, *mut LLVMValue, *const c_char) -> *mut LLVMBasicBlock;
     LLVMGetFirstInstruction(*mut LLVMBasicBlock) -> *mut LLVMValue;
     LLVMGetNextInstruction(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAAllocaInst(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAGetElementPtrInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsACallInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetCalledValue(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetInstructionOpcode(*mut LLVMValue) -> c_int;
@@ -165,6 +178,10 @@ functions! {
     LLVMConstAddrSpaceCast(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
     LLVMConstInt(*mut LLVMType, c_ulonglong, c_int) -> *mut LLVMValue;
     LLVMInt32TypeInContext(*mut LLVMContext) -> *mut LLVMType;
+    LLVMIntTypeInContext(*mut LLVMContext, c_uint) -> *mut LLVMType;
+    LLVMVectorType(*mut LLVMType, c_uint) -> *mut LLVMType;
+    LLVMIsAConstantInt(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMConstIntGetZExtValue(*mut LLVMValue) -> c_ulonglong;
     LLVMABISizeOfType(*mut LLVMTargetData, *mut LLVMType) -> c_ulonglong;
     LLVMABIAlignmentOfType(*mut LLVMTargetData, *mut LLVMType) -> c_uint;
 
@@ -174,6 +191,8 @@ functions! {
     LLVMCreateConstantRangeAttribute(*mut LLVMContext, c_uint, c_uint, *const u64, *const u64) -> *mut LLVMAttribute;
     LLVMAddAttributeAtIndex(*mut LLVMValue, c_uint, *mut LLVMAttribute);
     LLVMRemoveCallSiteEnumAttribute(*mut LLVMValue, c_uint, c_uint);
+    LLVMGetCallSiteEnumAttribute(*mut LLVMValue, c_uint, c_uint) -> *mut LLVMAttribute;
+    LLVMGetEnumAttributeValue(*mut LLVMAttribute) -> u64;
     LLVMAddCallSiteAttribute(*mut LLVMValue, c_uint, *mut LLVMAttribute);
     LLVMGetEnumAttributeAtIndex(*mut LLVMValue, c_uint, c_uint) -> *mut LLVMAttribute;
     LLVMGetTypeAttributeValue(*mut LLVMAttribute) -> *mut LLVMType;
@@ -187,6 +206,11 @@ functions! {
     LLVMPositionBuilderBefore(*mut LLVMBuilder, *mut LLVMValue);
     LLVMPositionBuilderAtEnd(*mut LLVMBuilder, *mut LLVMBasicBlock);
     LLVMBuildCall2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
+    LLVMBuildLoad2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildStore(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue) -> *mut LLVMValue;
+    LLVMBuildGEP2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
+    LLVMBuildICmp(*mut LLVMBuilder, c_int, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildUnreachable(*mut LLVMBuilder) -> *mut LLVMValue;
     LLVMLookupIntrinsicID(*const c_char, usize) -> c_uint;
     LLVMGetIntrinsicDeclaration(*mut LLVMModule, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMValue;

@@ -4,6 +4,7 @@
 //! context; a [`Value`] (global, function, instruction, constant) borrows its module's context. A value that was
 //! deleted must not be used again: the deleting methods take it by value, and callers collect before they delete.
 
+mod block;
 mod library;
 mod module;
 mod target;
@@ -15,10 +16,11 @@ use std::{
     path::PathBuf,
 };
 
+pub(crate) use block::Block;
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use target::TargetMachine;
-pub(crate) use value::{Linkage, Opcode, Position, Value};
+pub(crate) use value::{Linkage, Opcode, Piece, Position, Value};
 
 /// The triple of everything we link.
 pub(crate) const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";

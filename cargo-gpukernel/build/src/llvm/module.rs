@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 
 use super::{
-    Context, Linkage, LlvmError, TRIPLE, TargetMachine, Value, c_string,
+    Context, Linkage, LlvmError, Piece, TRIPLE, TargetMachine, Value, c_string,
     library::{LLVMMemoryBuffer, LLVMModule, LLVMValue},
 };
 
@@ -270,6 +270,43 @@ impl<'c> Module<'c> {
             (llvm.LLVMDisposeBuilder)(builder);
             (llvm.LLVMReplaceAllUsesWith)(instruction.raw, call);
             (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
+        }
+    }
+
+    /// Replaces a copy by loads and stores of these pieces of it. All are loaded before any is stored, as a copy may copy something
+    /// onto itself. The instruction must not be used again.
+    pub(crate) fn replace_copy(&self, copy: Value<'c>, pieces: &[Piece]) {
+        let llvm = self.context.llvm;
+        let arguments: Vec<_> = copy.operands().take(2).map(|argument| argument.raw).collect();
+        let [to, from] = arguments[..] else { return };
+        // SAFETY: the call copies from one pointer to the other, each piece lies inside what it copies, aligned by its size.
+        unsafe {
+            let int = |bits| (llvm.LLVMIntTypeInContext)(self.context.raw, bits);
+            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
+            (llvm.LLVMPositionBuilderBefore)(builder, copy.raw);
+            let at = |start, piece: &Piece| {
+                let mut offset = (llvm.LLVMConstInt)(int(64), piece.offset, 0);
+                (llvm.LLVMBuildGEP2)(builder, int(8), start, &mut offset, 1, c"".as_ptr())
+            };
+            let align = |access, piece: &Piece| (llvm.LLVMSetAlignment)(access, piece.bytes as u32);
+            let loaded: Vec<_> = pieces
+                .iter()
+                .map(|piece| {
+                    // A vector, because code generation loads 16 bytes at once only as one.
+                    let piece_type = match piece.bytes {
+                        16 => (llvm.LLVMVectorType)(int(32), 4),
+                        bytes => int(bytes as u32 * 8),
+                    };
+                    let load = (llvm.LLVMBuildLoad2)(builder, piece_type, at(from, piece), c"".as_ptr());
+                    align(load, piece);
+                    load
+                })
+                .collect();
+            for (piece, loaded) in pieces.iter().zip(loaded) {
+                align((llvm.LLVMBuildStore)(builder, loaded, at(to, piece)), piece);
+            }
+            (llvm.LLVMDisposeBuilder)(builder);
+            (llvm.LLVMInstructionEraseFromParent)(copy.raw);
         }
     }
 

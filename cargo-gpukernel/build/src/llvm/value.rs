@@ -7,7 +7,7 @@ use super::{Context, library::LLVMValue};
 /// A value of a module. Two are equal if they are the same value.
 #[derive(Clone, Copy)]
 pub(crate) struct Value<'c> {
-    context: &'c Context,
+    pub(super) context: &'c Context,
     pub(super) raw: *mut LLVMValue,
 }
 
@@ -54,6 +54,22 @@ pub(crate) enum Position {
     Return,
     /// The function itself.
     Function,
+}
+
+/// A copy of memory.
+#[derive(Clone, Debug)]
+pub(crate) struct PlainCopy {
+    pub(crate) bytes: u64,
+    /// Of both sides.
+    pub(crate) align: u64,
+}
+
+/// A part of a copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) offset: u64,
+    /// 16, or as many as an integer can have.
+    pub(crate) bytes: u64,
 }
 
 impl Position {
@@ -225,6 +241,48 @@ impl<'c> Value<'c> {
             }
             Self::new(self.context, (llvm.LLVMGetCalledValue)(self.raw))
         }
+    }
+
+    /// The number that a constant is.
+    pub(crate) fn constant_number(self) -> Option<u64> {
+        let llvm = self.context.llvm;
+        // SAFETY: asked for its kind first.
+        unsafe {
+            let is_number = !(llvm.LLVMIsAConstantInt)(self.raw).is_null();
+            is_number.then(|| (llvm.LLVMConstIntGetZExtValue)(self.raw))
+        }
+    }
+
+    /// Whether an address is one inside a local variable.
+    pub(crate) fn is_in_local_variable(self) -> bool {
+        let llvm = self.context.llvm;
+        let mut base = self.raw;
+        // SAFETY: live values; an address computation has its base as first operand.
+        unsafe {
+            while !(llvm.LLVMIsAGetElementPtrInst)(base).is_null() {
+                base = (llvm.LLVMGetOperand)(base, 0);
+            }
+            !(llvm.LLVMIsAAllocaInst)(base).is_null()
+        }
+    }
+
+    /// What a call copies, if it is a `memcpy` of a known length that nothing forbids to split.
+    pub(crate) fn plain_copy(self) -> Option<PlainCopy> {
+        if !self.called()?.name().starts_with("llvm.memcpy.p0.p0.") {
+            return None;
+        }
+        let mut arguments = self.operands().skip(2);
+        let (bytes, is_volatile) =
+            (arguments.next()?.constant_number()?, arguments.next()?.constant_number()?);
+        let kind = self.context.attribute_kind("align");
+        let align = |argument: c_uint| {
+            // SAFETY: a live call; positions of arguments count from 1.
+            unsafe {
+                let attribute = (self.context.llvm.LLVMGetCallSiteEnumAttribute)(self.raw, argument, kind);
+                if attribute.is_null() { 1 } else { (self.context.llvm.LLVMGetEnumAttributeValue)(attribute) }
+            }
+        };
+        (is_volatile == 0).then(|| PlainCopy { bytes, align: align(1).min(align(2)) })
     }
 
     /// What an instruction does, if it is one of the operations that are told apart here.

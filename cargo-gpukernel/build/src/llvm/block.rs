@@ -1,0 +1,127 @@
+//! Basic blocks of a function, and the branches that end them.
+
+use std::ffi::c_uint;
+
+use super::{
+    Context, Module, Value,
+    library::{LLVMBasicBlock, LLVMValue},
+};
+
+/// A basic block. Two are equal if they are the same block.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'c> {
+    context: &'c Context,
+    raw: *mut LLVMBasicBlock,
+}
+
+impl PartialEq for Block<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl Eq for Block<'_> {}
+
+impl std::hash::Hash for Block<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.raw.hash(state);
+    }
+}
+
+/// A branch that depends on a condition.
+pub(crate) struct Branch<'c> {
+    raw: *mut LLVMValue,
+    /// Where it goes if the condition holds, and if not.
+    pub(crate) successors: [Block<'c>; 2],
+}
+
+impl<'c> Value<'c> {
+    /// The block that a function starts with; none if it has no body.
+    pub(crate) fn first_block(self) -> Option<Block<'c>> {
+        // SAFETY: a live function.
+        let raw = unsafe { (self.context.llvm.LLVMGetFirstBasicBlock)(self.raw) };
+        (!raw.is_null()).then_some(Block { context: self.context, raw })
+    }
+}
+
+impl<'c> Block<'c> {
+    /// Where it may go on.
+    pub(crate) fn successors(self) -> Vec<Self> {
+        let (context, llvm) = (self.context, self.context.llvm);
+        // SAFETY: a live block of a whole function, so it has a terminator; the index is below the count.
+        unsafe {
+            let terminator = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
+            let successor = |index| Block { context, raw: (llvm.LLVMGetSuccessor)(terminator, index) };
+            (0..(llvm.LLVMGetNumSuccessors)(terminator)).map(successor).collect()
+        }
+    }
+
+    /// The branch that ends it, if that has a condition.
+    pub(crate) fn conditional_branch(self) -> Option<Branch<'c>> {
+        // llvm-c/Core.h, `LLVMOpcode`.
+        const BRANCH: i32 = 2;
+        let (context, llvm) = (self.context, self.context.llvm);
+        // SAFETY: a live block of a whole function, so it has a terminator; asked for its kind before the rest.
+        unsafe {
+            let raw = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
+            if (llvm.LLVMGetInstructionOpcode)(raw) != BRANCH || (llvm.LLVMIsConditional)(raw) == 0 {
+                return None;
+            }
+            let successor = |index| Block { context, raw: (llvm.LLVMGetSuccessor)(raw, index) };
+            Some(Branch { raw, successors: [successor(0), successor(1)] })
+        }
+    }
+}
+
+impl<'c> Module<'c> {
+    /// Turns a condition and its branch round.
+    pub(crate) fn turn_round(&self, branch: &Branch<'c>) {
+        let llvm = self.context.llvm;
+        let [taken, other] = branch.successors.map(|block| block.raw);
+        let prof = "prof";
+        // SAFETY: a live branch with a condition. The opposite condition is computed right before it, from operands that are there
+        // because the condition was. What was known of how often it is taken is forgotten with its order.
+        unsafe {
+            let condition = (llvm.LLVMGetCondition)(branch.raw);
+            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
+            (llvm.LLVMPositionBuilderBefore)(builder, branch.raw);
+            let opposite = if (llvm.LLVMIsAICmpInst)(condition).is_null() {
+                (llvm.LLVMBuildNot)(builder, condition, c"".as_ptr())
+            } else {
+                let operand = |index| (llvm.LLVMGetOperand)(condition, index);
+                let predicate = opposite_predicate((llvm.LLVMGetICmpPredicate)(condition));
+                (llvm.LLVMBuildICmp)(builder, predicate, operand(0), operand(1), c"".as_ptr())
+            };
+            (llvm.LLVMDisposeBuilder)(builder);
+            (llvm.LLVMSetCondition)(branch.raw, opposite);
+            (llvm.LLVMSetSuccessor)(branch.raw, 0, other);
+            (llvm.LLVMSetSuccessor)(branch.raw, 1, taken);
+            let kind =
+                (llvm.LLVMGetMDKindIDInContext)(self.context.raw, prof.as_ptr().cast(), prof.len() as c_uint);
+            (llvm.LLVMSetMetadata)(branch.raw, kind, std::ptr::null_mut());
+        }
+    }
+}
+
+/// llvm-c/Core.h, `LLVMIntPredicate`: eq ne ugt uge ult ule sgt sge slt sle, from 32 on.
+fn opposite_predicate(predicate: i32) -> i32 {
+    match predicate {
+        32 => 33,
+        33 => 32,
+        34..=37 => 34 + 37 - predicate,
+        _ => 38 + 41 - predicate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opposites() {
+        // ugt and ule, uge and ult, sgt and sle, sge and slt.
+        for (a, b) in [(32, 33), (34, 37), (35, 36), (38, 41), (39, 40)] {
+            assert_eq!((opposite_predicate(a), opposite_predicate(b)), (b, a));
+        }
+    }
+}
