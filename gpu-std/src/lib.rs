@@ -27,7 +27,7 @@
 //! | outputs | [`PerThread`], [`PerThread2d`] |
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
-//! | mathematics | [`Float`] |
+//! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | random numbers | [`rng`] |
 //!
 //! # What is safe
@@ -65,7 +65,7 @@ mod dim;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 mod index;
-mod math;
+pub mod math;
 pub mod param;
 mod per_thread;
 mod per_thread_2d;
@@ -86,7 +86,7 @@ pub use index::{
     GlobalDim3, block_dim, block_index, global_dim, global_index, global_rank, grid_dim, thread_index,
     thread_rank, threads_per_block, threads_per_grid,
 };
-pub use math::Float;
+pub use math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
 pub use per_thread::{PerThread, PerThreadIter};
 pub use per_thread_2d::{PerThread2d, PerThread2dIter};
 pub use shared::{Shared, Shared2d, SharedElement, SharedView, SharedView2d};

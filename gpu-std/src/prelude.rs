@@ -1,8 +1,9 @@
 //! Everything that kernels commonly use: `use gpu_std::prelude::*;`.
 
+pub use crate::math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
 pub use crate::{
-    Atomic, DeviceCopy, Dim3, Float, GlobalDim3, PerThread, PerThread2d, RelaxedCell, Shared, Shared2d,
-    SharedView, SharedView2d, block_dim, block_index, global_dim, global_index, global_rank, grid_dim,
-    grid_stride, grid_stride_2d, grid_stride_3d, kernel, sync, thread_index, thread_rank, threads_per_block,
+    Atomic, DeviceCopy, Dim3, GlobalDim3, PerThread, PerThread2d, RelaxedCell, Shared, Shared2d, SharedView,
+    SharedView2d, block_dim, block_index, global_dim, global_index, global_rank, grid_dim, grid_stride,
+    grid_stride_2d, grid_stride_3d, kernel, sync, thread_index, thread_rank, threads_per_block,
     threads_per_grid,
 };

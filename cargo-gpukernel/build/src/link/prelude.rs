@@ -14,12 +14,13 @@ use crate::llvm::{Context, Module};
 const HEADER: &str = include_str!("prelude/header.ll");
 
 /// The pieces. None needs another. Those of [`atomics`] are written when they are needed.
-const PIECES: [&str; 6] = [
+const PIECES: &[&str] = &[
     include_str!("prelude/arch.ll"),
     include_str!("prelude/index.ll"),
     include_str!("prelude/barrier.ll"),
     include_str!("prelude/shared.ll"),
     include_str!("prelude/math.ll"),
+    include_str!("prelude/bits.ll"),
     include_str!("prelude/redux.ll"),
 ];
 

@@ -6,6 +6,7 @@ pub mod atomics;
 pub mod indices;
 pub mod libraries;
 pub mod math;
+pub mod numbers;
 pub mod outputs;
 pub mod random;
 pub mod shared;

@@ -9,6 +9,7 @@ mod indices;
 mod libraries;
 mod math;
 mod memory;
+mod numbers;
 mod outputs;
 mod random;
 mod shared;

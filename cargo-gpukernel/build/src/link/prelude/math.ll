@@ -59,3 +59,27 @@ define noundef double @__gpukernel_mul_add_f64(double noundef %x, double noundef
   %value = call double @llvm.fma.f64(double %x, double %a, double %b)
   ret double %value
 }
+
+; Approximations. LLVM has no intrinsic for a reciprocal that keeps subnormal numbers.
+
+define noundef float @__gpukernel_fast_exp2(float noundef %x) #0 {
+  %value = call float @llvm.nvvm.ex2.approx.f(float %x)
+  ret float %value
+}
+
+define noundef float @__gpukernel_fast_sqrt(float noundef %x) #0 {
+  %value = call float @llvm.nvvm.sqrt.approx.f(float %x)
+  ret float %value
+}
+
+define noundef float @__gpukernel_fast_recip(float noundef %x) #0 {
+  %value = call float asm "rcp.approx.f32 $0, $1;", "=f,f"(float %x)
+  ret float %value
+}
+
+define noundef float @__gpukernel_fast_tanh(float noundef %x) #2 {
+  %value = call float asm "tanh.approx.f32 $0, $1;", "=f,f"(float %x)
+  ret float %value
+}
+
+attributes #2 = { noinline nounwind willreturn memory(none) "gpukernel-needs"="sm_80" }
