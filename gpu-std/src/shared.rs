@@ -58,6 +58,8 @@ pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
 )]
 pub trait SharedElement: DeviceCopy + AnyBitPattern {}
 
+// Without it rustc would say `Pod`, which is how bytemuck implements it.
+#[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + AnyBitPattern> SharedElement for T {}
 
 /// The body of a kernel, as the lifetime that its shared arrays have.

@@ -15,6 +15,13 @@ const INTEGERS: [&str; 12] =
 pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item).map_err(too_much)?;
     check_layout(&item)?;
+    if let Some(lifetime) = item.generics.lifetimes().next() {
+        return Err(Error::new(
+            lifetime.lifetime.span(),
+            "`DeviceCopy` is for values that borrow nothing: what they borrow would not be on the device. Memory is a parameter of its \
+             own, such as `&[T]`",
+        ));
+    }
 
     let fields: Vec<_> = match &item.data {
         Data::Struct(data) => data.fields.iter().map(|field| &field.ty).collect(),

@@ -102,6 +102,9 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
                      its own elements"
                 )
             }
+            (elem, false) if text(elem) == "str" => {
+                "a kernel cannot take `&str`, which is in the host's memory: take `&[u8]`, the bytes in device memory".to_owned()
+            }
             (elem, false) => {
                 let t = text(elem);
                 format!("a kernel cannot take `&{t}`: take the value itself, or `&[{t}]` for device memory")

@@ -96,6 +96,8 @@ impl<T: CellElement + fmt::Debug, S: Scope> fmt::Debug for RelaxedCell<T, S> {
 )]
 pub trait CellElement: DeviceCopy + NoUninit {}
 
+// Without it rustc would say `Pod`, which is how bytemuck implements it.
+#[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + NoUninit> CellElement for T {}
 
 /// How many bytes are loaded or stored.

@@ -2,17 +2,22 @@
 
 #![allow(unused)]
 
-use std::sync::Mutex;
+use std::{
+    cell::RefCell,
+    sync::{Mutex, mpsc::Sender},
+};
 
 use gpu_std::prelude::*;
 
 static KEPT: Mutex<Option<&'static [f32]>> = Mutex::new(None);
 
+/// Keeps an input in a static.
 #[kernel]
 fn keep_slice(x: &[f32]) {
     *KEPT.lock().unwrap() = Some(x);
 }
 
+/// Keeps an element of an output for ever.
 #[kernel]
 fn keep_element(y: PerThread<f32>) {
     let mut kept: Option<&'static mut f32> = None;
@@ -21,17 +26,47 @@ fn keep_element(y: PerThread<f32>) {
     }
 }
 
+/// Keeps a shared array for ever.
 #[kernel]
 fn keep_shared(tile: Shared<f32, 32>) {
     let kept: Shared<'static, f32, 32> = tile;
 }
 
-trait Same {
-    type Same;
+/// Keeps a view of it for ever.
+#[kernel]
+fn keep_view(tile: Shared2d<f32, 8, 8>) {
+    let kept: SharedView2d<'static, f32, 8, 8> = sync(tile);
 }
 
-impl<'a> Same for &'a () {
-    type Same = &'a ();
+std::thread_local! {
+    static OUTPUT: RefCell<Option<PerThread<'static, f32>>> = const { RefCell::new(None) };
+}
+
+/// Leaves an output to the next thread of the kernel, which would be the owner of other elements.
+#[kernel]
+fn leave_to_the_next_thread(y: PerThread<f32>) {
+    OUTPUT.with_borrow_mut(|output| *output = Some(y));
+}
+
+/// Sends an input away.
+#[kernel]
+fn send_away(x: &[f32]) {
+    fn channel() -> Sender<&'static [f32]> {
+        unimplemented!()
+    }
+    channel().send(x);
+}
+
+/// Throws an output out of the kernel.
+#[kernel]
+fn throw(y: PerThread<f32>) {
+    std::panic::panic_any(y);
+}
+
+/// Starts a thread that goes on when the launch is over.
+#[kernel]
+fn go_on(x: &[f32]) {
+    std::thread::spawn(move || x[0]);
 }
 
 /// Names that `#[kernel]` believes, for memory that lasts for ever.
@@ -49,17 +84,19 @@ mod fake {
 #[kernel]
 fn faked(tile: fake::Shared<f32>) {}
 
-// A thread of the CPU device could put it into a thread-local, and the next thread take it out as the owner of other elements.
+/// The same for an output.
 #[kernel]
 fn faked_output(y: fake::PerThread<f32>) {}
 
 type Forever = PerThread2d<'static, f32>;
 
+/// A name that hides how long an output lasts.
 #[kernel]
 fn hidden_output(y: Forever) {}
 
 type Input = &'static [f32];
 
+/// A name that hides how long an input lasts.
 #[kernel]
 fn hidden_input(x: Input) {}
 

@@ -1,0 +1,45 @@
+//! Every attack is refused where it is made: the files `compile-fail/attack_*.rs` hold one after another, each described in one
+//! line of documentation, and rustc's words, which `compile_fail.rs` compares, point at each of them.
+
+use std::{fs, path::Path};
+
+/// The attacks of a file that rustc says nothing about, and the number of all.
+fn unanswered(file: &Path) -> (Vec<String>, usize) {
+    let source = fs::read_to_string(file).expect("the attacks are there");
+    let answer = fs::read_to_string(file.with_extension("stderr")).expect("and what rustc says to them");
+    let lines: Vec<&str> = source.lines().collect();
+    // An attack ends where the next one begins.
+    let starts: Vec<usize> = (0..lines.len())
+        .filter(|&i| lines[i].starts_with("/// ") && !lines[i - 1].starts_with("///"))
+        .filter(|&i| !lines[i].contains("# Safety") && !lines[i].starts_with("/// As "))
+        .collect();
+    let answered: Vec<usize> = answer
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("--> ")?.split(':').nth(1)?.parse().ok())
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    let unanswered = starts
+        .iter()
+        .zip(ends)
+        // Lines are counted from 1 there.
+        .filter(|&(&start, end)| !answered.iter().any(|line| (start + 1..=end).contains(line)))
+        .map(|(&start, _)| format!("{}:{}: {}", file.display(), start + 1, lines[start]));
+    (unanswered.collect(), starts.len())
+}
+
+#[test]
+fn every_attack_is_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile-fail");
+    let mut all = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("attack_") && name.ends_with(".rs") {
+            let (unanswered, count) = unanswered(&file);
+            assert!(unanswered.is_empty(), "rustc has nothing against\n{}", unanswered.join("\n"));
+            println!("{count:>3} {name}");
+            all += count;
+        }
+    }
+    assert!(all >= 60, "there are only {all} attacks");
+}

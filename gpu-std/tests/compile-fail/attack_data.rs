@@ -1,0 +1,103 @@
+//! Only plain data travels: nothing that points to the host's memory, has an identity, or has bytes without a meaning.
+
+#![allow(unused)]
+
+use std::{cell::Cell, mem::MaybeUninit, num::NonZeroU32, rc::Rc, sync::Arc};
+
+use gpu_std::prelude::*;
+
+/// A reference to the host's memory.
+#[kernel]
+fn reference(x: &'static [&'static f32]) {}
+
+/// A pointer that owns.
+#[kernel]
+fn boxed(x: Box<f32>) {}
+
+/// A pointer that counts.
+#[kernel]
+fn counted(x: &[Arc<f32>]) {}
+
+/// A cell that all threads would read and write.
+#[kernel]
+fn cell(x: &[Cell<u32>]) {}
+
+/// Output elements of interior mutability.
+#[kernel]
+fn output_of_cells(x: PerThread<Cell<u32>>) {}
+
+/// A function of the host.
+#[kernel]
+fn function(f: fn(f32) -> f32) {}
+
+/// Slices of slices.
+#[kernel]
+fn nested(x: &[&[f32]]) {}
+
+/// Outputs within outputs.
+#[kernel]
+fn nested_output(y: PerThread<PerThread<f32>>) {}
+
+/// Bytes without a value, which the host would read.
+#[kernel]
+fn uninitialised(y: PerThread<MaybeUninit<u32>>) {}
+
+/// A type whose arbitrary bytes are no value, in shared memory.
+#[kernel]
+fn truth(flags: Shared<bool, 32>) {}
+
+/// The same for characters.
+#[kernel]
+fn characters(text: Shared2d<char, 4, 4>) {}
+
+/// A tuple, whose layout differs from compiler to compiler.
+#[kernel]
+fn tuple(pair: (f32, u8)) {}
+
+/// A text of the host.
+#[kernel]
+fn text(name: &'static str) {}
+
+#[derive(Clone, Copy)]
+struct Handle(*mut f32);
+
+/// A struct that hides a pointer.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Hidden {
+    pointer: Handle,
+}
+
+/// A struct whose parameter hides one.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Wrapper<T> {
+    value: T,
+}
+
+#[kernel]
+fn wrapped(x: Wrapper<Rc<f32>>) {}
+
+/// A struct whose fields rustc may put in any order.
+#[derive(Clone, Copy, DeviceCopy)]
+struct AnyOrder {
+    a: u8,
+    b: u32,
+}
+
+/// A struct whose alignment is fixed, and nothing else.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(align(16))]
+struct Aligned {
+    a: u8,
+    b: u32,
+}
+
+/// A struct that lives for a while only.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Lent<'a> {
+    value: &'a f32,
+}
+
+fn main() {}
