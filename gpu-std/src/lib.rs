@@ -26,6 +26,7 @@
 //! | loops that fit every grid | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
 //! | outputs | [`PerThread`], [`PerThread2d`] |
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
+//! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | random numbers | [`rng`] |
@@ -66,12 +67,14 @@ mod dim;
 pub mod host;
 mod index;
 pub mod math;
+mod matrix;
 pub mod param;
 mod per_thread;
 mod per_thread_2d;
 pub mod prelude;
 pub mod rng;
 pub mod shared;
+pub mod staged;
 mod stride;
 
 pub use arch::arch;
@@ -87,7 +90,9 @@ pub use index::{
     thread_rank, threads_per_block, threads_per_grid,
 };
 pub use math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
+pub use matrix::Matrix;
 pub use per_thread::{PerThread, PerThreadIter};
 pub use per_thread_2d::{PerThread2d, PerThread2dIter};
 pub use shared::{Shared, Shared2d, SharedElement, SharedView, SharedView2d};
+pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};

@@ -7,3 +7,4 @@ pub use crate::{
     grid_stride_2d, grid_stride_3d, kernel, sync, thread_index, thread_rank, threads_per_block,
     threads_per_grid,
 };
+pub use crate::{Matrix, Pipeline, Staged, Staged2d, StagedView, StagedView2d};

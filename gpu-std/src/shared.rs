@@ -48,6 +48,7 @@ mod stride;
 
 pub use array::{Shared, SharedIter, SharedView};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
+pub(crate) use stride::BlockStride;
 
 /// What a shared array can hold: plain data for which any bytes are a value, because those of shared memory are arbitrary
 /// when a block starts.
@@ -84,7 +85,7 @@ impl KernelScope {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shared array of gpu_std",
-    note = "`#[kernel]` takes parameters whose type is called `Shared` or `Shared2d` for shared arrays"
+    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `Staged` or `Staged2d` for shared arrays"
 )]
 pub unsafe trait SharedParam<'k>: Sized {
     /// What it holds.

@@ -9,10 +9,10 @@ use syn::{
 use crate::input::{Input, Typed};
 
 /// Types of gpu_std with a lifetime that kernels leave out.
-const BORROWING: [&str; 4] = ["PerThread", "PerThread2d", "Shared", "Shared2d"];
+const BORROWING: [&str; 6] = ["PerThread", "PerThread2d", "Shared", "Shared2d", "Staged", "Staged2d"];
 
 /// Those of them that are no argument of a launch.
-const SHARED: [&str; 2] = ["Shared", "Shared2d"];
+const SHARED: [&str; 4] = ["Shared", "Shared2d", "Staged", "Staged2d"];
 
 /// A parameter.
 pub(crate) struct Param {

@@ -7,7 +7,7 @@ use crate::{block_dim, stride::Axis, thread_index, thread_rank, threads_per_bloc
 
 /// The indices that a thread takes of an array.
 #[derive(Clone, Debug)]
-pub(super) struct BlockStride {
+pub(crate) struct BlockStride {
     round: usize,
     axis: Axis,
 }
@@ -15,7 +15,7 @@ pub(super) struct BlockStride {
 impl BlockStride {
     /// Of an array of `len` elements.
     #[inline(always)]
-    pub(super) fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         let axis = Axis { start: thread_rank() as usize, end: len, stride: threads_per_block() as usize };
         Self { round: 0, axis }
     }

@@ -22,6 +22,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/math.ll"),
     include_str!("prelude/bits.ll"),
     include_str!("prelude/redux.ll"),
+    include_str!("prelude/async_copy.ll"),
 ];
 
 const OPERATION: &str = "__gpukernel_";

@@ -10,3 +10,4 @@ pub mod numbers;
 pub mod outputs;
 pub mod random;
 pub mod shared;
+pub mod staged;

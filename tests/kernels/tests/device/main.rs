@@ -13,4 +13,5 @@ mod numbers;
 mod outputs;
 mod random;
 mod shared;
+mod staged;
 mod streams;

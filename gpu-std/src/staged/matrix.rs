@@ -1,0 +1,233 @@
+//! Staged arrays with rows and columns: tiles of matrices.
+
+use core::{fmt, marker::PhantomData, ops::Index};
+
+use super::{PIECE, Pending, Piece, Stage, copy::copy_piece, sealed};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
+use crate::{
+    Matrix,
+    barrier::{self, Phase},
+    shared::{BlockStride, KernelScope, SharedElement, SharedParam},
+};
+
+/// `ROWS` × `COLUMNS` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
+///
+/// `PAD` more elements follow every row and are never used. Rows are multiples of 16 bytes, their padding included; an odd
+/// multiple puts the 16-byte pieces of eight rows into different banks, as matrix instructions read them.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// Transposes tiles of 32 × 32. One block per tile.
+/// #[kernel(block = (32, 8))]
+/// pub fn transpose(
+///     rows: usize,
+///     columns: usize,
+///     input: &[f32],
+///     output: &[Atomic<f32>],
+///     tile: Staged2d<f32, 32, 32, 4>,
+/// ) {
+///     let place = (block_index().y as usize * 32, block_index().x as usize * 32);
+///     let tile = sync(tile.copy_async(Matrix::new(input, rows, columns), place).wait());
+///     for row in (thread_index().y as usize..32).step_by(8) {
+///         let column = thread_index().x as usize;
+///         if place.0 + column < rows && place.1 + row < columns {
+///             output[(place.1 + row) * rows + place.0 + column].store(tile[(column, row)]);
+///         }
+///     }
+/// }
+/// ```
+pub struct Staged2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
+    start: *mut Piece,
+    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+}
+
+/// Pieces per row, padding included.
+const fn row_pieces<T, const COLUMNS: usize, const PAD: usize>() -> usize {
+    let bytes = match COLUMNS.checked_add(PAD) {
+        Some(row) => row.checked_mul(size_of::<T>()),
+        None => None,
+    };
+    match bytes {
+        Some(bytes) if bytes % PIECE == 0 => bytes / PIECE,
+        Some(_) => panic!("the rows of a staged array, padding included, are multiples of 16 bytes"),
+        None => panic!("the rows of this staged array are larger than the address space"),
+    }
+}
+
+impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    Staged2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    /// Starts to copy the tile of a matrix whose first element is at `(row, column)`; what lies outside of the matrix becomes
+    /// zero.
+    ///
+    /// Each thread of the block copies its share, from the matrix and place that it gives: all should give the same. It is fastest
+    /// from global memory and where rows start at multiples of 16 bytes.
+    #[inline(always)]
+    pub fn copy_async<'s>(self, matrix: Matrix<'s, T>, (row, column): (usize, usize)) -> Pending<'s, Self> {
+        let pieces = const { (COLUMNS * size_of::<T>()).div_ceil(PIECE) };
+        let width = matrix.columns().saturating_sub(column).min(COLUMNS) * size_of::<T>();
+        let height = matrix.rows().saturating_sub(row).min(ROWS);
+        let from = matrix.elements().as_ptr();
+        for piece in BlockStride::new(const { (COLUMNS * size_of::<T>()).div_ceil(PIECE) * ROWS }) {
+            let (tile_row, offset) = (piece / pieces, piece % pieces * PIECE);
+            let rest = if tile_row < height { width.saturating_sub(offset).min(PIECE) } else { 0 };
+            let first = row.wrapping_add(tile_row).wrapping_mul(matrix.columns()).wrapping_add(column);
+            let from = from.wrapping_add(first).cast::<u8>().wrapping_add(offset);
+            // SAFETY: the piece is inside the storage and this thread's. The row has `rest` bytes from the offset on (where that is
+            // none, the address is not used), and `Pending` borrows it until this thread has waited.
+            unsafe {
+                let to =
+                    self.start.add(tile_row * const { row_pieces::<T, COLUMNS, PAD>() } + offset / PIECE);
+                copy_piece::<T>(to, from, rest);
+            }
+        }
+        Pending::new(self)
+    }
+
+    /// Starts no copies: for the last rounds of a [`Pipeline`](super::Pipeline).
+    #[inline(always)]
+    pub fn skip<'s>(self) -> Pending<'s, Self> {
+        Pending::new(self)
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
+    for Staged2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Staged2d").field("rows", &ROWS).field("columns", &COLUMNS).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: until a barrier each thread uses only the pieces of its own rank.
+unsafe impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedParam<'k>
+    for Staged2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Element = Piece;
+    const LEN: usize = {
+        assert!(align_of::<T>() <= PIECE, "elements of a staged array are aligned to 16 bytes at most");
+        match row_pieces::<T, COLUMNS, PAD>().checked_mul(ROWS) {
+            Some(pieces) => pieces,
+            None => panic!("this staged array is larger than the address space"),
+        }
+    };
+
+    #[inline(always)]
+    unsafe fn enter(storage: *mut Piece, _: &'k KernelScope) -> Self {
+        Self { start: storage, scope: PhantomData }
+    }
+}
+
+/// A [`Staged2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
+///
+/// [`sync`](crate::sync) makes it a [`Staged2d`] again.
+pub struct StagedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
+    start: *mut Piece,
+    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> StagedView2d<'_, T, ROWS, COLUMNS, PAD> {
+    /// A whole row, or `None` if there is no such row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
+        (row < ROWS).then(|| {
+            let first = row * const { row_pieces::<T, COLUMNS, PAD>() };
+            // SAFETY: the row is inside the storage and aligned. Any bytes are values of its elements, and nobody writes them until
+            // this thread gives the view to a barrier.
+            unsafe { &*self.start.add(first).cast() }
+        })
+    }
+
+    /// The element at `(row, column)`, or `None` if that is outside.
+    #[inline(always)]
+    pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
+        self.row(row)?.get(column)
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize, usize)>
+    for StagedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, (row, column): (usize, usize)) -> &T {
+        match self.get((row, column)) {
+            Some(element) => element,
+            None => outside(row, column, ROWS, COLUMNS),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside(row: usize, column: usize, rows: usize, columns: usize) -> ! {
+    panic!("({row}, {column}) is outside of a staged array of {rows} rows and {columns} columns")
+}
+
+impl<T: fmt::Debug, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
+    for StagedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries((0..ROWS).filter_map(|row| self.row(row).map(<[T; COLUMNS]>::as_slice)))
+            .finish()
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Stage
+    for Staged2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Stage
+    for Staged2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type View = StagedView2d<'k, T, ROWS, COLUMNS, PAD>;
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> barrier::sealed::Phase
+    for Staged2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
+    for Staged2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Next = StagedView2d<'k, T, ROWS, COLUMNS, PAD>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Self::Next {
+        StagedView2d { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, false)
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> barrier::sealed::Phase
+    for StagedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
+    for StagedView2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Next = Staged2d<'k, T, ROWS, COLUMNS, PAD>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Self::Next {
+        Staged2d { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, true)
+    }
+}

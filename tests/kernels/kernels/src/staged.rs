@@ -1,0 +1,191 @@
+//! Asynchronous copies into shared memory.
+
+use gpu_std::prelude::*;
+
+/// Elements of the staged arrays below: no multiple of a block, nor, with small elements, of 16 bytes.
+pub const LEN: usize = 101;
+
+/// What fills 16 bytes and is aligned to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C, align(16))]
+pub struct Quad(pub [u32; 4]);
+
+// SAFETY: numbers without padding.
+unsafe impl bytemuck::Zeroable for Quad {}
+// SAFETY: as above.
+unsafe impl bytemuck::AnyBitPattern for Quad {}
+
+macro_rules! copies {
+    ($($name:ident: $t:ty;)*) => {$(
+        /// Copies what starts at `first`, through a staged array of one block.
+        #[kernel(block = 64)]
+        pub fn $name(first: usize, x: &[$t], out: PerThread<$t>, part: Staged<$t, LEN>) {
+            let part = sync(part.copy_async(x.get(first..).unwrap_or_default()).wait());
+            for (i, out) in out {
+                *out = part[i];
+            }
+        }
+    )*};
+}
+
+copies! {
+    copy_u8: u8;
+    copy_u16: u16;
+    copy_f32: f32;
+    copy_u64: u64;
+    copy_quads: Quad;
+    copy_triples: [f32; 3];
+}
+
+/// Tile rows, columns, and padding.
+pub const TILE: [usize; 3] = [12, 40, 8];
+
+/// The tile of a matrix that starts at a place.
+#[kernel(block = (32, 2))]
+pub fn copy_tile(
+    rows: usize,
+    columns: usize,
+    place: [usize; 2],
+    x: &[u16],
+    out: PerThread<u16>,
+    tile: Staged2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
+) {
+    let matrix = Matrix::new(x, rows, columns);
+    let tile = sync(tile.copy_async(matrix, (place[0], place[1])).wait());
+    for (i, out) in out {
+        *out = tile[(i / TILE[1], i % TILE[1])];
+    }
+}
+
+/// Rows as slices.
+#[kernel(block = 32)]
+pub fn sum_tile_rows(x: &[u32], out: PerThread<u32>, tile: Staged2d<u32, 4, 32, 4>) {
+    let tile = sync(tile.copy_async(Matrix::new(x, 4, 32), (0, 0)).wait());
+    for (i, out) in out {
+        *out = tile.row(i).map_or(u32::MAX, |row| row.iter().sum());
+    }
+}
+
+/// The source lies in the thread's own memory.
+#[kernel(block = 32)]
+pub fn copy_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>) {
+    let mut local = [0; 50];
+    for (i, local) in local.iter_mut().enumerate() {
+        *local = scale * i as u32;
+    }
+    let part = sync(part.copy_async(&local).wait());
+    for (i, out) in out {
+        *out = part[i];
+    }
+}
+
+/// The source lies in shared memory.
+#[kernel(block = 32)]
+pub fn copy_from_shared(
+    x: &[u32],
+    out: PerThread<u32>,
+    mut before: Shared<u32, 64>,
+    part: Staged<u32, 64>,
+) {
+    for (i, before) in &mut before {
+        *before = x[i];
+    }
+    let before = sync(before);
+    let part = sync(part.copy_async(&before[3..]).wait());
+    for (i, out) in out {
+        *out = part[i];
+    }
+}
+
+/// The source is a constant.
+#[kernel(block = 32)]
+pub fn copy_from_constant(out: PerThread<u32>, part: Staged<u32, 8>) {
+    let part = sync(part.copy_async(&[11, 22, 33, 44, 55]).wait());
+    for (i, out) in out {
+        *out = part[i];
+    }
+}
+
+/// Two arrays through one wait and one barrier.
+#[kernel(block = 32)]
+pub fn copy_both(
+    x: &[u32],
+    y: &[u64],
+    out: PerThread<u64>,
+    xs: Staged<u32, 64>,
+    ys: Staged<u64, 64>,
+) {
+    let (xs, ys) = sync(xs.copy_async(x).and(ys.copy_async(y)).wait());
+    for (i, out) in out {
+        *out = u64::from(xs[i]) + ys[i];
+    }
+}
+
+/// Gives up one copy and makes another.
+#[kernel(block = 32)]
+pub fn drop_and_go_on(
+    x: &[u32],
+    out: PerThread<u32>,
+    given_up: Staged<u32, 64>,
+    part: Staged<u32, 64>,
+) {
+    drop(given_up.copy_async(x));
+    let part = sync(part.copy_async(x).wait());
+    for (i, out) in out {
+        *out = part[63 - i];
+    }
+}
+
+/// The last threads have no part in the barriers and copy nothing.
+#[kernel(block = 96)]
+pub fn some_leave_early(x: &[u32], out: PerThread<u32>, part: Staged<u32, 16>) {
+    if thread_rank() >= 32 {
+        return;
+    }
+    let part = sync(part.copy_async(x).wait());
+    for (i, out) in out {
+        *out = part[i % 16];
+    }
+}
+
+/// Elements per stage.
+pub const PART: usize = 160;
+
+/// Weighs elements by the rounds in which they are read, so that a part read in the wrong round shows.
+fn weigh(view: &[u32; PART], round: usize) -> u64 {
+    (thread_rank() as usize..PART).step_by(32).map(|i| u64::from(view[i]) * (round as u64 + 1)).sum()
+}
+
+macro_rules! pipelines {
+    ($($name:ident: $depth:literal, $($stage:ident)*;)*) => {$(
+        /// A weighted sum, with some parts on their way and one read.
+        #[kernel(block = 32)]
+        pub fn $name(
+            x: &[u32],
+            out: &[Atomic<u64>],
+            $($stage: Staged<u32, PART>,)*
+            spare: Staged<u32, PART>,
+        ) {
+            let part = |i: usize| x.get(i * PART..).unwrap_or_default();
+            let mut pipeline = Pipeline::start([$($stage),*], |i, stage| stage.copy_async(part(i)));
+            let mut free = sync(spare);
+            let rounds = x.len().div_ceil(PART);
+            for round in 0..rounds {
+                let (arrived, rest) = pipeline.wait();
+                let (view, stage) = sync((arrived, free));
+                let next = round + $depth;
+                pipeline = rest.push(if next < rounds { stage.copy_async(part(next)) } else { stage.skip() });
+                out[0].fetch_add(weigh(&view, round));
+                free = view;
+            }
+        }
+    )*};
+}
+
+pipelines! {
+    pipeline_of_1: 1, first;
+    pipeline_of_2: 2, first second;
+    pipeline_of_3: 3, first second third;
+    pipeline_of_4: 4, first second third fourth;
+    pipeline_of_5: 5, first second third fourth fifth;
+}
