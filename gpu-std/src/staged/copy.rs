@@ -2,7 +2,7 @@
 //!
 //! A piece is 16 bytes of shared memory, aligned. Its source may lie anywhere and may be shorter: what it lacks becomes zero.
 
-use core::{mem::MaybeUninit, ptr};
+use core::mem::MaybeUninit;
 
 use super::{PIECE, Piece};
 
@@ -97,7 +97,7 @@ unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, alignment: usize) ->
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, _: usize) -> bool {
     // SAFETY: as the caller promises; both have 16 bytes.
-    unsafe { ptr::copy_nonoverlapping(from, to, PIECE) };
+    unsafe { core::ptr::copy_nonoverlapping(from, to, PIECE) };
     true
 }
 

@@ -8,7 +8,7 @@
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, call_graph};
+use super::{LinkError, call_graph, optimise::COMBINE};
 use crate::llvm::{Linkage, Module, TargetMachine, Value};
 
 /// The constant that holds the architecture as a number: 90 for `sm_90`.
@@ -26,7 +26,7 @@ pub(super) fn settle(
         let (major, minor) = arch.compute_capability();
         number.set_number(u32::from(major) * 10 + u32::from(minor));
         number.set_linkage(Linkage::Internal);
-        module.run_passes("function(sccp,instcombine,simplifycfg),globaldce", machine)?;
+        module.run_passes(&format!("function(sccp,{COMBINE},simplifycfg),globaldce"), machine)?;
     }
     let special: Vec<_> = module
         .functions()
@@ -46,7 +46,9 @@ pub(super) fn settle(
     }
     // What was passed to them and returned by them through memory becomes registers, and generic pointers special ones.
     module.run_passes(
-        "always-inline,function(sroa<modify-cfg>,infer-address-spaces,instcombine,early-cse<>,simplifycfg),globaldce",
+        &format!(
+            "always-inline,function(sroa<modify-cfg>,infer-address-spaces,{COMBINE},early-cse<>,simplifycfg),globaldce"
+        ),
         machine,
     )?;
     Ok(())

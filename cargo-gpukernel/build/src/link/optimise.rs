@@ -9,6 +9,9 @@ use crate::llvm::{LlvmError, Module, TargetMachine};
 /// without and has nvcc's instructions with it.
 const BRANCH_ONCE: &str = "function(sroa<modify-cfg>,simplifycfg<bonus-inst-threshold=8>)";
 
+/// By its plain name the pass ends the process where one iteration finds more to do for another.
+pub(super) const COMBINE: &str = "instcombine<no-verify-fixpoint>";
+
 /// Optimises the module for speed.
 pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
     module.run_passes(&format!("{BRANCH_ONCE},default<O3>"), machine)?;
@@ -20,5 +23,8 @@ pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(
 
 /// Makes generic loads and stores of shared memory special ones, and simplifies what that leaves.
 pub(super) fn optimise_address_spaces(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    module.run_passes("function(infer-address-spaces,instcombine,early-cse<>,simplifycfg),globaldce", machine)
+    module.run_passes(
+        &format!("function(infer-address-spaces,{COMBINE},early-cse<>,simplifycfg),globaldce"),
+        machine,
+    )
 }

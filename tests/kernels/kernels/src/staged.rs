@@ -5,16 +5,6 @@ use gpu_std::prelude::*;
 /// Elements of the staged arrays below: no multiple of a block, nor, with small elements, of 16 bytes.
 pub const LEN: usize = 101;
 
-/// What fills 16 bytes and is aligned to them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
-#[repr(C, align(16))]
-pub struct Quad(pub [u32; 4]);
-
-// SAFETY: numbers without padding.
-unsafe impl bytemuck::Zeroable for Quad {}
-// SAFETY: as above.
-unsafe impl bytemuck::AnyBitPattern for Quad {}
-
 macro_rules! copies {
     ($($name:ident: $t:ty;)*) => {$(
         /// Copies what starts at `first`, through a staged array of one block.
@@ -33,7 +23,7 @@ copies! {
     copy_u16: u16;
     copy_f32: f32;
     copy_u64: u64;
-    copy_quads: Quad;
+    copy_u128: u128;
     copy_triples: [f32; 3];
 }
 
@@ -81,12 +71,7 @@ pub fn copy_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>) {
 
 /// The source lies in shared memory.
 #[kernel(block = 32)]
-pub fn copy_from_shared(
-    x: &[u32],
-    out: PerThread<u32>,
-    mut before: Shared<u32, 64>,
-    part: Staged<u32, 64>,
-) {
+pub fn copy_from_shared(x: &[u32], out: PerThread<u32>, mut before: Shared<u32, 64>, part: Staged<u32, 64>) {
     for (i, before) in &mut before {
         *before = x[i];
     }
@@ -108,13 +93,7 @@ pub fn copy_from_constant(out: PerThread<u32>, part: Staged<u32, 8>) {
 
 /// Two arrays through one wait and one barrier.
 #[kernel(block = 32)]
-pub fn copy_both(
-    x: &[u32],
-    y: &[u64],
-    out: PerThread<u64>,
-    xs: Staged<u32, 64>,
-    ys: Staged<u64, 64>,
-) {
+pub fn copy_both(x: &[u32], y: &[u64], out: PerThread<u64>, xs: Staged<u32, 64>, ys: Staged<u64, 64>) {
     let (xs, ys) = sync(xs.copy_async(x).and(ys.copy_async(y)).wait());
     for (i, out) in out {
         *out = u64::from(xs[i]) + ys[i];
@@ -123,12 +102,7 @@ pub fn copy_both(
 
 /// Gives up one copy and makes another.
 #[kernel(block = 32)]
-pub fn drop_and_go_on(
-    x: &[u32],
-    out: PerThread<u32>,
-    given_up: Staged<u32, 64>,
-    part: Staged<u32, 64>,
-) {
+pub fn drop_and_go_on(x: &[u32], out: PerThread<u32>, given_up: Staged<u32, 64>, part: Staged<u32, 64>) {
     drop(given_up.copy_async(x));
     let part = sync(part.copy_async(x).wait());
     for (i, out) in out {
