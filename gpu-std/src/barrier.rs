@@ -56,7 +56,8 @@ fn barrier<P: Phase>(phase: &P) {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot pass a barrier",
     label = "neither a shared array nor a tuple of them",
-    note = "`sync` takes `()`, a shared array by value, what `sync` made of one, or a tuple of those"
+    note = "`sync` takes `()`, a shared array by value, what `sync` made of one, or a tuple of those",
+    note = "copies that are on their way into a staged array are waited for first: `sync(pending.wait())`"
 )]
 pub trait Phase: sealed::Phase {
     /// What it is after the barrier.
