@@ -16,7 +16,10 @@ pub(super) const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
     module.run_passes(&format!("{BRANCH_ONCE},default<O3>"), machine)?;
     if copies::split_copies(module) {
-        module.run_passes("function(sroa<modify-cfg>,instcombine,early-cse<memssa>,simplifycfg)", machine)?;
+        module.run_passes(
+            &format!("function(sroa<modify-cfg>,{COMBINE},early-cse<memssa>,simplifycfg)"),
+            machine,
+        )?;
     }
     Ok(())
 }
