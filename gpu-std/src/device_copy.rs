@@ -11,7 +11,7 @@
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel: it is not `DeviceCopy`",
     label = "not plain data",
-    note = "scalars, arrays and structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` can; memory is passed as `&[T]`, `PerThread<T>`, `PerThread2d<T>` or `&[Atomic<T>]`"
+    note = "scalars, arrays and structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` can; memory is passed as `&[T]`, `PerThread<T>`, `&[Atomic<T>]` and so on: the table of `#[kernel]` lists all"
 )]
 pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {}
 

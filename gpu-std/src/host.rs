@@ -4,7 +4,7 @@
 
 use core::alloc::Layout;
 
-use crate::{Contract, DeviceCopy, contract::Declaration, shared::KernelScope};
+use crate::{Contract, DeviceCopy, contract::Declaration, shape::Shape, shared::KernelScope};
 
 mod args;
 mod list;
@@ -22,13 +22,17 @@ pub use thread::{Barrier, BlockOps, ThreadContext, set_current};
 pub trait Runtime: Sized + 'static {
     /// Elements in device memory; what `&Buffer<T>` derefs to.
     type Slice<T: DeviceCopy>: ?Sized + 'static;
-    /// Rows of elements in device memory, borrowed for writing.
-    type RowsMut<'a, T: DeviceCopy>: 'a;
+    /// Elements in device memory, seen in a shape, borrowed for reading.
+    type View<'a, T: DeviceCopy, S: Shape>: 'a;
+    /// The same, borrowed for writing.
+    type ViewMut<'a, T: DeviceCopy, S: Shape>: 'a;
 
     /// Where a slice lies.
     fn raw_slice<T: DeviceCopy>(slice: &Self::Slice<T>) -> RawSlice;
-    /// Where rows lie.
-    fn raw_rows<T: DeviceCopy>(rows: &Self::RowsMut<'_, T>) -> RawRows;
+    /// Where a view lies, and how.
+    fn raw_view<T: DeviceCopy, S: Shape>(view: &Self::View<'_, T, S>) -> RawView<S>;
+    /// The same, of one for writing.
+    fn raw_view_mut<T: DeviceCopy, S: Shape>(view: &Self::ViewMut<'_, T, S>) -> RawView<S>;
 }
 
 /// Where elements lie in a device's address space.
@@ -42,15 +46,13 @@ pub struct RawSlice {
     pub element_bytes: usize,
 }
 
-/// Where rows of elements lie: row-major, one after another.
+/// Where the elements of a view lie.
 #[derive(Clone, Copy, Debug)]
-pub struct RawRows {
-    /// All of them; `len` is `rows * columns`.
+pub struct RawView<S> {
+    /// From the first to the last of them, elements between them included.
     pub slice: RawSlice,
-    /// How many rows.
-    pub rows: u32,
-    /// Elements per row.
-    pub columns: u32,
+    /// How they lie there.
+    pub shape: S,
 }
 
 /// What a launch does to memory.

@@ -131,3 +131,21 @@ pub fn threads_per_grid() -> usize {
     let dim = global_dim();
     dim.x.wrapping_mul(dim.y).wrapping_mul(dim.z)
 }
+
+/// The number of the calling thread's block in the grid: [`block_index`] counted along x, then y, then z.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn block_rank() -> usize {
+    let (index, dim) = (block_index(), grid_dim());
+    let [x, y, z] = [index.x, index.y, index.z].map(|index| index as usize);
+    // Launches have at most isize::MAX threads, so nothing here overflows.
+    x.wrapping_add((dim.x as usize).wrapping_mul(y.wrapping_add((dim.y as usize).wrapping_mul(z))))
+}
+
+/// How many blocks the grid has.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn blocks_per_grid() -> usize {
+    let dim = grid_dim();
+    (dim.x as usize).wrapping_mul(dim.y as usize).wrapping_mul(dim.z as usize)
+}

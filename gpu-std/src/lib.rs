@@ -22,9 +22,11 @@
 //! | what | where |
 //! |---|---|
 //! | kernels and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
-//! | the thread's place | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], … |
+//! | the thread's place | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
 //! | loops that fit every grid | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
-//! | outputs | [`PerThread`], [`PerThread2d`] |
+//! | outputs by thread | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
+//! | outputs by block | [`PerBlock`], [`Tiles`], [`Tiles2d`] |
+//! | inputs with a shape | [`View2d`], [`View3d`], [`Strided`] |
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
 //! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
@@ -69,13 +71,19 @@ mod index;
 pub mod math;
 mod matrix;
 pub mod param;
+mod per_block;
 mod per_thread;
 mod per_thread_2d;
+mod per_thread_3d;
+mod per_thread_strided;
 pub mod prelude;
 pub mod rng;
+pub mod shape;
 pub mod shared;
 pub mod staged;
 mod stride;
+mod tiles;
+mod view;
 
 pub use arch::arch;
 pub use atomic::{Atomic, AtomicElement, RelaxedCell};
@@ -86,13 +94,18 @@ pub use device_copy::DeviceCopy;
 pub use dim::Dim3;
 pub use gpu_std_macros::{DeviceCopy, kernel};
 pub use index::{
-    GlobalDim3, block_dim, block_index, global_dim, global_index, global_rank, grid_dim, thread_index,
-    thread_rank, threads_per_block, threads_per_grid,
+    GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
+    grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,
 };
 pub use math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
 pub use matrix::Matrix;
+pub use per_block::{PerBlock, PerBlockIter};
 pub use per_thread::{PerThread, PerThreadIter};
 pub use per_thread_2d::{PerThread2d, PerThread2dIter};
+pub use per_thread_3d::{PerThread3d, PerThread3dIter};
+pub use per_thread_strided::{PerThreadStrided, PerThreadStridedIter};
 pub use shared::{Shared, Shared2d, SharedElement, SharedView, SharedView2d};
 pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
+pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};
+pub use view::{Strided, View2d, View3d};

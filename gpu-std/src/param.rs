@@ -25,7 +25,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "not a kernel parameter",
-    note = "a kernel takes plain data by value, and memory of plain data as `&[T]`, `&[Atomic<T>]`, `PerThread<T>`, `PerThread2d<T>`, `Shared<T, N>` and `Shared2d<T, ROWS, COLUMNS, PAD>`",
+    note = "a kernel takes plain data by value, and memory of plain data as `&[T]`, `View2d<T>`, `&[Atomic<T>]`, `PerThread<T>`, `PerThread2d<T>`, `PerBlock<T>`, `Shared<T, N>` and so on: the table of `#[kernel]` lists all",
     note = "plain data is what implements `DeviceCopy`: scalars, arrays, and structs and enums with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`"
 )]
 pub unsafe trait Param<'k>: Sized {
@@ -36,6 +36,9 @@ pub unsafe trait Param<'k>: Sized {
 
     /// Along how many axes a kernel with this parameter is launched if its contract does not say; 0 if that is open.
     const DIMS: u32 = 0;
+
+    /// The size of an element, if this is memory; 0 for values. Launches compare it with what the image holds.
+    const ELEMENT_BYTES: usize = 0;
 
     /// What the kernel sees.
     ///
@@ -121,6 +124,8 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     type Head = ReadStart<'k, T>;
     type Tail = usize;
 
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
     #[inline(always)]
     unsafe fn assemble(head: ReadStart<'k, T>, len: usize) -> &'k [T] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch.
@@ -143,6 +148,8 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
 unsafe impl<'k, T: AtomicElement, S: Scope, O: Ordering> Param<'k> for &'k [Atomic<T, S, O>] {
     type Head = *const Atomic<T, S, O>;
     type Tail = usize;
+
+    const ELEMENT_BYTES: usize = size_of::<T>();
 
     #[inline(always)]
     unsafe fn assemble(head: Self::Head, len: usize) -> Self {
@@ -191,6 +198,8 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for *const T {
     type Head = *const T;
     type Tail = ();
 
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
     #[inline(always)]
     unsafe fn assemble(head: *const T, _: ()) -> *const T {
         head
@@ -209,6 +218,8 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for *const T {
 unsafe impl<'k, T: DeviceCopy> Param<'k> for *mut T {
     type Head = *mut T;
     type Tail = ();
+
+    const ELEMENT_BYTES: usize = size_of::<T>();
 
     #[inline(always)]
     unsafe fn assemble(head: *mut T, _: ()) -> *mut T {

@@ -142,6 +142,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread<'k, T> {
     type Tail = usize;
 
     const DIMS: u32 = 1;
+    const ELEMENT_BYTES: usize = size_of::<T>();
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {

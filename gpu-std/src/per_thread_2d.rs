@@ -7,6 +7,7 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
+    shape,
     stride::{GridStride2d, grid_stride_2d},
 };
 
@@ -14,7 +15,8 @@ use crate::{
 /// threads together get all, whatever the grid.
 ///
 /// x of a thread's place in the grid is its first column, y its first row; from there on in steps of the grid's extents. A
-/// kernel that takes it is launched along two axes unless its contract says otherwise.
+/// kernel that takes it is launched along two axes unless its contract says otherwise. The launch gives
+/// `buffer.rows_mut(columns)?`, or a part of it.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -29,8 +31,7 @@ use crate::{
 /// ```
 pub struct PerThread2d<'a, T> {
     start: *mut T,
-    rows: usize,
-    columns: usize,
+    shape: shape::Rows,
     lender: PhantomData<&'a mut [T]>,
 }
 
@@ -38,25 +39,20 @@ impl<'a, T> PerThread2d<'a, T> {
     /// How many rows there are, for all threads together.
     #[inline(always)]
     pub fn rows(&self) -> usize {
-        self.rows
+        self.shape.rows as usize
     }
 
     /// How many columns there are, for all threads together.
     #[inline(always)]
     pub fn columns(&self) -> usize {
-        self.columns
+        self.shape.columns as usize
     }
 
     /// The elements of this thread with their places `(row, column)`. For more than one pass; a `for` loop over the value
     /// itself is the same, once.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> PerThread2dIter<'_, T> {
-        PerThread2dIter {
-            places: self.places(),
-            start: self.start,
-            columns: self.columns,
-            lender: PhantomData,
-        }
+        PerThread2dIter { places: self.places(), start: self.start, shape: self.shape, lender: PhantomData }
     }
 
     /// The first element of this thread with its place, if it has any: the only one if the grid has a thread for each.
@@ -70,32 +66,19 @@ impl<'a, T> PerThread2d<'a, T> {
     pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
         self.places().takes(row, column).then(|| {
             // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-            unsafe { &mut *place(self.start, self.columns, row, column) }
+            unsafe { &mut *self.start.add(self.shape.offset((row, column))) }
         })
     }
 
     #[inline(always)]
     fn places(&self) -> GridStride2d {
-        grid_stride_2d(self.rows, self.columns)
+        grid_stride_2d(self.rows(), self.columns())
     }
-}
-
-/// The address of an element.
-///
-/// # Safety
-/// The place is inside the matrix.
-#[inline(always)]
-unsafe fn place<T>(start: *mut T, columns: usize, row: usize, column: usize) -> *mut T {
-    // SAFETY: by the caller's promise the index is less than the number of elements, which fits.
-    unsafe { start.add(row.unchecked_mul(columns).unchecked_add(column)) }
 }
 
 impl<T> fmt::Debug for PerThread2d<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PerThread2d")
-            .field("rows", &self.rows)
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
+        f.debug_struct("PerThread2d").field("shape", &self.shape).finish_non_exhaustive()
     }
 }
 
@@ -105,12 +88,7 @@ impl<'a, T> IntoIterator for PerThread2d<'a, T> {
 
     #[inline(always)]
     fn into_iter(self) -> PerThread2dIter<'a, T> {
-        PerThread2dIter {
-            places: self.places(),
-            start: self.start,
-            columns: self.columns,
-            lender: PhantomData,
-        }
+        PerThread2dIter { places: self.places(), start: self.start, shape: self.shape, lender: PhantomData }
     }
 }
 
@@ -128,7 +106,7 @@ impl<'a, T> IntoIterator for &'a mut PerThread2d<'_, T> {
 pub struct PerThread2dIter<'a, T> {
     places: GridStride2d,
     start: *mut T,
-    columns: usize,
+    shape: shape::Rows,
     lender: PhantomData<&'a mut [T]>,
 }
 
@@ -143,10 +121,10 @@ impl<'a, T> Iterator for PerThread2dIter<'a, T> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<((usize, usize), &'a mut T)> {
-        let (row, column) = self.places.next()?;
+        let place = self.places.next()?;
         // SAFETY: row and column are less than the extents. Places of one loop come once, those of other threads differ, and
         // there is one loop at a time because the `PerThread2d` is used up or borrowed: nobody else has this element.
-        Some(((row, column), unsafe { &mut *place(self.start, self.columns, row, column) }))
+        Some((place, unsafe { &mut *self.start.add(self.shape.offset(place)) }))
     }
 }
 
@@ -156,25 +134,23 @@ impl<T> FusedIterator for PerThread2dIter<'_, T> {}
 // own place in the grid.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread2d<'k, T> {
     type Head = WriteStart<'k, T>;
-    /// Rows and columns.
-    type Tail = [u32; 2];
+    type Tail = shape::Rows;
 
     const DIMS: u32 = 2;
+    const ELEMENT_BYTES: usize = size_of::<T>();
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'k, T>, [rows, columns]: [u32; 2]) -> Self {
-        // Of 32 bits, so that places are compared and multiplied in 32 bits.
-        let (rows, columns) = (rows as usize, columns as usize);
-        Self { start: head.as_mut_ptr(), rows, columns, lender: PhantomData }
+    unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {
+        Self { start: head.as_mut_ptr(), shape, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<R: Runtime> = R::RowsMut<'k, T>;
+    type Arg<R: Runtime> = R::ViewMut<'k, T, shape::Rows>;
 
     #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: R::RowsMut<'k, T>, args: &mut PackedArgs) {
-        let rows = R::raw_rows(&arg);
-        args.push_memory(rows.slice, Access::Write);
-        args.push([rows.rows, rows.columns]);
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+        let view = R::raw_view_mut(&arg);
+        args.push_memory(view.slice, Access::Write);
+        args.push(view.shape);
     }
 }

@@ -78,6 +78,12 @@ pub struct GridStride {
 }
 
 impl GridStride {
+    /// `next`, `next + stride`, … below `end`, where `next` is less than `stride`.
+    #[inline(always)]
+    pub(crate) fn new(next: usize, end: usize, stride: usize) -> Self {
+        Self { next, end, stride }
+    }
+
     /// Whether the loop visits `index` or has visited it, given that it has not begun.
     #[inline(always)]
     pub(crate) fn takes(&self, index: usize) -> bool {
@@ -134,7 +140,7 @@ impl GridStride2d {
     const EMPTY: Self = Self { row: 0, column: 0, rows: Axis::EMPTY, columns: Axis::EMPTY };
 
     #[inline(always)]
-    fn new(rows: Axis, columns: Axis) -> Self {
+    pub(crate) fn new(rows: Axis, columns: Axis) -> Self {
         // A thread right of the last column has no row either. So the first column of a row needs no test.
         let end = if columns.start < columns.end { rows.end } else { 0 };
         Self { row: rows.start, column: columns.start, rows: Axis { end, ..rows }, columns }
@@ -175,6 +181,14 @@ pub struct GridStride3d {
     rows: Axis,
     columns: Axis,
     places: GridStride2d,
+}
+
+impl GridStride3d {
+    /// Whether the loop visits `(layer, row, column)`, given that it has not begun.
+    #[inline(always)]
+    pub(crate) fn takes(&self, layer: usize, row: usize, column: usize) -> bool {
+        self.layers.takes(layer) && self.rows.takes(row) && self.columns.takes(column)
+    }
 }
 
 impl Iterator for GridStride3d {

@@ -195,7 +195,7 @@ pub enum Error {
     /// A launch extends along more axes than the kernel's contract allows.
     #[error(
         "kernel `{kernel}` was launched along {asked} axes, but it is made for {allowed}: `dims` of its contract, or else those of \
-         its outputs (`PerThread` has one, `PerThread2d` two); launch it along no more"
+         its outputs (`PerThread` has one, `PerThread2d` two, `PerThread3d` three); launch it along no more"
     )]
     TooManyDims {
         /// The kernel.
@@ -291,6 +291,27 @@ pub enum Error {
         /// Elements per row.
         columns: usize,
     },
+    /// A slice cannot be cut into layers.
+    #[error("{len} elements are not whole layers of {rows} rows of {columns} columns")]
+    NotLayers {
+        /// Elements in the slice.
+        len: usize,
+        /// Rows per layer.
+        rows: usize,
+        /// Elements per row.
+        columns: usize,
+    },
+    /// A part of a view that is not inside of it.
+    #[error("{asked} is not inside of {of}; ask for less, or bind other extents")]
+    OutsideOfView {
+        /// What was asked for, such as `rows 3..9`.
+        asked: String,
+        /// What there is, such as `5 rows of 4 columns`.
+        of: String,
+    },
+    /// A strided view whose elements would all be the same one.
+    #[error("every 0th element of a slice was asked for; the step of a strided view is at least 1")]
+    ZeroStep,
     /// A kernel panicked. Memory that it wrote is in an unknown but valid state; the device stays usable.
     #[error(
         "kernel `{kernel}` panicked{} in block {}, thread {}: {message}",

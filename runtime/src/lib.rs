@@ -28,9 +28,9 @@ mod image;
 mod launch;
 mod memory;
 mod module;
-mod rows;
 mod slice;
 mod stream;
+mod view;
 
 pub use buffer::Buffer;
 pub use device::{Device, DeviceKind, Limits, devices};
@@ -41,6 +41,6 @@ pub use gpukernel_image::Arch;
 pub use image::Image;
 pub use launch::{Extents, Grid, Shape, for_each};
 pub use module::{Module, ThisRuntime};
-pub use rows::RowsMut;
 pub use slice::DeviceSlice;
 pub use stream::Stream;
+pub use view::{Layers, LayersMut, Rows, RowsMut, Strided, StridedMut, View, ViewMut};

@@ -9,12 +9,12 @@ use std::{
 
 use gpu_std::{
     Contract, DeviceCopy,
-    host::{Kernel, PackedArgs, RawRows, RawSlice, Runtime, SafeKernel},
+    host::{Kernel, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
 };
 use gpukernel_image::{CodeKind, Manifest};
 
 use crate::{
-    Device, DeviceSlice, Error, Image, Result, RowsMut, Shape, Stream, cpu,
+    Device, DeviceSlice, Error, Image, Result, Shape, Stream, View, ViewMut, cpu,
     cuda::{self, CudaModule, Function},
     device::Backend,
     launch::Rules,
@@ -23,13 +23,14 @@ use crate::{
 };
 
 /// The types of this runtime, for the arguments of launches: `&DeviceSlice<T>` for `&[T]`, `&mut DeviceSlice<T>` for
-/// `PerThread<T>`, [`RowsMut<T>`](RowsMut) for `PerThread2d<T>`.
+/// `PerThread<T>`, [`View`]s and [`ViewMut`]s for parameters with a shape.
 #[derive(Debug)]
 pub enum ThisRuntime {}
 
 impl Runtime for ThisRuntime {
     type Slice<T: DeviceCopy> = DeviceSlice<T>;
-    type RowsMut<'a, T: DeviceCopy> = RowsMut<'a, T>;
+    type View<'a, T: DeviceCopy, S: gpu_std::shape::Shape> = View<'a, T, S>;
+    type ViewMut<'a, T: DeviceCopy, S: gpu_std::shape::Shape> = ViewMut<'a, T, S>;
 
     fn raw_slice<T: DeviceCopy>(slice: &DeviceSlice<T>) -> RawSlice {
         RawSlice {
@@ -39,12 +40,12 @@ impl Runtime for ThisRuntime {
         }
     }
 
-    fn raw_rows<T: DeviceCopy>(rows: &RowsMut<'_, T>) -> RawRows {
-        RawRows {
-            slice: Self::raw_slice(rows.as_slice()),
-            rows: rows.rows() as u32,
-            columns: rows.columns() as u32,
-        }
+    fn raw_view<T: DeviceCopy, S: gpu_std::shape::Shape>(view: &View<'_, T, S>) -> RawView<S> {
+        view.raw()
+    }
+
+    fn raw_view_mut<T: DeviceCopy, S: gpu_std::shape::Shape>(view: &ViewMut<'_, T, S>) -> RawView<S> {
+        view.raw()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     marker::PhantomData,
-    ops::{Bound, Index, IndexMut, RangeBounds},
+    ops::{Index, IndexMut, RangeBounds},
     ptr,
     sync::Arc,
 };
@@ -11,9 +11,10 @@ use std::{
 use gpu_std::DeviceCopy;
 
 use crate::{
-    Device, Error, Result, RowsMut, Stream, cuda,
+    Device, Error, Result, Stream, cuda,
     memory::{self, Allocation, Owner},
     stream::StreamBackend,
+    view::resolve,
 };
 
 /// Elements in the memory of a device, lent by a [`Buffer`](crate::Buffer).
@@ -287,17 +288,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     /// Start and length of a range that lies inside.
     fn resolve(&self, range: &impl RangeBounds<usize>) -> Option<(usize, usize)> {
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&before) => before.checked_add(1)?,
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&last) => last.checked_add(1)?,
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => self.len(),
-        };
-        (start <= end && end <= self.len()).then(|| (start, end - start))
+        resolve(range, self.len()).map(|(start, end)| (start, end - start))
     }
 
     /// The first `at` elements, and the others.
@@ -326,14 +317,6 @@ impl<T: DeviceCopy> DeviceSlice<T> {
             Some(rest) => rest,
             None => panic!("split at {at} of a device slice of {} elements", self.len()),
         }
-    }
-
-    /// The elements as rows of `columns` each: what a launch takes for `PerThread2d<T>`.
-    ///
-    /// # Errors
-    /// [`Error::NotRows`] if the rows are not whole.
-    pub fn rows_mut(&mut self, columns: usize) -> Result<RowsMut<'_, T>> {
-        RowsMut::new(self, columns)
     }
 
     /// The device whose memory this is; `None` if there are no bytes that could be anywhere.

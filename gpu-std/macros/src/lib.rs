@@ -20,8 +20,14 @@ mod param;
 /// | `f32`, `u64`, …, a `DeviceCopy` struct | the value | the value |
 /// | `&[T]` | memory that nobody writes meanwhile | `&DeviceSlice<T>` |
 /// | `&[Atomic<T>]` | memory that all threads change atomically | `&mut DeviceSlice<T>` |
+/// | `View2d<T>`, `View3d<T>` | the same of a matrix or volume, by place | `buffer.rows(columns)?`, `buffer.layers(rows, columns)?` |
+/// | `Strided<T>` | every n-th element, or a column | `buffer.strided(first, step)?` |
 /// | `PerThread<T>` | the elements that its thread owns | `&mut DeviceSlice<T>` |
-/// | `PerThread2d<T>` | the same of a matrix | `buffer.rows_mut(columns)?` |
+/// | `PerThread2d<T>`, `PerThread3d<T>` | the same of a matrix or volume | `buffer.rows_mut(columns)?`, `buffer.layers_mut(rows, columns)?` |
+/// | `PerThreadStrided<T>` | the same of every n-th element, or of a column | `buffer.strided_mut(first, step)?` |
+/// | `PerBlock<T>` | the elements of its block, for the first thread | `&mut DeviceSlice<T>` |
+/// | `Tiles<T, N>` | the tiles of its block, of which each thread owns elements | `&mut DeviceSlice<T>` |
+/// | `Tiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.rows_mut(columns)?` |
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
 ///
@@ -48,8 +54,8 @@ mod param;
 /// fn large() {}
 /// ```
 ///
-/// Without `dims`, a kernel that takes `PerThread` is launched along one axis, one that takes `PerThread2d` along two, more
-/// if `block` has more; other kernels promise nothing.
+/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerBlock` or `Tiles` is launched along one axis, one that
+/// takes `PerThread2d` or `Tiles2d` along two, `PerThread3d` along three, more if `block` has more; other kernels promise nothing.
 ///
 /// ```
 /// use gpu_std::prelude::*;

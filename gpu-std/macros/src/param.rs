@@ -9,7 +9,22 @@ use syn::{
 use crate::input::{Input, Typed};
 
 /// Types of gpu_std with a lifetime that kernels leave out.
-const BORROWING: [&str; 6] = ["PerThread", "PerThread2d", "Shared", "Shared2d", "Staged", "Staged2d"];
+const BORROWING: [&str; 14] = [
+    "PerBlock",
+    "PerThread",
+    "PerThread2d",
+    "PerThread3d",
+    "PerThreadStrided",
+    "Shared",
+    "Shared2d",
+    "Staged",
+    "Staged2d",
+    "Strided",
+    "Tiles",
+    "Tiles2d",
+    "View2d",
+    "View3d",
+];
 
 /// Those of them that are no argument of a launch.
 const SHARED: [&str; 4] = ["Shared", "Shared2d", "Staged", "Staged2d"];

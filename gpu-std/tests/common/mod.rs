@@ -13,24 +13,21 @@ use std::{
 use gpu_std::{
     DeviceCopy, Dim3,
     host::{
-        BlockOps, Kernel, PackedArgs, RawRows, RawSlice, Runtime, ThreadContext, set_current, shared_layout,
+        BlockOps, Kernel, PackedArgs, RawSlice, RawView, Runtime, ThreadContext, set_current, shared_layout,
     },
+    shape::{self, Shape},
 };
 
 /// Device memory.
 #[derive(Debug)]
 pub struct Memory<T>(pub Vec<T>);
 
-/// A borrowed matrix.
-pub struct Rows<'a, T> {
-    memory: &'a mut Memory<T>,
-    columns: usize,
-}
-
 impl<T> Memory<T> {
-    pub fn rows_mut(&mut self, columns: usize) -> Rows<'_, T> {
+    pub fn rows_mut(&mut self, columns: usize) -> (&mut Self, shape::Rows) {
         assert_eq!(self.0.len() % columns.max(1), 0);
-        Rows { memory: self, columns }
+        let rows = self.0.len().checked_div(columns).unwrap_or(0) as u32;
+        let columns = columns as u32;
+        (self, shape::Rows { rows, columns, pitch: columns })
     }
 }
 
@@ -39,7 +36,8 @@ pub enum Vectors {}
 
 impl Runtime for Vectors {
     type Slice<T: DeviceCopy> = Memory<T>;
-    type RowsMut<'a, T: DeviceCopy> = Rows<'a, T>;
+    type View<'a, T: DeviceCopy, S: Shape> = (&'a Memory<T>, S);
+    type ViewMut<'a, T: DeviceCopy, S: Shape> = (&'a mut Memory<T>, S);
 
     fn raw_slice<T: DeviceCopy>(slice: &Memory<T>) -> RawSlice {
         RawSlice {
@@ -49,12 +47,12 @@ impl Runtime for Vectors {
         }
     }
 
-    fn raw_rows<T: DeviceCopy>(rows: &Rows<'_, T>) -> RawRows {
-        RawRows {
-            slice: Self::raw_slice(rows.memory),
-            rows: rows.memory.0.len().checked_div(rows.columns).unwrap_or(0) as u32,
-            columns: rows.columns as u32,
-        }
+    fn raw_view<T: DeviceCopy, S: Shape>((memory, shape): &(&Memory<T>, S)) -> RawView<S> {
+        RawView { slice: Self::raw_slice(memory), shape: *shape }
+    }
+
+    fn raw_view_mut<T: DeviceCopy, S: Shape>((memory, shape): &(&mut Memory<T>, S)) -> RawView<S> {
+        RawView { slice: Self::raw_slice(memory), shape: *shape }
     }
 }
 

@@ -5,8 +5,9 @@
 use std::ops::{Deref, DerefMut};
 
 use gpu_std::{
-    host::{Kernel, RawRows, RawSlice, Runtime, SafeKernel},
+    host::{Kernel, RawSlice, RawView, Runtime, SafeKernel},
     prelude::*,
+    shape::Shape,
 };
 
 struct DeviceSlice<T>(T);
@@ -30,11 +31,15 @@ enum Mock {}
 
 impl Runtime for Mock {
     type Slice<T: DeviceCopy> = DeviceSlice<T>;
-    type RowsMut<'a, T: DeviceCopy> = &'a mut [T];
+    type View<'a, T: DeviceCopy, S: Shape> = (&'a [T], S);
+    type ViewMut<'a, T: DeviceCopy, S: Shape> = (&'a mut [T], S);
     fn raw_slice<T: DeviceCopy>(_: &DeviceSlice<T>) -> RawSlice {
         unimplemented!()
     }
-    fn raw_rows<T: DeviceCopy>(_: &&mut [T]) -> RawRows {
+    fn raw_view<T: DeviceCopy, S: Shape>(_: &(&[T], S)) -> RawView<S> {
+        unimplemented!()
+    }
+    fn raw_view_mut<T: DeviceCopy, S: Shape>(_: &(&mut [T], S)) -> RawView<S> {
         unimplemented!()
     }
 }

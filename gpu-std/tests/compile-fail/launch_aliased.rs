@@ -3,19 +3,24 @@
 #![allow(unused)]
 
 use gpu_std::{
-    host::{RawRows, RawSlice, Runtime, SafeKernel},
+    host::{RawSlice, RawView, Runtime, SafeKernel},
     prelude::*,
+    shape::{Rows, Shape},
 };
 
 enum Mock {}
 
 impl Runtime for Mock {
     type Slice<T: DeviceCopy> = Vec<T>;
-    type RowsMut<'a, T: DeviceCopy> = &'a mut [T];
+    type View<'a, T: DeviceCopy, S: Shape> = (&'a [T], S);
+    type ViewMut<'a, T: DeviceCopy, S: Shape> = (&'a mut [T], S);
     fn raw_slice<T: DeviceCopy>(_: &Vec<T>) -> RawSlice {
         unimplemented!()
     }
-    fn raw_rows<T: DeviceCopy>(_: &&mut [T]) -> RawRows {
+    fn raw_view<T: DeviceCopy, S: Shape>(_: &(&[T], S)) -> RawView<S> {
+        unimplemented!()
+    }
+    fn raw_view_mut<T: DeviceCopy, S: Shape>(_: &(&mut [T], S)) -> RawView<S> {
         unimplemented!()
     }
 }
@@ -28,9 +33,29 @@ fn shift(x: &[f32], y: PerThread<f32>) {}
 #[kernel]
 fn both(y: &[Atomic<u32>], z: PerThread<u32>) {}
 
+#[kernel]
+fn transpose(x: View2d<f32>, y: PerThread2d<f32>) {}
+
+#[kernel]
+fn halves(x: Tiles2d<f32, 8, 8>, y: PerThread2d<f32>) {}
+
+#[kernel]
+fn sums(x: View2d<f32>, y: PerBlock<f32>) {}
+
+fn rows(memory: &[f32]) -> (&[f32], Rows) {
+    unimplemented!()
+}
+
+fn rows_mut(memory: &mut [f32]) -> (&mut [f32], Rows) {
+    unimplemented!()
+}
+
 fn main() {
     let mut x = vec![1.0];
     launch(shift, (&x, &mut x));
     let mut y = vec![1];
     launch(both, (&mut y, &mut y));
+    launch(transpose, (rows(&x), rows_mut(&mut x)));
+    launch(halves, (rows_mut(&mut x), rows_mut(&mut x)));
+    launch(sums, (rows(&x), &mut x));
 }

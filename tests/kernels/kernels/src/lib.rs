@@ -11,3 +11,4 @@ pub mod outputs;
 pub mod random;
 pub mod shared;
 pub mod staged;
+pub mod views;

@@ -15,3 +15,4 @@ mod random;
 mod shared;
 mod staged;
 mod streams;
+mod views;

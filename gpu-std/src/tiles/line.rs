@@ -1,0 +1,268 @@
+//! Tiles of a slice.
+
+use core::{fmt, iter::FusedIterator, marker::PhantomData};
+
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy,
+    param::{Param, WriteStart},
+    stride::GridStride,
+    thread_rank, threads_per_block,
+};
+
+/// A slice in tiles of `N` elements, of which each block owns some: block `i` of `n` owns the tiles `i`, `i + n`, …
+///
+/// All threads of a block see the same tiles in the same order, so there may be barriers in the loop over them. In a tile, thread
+/// `i` of `n` of the block owns the elements `i`, `i + n`, … as in a [`Shared`](crate::Shared) array. The last tile may be
+/// shorter. A kernel that takes it is launched along one axis unless its contract says more.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// Turns every 256 elements round.
+/// #[kernel(block = 256)]
+/// pub fn reverse_tiles(x: &[f32], y: Tiles<f32, 256>, mut part: Shared<f32, 256>) {
+///     for mut tile in y {
+///         let (first, len) = (tile.first(), tile.len());
+///         for (i, element) in &mut part {
+///             *element = x.get(first + i).copied().unwrap_or(0.0);
+///         }
+///         let read = sync(part);
+///         for (i, y) in &mut tile {
+///             *y = read[len - 1 - i];
+///         }
+///         part = sync(read);
+///     }
+/// }
+/// ```
+pub struct Tiles<'a, T, const N: usize> {
+    start: *mut T,
+    len: usize,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<'a, T, const N: usize> Tiles<'a, T, N> {
+    /// How many elements there are, those of other blocks included.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none, for any block.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many tiles there are, for all blocks together.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        const { assert!(N > 0, "a tile has at least one element") }
+        self.len.div_ceil(N)
+    }
+
+    /// The tiles of this block. For more than one pass; a `for` loop over the value itself is the same, once.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> TilesIter<'_, T, N> {
+        TilesIter {
+            numbers: GridStride::of_blocks(self.count()),
+            start: self.start,
+            len: self.len,
+            lender: PhantomData,
+        }
+    }
+
+    /// The first tile of this block, if it has any: the only one if the grid has a block for each.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<Tile<'_, T, N>> {
+        self.iter_mut().next()
+    }
+}
+
+impl<T, const N: usize> fmt::Debug for Tiles<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tiles").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const N: usize> IntoIterator for Tiles<'a, T, N> {
+    type Item = Tile<'a, T, N>;
+    type IntoIter = TilesIter<'a, T, N>;
+
+    #[inline(always)]
+    fn into_iter(self) -> TilesIter<'a, T, N> {
+        TilesIter {
+            numbers: GridStride::of_blocks(self.count()),
+            start: self.start,
+            len: self.len,
+            lender: PhantomData,
+        }
+    }
+}
+
+impl<'a, T, const N: usize> IntoIterator for &'a mut Tiles<'_, T, N> {
+    type Item = Tile<'a, T, N>;
+    type IntoIter = TilesIter<'a, T, N>;
+
+    #[inline(always)]
+    fn into_iter(self) -> TilesIter<'a, T, N> {
+        self.iter_mut()
+    }
+}
+
+/// The iterator of [`Tiles`].
+pub struct TilesIter<'a, T, const N: usize> {
+    numbers: GridStride,
+    start: *mut T,
+    len: usize,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const N: usize> fmt::Debug for TilesIter<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TilesIter").field("numbers", &self.numbers).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const N: usize> Iterator for TilesIter<'a, T, N> {
+    type Item = Tile<'a, T, N>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Tile<'a, T, N>> {
+        let number = self.numbers.next()?;
+        // SAFETY: the tile begins inside of the slice, since its number is less than their count.
+        let (first, start) = unsafe {
+            let first = number.unchecked_mul(N);
+            (first, self.start.add(first))
+        };
+        Some(Tile { start, first, len: self.len - first, lender: PhantomData })
+    }
+}
+
+impl<T, const N: usize> FusedIterator for TilesIter<'_, T, N> {}
+
+/// One of the [`Tiles`] of the calling block, of at most `N` elements. The calling thread uses those that it owns.
+pub struct Tile<'a, T, const N: usize> {
+    start: *mut T,
+    first: usize,
+    /// From the start of the tile to the end of the slice, which may be beyond the tile.
+    len: usize,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const N: usize> Tile<'_, T, N> {
+    /// The index of its first element in the slice.
+    #[inline(always)]
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// How many elements it has, those of other threads included: `N`, and less for the last tile of a slice.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len.min(N)
+    }
+
+    /// Never: a tile has at least one element.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements of this thread with their indices in the tile.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> TileIter<'_, T, N> {
+        TileIter { round: 0, start: self.start, len: self.len, lender: PhantomData }
+    }
+
+    /// The first element of this thread with its index in the tile, if it has any.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
+        self.iter_mut().next()
+    }
+
+    /// The element with this index in the tile, if it belongs to this thread. Costs a division; a loop costs none.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let mine = index < self.len() && index % threads_per_block() as usize == thread_rank() as usize;
+        // SAFETY: the element is inside, this thread's, and borrowed from `self` exclusively.
+        mine.then(|| unsafe { &mut *self.start.add(index) })
+    }
+}
+
+impl<T, const N: usize> fmt::Debug for Tile<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tile").field("first", &self.first).field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const N: usize> IntoIterator for &'a mut Tile<'_, T, N> {
+    type Item = (usize, &'a mut T);
+    type IntoIter = TileIter<'a, T, N>;
+
+    #[inline(always)]
+    fn into_iter(self) -> TileIter<'a, T, N> {
+        self.iter_mut()
+    }
+}
+
+/// The iterator of [`Tile::iter_mut`].
+pub struct TileIter<'a, T, const N: usize> {
+    /// Counts from 0, the same for all threads: where the contract fixes the block, the number of rounds is a constant, and the
+    /// loop unrolls.
+    round: usize,
+    start: *mut T,
+    len: usize,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const N: usize> fmt::Debug for TileIter<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TileIter").field("round", &self.round).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const N: usize> Iterator for TileIter<'a, T, N> {
+    type Item = (usize, &'a mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, &'a mut T)> {
+        if self.round >= N {
+            return None;
+        }
+        // Both are far from overflow: `round` is less than `N`, the extent of something in memory or never reached.
+        let index = (thread_rank() as usize).wrapping_add(self.round);
+        self.round = self.round.saturating_add(threads_per_block() as usize);
+        // SAFETY: the index is inside. Indices of one loop rise, those of other threads differ, those of other blocks are in other
+        // tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
+        (index < N && index < self.len).then(|| (index, unsafe { &mut *self.start.add(index) }))
+    }
+}
+
+impl<T, const N: usize> FusedIterator for TileIter<'_, T, N> {}
+
+// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, tiles of one block are not those of another, and
+// each thread uses only its own elements of them.
+unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for Tiles<'k, T, N> {
+    type Head = WriteStart<'k, T>;
+    type Tail = usize;
+
+    const DIMS: u32 = 1;
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
+    #[inline(always)]
+    unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
+        Self { start: head.as_mut_ptr(), len, lender: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
+        let slice = R::raw_slice(arg);
+        args.push_memory(slice, Access::Write);
+        args.push(slice.len);
+    }
+}

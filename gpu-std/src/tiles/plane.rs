@@ -1,0 +1,303 @@
+//! Tiles of a matrix.
+
+use core::{fmt, iter::FusedIterator, marker::PhantomData};
+
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy, block_dim, block_index, grid_dim,
+    param::{Param, WriteStart},
+    shape,
+    stride::{Axis, GridStride2d},
+    thread_index,
+};
+
+/// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each block owns some: x of a block's place in the grid is the column
+/// of its first tile, y its row; from there on in steps of the grid's extents.
+///
+/// All threads of a block see the same tiles in the same order, so there may be barriers in the loop over them. In a tile, x of a
+/// thread's place in the block is its first column, y its first row, as in a [`Shared2d`](crate::Shared2d) array. Tiles at the right
+/// and lower edge may be smaller. A kernel that takes it is launched along two axes unless its contract says otherwise.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// const TILE: usize = 32;
+///
+/// #[kernel(block = (TILE as u32, 8))]
+/// pub fn transpose(
+///     from: View2d<f32>,
+///     to: Tiles2d<f32, TILE, TILE>,
+///     mut part: Shared2d<f32, TILE, TILE, 1>,
+/// ) {
+///     for mut tile in to {
+///         let (first_row, first_column) = tile.first();
+///         for ((row, column), element) in &mut part {
+///             *element = from.get((first_column + row, first_row + column)).copied().unwrap_or(0.0);
+///         }
+///         let read = sync(part);
+///         for ((row, column), element) in &mut tile {
+///             *element = read[(column, row)];
+///         }
+///         part = sync(read);
+///     }
+/// }
+/// ```
+pub struct Tiles2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
+    start: *mut T,
+    shape: shape::Rows,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<'a, T, const ROWS: usize, const COLUMNS: usize> Tiles2d<'a, T, ROWS, COLUMNS> {
+    /// How many rows of elements there are, for all blocks together.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.shape.rows as usize
+    }
+
+    /// How many columns of elements there are, for all blocks together.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.shape.columns as usize
+    }
+
+    /// The tiles of this block. For more than one pass; a `for` loop over the value itself is the same, once.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> Tiles2dIter<'_, T, ROWS, COLUMNS> {
+        Tiles2dIter { places: self.places(), start: self.start, shape: self.shape, lender: PhantomData }
+    }
+
+    /// The first tile of this block, if it has any: the only one if the grid has a block for each.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<Tile2d<'_, T, ROWS, COLUMNS>> {
+        self.iter_mut().next()
+    }
+
+    /// The places of this block's tiles, counted in tiles.
+    #[inline(always)]
+    fn places(&self) -> GridStride2d {
+        const { assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element") }
+        let (index, dim) = (block_index(), grid_dim());
+        GridStride2d::new(
+            Axis {
+                start: index.y as usize + dim.y as usize * index.z as usize,
+                end: self.rows().div_ceil(ROWS),
+                stride: dim.y as usize * dim.z as usize,
+            },
+            Axis { start: index.x as usize, end: self.columns().div_ceil(COLUMNS), stride: dim.x as usize },
+        )
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for Tiles2d<'_, T, ROWS, COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tiles2d").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const ROWS: usize, const COLUMNS: usize> IntoIterator for Tiles2d<'a, T, ROWS, COLUMNS> {
+    type Item = Tile2d<'a, T, ROWS, COLUMNS>;
+    type IntoIter = Tiles2dIter<'a, T, ROWS, COLUMNS>;
+
+    #[inline(always)]
+    fn into_iter(self) -> Self::IntoIter {
+        Tiles2dIter { places: self.places(), start: self.start, shape: self.shape, lender: PhantomData }
+    }
+}
+
+impl<'a, T, const ROWS: usize, const COLUMNS: usize> IntoIterator for &'a mut Tiles2d<'_, T, ROWS, COLUMNS> {
+    type Item = Tile2d<'a, T, ROWS, COLUMNS>;
+    type IntoIter = Tiles2dIter<'a, T, ROWS, COLUMNS>;
+
+    #[inline(always)]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+/// The iterator of [`Tiles2d`].
+pub struct Tiles2dIter<'a, T, const ROWS: usize, const COLUMNS: usize> {
+    places: GridStride2d,
+    start: *mut T,
+    shape: shape::Rows,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for Tiles2dIter<'_, T, ROWS, COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tiles2dIter").field("places", &self.places).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for Tiles2dIter<'a, T, ROWS, COLUMNS> {
+    type Item = Tile2d<'a, T, ROWS, COLUMNS>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (row, column) = self.places.next()?;
+        // SAFETY: a tile begins inside of the matrix.
+        let (start, first) = unsafe {
+            let first = (row.unchecked_mul(ROWS), column.unchecked_mul(COLUMNS));
+            (self.start.add(self.shape.offset(first)), first)
+        };
+        let rows = self.shape.rows - first.0 as u32;
+        let columns = self.shape.columns - first.1 as u32;
+        Some(Tile2d { start, first, rest: shape::Rows { rows, columns, ..self.shape }, lender: PhantomData })
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> FusedIterator for Tiles2dIter<'_, T, ROWS, COLUMNS> {}
+
+/// One of the [`Tiles2d`] of the calling block, of at most `ROWS` × `COLUMNS` elements. The calling thread uses those that it owns.
+pub struct Tile2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
+    start: *mut T,
+    first: (usize, usize),
+    /// From the start of the tile to the end of the matrix, which may be beyond the tile.
+    rest: shape::Rows,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> Tile2d<'_, T, ROWS, COLUMNS> {
+    /// The place `(row, column)` of its first element in the matrix.
+    #[inline(always)]
+    pub fn first(&self) -> (usize, usize) {
+        self.first
+    }
+
+    /// How many rows it has: `ROWS`, and less at the lower edge of a matrix.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        (self.rest.rows as usize).min(ROWS)
+    }
+
+    /// How many columns it has: `COLUMNS`, and less at the right edge of a matrix.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        (self.rest.columns as usize).min(COLUMNS)
+    }
+
+    /// The elements of this thread with their places `(row, column)` in the tile.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> Tile2dIter<'_, T, ROWS, COLUMNS> {
+        Tile2dIter { row_round: 0, column_round: 0, start: self.start, rest: self.rest, lender: PhantomData }
+    }
+
+    /// The first element of this thread with its place in the tile, if it has any: the only one if the block is as large.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<((usize, usize), &mut T)> {
+        self.iter_mut().next()
+    }
+
+    /// The element at this place in the tile, if it belongs to this thread. Costs divisions; a loop costs none.
+    #[inline(always)]
+    pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
+        let (rows, columns) = axes();
+        let inside = row < self.rows() && column < self.columns();
+        let mine = inside && row % rows.stride == rows.start && column % columns.stride == columns.start;
+        // SAFETY: the element is inside, this thread's, and borrowed from `self` exclusively.
+        mine.then(|| unsafe { &mut *self.start.add(self.rest.offset((row, column))) })
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for Tile2d<'_, T, ROWS, COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tile2d")
+            .field("first", &self.first)
+            .field("rows", &self.rows())
+            .field("columns", &self.columns())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const ROWS: usize, const COLUMNS: usize> IntoIterator for &'a mut Tile2d<'_, T, ROWS, COLUMNS> {
+    type Item = ((usize, usize), &'a mut T);
+    type IntoIter = Tile2dIter<'a, T, ROWS, COLUMNS>;
+
+    #[inline(always)]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+/// The rows and columns that the thread takes of a tile, by its place in the block: without an end.
+#[inline(always)]
+fn axes() -> (Axis, Axis) {
+    let (index, dim) = (thread_index(), block_dim());
+    let row = index.y.wrapping_add(dim.y.wrapping_mul(index.z));
+    let rows = Axis { start: row as usize, end: 0, stride: dim.y.wrapping_mul(dim.z) as usize };
+    (rows, Axis { start: index.x as usize, end: 0, stride: dim.x as usize })
+}
+
+/// The iterator of [`Tile2d::iter_mut`].
+pub struct Tile2dIter<'a, T, const ROWS: usize, const COLUMNS: usize> {
+    /// Count from 0, the same for all threads: where the contract fixes the block, the number of rounds is a constant.
+    row_round: usize,
+    column_round: usize,
+    start: *mut T,
+    rest: shape::Rows,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for Tile2dIter<'_, T, ROWS, COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tile2dIter")
+            .field("row_round", &self.row_round)
+            .field("column_round", &self.column_round)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for Tile2dIter<'a, T, ROWS, COLUMNS> {
+    type Item = ((usize, usize), &'a mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (rows, columns) = axes();
+        while self.row_round < ROWS {
+            let row = rows.start.wrapping_add(self.row_round);
+            let column = columns.start.wrapping_add(self.column_round);
+            self.column_round = self.column_round.saturating_add(columns.stride);
+            if self.column_round >= COLUMNS {
+                self.column_round = 0;
+                self.row_round = self.row_round.saturating_add(rows.stride);
+            }
+            if row < ROWS && column < COLUMNS && self.rest.holds((row, column)) {
+                // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, those of other blocks
+                // are in other tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
+                let element = unsafe { &mut *self.start.add(self.rest.offset((row, column))) };
+                return Some(((row, column), element));
+            }
+        }
+        None
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> FusedIterator for Tile2dIter<'_, T, ROWS, COLUMNS> {}
+
+// SAFETY: `pack` takes rows that the runtime borrows exclusively for the launch, tiles of one block are not those of another, and
+// each thread uses only its own elements of them.
+unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k>
+    for Tiles2d<'k, T, ROWS, COLUMNS>
+{
+    type Head = WriteStart<'k, T>;
+    type Tail = shape::Rows;
+
+    const DIMS: u32 = 2;
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
+    #[inline(always)]
+    unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {
+        Self { start: head.as_mut_ptr(), shape, lender: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = R::ViewMut<'k, T, shape::Rows>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+        let view = R::raw_view_mut(&arg);
+        args.push_memory(view.slice, Access::Write);
+        args.push(view.shape);
+    }
+}

@@ -1,0 +1,98 @@
+//! A read-only matrix.
+
+use core::{fmt, marker::PhantomData, ops::Index, slice};
+
+use super::view_param;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy,
+    param::{Param, ReadStart},
+    shape,
+};
+
+/// A matrix that nobody writes during the launch, read as `view[(row, column)]`.
+///
+/// The launch gives `buffer.rows(columns)?`, or a part of it: rows may have a distance (a leading dimension) that is larger than
+/// their length.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The mean of each element and its neighbours in the row.
+/// #[kernel]
+/// pub fn smooth(from: View2d<f32>, to: PerThread2d<f32>) {
+///     for ((row, column), to) in to {
+///         let left = from[(row, column.saturating_sub(1))];
+///         let right = from[(row, (column + 1).min(from.columns() - 1))];
+///         *to = (left + from[(row, column)] + right) / 3.0;
+///     }
+/// }
+/// ```
+pub struct View2d<'k, T> {
+    start: *const T,
+    shape: shape::Rows,
+    lender: PhantomData<&'k [T]>,
+}
+
+view_param!(View2d, Rows);
+
+impl<'k, T> View2d<'k, T> {
+    /// How many rows there are.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.shape.rows as usize
+    }
+
+    /// How many columns there are.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.shape.columns as usize
+    }
+
+    /// A whole row, or `None` if there is no such row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> Option<&'k [T]> {
+        (row < self.rows()).then(|| {
+            // SAFETY: the row is inside; its elements live as long as the launch, and nobody writes them. A row without columns
+            // starts at an offset that may be outside, so it has none.
+            unsafe {
+                let offset = if self.columns() == 0 { 0 } else { self.shape.offset((row, 0)) };
+                slice::from_raw_parts(self.start.add(offset), self.columns())
+            }
+        })
+    }
+
+    /// The element at `(row, column)`, or `None` if that is outside.
+    #[inline(always)]
+    pub fn get(&self, place: (usize, usize)) -> Option<&'k T> {
+        // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.
+        self.shape.holds(place).then(|| unsafe { &*self.start.add(self.shape.offset(place)) })
+    }
+}
+
+impl<T> Index<(usize, usize)> for View2d<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, place: (usize, usize)) -> &T {
+        match self.get(place) {
+            Some(element) => element,
+            None => outside(place, self.shape),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside((row, column): (usize, usize), shape: shape::Rows) -> ! {
+    panic!("({row}, {column}) is outside of a view of {} rows and {} columns", shape.rows, shape.columns)
+}
+
+impl<T> fmt::Debug for View2d<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View2d").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}

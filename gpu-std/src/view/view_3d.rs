@@ -1,0 +1,104 @@
+//! A read-only volume.
+
+use core::{fmt, marker::PhantomData, ops::Index, slice};
+
+use super::view_param;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy,
+    param::{Param, ReadStart},
+    shape,
+};
+
+/// A volume that nobody writes during the launch, read as `view[(layer, row, column)]`.
+///
+/// The launch gives `buffer.layers(rows, columns)?`, or a part of it.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// Differences along the layers.
+/// #[kernel]
+/// pub fn slope(from: View3d<f32>, to: PerThread3d<f32>) {
+///     for ((layer, row, column), to) in to {
+///         let next = (layer + 1).min(from.layers() - 1);
+///         *to = from[(next, row, column)] - from[(layer, row, column)];
+///     }
+/// }
+/// ```
+pub struct View3d<'k, T> {
+    start: *const T,
+    shape: shape::Layers,
+    lender: PhantomData<&'k [T]>,
+}
+
+view_param!(View3d, Layers);
+
+impl<'k, T> View3d<'k, T> {
+    /// How many layers there are.
+    #[inline(always)]
+    pub fn layers(&self) -> usize {
+        self.shape.layers as usize
+    }
+
+    /// How many rows a layer has.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.shape.rows as usize
+    }
+
+    /// How many columns a layer has.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.shape.columns as usize
+    }
+
+    /// A whole row, or `None` if there is no such row.
+    #[inline(always)]
+    pub fn row(&self, (layer, row): (usize, usize)) -> Option<&'k [T]> {
+        (layer < self.layers() && row < self.rows()).then(|| {
+            // SAFETY: as in `View2d::row`.
+            unsafe {
+                let offset = if self.columns() == 0 { 0 } else { self.shape.offset((layer, row, 0)) };
+                slice::from_raw_parts(self.start.add(offset), self.columns())
+            }
+        })
+    }
+
+    /// The element at `(layer, row, column)`, or `None` if that is outside.
+    #[inline(always)]
+    pub fn get(&self, place: (usize, usize, usize)) -> Option<&'k T> {
+        // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.
+        self.shape.holds(place).then(|| unsafe { &*self.start.add(self.shape.offset(place)) })
+    }
+}
+
+impl<T> Index<(usize, usize, usize)> for View3d<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, place: (usize, usize, usize)) -> &T {
+        match self.get(place) {
+            Some(element) => element,
+            None => outside(place, self.shape),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside((layer, row, column): (usize, usize, usize), shape: shape::Layers) -> ! {
+    panic!(
+        "({layer}, {row}, {column}) is outside of a view of {} layers of {} rows and {} columns",
+        shape.layers, shape.rows, shape.columns
+    )
+}
+
+impl<T> fmt::Debug for View3d<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View3d").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}

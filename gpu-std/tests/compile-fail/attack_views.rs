@@ -1,0 +1,81 @@
+//! Views are launched in the shape that the kernel declares, outlive no launch, and are not lent twice.
+
+#![allow(unused)]
+
+use std::cell::Cell;
+
+use gpu_std::{
+    host::{RawSlice, RawView, Runtime, SafeKernel},
+    prelude::*,
+    shape::{self, Shape},
+};
+
+enum Mock {}
+
+struct View<'a, T, S>(&'a [T], S);
+struct ViewMut<'a, T, S>(&'a mut [T], S);
+
+impl Runtime for Mock {
+    type Slice<T: DeviceCopy> = Vec<T>;
+    type View<'a, T: DeviceCopy, S: Shape> = View<'a, T, S>;
+    type ViewMut<'a, T: DeviceCopy, S: Shape> = ViewMut<'a, T, S>;
+    fn raw_slice<T: DeviceCopy>(_: &Vec<T>) -> RawSlice {
+        unimplemented!()
+    }
+    fn raw_view<T: DeviceCopy, S: Shape>(_: &View<'_, T, S>) -> RawView<S> {
+        unimplemented!()
+    }
+    fn raw_view_mut<T: DeviceCopy, S: Shape>(_: &ViewMut<'_, T, S>) -> RawView<S> {
+        unimplemented!()
+    }
+}
+
+fn launch<K: SafeKernel>(_: K, _: K::Args<'_, Mock>) {}
+
+fn rows(memory: &Vec<f32>) -> View<'_, f32, shape::Rows> {
+    unimplemented!()
+}
+fn rows_mut(memory: &mut Vec<f32>) -> ViewMut<'_, f32, shape::Rows> {
+    unimplemented!()
+}
+fn strided(memory: &Vec<f32>) -> View<'_, f32, shape::Strided> {
+    unimplemented!()
+}
+
+#[kernel]
+fn transpose(x: View2d<f32>, y: PerThread2d<f32>) {}
+
+#[kernel]
+fn volume(x: View3d<f32>) {}
+
+#[kernel]
+fn line(x: Strided<f32>) {}
+
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct MyShape;
+impl Shape for MyShape {
+    fn extent(&self) -> usize {
+        0
+    }
+}
+
+std::thread_local! {
+    static KEPT: Cell<Option<View2d<'static, f32>>> = const { Cell::new(None) };
+}
+
+#[kernel]
+fn keep(x: View2d<f32>) {
+    KEPT.set(Some(x));
+}
+
+fn main() {
+    let (x, mut y) = (vec![1.0], vec![1.0]);
+    launch(transpose, (rows(&x), rows_mut(&mut y)));
+
+    launch(transpose, (rows(&x), rows(&x)));
+    launch(volume, (rows(&x),));
+    launch(line, (rows(&x),));
+    launch(transpose, (strided(&x), rows_mut(&mut y)));
+    launch(line, (&x,));
+}
