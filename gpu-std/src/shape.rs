@@ -17,6 +17,7 @@ macro_rules! shapes {
         impl sealed::Shape for $name {}
 
         // SAFETY: plain numbers with a fixed layout.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {}
     )*};
 }

@@ -71,6 +71,7 @@ unsafe impl Zeroable for Piece {}
 // SAFETY: as above.
 unsafe impl AnyBitPattern for Piece {}
 // SAFETY: as above.
+#[diagnostic::do_not_recommend]
 unsafe impl DeviceCopy for Piece {}
 
 /// What is copied into asynchronously: a staged array, or several as a tuple.

@@ -68,13 +68,13 @@ struct Hidden {
     pointer: Handle,
 }
 
-/// A struct whose parameter hides one.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 struct Wrapper<T> {
     value: T,
 }
 
+/// A struct whose parameter owns one.
 #[kernel]
 fn wrapped(x: Wrapper<Rc<f32>>) {}
 

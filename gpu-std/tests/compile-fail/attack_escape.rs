@@ -69,7 +69,7 @@ fn go_on(x: &[f32]) {
     std::thread::spawn(move || x[0]);
 }
 
-/// Names that `#[kernel]` believes, for memory that lasts for ever.
+// Names that `#[kernel]` believes, for memory that lasts for ever.
 mod fake {
     pub type Shared<'a, T> = gpu_std::Shared<'static, <T as Id<'a>>::Same, 32>;
     pub type PerThread<'a, T> = gpu_std::PerThread<'static, <T as Id<'a>>::Same>;
@@ -81,10 +81,11 @@ mod fake {
     }
 }
 
+/// A false name of a shared array.
 #[kernel]
 fn faked(tile: fake::Shared<f32>) {}
 
-/// The same for an output.
+/// A false name of an output.
 #[kernel]
 fn faked_output(y: fake::PerThread<f32>) {}
 

@@ -5,7 +5,7 @@
 
 use gpu_std::prelude::*;
 
-/// As `std::thread::scope` asks for it.
+// As `std::thread::scope` asks for it.
 fn elsewhere<T: Send>(_: T) {}
 
 /// Lends an output to another thread.

@@ -42,15 +42,22 @@ fn strided(memory: &Vec<f32>) -> View<'_, f32, shape::Strided> {
     unimplemented!()
 }
 
-#[kernel]
-fn transpose(x: View2d<f32>, y: PerThread2d<f32>) {}
+mod kernels {
+    use super::*;
 
-#[kernel]
-fn volume(x: View3d<f32>) {}
+    #[kernel]
+    pub fn transpose(x: View2d<f32>, y: PerThread2d<f32>) {}
 
-#[kernel]
-fn line(x: Strided<f32>) {}
+    #[kernel]
+    pub fn volume(x: View3d<f32>) {}
 
+    #[kernel]
+    pub fn line(x: Strided<f32>) {}
+}
+
+use kernels::{line, transpose, volume};
+
+/// A shape of one's own, which might have any extent.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 struct MyShape;
@@ -64,18 +71,43 @@ std::thread_local! {
     static KEPT: Cell<Option<View2d<'static, f32>>> = const { Cell::new(None) };
 }
 
+/// Keeps a view for the next thread.
 #[kernel]
 fn keep(x: View2d<f32>) {
     KEPT.set(Some(x));
 }
 
+/// Gives what is only read for an output.
+fn view_as_output(x: Vec<f32>) {
+    launch(transpose, (rows(&x), rows(&x)));
+}
+
+/// Gives rows for layers.
+fn rows_as_layers(x: Vec<f32>) {
+    launch(volume, (rows(&x),));
+}
+
+/// Gives rows for every n-th element.
+fn rows_as_strided(x: Vec<f32>) {
+    launch(line, (rows(&x),));
+}
+
+/// Gives every n-th element for rows.
+fn strided_as_rows(x: Vec<f32>, mut y: Vec<f32>) {
+    launch(transpose, (strided(&x), rows_mut(&mut y)));
+}
+
+/// Gives memory of no shape.
+fn no_shape(x: Vec<f32>) {
+    launch(line, (&x,));
+}
+
+/// Reads and writes the same rows.
+fn same_rows(mut x: Vec<f32>) {
+    launch(transpose, (rows(&x), rows_mut(&mut x)));
+}
+
 fn main() {
     let (x, mut y) = (vec![1.0], vec![1.0]);
     launch(transpose, (rows(&x), rows_mut(&mut y)));
-
-    launch(transpose, (rows(&x), rows(&x)));
-    launch(volume, (rows(&x),));
-    launch(line, (rows(&x),));
-    launch(transpose, (strided(&x), rows_mut(&mut y)));
-    launch(line, (&x,));
 }

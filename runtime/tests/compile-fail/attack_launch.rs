@@ -2,27 +2,30 @@
 
 #![allow(unused)]
 
-use gpu_std::prelude::*;
 use gpukernel::{Buffer, ForeignModule, Grid, Module, RawArg, Result, RowsMut, for_each};
 
-#[kernel]
-fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {}
+mod kernels {
+    use gpu_std::prelude::*;
 
-#[kernel]
-fn both(x: PerThread<f32>, y: PerThread<f32>) {}
+    #[kernel]
+    pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {}
 
-#[kernel]
-fn draw(image: PerThread2d<u8>) {}
+    #[kernel]
+    pub fn both(x: PerThread<f32>, y: PerThread<f32>) {}
 
-#[kernel]
-fn count(bins: &[Atomic<u32>], done: PerThread<u32>) {}
+    #[kernel]
+    pub fn draw(image: PerThread2d<u8>) {}
 
-/// # Safety
-/// The pointer is valid.
-#[kernel]
-unsafe fn raw(x: *mut f32) {}
+    #[kernel]
+    pub fn count(bins: &[Atomic<u32>], done: PerThread<u32>) {}
 
-// The attacks begin here.
+    /// # Safety
+    /// The pointer is valid.
+    #[kernel]
+    pub unsafe fn raw(x: *mut f32) {}
+}
+
+use kernels::{both, count, draw, raw, saxpy};
 
 /// Reads and writes one buffer.
 fn input_and_output(module: &Module, mut y: Buffer<f32>) -> Result<()> {
