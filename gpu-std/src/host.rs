@@ -7,11 +7,14 @@ use core::alloc::Layout;
 use crate::{Contract, DeviceCopy, contract::Declaration, shape::Shape, shared::KernelScope};
 
 mod args;
+mod exit;
 mod list;
 mod shared;
 mod thread;
 
 pub use args::{ArgReader, PackedArgs};
+pub use exit::Exit;
+pub(crate) use exit::exit;
 #[doc(hidden)]
 pub use list::{ParamList, SharedList};
 pub use shared::shared_layout;

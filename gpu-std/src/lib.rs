@@ -27,9 +27,10 @@
 //! | outputs by thread | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
 //! | outputs by block | [`PerBlock`], [`Tiles`], [`Tiles2d`] |
 //! | inputs with a shape | [`View2d`], [`View3d`], [`Strided`] |
-//! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`sync`] |
+//! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
 //! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
+//! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | random numbers | [`rng`] |
 //!
@@ -58,6 +59,7 @@ compile_error!("gpu-std needs a 64-bit target: addresses and alignments on the h
 mod arch;
 pub mod atomic;
 mod barrier;
+mod clock;
 pub mod contract;
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
@@ -65,6 +67,7 @@ pub mod device;
 #[doc(hidden)]
 pub mod device_copy;
 mod dim;
+mod exit;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 mod index;
@@ -88,10 +91,12 @@ mod view;
 pub use arch::arch;
 pub use atomic::{Atomic, AtomicElement, RelaxedCell};
 pub use barrier::{Phase, sync};
+pub use clock::{clock, clock64, global_timer, nanosleep};
 pub use contract::Contract;
 #[doc(inline)]
 pub use device_copy::DeviceCopy;
 pub use dim::Dim3;
+pub use exit::{exit, trap};
 pub use gpu_std_macros::{DeviceCopy, kernel};
 pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
@@ -104,7 +109,7 @@ pub use per_thread::{PerThread, PerThreadIter};
 pub use per_thread_2d::{PerThread2d, PerThread2dIter};
 pub use per_thread_3d::{PerThread3d, PerThread3dIter};
 pub use per_thread_strided::{PerThreadStrided, PerThreadStridedIter};
-pub use shared::{Shared, Shared2d, SharedElement, SharedView, SharedView2d};
+pub use shared::{Shared, Shared2d, SharedAtomics, SharedCells, SharedElement, SharedView, SharedView2d};
 pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};

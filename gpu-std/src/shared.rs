@@ -43,10 +43,12 @@ use bytemuck::AnyBitPattern;
 use crate::DeviceCopy;
 
 mod array;
+mod concurrent;
 mod matrix;
 mod stride;
 
 pub use array::{Shared, SharedIter, SharedView};
+pub use concurrent::{IntoAtomics, Mine, SharedAtomics, SharedCells};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
 pub(crate) use stride::BlockStride;
 
@@ -85,7 +87,7 @@ impl KernelScope {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shared array of gpu_std",
-    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `Staged` or `Staged2d` for shared arrays"
+    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `SharedAtomics`, `SharedCells`, `Staged` or `Staged2d` for shared arrays"
 )]
 pub unsafe trait SharedParam<'k>: Sized {
     /// What it holds.

@@ -156,3 +156,71 @@ fn fences_have_scope_and_order() {
     shape(&inspected.kernel("sm_75", "device")).has("fence.sc.gpu");
     shape(&inspected.kernel("sm_75", "system")).has("fence.acq_rel.sys");
 }
+
+/// Shared atomics are in shared memory, and indices that fit by their type are not checked.
+#[test]
+fn a_histogram_counts_in_shared_memory_without_checks() {
+    let inspected = inspect(
+        "shared_histogram",
+        "#[kernel(block = 256)]
+         pub fn histogram(values: &[u8], bins: &[Atomic<u32>], counts: SharedAtomics<u32, 256>) {
+             let bins: &[Atomic<u32>; 256] = match bins.first_chunk() { Some(bins) => bins, None => return };
+             counts.fill(0);
+             sync(());
+             for i in grid_stride(values.len()) {
+                 counts[usize::from(values[i])].fetch_add(1);
+             }
+             sync(());
+             for (value, count) in counts.mine() {
+                 bins[value].fetch_add(count.load());
+             }
+         }
+         #[kernel(block = 128)]
+         pub fn cells(out: PerThread<u16>, cells: SharedCells<u16, 128>) {
+             let me = thread_rank() as usize;
+             cells[me].store(me as u16);
+             sync(());
+             for (_, out) in out {
+                 *out = cells[127 - me].load();
+             }
+         }",
+    );
+    for arch in ["sm_75", "sm_90"] {
+        shape(&inspected.kernel(arch, "histogram"))
+            .has("atom.shared.add.u32")
+            .has("atom.global.add.u32")
+            .has("st.relaxed.cta.shared.b32")
+            .has("ld.relaxed.cta.shared.b32")
+            .lacks("trap")
+            .lacks("call")
+            .lacks("exit");
+        shape(&inspected.kernel(arch, "cells"))
+            .has("st.relaxed.cta.shared.b16")
+            .has("ld.relaxed.cta.shared.b16")
+            .lacks("trap");
+    }
+}
+
+/// Clocks are read where they stand, and a thread that ends does just that.
+#[test]
+fn clocks_and_ends_are_single_instructions() {
+    let inspected = inspect(
+        "clocks",
+        "#[kernel] pub fn clocks(out: PerThread<u64>) {
+             for (_, out) in out {
+                 let start = gpu_std::clock64();
+                 gpu_std::nanosleep(50);
+                 *out = gpu_std::clock64() - start + gpu_std::global_timer() + u64::from(gpu_std::clock());
+             }
+         }
+         #[kernel] pub fn ends(x: u32, out: PerThread<u32>) {
+             if x == 7 { gpu_std::exit() }
+             if x == 8 { gpu_std::trap() }
+             for (_, out) in out { *out = x; }
+         }",
+    );
+    let clocks = inspected.kernel("sm_75", "clocks");
+    assert_eq!(clocks.matches("%clock64").count(), 2, "{clocks}");
+    shape(&clocks).has("nanosleep.u32").has("%globaltimer").has("%clock;");
+    shape(&inspected.kernel("sm_75", "ends")).has("exit;").has("trap;").lacks("call");
+}

@@ -9,7 +9,7 @@ use syn::{
 use crate::input::{Input, Typed};
 
 /// Types of gpu_std with a lifetime that kernels leave out.
-const BORROWING: [&str; 14] = [
+const BORROWING: [&str; 16] = [
     "PerBlock",
     "PerThread",
     "PerThread2d",
@@ -17,6 +17,8 @@ const BORROWING: [&str; 14] = [
     "PerThreadStrided",
     "Shared",
     "Shared2d",
+    "SharedAtomics",
+    "SharedCells",
     "Staged",
     "Staged2d",
     "Strided",
@@ -27,7 +29,7 @@ const BORROWING: [&str; 14] = [
 ];
 
 /// Those of them that are no argument of a launch.
-const SHARED: [&str; 4] = ["Shared", "Shared2d", "Staged", "Staged2d"];
+const SHARED: [&str; 6] = ["Shared", "Shared2d", "SharedAtomics", "SharedCells", "Staged", "Staged2d"];
 
 /// A parameter.
 pub(crate) struct Param {

@@ -63,7 +63,12 @@ pub struct Barrier {
 impl Barrier {
     /// The number of one array.
     pub(crate) fn array<T>(start: *const T, is_view: bool) -> u64 {
-        Self::and(start.addr() as u64, u64::from(is_view) + 1)
+        Self::array_as(start, u64::from(is_view) + 1)
+    }
+
+    /// The number of one array that is in a phase of this number.
+    pub(crate) fn array_as<T>(start: *const T, phase: u64) -> u64 {
+        Self::and(start.addr() as u64, phase)
     }
 
     /// The number of some arrays and one more (one round of FxHash).

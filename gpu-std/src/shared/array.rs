@@ -50,6 +50,14 @@ impl<'k, T: SharedElement, const N: usize> Shared<'k, T, N> {
     }
 }
 
+impl<T, const N: usize> Shared<'_, T, N> {
+    /// The address of the first element.
+    #[inline(always)]
+    pub(super) fn start(&self) -> *mut T {
+        self.start
+    }
+}
+
 impl<T, const N: usize> fmt::Debug for Shared<'_, T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("len", &N).finish_non_exhaustive()
@@ -110,6 +118,15 @@ impl<T> FusedIterator for SharedIter<'_, T> {}
 pub struct SharedView<'k, T, const N: usize> {
     start: *mut T,
     scope: PhantomData<&'k mut [T; N]>,
+}
+
+impl<T, const N: usize> SharedView<'_, T, N> {
+    /// # Safety
+    /// There are `N` initialised elements, which nobody writes until this is given to a barrier.
+    #[inline(always)]
+    pub(super) unsafe fn new(start: *mut T) -> Self {
+        Self { start, scope: PhantomData }
+    }
 }
 
 impl<T, const N: usize> Deref for SharedView<'_, T, N> {

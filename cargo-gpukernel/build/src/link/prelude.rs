@@ -23,6 +23,8 @@ const PIECES: &[&str] = &[
     include_str!("prelude/bits.ll"),
     include_str!("prelude/redux.ll"),
     include_str!("prelude/async_copy.ll"),
+    include_str!("prelude/clock.ll"),
+    include_str!("prelude/exit.ll"),
 ];
 
 const OPERATION: &str = "__gpukernel_";

@@ -10,5 +10,7 @@ pub mod numbers;
 pub mod outputs;
 pub mod random;
 pub mod shared;
+pub mod shared_atomics;
 pub mod staged;
+pub mod time;
 pub mod views;

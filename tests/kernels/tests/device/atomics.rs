@@ -70,7 +70,7 @@ fn every_ticket_is_drawn_once() {
 }
 
 /// What a type needs for the check of a chain: its bits, and values for each thread.
-trait Number: Copy + std::fmt::Debug {
+pub(crate) trait Number: Copy + std::fmt::Debug {
     fn bits(self) -> u64;
     /// A value of thread `i`: small, of both signs where there are some, and the same for several threads.
     fn value(i: usize) -> Self;
@@ -103,7 +103,7 @@ numbers! {
 /// If each change was one step, then every value that was written was found by exactly one later change, or is there at the end; and
 /// every value that was found is the first one or was written. So the values found and the last are the values written and the
 /// first.
-fn check_chain<T: Number>(first: T, last: T, found: &[T], written: impl Fn(usize, T) -> T) {
+pub(crate) fn check_chain<T: Number>(first: T, last: T, found: &[T], written: impl Fn(usize, T) -> T) {
     let sorted = |one: T, others: &mut dyn Iterator<Item = T>| {
         let mut bits: Vec<u64> = others.map(T::bits).collect();
         bits.push(one.bits());
@@ -145,12 +145,12 @@ macro_rules! changes {
 }
 
 /// The smaller, -0 before +0, a number before NaN.
-fn min(a: f64, b: f64) -> f64 {
+pub(crate) fn min(a: f64, b: f64) -> f64 {
     if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_lt()) { a } else { b }
 }
 
 /// The larger, +0 before -0, a number before NaN.
-fn max(a: f64, b: f64) -> f64 {
+pub(crate) fn max(a: f64, b: f64) -> f64 {
     if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_gt()) { a } else { b }
 }
 

@@ -13,6 +13,8 @@ mod numbers;
 mod outputs;
 mod random;
 mod shared;
+mod shared_atomics;
 mod staged;
 mod streams;
+mod time;
 mod views;

@@ -1,0 +1,19 @@
+//! The end of a thread of the CPU device from inside of it.
+
+/// What a thread unwinds with that called [`exit`](crate::exit()). An executor that catches it takes the thread as ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit;
+
+/// Unwinds to the executor, without a word to the panic hook.
+#[cold]
+#[track_caller]
+pub(crate) fn exit() -> ! {
+    // Outside of a kernel nobody would catch it.
+    let _ = super::current();
+    if cfg!(panic = "abort") {
+        panic!(
+            "`exit` on the CPU device unwinds, which this program was built without (`panic = \"abort\"`): return instead"
+        );
+    }
+    std::panic::resume_unwind(std::boxed::Box::new(Exit))
+}

@@ -1,0 +1,197 @@
+//! Shared arrays that all threads of a block use at any time: of atomics, and of cells.
+
+use core::{fmt, iter::FusedIterator, ops::Deref};
+
+use super::{KernelScope, Shared, SharedElement, SharedParam, SharedView, stride::BlockStride};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
+use crate::{
+    atomic::{Atomic, AtomicElement, Block, CellElement, RelaxedCell},
+    barrier::{Phase, sealed},
+};
+
+/// `N` atomics that the threads of a block share, with the scope of the block: an array in all ways, without phases.
+///
+/// They start with arbitrary values. [`fill`](Self::fill) and a barrier give them known ones; a barrier lies also between the last
+/// change and a thread that wants the result. [`sync`](crate::sync), given the array itself, makes it a [`SharedView`] that is read
+/// like any memory; and a [`Shared`] array in the write phase becomes atomics by [`Shared::into_atomics`].
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// Counts in shared memory first, which is faster when many values are the same.
+/// #[kernel(block = 256)]
+/// pub fn histogram(values: &[u8], bins: &[Atomic<u32>], counts: SharedAtomics<u32, 256>) {
+///     counts.fill(0);
+///     sync(());
+///     for i in grid_stride(values.len()) {
+///         counts[usize::from(values[i])].fetch_add(1);
+///     }
+///     sync(());
+///     for (value, count) in counts.mine() {
+///         bins[value].fetch_add(count.load());
+///     }
+/// }
+/// ```
+pub struct SharedAtomics<'k, T: AtomicElement, const N: usize> {
+    elements: &'k [Atomic<T, Block>; N],
+}
+
+/// `N` cells that the threads of a block share: read and written at any time, in patterns that cannot be split into the phases of a
+/// [`Shared`] array. Each access is for itself; to see what another thread wrote, have a barrier or fences in between.
+///
+/// They start with arbitrary values, as [`SharedAtomics`] do.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The sums of all elements up to each, block by block (Hillis and Steele).
+/// #[kernel(block = 256)]
+/// pub fn sums_up_to(x: &[i32], y: PerThread<i32>, sums: SharedCells<i32, 256>) {
+///     let me = thread_rank() as usize;
+///     sums[me].store(x.get(global_rank()).copied().unwrap_or(0));
+///     let mut step = 1;
+///     while step < 256 {
+///         sync(());
+///         let left = if me >= step { sums[me - step].load() } else { 0 };
+///         sync(());
+///         sums[me].store(sums[me].load() + left);
+///         step *= 2;
+///     }
+///     for (_, y) in y {
+///         *y = sums[me].load();
+///     }
+/// }
+/// ```
+pub struct SharedCells<'k, T: CellElement, const N: usize> {
+    elements: &'k [RelaxedCell<T, Block>; N],
+}
+
+macro_rules! concurrent {
+    ($($name:ident of $element:ident: $bound:ident, $entered:literal;)*) => {$(
+        impl<'k, T: $bound, const N: usize> $name<'k, T, N> {
+            /// Writes the same value everywhere, each thread of the block to its elements. Threads see those of others after the
+            /// next barrier.
+            #[inline(always)]
+            pub fn fill(&self, value: T) {
+                for (_, element) in self.mine() {
+                    element.store(value);
+                }
+            }
+
+            /// A share of the elements, with their indices: each thread of the block gets others, as of a [`Shared`] array, and all
+            /// threads together get all.
+            #[inline(always)]
+            pub fn mine(&self) -> Mine<'_, $element<T, Block>> {
+                Mine { indices: BlockStride::new(N), elements: self.elements }
+            }
+        }
+
+        impl<T: $bound, const N: usize> Deref for $name<'_, T, N> {
+            type Target = [$element<T, Block>; N];
+
+            #[inline(always)]
+            fn deref(&self) -> &[$element<T, Block>; N] {
+                self.elements
+            }
+        }
+
+        impl<T: $bound + fmt::Debug, const N: usize> fmt::Debug for $name<'_, T, N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.elements.fmt(f)
+            }
+        }
+
+        // SAFETY: the elements are only used atomically until a barrier, and any bytes are a value.
+        unsafe impl<'k, T: $bound + SharedElement, const N: usize> SharedParam<'k> for $name<'k, T, N> {
+            type Element = T;
+            const LEN: usize = N;
+
+            #[inline(always)]
+            unsafe fn enter(storage: *mut T, _: &'k KernelScope) -> Self {
+                // SAFETY: the storage has `N` initialised elements, which last as long as the scope; the elements are laid out like
+                // theirs.
+                Self { elements: unsafe { &*storage.cast() } }
+            }
+        }
+
+        impl<T: $bound, const N: usize> sealed::Phase for $name<'_, T, N> {}
+
+        impl<'k, T: $bound, const N: usize> Phase for $name<'k, T, N> {
+            type Next = SharedView<'k, T, N>;
+
+            #[inline(always)]
+            unsafe fn after_barrier(self) -> SharedView<'k, T, N> {
+                // SAFETY: the elements are initialised. No thread has a reference to one left: it would borrow what the barrier
+                // takes.
+                unsafe { SharedView::new(core::ptr::from_ref(self.elements).cast_mut().cast()) }
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn arrays(&self) -> u64 {
+                Barrier::array_as(self.elements.as_ptr(), $entered)
+            }
+        }
+    )*};
+}
+
+concurrent! {
+    SharedAtomics of Atomic: AtomicElement, 3;
+    SharedCells of RelaxedCell: CellElement, 4;
+}
+
+/// The iterator of [`SharedAtomics::mine`] and [`SharedCells::mine`].
+pub struct Mine<'a, E> {
+    indices: BlockStride,
+    elements: &'a [E],
+}
+
+impl<E> fmt::Debug for Mine<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mine").field("indices", &self.indices).finish_non_exhaustive()
+    }
+}
+
+impl<'a, E> Iterator for Mine<'a, E> {
+    type Item = (usize, &'a E);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, &'a E)> {
+        let index = self.indices.next()?;
+        // SAFETY: indices are less than the length.
+        Some((index, unsafe { self.elements.get_unchecked(index) }))
+    }
+}
+
+impl<E> FusedIterator for Mine<'_, E> {}
+
+impl<'k, T: AtomicElement, const N: usize> Shared<'k, T, N> {
+    /// The elements as atomics after the next barrier: `let counts = sync(counts.into_atomics());`. All threads of the block do it
+    /// alike.
+    #[inline(always)]
+    pub fn into_atomics(self) -> IntoAtomics<'k, T, N> {
+        IntoAtomics(self)
+    }
+}
+
+/// What [`Shared::into_atomics`] gives to [`sync`](crate::sync).
+#[derive(Debug)]
+pub struct IntoAtomics<'k, T, const N: usize>(Shared<'k, T, N>);
+
+impl<T: AtomicElement, const N: usize> sealed::Phase for IntoAtomics<'_, T, N> {}
+
+impl<'k, T: AtomicElement, const N: usize> Phase for IntoAtomics<'k, T, N> {
+    type Next = SharedAtomics<'k, T, N>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> SharedAtomics<'k, T, N> {
+        // SAFETY: the storage has `N` initialised elements, which nobody uses but as atomics until this thread gives them to a
+        // barrier.
+        SharedAtomics { elements: unsafe { &*self.0.start().cast() } }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array_as(self.0.start(), 5)
+    }
+}
