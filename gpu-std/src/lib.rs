@@ -32,6 +32,7 @@
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
+//! | vectors that are loaded as one | [`vector`] |
 //! | random numbers | [`rng`] |
 //!
 //! # What is safe
@@ -86,6 +87,7 @@ pub mod shared;
 pub mod staged;
 mod stride;
 mod tiles;
+pub mod vector;
 mod view;
 
 pub use arch::arch;

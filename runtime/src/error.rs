@@ -273,6 +273,18 @@ pub enum Error {
         /// Elements in the destination.
         to_len: usize,
     },
+    /// A slice cannot be seen as elements of another type.
+    #[error("a slice of {len} {from} cannot be cast to {to}: {reason}")]
+    NotCastable {
+        /// Elements in the slice.
+        len: usize,
+        /// Their type.
+        from: &'static str,
+        /// The type that was asked for.
+        to: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A slice cannot be cut into rows.
     #[error("{len} elements are not whole rows of {columns} columns")]
     NotRows {

@@ -18,6 +18,7 @@
 //! A binary that uses this crate starts on any machine: the NVIDIA driver is looked for when a GPU is first asked for.
 
 mod buffer;
+mod cast;
 mod cpu;
 mod cuda;
 mod device;

@@ -13,4 +13,5 @@ pub mod shared;
 pub mod shared_atomics;
 pub mod staged;
 pub mod time;
+pub mod vectors;
 pub mod views;

@@ -17,4 +17,5 @@ mod shared_atomics;
 mod staged;
 mod streams;
 mod time;
+mod vectors;
 mod views;

@@ -1,0 +1,63 @@
+//! Device memory seen as elements of another type: numbers as vectors, bytes as structs.
+
+use bytemuck::{AnyBitPattern, NoUninit};
+use gpu_std::DeviceCopy;
+
+use crate::{DeviceSlice, Error, Result};
+
+impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
+    /// The same bytes as elements of another type. Numbers become vectors, which a GPU loads 8 or 16 bytes at a time:
+    ///
+    /// ```
+    /// use gpu_std::vector::f32x4;
+    ///
+    /// let numbers = gpukernel::Device::cpu().upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
+    /// let vectors = numbers.cast::<f32x4>()?;
+    /// assert_eq!(vectors.to_vec()?[1], f32x4::new(5.0, 6.0, 7.0, 8.0));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotCastable`] if the bytes are not whole elements, or do not start where one can.
+    pub fn cast<U: DeviceCopy + AnyBitPattern>(&self) -> Result<&DeviceSlice<U>> {
+        let (address, len) = self.place_as::<U>()?;
+        // SAFETY: the same bytes, which are whole elements, aligned for them and borrowed as this slice is; all of them are
+        // initialised, and any bytes are a value of the other type.
+        Ok(unsafe { DeviceSlice::from_raw(address, len) })
+    }
+
+    /// [`cast`](Self::cast) for writing.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn cast_mut<U: DeviceCopy + AnyBitPattern + NoUninit>(&mut self) -> Result<&mut DeviceSlice<U>>
+    where
+        T: AnyBitPattern,
+    {
+        let (address, len) = self.place_as::<U>()?;
+        // SAFETY: as above, and what is written as the other type is a value of this one.
+        Ok(unsafe { DeviceSlice::from_raw_mut(address, len) })
+    }
+
+    /// Where elements of another type would be, and how many.
+    fn place_as<U>(&self) -> Result<(usize, usize)> {
+        let size_bytes = self.len() * size_of::<T>();
+        if size_bytes == 0 {
+            // No bytes, so nowhere: any address that is aligned.
+            return Ok((align_of::<U>(), 0));
+        }
+        let error = |reason| Error::NotCastable {
+            len: self.len(),
+            from: std::any::type_name::<T>(),
+            to: std::any::type_name::<U>(),
+            reason,
+        };
+        if size_of::<U>() == 0 || !size_bytes.is_multiple_of(size_of::<U>()) {
+            return Err(error("its bytes are not whole elements of that type"));
+        }
+        if !self.address().is_multiple_of(align_of::<U>()) {
+            return Err(error("it starts at an address that is not aligned for that type"));
+        }
+        Ok((self.address(), size_bytes / size_of::<U>()))
+    }
+}
