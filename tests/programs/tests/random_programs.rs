@@ -44,8 +44,9 @@ fn agree(run: impl Fn(&Device, &Module, &[Input], Grid) -> Result<Vec<Outcome>>)
     let run = |device, module, inputs: &[Input], grid| {
         run(device, module, inputs, grid).unwrap_or_else(|error| panic!("{error}"))
     };
-    let (cpu, on_cpu) = &loaded[0];
-    assert!(!cpu.is_gpu(), "the CPU is the first device");
+    let Some((cpu, on_cpu)) = loaded.iter().find(|(device, _)| !device.is_gpu()) else {
+        panic!("the CPU is one of the devices")
+    };
     let config = Config { cases: 8, failure_persistence: None, ..Config::default() };
     // Always the same inputs.
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
