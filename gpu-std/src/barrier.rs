@@ -31,25 +31,117 @@ use crate::host::Barrier;
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync<P: Phase>(phase: P) -> P::Next {
-    barrier(&phase);
+    operations::barrier(&phase);
     // SAFETY: the barrier is between the phases.
     unsafe { phase.after_barrier() }
 }
 
-#[cfg(target_arch = "nvptx64")]
+/// [`sync`], and how many threads of the block that still run say yes.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The number of elements above a limit, per block.
+/// #[kernel(block = 256)]
+/// pub fn count_above(limit: f32, x: &[f32], counts: &[Atomic<u32>]) {
+///     let above = x.get(global_rank()).is_some_and(|&x| x > limit);
+///     let ((), count) = sync_count((), above);
+///     if thread_rank() == 0 {
+///         counts[block_index().x as usize].store(count);
+///     }
+/// }
+/// ```
 #[inline(always)]
-fn barrier<P: Phase>(_: &P) {
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_count<P: Phase>(phase: P, vote: bool) -> (P::Next, u32) {
+    let count = operations::barrier_count(&phase, vote);
+    // SAFETY: the barrier is between the phases.
+    (unsafe { phase.after_barrier() }, count)
+}
+
+/// [`sync`], and whether all threads of the block that still run say yes.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_all<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
+    let all = operations::barrier_all(&phase, vote);
+    // SAFETY: the barrier is between the phases.
+    (unsafe { phase.after_barrier() }, all)
+}
+
+/// [`sync`], and whether any thread of the block says yes.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
+    let any = operations::barrier_any(&phase, vote);
+    // SAFETY: the barrier is between the phases.
+    (unsafe { phase.after_barrier() }, any)
+}
+
+#[cfg(target_arch = "nvptx64")]
+mod operations {
+    use super::Phase;
+
     unsafe extern "C" {
         safe fn __gpukernel_barrier();
+        safe fn __gpukernel_barrier_count(vote: u32) -> u32;
+        safe fn __gpukernel_barrier_all(vote: u32) -> u32;
+        safe fn __gpukernel_barrier_any(vote: u32) -> u32;
     }
-    __gpukernel_barrier();
+
+    #[inline(always)]
+    pub(super) fn barrier<P: Phase>(_: &P) {
+        __gpukernel_barrier();
+    }
+
+    #[inline(always)]
+    pub(super) fn barrier_count<P: Phase>(_: &P, vote: bool) -> u32 {
+        __gpukernel_barrier_count(u32::from(vote))
+    }
+
+    #[inline(always)]
+    pub(super) fn barrier_all<P: Phase>(_: &P, vote: bool) -> bool {
+        __gpukernel_barrier_all(u32::from(vote)) != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn barrier_any<P: Phase>(_: &P, vote: bool) -> bool {
+        __gpukernel_barrier_any(u32::from(vote)) != 0
+    }
 }
 
 #[cfg(not(target_arch = "nvptx64"))]
-#[track_caller]
-fn barrier<P: Phase>(phase: &P) {
-    let barrier = Barrier { place: core::panic::Location::caller(), arrays: phase.arrays() };
-    crate::host::current().block.barrier_at(barrier);
+mod operations {
+    use core::panic::Location;
+
+    use super::{Barrier, Phase};
+    use crate::host::{Votes, current};
+
+    #[track_caller]
+    fn votes<P: Phase>(phase: &P, vote: bool) -> Votes {
+        let barrier = Barrier { place: Location::caller(), arrays: phase.arrays() };
+        current().block.barrier(barrier, vote)
+    }
+
+    #[track_caller]
+    pub(super) fn barrier<P: Phase>(phase: &P) {
+        votes(phase, false);
+    }
+
+    #[track_caller]
+    pub(super) fn barrier_count<P: Phase>(phase: &P, vote: bool) -> u32 {
+        votes(phase, vote).yes
+    }
+
+    #[track_caller]
+    pub(super) fn barrier_all<P: Phase>(phase: &P, vote: bool) -> bool {
+        let Votes { yes, voters } = votes(phase, vote);
+        yes == voters
+    }
+
+    #[track_caller]
+    pub(super) fn barrier_any<P: Phase>(phase: &P, vote: bool) -> bool {
+        votes(phase, vote).yes != 0
+    }
 }
 
 /// What [`sync`] takes: shared arrays in one of their two phases, tuples of them, and `()`.

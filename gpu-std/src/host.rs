@@ -19,7 +19,7 @@ pub(crate) use exit::exit;
 pub use list::{ParamList, SharedList};
 pub use shared::shared_layout;
 pub(crate) use thread::current;
-pub use thread::{Barrier, BlockOps, ThreadContext, set_current};
+pub use thread::{Barrier, BlockOps, Meeting, Met, ThreadContext, Votes, set_current};
 
 /// The types with which a runtime stands for device memory.
 pub trait Runtime: Sized + 'static {

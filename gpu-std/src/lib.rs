@@ -30,6 +30,8 @@
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
 //! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
+//! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
+//! | warps, and groups of their lanes | [`mod@warp`]: [`warp()`], [`tile`], [`coalesced`], [`LaneGroup`] |
 //! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | vectors that are loaded as one | [`vector`] |
@@ -43,7 +45,10 @@
 //! # Not enforced
 //! | what | what happens on the GPU | how to find it |
 //! |---|---|---|
-//! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first that differs ([`host::BlockOps::barrier_at`]). |
+//! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first that differs ([`host::BlockOps::barrier`]). |
+//! | All lanes of a group that still run come to the same operations of the group, in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait ([`host::BlockOps::meet`]). |
+//! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
+//! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
 //! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image; elements of slices are not compared. |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
@@ -89,10 +94,11 @@ mod stride;
 mod tiles;
 pub mod vector;
 mod view;
+pub mod warp;
 
 pub use arch::arch;
 pub use atomic::{Atomic, AtomicElement, RelaxedCell};
-pub use barrier::{Phase, sync};
+pub use barrier::{Phase, sync, sync_all, sync_any, sync_count};
 pub use clock::{clock, clock64, global_timer, nanosleep};
 pub use contract::Contract;
 #[doc(inline)]
@@ -116,3 +122,7 @@ pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, Sta
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};
 pub use view::{Strided, View2d, View3d};
+pub use warp::{
+    LaneGroup, WARP_SIZE, active_mask, coalesced, lane_index, lane_mask_eq, lane_mask_ge, lane_mask_gt,
+    lane_mask_le, lane_mask_lt, tile, warp, warp_index, warps_per_block,
+};

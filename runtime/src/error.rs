@@ -346,8 +346,8 @@ pub enum Error {
     #[error(
         "kernel `{kernel}`, block {}: thread {} waits at the barrier at {}, thread {} at {}; all threads of a block must \
          reach the same barriers in the same order, with the same shared arrays in the same phases",
-        place(.block), place(&.first.thread), .first.source(), place(&.second.thread),
-        if .first.barrier == .second.barrier { "the same with other shared arrays".to_owned() } else { format!("the one at {}", .second.source()) }
+        place(.block), place(&.first.thread), .first.place, place(&.second.thread),
+        if .first.place == .second.place { "the same with other shared arrays".to_owned() } else { format!("the one at {}", .second.place) }
     )]
     DivergentBarrier {
         /// The kernel.
@@ -357,6 +357,23 @@ pub enum Error {
         /// One thread.
         first: BarrierWait,
         /// Another thread, at another barrier.
+        second: BarrierWait,
+    },
+    /// Lanes of a warp wait for each other in different operations: the kernel is wrong, and on a GPU it hangs or its results are
+    /// arbitrary.
+    #[error(
+        "kernel `{kernel}`, block {}: thread {} waits in {}, thread {} in {}; all lanes of a group must come to the same \
+         operations of the group, in the same order",
+        place(.block), place(&.first.thread), .first.operation(), place(&.second.thread), .second.operation()
+    )]
+    DivergentWarp {
+        /// The kernel.
+        kernel: String,
+        /// The block's place in the grid.
+        block: Dim3,
+        /// A thread that waits for other lanes.
+        first: BarrierWait,
+        /// One of those, which waits elsewhere.
         second: BarrierWait,
     },
     /// The operating system gave no stack for a thread of the CPU device.
@@ -419,18 +436,25 @@ impl fmt::Display for DriverError {
 
 impl std::error::Error for DriverError {}
 
-/// A thread of the CPU device that waits at a barrier.
+/// A thread of the CPU device that waits for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierWait {
     /// The thread's place in its block.
     pub thread: Dim3,
-    /// The barrier's place in the source, if it is known.
-    pub barrier: Option<&'static Location<'static>>,
+    /// What it waits in.
+    pub operation: &'static str,
+    /// For which lanes of its warp, as bits, if it is an operation of a warp.
+    pub lanes: Option<u32>,
+    /// The operation's place in the source.
+    pub place: &'static Location<'static>,
 }
 
 impl BarrierWait {
-    fn source(&self) -> String {
-        self.barrier.map_or_else(|| "an unknown place".to_owned(), ToString::to_string)
+    fn operation(&self) -> String {
+        match self.lanes {
+            Some(lanes) => format!("{} of the lanes {lanes:#x} at {}", self.operation, self.place),
+            None => format!("{} at {}", self.operation, self.place),
+        }
     }
 }
 

@@ -139,7 +139,7 @@ fn threads_at_different_barriers_are_an_error() {
         let error = module.launch(two_barriers, Grid::new(1, 8), (&mut out,)).unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x), (0, 3));
-        let line = |wait: &gpukernel::BarrierWait| wait.barrier.expect("`sync` says where it is").line();
+        let line = |wait: &gpukernel::BarrierWait| wait.place.line();
         assert_eq!(line(first) + 2, line(second));
         assert!(error.to_string().contains("runtime/tests/cpu.rs"), "{error}");
         module.launch(rank, Grid::new(1, 8), (&mut device.zeroed(8)?,))
@@ -173,14 +173,14 @@ fn threads_with_other_shared_arrays_are_an_error() {
         let mut out = device.zeroed::<u32>(4)?;
         let error = module.launch(other_arrays, Grid::new(1, 4), (&mut out,)).unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
-        assert_eq!((first.thread.x, second.thread.x, first.barrier), (0, 2, second.barrier));
+        assert_eq!((first.thread.x, second.thread.x, first.place), (0, 2, second.place));
         assert!(
             error.to_string().contains("thread (2, 0, 0) at the same with other shared arrays;"),
             "{error}"
         );
         let error = module.launch(other_phases, Grid::new(1, 4), ()).unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
-        assert_eq!((first.thread.x, second.thread.x, first.barrier), (0, 2, second.barrier));
+        assert_eq!((first.thread.x, second.thread.x, first.place), (0, 2, second.place));
         Ok(())
     });
 }

@@ -1,4 +1,4 @@
-//! The threads of the CPU device: what a kernel asks about its place in the launch, and the barrier of its block.
+//! The threads of the CPU device: what a kernel asks about its place in the launch, and how it meets others of its block.
 //!
 //! The executor enters a [`ThreadContext`] before it runs a thread of a kernel and after it resumes one.
 
@@ -36,17 +36,70 @@ impl fmt::Debug for ThreadContext<'_> {
 }
 
 /// What a block does for its threads.
+///
+/// Where it suspends the calling thread, the context that was current before the call is current again on return.
 pub trait BlockOps {
-    /// Suspends the calling thread until all threads of the block that still run are here.
+    /// Suspends the calling thread until all threads of the block that still run are here, and returns how they voted.
     ///
-    /// On return the context that was current before the call is current again.
-    fn barrier(&self);
+    /// An executor that finds all threads at equal barriers knows that shared arrays are in the same phase for all of them.
+    fn barrier(&self, barrier: Barrier, vote: bool) -> Votes;
 
-    /// The same, for a barrier of which more is known. An executor that finds all threads at equal ones knows that shared arrays
-    /// are in the same phase for all of them.
-    fn barrier_at(&self, barrier: Barrier) {
-        let _ = barrier;
-        self.barrier();
+    /// Suspends the calling thread until all threads of its warp that the meeting names and that still run are at an equal one.
+    /// Then `read` is called once, with what each of them gave; `value` has as many bytes as the meeting says.
+    fn meet(&self, meeting: Meeting, value: &[u8], read: &mut dyn FnMut(&Met<'_>));
+
+    /// Suspends the calling thread until all threads of its warp that still run wait somewhere, and returns the lanes of those
+    /// that wait here.
+    fn converge(&self, place: &'static Location<'static>) -> u32;
+}
+
+/// What the threads of a block say at a barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Votes {
+    /// How many say yes.
+    pub yes: u32,
+    /// How many there are.
+    pub voters: u32,
+}
+
+/// An operation of some lanes of a warp, as one of them comes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// Where it stands in the source.
+    pub place: &'static Location<'static>,
+    /// What it is, for messages.
+    pub operation: &'static str,
+    /// Who takes part, as bits of lanes.
+    pub lanes: u32,
+    /// The size of what each gives.
+    pub value_bytes: usize,
+}
+
+/// What lanes gave to a [`Meeting`].
+#[derive(Clone, Copy, Debug)]
+pub struct Met<'m> {
+    lanes: u32,
+    values: &'m [u8],
+    value_bytes: usize,
+}
+
+impl<'m> Met<'m> {
+    /// Of these lanes the values, of so many bytes each: 32 of them one after another by lane, of which those of other lanes do
+    /// not count.
+    pub fn new(lanes: u32, values: &'m [u8], value_bytes: usize) -> Self {
+        Self { lanes, values, value_bytes }
+    }
+
+    /// Who came, as bits of lanes.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// What this lane gave, if it came.
+    pub fn value(&self, lane: u32) -> Option<&'m [u8]> {
+        let came = self.lanes.checked_shr(lane)? & 1 != 0;
+        let first = lane as usize * self.value_bytes;
+        if came { self.values.get(first..first + self.value_bytes) } else { None }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::{
     alloc::{alloc, dealloc, handle_alloc_error},
-    panic,
+    panic::{self, Location},
     sync::{Barrier, Mutex},
     thread,
 };
@@ -13,7 +13,8 @@ use std::{
 use gpu_std::{
     DeviceCopy, Dim3,
     host::{
-        BlockOps, Kernel, PackedArgs, RawSlice, RawView, Runtime, ThreadContext, set_current, shared_layout,
+        self, BlockOps, Kernel, Meeting, Met, PackedArgs, RawSlice, RawView, Runtime, ThreadContext, Votes,
+        set_current, shared_layout,
     },
     shape::{self, Shape},
 };
@@ -56,6 +57,24 @@ impl Runtime for Vectors {
     }
 }
 
+/// A block whose barrier is this function, and which has no warps.
+pub struct BarrierOnly<F>(pub F);
+
+impl<F: Fn()> BlockOps for BarrierOnly<F> {
+    fn barrier(&self, _: host::Barrier, _: bool) -> Votes {
+        self.0();
+        Votes::default()
+    }
+
+    fn meet(&self, _: Meeting, _: &[u8], _: &mut dyn FnMut(&Met<'_>)) {
+        panic!("this executor has no warps");
+    }
+
+    fn converge(&self, _: &'static Location<'static>) -> u32 {
+        panic!("this executor has no warps");
+    }
+}
+
 /// Runs all threads of a grid, one after another. For kernels without barriers.
 pub fn launch<K: Kernel>(
     kernel: K,
@@ -63,13 +82,8 @@ pub fn launch<K: Kernel>(
     block: impl Into<Dim3>,
     args: K::Args<'_, Vectors>,
 ) {
-    struct NoBarrier;
-    impl BlockOps for NoBarrier {
-        fn barrier(&self) {
-            panic!("this kernel has a barrier: run it with `launch_blocks`");
-        }
-    }
-    launch_with(kernel, &NoBarrier, grid.into(), block.into(), args);
+    let no_barrier = BarrierOnly(|| panic!("this kernel has a barrier: run it with `launch_blocks`"));
+    launch_with(kernel, &no_barrier, grid.into(), block.into(), args);
 }
 
 /// Runs all threads of a grid, one after another, with barriers that do as `ops` does.
@@ -98,12 +112,6 @@ pub fn launch_blocks<K: Kernel>(
     block: impl Into<Dim3>,
     args: K::Args<'_, Vectors>,
 ) {
-    struct Wait(Barrier);
-    impl BlockOps for Wait {
-        fn barrier(&self) {
-            self.0.wait();
-        }
-    }
     /// Carries addresses to the threads.
     struct Lent<T>(T);
     // SAFETY: what the addresses point to outlives the threads, which use it as kernels do.
@@ -114,7 +122,8 @@ pub fn launch_blocks<K: Kernel>(
     for block_index in positions(grid) {
         let shared = Storage::new::<K>();
         let threads = usize::try_from(block.count()).unwrap();
-        let wait = Wait(Barrier::new(threads));
+        let barrier = Barrier::new(threads);
+        let wait = BarrierOnly(|| drop(barrier.wait()));
         let lent = &Lent((shared.start, &args));
         thread::scope(|scope| {
             for thread_index in positions(block) {

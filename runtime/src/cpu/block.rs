@@ -1,25 +1,23 @@
-//! One block of a kernel: its threads run one after another on one stack, until one waits at a barrier.
+//! One block of a kernel: its threads run one after another on one stack, until one waits for others.
 //!
 //! A coroutine runs thread after thread. When a thread waits, the coroutine is suspended with it and the next threads get
 //! another one. So a kernel without barriers pays for one coroutine per block, which is two switches of stack. When every
 //! thread waits or has ended, those that wait are resumed in order, until none is left.
 
-use std::{
-    alloc::{self, Layout},
-    cell::Cell,
-    mem,
-    ptr::{self, NonNull},
-};
+use std::{alloc::Layout, cell::Cell, mem};
 
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 use gpu_std::{
     Dim3,
-    host::{Barrier, BlockOps, Kernel, PackedArgs, ThreadContext, set_current},
+    host::{Kernel, PackedArgs, ThreadContext, set_current},
 };
 
 use super::{
+    meet::{self, Exchange, Stuck},
     panic::{self, Panic},
     stacks::{self, Lease},
+    storage::SharedStorage,
+    wait::{Answer, Ops, ThreadCoroutine, Wait, Waiting},
 };
 use crate::error::BarrierWait;
 
@@ -27,12 +25,9 @@ use crate::error::BarrierWait;
 #[derive(Debug)]
 pub(super) enum Failure {
     Panicked { block: Dim3, thread: Dim3, panic: Panic },
-    DivergentBarrier { block: Dim3, first: BarrierWait, second: BarrierWait },
+    Divergent { block: Dim3, first: BarrierWait, second: BarrierWait },
     NoStack(std::io::Error),
 }
-
-/// A barrier, if it is known which.
-type Place = Option<Barrier>;
 
 /// What a worker keeps from block to block.
 #[derive(Default)]
@@ -44,13 +39,7 @@ pub(super) struct Worker {
     shared: SharedStorage,
     waiting: Vec<Waiting>,
     resumed: Vec<Waiting>,
-}
-
-/// A thread that waits at a barrier.
-struct Waiting {
-    thread: Dim3,
-    place: Place,
-    coroutine: Coroutine<(), Place, (), DefaultStack>,
+    exchange: Exchange,
 }
 
 /// What the coroutines of a block share.
@@ -88,7 +77,7 @@ impl Worker {
         dim: Dim3,
         grid: Dim3,
     ) -> Result<(), Failure> {
-        let ops = Ops { thread_index: Cell::new(ptr::null_mut()), yielder: Cell::new(ptr::null()) };
+        let ops = Ops::new();
         let mut context = ThreadContext {
             thread_index: ORIGIN,
             block_index: index,
@@ -133,8 +122,8 @@ impl Worker {
                 self.first_stack = Some(coroutine.into_stack());
                 return Ok(());
             }
-            CoroutineResult::Yield(place) => {
-                self.waiting.push(Waiting { thread: block.thread(), place, coroutine });
+            CoroutineResult::Yield(wait) => {
+                self.waiting.push(block.waiting(wait, coroutine));
             }
         }
 
@@ -146,21 +135,30 @@ impl Worker {
             let mut coroutine = unsafe { block.coroutine::<K>(stack) };
             match block.resume(&mut coroutine)? {
                 CoroutineResult::Return(()) => self.stacks.put(coroutine.into_stack()),
-                CoroutineResult::Yield(place) => {
-                    self.waiting.push(Waiting { thread: block.thread(), place, coroutine });
+                CoroutineResult::Yield(wait) => {
+                    self.waiting.push(block.waiting(wait, coroutine));
                 }
             }
         }
 
-        // All threads wait or have ended: from barrier to barrier.
+        // All threads wait or have ended: from one release to the next.
         while !self.waiting.is_empty() {
-            block.check_places(&self.waiting)?;
+            meet::release(&mut self.waiting, &mut self.exchange).map_err(|Stuck { first, second }| {
+                Failure::Divergent { block: block.index(), first, second }
+            })?;
             mem::swap(&mut self.waiting, &mut self.resumed);
             // Taken out one by one, so that those after one that fails stay in the list.
             self.resumed.reverse();
             while let Some(mut thread) = self.resumed.pop() {
+                if matches!(thread.answer, Answer::NotYet) {
+                    self.waiting.push(thread);
+                    continue;
+                }
+                block.ops.answer.set(thread.answer);
                 match block.resume(&mut thread.coroutine)? {
-                    CoroutineResult::Yield(place) => self.waiting.push(Waiting { place, ..thread }),
+                    CoroutineResult::Yield(wait) => {
+                        self.waiting.push(Waiting { wait, answer: Answer::NotYet, ..thread });
+                    }
                     CoroutineResult::Return(()) => {
                         let stack = thread.coroutine.into_stack();
                         if self.first_stack.is_none() {
@@ -181,8 +179,8 @@ impl Block<'_> {
     ///
     /// # Safety
     /// As [`Kernel::run_thread`] for the threads it will run. The block outlives the coroutine.
-    unsafe fn coroutine<K: Kernel>(&self, stack: DefaultStack) -> Coroutine<(), Place, (), DefaultStack> {
-        let threads = |yielder: &Yielder<(), Place>, ()| {
+    unsafe fn coroutine<K: Kernel>(&self, stack: DefaultStack) -> ThreadCoroutine {
+        let threads = |yielder: &Yielder<(), Wait>, ()| {
             self.ops.yielder.set(yielder);
             loop {
                 // SAFETY: the context is current; each thread is started once; the caller answers for the rest.
@@ -222,6 +220,13 @@ impl Block<'_> {
         unsafe { (*self.context).thread_index }
     }
 
+    /// The thread that was started last, which waits.
+    fn waiting(&self, wait: Wait, coroutine: ThreadCoroutine) -> Waiting {
+        // SAFETY: as in `advance`.
+        let (thread, dim) = unsafe { ((*self.context).thread_index, (*self.context).block_dim) };
+        Waiting { thread, rank: rank(thread, dim) as u32, wait, answer: Answer::NotYet, coroutine }
+    }
+
     /// How many threads have not been started.
     fn threads_to_start(&self) -> usize {
         // SAFETY: as in `advance`.
@@ -230,10 +235,7 @@ impl Block<'_> {
     }
 
     /// Runs a coroutine until it waits or ends.
-    fn resume(
-        &self,
-        coroutine: &mut Coroutine<(), Place, (), DefaultStack>,
-    ) -> Result<CoroutineResult<Place, ()>, Failure> {
+    fn resume(&self, coroutine: &mut ThreadCoroutine) -> Result<CoroutineResult<Wait, ()>, Failure> {
         panic::catch(|| coroutine.resume(())).map_err(|panic| Failure::Panicked {
             block: self.index(),
             thread: self.thread(),
@@ -244,19 +246,6 @@ impl Block<'_> {
     fn index(&self) -> Dim3 {
         // SAFETY: as in `advance`.
         unsafe { (*self.context).block_index }
-    }
-
-    fn check_places(&self, waiting: &[Waiting]) -> Result<(), Failure> {
-        let Some((first, others)) = waiting.split_first() else { return Ok(()) };
-        // Places are compared by what they say: the same line can have several addresses.
-        match others.iter().find(|other| other.place != first.place) {
-            None => Ok(()),
-            Some(other) => Err(Failure::DivergentBarrier {
-                block: self.index(),
-                first: first.wait(),
-                second: other.wait(),
-            }),
-        }
     }
 }
 
@@ -276,15 +265,13 @@ fn next_row(thread: Dim3, dim: Dim3) -> Option<Dim3> {
 
 /// How many threads of a block come after this one.
 fn threads_after(thread: Dim3, dim: Dim3) -> usize {
-    let (x, y, z) = (thread.x as usize, thread.y as usize, thread.z as usize);
-    let count = dim.x as usize * dim.y as usize * dim.z as usize;
-    count - ((z * dim.y as usize + y) * dim.x as usize + x) - 1
+    dim.x as usize * dim.y as usize * dim.z as usize - rank(thread, dim) - 1
 }
 
-impl Waiting {
-    fn wait(&self) -> BarrierWait {
-        BarrierWait { thread: self.thread, barrier: self.place.map(|barrier| barrier.place) }
-    }
+/// The number of a thread in its block.
+fn rank(thread: Dim3, dim: Dim3) -> usize {
+    let (x, y, z) = (thread.x as usize, thread.y as usize, thread.z as usize);
+    (z * dim.y as usize + y) * dim.x as usize + x
 }
 
 /// Ends a thread that will not be resumed.
@@ -305,107 +292,16 @@ impl Drop for Current {
     }
 }
 
-/// The barrier of a block's threads.
-struct Ops {
-    /// That of the block's context.
-    thread_index: Cell<*mut Dim3>,
-    /// That of the coroutine which runs.
-    yielder: Cell<*const Yielder<(), Place>>,
-}
-
-impl Ops {
-    fn wait(&self, place: Place) {
-        if std::thread::panicking() {
-            // Its peers could not be told apart from a thread that lives. As everywhere in Rust, this ends the process.
-            panic!("a barrier in a destructor that runs because its thread panicked");
-        }
-        // SAFETY: the context is alive: this is called by kernel code, which runs in it.
-        let thread_index = unsafe { *self.thread_index.get() };
-        let restore = Restore { ops: self, thread_index, yielder: self.yielder.get() };
-        // SAFETY: this runs in the coroutine whose yielder that is.
-        unsafe { &*restore.yielder }.suspend(place);
-    }
-}
-
-impl BlockOps for Ops {
-    fn barrier(&self) {
-        self.wait(None);
-    }
-
-    fn barrier_at(&self, barrier: Barrier) {
-        self.wait(Some(barrier));
-    }
-}
-
-/// Makes the context that of a thread again, also when the thread is unwound instead of resumed.
-struct Restore<'o> {
-    ops: &'o Ops,
-    thread_index: Dim3,
-    yielder: *const Yielder<(), Place>,
-}
-
-impl Drop for Restore<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the context is alive, as before the wait, and no kernel code runs.
-        unsafe { *self.ops.thread_index.get() = self.thread_index };
-        self.ops.yielder.set(self.yielder);
-    }
-}
-
-/// Storage for the shared arrays of a block. Its layout may be larger than what the kernel needs.
-struct SharedStorage {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-impl Default for SharedStorage {
-    fn default() -> Self {
-        let layout = Layout::new::<()>();
-        Self { start: layout.dangling_ptr(), layout }
-    }
-}
-
-impl SharedStorage {
-    /// Makes room for `layout`, and clears it: what another kernel left may have bytes without a value.
-    fn prepare(&mut self, layout: Layout) {
-        if self.layout.size() < layout.size() || self.layout.align() < layout.align() {
-            *self = Self::default();
-            // Arrays without bytes are aligned too.
-            let mut start = layout.dangling_ptr();
-            if layout.size() != 0 {
-                // SAFETY: the size is not zero.
-                let memory = unsafe { alloc::alloc(layout) };
-                let Some(memory) = NonNull::new(memory) else { alloc::handle_alloc_error(layout) };
-                start = memory;
-            }
-            *self = Self { start, layout };
-        }
-        // SAFETY: the storage has that many bytes, and no block runs that uses it.
-        unsafe { self.start().write_bytes(0, layout.size()) };
-    }
-
-    fn start(&self) -> *mut u8 {
-        self.start.as_ptr()
-    }
-}
-
-impl Drop for SharedStorage {
-    fn drop(&mut self) {
-        if self.layout.size() != 0 {
-            // SAFETY: it was allocated with this layout, and nobody uses it any more.
-            unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) };
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ptr;
+
     use super::*;
 
     #[test]
     fn threads_are_started_x_first() {
         let dim = Dim3::new(3, 2, 2);
-        let ops = Ops { thread_index: Cell::new(ptr::null_mut()), yielder: Cell::new(ptr::null()) };
+        let ops = Ops::new();
         let mut context = ThreadContext {
             thread_index: ORIGIN,
             block_index: ORIGIN,

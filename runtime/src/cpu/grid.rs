@@ -112,8 +112,12 @@ fn error(kernel: &str, failure: Failure) -> Error {
         Failure::Panicked { block, thread, panic } => {
             Error::KernelPanicked { kernel, message: panic.message, location: panic.location, block, thread }
         }
-        Failure::DivergentBarrier { block, first, second } => {
-            Error::DivergentBarrier { kernel, block, first, second }
+        Failure::Divergent { block, first, second } => {
+            if first.lanes.is_some() || second.lanes.is_some() {
+                Error::DivergentWarp { kernel, block, first, second }
+            } else {
+                Error::DivergentBarrier { kernel, block, first, second }
+            }
         }
         Failure::NoStack(reason) => Error::NoStack { kernel, reason: reason.to_string() },
     }

@@ -3,8 +3,11 @@
 mod block;
 mod device;
 mod grid;
+mod meet;
 mod panic;
 mod stacks;
+mod storage;
+mod wait;
 
 pub(crate) use device::CpuDevice;
 pub(crate) use grid::launch;

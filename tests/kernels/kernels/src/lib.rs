@@ -15,3 +15,4 @@ pub mod staged;
 pub mod time;
 pub mod vectors;
 pub mod views;
+pub mod warps;

@@ -19,3 +19,4 @@ mod streams;
 mod time;
 mod vectors;
 mod views;
+mod warps;

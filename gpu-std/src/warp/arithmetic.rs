@@ -1,0 +1,205 @@
+//! Numbers that groups of lanes add and compare, with the hardware's own reduction (`redux.sync`, sm_80) where there is one.
+
+use super::{LaneGroup, WarpElement, reduce};
+
+/// A number that lanes reduce by name: [`reduce_sum`](LaneGroup::reduce_sum) and its like.
+#[diagnostic::on_unimplemented(
+    message = "lanes cannot add or compare values of type `{Self}` by name",
+    note = "that is for integers of up to 64 bits, f32 and f64: use `reduce(value, |a, b| …)`"
+)]
+pub trait LaneNumber: WarpElement + sealed::Number {}
+
+/// An integer whose bits lanes reduce: [`reduce_and`](LaneGroup::reduce_and) and its like.
+#[diagnostic::on_unimplemented(
+    message = "lanes cannot combine the bits of values of type `{Self}`",
+    note = "that is for integers of up to 64 bits"
+)]
+pub trait LaneBits: LaneNumber + sealed::Bits {}
+
+/// What is reduced.
+#[derive(Clone, Copy, Debug)]
+pub enum Reduction {
+    Sum,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+mod sealed {
+    use super::Reduction;
+
+    #[allow(unreachable_pub)]
+    pub trait Number: Sized {
+        fn sum_of(self, other: Self) -> Self;
+        fn least_of(self, other: Self) -> Self;
+        fn greatest_of(self, other: Self) -> Self;
+        /// In one instruction, if the architecture has it.
+        #[inline(always)]
+        fn redux(self, _: Reduction, _lanes: u32) -> Option<Self> {
+            None
+        }
+    }
+
+    #[allow(unreachable_pub)]
+    pub trait Bits: Number {
+        fn and_of(self, other: Self) -> Self;
+        fn or_of(self, other: Self) -> Self;
+        fn xor_of(self, other: Self) -> Self;
+    }
+}
+
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn reduce_number<G: LaneGroup, T: LaneNumber>(
+    group: &G,
+    value: T,
+    reduction: Reduction,
+    op: impl FnMut(T, T) -> T,
+) -> T {
+    match value.redux(reduction, group.lanes()) {
+        Some(result) => result,
+        None => reduce::reduce(group, value, op),
+    }
+}
+
+#[cfg(target_arch = "nvptx64")]
+mod redux {
+    use super::Reduction;
+
+    unsafe extern "C" {
+        safe fn __gpukernel_redux_add_u32(lanes: u32, value: u32) -> u32;
+        safe fn __gpukernel_redux_min_u32(lanes: u32, value: u32) -> u32;
+        safe fn __gpukernel_redux_max_u32(lanes: u32, value: u32) -> u32;
+        safe fn __gpukernel_redux_min_i32(lanes: u32, value: i32) -> i32;
+        safe fn __gpukernel_redux_max_i32(lanes: u32, value: i32) -> i32;
+        safe fn __gpukernel_redux_and_u32(lanes: u32, value: u32) -> u32;
+        safe fn __gpukernel_redux_or_u32(lanes: u32, value: u32) -> u32;
+        safe fn __gpukernel_redux_xor_u32(lanes: u32, value: u32) -> u32;
+    }
+
+    #[inline(always)]
+    pub(super) fn exists() -> bool {
+        crate::arch() >= 80
+    }
+
+    #[inline(always)]
+    pub(super) fn unsigned(reduction: Reduction, lanes: u32, value: u32) -> u32 {
+        match reduction {
+            Reduction::Sum => __gpukernel_redux_add_u32(lanes, value),
+            Reduction::Min => __gpukernel_redux_min_u32(lanes, value),
+            Reduction::Max => __gpukernel_redux_max_u32(lanes, value),
+            Reduction::And => __gpukernel_redux_and_u32(lanes, value),
+            Reduction::Or => __gpukernel_redux_or_u32(lanes, value),
+            Reduction::Xor => __gpukernel_redux_xor_u32(lanes, value),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn signed(reduction: Reduction, lanes: u32, value: i32) -> i32 {
+        match reduction {
+            Reduction::Min => __gpukernel_redux_min_i32(lanes, value),
+            Reduction::Max => __gpukernel_redux_max_i32(lanes, value),
+            _ => unsigned(reduction, lanes, value as u32) as i32,
+        }
+    }
+
+    /// The bits of both halves; nothing else comes in halves.
+    #[inline(always)]
+    pub(super) fn halves(reduction: Reduction, lanes: u32, value: u64) -> Option<u64> {
+        if !exists() || !matches!(reduction, Reduction::And | Reduction::Or | Reduction::Xor) {
+            return None;
+        }
+        let low = unsigned(reduction, lanes, value as u32);
+        let high = unsigned(reduction, lanes, (value >> 32) as u32);
+        Some(u64::from(high) << 32 | u64::from(low))
+    }
+}
+
+macro_rules! integers {
+    ($($t:ty: |$lanes:ident, $reduction:ident, $value:ident| $redux:expr;)*) => {$(
+        impl LaneNumber for $t {}
+        impl LaneBits for $t {}
+
+        impl sealed::Number for $t {
+            #[inline(always)]
+            fn sum_of(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn least_of(self, other: Self) -> Self {
+                Ord::min(self, other)
+            }
+
+            #[inline(always)]
+            fn greatest_of(self, other: Self) -> Self {
+                Ord::max(self, other)
+            }
+
+            #[cfg(target_arch = "nvptx64")]
+            #[inline(always)]
+            fn redux(self, $reduction: Reduction, $lanes: u32) -> Option<Self> {
+                let $value = self;
+                $redux
+            }
+        }
+
+        impl sealed::Bits for $t {
+            #[inline(always)]
+            fn and_of(self, other: Self) -> Self {
+                self & other
+            }
+
+            #[inline(always)]
+            fn or_of(self, other: Self) -> Self {
+                self | other
+            }
+
+            #[inline(always)]
+            fn xor_of(self, other: Self) -> Self {
+                self ^ other
+            }
+        }
+    )*};
+}
+
+// Sums of narrow integers wrap when they are cut to their width.
+integers! {
+    u8: |lanes, reduction, x| redux::exists().then(|| redux::unsigned(reduction, lanes, u32::from(x)) as u8);
+    u16: |lanes, reduction, x| redux::exists().then(|| redux::unsigned(reduction, lanes, u32::from(x)) as u16);
+    u32: |lanes, reduction, x| redux::exists().then(|| redux::unsigned(reduction, lanes, x));
+    i8: |lanes, reduction, x| redux::exists().then(|| redux::signed(reduction, lanes, i32::from(x)) as i8);
+    i16: |lanes, reduction, x| redux::exists().then(|| redux::signed(reduction, lanes, i32::from(x)) as i16);
+    i32: |lanes, reduction, x| redux::exists().then(|| redux::signed(reduction, lanes, x));
+    u64: |lanes, reduction, x| redux::halves(reduction, lanes, x);
+    i64: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64).map(|x| x as i64);
+    usize: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64).map(|x| x as usize);
+    isize: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64).map(|x| x as isize);
+}
+
+macro_rules! floats {
+    ($($t:ty)*) => {$(
+        impl LaneNumber for $t {}
+
+        impl sealed::Number for $t {
+            #[inline(always)]
+            fn sum_of(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn least_of(self, other: Self) -> Self {
+                <$t>::min(self, other)
+            }
+
+            #[inline(always)]
+            fn greatest_of(self, other: Self) -> Self {
+                <$t>::max(self, other)
+            }
+        }
+    )*};
+}
+
+floats!(f32 f64);

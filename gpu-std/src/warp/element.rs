@@ -1,0 +1,19 @@
+//! What lanes can give to each other.
+
+use bytemuck::{AnyBitPattern, NoUninit};
+
+use crate::DeviceCopy;
+
+/// A value that lanes of a warp exchange: plain data, of which any bits are a value, without padding.
+///
+/// Any bits, because on a GPU a value that is asked from a lane that has ended is arbitrary (PTX ISA, `shfl.sync`); no padding,
+/// because values travel as whole words. Numbers and arrays of them are, and structs that derive [`DeviceCopy`] and
+/// `bytemuck::Pod`.
+#[diagnostic::on_unimplemented(
+    message = "lanes of a warp cannot exchange values of type `{Self}`",
+    label = "not plain data without padding of which any bits are a value",
+    note = "numbers, arrays of them, and structs that derive `DeviceCopy`, `bytemuck::Zeroable` and `bytemuck::Pod` can; for `bool` there are `any`, `all` and `ballot`"
+)]
+pub trait WarpElement: DeviceCopy + AnyBitPattern + NoUninit {}
+
+impl<T: DeviceCopy + AnyBitPattern + NoUninit> WarpElement for T {}

@@ -1,0 +1,79 @@
+//! Reductions and scans over the lanes of a group, by shuffles.
+//!
+//! The tree is the same on GPU and CPU, so floating-point results are the same bits: neighbours first, then pairs of
+//! pairs; a value of lower rank is always on the left.
+
+use super::{LaneGroup, WarpElement, operations};
+
+/// For messages.
+const OPERATION: &str = "a reduction or scan";
+
+/// The combination of all values, to all.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn reduce<G: LaneGroup, T: WarpElement>(
+    group: &G,
+    mut value: T,
+    mut op: impl FnMut(T, T) -> T,
+) -> T {
+    let (lanes, rank, span) = (group.lanes(), group.rank(), group.span());
+    // The compiler drops the choice where the operation is commutative.
+    let mut join = |distance, mine: T, other: T| {
+        let (low, high) = if rank & distance == 0 { (mine, other) } else { (other, mine) };
+        op(low, high)
+    };
+    let mut distance = 1;
+    // Two loops, because nearly all groups are whole, and then need no choice in any step.
+    if group.is_whole() {
+        while distance < span {
+            let (other, _) = operations::shuffle(lanes, group.xor(distance), value, OPERATION);
+            value = join(distance, value, other);
+            distance *= 2;
+        }
+        return value;
+    }
+    while distance < span {
+        let (other, exists) = operations::shuffle(lanes, group.xor(distance), value, OPERATION);
+        if exists {
+            value = join(distance, value, other);
+        }
+        distance *= 2;
+    }
+    // Lanes whose partners are missing lack what those would have brought; the first never does, because its partners are the
+    // first of theirs.
+    operations::shuffle(lanes, group.index(0), value, OPERATION).0
+}
+
+/// The combination of the values up to that of the calling lane.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn inclusive_scan<G: LaneGroup, T: WarpElement>(
+    group: &G,
+    mut value: T,
+    mut op: impl FnMut(T, T) -> T,
+) -> T {
+    let lanes = group.lanes();
+    let mut distance = 1;
+    while distance < group.span() {
+        let (before, exists) = operations::shuffle(lanes, group.up(distance), value, OPERATION);
+        if exists {
+            value = op(before, value);
+        }
+        distance *= 2;
+    }
+    value
+}
+
+/// The combination of `initial` and the values before that of the calling lane.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn exclusive_scan<G: LaneGroup, T: WarpElement>(
+    group: &G,
+    value: T,
+    initial: T,
+    mut op: impl FnMut(T, T) -> T,
+) -> T {
+    let inclusive = inclusive_scan(group, value, &mut op);
+    let (before, exists) = operations::shuffle(group.lanes(), group.up(1), inclusive, OPERATION);
+    if exists { op(initial, before) } else { initial }
+}

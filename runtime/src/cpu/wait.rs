@@ -1,0 +1,146 @@
+//! How threads of a block wait for others: what they wait for, and what they get when it is there.
+
+use std::{cell::Cell, panic::Location, ptr, slice};
+
+use corosensei::{Coroutine, Yielder, stack::DefaultStack};
+use gpu_std::{
+    Dim3,
+    host::{Barrier, BlockOps, Meeting, Met, Votes},
+};
+
+use crate::error::BarrierWait;
+
+/// A coroutine that runs threads of a block.
+pub(super) type ThreadCoroutine = Coroutine<(), Wait, (), DefaultStack>;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    /// All threads of its block.
+    Barrier { barrier: Barrier, vote: bool },
+    /// Some lanes of its warp, to which it gives the bytes that lie there until it goes on.
+    Meeting { meeting: Meeting, value: *const u8 },
+    /// That all lanes of its warp wait.
+    Converge(&'static Location<'static>),
+}
+
+/// What a thread gets when it goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    /// Nothing: it still waits.
+    NotYet,
+    /// How the threads of its block voted.
+    Votes(Votes),
+    /// The lanes that came, and what they gave: 32 values by lane, which lie there until it waits again.
+    Met { lanes: u32, values: *const u8 },
+    /// The lanes at the same place.
+    Lanes(u32),
+}
+
+/// A thread that waits.
+pub(super) struct Waiting {
+    pub(super) thread: Dim3,
+    /// Its number in the block.
+    pub(super) rank: u32,
+    pub(super) wait: Wait,
+    pub(super) answer: Answer,
+    pub(super) coroutine: ThreadCoroutine,
+}
+
+impl Wait {
+    /// For errors.
+    pub(super) fn of(self, thread: Dim3) -> BarrierWait {
+        let (operation, lanes, place) = match self {
+            Self::Barrier { barrier, .. } => ("the barrier of the block", None, barrier.place),
+            Self::Meeting { meeting, .. } => (meeting.operation, Some(meeting.lanes), meeting.place),
+            Self::Converge(place) => ("`coalesced`", None, place),
+        };
+        BarrierWait { thread, operation, lanes, place }
+    }
+}
+
+/// What the threads of a block call. One for all: it is changed when another goes on.
+pub(super) struct Ops {
+    /// That of the block's context.
+    pub(super) thread_index: Cell<*mut Dim3>,
+    /// That of the coroutine which runs.
+    pub(super) yielder: Cell<*const Yielder<(), Wait>>,
+    /// For the thread that goes on.
+    pub(super) answer: Cell<Answer>,
+}
+
+impl Ops {
+    pub(super) fn new() -> Self {
+        Self {
+            thread_index: Cell::new(ptr::null_mut()),
+            yielder: Cell::new(ptr::null()),
+            answer: Cell::new(Answer::NotYet),
+        }
+    }
+
+    fn wait(&self, wait: Wait) -> Answer {
+        if std::thread::panicking() {
+            // Its peers could not be told apart from a thread that lives. As everywhere in Rust, this ends the process.
+            panic!(
+                "a barrier or an operation of a warp in a destructor that runs because its thread panicked"
+            );
+        }
+        // SAFETY: the context is alive: this is called by kernel code, which runs in it.
+        let thread_index = unsafe { *self.thread_index.get() };
+        let restore = Restore { ops: self, thread_index, yielder: self.yielder.get() };
+        // SAFETY: this runs in the coroutine whose yielder that is.
+        unsafe { &*restore.yielder }.suspend(wait);
+        self.answer.get()
+    }
+}
+
+impl BlockOps for Ops {
+    fn barrier(&self, barrier: Barrier, vote: bool) -> Votes {
+        match self.wait(Wait::Barrier { barrier, vote }) {
+            Answer::Votes(votes) => votes,
+            other => wrong_answer(other),
+        }
+    }
+
+    fn meet(&self, meeting: Meeting, value: &[u8], read: &mut dyn FnMut(&Met<'_>)) {
+        match self.wait(Wait::Meeting { meeting, value: value.as_ptr() }) {
+            Answer::Met { lanes, values } => {
+                let bytes = meeting.value_bytes;
+                // SAFETY: that many bytes lie there until the thread waits again.
+                let values = unsafe { slice::from_raw_parts(values, LANES * bytes) };
+                read(&Met::new(lanes, values, bytes));
+            }
+            other => wrong_answer(other),
+        }
+    }
+
+    fn converge(&self, place: &'static Location<'static>) -> u32 {
+        match self.wait(Wait::Converge(place)) {
+            Answer::Lanes(lanes) => lanes,
+            other => wrong_answer(other),
+        }
+    }
+}
+
+/// Lanes in a warp.
+pub(super) const LANES: usize = gpu_std::WARP_SIZE as usize;
+
+#[cold]
+fn wrong_answer(answer: Answer) -> ! {
+    unreachable!("a thread of the CPU device was resumed with {answer:?}, which it did not wait for")
+}
+
+/// Makes the context that of a thread again, also when the thread is unwound instead of resumed.
+struct Restore<'o> {
+    ops: &'o Ops,
+    thread_index: Dim3,
+    yielder: *const Yielder<(), Wait>,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the context is alive, as before the wait, and no kernel code runs.
+        unsafe { *self.ops.thread_index.get() = self.thread_index };
+        self.ops.yielder.set(self.yielder);
+    }
+}

@@ -1,0 +1,121 @@
+//! Operations of warps become the instructions that they are named after, and nothing else.
+
+use gpukernel_build::Options;
+use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
+
+/// Kernels `(name, type, expression of mine)`, each for whole warps.
+fn build(name: &str, kernels: &[(&str, &str, &str)]) -> Inspected {
+    let kernels = kernels.iter().map(|(kernel, element, expression)| {
+        format!(
+            "#[kernel(block = 256)]
+            pub fn {kernel}(x: &[{element}], out: PerThread<{element}>) {{
+                let mine = x[global_rank()];
+                let found = {expression};
+                for (_, out) in out {{
+                    *out = found;
+                }}
+            }}
+            "
+        )
+    });
+    KernelCrate::written(name, &kernels.collect::<String>()).inspect(Options::default())
+}
+
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+#[test]
+fn shuffles_are_one_instruction_per_word() {
+    let kernels = [
+        ("index", "u32", "warp().shuffle(mine, 3)", "shfl.sync.idx.b32", 1),
+        ("up", "i64", "warp().shuffle_up(mine, 1)", "shfl.sync.up.b32", 2),
+        ("down", "[f32; 3]", "warp().shuffle_down(mine, 1)", "shfl.sync.down.b32", 3),
+        ("xor", "[u64; 4]", "tile::<16>().shuffle_xor(mine, 8)", "shfl.sync.bfly.b32", 8),
+        ("narrow", "u8", "warp().broadcast(mine, 0)", "shfl.sync.idx.b32", 1),
+        ("odd", "[u16; 3]", "warp().broadcast(mine, 0)", "shfl.sync.idx.b32", 2),
+    ];
+    let inspected =
+        build("shuffles", &kernels.map(|(name, element, expression, ..)| (name, element, expression)));
+    for arch in default_archs() {
+        for (name, _, _, instruction, words) in kernels {
+            let ptx = inspected.kernel(&arch.to_string(), name);
+            assert_eq!(count(&ptx, instruction), words, "{arch}: {ptx}");
+            assert_eq!(count(&ptx, "shfl"), words, "{arch}: {ptx}");
+            Shape { text: &ptx }.lacks(".local").lacks("call");
+        }
+    }
+}
+
+#[test]
+fn votes_and_matches_are_one_instruction() {
+    let kernels = [
+        ("all", "u32", "u32::from(warp().all(mine > 3))", "vote.sync.all.pred"),
+        ("any", "u32", "u32::from(warp().any(mine > 3))", "vote.sync.any.pred"),
+        ("uniform", "u32", "u32::from(warp().uniform(mine > 3))", "vote.sync.uni.pred"),
+        ("ballot", "u32", "warp().ballot(mine > 3)", "vote.sync.ballot.b32"),
+        ("match_any", "u32", "warp().match_any(mine)", "match.any.sync.b32"),
+        ("match_any_wide", "f64", "f64::from(warp().match_any(mine))", "match.any.sync.b64"),
+        ("match_all", "f32", "f32::from(u8::from(warp().match_all(mine)))", "match.all.sync.b32"),
+        ("match_all_wide", "u64", "u64::from(warp().match_all(mine))", "match.all.sync.b64"),
+    ];
+    let inspected =
+        build("votes", &kernels.map(|(name, element, expression, _)| (name, element, expression)));
+    for (name, _, _, instruction) in kernels {
+        let ptx = inspected.kernel("sm_75", name);
+        assert_eq!(count(&ptx, instruction), 1, "{ptx}");
+        assert_eq!(count(&ptx, ".sync"), 1, "{ptx}");
+    }
+}
+
+#[test]
+fn reductions_are_one_instruction_where_there_is_one() {
+    let kernels = [
+        ("sum", "u32", "warp().reduce_sum(mine)", "redux.sync.add"),
+        ("least", "i32", "warp().reduce_min(mine)", "redux.sync.min.s32"),
+        ("greatest", "u32", "warp().reduce_max(mine)", "redux.sync.max.u32"),
+        ("bits", "u32", "tile::<8>().reduce_or(mine)", "redux.sync.or.b32"),
+        ("narrow", "i16", "warp().reduce_max(mine)", "redux.sync.max.s32"),
+    ];
+    let inspected =
+        build("redux", &kernels.map(|(name, element, expression, _)| (name, element, expression)));
+    for (name, _, _, instruction) in kernels {
+        let old = inspected.kernel("sm_75", name);
+        let steps = if name == "bits" { 3 } else { 5 };
+        assert_eq!((count(&old, "shfl.sync.bfly"), count(&old, "shfl")), (steps, steps), "{old}");
+        Shape { text: &old }.lacks("redux");
+        for arch in ["sm_80", "sm_90", "sm_100"] {
+            let new = inspected.kernel(arch, name);
+            assert_eq!((count(&new, instruction), count(&new, "shfl")), (1, 0), "{arch}: {new}");
+        }
+    }
+}
+
+#[test]
+fn commutative_reductions_choose_nothing() {
+    let kernels = [
+        ("sum", "f32", "warp().reduce_sum(mine)"),
+        ("product", "f64", "warp().reduce(mine, |a, b| a * b)"),
+        ("least", "f32", "warp().reduce_min(mine)"),
+    ];
+    let inspected = build("commutative", &kernels);
+    for (name, ..) in kernels {
+        let ptx = inspected.kernel("sm_80", name);
+        Shape { text: &ptx }.lacks("selp").lacks("shfl.sync.idx");
+    }
+}
+
+#[test]
+fn barriers_that_count_are_one_instruction() {
+    let kernels = [
+        ("count", "u32", "sync_count((), mine > 3).1", "bar.red.popc.u32"),
+        ("all", "u32", "u32::from(sync_all((), mine > 3).1)", "bar.red.and.pred"),
+        ("any", "u32", "u32::from(sync_any((), mine > 3).1)", "bar.red.or.pred"),
+    ];
+    let inspected =
+        build("barriers", &kernels.map(|(name, element, expression, _)| (name, element, expression)));
+    for (name, _, _, instruction) in kernels {
+        let ptx = inspected.kernel("sm_75", name);
+        assert_eq!((count(&ptx, instruction), count(&ptx, "bar.")), (1, 1), "{ptx}");
+    }
+}
