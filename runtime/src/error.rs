@@ -355,9 +355,9 @@ pub enum Error {
         /// The block's place in the grid.
         block: Dim3,
         /// One thread.
-        first: BarrierWait,
+        first: Box<BarrierWait>,
         /// Another thread, at another barrier.
-        second: BarrierWait,
+        second: Box<BarrierWait>,
     },
     /// Lanes of a warp wait for each other in different operations: the kernel is wrong, and on a GPU it hangs or its results are
     /// arbitrary.
@@ -372,9 +372,9 @@ pub enum Error {
         /// The block's place in the grid.
         block: Dim3,
         /// A thread that waits for other lanes.
-        first: BarrierWait,
+        first: Box<BarrierWait>,
         /// One of those, which waits elsewhere.
-        second: BarrierWait,
+        second: Box<BarrierWait>,
     },
     /// The operating system gave no stack for a thread of the CPU device.
     #[error(

@@ -114,10 +114,10 @@ fn many_rounds(rounds: u32, out: PerThread<u32>) {
     for round in 0..rounds {
         mine = warp.shuffle(mine, lane_index() + 1);
         // Every warp at its own pace, all together now and then.
-        if round % 8 == 0 {
+        if round.is_multiple_of(8) {
             sync(());
         }
-        if warp_index() % 2 == 0 {
+        if warp_index().is_multiple_of(2) {
             mine = warp.shuffle(mine, lane_index());
         }
     }

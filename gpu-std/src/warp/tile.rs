@@ -47,14 +47,7 @@ pub fn warp() -> Warp {
 /// ```
 ///
 /// ```compile_fail
-/// use gpu_std::prelude::*;
-///
-/// #[kernel]
-/// pub fn odd(out: PerThread<u32>) {
-///     for (_, out) in out {
-///         *out = tile::<12>().size();
-///     }
-/// }
+/// let _ = gpu_std::tile::<12>();
 /// ```
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -72,7 +65,7 @@ impl<const N: u32> WarpTile<N> {
         const { Self::CHECKED };
         let threads = threads_per_block();
         // The common case first, which a contract decides at compile time.
-        let size = if threads % N == 0 {
+        let size = if threads.is_multiple_of(N) {
             N
         } else {
             // Not 0, because this thread is one of them.

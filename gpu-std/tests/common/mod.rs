@@ -123,7 +123,9 @@ pub fn launch_blocks<K: Kernel>(
         let shared = Storage::new::<K>();
         let threads = usize::try_from(block.count()).unwrap();
         let barrier = Barrier::new(threads);
-        let wait = BarrierOnly(|| drop(barrier.wait()));
+        let wait = BarrierOnly(|| {
+            barrier.wait();
+        });
         let lent = &Lent((shared.start, &args));
         thread::scope(|scope| {
             for thread_index in positions(block) {

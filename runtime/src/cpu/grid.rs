@@ -113,6 +113,7 @@ fn error(kernel: &str, failure: Failure) -> Error {
             Error::KernelPanicked { kernel, message: panic.message, location: panic.location, block, thread }
         }
         Failure::Divergent { block, first, second } => {
+            let (first, second) = (Box::new(first), Box::new(second));
             if first.lanes.is_some() || second.lanes.is_some() {
                 Error::DivergentWarp { kernel, block, first, second }
             } else {

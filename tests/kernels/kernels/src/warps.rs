@@ -189,7 +189,7 @@ fn describe(group: Coalesced, mine: u32) -> [u32; 10] {
         group.shuffle(mine, 1),
         group.shuffle_up(mine, 1),
         group.try_shuffle_down(mine, 1).unwrap_or(u32::MAX),
-        group.ballot(mine % 2 == 0),
+        group.ballot(mine.is_multiple_of(2)),
         group.reduce_sum(mine),
         group.reduce(mine, |low, high| low.wrapping_mul(33).wrapping_add(high)),
         group.exclusive_scan(mine, 7, u32::wrapping_add),
@@ -343,7 +343,7 @@ pub fn barrier_votes_with_arrays(mut part: Shared<u32, 128>, out: PerThread<[u32
     for (i, element) in &mut part {
         *element = i as u32;
     }
-    let (part, count) = sync_count(part, thread_rank() % 3 == 0);
+    let (part, count) = sync_count(part, thread_rank().is_multiple_of(3));
     for (i, out) in out {
         *out = [part[127 - i % 128], count];
     }

@@ -301,8 +301,8 @@ fn tile_of(values: &[u32], rank: usize, first: u32, width: usize) -> [u32; 12] {
     let before: u32 = values[..rank].iter().sum();
     let of = |rank: Option<usize>| rank.and_then(|rank| values.get(rank)).copied().unwrap_or(u32::MAX);
     let all = values.iter().all(|x| x % 8 != 0);
-    let any = values.iter().any(|x| x % 8 == 0);
-    let uniform = values.iter().all(|x| (x % 8 == 0) == (mine % 8 == 0));
+    let any = values.iter().any(|x| x.is_multiple_of(8));
+    let uniform = values.iter().all(|x| x.is_multiple_of(8) == mine.is_multiple_of(8));
     let same = values.iter().all(|x| x / 8 == mine / 8);
     [
         values.len() as u32,
@@ -312,7 +312,7 @@ fn tile_of(values: &[u32], rank: usize, first: u32, width: usize) -> [u32; 12] {
         of(rank.checked_sub(1)),
         of(Some(rank + 1)),
         of(Some(rank ^ (width / 2))),
-        mask(values.iter().map(|x| x % 2 == 0)),
+        mask(values.iter().map(|x| x.is_multiple_of(2))),
         mask(values.iter().map(|x| x % 4 == mine % 4)),
         before + mine,
         before + 100,
@@ -354,7 +354,7 @@ matches! {
     equal_u64_are_found match_u64 u64, |i| (i as u64) << 40;
     equal_i64_are_found match_i64 i64, |i| -(i as i64);
     equal_f64_are_found_by_their_bits match_f64 f64, |i| if i == 0 { -0.0 } else { i as f64 - 1.0 };
-    equal_u128_are_found match_u128 u128, |i| (i as u128 % 7) << 100 | i as u128 / 7;
+    equal_u128_are_found match_u128 u128, |i| ((i as u128 % 7) << 100) | (i as u128 / 7);
     equal_structs_are_found match_mixed Mixed, |i| Mixed { half: i as i16 % 2, wide: i as u64 / 2, ..Mixed::default() };
 }
 
@@ -411,7 +411,7 @@ fn group_of(members: &[(u32, u32)], rank: usize) -> [u32; 10] {
         value(Some(1)).unwrap_or(mine),
         value(rank.checked_sub(1)).unwrap_or(mine),
         value(Some(rank + 1)).unwrap_or(u32::MAX),
-        mask(values().map(|x| x % 2 == 0)),
+        mask(values().map(|x| x.is_multiple_of(2))),
         values().sum(),
         // The order of the tree shows in this one: neighbours first.
         tree(values().collect()),
@@ -425,7 +425,10 @@ fn tree(mut values: Vec<u32>) -> u32 {
         let pairs = values.chunks(2);
         values = pairs
             .map(|pair| {
-                pair.iter().copied().reduce(|low, high| low.wrapping_mul(33).wrapping_add(high)).unwrap()
+                pair.iter()
+                    .copied()
+                    .reduce(|low, high| low.wrapping_mul(33).wrapping_add(high))
+                    .expect("a pair")
             })
             .collect();
     }
@@ -510,8 +513,8 @@ fn lanes_that_have_ended_hold_nobody_up() {
             module.launch(warps::some_have_ended, Grid::new(1, 64), (stay, &mut out))?;
             let present = u32::MAX >> (32 - stay);
             for (i, found) in (0..).zip(out.to_vec()?) {
-                let lane = i % 32;
-                let same = if lane % 2 == 0 { 0x5555_5555 } else { 0xaaaa_aaaa };
+                let lane: u32 = i % 32;
+                let same = if lane.is_multiple_of(2) { 0x5555_5555 } else { 0xaaaa_aaaa };
                 let expected = if lane < stay { [present, 1, same & present, stay / 2] } else { [0; 4] };
                 assert_eq!(found, expected, "thread {i}, {stay} stay");
             }
