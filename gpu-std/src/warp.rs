@@ -37,7 +37,7 @@ pub use arithmetic::{LaneBits, LaneNumber};
 pub use coalesced::{Coalesced, coalesced};
 pub use element::WarpElement;
 pub use group::LaneGroup;
-pub use tile::{WarpTile, Warp, tile, warp};
+pub use tile::{Warp, WarpTile, tile, warp};
 
 use crate::{thread_rank, threads_per_block};
 

@@ -158,10 +158,10 @@ fn a_panic_between_operations_ends_the_launch() {
 
 #[kernel]
 fn converges_in_a_loop(counts: &[Atomic<u32>]) {
-    for i in 0..=lane_index() as usize {
+    for count in counts.iter().take(lane_index() as usize + 1) {
         let together = coalesced();
         if together.is_leader() {
-            counts[i].store(together.size());
+            count.store(together.size());
         }
     }
 }
