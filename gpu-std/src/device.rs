@@ -7,6 +7,8 @@ use core::{cell::UnsafeCell, mem::MaybeUninit};
 
 use crate::Contract;
 
+mod panic;
+
 /// What the linker reads about an entry.
 #[derive(Debug)]
 #[repr(C)]

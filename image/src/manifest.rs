@@ -18,6 +18,10 @@ pub struct Manifest {
     pub crate_name: String,
     /// Its kernels, sorted by name.
     pub kernels: Vec<Kernel>,
+    /// The functions that format values in the messages of panics, such as `<u32 as core::fmt::Display>::fmt`: records
+    /// of panics name them by their place here.
+    #[serde(default)]
+    pub formatters: Vec<String>,
     /// What built it.
     pub toolchain: Toolchain,
     /// Why there is no code in this image, if there is none: set when the build ran under a tool that needs no
@@ -31,6 +35,7 @@ impl Manifest {
         Self {
             crate_name: crate_name.into(),
             kernels: Vec::new(),
+            formatters: Vec::new(),
             toolchain: Toolchain::default(),
             no_code: None,
         }

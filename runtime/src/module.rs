@@ -103,7 +103,9 @@ impl Module {
                         manifest.crate_name
                     )
                 };
-                Some(CudaModule::load(gpu, code.bytes(), &what)?)
+                let mut code = CudaModule::load(gpu, code.bytes(), &what)?;
+                code.listen(manifest)?;
+                Some(code)
             }
         };
         let checked = RwLock::default();

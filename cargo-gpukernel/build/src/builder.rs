@@ -8,7 +8,7 @@ use std::{
 use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
-    BuildInput, Emit, Error, Options, guard, pipeline,
+    BuildInput, Emit, Error, Options, Panics, Profile, guard, pipeline,
     toolchain::{FindOptions, Settings, Toolchain},
 };
 
@@ -32,6 +32,8 @@ pub struct Builder {
     crate_dir: PathBuf,
     archs: Option<Vec<Arch>>,
     contraction: Option<bool>,
+    profile: Option<Profile>,
+    panics: Option<Panics>,
     features: Vec<String>,
     emit: Vec<Emit>,
 }
@@ -43,6 +45,8 @@ impl Builder {
             crate_dir: crate_dir.into(),
             archs: None,
             contraction: None,
+            profile: None,
+            panics: None,
             features: Vec::new(),
             emit: Vec::new(),
         }
@@ -60,6 +64,18 @@ impl Builder {
         self
     }
 
+    /// Builds for this, whatever the profile of the program.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// What a panic in a kernel does, whatever the crate chooses.
+    pub fn panics(mut self, panics: Panics) -> Self {
+        self.panics = Some(panics);
+        self
+    }
+
     /// Turns features of the kernel crate on.
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
         self.features = features.into_iter().map(Into::into).collect();
@@ -73,6 +89,9 @@ impl Builder {
     }
 
     /// Builds, and tells cargo when to build again.
+    ///
+    /// Kernels follow the profile of the program: in a dev build they check for overflow and run debug assertions, and panics have
+    /// their message. They are optimised in any case.
     ///
     /// Under tools that only look at code (clippy, rust-analyzer, docs.rs), the image holds no code and says so.
     ///
@@ -101,6 +120,8 @@ impl Builder {
             options: Options {
                 archs: self.archs.unwrap_or(chosen.archs),
                 contraction: self.contraction.unwrap_or(chosen.contraction),
+                profile: self.profile.unwrap_or_else(|| profile(env::var("PROFILE").ok().as_deref())),
+                panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
                 emit: self.emit,
             },
@@ -134,6 +155,11 @@ fn variable(name: &'static str) -> Result<std::ffi::OsString, Error> {
     env::var_os(name).ok_or(Error::NotABuildScript(name))
 }
 
+/// What cargo builds for: `PROFILE` is `debug` in the profile `dev` and in those that inherit from it, such as `test`.
+fn profile(variable: Option<&str>) -> Profile {
+    if variable == Some("debug") { Profile::Dev } else { Profile::Release }
+}
+
 /// The image is named after the folder, as `gpukernel::image!` names it.
 fn image_name(crate_dir: &Path) -> String {
     let name = crate_dir.file_name().unwrap_or_default().to_string_lossy();
@@ -159,6 +185,13 @@ fn write_empty_image(path: &Path, crate_dir: &Path, reason: String) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kernels_follow_the_profile_of_the_program() {
+        assert_eq!(profile(Some("debug")), Profile::Dev);
+        assert_eq!(profile(Some("release")), Profile::Release);
+        assert_eq!(profile(None), Profile::Release);
+    }
 
     #[test]
     fn device_code_is_built_beside_the_profiles() {

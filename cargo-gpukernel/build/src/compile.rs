@@ -14,7 +14,7 @@ use std::{
 use cargo_metadata::{Message, MetadataCommand, TargetKind};
 
 use crate::{
-    Options, guard,
+    Options, Profile, guard,
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
@@ -159,7 +159,14 @@ fn cargo(input: &CompileInput<'_>) -> Command {
         // Macros run for a moment and take seconds to build: what they are built with is not what kernels are.
         .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG", "false")
-        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_CODEGEN_UNITS", "16");
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OVERFLOW_CHECKS", "false")
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG_ASSERTIONS", "false");
+    // cargo keeps what it builds with other checks apart, so that both kinds can take turns.
+    let checks = if input.options.profile == Profile::Dev { "true" } else { "false" };
+    command
+        .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks)
+        .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks);
     if !input.options.features.is_empty() {
         command.arg("--features").arg(input.options.features.join(","));
     }

@@ -42,6 +42,6 @@ pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
 pub use link::{LinkError, UndefinedSymbol};
 pub use llvm::LlvmError;
-pub use options::{Emit, Options};
+pub use options::{Emit, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::Timings;

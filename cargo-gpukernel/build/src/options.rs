@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use gpukernel_image::Arch;
 use serde::Deserialize;
 
-use crate::Error;
+use crate::{Error, link::Recording};
 
 /// How kernels are compiled.
 ///
@@ -23,6 +23,10 @@ pub struct Options {
     pub archs: Vec<Arch>,
     /// Whether a·b+c may be computed with one rounding, as nvcc does by default.
     pub contraction: bool,
+    /// What is checked, and what is known of a panic.
+    pub profile: Profile,
+    /// What a panic in a kernel does.
+    pub panics: Panics,
     /// Features of the kernel crate to turn on.
     pub features: Vec<String>,
     /// What to keep beside the image, for people to read.
@@ -30,11 +34,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Machine code for Turing, Ampere, Hopper and Blackwell (compute capability 7.5, 8.0, 9.0 and 10.0), contraction on.
+    /// Machine code for Turing, Ampere, Hopper and Blackwell (compute capability 7.5, 8.0, 9.0 and 10.0), contraction on, a release build.
     fn default() -> Self {
         Self {
             archs: vec![Arch::new(7, 5), Arch::new(8, 0), Arch::new(9, 0), Arch::new(10, 0)],
             contraction: true,
+            profile: Profile::Release,
+            panics: Panics::Record,
             features: Vec::new(),
             emit: Vec::new(),
         }
@@ -48,6 +54,7 @@ impl Options {
     /// [package.metadata.gpukernel]
     /// archs = ["sm_80", "sm_90"]
     /// fp-contract = "off"          # or "fast", the default
+    /// panic = "trap"               # or "record", the default
     /// ```
     ///
     /// # Errors
@@ -67,9 +74,40 @@ impl Options {
         Ok(Self {
             archs: chosen.archs.unwrap_or(default.archs),
             contraction: chosen.fp_contract != Some(FpContract::Off),
+            panics: chosen.panic.unwrap_or_default(),
             ..default
         })
     }
+
+    /// How much of a panic the code records.
+    pub(crate) fn recording(&self) -> Recording {
+        match (self.panics, self.profile) {
+            (Panics::Trap, _) => Recording::Trap,
+            (Panics::Record, Profile::Release) => Recording::Place,
+            (Panics::Record, Profile::Dev) => Recording::Message,
+        }
+    }
+}
+
+/// What kernels are built for. Both are optimised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// With overflow checks and debug assertions, and with the messages of panics.
+    Dev,
+    /// For speed alone. Of a panic the place is known.
+    #[default]
+    Release,
+}
+
+/// What a panic in a kernel does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Panics {
+    /// It ends its thread, and is an error of the next call that waits for the device, which stays usable.
+    #[default]
+    Record,
+    /// It traps: the device is lost to the process, and nothing is known of the panic.
+    Trap,
 }
 
 /// The table of a kernel crate.
@@ -78,6 +116,7 @@ impl Options {
 struct Table {
     archs: Option<Vec<Arch>>,
     fp_contract: Option<FpContract>,
+    panic: Option<Panics>,
     /// For `cargo gpukernel bundle`, which reads it itself.
     #[serde(rename = "bundle")]
     _bundle: Option<toml::Value>,
@@ -131,6 +170,8 @@ mod tests {
         let table = parse(text).unwrap();
         assert_eq!(table.archs, Some(vec!["sm_90a".parse().unwrap()]));
         assert_eq!(table.fp_contract, Some(FpContract::Off));
+        let table = parse("[package.metadata.gpukernel]\npanic = \"trap\"\n").unwrap();
+        assert_eq!(table.panic, Some(Panics::Trap));
         assert_eq!(parse("[package]\nname = \"k\"").unwrap(), Table::default());
     }
 
@@ -143,6 +184,7 @@ mod tests {
             "`hopper` is not a GPU architecture; write it like `sm_90` (compute capability 9.0) or `sm_90a`"
         );
         assert_eq!(message("fp-contract = \"on\""), "unknown variant `on`, expected `off` or `fast`");
+        assert_eq!(message("panic = \"abort\""), "unknown variant `abort`, expected `record` or `trap`");
         assert!(message("arch = \"sm_90\"").contains("unknown field `arch`, expected one of `archs`"));
     }
 }

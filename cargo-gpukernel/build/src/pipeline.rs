@@ -99,6 +99,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         libdevice: toolchain.cuda.get(CudaPart::Libdevice).map(|tool| tool.path.clone()),
         lowest,
         contraction: options.contraction,
+        panics: options.recording(),
     };
     let want_text = options.emit.contains(&Emit::LlvmIr);
     let linked = link::link(llvm, &link_input, want_text, &mut timings)?;
@@ -114,6 +115,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
 
     let mut manifest = Manifest::new(name.clone());
     manifest.kernels = linked.kernels;
+    manifest.formatters = linked.formatters;
     manifest.toolchain = gpukernel_image::Toolchain {
         rustc: rustc.verbose_version.lines().next().unwrap_or_default().to_owned(),
         llvm: rustc.llvm_version.to_string(),

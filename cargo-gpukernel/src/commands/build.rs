@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::ExitCode};
 use anyhow::Context;
 use cargo_metadata::Package;
 use clap::{ValueEnum, builder::PossibleValue};
-use gpukernel_build::{Arch, BuildInput, Built, Emit, Manifest, Options, Timings};
+use gpukernel_build::{Arch, BuildInput, Built, Emit, Manifest, Options, Profile, Timings};
 
 use crate::{
     cargo,
@@ -66,16 +66,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
          depend on `gpukernel`",
         workspace.root()
     );
-    if args.cargo.release || args.cargo.profile.is_some() {
-        status::warn(
-            "kernels are always compiled for speed; `--release` and `--profile` change nothing here",
-        );
-    }
+    let profile = profile_of(&args.cargo);
     let toolchain = setup::ensure()?;
     for package in crates {
-        status::step("Compiling", format_args!("{} for NVIDIA GPUs", package.name));
+        status::step("Compiling", format_args!("{} for NVIDIA GPUs ({})", package.name, word(profile)));
         let folder = workspace.target_dir().join("gpukernel");
-        let built = input(args, package, folder.as_std_path())
+        let built = input(args, package, folder.as_std_path(), profile)
             .and_then(|input| gpukernel_build::build(&input, &toolchain))
             .with_context(|| format!("cannot build the kernel crate `{}`", package.name))?;
         present(package, &built, args.timings)?;
@@ -83,14 +79,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// As cargo chooses: a dev build unless another is asked for. Of profiles with names of their own, none is known to be one.
+fn profile_of(options: &cargo::Options) -> Profile {
+    match options.profile.as_deref() {
+        Some("dev" | "test") => Profile::Dev,
+        None if !options.release => Profile::Dev,
+        _ => Profile::Release,
+    }
+}
+
+fn word(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Dev => "dev: checks for overflow, messages of panics; `--release` for speed alone",
+        Profile::Release => "release",
+    }
+}
+
 /// Device code is built in the folder that build scripts use too, so that nothing is compiled twice.
-fn input(args: &Args, package: &Package, folder: &Path) -> Result<BuildInput, gpukernel_build::Error> {
+fn input(
+    args: &Args,
+    package: &Package,
+    folder: &Path,
+    profile: Profile,
+) -> Result<BuildInput, gpukernel_build::Error> {
     let mut options = Options::of_crate(package.manifest_path.as_std_path())?;
     if !args.arch.is_empty() {
         options.archs.clone_from(&args.arch);
     }
     options.emit = args.emit.iter().map(|kind| kind.0).collect();
     options.contraction &= !args.no_contraction;
+    options.profile = profile;
     options.features = args.cargo.features.clone();
     Ok(BuildInput {
         crate_path: package.manifest_path.clone().into(),
@@ -147,6 +165,17 @@ fn steps(timings: &Timings) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_profile_is_the_one_that_cargo_would_take() {
+        let of = |release, profile: Option<&str>| {
+            profile_of(&cargo::Options { release, profile: profile.map(str::to_owned), ..Default::default() })
+        };
+        assert_eq!(of(false, None), Profile::Dev);
+        assert_eq!(of(false, Some("dev")), Profile::Dev);
+        assert_eq!(of(true, None), Profile::Release);
+        assert_eq!(of(false, Some("release")), Profile::Release);
+    }
 
     #[test]
     fn every_kind_of_file_has_a_word() {

@@ -14,6 +14,7 @@ use gpukernel_image::Arch;
 
 use super::{
     driver::{self, Presence},
+    reports::Inbox,
     stream::CudaStream,
 };
 use crate::{DriverError, Error, Limits, Result};
@@ -30,6 +31,7 @@ pub(crate) struct CudaDevice {
     arch: Arch,
     limits: Limits,
     default_stream: OnceLock<Arc<CudaStream>>,
+    inbox: Inbox,
     /// The first error that broke the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -126,6 +128,7 @@ impl CudaDevice {
             arch,
             limits,
             default_stream: OnceLock::new(),
+            inbox: Inbox::default(),
             lost: OnceLock::new(),
         })
     }
@@ -186,11 +189,37 @@ impl CudaDevice {
         }
     }
 
+    /// Waits until all work is done, and returns what kernels have told that is an error.
     pub(crate) fn synchronize(&self) -> Result<()> {
+        self.wait()?;
+        self.told()
+    }
+
+    /// Waits until all work is done.
+    pub(super) fn wait(&self) -> Result<()> {
         self.bind()?;
         // SAFETY: a context is current.
         let result = unsafe { sys::cuCtxSynchronize() };
         self.check("cuCtxSynchronize", result)
+    }
+
+    /// What kernels tell the host.
+    pub(super) fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// An error if kernels have told one, for a call that has waited for some.
+    pub(super) fn told(&self) -> Result<()> {
+        self.inbox.check(self)
+    }
+
+    /// Bytes of the device's memory; `None` if they cannot be read.
+    pub(super) fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        let mut read = vec![0; bytes];
+        self.bind().ok()?;
+        // SAFETY: there is room for the bytes. The driver checks that the address is memory of the device.
+        let result = unsafe { sys::cuMemcpyDtoH_v2(read.as_mut_ptr().cast(), address, bytes) };
+        self.check("cuMemcpyDtoH", result).ok().map(|()| read)
     }
 
     /// Memory that a new allocation could have: what the driver calls free, and what the pool keeps without using it.

@@ -54,7 +54,8 @@ impl CudaEvent {
         self.device.bind()?;
         // SAFETY: the event is alive.
         let result = unsafe { sys::cuEventSynchronize(self.raw) };
-        self.device.check("cuEventSynchronize", result)
+        self.device.check("cuEventSynchronize", result)?;
+        self.device.told()
     }
 
     pub(crate) fn is_done(&self) -> Result<bool> {

@@ -88,7 +88,7 @@ impl Memory {
         };
         // This call takes memory of the pool too, but then does not wait for work that uses it (CUDA C++ Programming Guide,
         // "Stream Ordered Memory Allocator", on `cudaFree`).
-        if freed.is_none() && self.device.synchronize().is_ok() {
+        if freed.is_none() && self.device.wait().is_ok() {
             // SAFETY: as above; all work of the context is done.
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
@@ -107,7 +107,7 @@ impl CudaDevice {
         let address = match self.try_allocate(stream, bytes) {
             // Memory that was freed on other streams comes back when they are done.
             Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) if bytes <= self.total_bytes() => {
-                self.synchronize()?;
+                self.wait()?;
                 self.try_allocate(stream, bytes)
             }
             first => first,

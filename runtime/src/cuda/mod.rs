@@ -9,6 +9,8 @@ mod driver;
 mod event;
 mod memory;
 mod module;
+mod panic;
+mod reports;
 mod stream;
 
 pub(crate) use device::CudaDevice;

@@ -3,15 +3,17 @@
 use std::{
     ffi::{CStr, CString, c_int, c_uint, c_void},
     ptr,
+    sync::Arc,
 };
 
 use cudarc::driver::sys::{
-    self, CUfunction, CUfunction_attribute as FunctionAttribute, CUjit_option as JitOption, CUmodule,
-    CUresult,
+    self, CUdeviceptr, CUfunction, CUfunction_attribute as FunctionAttribute, CUjit_option as JitOption,
+    CUmodule, CUresult,
 };
 use gpu_std::Dim3;
+use gpukernel_image::Manifest;
 
-use super::{CudaDevice, CudaStream, driver};
+use super::{CudaDevice, CudaStream, driver, reports::Reports};
 use crate::{Error, Result};
 
 /// The driver's compiler writes at most this much of its log. Its messages about one module are rarely longer.
@@ -21,6 +23,8 @@ const LOG_BYTES: usize = 16 << 10;
 pub(crate) struct CudaModule {
     device: &'static CudaDevice,
     raw: CUmodule,
+    /// What its kernels tell, if they were made to.
+    reports: Option<Arc<Reports>>,
 }
 
 // SAFETY: a module is a handle that any thread may use.
@@ -72,7 +76,30 @@ impl CudaModule {
                 CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().trim_end().to_owned();
             return Err(Error::Load { device: device.describe(), what: what(), source, log });
         }
-        Ok(Self { device, raw })
+        Ok(Self { device, raw, reports: None })
+    }
+
+    /// Listens to what the kernels of an image tell the host.
+    pub(crate) fn listen(&mut self, manifest: &Manifest) -> Result<()> {
+        self.reports = Reports::new(self, manifest)?;
+        if let Some(reports) = &self.reports {
+            self.device.inbox().add(reports);
+        }
+        Ok(())
+    }
+
+    /// The address of a variable of this size; `None` if the module has none of this name.
+    pub(super) fn variable(&self, name: &str, bytes: usize) -> Result<Option<CUdeviceptr>> {
+        let Ok(name) = CString::new(name) else { return Ok(None) };
+        self.device.bind()?;
+        let (mut address, mut found) = (0, 0);
+        // SAFETY: the module is loaded, the name ends in a NUL, and the pointers are to live numbers.
+        match unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut found, self.raw, name.as_ptr()) } {
+            CUresult::CUDA_ERROR_NOT_FOUND => Ok(None),
+            result => {
+                self.device.check("cuModuleGetGlobal", result).map(|()| (found == bytes).then_some(address))
+            }
+        }
     }
 
     pub(crate) fn device(&self) -> &'static CudaDevice {
@@ -101,7 +128,10 @@ impl CudaModule {
 impl Drop for CudaModule {
     fn drop(&mut self) {
         // Its kernels may still run, and the driver does not say that it waits for them.
-        if self.device.synchronize().is_ok() {
+        if self.device.wait().is_ok() {
+            if let Some(reports) = &self.reports {
+                self.device.inbox().remove(reports, self.device);
+            }
             // SAFETY: nobody uses the module any more. An error cannot be told from here.
             let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }

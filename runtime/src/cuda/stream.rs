@@ -41,7 +41,8 @@ impl CudaStream {
         self.device.bind()?;
         // SAFETY: the stream is alive, and its context is current.
         let result = unsafe { sys::cuStreamSynchronize(self.raw) };
-        self.device.check("cuStreamSynchronize", result)
+        self.device.check("cuStreamSynchronize", result)?;
+        self.device.told()
     }
 
     /// Delays what is queued from now on until the event is done.

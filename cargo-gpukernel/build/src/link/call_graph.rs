@@ -23,7 +23,8 @@ pub(super) fn reached_by<'c>(entries: impl IntoIterator<Item = Value<'c>>) -> Ha
     reached
 }
 
-fn mentioned_functions<'c>(function: Value<'c>) -> Vec<Value<'c>> {
+/// The functions that the instructions of a function mention.
+pub(super) fn mentioned_functions<'c>(function: Value<'c>) -> Vec<Value<'c>> {
     let mut functions = Vec::new();
     let mut seen = HashSet::new();
     let mut to_do: Vec<Value<'c>> =

@@ -1,4 +1,4 @@
-//! Step 12: the optimised module goes in, the PTX of each architecture comes out, in parallel. What differs between
+//! Step 13: the optimised module goes in, the PTX of each architecture comes out, in parallel. What differs between
 //! architectures is settled here ([`arch`]).
 
 use std::thread;

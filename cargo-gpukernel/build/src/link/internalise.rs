@@ -1,7 +1,7 @@
 //! Step 7: nothing but kernels is visible from outside, so that everything else may be inlined, changed or dropped.
 //! It also lets code generation rename what has dots in its name, which PTX does not allow.
 
-use super::{entries::Entry, shared};
+use super::{entries::Entry, panics, shared};
 use crate::llvm::{Linkage, Module};
 
 /// Makes every definition internal that is not a kernel.
@@ -16,7 +16,8 @@ pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
     }
     let functions = module.functions().into_iter().filter(|function| !is_kernel(*function));
     for value in functions.chain(globals) {
-        if !value.is_declaration() && !value.name().starts_with("llvm.") {
+        // The runtime finds the record by its name.
+        if !value.is_declaration() && !value.name().starts_with("llvm.") && !panics::is_record(value) {
             value.set_linkage(Linkage::Internal);
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! 1. [`collect`]: the modules of the kernel crate and its dependencies
 //! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts
-//! 3. [`panics`]: panics become traps
+//! 3. [`panics`]: panics become calls that record them, or traps
 //! 4. [`lowering`]: what NVPTX has no instruction for becomes calls
 //!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, and 3 and 4 for that
 //! 5. [`contraction`]: a·b+c may become one instruction
@@ -14,8 +14,9 @@
 //! 8. [`ranges`]: contracts become ranges of the indices
 //! 9. [`optimise`], and [`copies`] of what it left
 //! 10. [`shared`]: statics of shared memory move to its address space
-//! 11. [`undefined`]: what is still missing is an error
-//! 12. [`emit`]: PTX per architecture, in parallel
+//! 11. [`panics`] again: the calls become code
+//! 12. [`undefined`]: what is still missing is an error
+//! 13. [`emit`]: PTX per architecture, in parallel
 
 mod arch;
 mod call_graph;
@@ -44,6 +45,7 @@ use crate::{
 };
 
 pub(crate) use emit::emit_ptx;
+pub(crate) use panics::Recording;
 
 /// What is linked.
 pub(crate) struct LinkInput {
@@ -57,6 +59,8 @@ pub(crate) struct LinkInput {
     pub(crate) lowest: Arch,
     /// Whether a·b+c may be computed with one rounding.
     pub(crate) contraction: bool,
+    /// What a panic does.
+    pub(crate) panics: Recording,
 }
 
 /// What came out.
@@ -67,6 +71,8 @@ pub(crate) struct Linked {
     pub(crate) text: Option<String>,
     /// Its kernels; resources come later, from ptxas.
     pub(crate) kernels: Vec<Kernel>,
+    /// The functions that format values in the messages of panics, by the numbers that stand for them.
+    pub(crate) formatters: Vec<String>,
 }
 
 /// Linking failed.
@@ -153,13 +159,14 @@ pub(crate) fn link(
     let machine = TargetMachine::new(&context, &input.lowest.to_string())?;
 
     let module = timings.step("read bitcode", || collect::collect(&context, &input.crates))?;
+    let mut formatters = panics::Formatters::default();
     let kernels = timings.step("link libraries", || {
         let kernels = entries::find_and_mark(&module)?;
-        panics::trap_on_panic(&module);
+        panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
         collect::add_needed(&context, &module, &input.sysroot)?;
         // Again, for what was added.
-        panics::trap_on_panic(&module);
+        panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
         if input.contraction {
             contraction::allow(&module);
@@ -176,6 +183,7 @@ pub(crate) fn link(
         optimise::optimise(&module, &machine)?;
         shared::move_to_shared_memory(&module);
         optimise::optimise_address_spaces(&module, &machine)?;
+        panics::record(&context, &module, &kernels, &machine)?;
         loops::branch_back(&module);
         Ok::<_, LinkError>(())
     })?;
@@ -185,5 +193,6 @@ pub(crate) fn link(
         bitcode: module.to_bitcode(),
         text: want_text.then(|| module.to_text()),
         kernels: kernels.into_iter().map(|entry| entry.describe(&module)).collect(),
+        formatters: formatters.into_names(),
     })
 }

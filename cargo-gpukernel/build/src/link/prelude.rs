@@ -8,13 +8,14 @@ mod atomics;
 use std::{fs, path::Path};
 
 use super::LinkError;
-use crate::llvm::{Context, Module};
+use crate::llvm::{Context, Linkage, LlvmError, Module};
 
 /// What every piece starts with.
 const HEADER: &str = include_str!("prelude/header.ll");
 
 /// The pieces. None needs another. Those of [`atomics`] are written when they are needed.
 const PIECES: &[&str] = &[
+    PANICS,
     include_str!("prelude/arch.ll"),
     include_str!("prelude/index.ll"),
     include_str!("prelude/barrier.ll"),
@@ -27,6 +28,9 @@ const PIECES: &[&str] = &[
     include_str!("prelude/clock.ll"),
     include_str!("prelude/exit.ll"),
 ];
+
+/// Among them, what panics need: linked once more when the optimiser is done.
+const PANICS: &str = include_str!("prelude/panic.ll");
 
 const OPERATION: &str = "__gpukernel_";
 
@@ -44,9 +48,9 @@ pub(super) fn link<'c>(
         .filter(|name| name.starts_with(OPERATION))
         .collect();
     let link = |piece: &str| {
-        let prelude = Module::from_text(context, &format!("{HEADER}{piece}"), "the gpukernel prelude")?;
+        let prelude = Module::from_text(context, &format!("{HEADER}{piece}"), NAME)?;
         prelude.set_target_like(module);
-        module.link_needed(prelude, "the gpukernel prelude")
+        module.link_needed(prelude, NAME)
     };
     for piece in PIECES {
         // Most kernels need few of them, and parsing takes longer than this search.
@@ -74,6 +78,28 @@ pub(super) fn link<'c>(
     }
     Ok(())
 }
+
+/// Links all that panics need, for an optimised module.
+pub(super) fn link_panics<'c>(context: &'c Context, module: &Module<'c>) -> Result<(), LlvmError> {
+    let prelude = Module::from_text(context, &format!("{HEADER}{PANICS}"), NAME)?;
+    prelude.set_target_like(module);
+    // Variables may be there already; of functions nothing is left when the optimiser is done.
+    for variable in prelude.globals() {
+        if !variable.is_local() {
+            variable.set_linkage(Linkage::OnDemand);
+        }
+    }
+    let brought = prelude.functions().into_iter().filter(|function| !function.is_declaration());
+    let brought: Vec<_> = brought.map(|function| function.name()).collect();
+    module.link(prelude, NAME)?;
+    for function in brought.iter().filter_map(|name| module.function(name)) {
+        function.set_linkage(Linkage::Internal);
+    }
+    Ok(())
+}
+
+/// What messages call the prelude.
+const NAME: &str = "the gpukernel prelude";
 
 /// Whether a function is brought by this step.
 pub(super) fn brings(name: &str) -> bool {

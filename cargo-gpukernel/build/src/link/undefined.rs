@@ -1,4 +1,4 @@
-//! Step 11: functions that kernels still need and no library has are an error that names them and the kernels.
+//! Step 12: functions that kernels still need and no library has are an error that names them and the kernels.
 
 use super::{LinkError, UndefinedSymbol, call_graph, entries::Entry, prelude};
 use crate::llvm::Module;

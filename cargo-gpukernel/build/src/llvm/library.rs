@@ -125,6 +125,7 @@ functions! {
     LLVMGetNextFunction(*mut LLVMValue) -> *mut LLVMValue;
     LLVMAddFunction(*mut LLVMModule, *const c_char, *mut LLVMType) -> *mut LLVMValue;
     LLVMGetNamedFunction(*mut LLVMModule, *const c_char) -> *mut LLVMValue;
+    LLVMDeleteFunction(*mut LLVMValue);
     LLVMSetFunctionCallConv(*mut LLVMValue, c_uint);
     LLVMCountParams(*mut LLVMValue) -> c_uint;
     LLVMGetParam(*mut LLVMValue, c_uint) -> *mut LLVMValue;
@@ -149,6 +150,7 @@ functions! {
     LLVMIsACallInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetCalledValue(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetInstructionOpcode(*mut LLVMValue) -> c_int;
+    LLVMGetInstructionParent(*mut LLVMValue) -> *mut LLVMBasicBlock;
     LLVMInstructionEraseFromParent(*mut LLVMValue);
     LLVMCanValueUseFastMathFlags(*mut LLVMValue) -> c_int;
     LLVMGetFastMathFlags(*mut LLVMValue) -> c_uint;
@@ -177,11 +179,16 @@ functions! {
     LLVMGetUndef(*mut LLVMType) -> *mut LLVMValue;
     LLVMConstAddrSpaceCast(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
     LLVMConstInt(*mut LLVMType, c_ulonglong, c_int) -> *mut LLVMValue;
+    LLVMConstPointerNull(*mut LLVMType) -> *mut LLVMValue;
+    LLVMConstIntToPtr(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
+    LLVMVoidTypeInContext(*mut LLVMContext) -> *mut LLVMType;
     LLVMInt32TypeInContext(*mut LLVMContext) -> *mut LLVMType;
     LLVMIntTypeInContext(*mut LLVMContext, c_uint) -> *mut LLVMType;
     LLVMVectorType(*mut LLVMType, c_uint) -> *mut LLVMType;
     LLVMIsAConstantInt(*mut LLVMValue) -> *mut LLVMValue;
     LLVMConstIntGetZExtValue(*mut LLVMValue) -> c_ulonglong;
+    LLVMInt64TypeInContext(*mut LLVMContext) -> *mut LLVMType;
+    LLVMPointerTypeInContext(*mut LLVMContext, c_uint) -> *mut LLVMType;
     LLVMABISizeOfType(*mut LLVMTargetData, *mut LLVMType) -> c_ulonglong;
     LLVMABIAlignmentOfType(*mut LLVMTargetData, *mut LLVMType) -> c_uint;
 
@@ -192,9 +199,9 @@ functions! {
     LLVMAddAttributeAtIndex(*mut LLVMValue, c_uint, *mut LLVMAttribute);
     LLVMRemoveCallSiteEnumAttribute(*mut LLVMValue, c_uint, c_uint);
     LLVMGetCallSiteEnumAttribute(*mut LLVMValue, c_uint, c_uint) -> *mut LLVMAttribute;
-    LLVMGetEnumAttributeValue(*mut LLVMAttribute) -> u64;
     LLVMAddCallSiteAttribute(*mut LLVMValue, c_uint, *mut LLVMAttribute);
     LLVMGetEnumAttributeAtIndex(*mut LLVMValue, c_uint, c_uint) -> *mut LLVMAttribute;
+    LLVMGetEnumAttributeValue(*mut LLVMAttribute) -> u64;
     LLVMGetTypeAttributeValue(*mut LLVMAttribute) -> *mut LLVMType;
     LLVMRemoveEnumAttributeAtIndex(*mut LLVMValue, c_uint, c_uint);
     LLVMGetStringAttributeAtIndex(*mut LLVMValue, c_uint, *const c_char, c_uint) -> *mut LLVMAttribute;
@@ -211,10 +218,12 @@ functions! {
     LLVMBuildGEP2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildICmp(*mut LLVMBuilder, c_int, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;
+    LLVMBuildPhi(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;
+    LLVMAddIncoming(*mut LLVMValue, *mut *mut LLVMValue, *mut *mut LLVMBasicBlock, c_uint);
     LLVMBuildUnreachable(*mut LLVMBuilder) -> *mut LLVMValue;
     LLVMLookupIntrinsicID(*const c_char, usize) -> c_uint;
     LLVMGetIntrinsicDeclaration(*mut LLVMModule, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMValue;
-    LLVMIntrinsicGetType(*mut LLVMContext, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMType;
 
     LLVMGetTargetFromTriple(*const c_char, *mut *mut LLVMTarget, *mut *mut c_char) -> c_int;
     LLVMCreateTargetMachine(*mut LLVMTarget, *const c_char, *const c_char, *const c_char, c_int, c_int, c_int) -> *mut LLVMTargetMachine;

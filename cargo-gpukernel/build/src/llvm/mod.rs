@@ -5,6 +5,7 @@
 //! deleted must not be used again: the deleting methods take it by value, and callers collect before they delete.
 
 mod block;
+mod build;
 mod library;
 mod module;
 mod target;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 
 use super::{
-    Context, Linkage, LlvmError, Piece, TRIPLE, TargetMachine, Value, c_string,
+    Context, Linkage, LlvmError, TRIPLE, TargetMachine, Value, c_string,
     library::{LLVMMemoryBuffer, LLVMModule, LLVMValue},
 };
 
@@ -238,96 +238,6 @@ impl<'c> Module<'c> {
                     (size as usize, (llvm.LLVMABIAlignmentOfType)(layout, passed) as usize)
                 })
                 .collect()
-        }
-    }
-
-    /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands (a call's arguments) and
-    /// gives its type. The
-    /// instruction and copies of it must not be used again.
-    pub(crate) fn replace_by_call(&self, instruction: Value<'c>, name: &str) {
-        let llvm = self.context.llvm;
-        let name = c_string(name);
-        let mut operands: Vec<_> = instruction.operands().map(|operand| operand.raw).collect();
-        if instruction.called().is_some() {
-            // The last operand of a call is what it calls.
-            operands.pop();
-        }
-        // SAFETY: the function is declared with the types of the operands and of the instruction, the call stands where the
-        // instruction stood, and nothing uses that any more when it is erased.
-        unsafe {
-            let mut types: Vec<_> = operands.iter().map(|operand| (llvm.LLVMTypeOf)(*operand)).collect();
-            let count = operands.len() as u32;
-            let result = (llvm.LLVMTypeOf)(instruction.raw);
-            let function_type = (llvm.LLVMFunctionType)(result, types.as_mut_ptr(), count, 0);
-            let mut function = (llvm.LLVMGetNamedFunction)(self.raw, name.as_ptr());
-            if function.is_null() {
-                function = (llvm.LLVMAddFunction)(self.raw, name.as_ptr(), function_type);
-            }
-            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
-            (llvm.LLVMPositionBuilderBefore)(builder, instruction.raw);
-            let build = llvm.LLVMBuildCall2;
-            let call = build(builder, function_type, function, operands.as_mut_ptr(), count, c"".as_ptr());
-            (llvm.LLVMDisposeBuilder)(builder);
-            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, call);
-            (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
-        }
-    }
-
-    /// Replaces a copy by loads and stores of these pieces of it. All are loaded before any is stored, as a copy may copy something
-    /// onto itself. The instruction must not be used again.
-    pub(crate) fn replace_copy(&self, copy: Value<'c>, pieces: &[Piece]) {
-        let llvm = self.context.llvm;
-        let arguments: Vec<_> = copy.operands().take(2).map(|argument| argument.raw).collect();
-        let [to, from] = arguments[..] else { return };
-        // SAFETY: the call copies from one pointer to the other, each piece lies inside what it copies, aligned by its size.
-        unsafe {
-            let int = |bits| (llvm.LLVMIntTypeInContext)(self.context.raw, bits);
-            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
-            (llvm.LLVMPositionBuilderBefore)(builder, copy.raw);
-            let at = |start, piece: &Piece| {
-                let mut offset = (llvm.LLVMConstInt)(int(64), piece.offset, 0);
-                (llvm.LLVMBuildGEP2)(builder, int(8), start, &mut offset, 1, c"".as_ptr())
-            };
-            let align = |access, piece: &Piece| (llvm.LLVMSetAlignment)(access, piece.bytes as u32);
-            let loaded: Vec<_> = pieces
-                .iter()
-                .map(|piece| {
-                    // A vector, because code generation loads 16 bytes at once only as one.
-                    let piece_type = match piece.bytes {
-                        16 => (llvm.LLVMVectorType)(int(32), 4),
-                        bytes => int(bytes as u32 * 8),
-                    };
-                    let load = (llvm.LLVMBuildLoad2)(builder, piece_type, at(from, piece), c"".as_ptr());
-                    align(load, piece);
-                    load
-                })
-                .collect();
-            for (piece, loaded) in pieces.iter().zip(loaded) {
-                align((llvm.LLVMBuildStore)(builder, loaded, at(to, piece)), piece);
-            }
-            (llvm.LLVMDisposeBuilder)(builder);
-            (llvm.LLVMInstructionEraseFromParent)(copy.raw);
-        }
-    }
-
-    /// A new function of the type of `like` that does nothing but trap.
-    pub(crate) fn add_trap_function(&self, name: &str, like: Value<'c>) -> Option<Value<'c>> {
-        let llvm = self.context.llvm;
-        let (name, trap) = (c_string(name), "llvm.trap");
-        // SAFETY: everything is of this module and its context; the block ends in `unreachable` as a block must end.
-        unsafe {
-            let function =
-                (llvm.LLVMAddFunction)(self.raw, name.as_ptr(), (llvm.LLVMGlobalGetValueType)(like.raw));
-            let id = (llvm.LLVMLookupIntrinsicID)(trap.as_ptr().cast(), trap.len());
-            let declaration = (llvm.LLVMGetIntrinsicDeclaration)(self.raw, id, std::ptr::null_mut(), 0);
-            let trap_type = (llvm.LLVMIntrinsicGetType)(self.context.raw, id, std::ptr::null_mut(), 0);
-            let block = (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function, c"".as_ptr());
-            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
-            (llvm.LLVMPositionBuilderAtEnd)(builder, block);
-            (llvm.LLVMBuildCall2)(builder, trap_type, declaration, std::ptr::null_mut(), 0, c"".as_ptr());
-            (llvm.LLVMBuildUnreachable)(builder);
-            (llvm.LLVMDisposeBuilder)(builder);
-            Value::new(self.context, function)
         }
     }
 }

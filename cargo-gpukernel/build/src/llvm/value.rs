@@ -73,7 +73,7 @@ pub(crate) struct Piece {
 }
 
 impl Position {
-    fn index(self) -> c_uint {
+    pub(super) fn index(self) -> c_uint {
         match self {
             Self::Return => 0,
             Self::Function => c_uint::MAX,
@@ -378,6 +378,24 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// How many parameters a function has.
+    pub(crate) fn parameter_count(self) -> u32 {
+        // SAFETY: a live function.
+        unsafe { (self.context.llvm.LLVMCountParams)(self.raw) }
+    }
+
+    /// How many bytes the last parameter of a function points to, where that is known.
+    pub(crate) fn last_parameter_bytes(self) -> Option<u64> {
+        let llvm = self.context.llvm;
+        let kind = self.context.attribute_kind("dereferenceable");
+        // SAFETY: a live function; its last parameter has as number their count, because 0 is what it returns.
+        unsafe {
+            let last = (llvm.LLVMCountParams)(self.raw);
+            let attribute = (llvm.LLVMGetEnumAttributeAtIndex)(self.raw, last, kind);
+            (last != 0 && !attribute.is_null()).then(|| (llvm.LLVMGetEnumAttributeValue)(attribute))
+        }
+    }
+
     /// Removes an attribute without a value, if the function has it.
     pub(crate) fn remove_attribute(self, name: &str) {
         let kind = self.context.attribute_kind(name);
@@ -456,6 +474,18 @@ impl<'c> Value<'c> {
     pub(crate) fn replace_by(self, other: Value<'c>) {
         // SAFETY: both are live pointers of this context.
         unsafe { (self.context.llvm.LLVMReplaceAllUsesWith)(self.raw, other.raw) };
+    }
+
+    /// Erases an instruction that nothing uses. `self` and copies of it must not be used again.
+    pub(crate) fn erase(self) {
+        // SAFETY: a live instruction without uses.
+        unsafe { (self.context.llvm.LLVMInstructionEraseFromParent)(self.raw) };
+    }
+
+    /// Deletes a function that nothing uses. `self` and copies of it must not be used again.
+    pub(crate) fn delete_function(self) {
+        // SAFETY: a live function without uses.
+        unsafe { (self.context.llvm.LLVMDeleteFunction)(self.raw) };
     }
 
     /// Deletes a global variable that nothing uses. `self` and copies of it must not be used again.

@@ -8,6 +8,7 @@ pub mod libraries;
 pub mod math;
 pub mod numbers;
 pub mod outputs;
+pub mod panics;
 pub mod random;
 pub mod shared;
 pub mod shared_atomics;

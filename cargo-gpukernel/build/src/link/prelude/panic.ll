@@ -1,0 +1,153 @@
+; Panics: the first thread that panics writes to a record that the host reads, and every thread that panics ends.
+;
+; The runtime gives the address of the record, memory of the host, when it loads the module. The record in 32-bit words, as
+; runtime/src/cuda/panic.rs reads it: 0 claimed (0 or 1), 1 written (0 or 1), 2-4 block, 5-7 thread, 8-9 address of the
+; `core::panic::Location`, 10 kernel, 11 words of message, 12 and on the message.
+
+@__gpukernel_panic_record = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8
+
+; In kernels that reach a function which others reach too and which can panic: their number.
+@gpukernel_kernel = internal addrspace(3) global i32 poison, align 4
+
+; Gives the record if this thread is the first, filled in but for the message, else null. A program that knows nothing of
+; records has set none: there a panic is a trap.
+;
+; One number at a time, each behind a branch on what is read back: ptxas would read all of them first, and small kernels would
+; need twice the registers for it. Read by inline assembly, so that the kernel's own indices are not kept for this.
+define ptr @__gpukernel_panic_claim(ptr noundef %location, i32 noundef %kernel) #1 {
+  %record = load ptr addrspace(1), ptr addrspace(1) @__gpukernel_panic_record, align 8
+  %unset = icmp eq ptr addrspace(1) %record, null
+  br i1 %unset, label %unrecorded, label %claim
+
+unrecorded:
+  call void @llvm.trap()
+  unreachable
+
+late:
+  ret ptr null
+
+claim:
+  %before = atomicrmw xchg ptr addrspace(1) %record, i32 1 monotonic, align 4
+  %won = icmp eq i32 %before, 0
+  br i1 %won, label %fill0, label %late
+
+fill0:
+  %value0 = call i32 asm sideeffect "mov.u32 $0, %ctaid.x;", "=r"()
+  %at0 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 2
+  store volatile i32 %value0, ptr addrspace(1) %at0, align 4
+  %state0 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours0 = icmp eq i32 %state0, 1
+  br i1 %ours0, label %fill1, label %late
+
+fill1:
+  %value1 = call i32 asm sideeffect "mov.u32 $0, %ctaid.y;", "=r"()
+  %at1 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 3
+  store volatile i32 %value1, ptr addrspace(1) %at1, align 4
+  %state1 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours1 = icmp eq i32 %state1, 1
+  br i1 %ours1, label %fill2, label %late
+
+fill2:
+  %value2 = call i32 asm sideeffect "mov.u32 $0, %ctaid.z;", "=r"()
+  %at2 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 4
+  store volatile i32 %value2, ptr addrspace(1) %at2, align 4
+  %state2 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours2 = icmp eq i32 %state2, 1
+  br i1 %ours2, label %fill3, label %late
+
+fill3:
+  %value3 = call i32 asm sideeffect "mov.u32 $0, %tid.x;", "=r"()
+  %at3 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 5
+  store volatile i32 %value3, ptr addrspace(1) %at3, align 4
+  %state3 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours3 = icmp eq i32 %state3, 1
+  br i1 %ours3, label %fill4, label %late
+
+fill4:
+  %value4 = call i32 asm sideeffect "mov.u32 $0, %tid.y;", "=r"()
+  %at4 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 6
+  store volatile i32 %value4, ptr addrspace(1) %at4, align 4
+  %state4 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours4 = icmp eq i32 %state4, 1
+  br i1 %ours4, label %fill5, label %late
+
+fill5:
+  %value5 = call i32 asm sideeffect "mov.u32 $0, %tid.z;", "=r"()
+  %at5 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 7
+  store volatile i32 %value5, ptr addrspace(1) %at5, align 4
+  %state5 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours5 = icmp eq i32 %state5, 1
+  br i1 %ours5, label %fill6, label %late
+
+fill6:
+  %at_length = getelementptr inbounds i32, ptr addrspace(1) %record, i64 11
+  store volatile i32 0, ptr addrspace(1) %at_length, align 4
+  %at_kernel = getelementptr inbounds i32, ptr addrspace(1) %record, i64 10
+  store volatile i32 %kernel, ptr addrspace(1) %at_kernel, align 4
+  %state6 = load volatile i32, ptr addrspace(1) %record, align 4
+  %ours6 = icmp eq i32 %state6, 1
+  br i1 %ours6, label %fill7, label %late
+
+fill7:
+  %at_place = getelementptr inbounds i32, ptr addrspace(1) %record, i64 8
+  %place = ptrtoint ptr %location to i64
+  store volatile i64 %place, ptr addrspace(1) %at_place, align 8
+  %generic = addrspacecast ptr addrspace(1) %record to ptr
+  ret ptr %generic
+}
+
+; Lets the host see the record.
+define void @__gpukernel_panic_publish(ptr noundef %record) #1 {
+  %global = addrspacecast ptr %record to ptr addrspace(1)
+  %at_written = getelementptr inbounds i32, ptr addrspace(1) %global, i64 1
+  fence release
+  store atomic i32 1, ptr addrspace(1) %at_written monotonic, align 4
+  ret void
+}
+
+; Ends the thread. Its peers wait for it no more (PTX ISA, "exit", "bar.sync").
+define void @__gpukernel_panic_retire() #1 {
+  call void @llvm.nvvm.exit()
+  unreachable
+}
+
+; All of it, where no message is recorded.
+define void @__gpukernel_panic_place(ptr noundef %location, i32 noundef %kernel) #1 {
+  %record = call ptr @__gpukernel_panic_claim(ptr %location, i32 %kernel)
+  %late = icmp eq ptr %record, null
+  br i1 %late, label %retire, label %publish
+
+publish:
+  call void @__gpukernel_panic_publish(ptr %record)
+  br label %retire
+
+retire:
+  call void @llvm.nvvm.exit()
+  unreachable
+}
+
+define void @__gpukernel_kernel_enter(i32 noundef %kernel) #1 {
+  store volatile i32 %kernel, ptr addrspace(3) @gpukernel_kernel, align 4
+  ret void
+}
+
+define i32 @__gpukernel_kernel_entered() #1 {
+  %kernel = load volatile i32, ptr addrspace(3) @gpukernel_kernel, align 4
+  ret i32 %kernel
+}
+
+; Memory, for gpu-std's code that records messages: Rust's own accesses can panic in a dev build.
+define i8 @__gpukernel_panic_load_u8(ptr noundef %at) #1 {
+  %value = load i8, ptr %at, align 1
+  ret i8 %value
+}
+
+define i64 @__gpukernel_panic_load_u64(ptr noundef %at) #1 {
+  %value = load i64, ptr %at, align 8
+  ret i64 %value
+}
+
+define void @__gpukernel_panic_store_u32(ptr noundef %at, i32 noundef %value) #1 {
+  store volatile i32 %value, ptr %at, align 4
+  ret void
+}

@@ -1,0 +1,261 @@
+//! Building code: the few functions, calls and blocks that linking adds to a module.
+
+use super::{
+    Context, Module, Piece, Position, Value, c_string,
+    library::{LLVMBuilder, LLVMType, LLVMValue},
+};
+
+/// A builder of instructions, disposed of when dropped.
+struct Builder<'c> {
+    context: &'c Context,
+    raw: *mut LLVMBuilder,
+}
+
+impl<'c> Builder<'c> {
+    fn new(context: &'c Context) -> Self {
+        // SAFETY: a live context.
+        Self { context, raw: unsafe { (context.llvm.LLVMCreateBuilderInContext)(context.raw) } }
+    }
+
+    /// A call of a function with these arguments, whose types are those of its parameters.
+    ///
+    /// # Safety
+    /// The builder stands somewhere; all values are of its context.
+    unsafe fn call(&self, function: *mut LLVMValue, arguments: &mut [*mut LLVMValue]) -> *mut LLVMValue {
+        let llvm = self.context.llvm;
+        // SAFETY: as the caller promises.
+        unsafe {
+            let function_type = (llvm.LLVMGlobalGetValueType)(function);
+            let count = arguments.len() as u32;
+            let build = llvm.LLVMBuildCall2;
+            build(self.raw, function_type, function, arguments.as_mut_ptr(), count, c"".as_ptr())
+        }
+    }
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { (self.context.llvm.LLVMDisposeBuilder)(self.raw) };
+    }
+}
+
+impl<'c> Module<'c> {
+    /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands (a call's arguments) and
+    /// gives its type. The instruction and copies of it must not be used again.
+    pub(crate) fn replace_by_call(&self, instruction: Value<'c>, name: &str) {
+        let llvm = self.context.llvm;
+        let name = c_string(name);
+        let mut operands: Vec<_> = instruction.operands().map(|operand| operand.raw).collect();
+        if instruction.called().is_some() {
+            // The last operand of a call is what it calls.
+            operands.pop();
+        }
+        // SAFETY: the function is declared with the types of the operands and of the instruction, the call stands where the
+        // instruction stood, and nothing uses that any more when it is erased.
+        unsafe {
+            let mut types: Vec<_> = operands.iter().map(|operand| (llvm.LLVMTypeOf)(*operand)).collect();
+            let count = operands.len() as u32;
+            let result = (llvm.LLVMTypeOf)(instruction.raw);
+            let function_type = (llvm.LLVMFunctionType)(result, types.as_mut_ptr(), count, 0);
+            let mut function = (llvm.LLVMGetNamedFunction)(self.raw, name.as_ptr());
+            if function.is_null() {
+                function = (llvm.LLVMAddFunction)(self.raw, name.as_ptr(), function_type);
+            }
+            let builder = Builder::new(self.context);
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
+            let build = llvm.LLVMBuildCall2;
+            let call =
+                build(builder.raw, function_type, function, operands.as_mut_ptr(), count, c"".as_ptr());
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, call);
+            (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
+        }
+    }
+
+    /// Replaces a copy by loads and stores of these pieces of it. All are loaded before any is stored, as a copy may copy something
+    /// onto itself. The instruction must not be used again.
+    pub(crate) fn replace_copy(&self, copy: Value<'c>, pieces: &[Piece]) {
+        let llvm = self.context.llvm;
+        let arguments: Vec<_> = copy.operands().take(2).map(|argument| argument.raw).collect();
+        let [to, from] = arguments[..] else { return };
+        // SAFETY: the call copies from one pointer to the other, each piece lies inside what it copies, aligned by its size.
+        unsafe {
+            let int = |bits| (llvm.LLVMIntTypeInContext)(self.context.raw, bits);
+            let builder = Builder::new(self.context);
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, copy.raw);
+            let at = |start, piece: &Piece| {
+                let mut offset = (llvm.LLVMConstInt)(int(64), piece.offset, 0);
+                (llvm.LLVMBuildGEP2)(builder.raw, int(8), start, &mut offset, 1, c"".as_ptr())
+            };
+            let align = |access, piece: &Piece| (llvm.LLVMSetAlignment)(access, piece.bytes as u32);
+            let loaded: Vec<_> = pieces
+                .iter()
+                .map(|piece| {
+                    // A vector, because code generation loads 16 bytes at once only as one.
+                    let piece_type = match piece.bytes {
+                        16 => (llvm.LLVMVectorType)(int(32), 4),
+                        bytes => int(bytes as u32 * 8),
+                    };
+                    let load = (llvm.LLVMBuildLoad2)(builder.raw, piece_type, at(from, piece), c"".as_ptr());
+                    align(load, piece);
+                    load
+                })
+                .collect();
+            for (piece, loaded) in pieces.iter().zip(loaded) {
+                align((llvm.LLVMBuildStore)(builder.raw, loaded, at(to, piece)), piece);
+            }
+            (llvm.LLVMInstructionEraseFromParent)(copy.raw);
+        }
+    }
+
+    /// A new function of the type of `like` that does nothing but call `callee`, which does not return. Its arguments are the
+    /// parameters of these numbers, or null; they must be as many and of the types that it takes.
+    pub(crate) fn add_noreturn_wrapper(
+        &self,
+        name: &str,
+        like: Value<'c>,
+        callee: Value<'c>,
+        arguments: &[Option<u32>],
+    ) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let name = c_string(name);
+        // SAFETY: everything is of this module and its context; the block ends in `unreachable` as a block must end; the arguments
+        // are what the caller promises.
+        unsafe {
+            let function =
+                (llvm.LLVMAddFunction)(self.raw, name.as_ptr(), (llvm.LLVMGlobalGetValueType)(like.raw));
+            let block = (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function, c"".as_ptr());
+            let builder = Builder::new(self.context);
+            (llvm.LLVMPositionBuilderAtEnd)(builder.raw, block);
+            let null = || (llvm.LLVMConstPointerNull)(self.pointer_type());
+            let value = |index| (llvm.LLVMGetParam)(function, index);
+            let mut arguments: Vec<_> =
+                arguments.iter().map(|index| index.map_or_else(null, value)).collect();
+            builder.call(callee.raw, &mut arguments);
+            (llvm.LLVMBuildUnreachable)(builder.raw);
+            Value::new(self.context, function)
+        }
+    }
+
+    /// LLVM's intrinsic that traps.
+    pub(crate) fn trap(&self) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let name = "llvm.trap";
+        // SAFETY: looks an intrinsic up that has no type parameters.
+        unsafe {
+            let id = (llvm.LLVMLookupIntrinsicID)(name.as_ptr().cast(), name.len());
+            Value::new(
+                self.context,
+                (llvm.LLVMGetIntrinsicDeclaration)(self.raw, id, std::ptr::null_mut(), 0),
+            )
+        }
+    }
+
+    /// The declaration of a function that takes an address and does not return. To the optimiser it is what a trap is: cold, and
+    /// of no effect on memory that it can see.
+    pub(crate) fn declare_like_trap(&self, name: &str) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        if let Some(declared) = self.function(name) {
+            return Some(declared);
+        }
+        let trap = self.trap()?;
+        let c_name = c_string(name);
+        // SAFETY: the types are of this context; the attribute is one of a live declaration of it.
+        let declared = unsafe {
+            let mut parameters = [self.pointer_type()];
+            let void = (llvm.LLVMVoidTypeInContext)(self.context.raw);
+            let function_type = (llvm.LLVMFunctionType)(void, parameters.as_mut_ptr(), 1, 0);
+            let declared = (llvm.LLVMAddFunction)(self.raw, c_name.as_ptr(), function_type);
+            let position = Position::Function.index();
+            let kind = self.context.attribute_kind("memory");
+            let memory = (llvm.LLVMGetEnumAttributeAtIndex)(trap.raw, position, kind);
+            if !memory.is_null() {
+                (llvm.LLVMAddAttributeAtIndex)(declared, position, memory);
+            }
+            Value::new(self.context, declared)?
+        };
+        for attribute in ["cold", "noreturn", "nounwind"] {
+            declared.add_attribute(attribute);
+        }
+        Some(declared)
+    }
+
+    /// Makes one call of several calls in `function` that take one address each and do not return: all branch to a block of its
+    /// own. Gives the one that is left; the others must not be used again.
+    pub(crate) fn join_noreturn_calls(&self, function: Value<'c>, calls: &[Value<'c>]) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let (first, others) = calls.split_first()?;
+        if others.is_empty() {
+            return Some(*first);
+        }
+        let callee = first.called()?;
+        // SAFETY: the calls are live instructions of the function, each followed by `unreachable` alone. Each is replaced by a
+        // branch to the new block, whose phi has an entry for each of these branches.
+        unsafe {
+            let name = c"gpukernel.panic".as_ptr();
+            let block = (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function.raw, name);
+            let builder = Builder::new(self.context);
+            (llvm.LLVMPositionBuilderAtEnd)(builder.raw, block);
+            let phi = (llvm.LLVMBuildPhi)(builder.raw, self.pointer_type(), c"".as_ptr());
+            let joined = builder.call(callee.raw, &mut [phi]);
+            (llvm.LLVMBuildUnreachable)(builder.raw);
+            for call in calls {
+                let mut value = (llvm.LLVMGetOperand)(call.raw, 0);
+                let mut from = (llvm.LLVMGetInstructionParent)(call.raw);
+                (llvm.LLVMPositionBuilderBefore)(builder.raw, call.raw);
+                (llvm.LLVMBuildBr)(builder.raw, block);
+                let mut rest = call.raw;
+                while !rest.is_null() {
+                    let next = (llvm.LLVMGetNextInstruction)(rest);
+                    (llvm.LLVMInstructionEraseFromParent)(rest);
+                    rest = next;
+                }
+                (llvm.LLVMAddIncoming)(phi, &mut value, &mut from, 1);
+            }
+            Value::new(self.context, joined)
+        }
+    }
+
+    /// Puts a call of `callee` before an instruction: with the operand of that instruction if it is a call with one, and
+    /// with `number`, a 32-bit one.
+    pub(crate) fn insert_call(
+        &self,
+        before: Value<'c>,
+        callee: Value<'c>,
+        operand: Option<Value<'c>>,
+        number: Option<Value<'c>>,
+    ) -> Option<Value<'c>> {
+        let builder = Builder::new(self.context);
+        let mut arguments: Vec<_> = operand.iter().chain(&number).map(|value| value.raw).collect();
+        // SAFETY: the instruction is live, and the arguments are of the callee's types, as the caller chose them.
+        unsafe {
+            (self.context.llvm.LLVMPositionBuilderBefore)(builder.raw, before.raw);
+            Value::new(self.context, builder.call(callee.raw, &mut arguments))
+        }
+    }
+
+    /// A 32-bit number.
+    pub(crate) fn number(&self, number: u32) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        // SAFETY: a constant of this context.
+        Value::new(self.context, unsafe {
+            (llvm.LLVMConstInt)((llvm.LLVMInt32TypeInContext)(self.context.raw), number.into(), 0)
+        })
+    }
+
+    /// An address that is a number and not that of anything.
+    pub(crate) fn number_as_pointer(&self, number: u32) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        // SAFETY: a constant of this context.
+        unsafe {
+            let number =
+                (llvm.LLVMConstInt)((llvm.LLVMInt64TypeInContext)(self.context.raw), number.into(), 0);
+            Value::new(self.context, (llvm.LLVMConstIntToPtr)(number, self.pointer_type()))
+        }
+    }
+
+    fn pointer_type(&self) -> *mut LLVMType {
+        // SAFETY: a type of this context.
+        unsafe { (self.context.llvm.LLVMPointerTypeInContext)(self.context.raw, 0) }
+    }
+}

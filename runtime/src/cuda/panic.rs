@@ -1,0 +1,124 @@
+//! Panics of kernels on a GPU: the record that a panicking thread writes, and how it becomes an error.
+//!
+//! Each module with kernels that can panic has a record in memory of the host that the GPU sees too, so that looking whether
+//! there was a panic is a read of memory. The code that writes it is link/prelude/panic.ll of `gpukernel-build`.
+
+use std::{
+    ffi::c_void,
+    ptr::{self, NonNull},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use cudarc::driver::sys;
+use gpu_std::Dim3;
+use gpukernel_image::Manifest;
+
+use super::{CudaDevice, CudaModule};
+use crate::{
+    Error, Result,
+    message::{self, Place},
+};
+
+/// The variable of the code that holds the record's address.
+const VARIABLE: &str = "__gpukernel_panic_record";
+
+/// Words of 32 bits. The message has what is left behind the head; gpu-std's device/panic.rs keeps to it.
+const WORDS: usize = 256;
+
+/// Where things are in a record, in words.
+mod word {
+    pub(super) const CLAIMED: usize = 0;
+    pub(super) const WRITTEN: usize = 1;
+    pub(super) const BLOCK: usize = 2;
+    pub(super) const THREAD: usize = 5;
+    pub(super) const LOCATION: usize = 8;
+    pub(super) const KERNEL: usize = 10;
+    pub(super) const MESSAGE_WORDS: usize = 11;
+    pub(super) const MESSAGE: usize = 12;
+}
+
+/// The record of a module.
+pub(super) struct PanicRecord {
+    words: NonNull<u32>,
+    kernels: Vec<String>,
+    formatters: Vec<String>,
+}
+
+// SAFETY: the memory belongs to the record, and is read and written by atomics only.
+unsafe impl Send for PanicRecord {}
+// SAFETY: as above.
+unsafe impl Sync for PanicRecord {}
+
+impl PanicRecord {
+    /// A record for the kernels of a module that is being loaded; `None` if they cannot panic.
+    pub(super) fn new(module: &CudaModule, manifest: &Manifest) -> Result<Option<Self>> {
+        let device = module.device();
+        let Some(variable) = module.variable(VARIABLE, size_of::<u64>())? else { return Ok(None) };
+        let mut memory: *mut c_void = ptr::null_mut();
+        let bytes = WORDS * size_of::<u32>();
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+        // SAFETY: the pointer is to a live pointer, and `variable` made the context current.
+        device.check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut memory, bytes, flags) })?;
+        let Some(words) = NonNull::new(memory.cast()) else { return Ok(None) };
+        let kernels = manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect();
+        let record = Self { words, kernels, formatters: manifest.formatters.clone() };
+        // SAFETY: the memory has that many bytes, and nobody else knows it yet.
+        unsafe { memory.write_bytes(0, bytes) };
+        let mut address = 0;
+        // SAFETY: the pointer is to a live address; the memory was allocated to be mapped.
+        let mapped = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, memory, 0) };
+        device.check("cuMemHostGetDevicePointer", mapped)?;
+        // SAFETY: the variable is on the device and as large as an address.
+        let set =
+            unsafe { sys::cuMemcpyHtoD_v2(variable, (&raw const address).cast(), size_of_val(&address)) };
+        device.check("cuMemcpyHtoD", set)?;
+        Ok(Some(record))
+    }
+
+    /// Whether a thread has panicked. All of its record is there.
+    pub(super) fn is_written(&self) -> bool {
+        self.word(word::WRITTEN).load(Ordering::Acquire) != 0
+    }
+
+    /// The panic as an error, and the record free for the next. No kernel of the module may be running.
+    pub(super) fn take(&self, device: &CudaDevice) -> Option<Error> {
+        if !self.is_written() {
+            return None;
+        }
+        let number = |index| self.word(index).load(Ordering::Relaxed);
+        let address = |index| u64::from(number(index)) | u64::from(number(index + 1)) << 32;
+        let place = |index| Dim3::new(number(index), number(index + 1), number(index + 2));
+        let words = (number(word::MESSAGE_WORDS) as usize).min(WORDS - word::MESSAGE);
+        let message: Vec<_> = (0..words).map(|index| number(word::MESSAGE + index)).collect();
+        let read = |address, bytes| device.read(address, bytes);
+        let error = Error::KernelPanicked {
+            kernel: self.kernel(number(word::KERNEL)),
+            message: message::of_panic(&message, &self.formatters, &read),
+            location: Place::read(address(word::LOCATION), &read).map(|place| place.to_string()),
+            block: place(word::BLOCK),
+            thread: place(word::THREAD),
+        };
+        self.word(word::WRITTEN).store(0, Ordering::Relaxed);
+        self.word(word::CLAIMED).store(0, Ordering::Release);
+        Some(error)
+    }
+
+    fn kernel(&self, number: u32) -> String {
+        match self.kernels.get(number as usize) {
+            Some(name) => name.clone(),
+            None => format!("one of {}", self.kernels.join(", ")),
+        }
+    }
+
+    fn word(&self, index: usize) -> &AtomicU32 {
+        // SAFETY: the record has more words than any index here, and lives as long as `self`.
+        unsafe { AtomicU32::from_ptr(self.words.as_ptr().add(index)) }
+    }
+}
+
+impl Drop for PanicRecord {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated by `cuMemHostAlloc`, and the module that knows it is unloaded. An error cannot be told from here.
+        let _ = unsafe { sys::cuMemFreeHost(self.words.as_ptr().cast()) };
+    }
+}

@@ -1,0 +1,16 @@
+//! Formatting at run time: what a kernel wants to say, as values and a template, becomes the text that Rust's own `format!`
+//! would make of it.
+//!
+//! A GPU sends values and where the template is; so does the CPU device, so that both say the same.
+
+mod render;
+mod spec;
+#[cfg(test)]
+mod template;
+mod value;
+
+pub(crate) use render::render;
+pub(crate) use spec::{Align, DebugHex, Spec, Style};
+#[cfg(test)]
+pub(crate) use template::{Piece, parse};
+pub(crate) use value::{Integer, Value};

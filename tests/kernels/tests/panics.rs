@@ -1,0 +1,288 @@
+//! Panics in kernels: each is one error, with its place and, in dev builds, its message, and leaves the device usable.
+//!
+//! In a program of their own, one after another: a panic on a GPU is told to whoever waits for the device next.
+
+use std::sync::{Mutex, PoisonError};
+
+use gpukernel::{Device, Error, Grid, Module, Result, for_each};
+use gpukernel_device_test_kernels::panics::{
+    DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too,
+};
+use gpukernel_device_tests::{KERNELS, on_every_device};
+
+fn alone(test: impl Fn(&Device, &Module) -> Result<()>) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    on_every_device(test);
+}
+
+/// What a panic says, as an error does.
+struct Panicked {
+    kernel: String,
+    message: String,
+    location: String,
+    block: [u32; 3],
+    thread: [u32; 3],
+}
+
+/// Takes the panic that a launch, or the wait for it, returned.
+fn panicked(result: Result<()>) -> Panicked {
+    match result {
+        Err(Error::KernelPanicked { kernel, message, location, block, thread }) => Panicked {
+            kernel,
+            message,
+            location: location.expect("panics have a place"),
+            block: [block.x, block.y, block.z],
+            thread: [thread.x, thread.y, thread.z],
+        },
+        other => panic!("no panic, but {other:?}"),
+    }
+}
+
+/// Compares a message, where one is recorded: not in release builds on a GPU.
+fn check_message(device: &Device, found: &str, expected: &str) {
+    if cfg!(debug_assertions) || !device.is_gpu() {
+        assert_eq!(found, expected);
+    } else {
+        assert!(found.contains("release"), "{found}");
+    }
+}
+
+/// Runs a case in the last but one of 96 threads, and checks all that the error says.
+fn check(case: u32, expected: &str) {
+    check_with(case, |device, message| check_message(device, message, expected));
+}
+
+fn check_with(case: u32, check: impl Fn(&Device, &str)) {
+    alone(|device, module| {
+        let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
+        let mut out = device.zeroed::<u32>(96)?;
+        let grid = Grid::new(3, 32);
+        let launched = module.launch(cases, grid, (case, 94, &values, &mut out));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::cases");
+        let place = format!("src/panics.rs:{}:", FIRST_LINE + case);
+        assert!(found.location.contains(&place), "{} is not {place}", found.location);
+        assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
+        check(device, &found.message);
+
+        // Once is enough, and the next launch works.
+        device.synchronize()?;
+        module.launch(cases, grid, (case, usize::MAX, &values, &mut out))?;
+        assert_eq!(out.to_vec()?, [1; 96]);
+        Ok(())
+    });
+}
+
+macro_rules! cases {
+    ($($name:ident: $case:literal => $message:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            check($case, $message);
+        })*
+    };
+}
+
+cases! {
+    an_index_out_of_bounds: 0 => "index out of bounds: the len is 8 but the index is 1094";
+    a_range_that_ends_before_it_starts: 1 => "slice index starts at 2 but ends at 1";
+    a_range_that_ends_behind_the_slice: 2 => "range end index 1094 out of range for slice of length 8";
+    a_division_by_zero: 3 => "attempt to divide by zero";
+    a_remainder_by_zero: 4 => "attempt to calculate the remainder with a divisor of zero";
+    an_unwrapped_none: 5 => "called `Option::unwrap()` on a `None` value";
+    an_expected_value_that_is_none: 6 => "a value behind the end";
+    an_unwrapped_error: 7 => "called `Result::unwrap()` on an `Err` value: 7";
+    an_expected_value_that_is_an_error: 8 => "no error: -7";
+    a_panic_with_a_text: 9 => "plain";
+    a_panic_with_numbers: 10 => "94 |   2|1     |0xff 3.00 -6";
+    a_panic_with_all_kinds_of_values: 11 => "true 'x' \"text\" 340282366920938463463374607431768211454";
+    a_failed_assert_with_a_message: 12 => "two is 2";
+    a_failed_assert: 13 => "assertion failed: two == 3";
+    a_failed_assert_eq: 14 => "assertion `left == right` failed\n  left: 2\n right: 3";
+    a_failed_assert_eq_with_a_message: 15 => "assertion `left == right` failed: in thread 94\n  left: 2\n right: 3";
+    a_failed_assert_ne: 16 => "assertion `left != right` failed\n  left: 2\n right: 2";
+    code_that_should_not_be_reached: 17 => "internal error: entered unreachable code: case 17";
+    code_that_is_missing: 18 => "not yet implemented";
+    slices_of_different_lengths: 23 => "copy_from_slice: source slice length (8) does not match destination slice length (4)";
+    a_division_that_overflows: 24 => "attempt to divide with overflow";
+    a_width_and_a_precision_that_are_arguments: 26 => "   0.667";
+}
+
+/// Checks of dev builds.
+#[cfg(debug_assertions)]
+mod dev {
+    use super::check;
+
+    cases! {
+        an_addition_that_overflows: 19 => "attempt to add with overflow";
+        a_subtraction_that_overflows: 20 => "attempt to subtract with overflow";
+        a_shift_that_overflows: 21 => "attempt to shift left with overflow";
+        a_failed_debug_assert: 22 => "two is 2";
+    }
+}
+
+/// Neither checks for overflow in release builds, on any device.
+#[cfg(not(debug_assertions))]
+#[test]
+fn release_builds_do_not_check_for_overflow() {
+    alone(|device, module| {
+        let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
+        let mut out = device.zeroed::<u32>(1)?;
+        for (case, expected) in [(19, 0), (20, u32::MAX), (21, 1), (22, 0)] {
+            module.launch(cases, for_each(1), (case, 0, &values, &mut out))?;
+            assert_eq!(out.to_vec()?, [expected]);
+        }
+        Ok(())
+    });
+}
+
+/// The host formats the values of panics on a GPU, and knows no types of kernels.
+#[test]
+fn a_value_of_a_type_of_its_own() {
+    check_with(25, |device, message| match device.is_gpu() {
+        true if cfg!(debug_assertions) => assert_eq!(message, "<gpu_std::dim::Dim3>"),
+        true => assert!(message.contains("release"), "{message}"),
+        false => assert_eq!(message, "Dim3 { x: 32, y: 1, z: 1 }"),
+    });
+}
+
+#[test]
+fn a_function_of_two_kernels_tells_which_one_it_was_called_by() {
+    alone(|device, module| {
+        let by = device.upload(&[1, 2, 0, 4])?;
+        let mut out = device.zeroed::<u32>(4)?;
+        for _ in 0..2 {
+            let launched = module.launch(divides, for_each(4), (&by, &mut out));
+            let first = panicked(launched.and_then(|()| device.synchronize()));
+            let launched = module.launch(divides_too, for_each(4), (&by, &mut out));
+            let second = panicked(launched.and_then(|()| device.synchronize()));
+            assert_eq!(first.kernel, "gpukernel_device_test_kernels::panics::divides");
+            assert_eq!(second.kernel, "gpukernel_device_test_kernels::panics::divides_too");
+            for found in [first, second] {
+                assert_eq!((found.block, found.thread), ([0; 3], [2, 0, 0]));
+                let place = format!("src/panics.rs:{DIVIDE_LINE}:5");
+                assert!(found.location.ends_with(&place), "{} is not {place}", found.location);
+                check_message(device, &found.message, "attempt to divide by zero");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn peers_of_a_panicking_thread_do_not_wait_for_it_at_the_barrier() {
+    alone(|device, module| {
+        let mut out = device.zeroed::<u32>(64)?;
+        let launched = module.launch(before_barrier, Grid::new(1, 64), (40, &mut out));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::before_barrier");
+        assert!((40..64).contains(&found.thread[0]), "{:?}", found.thread);
+        check_message(device, &found.message, &format!("thread {} does not come", found.thread[0]));
+        if device.is_gpu() {
+            let written = out.to_vec()?;
+            assert!(written[..40].iter().copied().eq((0..40).map(|i| i / 2 + 1)), "{written:?}");
+        }
+        module.launch(before_barrier, Grid::new(1, 64), (64, &mut out))?;
+        assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| i / 2 + 1)));
+        Ok(())
+    });
+}
+
+#[test]
+fn of_many_panics_one_is_told() {
+    alone(|device, module| {
+        let mut out = device.zeroed::<u32>(1 << 16)?;
+        let launched = module.launch(all, Grid::new(256, 256), (&mut out,));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        let thread = found.block[0] * 256 + found.thread[0];
+        check_message(device, &found.message, &format!("thread {thread}"));
+        device.synchronize()
+    });
+}
+
+#[test]
+fn every_call_that_waits_tells_it() {
+    alone(|device, module| {
+        let mut out = device.zeroed::<u32>(10)?;
+        let stream = device.stream()?;
+        let mut launch = || match device.is_gpu() {
+            true => module.launch_on(&stream, all, for_each(10), (&mut out,)).map(|()| None),
+            // On the CPU the launch is such a call.
+            false => Ok(Some(module.launch_on(&stream, all, for_each(10), (&mut out,)))),
+        };
+        let waits: [&dyn Fn() -> Result<()>; 4] =
+            [&|| stream.synchronize(), &|| device.synchronize(), &|| stream.record()?.synchronize(), &|| {
+                stream.record()?.elapsed_since(&stream.record()?).map(drop)
+            }];
+        for wait in waits {
+            let told = launch()?;
+            panicked(told.unwrap_or_else(wait));
+            wait()?;
+        }
+        if device.is_gpu() {
+            launch()?;
+            panicked(out.to_vec().map(drop));
+            assert_eq!(out.to_vec()?.len(), 10);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_queued_behind_a_panic_runs() {
+    alone(|device, module| {
+        let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
+        let (mut first, mut second) = (device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?);
+        let launched = module.launch(all, for_each(10), (&mut first,));
+        module.launch(cases, for_each(10), (0, usize::MAX, &values, &mut second))?;
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::all");
+        assert_eq!(second.to_vec()?, [1; 10]);
+        Ok(())
+    });
+}
+
+#[test]
+fn panics_on_two_streams_are_one_error_of_a_module() {
+    alone(|device, module| {
+        let streams = [device.stream()?, device.stream()?];
+        let mut outs = [device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?];
+        let mut told = 0;
+        for (stream, out) in streams.iter().zip(&mut outs) {
+            told += usize::from(module.launch_on(stream, all, for_each(10), (out,)).is_err());
+        }
+        for stream in &streams {
+            told += usize::from(stream.synchronize().is_err());
+        }
+        assert_eq!(told, if device.is_gpu() { 1 } else { 2 });
+        Ok(())
+    });
+}
+
+#[test]
+fn a_module_may_be_dropped_before_its_panic_is_told() {
+    alone(|device, _| {
+        let mut out = device.zeroed::<u32>(10)?;
+        let module = device.load(&KERNELS)?;
+        let launched = module.launch(all, for_each(10), (&mut out,));
+        drop(module);
+        panicked(launched.and_then(|()| device.synchronize()));
+        device.synchronize()
+    });
+}
+
+/// The record of one module is not that of another.
+#[test]
+fn two_modules_tell_their_own_panics() {
+    alone(|device, module| {
+        let other = device.load(&KERNELS)?;
+        let mut outs = [device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?];
+        let [first, second] = &mut outs;
+        let results =
+            [module.launch(all, for_each(10), (first,)), other.launch(all, for_each(10), (second,))];
+        for result in results {
+            panicked(result.and_then(|()| device.synchronize()));
+        }
+        device.synchronize()
+    });
+}
