@@ -1,0 +1,163 @@
+//! What becomes of panics in device code.
+
+use gpukernel_build::{Options, Panics, Profile};
+use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
+
+const RECORD: &str = "__gpukernel_panic_record";
+
+fn built(name: &str, lib: &str, options: Options) -> Inspected {
+    KernelCrate::written(name, lib).inspect(options)
+}
+
+fn dev() -> Options {
+    Options { profile: Profile::Dev, ..Options::default() }
+}
+
+fn trap() -> Options {
+    Options { panics: Panics::Trap, ..Options::default() }
+}
+
+/// Three panics in one kernel.
+const THREE: &str = "
+    #[kernel]
+    pub fn three(x: &[u32], out: PerThread<u32>) {
+        for (i, out) in out {
+            *out = x[i + 1] / x[i] + x.get(2 * i).unwrap();
+        }
+    }";
+
+#[test]
+fn a_release_build_records_places_in_one_cold_block_without_calls_or_stack() {
+    let inspected = built("panic_release", THREE, Options::default());
+    let ptx = inspected.kernel("sm_90", "three");
+    Shape { text: &ptx }.lacks("call").lacks(".local").has(RECORD).has("exit;");
+    assert_eq!(ptx.matches("atom.").count(), 1, "{ptx}");
+    // In place of the values, the messages and the code that formats them: three places, and the name of their file.
+    let whole = inspected.ptx("sm_90");
+    Shape { text: &whole }.lacks(".func");
+    assert!(whole.matches(".global").count() <= 8, "{whole}");
+    for (arch, resources) in &inspected.built.manifest.kernels[0].resources {
+        assert_eq!(resources.stack_bytes, 0, "{arch}");
+    }
+    assert!(inspected.built.manifest.formatters.is_empty());
+}
+
+/// A loop over memory that a bounds check may leave: the panic must not force the sum into memory.
+#[test]
+fn a_panic_in_a_loop_keeps_values_in_registers() {
+    let lib = "
+        #[kernel]
+        pub fn sums(x: &[f32], at: &[u32], out: PerThread<f32>) {
+            for (_, out) in out {
+                for at in at {
+                    *out += x[*at as usize];
+                }
+            }
+        }";
+    let stores = |options: Options, name| built(name, lib, options).kernel("sm_90", "sums").matches("st.global.b32").count();
+    assert_eq!(stores(Options::default(), "panic_loop"), stores(trap(), "panic_loop_trap"));
+}
+
+#[test]
+fn kernels_that_cannot_panic_have_no_record() {
+    let lib = "#[kernel] pub fn calm(out: PerThread<u32>) { for (i, out) in out { *out = i as u32; } }";
+    for (name, options) in [("panic_calm", Options::default()), ("panic_calm_dev", dev())] {
+        Shape { text: &built(name, lib, options).ptx("sm_90") }.lacks("gpukernel_panic").lacks("trap");
+    }
+}
+
+#[test]
+fn traps_are_traps() {
+    let ptx = built("panic_trap", THREE, trap()).ptx("sm_90");
+    Shape { text: &ptx }.has("trap;").lacks("gpukernel_panic").lacks("call").lacks("three.rs");
+    let both = Options { profile: Profile::Dev, ..trap() };
+    let ptx = built("panic_trap_dev", THREE, both).ptx("sm_90");
+    Shape { text: &ptx }.has("trap;").lacks("gpukernel_panic").lacks("call");
+}
+
+#[test]
+fn dev_builds_check_for_overflow_and_record_values() {
+    let lib = "
+        #[kernel]
+        pub fn sums(x: &[u32], out: PerThread<u32>) {
+            for (i, out) in out {
+                *out = x[i] + x[i];
+                assert!(*out < 1000, \"{out} in {i:?}\");
+            }
+        }";
+    let inspected = built("panic_dev", lib, dev());
+    let formatters = &inspected.built.manifest.formatters;
+    for name in ["<&mut u32 as core::fmt::Display>::fmt", "<usize as core::fmt::Debug>::fmt"] {
+        assert!(formatters.iter().any(|known| known == name), "{formatters:?}");
+    }
+    let ptx = inspected.ptx("sm_90");
+    Shape { text: &ptx }.has("__gpukernel_panic_message").has("attempt").lacks("callprototype");
+    let release = built("panic_dev_release", lib, Options::default()).ptx("sm_90");
+    Shape { text: &release }.lacks("__gpukernel_panic_message");
+}
+
+/// Kernels may format text themselves: then functions that format are called, and must be there.
+#[test]
+fn functions_that_kernels_format_with_stay() {
+    let lib = "
+        struct Count(usize);
+
+        impl core::fmt::Write for Count {
+            fn write_str(&mut self, text: &str) -> core::fmt::Result {
+                self.0 += text.len();
+                Ok(())
+            }
+        }
+
+        #[kernel]
+        pub fn lengths(x: &[u32], out: PerThread<u32>) {
+            for (i, out) in out {
+                let mut count = Count(0);
+                let written = core::fmt::Write::write_fmt(&mut count, format_args!(\"{}\", x[i]));
+                assert!(written.is_ok());
+                *out = count.0 as u32;
+            }
+        }";
+    let inspected = built("panic_formats", lib, dev());
+    assert!(inspected.built.manifest.formatters.is_empty(), "{:?}", inspected.built.manifest.formatters);
+    let ptx = inspected.ptx("sm_90");
+    assert!(ptx.contains("callprototype") || ptx.contains("pad_integral"), "{ptx}");
+}
+
+/// A function that two kernels call asks which one it is in; a kernel knows it.
+#[test]
+fn only_kernels_that_share_a_function_that_panics_say_who_they_are() {
+    let lib = "
+        #[inline(never)]
+        fn divide(a: u32, b: u32) -> u32 { a / b }
+        #[kernel]
+        pub fn one(out: PerThread<u32>) { for (i, out) in out { *out = divide(*out, i as u32); } }
+        #[kernel]
+        pub fn two(out: PerThread<u32>) { for (i, out) in out { *out = divide(7, *out) + i as u32; } }
+        #[kernel]
+        pub fn alone(x: &[u32], out: PerThread<u32>) { for (i, out) in out { *out = x[i]; } }";
+    let inspected = built("panic_shared", lib, Options::default());
+    for (kernel, says) in [("one", true), ("two", true), ("alone", false)] {
+        let ptx = inspected.kernel("sm_90", kernel);
+        assert_eq!(ptx.contains("gpukernel_kernel"), says, "{kernel}: {ptx}");
+    }
+}
+
+/// The record is written by instructions that follow one another, so that they need few registers.
+#[test]
+fn recording_takes_no_registers() {
+    let shapes = |options| KernelCrate::fixture("shapes").inspect(options).built.manifest.kernels;
+    for (recorded, trapped) in shapes(Options::default()).iter().zip(shapes(trap())) {
+        for arch in default_archs() {
+            let (recorded_registers, trapped_registers) =
+                (recorded.resources[&arch].registers, trapped.resources[&arch].registers);
+            // Below 24 registers every GPU runs as many threads as it can.
+            let allowed = (trapped_registers + 2).max(24);
+            assert!(
+                recorded_registers <= allowed,
+                "{} for {arch}: {recorded_registers} registers instead of {trapped_registers}",
+                recorded.name
+            );
+        }
+    }
+}
