@@ -32,10 +32,10 @@ fn a_release_build_records_places_in_one_cold_block_without_calls_or_stack() {
     let ptx = inspected.kernel("sm_90", "three");
     Shape { text: &ptx }.lacks("call").lacks(".local").has(RECORD).has("exit;");
     assert_eq!(ptx.matches("atom.").count(), 1, "{ptx}");
-    // In place of the values, the messages and the code that formats them: three places, and the name of their file.
+    // In place of the values, the messages and the code that formats them: the places, and the name of their file.
     let whole = inspected.ptx("sm_90");
     Shape { text: &whole }.lacks(".func");
-    assert!(whole.matches(".global").count() <= 8, "{whole}");
+    assert!(whole.lines().filter(|line| line.starts_with(".global")).count() <= 5, "{whole}");
     for (arch, resources) in &inspected.built.manifest.kernels[0].resources {
         assert_eq!(resources.stack_bytes, 0, "{arch}");
     }
@@ -54,16 +54,18 @@ fn a_panic_in_a_loop_keeps_values_in_registers() {
                 }
             }
         }";
-    let stores = |options: Options, name| built(name, lib, options).kernel("sm_90", "sums").matches("st.global.b32").count();
+    let stores = |options: Options, name| {
+        built(name, lib, options).kernel("sm_90", "sums").matches("st.global.b32").count()
+    };
     assert_eq!(stores(Options::default(), "panic_loop"), stores(trap(), "panic_loop_trap"));
 }
 
 #[test]
 fn kernels_that_cannot_panic_have_no_record() {
     let lib = "#[kernel] pub fn calm(out: PerThread<u32>) { for (i, out) in out { *out = i as u32; } }";
-    for (name, options) in [("panic_calm", Options::default()), ("panic_calm_dev", dev())] {
-        Shape { text: &built(name, lib, options).ptx("sm_90") }.lacks("gpukernel_panic").lacks("trap");
-    }
+    Shape { text: &built("panic_calm", lib, Options::default()).ptx("sm_90") }
+        .lacks("gpukernel_panic")
+        .lacks("trap");
 }
 
 #[test]
@@ -91,7 +93,10 @@ fn dev_builds_check_for_overflow_and_record_values() {
         assert!(formatters.iter().any(|known| known == name), "{formatters:?}");
     }
     let ptx = inspected.ptx("sm_90");
-    Shape { text: &ptx }.has("__gpukernel_panic_message").has("attempt").lacks("callprototype");
+    Shape { text: &ptx }
+        .has("__gpukernel_panic_message")
+        .has("panic_const_add_overflow")
+        .lacks("callprototype");
     let release = built("panic_dev_release", lib, Options::default()).ptx("sm_90");
     Shape { text: &release }.lacks("__gpukernel_panic_message");
 }
