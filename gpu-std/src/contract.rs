@@ -24,11 +24,23 @@ pub struct Contract {
     pub max_registers: u32,
     /// Launched along this many axes (1 to 3): the others have extent 1.
     pub dims: u32,
+    /// At most this many bytes of shared memory per block, those of arrays whose length the launch gives included.
+    pub shared: u32,
+    /// Launched in clusters of exactly this many blocks, along x, y and z: the grid is whole clusters.
+    pub cluster: [u32; 3],
 }
 
 impl Contract {
     /// No promise at all.
-    pub const NONE: Self = Self { block: [0; 3], max_block: 0, min_blocks: 0, max_registers: 0, dims: 0 };
+    pub const NONE: Self = Self {
+        block: [0; 3],
+        max_block: 0,
+        min_blocks: 0,
+        max_registers: 0,
+        dims: 0,
+        shared: 0,
+        cluster: [0; 3],
+    };
 
     /// The exact number of threads in a block, if the contract fixes it.
     pub const fn threads_per_block(&self) -> Option<u32> {
@@ -49,6 +61,8 @@ pub struct Declaration {
     pub min_blocks: Option<u32>,
     pub max_registers: Option<u32>,
     pub dims: Option<u32>,
+    pub shared: Option<u32>,
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// Threads per block, on every device so far (CUDA C++ Programming Guide, "Technical Specifications").
@@ -69,7 +83,18 @@ impl Declaration {
             min_blocks: promised(self.min_blocks),
             max_registers: promised(self.max_registers),
             dims: promised(self.dims),
+            shared: promised(self.shared),
+            cluster: match self.cluster {
+                Some(cluster) => cluster,
+                None => [0; 3],
+            },
         };
+        if let Some([x, y, z]) = self.cluster {
+            assert!(x > 0 && y > 0 && z > 0, "`cluster`: a cluster has at least one block along every axis");
+            // More is not portable (CUDA C++ Programming Guide, "Thread Block Clusters").
+            let blocks = x as u64 * y as u64;
+            assert!(blocks <= 8 && blocks * z as u64 <= 8, "`cluster`: a cluster has at most 8 blocks");
+        }
         if self.block.is_some() {
             assert!(x > 0 && y > 0 && z > 0, "`block`: a block has at least one thread along every axis");
             let threads = x as u64 * y as u64;
@@ -90,12 +115,14 @@ impl Declaration {
         );
         assert!(contract.max_registers <= 255, "`max_registers`: a thread has at most 255 registers");
         assert!(contract.dims <= 3, "`dims`: a launch has at most 3 axes");
-        let block_dims = match [x, y, z] {
-            [_, 0 | 1, 0 | 1] => 1,
-            [_, _, 0 | 1] => 2,
-            _ => 3,
+        let block_dims = match (axes([x, y, z]), axes(contract.cluster)) {
+            (block, cluster) if block < cluster => cluster,
+            (block, _) => block,
         };
-        assert!(contract.dims == 0 || contract.dims >= block_dims, "`block` has more axes than `dims`");
+        assert!(
+            contract.dims == 0 || contract.dims >= block_dims,
+            "`block` or `cluster` has more axes than `dims`"
+        );
         if contract.dims == 0 {
             contract.dims = param_dims;
             if contract.dims > 0 && contract.dims < block_dims {
@@ -103,6 +130,15 @@ impl Declaration {
             }
         }
         contract
+    }
+}
+
+/// Along how many axes extents are more than 1, at least one.
+const fn axes(extents: [u32; 3]) -> u32 {
+    match extents {
+        [_, 0 | 1, 0 | 1] => 1,
+        [_, _, 0 | 1] => 2,
+        _ => 3,
     }
 }
 
@@ -118,8 +154,15 @@ const fn promised(value: Option<u32>) -> u32 {
 mod tests {
     use super::*;
 
-    const OPEN: Declaration =
-        Declaration { block: None, max_block: None, min_blocks: None, max_registers: None, dims: None };
+    const OPEN: Declaration = Declaration {
+        block: None,
+        max_block: None,
+        min_blocks: None,
+        max_registers: None,
+        dims: None,
+        shared: None,
+        cluster: None,
+    };
 
     #[test]
     fn parameters_give_the_axes_that_are_not_declared() {
@@ -132,6 +175,7 @@ mod tests {
         assert_eq!(block.contract(0).dims, 0);
         assert_eq!(Declaration { block: Some([256, 1, 1]), ..OPEN }.contract(1).dims, 1);
         assert_eq!(Declaration { block: Some([8, 1, 4]), ..OPEN }.contract(1).dims, 3);
+        assert_eq!(Declaration { cluster: Some([1, 4, 1]), ..OPEN }.contract(1).dims, 2);
     }
 
     #[test]
@@ -148,6 +192,12 @@ mod tests {
         assert!(refused(Declaration { max_registers: Some(256), ..OPEN }));
         assert!(refused(Declaration { dims: Some(4), ..OPEN }));
         assert!(refused(Declaration { dims: Some(0), ..OPEN }));
+        assert!(refused(Declaration { shared: Some(0), ..OPEN }));
+        assert!(refused(Declaration { cluster: Some([2, 0, 1]), ..OPEN }));
+        assert!(refused(Declaration { cluster: Some([3, 3, 1]), ..OPEN }));
+        assert!(refused(Declaration { cluster: Some([u32::MAX; 3]), ..OPEN }));
+        assert!(refused(Declaration { cluster: Some([2, 2, 1]), dims: Some(1), ..OPEN }));
+        assert!(!refused(Declaration { cluster: Some([2, 2, 2]), ..OPEN }));
         assert!(!refused(Declaration { min_blocks: Some(2), max_block: Some(1024), ..OPEN }));
     }
 }

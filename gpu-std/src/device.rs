@@ -12,23 +12,44 @@ mod panic;
 /// What the linker reads about an entry.
 #[derive(Debug)]
 #[repr(C)]
-pub struct EntryMeta<const N: usize> {
+pub struct EntryMeta<const P: usize, const N: usize> {
     entry: *const (),
     contract: Contract,
+    /// `P`, for the linker.
+    params: u32,
+    /// The size of an element of each parameter that is memory, else 0.
+    elements: [u32; P],
     name: [u8; N],
 }
 
 // SAFETY: nobody reads it while a kernel runs.
-unsafe impl<const N: usize> Sync for EntryMeta<N> {}
+unsafe impl<const P: usize, const N: usize> Sync for EntryMeta<P, N> {}
 
-impl<const N: usize> EntryMeta<N> {
+impl<const P: usize, const N: usize> EntryMeta<P, N> {
     /// For the entry at this address, of the kernel of this full path, which has `N` bytes.
-    pub const fn new(entry: *const (), contract: Contract, name: &str) -> Self {
+    pub const fn new(entry: *const (), contract: Contract, elements: [usize; P], name: &str) -> Self {
+        let mut sizes = [0; P];
+        let mut i = 0;
+        while i < P {
+            assert!(elements[i] <= u32::MAX as usize, "elements of device memory have less than 4 GiB");
+            sizes[i] = elements[i] as u32;
+            i += 1;
+        }
         match name.as_bytes().first_chunk() {
-            Some(name) => Self { entry, contract, name: *name },
+            Some(name) => Self { entry, contract, params: P as u32, elements: sizes, name: *name },
             None => panic!("the length of the name is its parameter"),
         }
     }
+}
+
+/// The byte at this offset in the dynamic shared memory of the block.
+#[inline(always)]
+pub fn dynamic_shared(offset: usize) -> *mut u8 {
+    unsafe extern "C" {
+        safe fn __gpukernel_dynamic_shared() -> *mut u8;
+    }
+    // SAFETY: whoever asks knows that the launch gave the block more than that.
+    unsafe { __gpukernel_dynamic_shared().add(offset) }
 }
 
 /// The storage of a shared array, which the linker puts into shared memory.

@@ -9,15 +9,14 @@ use crate::{Contract, DeviceCopy, contract::Declaration, shape::Shape, shared::K
 mod args;
 mod exit;
 mod list;
-mod shared;
 mod thread;
 
+pub use crate::shared::layout::shared_layout;
 pub use args::{ArgReader, PackedArgs};
 pub use exit::Exit;
 pub(crate) use exit::exit;
 #[doc(hidden)]
 pub use list::{ParamList, SharedList};
-pub use shared::shared_layout;
 pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, Meeting, Met, ThreadContext, Votes, set_current};
 
@@ -94,7 +93,7 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     /// - A [`ThreadContext`] of a launch of this kernel with these arguments is current, and its `shared` points to storage by
-    ///   [`shared_layout`] with all bytes initialised, used by the threads of one block only.
+    ///   [`PackedArgs::shared_on_host`] with all bytes initialised, used by the threads of one block only.
     /// - The launch keeps to [`CONTRACT`](Self::CONTRACT), its grid has less than 2³² threads along each axis and at most
     ///   `isize::MAX` in all, and each of them runs at most once.
     /// - The memory that the arguments point to is there and lent to the launch.
@@ -143,7 +142,7 @@ where
     type Args<'a, R: Runtime> = <B::Params<'a> as ParamList<'a>>::Args<R>;
 
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs {
-        let mut packed = PackedArgs::new();
+        let mut packed = PackedArgs::with_shared(Self::SHARED);
         <B::Params<'_> as ParamList<'_>>::pack::<R>(args, &mut packed);
         packed
     }

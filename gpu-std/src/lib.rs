@@ -27,7 +27,7 @@
 //! | outputs by thread | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
 //! | outputs by block | [`PerBlock`], [`Tiles`], [`Tiles2d`] |
 //! | inputs with a shape | [`View2d`], [`View3d`], [`Strided`] |
-//! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
+//! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
 //! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
@@ -49,7 +49,7 @@
 //! | All lanes of a group that still run come to the same operations of the group, in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait ([`host::BlockOps::meet`]). |
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
 //! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
-//! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image; elements of slices are not compared. |
+//! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image, and those of the elements of slices. Fields that change places are not found. |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
 //! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |
@@ -118,6 +118,7 @@ pub use per_thread_2d::{PerThread2d, PerThread2dIter};
 pub use per_thread_3d::{PerThread3d, PerThread3dIter};
 pub use per_thread_strided::{PerThreadStrided, PerThreadStridedIter};
 pub use shared::{Shared, Shared2d, SharedAtomics, SharedCells, SharedElement, SharedView, SharedView2d};
+pub use shared::{SharedSlice, SharedSliceView};
 pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};

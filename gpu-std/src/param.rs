@@ -175,6 +175,8 @@ unsafe impl<'k, T: CellElement, S: Scope> Param<'k> for &'k [RelaxedCell<T, S>] 
     type Head = *const RelaxedCell<T, S>;
     type Tail = usize;
 
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
     #[inline(always)]
     unsafe fn assemble(head: Self::Head, len: usize) -> Self {
         // SAFETY: the head is the start of `len` elements that live as long as the launch; a cell is laid out like its

@@ -1,6 +1,7 @@
 //! Everything that kernels commonly use: `use gpu_std::prelude::*;`.
 
 pub use crate::math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
+pub use crate::shared::{SharedSlice, SharedSliceView};
 pub use crate::tiles::{Tile, Tile2d, Tiles, Tiles2d};
 pub use crate::view::{Strided, View2d, View3d};
 pub use crate::{

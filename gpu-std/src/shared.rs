@@ -44,13 +44,22 @@ use crate::DeviceCopy;
 
 mod array;
 mod concurrent;
+#[doc(hidden)]
+pub mod layout;
 mod matrix;
+mod slice;
 mod stride;
 
 pub use array::{Shared, SharedIter, SharedView};
 pub use concurrent::{IntoAtomics, Mine, SharedAtomics, SharedCells};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
+#[cfg(not(target_arch = "nvptx64"))]
+pub(crate) use slice::Place;
+pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
 pub(crate) use stride::BlockStride;
+
+/// The alignment of a block's dynamic shared memory.
+pub(crate) const DYNAMIC_ALIGN: usize = 128;
 
 /// What a shared array can hold: plain data for which any bytes are a value, because those of shared memory are arbitrary
 /// when a block starts.

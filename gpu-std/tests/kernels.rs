@@ -300,7 +300,7 @@ fn handles_know_their_kernels() {
     assert_eq!(kernel(kernels::visit_strides).1, Contract::NONE);
     let exchange = Contract { block: [8, 4, 1], ..contract(2) };
     assert_eq!(kernel(kernels::exchange), ("kernels::kernels::exchange", exchange, 3));
-    let values = Contract { block: [0; 3], max_block: 256, min_blocks: 2, max_registers: 32, dims: 1 };
+    let values = Contract { block: [0; 3], max_block: 256, min_blocks: 2, max_registers: 32, ..contract(1) };
     assert_eq!(kernel(kernels::values).1, values);
 }
 

@@ -56,6 +56,8 @@ pub struct Kernel {
     pub symbol: String,
     /// The entry's parameters in order, as the driver wants them.
     pub parameters: Vec<Parameter>,
+    /// The sizes in bytes of the elements of parameters that are memory, in order; elements without bytes are left out.
+    pub elements: Vec<usize>,
     /// What its launches must keep to.
     pub contract: Contract,
     /// What it needs on each architecture that was assembled.
@@ -84,6 +86,10 @@ pub struct Contract {
     pub max_registers: Option<u32>,
     /// Launched along this many axes (1 to 3): the others have extent 1.
     pub dims: Option<u32>,
+    /// At most this many bytes of shared memory per block.
+    pub shared: Option<u32>,
+    /// Launched in clusters of exactly this many blocks, along x, y and z.
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// What a kernel uses on one architecture, as ptxas reports it.

@@ -71,7 +71,7 @@ pub struct Limits {
     pub max_block: [u32; 3],
     /// Blocks along x, y and z.
     pub max_grid: [u32; 3],
-    /// Bytes of static shared memory per block.
+    /// Bytes of shared memory per block.
     pub max_shared_bytes_per_block: usize,
     /// How many multiprocessors (on the CPU: threads) run blocks at the same time.
     pub multiprocessors: u32,

@@ -238,16 +238,41 @@ pub enum Error {
     },
     /// The shared arrays of a kernel are larger than what a block can have.
     #[error(
-        "the shared arrays of kernel `{kernel}` have {asked_bytes} bytes and the space between them, but {device} allows \
-         {allowed_bytes} per block; use smaller ones"
+        "the shared arrays of kernel `{kernel}` have {asked_bytes} bytes, but {limited_by} allows {allowed_bytes} per block; use \
+         smaller ones"
     )]
     SharedTooLarge {
         /// The kernel.
         kernel: String,
-        /// Bytes of all arrays, without the space between them.
+        /// Bytes of all arrays and the space between them; `usize::MAX` if they are more than can be addressed.
         asked_bytes: usize,
         /// Bytes that a block can have.
         allowed_bytes: usize,
+        /// Who sets the limit.
+        limited_by: String,
+    },
+    /// A grid is not made of whole clusters.
+    #[error(
+        "kernel `{kernel}` was launched with {} x {} x {} blocks, which are no whole clusters: its contract says \
+         `cluster = ({}, {}, {})`; use multiples of that, or `for_each`",
+        .blocks[0], .blocks[1], .blocks[2], .cluster[0], .cluster[1], .cluster[2]
+    )]
+    BrokenClusters {
+        /// The kernel.
+        kernel: String,
+        /// Blocks along x, y and z.
+        blocks: [u32; 3],
+        /// What the contract fixes.
+        cluster: [u32; 3],
+    },
+    /// A kernel is launched in clusters, which the GPU does not have.
+    #[error(
+        "kernel `{kernel}` is launched in clusters of blocks (`cluster`), which {device} does not have: they need compute capability \
+         9.0; use a kernel without `cluster` there, or the device `cpu`"
+    )]
+    NoClusters {
+        /// The kernel.
+        kernel: String,
         /// The device.
         device: String,
     },

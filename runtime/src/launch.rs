@@ -2,7 +2,11 @@
 
 use std::alloc::Layout;
 
-use gpu_std::{Contract, Dim3, host::shared_layout};
+use gpu_std::{
+    Contract, Dim3,
+    host::{PackedArgs, shared_layout},
+    shared::layout::is_large,
+};
 
 use crate::{Error, Limits, Result};
 
@@ -130,6 +134,15 @@ pub(crate) struct Checked {
     pub(crate) block: Dim3,
 }
 
+/// The shared memory of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SharedMemory {
+    /// All of it, for the CPU.
+    pub(crate) on_host: Layout,
+    /// What a launch asks a GPU for, besides what the kernel declares itself.
+    pub(crate) dynamic_bytes: u32,
+}
+
 const WARP: u32 = 32;
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
@@ -139,7 +152,12 @@ impl Shape {
         let (blocks, threads, dims) = match self {
             Shape::ForEach(extents) => {
                 let threads = rules.block_for(extents.dims).map(|extent| extent as usize);
-                let blocks = [0, 1, 2].map(|axis| extents.axes[axis].div_ceil(threads[axis]));
+                // Whole clusters, as whole blocks.
+                let cluster = rules.contract.cluster.map(|blocks| blocks.max(1) as usize);
+                let blocks = [0, 1, 2].map(|axis| {
+                    let blocks = extents.axes[axis].div_ceil(threads[axis]);
+                    blocks.div_ceil(cluster[axis]).saturating_mul(cluster[axis])
+                });
                 (blocks, threads, extents.dims)
             }
             Shape::Grid(grid) => {
@@ -152,6 +170,7 @@ impl Shape {
         }
         let block = rules.check_block(threads)?;
         let grid = rules.check_grid(blocks)?;
+        rules.check_clusters(grid)?;
         rules.check_total(grid, block)?;
         Ok(Some(Checked { grid, block }))
     }
@@ -227,17 +246,45 @@ impl Rules<'_> {
         Ok(Dim3::from(asked.map(|extent| extent as u32)))
     }
 
-    /// The layout of a block's shared arrays.
-    pub(crate) fn check_shared(&self, arrays: &[Layout]) -> Result<Layout> {
-        let allowed = self.limits.max_shared_bytes_per_block;
-        match shared_layout(arrays) {
-            Ok(shared) if shared.size() <= allowed => Ok(shared),
-            _ => Err(Error::SharedTooLarge {
-                kernel: self.kernel.to_owned(),
-                asked_bytes: arrays.iter().fold(0, |sum: usize, array| sum.saturating_add(array.size())),
-                allowed_bytes: allowed,
-                device: self.device.to_string(),
-            }),
+    /// The shared memory of a block, of which `arrays` have constant sizes and the arguments hold the others.
+    pub(crate) fn check_shared(&self, arrays: &[Layout], args: &PackedArgs) -> Result<SharedMemory> {
+        let fixed_bytes = match shared_layout(arrays) {
+            // They are dynamic on a GPU.
+            Ok(_) if is_large(arrays) => Some(0),
+            fixed => fixed.ok().map(|fixed| fixed.size()),
+        };
+        let dynamic_bytes = args.dynamic_shared().map(|dynamic| dynamic.size());
+        let asked = fixed_bytes.zip(dynamic_bytes).and_then(|(fixed, dynamic)| fixed.checked_add(dynamic));
+        let too_large = |allowed_bytes, limited_by| Error::SharedTooLarge {
+            kernel: self.kernel.to_owned(),
+            asked_bytes: asked.unwrap_or(usize::MAX),
+            allowed_bytes,
+            limited_by,
+        };
+        let asked_bytes = asked.unwrap_or(usize::MAX);
+        let (promised, allowed) = (self.contract.shared as usize, self.limits.max_shared_bytes_per_block);
+        if promised != 0 && asked_bytes > promised {
+            return Err(too_large(promised, "its contract (`shared`)".to_owned()));
+        }
+        match (args.shared_on_host(), dynamic_bytes) {
+            (Some(on_host), Some(dynamic)) if asked_bytes <= allowed => {
+                // At most what a device allows, which is a `u32`.
+                Ok(SharedMemory { on_host, dynamic_bytes: dynamic as u32 })
+            }
+            _ => Err(too_large(allowed, self.device.to_string())),
+        }
+    }
+
+    /// Blocks come in whole clusters.
+    fn check_clusters(&self, grid: Dim3) -> Result<()> {
+        let cluster = self.contract.cluster;
+        if cluster[0] == 0 {
+            return Ok(());
+        }
+        let blocks = [grid.x, grid.y, grid.z];
+        match (0..3).all(|axis| blocks[axis].is_multiple_of(cluster[axis])) {
+            true => Ok(()),
+            false => Err(Error::BrokenClusters { kernel: self.kernel.to_owned(), blocks, cluster }),
         }
     }
 

@@ -11,7 +11,7 @@ use gpu_std::{
     Contract, DeviceCopy,
     host::{Kernel, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
 };
-use gpukernel_image::{CodeKind, Manifest};
+use gpukernel_image::{Arch, CodeKind, Manifest};
 
 use crate::{
     Device, DeviceSlice, Error, Image, Result, Shape, Stream, View, ViewMut, cpu,
@@ -65,6 +65,9 @@ struct Inner {
     /// Kernels that were launched before, and so were checked.
     checked: RwLock<HashMap<TypeId, Checked>>,
 }
+
+/// More dynamic shared memory than this has to be allowed for a kernel (CUDA C++ Programming Guide, "Shared Memory").
+const PLAIN_SHARED_BYTES: u32 = 48 << 10;
 
 /// A kernel that matches the image.
 #[derive(Clone, Copy)]
@@ -232,7 +235,7 @@ impl Module {
             device: &inner.device,
         };
         let shape = shape.into().check(&rules)?;
-        let shared = rules.check_shared(K::SHARED)?;
+        let shared = rules.check_shared(K::SHARED, &args)?;
         let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
         let addresses = not_empty.map(|(slice, access)| (slice.address.addr(), *access));
         let uses = Uses::find(addresses, &inner.device, &doing)?;
@@ -241,13 +244,23 @@ impl Module {
         match &stream.backend {
             // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call, and all memory is
             // the CPU's. The shape keeps to the contract; what an unsafe kernel asks for is the caller's promise.
-            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared) },
+            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared.on_host) },
             StreamBackend::Cuda(stream) => {
                 let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
+                if K::CONTRACT.cluster[0] != 0 && stream.device().arch() < Arch::new(9, 0) {
+                    let device = inner.device.to_string();
+                    return Err(Error::NoClusters { kernel: K::NAME.to_owned(), device });
+                }
+                let dynamic_bytes = shared.dynamic_bytes;
+                if dynamic_bytes > PLAIN_SHARED_BYTES {
+                    function.allow_all_shared(stream.device(), limits.max_shared_bytes_per_block)?;
+                }
                 cuda::ordered(stream, &uses.on_gpu(), || {
                     // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
                     // is the promise of `Kernel` and of the caller; the memory is ordered, and all of it was found above.
-                    unsafe { function.launch(stream, shape.grid, shape.block, 0, args.pointers()) }
+                    unsafe {
+                        function.launch(stream, shape.grid, shape.block, dynamic_bytes, args.pointers())
+                    }
                 })
             }
         }
@@ -307,6 +320,13 @@ fn difference(image: &gpukernel_image::Kernel, args: &PackedArgs, contract: &Con
             ));
         }
     }
+    if image.elements != args.elements() {
+        return Some(format!(
+            "the elements of its memory have {:?} bytes there, {:?} here",
+            image.elements,
+            args.elements()
+        ));
+    }
     let promised = |number: u32| (number != 0).then_some(number);
     let here = gpukernel_image::Contract {
         block: promised(contract.block[0]).map(|_| contract.block),
@@ -314,6 +334,8 @@ fn difference(image: &gpukernel_image::Kernel, args: &PackedArgs, contract: &Con
         min_blocks: promised(contract.min_blocks),
         max_registers: promised(contract.max_registers),
         dims: promised(contract.dims),
+        shared: promised(contract.shared),
+        cluster: promised(contract.cluster[0]).map(|_| contract.cluster),
     };
     (here != image.contract).then(|| "it has another launch contract".to_owned())
 }

@@ -142,6 +142,7 @@ fn image(change: impl FnOnce(&mut Kernel)) -> Image {
         name: "gpu::add".to_owned(),
         symbol: "add".to_owned(),
         parameters: vec![parameter(4), parameter(8), parameter(8)],
+        elements: vec![4],
         contract: Contract { dims: Some(1), ..Contract::default() },
         resources: [(Arch::new(7, 5), Resources::default())].into(),
     };

@@ -18,6 +18,8 @@ pub(crate) struct Contract {
     min_blocks: Option<TokenStream>,
     max_registers: Option<TokenStream>,
     dims: Option<TokenStream>,
+    shared: Option<TokenStream>,
+    cluster: Option<[TokenStream; 3]>,
 }
 
 impl Parse for Contract {
@@ -30,17 +32,19 @@ impl Parse for Contract {
             }
             input.parse::<Token![=]>()?;
             let kept = match key.to_string().as_str() {
-                "block" => contract.block.replace(block(input)?).is_none(),
+                "block" => contract.block.replace(extents(input, "block", "threads")?).is_none(),
                 "max_block" => contract.max_block.replace(positive(input)?).is_none(),
                 "min_blocks" => contract.min_blocks.replace(positive(input)?).is_none(),
                 "max_registers" => contract.max_registers.replace(positive(input)?).is_none(),
                 "dims" => contract.dims.replace(positive(input)?).is_none(),
+                "shared" => contract.shared.replace(positive(input)?).is_none(),
+                "cluster" => contract.cluster.replace(extents(input, "cluster", "blocks")?).is_none(),
                 unknown => {
                     return Err(Error::new(
                         key.span(),
                         format!(
                             "unknown key `{unknown}`: a launch contract has `block`, `max_block`, `min_blocks`, \
-                             `max_registers` and `dims`"
+                             `max_registers`, `dims`, `shared` and `cluster`"
                         ),
                     ));
                 }
@@ -57,7 +61,7 @@ impl Parse for Contract {
 }
 
 /// One to three extents; those left out are 1.
-fn block(input: ParseStream<'_>) -> Result<[TokenStream; 3]> {
+fn extents(input: ParseStream<'_>, key: &str, of: &str) -> Result<[TokenStream; 3]> {
     let alone = input.peek2(Token![,]) || input.peek2(End);
     if !(input.peek(Paren) && alone) {
         return Ok([positive(input)?, quote!(1), quote!(1)]);
@@ -68,7 +72,9 @@ fn block(input: ParseStream<'_>) -> Result<[TokenStream; 3]> {
     if !(1..=3).contains(&extents.len()) {
         return Err(Error::new(
             paren.span.join(),
-            "a block has one to three extents: `block = 256`, `block = (32, 8)`, `block = (8, 8, 4)`",
+            format!(
+                "a {key} has one to three extents, in {of}: `{key} = 4`, `{key} = (4, 2)`, `{key} = (2, 2, 2)`"
+            ),
         ));
     }
     let mut extents = extents.into_iter();
@@ -116,6 +122,8 @@ impl Contract {
         let min_blocks = number(&self.min_blocks);
         let max_registers = number(&self.max_registers);
         let own_dims = number(&self.dims);
+        let shared = number(&self.shared);
+        let cluster = option(self.cluster.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
         // What is wrong with computed values is reported here: at the attribute.
         quote_spanned! {Span::call_site()=>
             ::gpu_std::contract::Declaration {
@@ -124,6 +132,8 @@ impl Contract {
                 min_blocks: #min_blocks,
                 max_registers: #max_registers,
                 dims: #own_dims,
+                shared: #shared,
+                cluster: #cluster,
             }
         }
     }

@@ -71,11 +71,11 @@ impl Kernel {
     /// The signature of the function: as written, but that shared arrays have one lifetime, because they last as long as each
     /// other. So they can change places, as in double buffering: `(front, back) = (back, front)`.
     fn signature(&self) -> TokenStream {
-        if self.params.iter().filter(|param| param.is_shared()).count() < 2 {
+        if self.params.iter().filter(|param| param.is_in_block()).count() < 2 {
             return self.written();
         }
         let block = lifetime("'block");
-        let inputs = self.params.iter().map(|param| match param.is_shared() {
+        let inputs = self.params.iter().map(|param| match param.is_in_block() {
             true => param.written_with_lifetime(&block),
             false => param.written(),
         });
@@ -158,6 +158,9 @@ fn device(kernel: &Kernel) -> TokenStream {
     let mut storage = TokenStream::new();
     let mut entry_params = TokenStream::new();
     let mut dims = quote!(0);
+    let mut elements = TokenStream::new();
+    let mut layouts = TokenStream::new();
+    let mut layouts_len = 0_usize;
     let values: Vec<_> = kernel
         .params
         .iter()
@@ -166,9 +169,25 @@ fn device(kernel: &Kernel) -> TokenStream {
             if param.is_shared() {
                 let ty = param.with_lifetime(&lifetime("'_"));
                 let name = format_ident!("__GPUKERNEL_SHARED_{i}");
+                let array = param.with_lifetime(&lifetime("'static"));
+                let index = layouts_len;
+                layouts_len += 1;
+                layouts.extend(
+                    quote_spanned!(ty.span()=> <#array as ::gpu_std::shared::SharedParam<'static>>::LAYOUT,),
+                );
                 storage.extend(shared_storage(&name, param));
                 return quote_spanned!(ty.span()=>
-                    <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(#name.start(), &#scope)
+                    <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(
+                        if __GPUKERNEL_LARGE {
+                            ::gpu_std::device::dynamic_shared(const {
+                                ::gpu_std::shared::layout::shared_offset(__GPUKERNEL_ARRAYS, #index)
+                            })
+                            .cast()
+                        } else {
+                            #name.start()
+                        },
+                        &#scope,
+                    )
                 );
             }
             // The function takes it for any time, and so does not know that it could have it for ever.
@@ -178,10 +197,12 @@ fn device(kernel: &Kernel) -> TokenStream {
             aliases.extend(quote!(type #alias = #ty;));
             let param = quote_spanned!(place=> <#alias as ::gpu_std::param::Param<'static>>);
             dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
+            elements.extend(quote_spanned!(place=> #param::ELEMENT_BYTES,));
             entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
             quote_spanned!(place=> #param::assemble(#head, #tail))
         })
         .collect();
+    let params = kernel.params.len() - layouts_len;
     let entry = quote_spanned! {place=>
         #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
         #[unsafe(link_section = ".gpukernel.entry")]
@@ -196,8 +217,21 @@ fn device(kernel: &Kernel) -> TokenStream {
 
         #[used]
         #[unsafe(link_section = ".gpukernel.meta")]
-        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ #path.len() }> =
-            ::gpu_std::device::EntryMeta::new(__gpukernel_entry as *const (), #declaration.contract(#dims), #path);
+        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<#params, { #path.len() }> =
+            ::gpu_std::device::EntryMeta::new(
+                __gpukernel_entry as *const (),
+                #declaration.contract(#dims),
+                [#elements],
+                #path,
+            );
+    };
+    let storage = match layouts_len {
+        0 => storage,
+        _ => quote! {
+            const __GPUKERNEL_ARRAYS: &[::core::alloc::Layout] = &[#layouts];
+            const __GPUKERNEL_LARGE: ::core::primitive::bool = ::gpu_std::shared::layout::is_large(__GPUKERNEL_ARRAYS);
+            #storage
+        },
     };
     quote!(#aliases #storage #entry)
 }
@@ -208,6 +242,8 @@ fn shared_storage(name: &Ident, param: &Param) -> TokenStream {
     let array = quote_spanned!(ty.span()=> <#ty as ::gpu_std::shared::SharedParam<'static>>);
     let (element, len) =
         (quote_spanned!(ty.span()=> #array::Element), quote_spanned!(ty.span()=> #array::LEN));
+    // Large arrays lie in dynamic shared memory.
+    let len = quote_spanned!(ty.span()=> if __GPUKERNEL_LARGE { 0 } else { #len });
     quote! {
         #[unsafe(link_section = ".gpukernel.shared")]
         static #name: ::gpu_std::device::SharedStorage<#element, { #len }> =

@@ -29,6 +29,7 @@ mod param;
 /// | `Tiles<T, N>` | the tiles of its block, of which each thread owns elements | `&mut DeviceSlice<T>` |
 /// | `Tiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.rows_mut(columns)?` |
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
+/// | `SharedSlice<T>` | the same, of a length that the launch gives | the number of elements |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
 ///
 /// Lifetimes are left out. A kernel declared as `unsafe fn` is launched by `unsafe` code.
@@ -43,6 +44,8 @@ mod param;
 /// | `min_blocks = 2` | so many blocks fit on a multiprocessor at once; needs `block` or `max_block` |
 /// | `max_registers = 64` | a thread uses at most so many registers |
 /// | `dims = 2` | the launch has extents other than 1 along so many axes at most |
+/// | `shared = 65536` | a block has at most so many bytes of shared memory, arrays whose length the launch gives included |
+/// | `cluster = 2`, `cluster = (2, 2)` | blocks come in clusters of exactly these extents, and grids are whole clusters; needs sm_90 on a GPU |
 ///
 /// Promises that no launch can keep are refused:
 ///

@@ -9,7 +9,7 @@ use syn::{
 use crate::input::{Input, Typed};
 
 /// Types of gpu_std with a lifetime that kernels leave out.
-const BORROWING: [&str; 16] = [
+const BORROWING: &[&str] = &[
     "PerBlock",
     "PerThread",
     "PerThread2d",
@@ -19,6 +19,7 @@ const BORROWING: [&str; 16] = [
     "Shared2d",
     "SharedAtomics",
     "SharedCells",
+    "SharedSlice",
     "Staged",
     "Staged2d",
     "Strided",
@@ -35,6 +36,7 @@ const SHARED: [&str; 6] = ["Shared", "Shared2d", "SharedAtomics", "SharedCells",
 pub(crate) struct Param {
     input: Typed,
     shared: bool,
+    in_block: bool,
 }
 
 impl Param {
@@ -70,13 +72,20 @@ impl Param {
             ));
         }
         check_type(&input.ty, in_unsafe)?;
-        let shared = last_name(&input.ty).is_some_and(|name| SHARED.contains(&name.as_str()));
-        Ok(Self { input: Typed::clone(input), shared })
+        let name = last_name(&input.ty);
+        let shared = name.as_ref().is_some_and(|name| SHARED.contains(&name.as_str()));
+        let in_block = shared || name.is_some_and(|name| name == "SharedSlice");
+        Ok(Self { input: Typed::clone(input), shared, in_block })
     }
 
     /// Whether it is a shared array, which launches do not give.
     pub(crate) fn is_shared(&self) -> bool {
         self.shared
+    }
+
+    /// Whether it is a shared array, of a length that launches give or not.
+    pub(crate) fn is_in_block(&self) -> bool {
+        self.in_block
     }
 
     /// Its type with the lifetime in all the places in which it was left out.

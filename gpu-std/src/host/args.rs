@@ -4,7 +4,13 @@ use core::{alloc::Layout, mem::MaybeUninit};
 use std::vec::Vec;
 
 use super::{Access, RawSlice};
-use crate::DeviceCopy;
+use crate::{
+    DeviceCopy,
+    shared::{
+        DYNAMIC_ALIGN, Place,
+        layout::{is_large, shared_layout},
+    },
+};
 
 /// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
 ///
@@ -15,7 +21,7 @@ use crate::DeviceCopy;
 /// args.push(7_u64);
 /// assert_eq!(args.layouts().map(|layout| layout.size()).collect::<Vec<_>>(), [4, 8]);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PackedArgs {
     /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
     /// padding and pointers are more than their bytes.
@@ -23,6 +29,12 @@ pub struct PackedArgs {
     used_bytes: usize,
     values: Vec<Value>,
     memory: Vec<(RawSlice, Access)>,
+    /// The sizes of elements of memory, in the order of the parameters.
+    elements: Vec<usize>,
+    /// The kernel's own shared arrays; none if they are larger than the address space.
+    fixed: Option<Layout>,
+    /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
+    dynamic: Option<Layout>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,13 +43,35 @@ struct Value {
     layout: Layout,
 }
 
+impl Default for PackedArgs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Values lie at multiples of this, or of their own alignment if that is less.
 const MAX_ALIGN: usize = 16;
 
 impl PackedArgs {
     /// No arguments yet.
     pub fn new() -> Self {
-        Self::default()
+        Self::with_shared(&[])
+    }
+
+    /// No arguments yet, for a kernel with these shared arrays.
+    pub fn with_shared(arrays: &[Layout]) -> Self {
+        let fixed = shared_layout(arrays).ok();
+        let empty = Some(Layout::new::<()>());
+        Self {
+            storage: Vec::new(),
+            used_bytes: 0,
+            values: Vec::new(),
+            memory: Vec::new(),
+            elements: Vec::new(),
+            fixed,
+            // Large arrays are dynamic on a GPU, and come first there.
+            dynamic: if is_large(arrays) { fixed } else { empty },
+        }
     }
 
     /// Adds a value. Empty ones leave no trace: the entry has no parameter for them.
@@ -76,8 +110,46 @@ impl PackedArgs {
         unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
     }
 
+    /// Adds a shared array of `len` elements, by its layout; none is one that is larger than the address space.
+    pub(crate) fn push_shared(&mut self, array: Option<Layout>, len: usize, element_bytes: usize) {
+        self.note_element(element_bytes);
+        let place = |start: Option<Layout>, array: Layout| start?.extend(array).ok();
+        let host = array.and_then(|array| place(self.shared_on_host(), array));
+        let device = array.and_then(|array| place(self.dynamic, array));
+        // A launch that asks for more shared memory than 32 bits count is refused before the offset is used.
+        let offset = |placed: &Option<(Layout, usize)>| placed.map_or(0, |(_, offset)| offset as u32);
+        self.write(Place { device_offset: offset(&device), host_offset: offset(&host), len: len as u32 });
+        self.dynamic = device.map(|(layout, _)| layout);
+    }
+
+    /// The dynamic shared memory that a block needs on a GPU; none if it is larger than the address space.
+    pub fn dynamic_shared(&self) -> Option<Layout> {
+        self.dynamic
+    }
+
+    /// All shared memory that a block needs on the CPU; none if it is larger than the address space.
+    pub fn shared_on_host(&self) -> Option<Layout> {
+        let dynamic = self.dynamic?;
+        // The place of the dynamic arrays among themselves depends on where they start, if they are aligned to different bytes:
+        // they start where the largest alignment allows.
+        let (layout, _) = self.fixed?.align_to(DYNAMIC_ALIGN).ok()?.pad_to_align().extend(dynamic).ok()?;
+        Some(layout)
+    }
+
+    /// The sizes of the elements of memory, in the order of the parameters; those without bytes are left out.
+    pub fn elements(&self) -> &[usize] {
+        &self.elements
+    }
+
+    fn note_element(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.elements.push(bytes);
+        }
+    }
+
     /// Adds the address of memory, and notes what the launch does to it.
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
+        self.note_element(slice.element_bytes);
         self.write(slice.address);
         self.memory.push((slice, access));
     }

@@ -2,10 +2,10 @@
 
 use core::alloc::Layout;
 
-use super::{ArgReader, PackedArgs, Runtime, shared::shared_offset};
+use super::{ArgReader, PackedArgs, Runtime};
 use crate::{
     param::Param,
-    shared::{KernelScope, SharedParam},
+    shared::{KernelScope, SharedParam, layout::shared_offset},
 };
 
 /// The parameters of a kernel that launches give.

@@ -17,7 +17,7 @@ pub struct ThreadContext<'b> {
     pub block_dim: Dim3,
     /// Blocks in the grid.
     pub grid_dim: Dim3,
-    /// The shared arrays of its block, laid out by [`shared_layout`](super::shared_layout); aligned for them also if they have no
+    /// The shared arrays of its block, laid out by [`PackedArgs::shared_on_host`](super::PackedArgs::shared_on_host); aligned for them also if they have no
     /// bytes.
     pub shared: *mut u8,
     /// Its block.

@@ -14,7 +14,7 @@ use gpu_std::{
     DeviceCopy, Dim3,
     host::{
         self, BlockOps, Kernel, Meeting, Met, PackedArgs, RawSlice, RawView, Runtime, ThreadContext, Votes,
-        set_current, shared_layout,
+        set_current,
     },
     shape::{self, Shape},
 };
@@ -90,7 +90,7 @@ pub fn launch<K: Kernel>(
 pub fn launch_with<K: Kernel>(_: K, ops: &dyn BlockOps, grid: Dim3, block: Dim3, args: K::Args<'_, Vectors>) {
     let args = K::pack::<Vectors>(args);
     for block_index in positions(grid) {
-        let shared = Storage::new::<K>();
+        let shared = Storage::new(&args);
         for thread_index in positions(block) {
             let context = ThreadContext {
                 thread_index,
@@ -120,7 +120,7 @@ pub fn launch_blocks<K: Kernel>(
     let (grid, block) = (grid.into(), block.into());
     let args = K::pack::<Vectors>(args);
     for block_index in positions(grid) {
-        let shared = Storage::new::<K>();
+        let shared = Storage::new(&args);
         let threads = usize::try_from(block.count()).unwrap();
         let barrier = Barrier::new(threads);
         let wait = BarrierOnly(|| {
@@ -168,8 +168,8 @@ struct Storage {
 }
 
 impl Storage {
-    fn new<K: Kernel>() -> Self {
-        let layout = shared_layout(K::SHARED).unwrap();
+    fn new(args: &PackedArgs) -> Self {
+        let layout = args.shared_on_host().unwrap();
         if layout.size() == 0 {
             return Self { start: std::ptr::without_provenance_mut(layout.align()), layout };
         }

@@ -20,4 +20,16 @@ fn few() {}
 #[kernel(min_blocks)]
 fn no_value() {}
 
+#[kernel(cluster = (2, 0))]
+fn empty_cluster() {}
+
+#[kernel(cluster = (1, 1, 1, 1))]
+fn many_axes() {}
+
+#[kernel(shared = 0)]
+fn no_memory() {}
+
+#[kernel(shared = 1024, shared = 2048)]
+fn shared_twice() {}
+
 fn main() {}

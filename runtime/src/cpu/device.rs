@@ -25,6 +25,8 @@ impl CpuDevice {
             name: model_name().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             limits: Limits {
                 multiprocessors: u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX),
+                // What the largest GPUs allow (compute capability 9.0 and 10.0).
+                max_shared_bytes_per_block: 227 << 10,
                 ..Limits::CUDA
             },
         })

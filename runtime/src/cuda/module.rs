@@ -148,6 +148,19 @@ impl Function {
         device.check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, bytes) })
     }
 
+    /// Lets the kernel use as much dynamic shared memory as its own leaves of what a block can have. The same for every launch, so
+    /// that threads which launch it at once do not take room from each other.
+    pub(crate) fn allow_all_shared(self, device: &CudaDevice, block_bytes: usize) -> Result<()> {
+        device.bind()?;
+        let mut own: c_int = 0;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+        // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
+        let result = unsafe { sys::cuFuncGetAttribute(&mut own, attribute, self.raw) };
+        device.check("cuFuncGetAttribute", result)?;
+        let left = block_bytes.saturating_sub(usize::try_from(own).unwrap_or(0));
+        self.allow_shared(device, u32::try_from(left).unwrap_or(u32::MAX))
+    }
+
     /// Queues a launch.
     ///
     /// # Safety

@@ -12,8 +12,8 @@ use crate::llvm::{Linkage, Module, Value};
 
 const META_SECTION: &str = ".gpukernel.meta";
 
-/// The contract as `gpu_std::Contract` lays it out: seven 32-bit numbers.
-const CONTRACT_WORDS: usize = 7;
+/// The contract as `gpu_std::Contract` lays it out, in 32-bit numbers.
+const CONTRACT_WORDS: usize = 11;
 
 /// A kernel in the module being linked.
 pub(super) struct Entry<'c> {
@@ -23,6 +23,8 @@ pub(super) struct Entry<'c> {
     pub(super) symbol: String,
     pub(super) function: Value<'c>,
     pub(super) contract: Contract,
+    /// The sizes of the elements of its memory.
+    elements: Vec<usize>,
 }
 
 impl Entry<'_> {
@@ -36,6 +38,7 @@ impl Entry<'_> {
             name: self.name,
             symbol: self.symbol,
             contract: self.contract,
+            elements: self.elements,
             resources: BTreeMap::new(),
         }
     }
@@ -94,11 +97,10 @@ fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
             bytes.extend(data);
         }
     }
-    let (contract, name) = bytes.split_at_checked(CONTRACT_WORDS * 4)?;
-    let words: Vec<u32> = contract
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-        .collect();
+    let (contract, rest) = bytes.split_at_checked(CONTRACT_WORDS * 4)?;
+    let words = numbers(contract);
+    let (params, rest) = rest.split_first_chunk()?;
+    let (elements, name) = rest.split_at_checked((u32::from_le_bytes(*params) as usize).checked_mul(4)?)?;
     let given = |word: u32| (word != 0).then_some(word);
     Some(Entry {
         name: String::from_utf8(name.to_vec()).ok()?.trim_end_matches('\0').to_owned(),
@@ -110,8 +112,15 @@ fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
             min_blocks: given(words[4]),
             max_registers: given(words[5]),
             dims: given(words[6]),
+            shared: given(words[7]),
+            cluster: given(words[8]).map(|x| [x, words[9], words[10]]),
         },
+        elements: numbers(elements).into_iter().map(|size| size as usize).filter(|size| *size > 0).collect(),
     })
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
 /// The bare name where it is the only one of its kind, so that other programs find `saxpy` as `saxpy`; else the whole path.
@@ -136,7 +145,8 @@ fn bare_name(path: &str) -> &str {
 
 /// The contract as LLVM passes it on to ptxas (LLVM's NVPTX usage guide, "Kernel attributes").
 fn set_contract_attributes(entry: &Entry<'_>) {
-    let Contract { block, max_block, min_blocks, max_registers, dims: _ } = &entry.contract;
+    let Contract { block, max_block, min_blocks, max_registers, dims: _, shared: _, cluster } =
+        &entry.contract;
     let set = |key: &str, value: String| entry.function.add_text_attribute(key, &value);
     if let Some([x, y, z]) = block {
         set("nvvm.reqntid", format!("{x},{y},{z}"));
@@ -148,5 +158,8 @@ fn set_contract_attributes(entry: &Entry<'_>) {
     }
     if let Some(registers) = max_registers {
         set("nvvm.maxnreg", registers.to_string());
+    }
+    if let Some([x, y, z]) = cluster {
+        set("nvvm.cluster_dim", format!("{x},{y},{z}"));
     }
 }

@@ -20,10 +20,17 @@ pub(super) fn is_shared_array(global: Value<'_>) -> bool {
 pub(super) fn move_to_shared_memory(module: &Module<'_>) {
     let statics = module.globals().into_iter().filter(|global| is_shared_array(*global));
     for (index, global) in statics.enumerate() {
+        // That of dynamic shared memory is declared only: its size comes with the launch.
+        let dynamic = global.is_declaration();
         // PTX names hold no dots, mangled names may.
-        let name = format!("gpukernel_shared_{index}");
+        let name = match dynamic {
+            true => "gpukernel_dynamic_shared".to_owned(),
+            false => format!("gpukernel_shared_{index}"),
+        };
         if let Some(replacement) = module.add_shared_global(&name, global) {
-            replacement.set_linkage(Linkage::Internal);
+            if !dynamic {
+                replacement.set_linkage(Linkage::Internal);
+            }
             global.replace_by_cast_of(replacement);
             global.delete_global();
         }

@@ -201,8 +201,8 @@ impl<'c> Module<'c> {
         Value::new(self.context, unsafe { (self.context.llvm.LLVMGetNamedGlobal)(self.raw, name.as_ptr()) })
     }
 
-    /// A new global variable in shared memory, of the type and alignment of `like`. Its bits are arbitrary when a block
-    /// starts: nothing initialises shared memory.
+    /// A new global variable in shared memory, of the type and alignment of `like`, a declaration if that is one. Its bits are
+    /// arbitrary when a block starts: nothing initialises shared memory.
     pub(crate) fn add_shared_global(&self, name: &str, like: Value<'c>) -> Option<Value<'c>> {
         const SHARED: u32 = 3;
         let llvm = self.context.llvm;
@@ -212,8 +212,10 @@ impl<'c> Module<'c> {
         unsafe {
             let value_type = (llvm.LLVMGlobalGetValueType)(like.raw);
             let raw = (llvm.LLVMAddGlobalInAddressSpace)(self.raw, value_type, name.as_ptr(), SHARED);
-            (llvm.LLVMSetInitializer)(raw, (llvm.LLVMGetUndef)(value_type));
-            (llvm.LLVMSetExternallyInitialized)(raw, 1);
+            if !like.is_declaration() {
+                (llvm.LLVMSetInitializer)(raw, (llvm.LLVMGetUndef)(value_type));
+                (llvm.LLVMSetExternallyInitialized)(raw, 1);
+            }
             (llvm.LLVMSetAlignment)(raw, (llvm.LLVMGetAlignment)(like.raw));
             Value::new(self.context, raw)
         }

@@ -12,6 +12,7 @@ pub mod panics;
 pub mod random;
 pub mod shared;
 pub mod shared_atomics;
+pub mod shared_slices;
 pub mod staged;
 pub mod time;
 pub mod vectors;

@@ -14,6 +14,7 @@ mod outputs;
 mod random;
 mod shared;
 mod shared_atomics;
+mod shared_slices;
 mod staged;
 mod streams;
 mod time;

@@ -1,9 +1,8 @@
-//! Where the shared arrays of a kernel lie in the storage of a block.
+//! Where the shared arrays of a kernel lie in one piece of memory: one after another.
 
 use core::alloc::{Layout, LayoutError};
 
-/// The layout of the storage of a block with these shared arrays ([`Kernel::SHARED`](super::Kernel::SHARED)): one after
-/// another, each aligned.
+/// The layout of the storage of a block with these shared arrays (a kernel's `SHARED`): one after another, each aligned.
 ///
 /// The executor allocates by it, and fills the storage with bytes of its choice once per block: kernels take any, but not
 /// uninitialised ones.
@@ -27,10 +26,19 @@ pub const fn shared_layout(arrays: &[Layout]) -> Result<Layout, LayoutError> {
 }
 
 /// The offset of the array `index` in that storage. Asked at compile time, when a panic is an error of rustc.
-pub(super) const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
+pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     match place(arrays, index + 1) {
         Ok((_, offset)) => offset,
         Err(_) => panic!("the shared arrays of this kernel are larger than the address space"),
+    }
+}
+
+/// Whether arrays lie in dynamic shared memory although their sizes are constants: a block has 48 KiB of the other kind on every
+/// device (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+pub const fn is_large(arrays: &[Layout]) -> bool {
+    match shared_layout(arrays) {
+        Ok(layout) => layout.size() > 48 << 10,
+        Err(_) => true,
     }
 }
 

@@ -1,0 +1,215 @@
+//! Shared arrays whose length the launch gives.
+
+use core::{alloc::Layout, fmt, iter::FusedIterator, marker::PhantomData, ops::Deref, slice};
+
+use super::{SharedElement, stride::BlockStride};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Barrier, PackedArgs, Runtime};
+use crate::{
+    barrier::{Phase, sealed},
+    param::Param,
+};
+
+/// Elements that the threads of a block share, as many as the launch says, in the write phase: each thread uses the elements that
+/// it owns, as of a [`Shared`](crate::Shared) array.
+///
+/// The launch gives the number of elements, one for each such parameter of a kernel. [`sync`](crate::sync) makes it a
+/// [`SharedSliceView`]. What was not written holds arbitrary values.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// Sums up each block's elements, whatever the size of the block: launched with `threads_per_block` elements.
+/// #[kernel]
+/// pub fn sums(x: &[f32], mut part: SharedSlice<f32>, mut sums: PerBlock<f32>) {
+///     let first = block_rank() * part.len();
+///     for (i, element) in &mut part {
+///         *element = x.get(first + i).copied().unwrap_or(0.0);
+///     }
+///     let part = sync(part);
+///     if let Some((_, sum)) = sums.first_mut() {
+///         *sum = part.iter().sum();
+///     }
+/// }
+/// ```
+pub struct SharedSlice<'k, T> {
+    start: *mut T,
+    len: usize,
+    scope: PhantomData<&'k mut [T]>,
+}
+
+impl<'k, T: SharedElement> SharedSlice<'k, T> {
+    /// How many elements there are, those of other threads included: what the launch gave.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements of this thread with their indices.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> SharedSliceIter<'_, T> {
+        SharedSliceIter { indices: BlockStride::new(self.len), start: self.start, scope: PhantomData }
+    }
+
+    /// The first element of this thread with its index, if it has any.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
+        self.iter_mut().next()
+    }
+
+    /// The element `index`, if it belongs to this thread.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
+        BlockStride::new(self.len).takes(index).then(|| unsafe { &mut *self.start.add(index) })
+    }
+}
+
+impl<T> fmt::Debug for SharedSlice<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedSlice").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T: SharedElement> IntoIterator for &'a mut SharedSlice<'_, T> {
+    type Item = (usize, &'a mut T);
+    type IntoIter = SharedSliceIter<'a, T>;
+
+    #[inline(always)]
+    fn into_iter(self) -> SharedSliceIter<'a, T> {
+        self.iter_mut()
+    }
+}
+
+/// Where a shared array that the launch sizes lies, and how long it is.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Place {
+    /// From the start of a block's dynamic shared memory on a GPU.
+    pub device_offset: u32,
+    /// From the start of a block's shared memory on the CPU, where the other arrays come first.
+    pub host_offset: u32,
+    /// In elements.
+    pub len: u32,
+}
+
+// SAFETY: `pack` reserves memory for the array, of which threads use only the elements of their own rank until a barrier.
+unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
+    type Head = Place;
+    type Tail = ();
+
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
+    #[inline(always)]
+    unsafe fn assemble(place: Place, (): ()) -> Self {
+        #[cfg(target_arch = "nvptx64")]
+        let start = crate::device::dynamic_shared(place.device_offset as usize);
+        #[cfg(not(target_arch = "nvptx64"))]
+        let start = crate::host::current().shared.wrapping_add(place.host_offset as usize);
+        Self { start: start.cast(), len: place.len as usize, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = usize;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(len: usize, args: &mut PackedArgs) {
+        const {
+            assert!(
+                align_of::<T>() <= super::DYNAMIC_ALIGN,
+                "elements of shared arrays whose length the launch gives are aligned to at most 128 bytes"
+            );
+        }
+        args.push_shared(Layout::array::<T>(len).ok(), len, size_of::<T>());
+    }
+}
+
+/// The iterator of [`SharedSlice::iter_mut`].
+pub struct SharedSliceIter<'a, T> {
+    indices: BlockStride,
+    start: *mut T,
+    scope: PhantomData<&'a mut [T]>,
+}
+
+impl<T> fmt::Debug for SharedSliceIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedSliceIter").field("indices", &self.indices).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T> Iterator for SharedSliceIter<'a, T> {
+    type Item = (usize, &'a mut T);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, &'a mut T)> {
+        let index = self.indices.next()?;
+        // SAFETY: as in `SharedIter`.
+        Some((index, unsafe { &mut *self.start.add(index) }))
+    }
+}
+
+impl<T> FusedIterator for SharedSliceIter<'_, T> {}
+
+/// A [`SharedSlice`] in the read phase: every thread reads every element, as in a `[T]`.
+///
+/// [`sync`](crate::sync) makes it a [`SharedSlice`] again.
+pub struct SharedSliceView<'k, T> {
+    start: *mut T,
+    len: usize,
+    scope: PhantomData<&'k mut [T]>,
+}
+
+impl<T> Deref for SharedSliceView<'_, T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the storage has `len` initialised elements, which nobody writes until this thread gives the view to a barrier.
+        unsafe { slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for SharedSliceView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T> sealed::Phase for SharedSlice<'_, T> {}
+
+impl<'k, T> Phase for SharedSlice<'k, T> {
+    type Next = SharedSliceView<'k, T>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> SharedSliceView<'k, T> {
+        SharedSliceView { start: self.start, len: self.len, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, false)
+    }
+}
+
+impl<T> sealed::Phase for SharedSliceView<'_, T> {}
+
+impl<'k, T> Phase for SharedSliceView<'k, T> {
+    type Next = SharedSlice<'k, T>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> SharedSlice<'k, T> {
+        SharedSlice { start: self.start, len: self.len, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, true)
+    }
+}
