@@ -390,14 +390,38 @@ mod tests {
             device: &"the device",
         };
         let (half, byte) = (Layout::array::<u32>(6 << 10).unwrap(), Layout::new::<u8>());
-        assert_eq!(rules.check_shared(&[half, half]).unwrap().size(), 48 << 10);
+        let check = |arrays: &[Layout]| rules.check_shared(arrays, &PackedArgs::with_shared(arrays));
+        let all = check(&[half, half]).unwrap();
+        assert_eq!((all.on_host.size(), all.dynamic_bytes), (48 << 10, 0));
         assert_eq!(
-            rules.check_shared(&[half, byte, half]).unwrap_err().to_string(),
-            "the shared arrays of kernel `k` have 49153 bytes and the space between them, but the device allows 49152 per block; \
-             use smaller ones"
+            check(&[half, byte, half]).unwrap_err().to_string(),
+            "the shared arrays of kernel `k` have 49156 bytes, but the device allows 49152 per block; use smaller ones"
         );
         let huge = Layout::array::<u8>(isize::MAX as usize).unwrap();
-        assert!(matches!(rules.check_shared(&[huge, huge, huge]), Err(Error::SharedTooLarge { .. })));
+        assert!(matches!(check(&[huge, huge, huge]), Err(Error::SharedTooLarge { .. })));
+    }
+
+    #[test]
+    fn large_arrays_are_dynamic() {
+        let limits = Limits { max_shared_bytes_per_block: 100 << 10, ..Limits::CUDA };
+        let contract = Contract { shared: 60 << 10, ..Contract::NONE };
+        let rules = Rules {
+            kernel: "k",
+            contract: &contract,
+            kernel_max_block: 1024,
+            limits: &limits,
+            device: &"the device",
+        };
+        let check = |kib: usize| {
+            let arrays = [Layout::array::<u8>(kib << 10).unwrap()];
+            rules.check_shared(&arrays, &PackedArgs::with_shared(&arrays))
+        };
+        assert_eq!(check(48).unwrap().dynamic_bytes, 0);
+        assert_eq!(check(49).unwrap().dynamic_bytes, 49 << 10);
+        assert_eq!(
+            check(61).unwrap_err().to_string(),
+            "the shared arrays of kernel `k` have 62464 bytes, but its contract (`shared`) allows 61440 per block; use smaller ones"
+        );
     }
 
     #[test]
