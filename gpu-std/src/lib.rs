@@ -35,6 +35,7 @@
 //! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | vectors that are loaded as one | [`vector`] |
+//! | numbers of 16 bits | [`half`] |
 //! | random numbers | [`rng`] |
 //!
 //! # What is safe
@@ -74,6 +75,7 @@ pub mod device;
 pub mod device_copy;
 mod dim;
 mod exit;
+pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 mod index;

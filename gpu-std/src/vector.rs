@@ -27,10 +27,11 @@ use crate::DeviceCopy;
 
 mod types;
 
+pub(crate) use sealed::Sealed;
 pub use types::*;
 
 /// One of the types of this module.
-pub trait Vector: DeviceCopy + Pod + sealed::Sealed {
+pub trait Vector: DeviceCopy + Pod + Sealed {
     /// What it has `LANES` of.
     type Element: DeviceCopy + Pod;
 

@@ -7,7 +7,7 @@ use core::ops::{
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Vector, sealed::Sealed};
+use super::{Sealed, Vector};
 use crate::{DeviceCopy, Float};
 
 /// An operator of two vectors, and of a vector and a number for every lane.

@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod atomics;
+pub mod half;
 pub mod indices;
 pub mod libraries;
 pub mod math;

@@ -4,6 +4,7 @@ mod arguments;
 mod atomics;
 mod errors;
 mod foreign;
+mod half;
 mod images;
 mod indices;
 mod libraries;
