@@ -5,8 +5,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use gpukernel::{Device, Error, Grid, Module, Result, for_each};
-use gpukernel_device_test_kernels::panics::{
-    DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too,
+use gpukernel_device_test_kernels::{
+    panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
+    programs::histogram_with_bug,
 };
 use gpukernel_device_tests::{KERNELS, on_every_device};
 
@@ -284,5 +285,21 @@ fn two_modules_tell_their_own_panics() {
             panicked(result.and_then(|()| device.synchronize()));
         }
         device.synchronize()
+    });
+}
+
+/// Numba's document writes outside of the bins, and shows how to find that with a tool.
+#[test]
+fn the_bug_of_the_histogram_is_found_where_it_is() {
+    alone(|device, module| {
+        let mut bins = device.zeroed::<u32>(4)?;
+        let values = device.upload(&[0.5, 4.0])?;
+        let launched = module.launch(histogram_with_bug, for_each(2), (&values, 0.0, 4.0, &mut bins));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert!(found.location.contains("src/programs.rs:"), "{}", found.location);
+        assert_eq!(found.thread, [1, 0, 0]);
+        check_message(device, &found.message, "index out of bounds: the len is 4 but the index is 4");
+        assert_eq!(bins.to_vec()?, [1, 0, 0, 0]);
+        Ok(())
     });
 }

@@ -10,6 +10,7 @@ pub mod math;
 pub mod numbers;
 pub mod outputs;
 pub mod panics;
+pub mod programs;
 pub mod random;
 pub mod shared;
 pub mod shared_atomics;

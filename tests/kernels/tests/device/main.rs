@@ -12,6 +12,7 @@ mod math;
 mod memory;
 mod numbers;
 mod outputs;
+mod programs;
 mod random;
 mod shared;
 mod shared_atomics;
