@@ -35,7 +35,7 @@
 //! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | vectors that are loaded as one | [`vector`] |
-//! | numbers of 16 bits | [`half`] |
+//! | numbers of 16 bits, complex numbers | [`half`], [`complex`] |
 //! | random numbers | [`rng`] |
 //!
 //! # What is safe
@@ -67,6 +67,7 @@ mod arch;
 pub mod atomic;
 mod barrier;
 mod clock;
+pub mod complex;
 pub mod contract;
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]

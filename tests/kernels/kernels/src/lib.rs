@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod atomics;
+pub mod complex;
 pub mod half;
 pub mod indices;
 pub mod libraries;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod atomics;
+mod complex;
 mod errors;
 mod foreign;
 mod half;
