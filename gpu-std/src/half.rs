@@ -1,4 +1,4 @@
-//! Numbers of 16 bits: [`f16`] (IEEE 754 binary16) and [`bf16`] (the upper half of an f32).
+//! Numbers of 16 bits: [`f16`](struct@f16) (IEEE 754 binary16) and [`bf16`] (the upper half of an f32).
 //!
 //! In kernels their operators and conversions are the GPU's instructions. f16 has arithmetic on every architecture; bf16 has
 //! multiply-add from sm_80 on and all arithmetic from sm_90 on, and is computed in f32 where it has not. Every operation is

@@ -18,7 +18,7 @@ macro_rules! bits {
 
 macro_rules! packed {
     ($name:ident $t:ident, since $arch:literal, $add:ident $sub:ident $mul:ident $mul_add:ident) => {
-        #[doc = concat!("Two [`", stringify!($t), "`] in 32 bits, computed by one instruction where there is one.")]
+        #[doc = concat!("Two [`", stringify!($t), "`](struct@", stringify!($t), ") in 32 bits, computed by one instruction where there is one.")]
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         #[repr(C, align(4))]
