@@ -14,7 +14,7 @@
 //! #[kernel]
 //! pub fn escape(points: &[Complex<f32>], steps: PerThread<u32>) {
 //!     for (i, steps) in steps {
-//!         let mut z = Complex::new(0.0, 0.0);
+//!         let mut z = Complex::<f32>::default();
 //!         while *steps < 100 && z.abs_squared() <= 4.0 {
 //!             z = z * z + points[i];
 //!             *steps += 1;
