@@ -3,7 +3,7 @@
 //! An entry lies in section `.gpukernel.entry`, its [`EntryMeta`] in `.gpukernel.meta`, and the [`SharedStorage`] of its
 //! shared arrays in `.gpukernel.shared`.
 
-use core::{cell::UnsafeCell, mem::MaybeUninit};
+use core::{alloc::Layout, cell::UnsafeCell, mem::MaybeUninit};
 
 use crate::Contract;
 
@@ -27,7 +27,8 @@ unsafe impl<const P: usize, const N: usize> Sync for EntryMeta<P, N> {}
 
 impl<const P: usize, const N: usize> EntryMeta<P, N> {
     /// For the entry at this address, of the kernel of this full path, which has `N` bytes.
-    pub const fn new(entry: *const (), contract: Contract, elements: [usize; P], name: &str) -> Self {
+    pub const fn new(entry: *const (), contract: Contract, elements: &[usize], name: &str) -> Self {
+        assert!(elements.len() == P, "one for each parameter");
         let mut sizes = [0; P];
         let mut i = 0;
         while i < P {
@@ -40,6 +41,18 @@ impl<const P: usize, const N: usize> EntryMeta<P, N> {
             None => panic!("the length of the name is its parameter"),
         }
     }
+}
+
+/// A generic kernel, for which `instantiate!` makes entries.
+pub trait Template {
+    /// The address of the entry.
+    const ENTRY: *const ();
+    /// What its launches keep to.
+    const CONTRACT: Contract;
+    /// The size of an element of each parameter that is memory, else 0.
+    const ELEMENTS: &'static [usize];
+    /// Its shared arrays, which lie in dynamic shared memory.
+    const ARRAYS: &'static [Layout];
 }
 
 /// The byte at this offset in the dynamic shared memory of the block.

@@ -4,7 +4,12 @@
 
 use core::alloc::Layout;
 
-use crate::{Contract, DeviceCopy, contract::Declaration, shape::Shape, shared::KernelScope};
+use crate::{
+    Contract, DeviceCopy,
+    contract::Declaration,
+    shape::Shape,
+    shared::{KernelScope, layout::is_large},
+};
 
 mod args;
 mod exit;
@@ -82,6 +87,8 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     const CONTRACT: Contract;
     /// Its shared arrays in the order of its parameters.
     const SHARED: &'static [Layout];
+    /// Whether these lie in dynamic shared memory on a GPU: because they are large, or the kernel is generic.
+    const DYNAMIC_ARRAYS: bool;
 
     /// What a launch gives: a tuple with one argument per parameter, shared arrays left out.
     type Args<'a, R: Runtime>;
@@ -122,6 +129,8 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     type Params<'k>: ParamList<'k>;
     /// A tuple of the shared arrays.
     type Shared<'k>: SharedList<'k>;
+    /// Whether the shared arrays lie in dynamic shared memory on a GPU.
+    const DYNAMIC_ARRAYS: bool = is_large(<Self::Shared<'static> as SharedList<'static>>::LAYOUTS);
     /// The contract, checked.
     const CONTRACT: Contract =
         Self::DECLARATION.contract(<Self::Params<'static> as ParamList<'static>>::DIMS);
@@ -138,11 +147,12 @@ where
     const NAME: &'static str = B::NAME;
     const CONTRACT: Contract = B::CONTRACT;
     const SHARED: &'static [Layout] = <B::Shared<'static> as SharedList<'static>>::LAYOUTS;
+    const DYNAMIC_ARRAYS: bool = B::DYNAMIC_ARRAYS;
 
     type Args<'a, R: Runtime> = <B::Params<'a> as ParamList<'a>>::Args<R>;
 
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs {
-        let mut packed = PackedArgs::with_shared(Self::SHARED);
+        let mut packed = PackedArgs::with_shared(Self::SHARED, Self::DYNAMIC_ARRAYS);
         <B::Params<'_> as ParamList<'_>>::pack::<R>(args, &mut packed);
         packed
     }
@@ -158,6 +168,73 @@ where
         }
     }
 }
+
+/// What `#[kernel]` implements for the handle of a generic kernel: a body but for the name, which an [`Instance`] has.
+///
+/// # Safety
+/// As for [`Body`], of the instances.
+#[doc(hidden)]
+#[allow(missing_docs, clippy::missing_safety_doc)]
+#[diagnostic::on_unimplemented(
+    message = "this is not an instance of a generic kernel",
+    label = "the generic parameters do not satisfy the bounds of the kernel"
+)]
+pub unsafe trait Template: Copy + Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    type Params<'k>: ParamList<'k>;
+    type Shared<'k>: SharedList<'k>;
+    unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
+}
+
+/// A template of a function that is not `unsafe`.
+///
+/// # Safety
+/// As it says.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this generic kernel is not one that can be launched safely",
+    label = "declared as `unsafe fn`",
+    note = "its instances are declared as `unsafe fn`, too: `instantiate!(pub unsafe fn name = kernel::<f32>)`"
+)]
+pub unsafe trait SafeTemplate: Template {}
+
+/// Asks rustc whether a template is of a safe function.
+#[doc(hidden)]
+pub const fn assert_safe_template<T: SafeTemplate>() {}
+
+/// A generic kernel with generic arguments for which there is device code, as `instantiate!` implements it.
+///
+/// # Safety
+/// There is an entry of that name on the device, made of the same template.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "there is no device code for this instance of a generic kernel",
+    label = "not declared for these generic arguments",
+    note = "declare it in the kernel's crate: `gpu_std::instantiate!(kernel::<f32>);`",
+    note = "or in another kernel crate, under a name of its own: `gpu_std::instantiate!(pub fn name = kernel::<f32>);`"
+)]
+pub unsafe trait Instance {
+    /// Its path, crate first: `kernels::scale<f32>`.
+    const NAME: &'static str;
+}
+
+// SAFETY: the instance has an entry of this template.
+unsafe impl<T: Template + Instance> Body for T {
+    const NAME: &'static str = <T as Instance>::NAME;
+    const DECLARATION: Declaration = <T as Template>::DECLARATION;
+    const DYNAMIC_ARRAYS: bool = true;
+    type Params<'k> = <T as Template>::Params<'k>;
+    type Shared<'k> = <T as Template>::Shared<'k>;
+
+    #[inline]
+    unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>) {
+        // SAFETY: as the caller promises.
+        unsafe { <T as Template>::call(params, shared) }
+    }
+}
+
+// SAFETY: the template says so.
+unsafe impl<T: SafeTemplate + Instance> SafeBody for T {}
 
 /// A kernel whose launch needs no promise of the caller: one declared as `fn`, not `unsafe fn`.
 ///

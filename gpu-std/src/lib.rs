@@ -22,6 +22,7 @@
 //! | what | where |
 //! |---|---|
 //! | kernels and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
+//! | generic kernels, and functions that they take | [`instantiate!`], [`Function`], [`closure!`] |
 //! | the thread's place | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
 //! | loops that fit every grid | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
 //! | outputs by thread | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
@@ -76,6 +77,7 @@ pub mod device;
 pub mod device_copy;
 mod dim;
 mod exit;
+mod function;
 pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
@@ -108,7 +110,8 @@ pub use contract::Contract;
 pub use device_copy::DeviceCopy;
 pub use dim::Dim3;
 pub use exit::{exit, trap};
-pub use gpu_std_macros::{DeviceCopy, kernel};
+pub use function::Function;
+pub use gpu_std_macros::{DeviceCopy, instantiate, kernel};
 pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,

@@ -5,7 +5,6 @@ use std::alloc::Layout;
 use gpu_std::{
     Contract, Dim3,
     host::{PackedArgs, shared_layout},
-    shared::layout::is_large,
 };
 
 use crate::{Error, Limits, Result};
@@ -246,11 +245,15 @@ impl Rules<'_> {
         Ok(Dim3::from(asked.map(|extent| extent as u32)))
     }
 
-    /// The shared memory of a block, of which `arrays` have constant sizes and the arguments hold the others.
-    pub(crate) fn check_shared(&self, arrays: &[Layout], args: &PackedArgs) -> Result<SharedMemory> {
+    /// The shared memory of a block, of which `arrays` have constant sizes, and are `dynamic` on a GPU or not; the arguments hold the others.
+    pub(crate) fn check_shared(
+        &self,
+        arrays: &[Layout],
+        dynamic: bool,
+        args: &PackedArgs,
+    ) -> Result<SharedMemory> {
         let fixed_bytes = match shared_layout(arrays) {
-            // They are dynamic on a GPU.
-            Ok(_) if is_large(arrays) => Some(0),
+            Ok(_) if dynamic => Some(0),
             fixed => fixed.ok().map(|fixed| fixed.size()),
         };
         let dynamic_bytes = args.dynamic_shared().map(|dynamic| dynamic.size());
@@ -325,6 +328,8 @@ impl Rules<'_> {
 
 #[cfg(test)]
 mod tests {
+    use gpu_std::shared::layout::is_large;
+
     use super::*;
 
     fn check(shape: impl Into<Shape>, contract: Contract) -> Result<Option<Checked>> {
@@ -390,7 +395,8 @@ mod tests {
             device: &"the device",
         };
         let (half, byte) = (Layout::array::<u32>(6 << 10).unwrap(), Layout::new::<u8>());
-        let check = |arrays: &[Layout]| rules.check_shared(arrays, &PackedArgs::with_shared(arrays));
+        let check =
+            |arrays: &[Layout]| rules.check_shared(arrays, false, &PackedArgs::with_shared(arrays, false));
         let all = check(&[half, half]).unwrap();
         assert_eq!((all.on_host.size(), all.dynamic_bytes), (48 << 10, 0));
         assert_eq!(
@@ -414,7 +420,11 @@ mod tests {
         };
         let check = |kib: usize| {
             let arrays = [Layout::array::<u8>(kib << 10).unwrap()];
-            rules.check_shared(&arrays, &PackedArgs::with_shared(&arrays))
+            rules.check_shared(
+                &arrays,
+                is_large(&arrays),
+                &PackedArgs::with_shared(&arrays, is_large(&arrays)),
+            )
         };
         assert_eq!(check(48).unwrap().dynamic_bytes, 0);
         assert_eq!(check(49).unwrap().dynamic_bytes, 49 << 10);

@@ -235,7 +235,7 @@ impl Module {
             device: &inner.device,
         };
         let shape = shape.into().check(&rules)?;
-        let shared = rules.check_shared(K::SHARED, &args)?;
+        let shared = rules.check_shared(K::SHARED, K::DYNAMIC_ARRAYS, &args)?;
         let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
         let addresses = not_empty.map(|(slice, access)| (slice.address.addr(), *access));
         let uses = Uses::find(addresses, &inner.device, &doing)?;

@@ -3,9 +3,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Attribute, Ident, Lifetime, Type, ext::IdentExt, spanned::Spanned};
+use syn::{Attribute, GenericParam, Ident, Lifetime, LifetimeParam, Type, ext::IdentExt, spanned::Spanned};
 
 use crate::{
+    generic,
     kernel::Kernel,
     param::{Param, text},
 };
@@ -21,29 +22,49 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
     let visibility = &kernel.function.visibility;
     let (written, signature, body) = (kernel.written(), kernel.signature(), kernel.function.body());
     let handle = kernel.handle();
+    let generics = &kernel.function.signature.generics;
+    let is_generic = !generics.params.is_empty();
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     // rustdoc would show the signature of the handle alone. An undocumented kernel stays so, for `missing_docs`.
     let declaration = format!("# Kernel\n\n```text\n{}\n```", text(written));
     let documented = attrs.iter().any(|attr| is(attr, &["doc"])).then(|| quote!(#[doc = #declaration]));
-    let host = host(kernel);
-    let device = device(kernel);
+    let (host, device, struct_of_handle, value) = match is_generic {
+        true => (
+            generic::host(kernel),
+            generic::device(kernel),
+            generic::handle(kernel),
+            quote!(#handle(::core::marker::PhantomData)),
+        ),
+        false => (
+            host(kernel),
+            device(kernel),
+            quote! {
+                #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+                #visibility struct #handle;
+            },
+            quote!(#handle),
+        ),
+    };
+    let copies = is_generic.then(|| generic::copies(kernel));
     quote! {
         #(#on_all)*
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code)]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
-        #visibility struct #handle;
+        #struct_of_handle
 
         #(#on_all)*
         #(#on_handle)*
         #documented
         #[inline]
         #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
-        #visibility const fn #name() -> #handle {
-            #handle
+        #visibility const fn #name #impl_generics() -> #handle #type_generics #where_clause {
+            #value
         }
 
         #(#on_all)*
         const _: () = {
+            #copies
+
             #(#on_function)*
             #[allow(clippy::too_many_arguments, clippy::inline_always)]
             #[inline(always)]
@@ -59,13 +80,14 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
 
 impl Kernel {
     /// The type that stands for the kernel.
-    fn handle(&self) -> Ident {
+    pub(crate) fn handle(&self) -> Ident {
         format_ident!("__gpukernel_{}", self.function.signature.name.unraw())
     }
 
     /// The signature as written.
     fn written(&self) -> TokenStream {
-        self.function.signature.tokens(None, self.params.iter().map(Param::written))
+        let signature = &self.function.signature;
+        signature.tokens(&signature.generics, self.params.iter().map(Param::written))
     }
 
     /// The signature of the function: as written, but that shared arrays have one lifetime, because they last as long as each
@@ -79,7 +101,33 @@ impl Kernel {
             true => param.written_with_lifetime(&block),
             false => param.written(),
         });
-        self.function.signature.tokens(Some(quote!(<#block>)), inputs)
+        let mut generics = self.function.signature.generics.clone();
+        generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(block.clone())));
+        self.function.signature.tokens(&generics, inputs)
+    }
+
+    /// The function that takes the parameters and the shared arrays, in tuples, and calls `function` with them.
+    pub(crate) fn call(&self, function: &TokenStream) -> TokenStream {
+        let lifetime = lifetime("'kernel");
+        let values: Vec<_> =
+            (0..self.params.len()).map(|i| Ident::new(&format!("value{i}"), Span::mixed_site())).collect();
+        let values_of = |shared| {
+            let of_kind =
+                self.params.iter().zip(&values).filter(move |(param, _)| param.is_shared() == shared);
+            of_kind.map(|(_, value)| value)
+        };
+        let (param_values, shared_values) = (values_of(false), values_of(true));
+        quote! {
+            #[inline]
+            #[allow(unused_unsafe)]
+            unsafe fn call<#lifetime>(
+                (#(#param_values,)*): Self::Params<#lifetime>,
+                (#(#shared_values,)*): Self::Shared<#lifetime>,
+            ) {
+                // SAFETY: the caller keeps the promises of the kernel, if it asks for any.
+                unsafe { #function(#(#values),*) }
+            }
+        }
     }
 
     /// The path of the kernel as text, without `r#`.
@@ -89,7 +137,7 @@ impl Kernel {
     }
 
     /// The type of a tuple of the parameters that are shared arrays, or that are none.
-    fn tuple(&self, shared: bool, lifetime: &Lifetime) -> TokenStream {
+    pub(crate) fn tuple(&self, shared: bool, lifetime: &Lifetime) -> TokenStream {
         let types = self
             .params
             .iter()
@@ -106,13 +154,7 @@ fn host(kernel: &Kernel) -> TokenStream {
     let (path, declaration) = (kernel.path(), kernel.contract.declaration());
     let lifetime = lifetime("'kernel");
     let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
-    let values: Vec<_> =
-        (0..kernel.params.len()).map(|i| Ident::new(&format!("value{i}"), Span::mixed_site())).collect();
-    let values_of = |shared| {
-        let of_kind = kernel.params.iter().zip(&values).filter(move |(param, _)| param.is_shared() == shared);
-        of_kind.map(|(_, value)| value)
-    };
-    let (param_values, shared_values) = (values_of(false), values_of(true));
+    let call = kernel.call(&quote!(#name));
     let safe = (!kernel.is_unsafe()).then(|| {
         quote! {
             // SAFETY: the function is not unsafe.
@@ -128,15 +170,7 @@ fn host(kernel: &Kernel) -> TokenStream {
             type Params<#lifetime> = #params;
             type Shared<#lifetime> = #shared;
 
-            #[inline]
-            #[allow(unused_unsafe)]
-            unsafe fn call<#lifetime>(
-                (#(#param_values,)*): Self::Params<#lifetime>,
-                (#(#shared_values,)*): Self::Shared<#lifetime>,
-            ) {
-                // SAFETY: the caller keeps the promises of the kernel, if it asks for any.
-                unsafe { #name(#(#values),*) }
-            }
+            #call
         }
 
         #safe
@@ -221,7 +255,7 @@ fn device(kernel: &Kernel) -> TokenStream {
             ::gpu_std::device::EntryMeta::new(
                 __gpukernel_entry as *const (),
                 #declaration.contract(#dims),
-                [#elements],
+                &[#elements],
                 #path,
             );
     };
@@ -251,6 +285,6 @@ fn shared_storage(name: &Ident, param: &Param) -> TokenStream {
     }
 }
 
-fn lifetime(name: &str) -> Lifetime {
+pub(crate) fn lifetime(name: &str) -> Lifetime {
     Lifetime::new(name, Span::call_site())
 }

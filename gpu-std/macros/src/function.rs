@@ -59,10 +59,10 @@ impl Parse for Function {
 }
 
 impl Signature {
-    /// The signature of a kernel, which is no more than `[unsafe] fn name(…)`, with these generics and inputs.
+    /// The signature of a kernel, which is no more than `[unsafe] fn name<…>(…) where …`, with these generics and inputs.
     pub(crate) fn tokens(
         &self,
-        generics: Option<TokenStream>,
+        generics: &Generics,
         inputs: impl Iterator<Item = TokenStream>,
     ) -> TokenStream {
         let mut tokens = TokenStream::new();
@@ -72,6 +72,7 @@ impl Signature {
         generics.to_tokens(&mut tokens);
         self.paren_token.surround(&mut tokens, |tokens| quote!(#(#inputs),*).to_tokens(tokens));
         self.output.to_tokens(&mut tokens);
+        generics.where_clause.to_tokens(&mut tokens);
         tokens
     }
 }

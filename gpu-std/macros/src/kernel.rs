@@ -89,14 +89,13 @@ fn check_signature(signature: &Signature, mistakes: &mut Mistakes) {
     let generics = &signature.generics;
     refuse(
         mistakes,
-        (!generics.params.is_empty()).then_some(&generics.params),
-        "a kernel has no generic parameters, because device code needs concrete types: call a generic function from one \
-         kernel per type. Lifetimes are left out",
+        generics.lifetimes().next(),
+        "leave lifetimes out: a kernel has its memory for the time of the launch",
     );
     refuse(
         mistakes,
-        generics.where_clause.as_ref(),
-        "a kernel has no `where` clause, because it has no generic parameters",
+        generics.where_clause.as_ref().filter(|_| generics.params.is_empty()),
+        "a kernel without generic parameters has no `where` clause",
     );
     let returned = match &signature.output {
         ReturnType::Default => None,

@@ -6,7 +6,9 @@ mod contract;
 mod device_copy;
 mod expand;
 mod function;
+mod generic;
 mod input;
+mod instantiate;
 mod kernel;
 mod param;
 
@@ -32,7 +34,7 @@ mod param;
 /// | `SharedSlice<T>` | the same, of a length that the launch gives | the number of elements |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
 ///
-/// Lifetimes are left out. A kernel declared as `unsafe fn` is launched by `unsafe` code.
+/// Lifetimes are left out. Kernels may be generic over types and constants; [`instantiate!`] says for which. A kernel declared as `unsafe fn` is launched by `unsafe` code.
 ///
 /// # Contract
 /// `#[kernel(key = value, …)]` says what every launch keeps to; values are constant expressions:
@@ -74,6 +76,32 @@ mod param;
 #[proc_macro_attribute]
 pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {
     kernel::kernel(contract.into(), function.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Declares the instances of generic kernels for which device code is made.
+///
+/// Device code is compiled before the program that launches it, so it cannot know what the program launches: the kernel crate says
+/// for which types and values there are instances. Launching another one is an error of rustc.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn fill<T: DeviceCopy, const N: usize>(values: [T; N], to: PerThread<T>) {
+///     for (i, to) in to {
+///         *to = values[i % N];
+///     }
+/// }
+///
+/// gpu_std::instantiate!(fill::<f32, 2>, fill::<u8, 16>);
+/// ```
+///
+/// Kernels are named by the module that they stand in, not by a `use` of them. They are launched by their path, `module.launch(fill::<f32, 2>, …)`, or without arguments where those follow from the launch's.
+/// A kernel of another crate is instantiated under a name of this crate: `instantiate!(pub fn fill_pairs = kernels::fill::<Pair, 4>);`
+/// is launched as `fill_pairs`.
+#[proc_macro]
+pub fn instantiate(instances: TokenStream) -> TokenStream {
+    instantiate::instantiate(instances.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Implements `DeviceCopy` for a struct or enum with a fixed layout (`#[repr(C)]`, `#[repr(transparent)]` or, for an enum, an

@@ -149,7 +149,8 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
                 ),
             }
         }
-        Type::ImplTrait(_) => "a kernel has no generic parameters: name the type".to_owned(),
+        Type::ImplTrait(_) => "a kernel's generic parameters have names, by which its instances are declared: `fn kernel<T: …>(value: T)`"
+            .to_owned(),
         _ => return check_lifetimes(ty),
     };
     Err(Error::new_spanned(ty, message))

@@ -6,10 +6,7 @@ use std::vec::Vec;
 use super::{Access, RawSlice};
 use crate::{
     DeviceCopy,
-    shared::{
-        DYNAMIC_ALIGN, Place,
-        layout::{is_large, shared_layout},
-    },
+    shared::{DYNAMIC_ALIGN, Place, layout::shared_layout},
 };
 
 /// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
@@ -55,11 +52,11 @@ const MAX_ALIGN: usize = 16;
 impl PackedArgs {
     /// No arguments yet.
     pub fn new() -> Self {
-        Self::with_shared(&[])
+        Self::with_shared(&[], false)
     }
 
-    /// No arguments yet, for a kernel with these shared arrays.
-    pub fn with_shared(arrays: &[Layout]) -> Self {
+    /// No arguments yet, for a kernel with these shared arrays, which lie in dynamic shared memory on a GPU or not.
+    pub fn with_shared(arrays: &[Layout], dynamic_arrays: bool) -> Self {
         let fixed = shared_layout(arrays).ok();
         let empty = Some(Layout::new::<()>());
         Self {
@@ -69,8 +66,8 @@ impl PackedArgs {
             memory: Vec::new(),
             elements: Vec::new(),
             fixed,
-            // Large arrays are dynamic on a GPU, and come first there.
-            dynamic: if is_large(arrays) { fixed } else { empty },
+            // They come first there.
+            dynamic: if dynamic_arrays { fixed } else { empty },
         }
     }
 

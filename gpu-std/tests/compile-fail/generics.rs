@@ -1,21 +1,23 @@
 #![allow(unused)]
 
-use gpu_std::prelude::*;
-
-#[kernel]
-fn fill<T: DeviceCopy>(value: T, y: PerThread<T>) {}
+use gpu_std::{host::Body, prelude::*};
 
 #[kernel]
 fn lent<'a>(x: &'a [f32]) {}
 
 #[kernel]
-fn count<const N: usize>()
+fn lent_generic<'a, T: DeviceCopy>(x: &'a [T]) {}
+
+#[kernel]
+fn count()
 where
-    [u8; N]: Copy,
+    [u8; 4]: Copy,
 {
 }
 
 #[kernel]
 fn hidden(value: impl DeviceCopy) {}
+
+gpu_std::instantiate!(hidden);
 
 fn main() {}

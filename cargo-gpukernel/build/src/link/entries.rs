@@ -3,7 +3,7 @@
 //! The macro leaves for each kernel a static in section `.gpukernel.meta`: a pointer to the entry, its launch contract, its
 //! path. The statics go away here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gpukernel_image::{Contract, Kernel, Parameter};
 
@@ -127,20 +127,45 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
 fn choose_symbols(entries: &mut [Entry<'_>]) {
     let mut uses = BTreeMap::new();
     for entry in entries.iter() {
-        *uses.entry(bare_name(&entry.name).to_owned()).or_insert(0) += 1;
+        *uses.entry(bare_name(&entry.name)).or_insert(0) += 1;
     }
-    for entry in entries {
+    for entry in entries.iter_mut() {
         let bare = bare_name(&entry.name);
-        entry.symbol = match uses.get(bare) {
-            Some(1) => bare.to_owned(),
-            _ => entry.name.replace("::", "__"),
+        entry.symbol = match uses.get(&bare) {
+            Some(1) => bare,
+            _ => legal(&entry.name.replace("::", "__")),
         };
+    }
+    // Of instances, what tells them apart may not be a letter.
+    let mut taken = BTreeSet::new();
+    for entry in entries {
+        let mut number = 1;
+        let symbol = entry.symbol.clone();
+        while !taken.insert(entry.symbol.clone()) {
+            number += 1;
+            entry.symbol = format!("{symbol}_{number}");
+        }
     }
 }
 
-fn bare_name(path: &str) -> &str {
+/// `scale` of `kernels::scale`, `scale_f32_4` of `kernels::scale<f32,4>`.
+fn bare_name(path: &str) -> String {
+    let (path, arguments) = path.find('<').map_or((path, ""), |at| path.split_at(at));
     let name = path.rsplit("::").next().unwrap_or(path);
-    name.strip_prefix("r#").unwrap_or(name)
+    legal(&format!("{}{}", name.strip_prefix("r#").unwrap_or(name), arguments.trim_end_matches('>')))
+}
+
+/// With underscores for what names in PTX do not have.
+fn legal(name: &str) -> String {
+    let mut legal = String::new();
+    for character in name.chars() {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => legal.push(character),
+            _ if legal.ends_with('_') => {}
+            _ => legal.push('_'),
+        }
+    }
+    legal
 }
 
 /// The contract as LLVM passes it on to ptxas (LLVM's NVPTX usage guide, "Kernel attributes").
@@ -161,5 +186,18 @@ fn set_contract_attributes(entry: &Entry<'_>) {
     }
     if let Some([x, y, z]) = cluster {
         set("nvvm.cluster_dim", format!("{x},{y},{z}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_legal_in_ptx() {
+        assert_eq!(bare_name("kernels::scale"), "scale");
+        assert_eq!(bare_name("kernels::r#match_"), "match_");
+        assert_eq!(bare_name("kernels::a::scale<f32,4>"), "scale_f32_4");
+        assert_eq!(bare_name("kernels::map<crate::Line<[f32;2]>>"), "map_crate_Line_f32_2_");
     }
 }

@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod atomics;
 pub mod complex;
+pub mod generics;
 pub mod half;
 pub mod indices;
 pub mod libraries;

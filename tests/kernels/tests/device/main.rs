@@ -5,6 +5,7 @@ mod atomics;
 mod complex;
 mod errors;
 mod foreign;
+mod generics;
 mod half;
 mod images;
 mod indices;
