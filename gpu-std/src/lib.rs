@@ -33,6 +33,8 @@
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
 //! | warps, and groups of their lanes | [`mod@warp`]: [`warp()`], [`tile`], [`coalesced`], [`LaneGroup`] |
+//! | matrices multiplied by warps: tensor cores | [`mma`] |
+//! | loops without a loop | [`unroll()`] |
 //! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | vectors that are loaded as one | [`vector`] |
@@ -49,6 +51,7 @@
 //! |---|---|---|
 //! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first that differs ([`host::BlockOps::barrier`]). |
 //! | All lanes of a group that still run come to the same operations of the group, in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait ([`host::BlockOps::meet`]). |
+//! | All 32 lanes of a [`FullWarp`](mma::FullWarp) come to the same matrix instruction, and none has ended. | The warp hangs, or the result is arbitrary. | The CPU device reports two threads and where they wait, or panics for a lane that has ended. |
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
 //! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
 //! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image, and those of the elements of slices. Fields that change places are not found. |
@@ -83,7 +86,7 @@ pub mod half;
 pub mod host;
 mod index;
 pub mod math;
-mod matrix;
+pub mod mma;
 pub mod param;
 mod per_block;
 mod per_thread;
@@ -97,6 +100,7 @@ pub mod shared;
 pub mod staged;
 mod stride;
 mod tiles;
+mod unroll;
 pub mod vector;
 mod view;
 pub mod warp;
@@ -117,7 +121,6 @@ pub use index::{
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,
 };
 pub use math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
-pub use matrix::Matrix;
 pub use per_block::{PerBlock, PerBlockIter};
 pub use per_thread::{PerThread, PerThreadIter};
 pub use per_thread_2d::{PerThread2d, PerThread2dIter};
@@ -128,6 +131,7 @@ pub use shared::{SharedSlice, SharedSliceView};
 pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};
+pub use unroll::unroll;
 pub use view::{Strided, View2d, View3d};
 pub use warp::{
     LaneGroup, WARP_SIZE, active_mask, coalesced, lane_index, lane_mask_eq, lane_mask_ge, lane_mask_gt,

@@ -64,7 +64,7 @@ pub use pipeline::{Pipeline, PipelineRest};
 pub struct Piece([u32; 4]);
 
 /// Its size and alignment.
-const PIECE: usize = size_of::<Piece>();
+pub(crate) const PIECE: usize = size_of::<Piece>();
 
 // SAFETY: four numbers without padding.
 unsafe impl Zeroable for Piece {}

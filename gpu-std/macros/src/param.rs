@@ -27,6 +27,7 @@ const BORROWING: &[&str] = &[
     "Tiles2d",
     "View2d",
     "View3d",
+    "WarpTiles2d",
 ];
 
 /// Those of them that are no argument of a launch.

@@ -6,7 +6,7 @@ use super::{PIECE, Pending, Piece, Stage, copy::copy_piece, sealed};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::{
-    Matrix,
+    View2d,
     barrier::{self, Phase},
     shared::{BlockStride, KernelScope, SharedElement, SharedParam},
 };
@@ -22,19 +22,17 @@ use crate::{
 /// /// Transposes tiles of 32 × 32. One block per tile.
 /// #[kernel(block = (32, 8))]
 /// pub fn transpose(
-///     rows: usize,
-///     columns: usize,
-///     input: &[f32],
-///     output: &[Atomic<f32>],
-///     tile: Staged2d<f32, 32, 32, 4>,
+///     from: View2d<f32>,
+///     to: Tiles2d<f32, 32, 32>,
+///     mut part: Staged2d<f32, 32, 32, 4>,
 /// ) {
-///     let place = (block_index().y as usize * 32, block_index().x as usize * 32);
-///     let tile = sync(tile.copy_async(Matrix::new(input, rows, columns), place).wait());
-///     for row in (thread_index().y as usize..32).step_by(8) {
-///         let column = thread_index().x as usize;
-///         if place.0 + column < rows && place.1 + row < columns {
-///             output[(place.1 + row) * rows + place.0 + column].store(tile[(column, row)]);
+///     for mut tile in to {
+///         let (row, column) = tile.first();
+///         let read = sync(part.copy_async(from, (column, row)).wait());
+///         for ((row, column), element) in &mut tile {
+///             *element = read[(column, row)];
 ///         }
+///         part = sync(read);
 ///     }
 /// }
 /// ```
@@ -65,16 +63,14 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     /// Each thread of the block copies its share, from the matrix and place that it gives: all should give the same. It is fastest
     /// from global memory and where rows start at multiples of 16 bytes.
     #[inline(always)]
-    pub fn copy_async<'s>(self, matrix: Matrix<'s, T>, (row, column): (usize, usize)) -> Pending<'s, Self> {
+    pub fn copy_async<'s>(self, matrix: View2d<'s, T>, (row, column): (usize, usize)) -> Pending<'s, Self> {
         let pieces = const { (COLUMNS * size_of::<T>()).div_ceil(PIECE) };
-        let width = matrix.columns().saturating_sub(column).min(COLUMNS) * size_of::<T>();
-        let height = matrix.rows().saturating_sub(row).min(ROWS);
-        let from = matrix.elements().as_ptr();
         for piece in BlockStride::new(const { (COLUMNS * size_of::<T>()).div_ceil(PIECE) * ROWS }) {
             let (tile_row, offset) = (piece / pieces, piece % pieces * PIECE);
-            let rest = if tile_row < height { width.saturating_sub(offset).min(PIECE) } else { 0 };
-            let first = row.wrapping_add(tile_row).wrapping_mul(matrix.columns()).wrapping_add(column);
-            let from = from.wrapping_add(first).cast::<u8>().wrapping_add(offset);
+            let source = matrix.row(row.saturating_add(tile_row)).and_then(|row| row.get(column..));
+            let source = source.unwrap_or_default();
+            let rest = (source.len().min(COLUMNS) * size_of::<T>()).saturating_sub(offset).min(PIECE);
+            let from = source.as_ptr().cast::<u8>().wrapping_add(offset);
             // SAFETY: the piece is inside the storage and this thread's. The row has `rest` bytes from the offset on (where that is
             // none, the address is not used), and `Pending` borrows it until this thread has waited.
             unsafe {
@@ -138,6 +134,17 @@ impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> StagedView2d<
             // this thread gives the view to a barrier.
             unsafe { &*self.start.add(first).cast() }
         })
+    }
+
+    /// The address of a piece of a row, padding not included.
+    ///
+    /// # Safety
+    /// It is inside the array.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(crate) unsafe fn piece(&self, row: usize, piece: usize) -> *const u8 {
+        // SAFETY: as the caller promises.
+        unsafe { self.start.add(row * const { row_pieces::<T, COLUMNS, PAD>() } + piece) }.cast()
     }
 
     /// The element at `(row, column)`, or `None` if that is outside.

@@ -4,7 +4,8 @@
 //!
 //! - `__gpukernel_arch()` reads a constant that gets its value here, and the branches that it decides fall away;
 //! - functions of the prelude with the attribute `"gpukernel-needs"="sm_80"` stay out of line until here, where they are
-//!   inlined, or refused if a kernel still calls one that the architecture does not have.
+//!   inlined, or refused if a kernel still calls one that the architecture does not have. Those that every architecture has are
+//!   inlined before the optimiser, as all others: to it a call is dear, so that it would not unroll loops over fragments.
 
 use gpukernel_image::{Arch, Kernel};
 
@@ -14,6 +15,18 @@ use crate::llvm::{Linkage, Module, TargetMachine, Value};
 /// The constant that holds the architecture as a number: 90 for `sm_90`.
 const NUMBER: &str = "gpukernel.arch";
 const NEEDS: &str = "gpukernel-needs";
+
+/// Lets go of the functions that the lowest architecture has, so that they are inlined as any other of the prelude.
+pub(super) fn release_available(module: &Module<'_>, lowest: Arch) {
+    for function in module.functions() {
+        let needs = function.text_attribute(NEEDS).and_then(|needs| needs.parse::<Arch>().ok());
+        if needs.is_some_and(|needed| needed <= lowest) {
+            function.remove_attribute("noinline");
+            function.remove_text_attribute(NEEDS);
+            function.add_attribute("alwaysinline");
+        }
+    }
+}
 
 /// Makes the module one for `arch`.
 pub(super) fn settle(

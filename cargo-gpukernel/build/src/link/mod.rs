@@ -172,6 +172,7 @@ pub(crate) fn link(
             contraction::allow(&module);
         }
         prelude::link(&context, &module, input.libdevice.as_deref())?;
+        arch::release_available(&module, input.lowest);
         collect::forget_processors(&module);
         internalise::internalise(&module, &kernels);
         module.run_passes("globaldce,always-inline", &machine)?;

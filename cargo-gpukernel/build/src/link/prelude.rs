@@ -28,6 +28,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/async_copy.ll"),
     include_str!("prelude/clock.ll"),
     include_str!("prelude/exit.ll"),
+    include_str!("prelude/mma.ll"),
 ];
 
 /// Among them, what panics need: linked once more when the optimiser is done.

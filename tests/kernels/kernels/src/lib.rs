@@ -9,6 +9,7 @@ pub mod half;
 pub mod indices;
 pub mod libraries;
 pub mod math;
+pub mod mma;
 pub mod numbers;
 pub mod outputs;
 pub mod panics;

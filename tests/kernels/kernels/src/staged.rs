@@ -33,15 +33,12 @@ pub const TILE: [usize; 3] = [12, 40, 8];
 /// The tile of a matrix that starts at a place.
 #[kernel(block = (32, 2))]
 pub fn copy_tile(
-    rows: usize,
-    columns: usize,
     place: [usize; 2],
-    x: &[u16],
+    x: View2d<u16>,
     out: PerThread<u16>,
     tile: Staged2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
 ) {
-    let matrix = Matrix::new(x, rows, columns);
-    let tile = sync(tile.copy_async(matrix, (place[0], place[1])).wait());
+    let tile = sync(tile.copy_async(x, (place[0], place[1])).wait());
     for (i, out) in out {
         *out = tile[(i / TILE[1], i % TILE[1])];
     }
@@ -49,8 +46,8 @@ pub fn copy_tile(
 
 /// Rows as slices.
 #[kernel(block = 32)]
-pub fn sum_tile_rows(x: &[u32], out: PerThread<u32>, tile: Staged2d<u32, 4, 32, 4>) {
-    let tile = sync(tile.copy_async(Matrix::new(x, 4, 32), (0, 0)).wait());
+pub fn sum_tile_rows(x: View2d<u32>, out: PerThread<u32>, tile: Staged2d<u32, 4, 32, 4>) {
+    let tile = sync(tile.copy_async(x, (0, 0)).wait());
     for (i, out) in out {
         *out = tile.row(i).map_or(u32::MAX, |row| row.iter().sum());
     }

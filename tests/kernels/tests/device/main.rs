@@ -12,6 +12,7 @@ mod indices;
 mod libraries;
 mod math;
 mod memory;
+mod mma;
 mod numbers;
 mod outputs;
 mod programs;

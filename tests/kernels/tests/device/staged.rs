@@ -57,7 +57,7 @@ fn tiles_inside_and_at_the_edges_are_copied() {
             let x = device.upload(&xs)?;
             for place in [[0, 0], [1, 8], [5, 3], [rows - 1, columns - 1], [rows, 0], [0, columns]] {
                 let mut out = device.filled(tile_rows * tile_columns, u16::MAX)?;
-                module.launch(copy_tile, Grid::new(1, (32, 2)), (rows, columns, place, &x, &mut out))?;
+                module.launch(copy_tile, Grid::new(1, (32, 2)), (place, x.rows(columns)?, &mut out))?;
                 for (i, found) in out.to_vec()?.into_iter().enumerate() {
                     let (row, column) = (place[0] + i / tile_columns, place[1] + i % tile_columns);
                     let inside = row < rows && column < columns;
@@ -75,7 +75,7 @@ fn rows_of_a_tile_are_slices() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..128).collect::<Vec<u32>>())?;
         let mut out = device.zeroed(5)?;
-        module.launch(sum_tile_rows, Grid::new(1, 32), (&x, &mut out))?;
+        module.launch(sum_tile_rows, Grid::new(1, 32), (x.rows(32)?, &mut out))?;
         assert_eq!(out.to_vec()?, [496, 1520, 2544, 3568, u32::MAX]);
         Ok(())
     });

@@ -1,0 +1,123 @@
+//! A lane's part of the matrix that products are added to.
+
+use core::fmt;
+
+use super::{element::MmaAccumulator, fragment::group_and_place};
+use crate::unroll;
+
+/// A lane's part of C, to which products are added: as many rows as A, as many columns as B.
+///
+/// ```
+/// use gpu_std::{
+///     mma::{Accumulator, FragmentA, FragmentB, FullWarp},
+///     prelude::*,
+/// };
+///
+/// /// `scale` times what i8 matrices of 16 × 32 and 32 × 8 elements make.
+/// #[kernel(block = 32)]
+/// pub fn scaled_product(scale: i32, a: View2d<i8>, b: View2d<i8>, mut c: WarpTiles2d<i32, 16, 8>) {
+///     let warp = FullWarp::new(warp());
+///     let a = FragmentA::from_fn(|row, column| a[(row, column)]);
+///     let b = FragmentB::from_fn(|row, column| b[(row, column)]);
+///     let product = warp.mma(&a, &b, Accumulator::filled(0));
+///     c.store((0, 0), &product.map(|sum| scale * sum));
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Accumulator<T: MmaAccumulator> {
+    registers: T::C,
+}
+
+/// Where element `i` of a lane's part lies, as row and column.
+#[inline(always)]
+pub(super) fn place_in_c((group, place): (usize, usize), i: usize) -> (usize, usize) {
+    (group + i / 2 * 8, 2 * place + i % 2)
+}
+
+impl<T: MmaAccumulator> Accumulator<T> {
+    /// How many elements a lane holds: 4, or 2 of `f64`.
+    pub const LEN: usize = size_of::<T::C>() / size_of::<T>();
+
+    /// The part of the calling lane of a matrix whose element at `(row, column)` is `element(row, column)`.
+    ///
+    /// It is called for the elements of this lane only.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn from_fn(mut element: impl FnMut(usize, usize) -> T) -> Self {
+        let lane = group_and_place();
+        Self::from_indices(|i| {
+            let (row, column) = place_in_c(lane, i);
+            element(row, column)
+        })
+    }
+
+    /// The part of a matrix that has this value everywhere.
+    #[inline(always)]
+    pub fn filled(value: T) -> Self {
+        Self::from_indices(|_| value)
+    }
+
+    /// The same for each element.
+    #[inline(always)]
+    pub fn map(self, mut change: impl FnMut(T) -> T) -> Self {
+        Self::from_indices(|i| change(self.get(i)))
+    }
+
+    /// The same for each element and the one at its place in another matrix.
+    #[inline(always)]
+    pub fn zip_map(self, other: Self, mut change: impl FnMut(T, T) -> T) -> Self {
+        Self::from_indices(|i| change(self.get(i), other.get(i)))
+    }
+
+    /// Calls a function with the row, column and value of each element of this lane.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn for_each(&self, mut visit: impl FnMut(usize, usize, T)) {
+        let lane = group_and_place();
+        unroll::<4>(|i| {
+            if i < Self::LEN {
+                let (row, column) = place_in_c(lane, i);
+                visit(row, column, self.get(i));
+            }
+        });
+    }
+
+    /// The registers, as PTX's `mma` takes them.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) fn registers(&self) -> T::C {
+        self.registers
+    }
+
+    /// What these registers hold.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) fn from_registers(registers: T::C) -> Self {
+        Self { registers }
+    }
+
+    /// Element `i` of this lane, less than `LEN`.
+    #[inline(always)]
+    pub(super) fn get(&self, i: usize) -> T {
+        T::unpack(self.registers.as_ref()[i / T::PER_REGISTER], i % T::PER_REGISTER)
+    }
+
+    /// The lane's elements by index.
+    #[inline(always)]
+    pub(super) fn from_indices(mut element: impl FnMut(usize) -> T) -> Self {
+        let mut registers = T::EMPTY;
+        unroll::<4>(|i| {
+            if i < Self::LEN {
+                let register = &mut registers.as_mut()[i / T::PER_REGISTER];
+                element(i).pack(register, i % T::PER_REGISTER);
+            }
+        });
+        Self { registers }
+    }
+}
+
+impl<T: MmaAccumulator + fmt::Debug> fmt::Debug for Accumulator<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries((0..Self::LEN).map(|i| self.get(i))).finish()
+    }
+}

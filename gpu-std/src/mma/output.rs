@@ -1,0 +1,185 @@
+//! The output of matrix instructions: a tile of a matrix for each warp, written as its lanes hold accumulators.
+
+use core::{fmt, marker::PhantomData};
+
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy, block_dim, block_index,
+    mma::{Accumulator, MmaAccumulator, accumulator::place_in_c, fragment::group_and_place},
+    param::{Param, WriteStart},
+    shape, thread_index, unroll,
+};
+
+/// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each warp owns one, written by [`Accumulator`]s.
+///
+/// The launch gives `buffer.rows_mut(columns)?`, or a part of it. Blocks have the extents `(32, across, down)`: `across` warps
+/// for tiles side by side, `down` for tiles one below the other. x of a block's place in the grid counts such groups of tiles along the
+/// rows, y down the columns. Tiles at the right and lower edge may be smaller: what is outside is not written.
+///
+/// An element of a tile belongs to the lane in whose accumulators it can lie, which is the same wherever they are stored.
+pub struct WarpTiles2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
+    start: *mut T,
+    shape: shape::Rows,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_, T, ROWS, COLUMNS> {
+    /// How many rows there are, for all warps together.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.shape.rows as usize
+    }
+
+    /// How many columns there are, for all warps together.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.shape.columns as usize
+    }
+
+    /// The row and column of the first element of this warp's tile, which may be outside of the matrix.
+    ///
+    /// # Panics
+    /// If blocks do not have 32 threads along x.
+    #[inline(always)]
+    #[track_caller]
+    pub fn first(&self) -> (usize, usize) {
+        let (index, block, dim) = (thread_index(), block_index(), block_dim());
+        if dim.x != 32 {
+            not_32(dim.x);
+        }
+        // Below 2⁴⁸ with what is added, so that nothing overflows.
+        const { assert!(ROWS < 1 << 15 && COLUMNS < 1 << 15, "a tile has less than 2^15 rows and columns") };
+        // Blocks with another z have tiles that are outside of every matrix.
+        let row = if block.z == 0 { block.y as usize * dim.z as usize + index.z as usize } else { 1 << 32 };
+        let column = block.x as usize * dim.y as usize + index.y as usize;
+        (row * ROWS, column * COLUMNS)
+    }
+
+    /// Writes accumulators to a part of the tile, those of its elements that are in the matrix: `row` and `column` are those of
+    /// its first element, counted from that of the tile.
+    ///
+    /// # Panics
+    /// If the part is not inside the tile or does not start at multiples of 8, or as [`first`](Self::first).
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(&mut self, part: (usize, usize), values: &Accumulator<T>) {
+        let (first_row, first_column) = self.first_of(part);
+        let lane = group_and_place();
+        // Two neighbours together are aligned if those of every row are.
+        let in_pairs =
+            self.shape.pitch.is_multiple_of(2) && self.start.addr().is_multiple_of(2 * size_of::<T>());
+        unroll::<2>(|pair| {
+            let i = 2 * pair;
+            if i >= Accumulator::<T>::LEN {
+                return;
+            }
+            let (row, column) = place_in_c(lane, i);
+            let place = (first_row + row, first_column + column);
+            if !self.shape.holds(place) {
+                return;
+            }
+            // SAFETY: the place is inside, as is its right neighbour where that is written, and both are this lane's: the tile is the
+            // warp's, and which lane holds an element of it is a matter of the element's place modulo 8 alone.
+            unsafe {
+                let to = self.start.add(self.shape.offset(place));
+                let has_neighbour = self.shape.holds((place.0, place.1 + 1));
+                if has_neighbour && in_pairs {
+                    T::store_pair(to, [values.get(i), values.get(i + 1)]);
+                } else {
+                    to.write(values.get(i));
+                    if has_neighbour {
+                        to.add(1).write(values.get(i + 1));
+                    }
+                }
+            }
+        });
+    }
+
+    /// Reads a part of the tile into accumulators; what is outside of the matrix is zero.
+    ///
+    /// # Panics
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self, part: (usize, usize)) -> Accumulator<T> {
+        let (first_row, first_column) = self.first_of(part);
+        let lane = group_and_place();
+        Accumulator::from_indices(|i| {
+            let (row, column) = place_in_c(lane, i);
+            let place = (first_row + row, first_column + column);
+            if self.shape.holds(place) {
+                // SAFETY: the place is inside, and this lane's, as in `store`.
+                unsafe { self.start.add(self.shape.offset(place)).read() }
+            } else {
+                bytemuck::Zeroable::zeroed()
+            }
+        })
+    }
+
+    /// The place in the matrix of a part of the tile.
+    #[inline(always)]
+    #[track_caller]
+    fn first_of(&self, (row, column): (usize, usize)) -> (usize, usize) {
+        const { assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element") };
+        // The lanes hold 8 rows of pairs.
+        let rows = Accumulator::<T>::LEN / 2 * 8;
+        let is_inside = rows <= ROWS && row <= ROWS - rows && 8 <= COLUMNS && column <= COLUMNS - 8;
+        if !is_inside || row % 8 != 0 || column % 8 != 0 {
+            refuse((row, column), rows, (ROWS, COLUMNS));
+        }
+        let (first_row, first_column) = self.first();
+        (first_row + row, first_column + column)
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn not_32(threads: u32) -> ! {
+    panic!(
+        "warps own tiles in blocks of 32 threads along x, not {threads}: say `block = (32, across, down)` in the contract"
+    )
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refuse((row, column): (usize, usize), rows: usize, (all_rows, all_columns): (usize, usize)) -> ! {
+    panic!(
+        "accumulators of {rows} x 8 have no place at ({row}, {column}) of a tile of {all_rows} x {all_columns}: they must lie inside, \
+         and start at multiples of 8"
+    )
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for WarpTiles2d<'_, T, ROWS, COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WarpTiles2d").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: `pack` takes rows that the runtime borrows exclusively for the launch, and each lane uses only the places that are its
+// own in the tile of its warp.
+unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k>
+    for WarpTiles2d<'k, T, ROWS, COLUMNS>
+{
+    type Head = WriteStart<'k, T>;
+    type Tail = shape::Rows;
+
+    const ELEMENT_BYTES: usize = size_of::<T>();
+
+    #[inline(always)]
+    unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {
+        Self { start: head.as_mut_ptr(), shape, lender: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = R::ViewMut<'k, T, shape::Rows>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+        let view = R::raw_view_mut(&arg);
+        args.push_memory(view.slice, Access::Write);
+        args.push(view.shape);
+    }
+}
