@@ -16,4 +16,6 @@ use crate::DeviceCopy;
 )]
 pub trait WarpElement: DeviceCopy + AnyBitPattern + NoUninit {}
 
+// Without it rustc would say `Pod`, which is how bytemuck implements two of them.
+#[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + AnyBitPattern + NoUninit> WarpElement for T {}
