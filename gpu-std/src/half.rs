@@ -88,6 +88,7 @@ macro_rules! half {
         // SAFETY: as above.
         unsafe impl Pod for $t {}
         // SAFETY: as above.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $t {}
 
         impl Sealed for $t {}
@@ -283,6 +284,7 @@ macro_rules! half {
         #[cfg(feature = "half")]
         const _: () = {
             // SAFETY: 16 bits, of which any are a value.
+            #[diagnostic::do_not_recommend]
             unsafe impl DeviceCopy for ::half::$t {}
 
             impl From<::half::$t> for $t {

@@ -34,6 +34,7 @@ macro_rules! packed {
         // SAFETY: as above.
         unsafe impl Pod for $name {}
         // SAFETY: plain data with a layout of its own.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {}
 
         impl crate::vector::Sealed for $name {}

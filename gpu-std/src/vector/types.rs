@@ -70,6 +70,7 @@ macro_rules! vector {
         // SAFETY: as above.
         unsafe impl Pod for $name {}
         // SAFETY: plain numbers with a layout of their own.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {}
 
         impl Sealed for $name {}
