@@ -131,6 +131,7 @@ macro_rules! operators {
         // SAFETY: as above.
         unsafe impl Pod for Complex<$t> {}
         // SAFETY: two numbers with a layout of their own.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for Complex<$t> {}
 
         impl Add for Complex<$t> {
