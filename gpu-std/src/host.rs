@@ -12,12 +12,15 @@ use crate::{
 };
 
 mod args;
+mod check;
 mod exit;
 mod list;
 mod thread;
 
 pub use crate::shared::layout::shared_layout;
 pub use args::{ArgReader, PackedArgs};
+pub use check::{Memory, Order, Touch};
+pub(crate) use check::{Watch, order};
 pub use exit::Exit;
 pub(crate) use exit::exit;
 #[doc(hidden)]

@@ -101,6 +101,7 @@ pub mod staged;
 mod stride;
 mod tiles;
 mod unroll;
+mod unsafe_slice;
 pub mod vector;
 mod view;
 pub mod warp;
@@ -126,12 +127,15 @@ pub use per_thread::{PerThread, PerThreadIter};
 pub use per_thread_2d::{PerThread2d, PerThread2dIter};
 pub use per_thread_3d::{PerThread3d, PerThread3dIter};
 pub use per_thread_strided::{PerThreadStrided, PerThreadStridedIter};
-pub use shared::{Shared, Shared2d, SharedAtomics, SharedCells, SharedElement, SharedView, SharedView2d};
-pub use shared::{SharedSlice, SharedSliceView};
+pub use shared::{
+    Shared, Shared2d, SharedAtomics, SharedCells, SharedElement, SharedSlice, SharedSliceView, SharedView,
+    SharedView2d, UnsafeShared,
+};
 pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};
 pub use unroll::unroll;
+pub use unsafe_slice::UnsafeSlice;
 pub use view::{Strided, View2d, View3d};
 pub use warp::{
     LaneGroup, WARP_SIZE, active_mask, coalesced, lane_index, lane_mask_eq, lane_mask_ge, lane_mask_gt,

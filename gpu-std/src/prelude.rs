@@ -6,9 +6,9 @@ pub use crate::tiles::{Tile, Tile2d, Tiles, Tiles2d};
 pub use crate::view::{Strided, View2d, View3d};
 pub use crate::{
     Atomic, DeviceCopy, Dim3, GlobalDim3, PerThread, PerThread2d, RelaxedCell, Shared, Shared2d,
-    SharedAtomics, SharedCells, SharedView, SharedView2d, block_dim, block_index, global_dim, global_index,
-    global_rank, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, kernel, sync, thread_index,
-    thread_rank, threads_per_block, threads_per_grid,
+    SharedAtomics, SharedCells, SharedView, SharedView2d, UnsafeShared, UnsafeSlice, block_dim, block_index,
+    global_dim, global_index, global_rank, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, kernel,
+    sync, thread_index, thread_rank, threads_per_block, threads_per_grid,
 };
 pub use crate::{PerBlock, PerThread3d, PerThreadStrided, block_rank, blocks_per_grid};
 pub use crate::{Pipeline, Staged, Staged2d, StagedView, StagedView2d, mma::WarpTiles2d};

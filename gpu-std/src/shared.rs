@@ -49,6 +49,7 @@ pub mod layout;
 mod matrix;
 mod slice;
 mod stride;
+mod unchecked;
 
 pub use array::{Shared, SharedIter, SharedView};
 pub use concurrent::{IntoAtomics, Mine, SharedAtomics, SharedCells};
@@ -57,6 +58,7 @@ pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
 pub(crate) use slice::Place;
 pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
 pub(crate) use stride::BlockStride;
+pub use unchecked::UnsafeShared;
 
 /// The alignment of a block's dynamic shared memory.
 pub(crate) const DYNAMIC_ALIGN: usize = 128;
@@ -96,7 +98,7 @@ impl KernelScope {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shared array of gpu_std",
-    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `SharedAtomics`, `SharedCells`, `Staged` or `Staged2d` for shared arrays"
+    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `SharedAtomics`, `SharedCells`, `UnsafeShared`, `Staged` or `Staged2d` for shared arrays"
 )]
 pub unsafe trait SharedParam<'k>: Sized {
     /// What it holds.

@@ -2,9 +2,13 @@
 //!
 //! Each message says what was asked, what was found and what to do.
 
+mod check;
+
 use std::{fmt, panic::Location};
 
 use gpu_std::Dim3;
+
+pub use check::{Ended, Race, RaceSide};
 
 /// The result of whatever the runtime does.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -400,6 +404,30 @@ pub enum Error {
         first: Box<BarrierWait>,
         /// One of those, which waits elsewhere.
         second: Box<BarrierWait>,
+    },
+    /// Threads use an element of memory at once, and at least one writes it: found on the CPU device with `GPUKERNEL_CHECK=1`.
+    #[error("kernel `{kernel}`: {race}; on a GPU the result is arbitrary")]
+    Race {
+        /// The kernel.
+        kernel: String,
+        /// The element, and who does what to it.
+        race: Box<Race>,
+    },
+    /// A thread has ended, and others of its block wait at a barrier, which on some GPUs would never end: found on the CPU device
+    /// with `GPUKERNEL_CHECK=1`.
+    #[error(
+        "kernel `{kernel}`, block {}: thread {} waits in {}, but {ended}; all threads of a block must come to its barriers: let          those without work skip the work and not the barrier",
+        place(.block), place(&.waiting.thread), .waiting.operation()
+    )]
+    EndedBeforeBarrier {
+        /// The kernel.
+        kernel: String,
+        /// The block's place in the grid.
+        block: Dim3,
+        /// A thread that waits.
+        waiting: Box<BarrierWait>,
+        /// One that will not come.
+        ended: Box<Ended>,
     },
     /// The operating system gave no stack for a thread of the CPU device.
     #[error(

@@ -37,7 +37,7 @@ mod view;
 
 pub use buffer::Buffer;
 pub use device::{Device, DeviceKind, Limits, devices};
-pub use error::{BarrierWait, DriverError, Error, Result};
+pub use error::{BarrierWait, DriverError, Ended, Error, Race, RaceSide, Result};
 pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;

@@ -25,13 +25,16 @@ const BORROWING: &[&str] = &[
     "Strided",
     "Tiles",
     "Tiles2d",
+    "UnsafeShared",
+    "UnsafeSlice",
     "View2d",
     "View3d",
     "WarpTiles2d",
 ];
 
 /// Those of them that are no argument of a launch.
-const SHARED: [&str; 6] = ["Shared", "Shared2d", "SharedAtomics", "SharedCells", "Staged", "Staged2d"];
+const SHARED: [&str; 7] =
+    ["Shared", "Shared2d", "SharedAtomics", "SharedCells", "Staged", "Staged2d", "UnsafeShared"];
 
 /// A parameter.
 pub(crate) struct Param {

@@ -34,5 +34,5 @@ pub fn fence<S: Scope, O: FenceOrdering>(_scope: S, _ordering: O) {
         __gpukernel_fence(const { <(S, O)>::HOW });
     }
     #[cfg(not(target_arch = "nvptx64"))]
-    core::sync::atomic::fence(const { <(S, O)>::ORDERING });
+    <(S, O)>::ordered(|| core::sync::atomic::fence(const { <(S, O)>::ORDERING }));
 }

@@ -99,6 +99,21 @@ pub trait How {
     /// The same where the operation only reads: an operation that finds nothing to write.
     #[cfg(not(target_arch = "nvptx64"))]
     const LOAD: core::sync::atomic::Ordering;
+
+    /// Does the operation, and tells the CPU device what it orders.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn ordered<R>(operation: impl FnOnce() -> R) -> R {
+        use core::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
+        let result = operation();
+        let (acquires, releases) = const {
+            (matches!(Self::LOAD, Acquire | SeqCst), matches!(Self::ORDERING, Release | AcqRel | SeqCst))
+        };
+        if acquires || releases {
+            crate::host::order(crate::host::Order { acquires, releases });
+        }
+        result
+    }
 }
 
 impl<S: Scope, O: Ordering> How for (S, O) {

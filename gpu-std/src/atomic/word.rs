@@ -192,13 +192,15 @@ mod host {
                 #[inline]
                 unsafe fn load<H: How>(at: *mut $t) -> $t {
                     // SAFETY: the caller's promise; atomics are aligned as on the device, because hosts have 64 bits.
-                    unsafe { $atomic::from_ptr(at) }.load(const { H::LOAD })
+                    let word = unsafe { $atomic::from_ptr(at) };
+                    H::ordered(|| word.load(const { H::LOAD }))
                 }
 
                 #[inline]
                 unsafe fn store<H: How>(at: *mut $t, value: $t) {
                     // SAFETY: as in `load`.
-                    unsafe { $atomic::from_ptr(at) }.store(value, const { H::ORDERING });
+                    let word = unsafe { $atomic::from_ptr(at) };
+                    H::ordered(|| word.store(value, const { H::ORDERING }));
                 }
             }
         )*};
@@ -215,7 +217,8 @@ mod host {
                     #[inline]
                     unsafe fn $name<H: How>(at: *mut $t, value: $t) -> $t {
                         // SAFETY: as in `load`.
-                        unsafe { $atomic::from_ptr(at) }.$function(value, const { H::ORDERING })
+                        let word = unsafe { $atomic::from_ptr(at) };
+                        H::ordered(|| word.$function(value, const { H::ORDERING }))
                     }
                 )*
                 $($($rest)*)?
@@ -229,7 +232,8 @@ mod host {
             unsafe fn compare_exchange<H: How>(at: *mut u32, current: u32, new: u32) -> u32 {
                 // SAFETY: as in `load`.
                 let word = unsafe { AtomicU32::from_ptr(at) };
-                word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD }).unwrap_or_else(|found| found)
+                let exchange = || word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD });
+                H::ordered(exchange).unwrap_or_else(|found| found)
             }
         }
         Word for u64 as AtomicU64 { swap = swap add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor } {
@@ -237,7 +241,8 @@ mod host {
             unsafe fn compare_exchange<H: How>(at: *mut u64, current: u64, new: u64) -> u64 {
                 // SAFETY: as in `load`.
                 let word = unsafe { AtomicU64::from_ptr(at) };
-                word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD }).unwrap_or_else(|found| found)
+                let exchange = || word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD });
+                H::ordered(exchange).unwrap_or_else(|found| found)
             }
         }
         Ordered for u32 as AtomicU32 { min = fetch_min max = fetch_max }

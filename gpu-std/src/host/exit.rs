@@ -1,5 +1,7 @@
 //! The end of a thread of the CPU device from inside of it.
 
+use core::panic::Location;
+
 /// What a thread unwinds with that called [`exit`](crate::exit()). An executor that catches it takes the thread as ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Exit;
@@ -8,8 +10,8 @@ pub struct Exit;
 #[cold]
 #[track_caller]
 pub(crate) fn exit() -> ! {
-    // Outside of a kernel nobody would catch it.
-    let _ = super::current();
+    // Panics outside of a kernel, where nobody would catch it.
+    super::current().block.exit(Location::caller());
     if cfg!(panic = "abort") {
         panic!(
             "`exit` on the CPU device unwinds, which this program was built without (`panic = \"abort\"`): return instead"

@@ -4,6 +4,7 @@
 
 use core::{cell::Cell, fmt, panic::Location, ptr};
 
+use super::{Order, Touch};
 use crate::Dim3;
 
 /// One thread of a launch.
@@ -51,6 +52,26 @@ pub trait BlockOps {
     /// Suspends the calling thread until all threads of its warp that still run wait somewhere, and returns the lanes of those
     /// that wait here.
     fn converge(&self, place: &'static Location<'static>) -> u32;
+
+    /// Whether it wants to know of accesses to memory. The same for all threads of a launch.
+    fn is_checked(&self) -> bool {
+        false
+    }
+
+    /// Looks for a race with another thread. If there is one, it ends the block instead of returning.
+    fn touch(&self, touch: Touch) {
+        let _ = touch;
+    }
+
+    /// Notes what an operation orders.
+    fn order(&self, order: Order) {
+        let _ = order;
+    }
+
+    /// Notes where the calling thread is about to end.
+    fn exit(&self, place: &'static Location<'static>) {
+        let _ = place;
+    }
 }
 
 /// What the threads of a block say at a barrier.
@@ -158,6 +179,14 @@ pub(crate) fn current() -> ThreadContext<'static> {
     // SAFETY: `set_current` promises that a context that is not null is there as long as it is current. Its lifetime is not
     // really 'static, but this crate lets no reference to the block out of the call in which it uses it.
     unsafe { *context }
+}
+
+/// The context of the calling thread, if it runs a kernel.
+#[inline]
+pub(crate) fn try_current() -> Option<ThreadContext<'static>> {
+    let context = CURRENT.get();
+    // SAFETY: as in `current`.
+    (!context.is_null()).then(|| unsafe { *context })
 }
 
 #[cold]

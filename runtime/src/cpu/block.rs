@@ -13,19 +13,22 @@ use gpu_std::{
 };
 
 use super::{
+    check::{BlockCheck, LaunchCheck},
     meet::{self, Exchange, Stuck},
-    panic::{self, Panic},
+    panic::{self, Panic, Unwound},
     stacks::{self, Lease},
     storage::SharedStorage,
     wait::{Answer, Ops, ThreadCoroutine, Wait, Waiting},
 };
-use crate::error::BarrierWait;
+use crate::error::{BarrierWait, Ended, Race};
 
 /// Why a block did not run to its end.
 #[derive(Debug)]
 pub(super) enum Failure {
     Panicked { block: Dim3, thread: Dim3, panic: Panic },
     Divergent { block: Dim3, first: BarrierWait, second: BarrierWait },
+    EndedBeforeBarrier { block: Dim3, waiting: BarrierWait, ended: Ended },
+    Raced(Box<Race>),
     NoStack(std::io::Error),
 }
 
@@ -48,7 +51,7 @@ struct Block<'a> {
     /// What kernel code sees as its place. One for all threads of the block: its thread index is changed between threads,
     /// which is all that changes.
     context: *mut ThreadContext<'a>,
-    ops: &'a Ops,
+    ops: &'a Ops<'a>,
     /// Whether there are threads that have not been started; the last that was is then that of the context.
     starting: Cell<bool>,
 }
@@ -57,8 +60,9 @@ const ORIGIN: Dim3 = Dim3::new(0, 0, 0);
 
 impl Worker {
     /// Gets ready for blocks of a kernel whose shared arrays need `shared`.
-    pub(super) fn prepare(&mut self, shared: Layout) {
-        self.shared.prepare(shared);
+    pub(super) fn prepare(&mut self, shared: Layout, is_checked: bool) {
+        // What a kernel reads before it has written it is arbitrary on a GPU, and rarely zero.
+        self.shared.prepare(shared, if is_checked { 0xa5 } else { 0 });
     }
 
     /// Gives back what other workers may wait for.
@@ -76,8 +80,9 @@ impl Worker {
         index: Dim3,
         dim: Dim3,
         grid: Dim3,
+        check: Option<&LaunchCheck>,
     ) -> Result<(), Failure> {
-        let ops = Ops::new();
+        let ops = Ops::new(check.map(|check| BlockCheck::new(check, index, dim)));
         let mut context = ThreadContext {
             thread_index: ORIGIN,
             block_index: index,
@@ -120,7 +125,10 @@ impl Worker {
         match block.resume(&mut coroutine)? {
             CoroutineResult::Return(()) => {
                 self.first_stack = Some(coroutine.into_stack());
-                return Ok(());
+                // There are more only if a thread ended by `exit`, and its coroutine with it.
+                if !block.starting.get() {
+                    return Ok(());
+                }
             }
             CoroutineResult::Yield(wait) => {
                 self.waiting.push(block.waiting(wait, coroutine));
@@ -143,9 +151,13 @@ impl Worker {
 
         // All threads wait or have ended: from one release to the next.
         while !self.waiting.is_empty() {
+            block.check_all_came(&self.waiting)?;
             meet::release(&mut self.waiting, &mut self.exchange).map_err(|Stuck { first, second }| {
                 Failure::Divergent { block: block.index(), first, second }
             })?;
+            if let Some(check) = &block.ops.check {
+                check.released(&self.waiting);
+            }
             mem::swap(&mut self.waiting, &mut self.resumed);
             // Taken out one by one, so that those after one that fails stay in the list.
             self.resumed.reverse();
@@ -236,11 +248,26 @@ impl Block<'_> {
 
     /// Runs a coroutine until it waits or ends.
     fn resume(&self, coroutine: &mut ThreadCoroutine) -> Result<CoroutineResult<Wait, ()>, Failure> {
-        panic::catch(|| coroutine.resume(())).map_err(|panic| Failure::Panicked {
-            block: self.index(),
-            thread: self.thread(),
-            panic,
-        })
+        match panic::catch(|| coroutine.resume(())) {
+            Ok(result) => Ok(result),
+            Err(Unwound::Exited) => Ok(CoroutineResult::Return(())),
+            Err(Unwound::Raced(race)) => Err(Failure::Raced(race)),
+            Err(Unwound::Panicked(panic)) => {
+                Err(Failure::Panicked { block: self.index(), thread: self.thread(), panic })
+            }
+        }
+    }
+
+    /// That no thread has ended while others wait at a barrier, if the launch is checked.
+    fn check_all_came(&self, waiting: &[Waiting]) -> Result<(), Failure> {
+        let missing = self.ops.check.as_ref().and_then(|check| check.ended_before_barrier(waiting));
+        match missing {
+            None => Ok(()),
+            Some((thread, ended)) => {
+                let waiting = thread.wait.of(thread.thread);
+                Err(Failure::EndedBeforeBarrier { block: self.index(), waiting, ended })
+            }
+        }
     }
 
     fn index(&self) -> Dim3 {
@@ -301,7 +328,7 @@ mod tests {
     #[test]
     fn threads_are_started_x_first() {
         let dim = Dim3::new(3, 2, 2);
-        let ops = Ops::new();
+        let ops = Ops::new(None);
         let mut context = ThreadContext {
             thread_index: ORIGIN,
             block_index: ORIGIN,

@@ -8,7 +8,10 @@ use gpu_std::{
 };
 use rayon::prelude::*;
 
-use super::block::{Failure, Worker};
+use super::{
+    block::{Failure, Worker},
+    check::{self, LaunchCheck},
+};
 use crate::{Error, Result, launch::Checked};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
@@ -24,7 +27,8 @@ const PIECES_PER_THREAD: u64 = 32;
 /// The arguments are those of the kernel, the memory they point to is there and lent to this launch. `shared` is the layout of
 /// its shared arrays.
 pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked, shared: Layout) -> Result<()> {
-    let launch = Launch { args, shape, shared };
+    let check = check::is_wanted().then(LaunchCheck::default);
+    let launch = Launch { args, shape, shared, check };
     let blocks = count(shape.grid);
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
     let pieces = blocks.div_ceil(piece);
@@ -33,8 +37,12 @@ pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked, shared
         // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid.
         unsafe { launch.run_blocks::<K>(first..blocks.min(first + piece)) }
     };
-    // One piece is no reason to wake other threads.
-    let result = if pieces == 1 { run(0) } else { (0..pieces).into_par_iter().try_for_each(run) };
+    // One piece is no reason to wake other threads. Checks see one block after another.
+    let result = if pieces == 1 || launch.check.is_some() {
+        (0..pieces).try_for_each(run)
+    } else {
+        (0..pieces).into_par_iter().try_for_each(run)
+    };
     result.map_err(|failure| error(K::NAME, failure))
 }
 
@@ -43,6 +51,7 @@ struct Launch<'a> {
     args: &'a PackedArgs,
     shape: Checked,
     shared: Layout,
+    check: Option<LaunchCheck>,
 }
 
 // SAFETY: the raw pointers among the arguments are to memory that is lent to the launch for all of its threads; that they use
@@ -58,12 +67,13 @@ impl Launch<'_> {
             static WORKER: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
         }
         let mut worker = WORKER.take().unwrap_or_default();
-        worker.prepare(self.shared);
+        worker.prepare(self.shared, self.check.is_some());
         let mut index = index_of(blocks.start, self.shape.grid);
         let mut result = Ok(());
         for _ in blocks {
+            let (block, grid) = (self.shape.block, self.shape.grid);
             // SAFETY: as the caller promises.
-            result = unsafe { worker.run_block::<K>(self.args, index, self.shape.block, self.shape.grid) };
+            result = unsafe { worker.run_block::<K>(self.args, index, block, grid, self.check.as_ref()) };
             if result.is_err() {
                 break;
             }
@@ -120,6 +130,10 @@ fn error(kernel: &str, failure: Failure) -> Error {
                 Error::DivergentBarrier { kernel, block, first, second }
             }
         }
+        Failure::EndedBeforeBarrier { block, waiting, ended } => {
+            Error::EndedBeforeBarrier { kernel, block, waiting: Box::new(waiting), ended: Box::new(ended) }
+        }
+        Failure::Raced(race) => Error::Race { kernel, race },
         Failure::NoStack(reason) => Error::NoStack { kernel, reason: reason.to_string() },
     }
 }

@@ -1,6 +1,7 @@
 //! The CPU as a device: kernels run inside the launch call, blocks in parallel, threads of a block one after another.
 
 mod block;
+mod check;
 mod device;
 mod grid;
 mod meet;

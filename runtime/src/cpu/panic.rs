@@ -8,6 +8,10 @@ use std::{
     thread,
 };
 
+use gpu_std::host::Exit;
+
+use crate::error::Race;
+
 /// What a panic said.
 #[derive(Clone, Debug)]
 pub(super) struct Panic {
@@ -21,14 +25,33 @@ thread_local! {
     static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
 }
 
-/// Runs `kernel`, and gives what it panicked with if it did.
-pub(super) fn catch<R>(kernel: impl FnOnce() -> R) -> Result<R, Panic> {
+/// Why kernel code was unwound.
+#[derive(Debug)]
+pub(super) enum Unwound {
+    /// It panicked.
+    Panicked(Panic),
+    /// It called `exit`.
+    Exited,
+    /// A check found a race.
+    Raced(Box<Race>),
+}
+
+/// Runs `kernel`, and gives what unwound it if something did.
+pub(super) fn catch<R>(kernel: impl FnOnce() -> R) -> Result<R, Unwound> {
     install_hook();
     let before = IN_KERNEL.replace(true);
     // Whoever calls this stops using what the kernel was working on.
     let result = panic::catch_unwind(AssertUnwindSafe(kernel));
     IN_KERNEL.set(before);
-    result.map_err(|payload| LAST.take().unwrap_or_else(|| from_payload(payload.as_ref())))
+    result.map_err(|payload| {
+        if payload.is::<Exit>() {
+            return Unwound::Exited;
+        }
+        match payload.downcast::<Race>() {
+            Ok(race) => Unwound::Raced(race),
+            Err(payload) => Unwound::Panicked(LAST.take().unwrap_or_else(|| from_payload(payload.as_ref()))),
+        }
+    })
 }
 
 /// Puts a hook before the one that is installed: it keeps what kernels panic with for [`catch`], and leaves all other
@@ -70,10 +93,23 @@ fn from_payload(payload: &(dyn Any + Send)) -> Panic {
 mod tests {
     use super::*;
 
+    fn panic_of<R: std::fmt::Debug>(result: Result<R, Unwound>) -> Panic {
+        match result {
+            Err(Unwound::Panicked(panic)) => panic,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_exit_is_no_panic() {
+        let exited = catch(|| panic::resume_unwind(Box::new(Exit)));
+        assert!(matches!(exited, Err::<(), _>(Unwound::Exited)));
+    }
+
     #[test]
     fn message_and_place_are_kept() {
         let line = line!() + 1;
-        let caught = catch(|| panic!("number {}", 7)).unwrap_err();
+        let caught = panic_of(catch(|| panic!("number {}", 7)));
         assert_eq!(caught.message, "number 7");
         let place = caught.location.unwrap();
         assert!(place.starts_with(&format!("{}:{line}:", file!())), "{place}");
@@ -82,9 +118,9 @@ mod tests {
 
     #[test]
     fn payloads_that_are_not_text_are_panics_too() {
-        let caught = catch(|| panic::panic_any(7)).unwrap_err();
+        let caught = panic_of(catch(|| panic::panic_any(7)));
         assert_eq!(caught.message, NO_TEXT);
-        let resumed = catch(|| panic::resume_unwind(Box::new("no hook"))).unwrap_err();
+        let resumed = panic_of(catch(|| panic::resume_unwind(Box::new("no hook"))));
         assert_eq!((resumed.message.as_str(), resumed.location), ("no hook", None));
     }
 }

@@ -19,8 +19,8 @@ impl Default for SharedStorage {
 }
 
 impl SharedStorage {
-    /// Makes room for `layout`, and clears it: what another kernel left may have bytes without a value.
-    pub(super) fn prepare(&mut self, layout: Layout) {
+    /// Makes room for `layout`, and fills it with a byte: what another kernel left may have bytes without a value.
+    pub(super) fn prepare(&mut self, layout: Layout, fill: u8) {
         if self.layout.size() < layout.size() || self.layout.align() < layout.align() {
             *self = Self::default();
             // Arrays without bytes are aligned too.
@@ -34,7 +34,7 @@ impl SharedStorage {
             *self = Self { start, layout };
         }
         // SAFETY: the storage has that many bytes, and no block runs that uses it.
-        unsafe { self.start().write_bytes(0, layout.size()) };
+        unsafe { self.start().write_bytes(fill, layout.size()) };
     }
 
     pub(super) fn start(&self) -> *mut u8 {

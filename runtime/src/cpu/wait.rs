@@ -5,9 +5,10 @@ use std::{cell::Cell, panic::Location, ptr, slice};
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
 use gpu_std::{
     Dim3,
-    host::{Barrier, BlockOps, Meeting, Met, Votes},
+    host::{Barrier, BlockOps, Meeting, Met, Order, Touch, Votes},
 };
 
+use super::check::BlockCheck;
 use crate::error::BarrierWait;
 
 /// A coroutine that runs threads of a block.
@@ -60,18 +61,21 @@ impl Wait {
 }
 
 /// What the threads of a block call. One for all: it is changed when another goes on.
-pub(super) struct Ops {
+pub(super) struct Ops<'l> {
     /// That of the block's context.
     pub(super) thread_index: Cell<*mut Dim3>,
     /// That of the coroutine which runs.
     pub(super) yielder: Cell<*const Yielder<(), Wait>>,
     /// For the thread that goes on.
     pub(super) answer: Cell<Answer>,
+    /// If the launch is checked.
+    pub(super) check: Option<BlockCheck<'l>>,
 }
 
-impl Ops {
-    pub(super) fn new() -> Self {
+impl<'l> Ops<'l> {
+    pub(super) fn new(check: Option<BlockCheck<'l>>) -> Self {
         Self {
+            check,
             thread_index: Cell::new(ptr::null_mut()),
             yielder: Cell::new(ptr::null()),
             answer: Cell::new(Answer::NotYet),
@@ -85,16 +89,22 @@ impl Ops {
                 "a barrier or an operation of a warp in a destructor that runs because its thread panicked"
             );
         }
-        // SAFETY: the context is alive: this is called by kernel code, which runs in it.
-        let thread_index = unsafe { *self.thread_index.get() };
-        let restore = Restore { ops: self, thread_index, yielder: self.yielder.get() };
+        let restore = Restore { ops: self, thread_index: self.thread(), yielder: self.yielder.get() };
         // SAFETY: this runs in the coroutine whose yielder that is.
         unsafe { &*restore.yielder }.suspend(wait);
         self.answer.get()
     }
 }
 
-impl BlockOps for Ops {
+impl Ops<'_> {
+    /// The thread that calls.
+    fn thread(&self) -> Dim3 {
+        // SAFETY: the context is alive: this is called by kernel code, which runs in it.
+        unsafe { *self.thread_index.get() }
+    }
+}
+
+impl BlockOps for Ops<'_> {
     fn barrier(&self, barrier: Barrier, vote: bool) -> Votes {
         match self.wait(Wait::Barrier { barrier, vote }) {
             Answer::Votes(votes) => votes,
@@ -120,6 +130,32 @@ impl BlockOps for Ops {
             other => wrong_answer(other),
         }
     }
+
+    fn is_checked(&self) -> bool {
+        self.check.is_some()
+    }
+
+    fn touch(&self, touch: Touch) {
+        let race = self.check.as_ref().and_then(|check| check.touch(self.thread(), touch));
+        if let Some(race) = race {
+            if cfg!(panic = "abort") {
+                panic!("{race}");
+            }
+            std::panic::resume_unwind(Box::new(race));
+        }
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(check) = &self.check {
+            check.order(order);
+        }
+    }
+
+    fn exit(&self, place: &'static Location<'static>) {
+        if let Some(check) = &self.check {
+            check.exit(self.thread(), place);
+        }
+    }
 }
 
 /// Lanes in a warp.
@@ -132,7 +168,7 @@ fn wrong_answer(answer: Answer) -> ! {
 
 /// Makes the context that of a thread again, also when the thread is unwound instead of resumed.
 struct Restore<'o> {
-    ops: &'o Ops,
+    ops: &'o Ops<'o>,
     thread_index: Dim3,
     yielder: *const Yielder<(), Wait>,
 }

@@ -175,3 +175,38 @@ pub fn filled_cells(value: u32, cells: SharedCells<u32, 100>, out: PerThread<u32
         *out = read[(i * 3) % 100] + u32::from(read[99] >= value);
     }
 }
+
+/// The sum of each 256 elements, by a tree in shared memory without phases.
+#[kernel(block = 256)]
+pub fn sums_without_phases(x: &[u32], part: UnsafeShared<u32, 256>, totals: PerBlock<u32>) {
+    let me = thread_rank() as usize;
+    // SAFETY: each thread writes its own element, and those that read another's do so behind a barrier.
+    unsafe {
+        part.set(me, x.get(global_rank()).copied().unwrap_or(0));
+        let mut half = 128;
+        while half > 0 {
+            sync(());
+            if me < half {
+                part.set(me, part.get(me).wrapping_add(part.get(me + half)));
+            }
+            half /= 2;
+        }
+        if me == 0 {
+            for (_, total) in totals {
+                *total = part.get(0);
+            }
+        }
+    }
+}
+
+/// Puts each element where `places` says.
+///
+/// # Safety
+/// No place comes twice.
+#[kernel]
+pub unsafe fn scatter(x: &[u64], places: &[u32], y: UnsafeSlice<u64>) {
+    for i in grid_stride(x.len()) {
+        // SAFETY: as the launch promises.
+        unsafe { y.set(places[i] as usize, x[i] + y.get(places[i] as usize)) };
+    }
+}

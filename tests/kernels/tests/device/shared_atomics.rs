@@ -4,9 +4,9 @@ use gpukernel::Grid;
 use gpukernel_device_test_kernels::{
     atomics::Operation,
     shared_atomics::{
-        compact, filled_cells, histogram, shared_cells_f32, shared_cells_f64, shared_cells_u8,
+        compact, filled_cells, histogram, scatter, shared_cells_f32, shared_cells_f64, shared_cells_u8,
         shared_cells_u16, shared_f32, shared_f64, shared_i32, shared_i64, shared_u32, shared_u64, sums_up_to,
-        through_all_phases,
+        sums_without_phases, through_all_phases,
     },
 };
 use gpukernel_device_tests::on_every_device;
@@ -209,6 +209,39 @@ fn filled_cells_are_read_as_an_array() {
         let mut out = device.zeroed::<u32>(64)?;
         module.launch(filled_cells, Grid::new(2, 32), (7, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i * 3 % 100 == 99 { 9 } else { 8 })));
+        Ok(())
+    });
+}
+
+#[test]
+fn sums_through_shared_memory_without_phases() {
+    let values: Vec<u32> = (0..2000_u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let expected: Vec<u32> =
+        values.chunks(256).map(|block| block.iter().fold(0, |sum: u32, x| sum.wrapping_add(*x))).collect();
+    on_every_device(|device, module| {
+        let x = device.upload(&values)?;
+        let mut totals = device.zeroed::<u32>(expected.len())?;
+        module.launch(sums_without_phases, Grid::new(expected.len(), 256), (&x, &mut totals))?;
+        assert_eq!(totals.to_vec()?, expected);
+        Ok(())
+    });
+}
+
+#[test]
+fn scatters_to_places_that_differ() {
+    let values: Vec<u64> = (0..4096).collect();
+    // An odd factor: all places differ.
+    let places: Vec<u32> = (0..4096_u32).map(|i| i.wrapping_mul(2_654_435_761) % 4096).collect();
+    let mut expected = vec![10; 4096];
+    for (&place, value) in places.iter().zip(&values) {
+        expected[place as usize] += value;
+    }
+    on_every_device(|device, module| {
+        let (x, places) = (device.upload(&values)?, device.upload(&places)?);
+        let mut y = device.filled(4096, 10_u64)?;
+        // SAFETY: no place comes twice.
+        unsafe { module.launch_unchecked(scatter, Grid::new(8, 128), (&x, &places, &mut y))? };
+        assert_eq!(y.to_vec()?, expected);
         Ok(())
     });
 }
