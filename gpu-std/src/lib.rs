@@ -31,6 +31,7 @@
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
 //! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
+//! | memory whose threads the kernel keeps apart by itself | [`UnsafeSlice`], [`UnsafeShared`] |
 //! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
 //! | warps, and groups of their lanes | [`mod@warp`]: [`warp()`], [`tile`], [`coalesced`], [`LaneGroup`] |
 //! | matrices multiplied by warps: tensor cores | [`mma`] |
@@ -49,7 +50,10 @@
 //! # Not enforced
 //! | what | what happens on the GPU | how to find it |
 //! |---|---|---|
-//! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first that differs ([`host::BlockOps::barrier`]). |
+//! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first two that differ ([`host::BlockOps::barrier`]). With `GPUKERNEL_CHECK=1`, also a thread that ends while others wait at a barrier. |
+//! | In [`UnsafeSlice`] and [`UnsafeShared`], no two threads use an element at once, of which one writes it. | The result is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, an error that names both threads and both places. Accesses through raw pointers are not seen. |
+//! | A [`SharedAtomics`] or [`SharedCells`] array is filled before it is read, with a barrier between. | Its values are arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, memory that nobody wrote has all bytes `0xa5`. |
+//! | An [`Atomic`] is changed only by threads within the scope of the operation ([`mod@atomic`]). | Changes get lost. | Not found: on the CPU device all scopes are the same. |
 //! | All lanes of a group that still run come to the same operations of the group, in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait ([`host::BlockOps::meet`]). |
 //! | All 32 lanes of a [`FullWarp`](mma::FullWarp) come to the same matrix instruction, and none has ended. | The warp hangs, or the result is arbitrary. | The CPU device reports two threads and where they wait, or panics for a lane that has ended. |
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
