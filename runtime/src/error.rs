@@ -416,7 +416,8 @@ pub enum Error {
     /// A thread has ended, and others of its block wait at a barrier, which on some GPUs would never end: found on the CPU device
     /// with `GPUKERNEL_CHECK=1`.
     #[error(
-        "kernel `{kernel}`, block {}: thread {} waits in {}, but {ended}; all threads of a block must come to its barriers: let          those without work skip the work and not the barrier",
+        "kernel `{kernel}`, block {}: thread {} waits in {}, but {ended}; all threads of a block must come to its barriers: let \
+         those without work skip the work and not the barrier",
         place(.block), place(&.waiting.thread), .waiting.operation()
     )]
     EndedBeforeBarrier {
