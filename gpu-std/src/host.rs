@@ -15,6 +15,7 @@ mod args;
 mod check;
 mod exit;
 mod list;
+mod printer;
 mod thread;
 
 pub use crate::shared::layout::shared_layout;
@@ -25,6 +26,8 @@ pub use exit::Exit;
 pub(crate) use exit::exit;
 #[doc(hidden)]
 pub use list::{ParamList, SharedList};
+pub use printer::{Printer, with_printer};
+pub(crate) use printer::{in_printing_kernel, print};
 pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, Meeting, Met, ThreadContext, Votes, set_current};
 

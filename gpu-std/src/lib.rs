@@ -98,6 +98,7 @@ mod per_thread_2d;
 mod per_thread_3d;
 mod per_thread_strided;
 pub mod prelude;
+pub mod print;
 pub mod rng;
 pub mod shape;
 pub mod shared;
@@ -120,7 +121,7 @@ pub use device_copy::DeviceCopy;
 pub use dim::Dim3;
 pub use exit::{exit, trap};
 pub use function::Function;
-pub use gpu_std_macros::{DeviceCopy, instantiate, kernel};
+pub use gpu_std_macros::{DeviceCopy, instantiate, kernel, print, println};
 pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,

@@ -329,7 +329,8 @@ impl Device {
     /// Waits until all work on all streams is done.
     ///
     /// # Errors
-    /// [`Error::ContextLost`] if a kernel trapped or touched memory that is not there.
+    /// [`Error::KernelPanicked`] for the first panic of a module's kernels that was not told yet, [`Error::ContextLost`] if a kernel
+    /// trapped or touched memory that is not there.
     pub fn synchronize(&self) -> Result<()> {
         match self.backend {
             Backend::Cpu(_) => Ok(()),

@@ -80,7 +80,7 @@ pub enum Error {
     },
     /// A kernel or copy broke the device's context: nothing works on this device any more in this process.
     #[error(
-        "the context of {device} is lost: {source} (seen in {call}); work queued earlier trapped, panicked, or touched memory \
+        "the context of {device} is lost: {source} (seen in {call}); work queued earlier trapped or touched memory \
          that is not there; restart the program, and run it on the device `cpu` to find the cause"
     )]
     ContextLost {
@@ -353,7 +353,8 @@ pub enum Error {
     /// A strided view whose elements would all be the same one.
     #[error("every 0th element of a slice was asked for; the step of a strided view is at least 1")]
     ZeroStep,
-    /// A kernel panicked. Memory that it wrote is in an unknown but valid state; the device stays usable.
+    /// A kernel panicked. Memory that it wrote is in an unknown but valid state; the device stays usable. On a GPU the next call that
+    /// waits for the device returns it, and kernels built for release have no message.
     #[error(
         "kernel `{kernel}` panicked{} in block {}, thread {}: {message}",
         .location.as_ref().map(|place| format!(" at {place}")).unwrap_or_default(), place(.block), place(.thread)
@@ -361,7 +362,7 @@ pub enum Error {
     KernelPanicked {
         /// The kernel.
         kernel: String,
-        /// The panic's message.
+        /// The panic's message, or why it is not known.
         message: String,
         /// `file:line:column`, if it is known.
         location: Option<String>,
@@ -439,6 +440,12 @@ pub enum Error {
         /// The kernel.
         kernel: String,
         /// What the system says.
+        reason: String,
+    },
+    /// What kernels printed could not be written.
+    #[error("what kernels printed cannot be written: {reason}; see `Module::set_output`")]
+    Output {
+        /// What the writer says.
         reason: String,
     },
     /// Something that only a GPU can do was asked of the CPU device.

@@ -64,7 +64,7 @@ impl Event {
     /// Waits until it is done.
     ///
     /// # Errors
-    /// [`Error::ContextLost`] if work before it failed.
+    /// As [`Device::synchronize`].
     pub fn synchronize(&self) -> Result<()> {
         match &self.backend {
             EventBackend::Cpu(_) => Ok(()),

@@ -5,12 +5,10 @@
 
 mod render;
 mod spec;
-#[cfg(test)]
 mod template;
 mod value;
 
 pub(crate) use render::render;
 pub(crate) use spec::{Align, DebugHex, Spec, Style};
-#[cfg(test)]
 pub(crate) use template::{Piece, parse};
 pub(crate) use value::{Integer, Value};

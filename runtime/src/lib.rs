@@ -31,6 +31,8 @@ mod launch;
 mod memory;
 mod message;
 mod module;
+mod output;
+mod print;
 mod slice;
 mod stream;
 mod view;

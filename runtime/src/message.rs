@@ -51,7 +51,8 @@ impl fmt::Display for Place {
     }
 }
 
-fn text(address: u64, length: u64, read: &Read<'_>) -> Option<String> {
+/// A text in the device's memory.
+pub(crate) fn text(address: u64, length: u64, read: &Read<'_>) -> Option<String> {
     let length = usize::try_from(length).ok().filter(|length| *length <= MAX_TEXT_BYTES)?;
     if length == 0 {
         return Some(String::new());

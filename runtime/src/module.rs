@@ -4,6 +4,7 @@ use std::{
     any::TypeId,
     collections::HashMap,
     fmt,
+    io::Write,
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -19,6 +20,7 @@ use crate::{
     device::Backend,
     launch::Rules,
     memory::Uses,
+    output::Output,
     stream::StreamBackend,
 };
 
@@ -62,6 +64,8 @@ struct Inner {
     manifest: Manifest,
     /// The code of a GPU. The CPU's is in the program.
     code: Option<CudaModule>,
+    /// Where what its kernels print goes.
+    output: Output,
     /// Kernels that were launched before, and so were checked.
     checked: RwLock<HashMap<TypeId, Checked>>,
 }
@@ -80,6 +84,7 @@ impl Module {
     pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
         let image = gpukernel_image::Image::parse(image.bytes())?;
         let manifest = image.manifest();
+        let output = Output::default();
         let code = match device.backend {
             Backend::Cpu(_) => None,
             Backend::Cuda(gpu) => {
@@ -107,13 +112,19 @@ impl Module {
                     )
                 };
                 let mut code = CudaModule::load(gpu, code.bytes(), &what)?;
-                code.listen(manifest)?;
+                code.listen(manifest, &output)?;
                 Some(code)
             }
         };
         let checked = RwLock::default();
         Ok(Self {
-            inner: Arc::new(Inner { device: device.clone(), manifest: manifest.clone(), code, checked }),
+            inner: Arc::new(Inner {
+                device: device.clone(),
+                manifest: manifest.clone(),
+                code,
+                output,
+                checked,
+            }),
         })
     }
 
@@ -125,6 +136,40 @@ impl Module {
     /// The paths of the kernels in the image, such as `kernels::saxpy`.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.inner.manifest.kernels.iter().map(|kernel| kernel.name.as_str())
+    }
+
+    /// Sends what the kernels of this module print (`gpu_std::println!`) from now on to `writer`, in place of standard output.
+    ///
+    /// On the CPU each text is written when a thread prints it, on a GPU by the next call that waits for the device. The writer must
+    /// not wait for the device itself: it would wait for itself.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    /// use gpukernel::{Device, Grid};
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn greet() {
+    ///     gpu_std::println!("hello from thread {}", thread_index().x);
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// let device = Device::cpu();
+    /// let module = device.load(&KERNELS)?;
+    /// let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    /// module.set_output(writer);
+    /// module.launch(greet, Grid::new(1, 1), ())?;
+    /// device.synchronize()?;
+    /// drop(module); // and with it the writer
+    /// assert_eq!(std::io::read_to_string(&mut reader).expect("text"), "hello from thread 0\n");
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    pub fn set_output(&self, writer: impl Write + Send + 'static) {
+        self.inner.output.set(Box::new(writer));
     }
 
     /// Launches a kernel on the device's default stream.
@@ -244,7 +289,7 @@ impl Module {
         match &stream.backend {
             // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call, and all memory is
             // the CPU's. The shape keeps to the contract; what an unsafe kernel asks for is the caller's promise.
-            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared.on_host) },
+            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared.on_host, &inner.output) },
             StreamBackend::Cuda(stream) => {
                 let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
                 if K::CONTRACT.cluster[0] != 0 && stream.device().arch() < Arch::new(9, 0) {
@@ -255,6 +300,7 @@ impl Module {
                 if dynamic_bytes > PLAIN_SHARED_BYTES {
                     function.allow_all_shared(stream.device(), limits.max_shared_bytes_per_block)?;
                 }
+                let _launching = inner.code.as_ref().and_then(CudaModule::launching);
                 cuda::ordered(stream, &uses.on_gpu(), || {
                     // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
                     // is the promise of `Kernel` and of the caller; the memory is ordered, and all of it was found above.

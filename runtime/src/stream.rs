@@ -72,7 +72,7 @@ impl Stream {
     /// Waits until all work that was queued here is done.
     ///
     /// # Errors
-    /// [`Error::ContextLost`] if a kernel trapped or touched memory that is not there.
+    /// As [`Device::synchronize`]: whoever waits first is told of a panic, on whichever stream it was.
     pub fn synchronize(&self) -> Result<()> {
         match &self.backend {
             StreamBackend::Cpu => Ok(()),

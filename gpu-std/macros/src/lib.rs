@@ -11,6 +11,7 @@ mod input;
 mod instantiate;
 mod kernel;
 mod param;
+mod print;
 
 /// Makes a function a kernel.
 ///
@@ -127,4 +128,40 @@ pub fn instantiate(instances: TokenStream) -> TokenStream {
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
     device_copy::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Prints a line from a kernel.
+///
+/// Format strings are those of `std::println!`, checked by rustc: `{}`, `{x:>8.3}`, `{:?}`, `{:#x}`, positions and names. What is
+/// printed implements `gpu_std::print::Print`: numbers, `bool`, `char`, `&'static str`, `Dim3`, and arrays, tuples and references of these.
+///
+/// Nothing is formatted on a GPU. A thread leaves the values in a buffer, and the calls that wait for the device write the
+/// text, line by line in the order in which threads came: to standard output, or where `Module::set_output` says. What is
+/// not waited for before the program ends is not written. The buffer holds a megabyte; what does not fit is counted, and the
+/// output says how many texts were lost.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn look(values: &[f32]) {
+///     for i in grid_stride(values.len()) {
+///         let value = values[i];
+///         if value.is_nan() {
+///             gpu_std::println!("value {i} of {} is {value:?}", values.len());
+///         }
+///     }
+/// }
+/// ```
+///
+/// The prelude leaves it out: programs that use the prelude have a `println!` already. Outside of a kernel it does what that does.
+#[proc_macro]
+pub fn println(input: TokenStream) -> TokenStream {
+    print::print(input.into(), "\n").unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// [`println!`] without the end of the line.
+#[proc_macro]
+pub fn print(input: TokenStream) -> TokenStream {
+    print::print(input.into(), "").unwrap_or_else(syn::Error::into_compile_error).into()
 }

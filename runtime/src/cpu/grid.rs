@@ -4,7 +4,7 @@ use std::{alloc::Layout, cell::Cell, ops::Range};
 
 use gpu_std::{
     Dim3,
-    host::{Kernel, PackedArgs},
+    host::{Kernel, PackedArgs, with_printer},
 };
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use super::{
     block::{Failure, Worker},
     check::{self, LaunchCheck},
 };
-use crate::{Error, Result, launch::Checked};
+use crate::{Error, Result, launch::Checked, output::Output};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
 /// costs as much as some ten short threads.
@@ -25,8 +25,13 @@ const PIECES_PER_THREAD: u64 = 32;
 ///
 /// # Safety
 /// The arguments are those of the kernel, the memory they point to is there and lent to this launch. `shared` is the layout of
-/// its shared arrays.
-pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked, shared: Layout) -> Result<()> {
+/// its shared arrays. What it prints goes to `output`.
+pub(crate) unsafe fn launch<K: Kernel>(
+    args: &PackedArgs,
+    shape: Checked,
+    shared: Layout,
+    output: &Output,
+) -> Result<()> {
     let check = check::is_wanted().then(LaunchCheck::default);
     let launch = Launch { args, shape, shared, check };
     let blocks = count(shape.grid);
@@ -35,7 +40,7 @@ pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked, shared
     let run = |index: u64| {
         let first = index * piece;
         // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid.
-        unsafe { launch.run_blocks::<K>(first..blocks.min(first + piece)) }
+        with_printer(output, || unsafe { launch.run_blocks::<K>(first..blocks.min(first + piece)) })
     };
     // One piece is no reason to wake other threads. Checks see one block after another.
     let result = if pieces == 1 || launch.check.is_some() {
@@ -43,7 +48,8 @@ pub(crate) unsafe fn launch<K: Kernel>(args: &PackedArgs, shape: Checked, shared
     } else {
         (0..pieces).into_par_iter().try_for_each(run)
     };
-    result.map_err(|failure| error(K::NAME, failure))
+    let written = output.flush();
+    result.map_err(|failure| error(K::NAME, failure)).and(written)
 }
 
 /// What all blocks of a launch share.

@@ -9,6 +9,7 @@ mod driver;
 mod event;
 mod memory;
 mod module;
+mod output;
 mod panic;
 mod reports;
 mod stream;

@@ -3,7 +3,7 @@
 use std::{
     ffi::{CStr, CString, c_int, c_uint, c_void},
     ptr,
-    sync::Arc,
+    sync::{Arc, RwLockReadGuard},
 };
 
 use cudarc::driver::sys::{
@@ -14,7 +14,7 @@ use gpu_std::Dim3;
 use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaStream, driver, reports::Reports};
-use crate::{Error, Result};
+use crate::{Error, Result, output::Output};
 
 /// The driver's compiler writes at most this much of its log. Its messages about one module are rarely longer.
 const LOG_BYTES: usize = 16 << 10;
@@ -79,13 +79,18 @@ impl CudaModule {
         Ok(Self { device, raw, reports: None })
     }
 
-    /// Listens to what the kernels of an image tell the host.
-    pub(crate) fn listen(&mut self, manifest: &Manifest) -> Result<()> {
-        self.reports = Reports::new(self, manifest)?;
+    /// Listens to what the kernels of an image tell the host; what they print goes to `output`.
+    pub(crate) fn listen(&mut self, manifest: &Manifest, output: &Output) -> Result<()> {
+        self.reports = Reports::new(self, manifest, output)?;
         if let Some(reports) = &self.reports {
             self.device.inbox().add(reports);
         }
         Ok(())
+    }
+
+    /// To be held while a launch of a kernel of this module is queued.
+    pub(crate) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.reports.as_ref()?.launching()
     }
 
     /// The address of a variable of this size; `None` if the module has none of this name.

@@ -2,33 +2,48 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard},
 };
 
 use gpukernel_image::Manifest;
 
-use super::{CudaDevice, CudaModule, panic::PanicRecord};
-use crate::{Error, Result};
+use super::{CudaDevice, CudaModule, output::OutputBuffer, panic::PanicRecord};
+use crate::{Error, Result, output::Output};
 
 /// What the kernels of one module have to tell.
 pub(crate) struct Reports {
     panic: Option<PanicRecord>,
+    output: Option<OutputBuffer>,
 }
 
 impl Reports {
     /// For the kernels of a module that is being loaded; `None` if they tell nothing.
-    pub(super) fn new(module: &CudaModule, manifest: &Manifest) -> Result<Option<Arc<Self>>> {
-        let panic = PanicRecord::new(module, manifest)?;
-        Ok(panic.is_some().then(|| Arc::new(Self { panic })))
+    pub(super) fn new(
+        module: &CudaModule,
+        manifest: &Manifest,
+        output: &Output,
+    ) -> Result<Option<Arc<Self>>> {
+        let (panic, output) = (PanicRecord::new(module, manifest)?, OutputBuffer::new(module, output)?);
+        Ok((panic.is_some() || output.is_some()).then(|| Arc::new(Self { panic, output })))
     }
 
-    fn are_there(&self) -> bool {
+    /// To be held while a launch is queued.
+    pub(super) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.output.as_ref().map(OutputBuffer::launching)
+    }
+
+    fn has_panic(&self) -> bool {
         self.panic.as_ref().is_some_and(PanicRecord::is_written)
     }
 
     /// No kernel of the module may be running.
-    fn take(&self, device: &CudaDevice) -> Option<Error> {
+    fn take_panic(&self, device: &CudaDevice) -> Option<Error> {
         self.panic.as_ref()?.take(device)
+    }
+
+    /// Writes what was printed; gives what went wrong.
+    fn write_output(&self, device: &CudaDevice) -> Option<Error> {
+        self.output.as_ref()?.empty(device).err()
     }
 }
 
@@ -56,21 +71,23 @@ impl Inbox {
     /// Listens to it no more; what it has told is kept. No kernel of the module may be running.
     pub(super) fn remove(&self, reports: &Arc<Reports>, device: &CudaDevice) {
         let mut contents = self.contents();
-        let error = reports.take(device);
-        contents.errors.extend(error);
+        contents.errors.extend(reports.write_output(device));
+        contents.errors.extend(reports.take_panic(device));
         contents.modules.retain(|module| !Arc::ptr_eq(module, reports));
     }
 
     /// Returns the first error that was told since the last was returned.
     pub(super) fn check(&self, device: &CudaDevice) -> Result<()> {
         let mut contents = self.contents();
-        if contents.modules.iter().any(|module| module.are_there()) {
+        let Contents { modules, errors } = &mut *contents;
+        // Before panics, as it came.
+        errors.extend(modules.iter().filter_map(|module| module.write_output(device)));
+        if modules.iter().any(|module| module.has_panic()) {
             // Kernels may be running on other streams. When they are done, all their threads have panicked that will, so that one
             // launch is one error.
             device.wait()?;
-            let Contents { modules, errors } = &mut *contents;
-            errors.extend(modules.iter().filter_map(|module| module.take(device)));
+            errors.extend(modules.iter().filter_map(|module| module.take_panic(device)));
         }
-        contents.errors.pop_front().map_or(Ok(()), Err)
+        errors.pop_front().map_or(Ok(()), Err)
     }
 }

@@ -1,7 +1,6 @@
 //! Values that kernels send.
 
 /// A value that was sent.
-#[cfg_attr(not(test), expect(dead_code, reason = "panics have no values of several parts"))]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Bool(bool),

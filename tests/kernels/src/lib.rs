@@ -2,6 +2,11 @@
 //!
 //! One test body runs on all devices, so that they cannot drift apart. The CPU is always one of them.
 
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use gpukernel::{Device, Image, Module, Result};
 
 /// The kernels of `gpukernel-device-test-kernels`, for GPUs.
@@ -52,5 +57,31 @@ impl Drop for NameOnPanic<'_> {
         if std::thread::panicking() {
             eprintln!("the test failed on {}", self.0);
         }
+    }
+}
+
+/// Keeps what kernels print: a writer for `Module::set_output`, whose clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Captured {
+    /// What was printed so far.
+    ///
+    /// # Panics
+    /// If it is not UTF-8.
+    pub fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        String::from_utf8(bytes).expect("kernels print text")
+    }
+}
+
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -7,9 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use gpukernel::{Device, Error, Grid, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
     panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
+    prints::last_words,
     programs::histogram_with_bug,
 };
-use gpukernel_device_tests::{KERNELS, on_every_device};
+use gpukernel_device_tests::{Captured, KERNELS, on_every_device};
 
 fn alone(test: impl Fn(&Device, &Module) -> Result<()>) {
     static ONE: Mutex<()> = Mutex::new(());
@@ -185,6 +186,19 @@ fn peers_of_a_panicking_thread_do_not_wait_for_it_at_the_barrier() {
         }
         module.launch(before_barrier, Grid::new(1, 64), (64, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| i / 2 + 1)));
+        Ok(())
+    });
+}
+
+#[test]
+fn what_was_printed_before_a_panic_is_there() {
+    alone(|device, module| {
+        let values = device.upload(&[1, 2, 3])?;
+        let captured = Captured::default();
+        module.set_output(captured.clone());
+        let launched = module.launch(last_words, Grid::new(1, 1), (&values,));
+        panicked(launched.and_then(|()| device.synchronize()));
+        assert_eq!(captured.text(), "thread 0 says goodbye\n");
         Ok(())
     });
 }

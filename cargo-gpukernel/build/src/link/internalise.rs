@@ -16,9 +16,13 @@ pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
     }
     let functions = module.functions().into_iter().filter(|function| !is_kernel(*function));
     for value in functions.chain(globals) {
-        // The runtime finds the record by its name.
-        if !value.is_declaration() && !value.name().starts_with("llvm.") && !panics::is_record(value) {
-            value.set_linkage(Linkage::Internal);
+        if !value.is_declaration() && !value.name().starts_with("llvm.") {
+            // The runtime finds some by their names.
+            let linkage = match panics::is_of_the_runtime(value) {
+                true => Linkage::External,
+                false => Linkage::Internal,
+            };
+            value.set_linkage(linkage);
         }
     }
 }

@@ -18,7 +18,7 @@ use super::entries::Entry;
 use crate::llvm::{Linkage, Module, Position, Value};
 
 pub(super) use formatters::Formatters;
-pub(super) use record::{is_record, record};
+pub(super) use record::{is_of_the_runtime, record};
 
 /// How much of a panic is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

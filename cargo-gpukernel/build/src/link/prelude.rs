@@ -16,6 +16,7 @@ const HEADER: &str = include_str!("prelude/header.ll");
 /// The pieces. None needs another. Those of [`atomics`] are written when they are needed.
 const PIECES: &[&str] = &[
     PANICS,
+    include_str!("prelude/print.ll"),
     include_str!("prelude/arch.ll"),
     include_str!("prelude/index.ll"),
     include_str!("prelude/barrier.ll"),

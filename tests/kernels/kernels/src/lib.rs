@@ -13,6 +13,7 @@ pub mod mma;
 pub mod numbers;
 pub mod outputs;
 pub mod panics;
+pub mod prints;
 pub mod programs;
 pub mod random;
 pub mod shared;

@@ -15,6 +15,7 @@ mod memory;
 mod mma;
 mod numbers;
 mod outputs;
+mod prints;
 mod programs;
 mod random;
 mod shared;

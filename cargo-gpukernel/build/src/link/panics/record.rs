@@ -22,9 +22,12 @@ const PLACE: &str = "__gpukernel_panic_place";
 const ENTER: &str = "__gpukernel_kernel_enter";
 const ENTERED: &str = "__gpukernel_kernel_entered";
 
-/// Whether a global is the one that the runtime looks for.
-pub(in crate::link) fn is_record(global: Value<'_>) -> bool {
-    global.name() == RECORD
+/// The variable that holds the address of the buffer for what kernels print.
+const OUTPUT: &str = "__gpukernel_output";
+
+/// Whether a global is one that the runtime looks for.
+pub(in crate::link) fn is_of_the_runtime(global: Value<'_>) -> bool {
+    [RECORD, OUTPUT].contains(&global.name().as_str())
 }
 
 /// The calls in one function that are replaced.
@@ -46,9 +49,11 @@ pub(in crate::link) fn record<'c>(
         replace(context, module, entries, calls)?;
         module.run_passes("always-inline,function(simplifycfg),globaldce", machine)?;
     }
-    // The runtime makes a record where there is this variable.
-    if let Some(record) = module.global(RECORD).filter(|record| !record.is_used()) {
-        record.delete_global();
+    // The runtime makes a record, or a buffer, where there is such a variable.
+    for name in [RECORD, OUTPUT] {
+        if let Some(variable) = module.global(name).filter(|variable| !variable.is_used()) {
+            variable.delete_global();
+        }
     }
     Ok(())
 }
