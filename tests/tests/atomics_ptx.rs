@@ -1,4 +1,5 @@
-//! Atomics, cells and fences in PTX: the right instruction, scope and order, in the right address space.
+//! Atomics, cells and fences in PTX: the right instruction, scope and order, in the right address space. Kernels here index nothing that
+//! could panic, because the record of a panic has atomics of its own.
 
 use gpukernel_build::Options;
 use gpukernel_tests::{Inspected, KernelCrate, Shape};
@@ -36,7 +37,7 @@ fn changes_are_one_instruction() {
     let kernels = cases.map(|(name, ty, call, _)| {
         format!(
             "#[kernel] pub fn {name}(all: &[Atomic<{ty}>], out: PerThread<{ty}>) {{
-                 for (i, out) in out {{ *out = all[i].{call}; }}
+                 for (i, out) in out {{ if let Some(it) = all.get(i) {{ *out = it.{call}; }} }}
              }}"
         )
     });
@@ -62,9 +63,9 @@ fn scopes_and_orders_of_changes_are_kept() {
     let kernels = ["block", "device", "system"].map(|scope| {
         ["relaxed", "acquire", "release", "acq_rel", "seq_cst"].map(|order| {
             format!(
-                "#[kernel] pub fn {scope}_{order}(all: &[Atomic<u32>]) {{ all[0].{scope}().{order}().fetch_add(1); }}
+                "#[kernel] pub fn {scope}_{order}(all: &[Atomic<u32>]) {{ if let Some(it) = all.first() {{ it.{scope}().{order}().fetch_add(1); }} }}
                  #[kernel] pub fn cas_{scope}_{order}(all: &[Atomic<u32>]) {{
-                     let _ = all[0].{scope}().{order}().compare_exchange(1, 2);
+                     if let Some(it) = all.first() {{ let _ = it.{scope}().{order}().compare_exchange(1, 2); }}
                  }}"
             )
         }).concat()
@@ -103,14 +104,14 @@ fn loads_and_stores_have_scope_order_and_width() {
     let inspected = inspect(
         "atomic_loads",
         "#[kernel] pub fn orders(a: &[Atomic<u32>]) {
-             a[1].block().release().store(a[0].system().acquire().load());
+             if let [a, b, ..] = a { b.block().release().store(a.system().acquire().load()); }
          }
-         #[kernel] pub fn relaxed(a: &[Atomic<f64>]) { a[1].store(a[0].load()); }
-         #[kernel] pub fn sequential(a: &[Atomic<u64>]) { a[1].seq_cst().store(a[0].seq_cst().load()); }
-         #[kernel] pub fn bytes(a: &[RelaxedCell<u8>]) { a[1].store(a[0].load()); }
-         #[kernel] pub fn halves(a: &[RelaxedCell<i16>]) { a[1].store(a[0].load()); }
-         #[kernel] pub fn numbers(a: &[RelaxedCell<f32>]) { a[1].store(a[0].load()); }
-         #[kernel] pub fn longs(a: &[RelaxedCell<u64>]) { a[1].store(a[0].load()); }",
+         #[kernel] pub fn relaxed(a: &[Atomic<f64>]) { if let [a, b, ..] = a { b.store(a.load()); } }
+         #[kernel] pub fn sequential(a: &[Atomic<u64>]) { if let [a, b, ..] = a { b.seq_cst().store(a.seq_cst().load()); } }
+         #[kernel] pub fn bytes(a: &[RelaxedCell<u8>]) { if let [a, b, ..] = a { b.store(a.load()); } }
+         #[kernel] pub fn halves(a: &[RelaxedCell<i16>]) { if let [a, b, ..] = a { b.store(a.load()); } }
+         #[kernel] pub fn numbers(a: &[RelaxedCell<f32>]) { if let [a, b, ..] = a { b.store(a.load()); } }
+         #[kernel] pub fn longs(a: &[RelaxedCell<u64>]) { if let [a, b, ..] = a { b.store(a.load()); } }",
     );
     let ptx = |kernel| inspected.kernel("sm_75", kernel);
     shape(&ptx("orders")).has("ld.acquire.sys.global.b32").has("st.release.cta.global.b32").lacks("fence");
@@ -131,8 +132,8 @@ fn loads_and_stores_have_scope_order_and_width() {
 fn minima_of_floats_are_read_first() {
     let inspected = inspect(
         "atomic_minima",
-        "#[kernel] pub fn min(x: f32, all: &[Atomic<f32>]) { all[0].fetch_min(x); }
-         #[kernel] pub fn maximum(x: f64, all: &[Atomic<f64>]) { all[0].fetch_maximum(x); }",
+        "#[kernel] pub fn min(x: f32, all: &[Atomic<f32>]) { if let Some(it) = all.first() { it.fetch_min(x); } }
+         #[kernel] pub fn maximum(x: f64, all: &[Atomic<f64>]) { if let Some(it) = all.first() { it.fetch_maximum(x); } }",
     );
     shape(&inspected.kernel("sm_90", "min"))
         .has("ld.relaxed.gpu.global.b32")
@@ -223,4 +224,31 @@ fn clocks_and_ends_are_single_instructions() {
     assert_eq!(clocks.matches("%clock64").count(), 2, "{clocks}");
     shape(&clocks).has("nanosleep.u32").has("%globaltimer").has("%clock;");
     shape(&inspected.kernel("sm_75", "ends")).has("exit;").has("trap;").lacks("call");
+}
+
+/// Watching is for the CPU: on the device an access is a load or a store.
+#[test]
+fn unsafe_memory_costs_loads_and_stores_alone() {
+    let inspected = inspect(
+        "unsafe_memory",
+        "#[kernel(block = 64)]
+         pub fn swap(row: UnsafeShared<u32, 64>, out: PerThread<u32>) {
+             let me = thread_rank() as usize;
+             unsafe { row.set(me, me as u32) };
+             sync(());
+             for (_, out) in out { *out = unsafe { row.get(63 - me) }; }
+         }
+         #[kernel]
+         pub unsafe fn double(y: UnsafeSlice<f32>) {
+             let me = global_index().x;
+             if me < y.len() { unsafe { y.set(me, 2.0 * y.get(me)) } }
+         }",
+    );
+    shape(&inspected.kernel("sm_90", "swap")).has("st.shared").has("ld.shared").lacks("trap").lacks("atom");
+    shape(&inspected.kernel("sm_90", "double"))
+        .has("ld.global")
+        .has("st.global")
+        .lacks(".nc")
+        .lacks("atom")
+        .lacks("call");
 }
