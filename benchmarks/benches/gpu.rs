@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use benchmark_kernels::{View, mandelbrot, saxpy};
+use benchmark_kernels::{View, mandelbrot, random_states, saxpy};
+use gpu_std::rng::Xoroshiro128Plus;
 use gpukernel::{Device, Error, ForeignModule, Grid, Image, Module, RawArg, for_each};
 use gpukernel_benchmarks::{Way, compare, print_row};
 
@@ -24,6 +25,7 @@ fn main() -> Result<(), Error> {
     print_row("kernel", "nvcc -O3", None);
     compare_mandelbrot(&device, &ours, &theirs)?;
     compare_saxpy(&device, &ours, &theirs)?;
+    time_random_states(&device, &ours)?;
     Ok(())
 }
 
@@ -83,6 +85,19 @@ fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Resu
     });
     let comparison = compare(our_way, their_way, ROUNDS)?;
     print_row("saxpy 2²⁶", "", Some(&comparison));
+    Ok(())
+}
+
+/// There is nothing to compare with: Numba makes states one after another on the host, cuRAND has no xoroshiro128+.
+fn time_random_states(device: &Device, ours: &Module) -> Result<(), Error> {
+    const COUNT: usize = 1_000_000;
+    let mut states = device.filled(COUNT, Xoroshiro128Plus::new(0))?;
+    let mut times = Vec::new();
+    for _ in 0..ROUNDS {
+        times.push(time(device, || ours.launch(random_states, for_each(COUNT), (1, &mut states)))?);
+    }
+    times.sort();
+    println!("\n{COUNT} states of xoroshiro128+: {:.2?}", times[ROUNDS / 2]);
     Ok(())
 }
 

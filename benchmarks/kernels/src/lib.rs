@@ -2,7 +2,10 @@
 
 #![no_std]
 
-use gpu_std::prelude::*;
+use gpu_std::{
+    prelude::*,
+    rng::{Generator, Xoroshiro128Plus},
+};
 
 /// `y += a * x`: two reads and a write per element, bound by memory.
 #[kernel]
@@ -42,5 +45,13 @@ pub fn escape(view: View, row: usize, column: usize, iterations: u32) -> u32 {
 pub fn mandelbrot(view: View, iterations: u32, mut pixels: PerThread2d<u32>) {
     if let Some(((row, column), pixel)) = pixels.first_mut() {
         *pixel = escape(view, row, column, iterations);
+    }
+}
+
+/// The states of consecutive subsequences of random numbers: up to a jump per hexadecimal digit of the index.
+#[kernel]
+pub fn random_states(seed: u64, states: PerThread<Xoroshiro128Plus>) {
+    for (i, state) in states {
+        *state = Xoroshiro128Plus::subsequence(seed, i as u64);
     }
 }

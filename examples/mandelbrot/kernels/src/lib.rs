@@ -1,5 +1,6 @@
 //! The Mandelbrot set as a kernel: one pixel per thread.
 #![no_std]
+#![forbid(unsafe_code)]
 
 use gpu_std::prelude::*;
 

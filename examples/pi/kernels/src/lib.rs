@@ -1,5 +1,6 @@
 //! Random points of the unit square, and how many of them lie within the circle: one subsequence of points per thread.
 #![no_std]
+#![forbid(unsafe_code)]
 
 use gpu_std::{
     prelude::*,
