@@ -206,7 +206,8 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
 
     /// Adds to the value, and returns the one before. Integers wrap around.
     ///
-    /// Sums of floating-point numbers depend on the order in which threads add, which is not fixed.
+    /// Sums of floating-point numbers depend on the order in which threads add, which is not fixed. In device memory, a GPU takes
+    /// subnormal `f32`s as zero here, and makes zero of a subnormal sum (PTX ISA, `atom`).
     #[inline(always)]
     pub fn fetch_add(&self, value: T) -> T {
         // SAFETY: as in `load`.
