@@ -15,11 +15,15 @@ use gpukernel_build::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
-    let fatbin = PathBuf::from(env::var("OUT_DIR")?).join("cuda.fatbin");
-    if gpukernel_build::needs_no_device_code() {
-        return Ok(fs::write(fatbin, "")?);
+    for name in ["kernels", "block"] {
+        let fatbin = PathBuf::from(env::var("OUT_DIR")?).join(name).with_extension("fatbin");
+        if gpukernel_build::needs_no_device_code() {
+            fs::write(fatbin, "")?;
+        } else {
+            nvcc(&Path::new("cuda").join(name).with_extension("cu"), &fatbin)?;
+        }
     }
-    nvcc(Path::new("cuda/kernels.cu"), &fatbin)
+    Ok(())
 }
 
 fn nvcc(source: &Path, fatbin: &Path) -> Result<(), Box<dyn Error>> {

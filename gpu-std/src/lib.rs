@@ -33,6 +33,7 @@
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | memory whose threads the kernel keeps apart by itself | [`UnsafeSlice`], [`UnsafeShared`] |
 //! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
+//! | what threads of a block make together: reductions, scans, sorted keys | [`BlockScratch`], [`SortScratch`], [`collective`] |
 //! | warps, and groups of their lanes | [`mod@warp`]: [`warp()`], [`tile`], [`coalesced`], [`LaneGroup`] |
 //! | matrices multiplied by warps: tensor cores | [`mma`] |
 //! | loops without a loop | [`unroll()`] |
@@ -54,6 +55,7 @@
 //! | In [`UnsafeSlice`] and [`UnsafeShared`], no two threads use an element at once, of which one writes it. | The result is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, an error that names both threads and both places. Accesses through raw pointers are not seen. |
 //! | A [`SharedAtomics`] or [`SharedCells`] array is filled before it is read, with a barrier between. | Its values are arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, memory that nobody wrote has all bytes `0xa5`. |
 //! | An [`Atomic`] is changed only by threads within the scope of the operation ([`mod@atomic`]). | Changes get lost. | Not found: on the CPU device all scopes are the same. |
+//! | All threads of a block come to each call of a [`BlockScratch`] or [`SortScratch`], to the same ones in the same order. | The block hangs, or results, and what lies in shared memory, are arbitrary. | The CPU device reports threads that wait elsewhere, and how many have ended before. |
 //! | All lanes of a group that still run come to the same operations of the group, in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait ([`host::BlockOps::meet`]). |
 //! | All 32 lanes of a [`FullWarp`](mma::FullWarp) come to the same matrix instruction, and none has ended. | The warp hangs, or the result is arbitrary. | The CPU device reports two threads and where they wait, or panics for a lane that has ended. |
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
@@ -75,6 +77,7 @@ mod arch;
 pub mod atomic;
 mod barrier;
 mod clock;
+pub mod collective;
 pub mod complex;
 pub mod contract;
 #[cfg(target_arch = "nvptx64")]
@@ -115,6 +118,8 @@ pub use arch::arch;
 pub use atomic::{Atomic, AtomicElement, RelaxedCell};
 pub use barrier::{Phase, sync, sync_all, sync_any, sync_count};
 pub use clock::{clock, clock64, global_timer, nanosleep};
+#[doc(inline)]
+pub use collective::{BlockScratch, SortScratch};
 pub use contract::Contract;
 #[doc(inline)]
 pub use device_copy::DeviceCopy;

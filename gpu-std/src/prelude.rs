@@ -1,5 +1,8 @@
 //! Everything that kernels commonly use: `use gpu_std::prelude::*;`.
 
+pub use crate::collective::{
+    BitAnd, BitOr, BitXor, BlockScratch, Max, Min, Operator, Product, SortScratch, Sum,
+};
 pub use crate::math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
 pub use crate::shared::{SharedSlice, SharedSliceView};
 pub use crate::tiles::{Tile, Tile2d, Tiles, Tiles2d};

@@ -98,7 +98,7 @@ impl KernelScope {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shared array of gpu_std",
-    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `SharedAtomics`, `SharedCells`, `UnsafeShared`, `Staged` or `Staged2d` for shared arrays"
+    note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `SharedAtomics`, `SharedCells`, `UnsafeShared`, `Staged` or `Staged2d` for shared arrays, `BlockScratch` or `SortScratch` for what algorithms need"
 )]
 pub unsafe trait SharedParam<'k>: Sized {
     /// What it holds.

@@ -33,10 +33,13 @@ mod reduce;
 mod route;
 mod tile;
 
+pub(crate) use arithmetic::Reduction;
 pub use arithmetic::{LaneBits, LaneNumber};
 pub use coalesced::{Coalesced, coalesced};
 pub use element::WarpElement;
 pub use group::LaneGroup;
+#[cfg(target_arch = "nvptx64")]
+pub(crate) use reduce::{inclusive_scan, reduce_to_first};
 pub use tile::{Warp, WarpTile, tile, warp};
 
 use crate::{thread_rank, threads_per_block};

@@ -2,6 +2,8 @@
 
 #![no_std]
 
+pub mod block;
+
 use gpu_std::{
     prelude::*,
     rng::{Generator, Xoroshiro128Plus},

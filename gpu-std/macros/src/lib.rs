@@ -33,6 +33,7 @@ mod print;
 /// | `Tiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.rows_mut(columns)?` |
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
 /// | `SharedSlice<T>` | the same, of a length that the launch gives | the number of elements |
+/// | `BlockScratch<T>`, `SortScratch<K, THREADS, ITEMS, V>` | what algorithms of its block need | nothing |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
 ///
 /// Lifetimes are left out. Kernels may be generic over types and constants; [`instantiate!`] says for which. A kernel declared as `unsafe fn` is launched by `unsafe` code.

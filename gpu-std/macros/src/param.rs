@@ -10,6 +10,7 @@ use crate::input::{Input, Typed};
 
 /// Types of gpu_std with a lifetime that kernels leave out.
 const BORROWING: &[&str] = &[
+    "BlockScratch",
     "PerBlock",
     "PerThread",
     "PerThread2d",
@@ -20,6 +21,7 @@ const BORROWING: &[&str] = &[
     "SharedAtomics",
     "SharedCells",
     "SharedSlice",
+    "SortScratch",
     "Staged",
     "Staged2d",
     "Strided",
@@ -33,8 +35,17 @@ const BORROWING: &[&str] = &[
 ];
 
 /// Those of them that are no argument of a launch.
-const SHARED: [&str; 7] =
-    ["Shared", "Shared2d", "SharedAtomics", "SharedCells", "Staged", "Staged2d", "UnsafeShared"];
+const SHARED: &[&str] = &[
+    "BlockScratch",
+    "SortScratch",
+    "Shared",
+    "Shared2d",
+    "SharedAtomics",
+    "SharedCells",
+    "Staged",
+    "Staged2d",
+    "UnsafeShared",
+];
 
 /// A parameter.
 pub(crate) struct Param {

@@ -2,7 +2,7 @@
 //!
 //! The executor enters a [`ThreadContext`] before it runs a thread of a kernel and after it resumes one.
 
-use core::{cell::Cell, fmt, panic::Location, ptr};
+use core::{cell::Cell, fmt, panic::Location, ptr, sync::atomic::AtomicPtr};
 
 use super::{Order, Touch};
 use crate::Dim3;
@@ -52,6 +52,10 @@ pub trait BlockOps {
     /// Suspends the calling thread until all threads of its warp that still run wait somewhere, and returns the lanes of those
     /// that wait here.
     fn converge(&self, place: &'static Location<'static>) -> u32;
+
+    /// A pointer that is null when the block begins, for algorithms of kernel code in which all threads of the block take part. The
+    /// executor does nothing with it, and all threads get the same.
+    fn gathering(&self) -> &AtomicPtr<()>;
 
     /// Whether it wants to know of accesses to memory. The same for all threads of a launch.
     fn is_checked(&self) -> bool {

@@ -27,7 +27,7 @@ pub enum Reduction {
     Xor,
 }
 
-mod sealed {
+pub(crate) mod sealed {
     use super::Reduction;
 
     #[allow(unreachable_pub)]
@@ -35,6 +35,12 @@ mod sealed {
         fn sum_of(self, other: Self) -> Self;
         fn least_of(self, other: Self) -> Self;
         fn greatest_of(self, other: Self) -> Self;
+        fn product_of(self, other: Self) -> Self;
+        /// What `sum_of(other)` made into this, for numbers whose sums are exact.
+        #[inline(always)]
+        fn sum_without(self, _other: Self) -> Option<Self> {
+            None
+        }
         /// In one instruction, if the architecture has it.
         #[inline(always)]
         fn redux(self, _: Reduction, _lanes: u32) -> Option<Self> {
@@ -138,6 +144,16 @@ macro_rules! integers {
                 Ord::max(self, other)
             }
 
+            #[inline(always)]
+            fn product_of(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn sum_without(self, other: Self) -> Option<Self> {
+                Some(self.wrapping_sub(other))
+            }
+
             #[cfg(target_arch = "nvptx64")]
             #[inline(always)]
             fn redux(self, $reduction: Reduction, $lanes: u32) -> Option<Self> {
@@ -189,14 +205,28 @@ macro_rules! floats {
                 self + other
             }
 
+            // As the instructions `min` and `max` have it (PTX ISA): -0 is less than 0, which Rust leaves open.
             #[inline(always)]
             fn least_of(self, other: Self) -> Self {
+                #[cfg(not(target_arch = "nvptx64"))]
+                if self == other {
+                    return if self.is_sign_negative() { self } else { other };
+                }
                 <$t>::min(self, other)
             }
 
             #[inline(always)]
             fn greatest_of(self, other: Self) -> Self {
+                #[cfg(not(target_arch = "nvptx64"))]
+                if self == other {
+                    return if self.is_sign_positive() { self } else { other };
+                }
                 <$t>::max(self, other)
+            }
+
+            #[inline(always)]
+            fn product_of(self, other: Self) -> Self {
+                self * other
             }
         }
     )*};

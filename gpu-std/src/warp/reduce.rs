@@ -44,10 +44,55 @@ pub(super) fn reduce<G: LaneGroup, T: WarpElement>(
     operations::shuffle(lanes, group.index(0), value, OPERATION).0
 }
 
+/// The combination of all values, to the member of rank 0; the others get something else.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub(crate) fn reduce_to_first<G: LaneGroup, T: WarpElement>(
+    group: &G,
+    mut value: T,
+    mut op: impl FnMut(T, T) -> T,
+) -> T {
+    let lanes = group.lanes();
+    let mut distance = 1;
+    while distance < group.span() {
+        let (other, exists) = operations::shuffle(lanes, group.down(distance), value, OPERATION);
+        let own = own_value(other);
+        value = if exists { op(value, other) } else { own };
+        distance *= 2;
+    }
+    value
+}
+
+/// What a shuffle gave where there is no such lane: the own value.
+///
+/// To choose it, and not the variable that it came from, lets the combined value take its register, under a predicate. That LLVM
+/// does not know it to be the shuffled value keeps it from making `p ? a + b : b` into `b + (p ? a : 0)`, one instruction more
+/// in each of the five steps.
+#[inline(always)]
+fn own_value<T: WarpElement>(shuffled: T) -> T {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            safe fn __gpukernel_opaque_u32(value: u32) -> u32;
+            safe fn __gpukernel_opaque_u64(value: u64) -> u64;
+        }
+        let bytes = bytemuck::bytes_of(&shuffled);
+        if let Ok(word) = bytes.try_into() {
+            let word = __gpukernel_opaque_u32(u32::from_ne_bytes(word));
+            return bytemuck::pod_read_unaligned(&word.to_ne_bytes());
+        }
+        if let Ok(words) = bytes.try_into() {
+            let words = __gpukernel_opaque_u64(u64::from_ne_bytes(words));
+            return bytemuck::pod_read_unaligned(&words.to_ne_bytes());
+        }
+    }
+    shuffled
+}
+
 /// The combination of the values up to that of the calling lane.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(super) fn inclusive_scan<G: LaneGroup, T: WarpElement>(
+pub(crate) fn inclusive_scan<G: LaneGroup, T: WarpElement>(
     group: &G,
     mut value: T,
     mut op: impl FnMut(T, T) -> T,
@@ -56,9 +101,8 @@ pub(super) fn inclusive_scan<G: LaneGroup, T: WarpElement>(
     let mut distance = 1;
     while distance < group.span() {
         let (before, exists) = operations::shuffle(lanes, group.up(distance), value, OPERATION);
-        if exists {
-            value = op(before, value);
-        }
+        let own = own_value(before);
+        value = if exists { op(before, value) } else { own };
         distance *= 2;
     }
     value

@@ -6,6 +6,7 @@
 use std::{
     alloc::{alloc, dealloc, handle_alloc_error},
     panic::{self, Location},
+    sync::atomic::AtomicPtr,
     sync::{Barrier, Mutex},
     thread,
 };
@@ -72,6 +73,10 @@ impl<F: Fn()> BlockOps for BarrierOnly<F> {
 
     fn converge(&self, _: &'static Location<'static>) -> u32 {
         panic!("this executor has no warps");
+    }
+
+    fn gathering(&self) -> &AtomicPtr<()> {
+        panic!("this executor has no room for algorithms of a block");
     }
 }
 

@@ -1,6 +1,6 @@
 //! How threads of a block wait for others: what they wait for, and what they get when it is there.
 
-use std::{cell::Cell, panic::Location, ptr, slice};
+use std::{cell::Cell, panic::Location, ptr, slice, sync::atomic::AtomicPtr};
 
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
 use gpu_std::{
@@ -68,6 +68,8 @@ pub(super) struct Ops<'l> {
     pub(super) yielder: Cell<*const Yielder<(), Wait>>,
     /// For the thread that goes on.
     pub(super) answer: Cell<Answer>,
+    /// For algorithms of the kernel.
+    pub(super) gathering: AtomicPtr<()>,
     /// If the launch is checked.
     pub(super) check: Option<BlockCheck<'l>>,
 }
@@ -79,6 +81,7 @@ impl<'l> Ops<'l> {
             thread_index: Cell::new(ptr::null_mut()),
             yielder: Cell::new(ptr::null()),
             answer: Cell::new(Answer::NotYet),
+            gathering: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
@@ -129,6 +132,10 @@ impl BlockOps for Ops<'_> {
             Answer::Lanes(lanes) => lanes,
             other => wrong_answer(other),
         }
+    }
+
+    fn gathering(&self) -> &AtomicPtr<()> {
+        &self.gathering
     }
 
     fn is_checked(&self) -> bool {

@@ -30,6 +30,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/clock.ll"),
     include_str!("prelude/exit.ll"),
     include_str!("prelude/mma.ll"),
+    include_str!("prelude/opaque.ll"),
 ];
 
 /// Among them, what panics need: linked once more when the optimiser is done.

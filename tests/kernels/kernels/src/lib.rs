@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod atomics;
+pub mod collective;
 pub mod complex;
 pub mod generics;
 pub mod half;
@@ -19,6 +20,7 @@ pub mod random;
 pub mod shared;
 pub mod shared_atomics;
 pub mod shared_slices;
+pub mod sort;
 pub mod staged;
 pub mod time;
 pub mod vectors;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod atomics;
+mod collective;
 mod complex;
 mod errors;
 mod foreign;
@@ -21,6 +22,7 @@ mod random;
 mod shared;
 mod shared_atomics;
 mod shared_slices;
+mod sort;
 mod staged;
 mod streams;
 mod time;

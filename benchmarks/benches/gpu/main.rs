@@ -1,5 +1,7 @@
 //! Kernels of ours beside the same from nvcc, both launched by the runtime, alternating, timed by events.
 
+mod block;
+
 use std::time::Duration;
 
 use benchmark_kernels::{View, mandelbrot, random_states, saxpy};
@@ -8,7 +10,7 @@ use gpukernel::{Device, Error, ForeignModule, Grid, Image, Module, RawArg, for_e
 use gpukernel_benchmarks::{Way, compare, print_row};
 
 static KERNELS: Image = gpukernel::image!("kernels");
-static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cuda.fatbin"));
+static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin"));
 
 const ROUNDS: usize = 51;
 
@@ -25,8 +27,10 @@ fn main() -> Result<(), Error> {
     print_row("kernel", "nvcc -O3", None);
     compare_mandelbrot(&device, &ours, &theirs)?;
     compare_saxpy(&device, &ours, &theirs)?;
-    time_random_states(&device, &ours)?;
-    Ok(())
+    println!();
+    print_row("algorithm of a block of 256 threads", "CUB", None);
+    block::compare_all(&device, &ours)?;
+    time_random_states(&device, &ours)
 }
 
 fn compare_mandelbrot(device: &Device, ours: &Module, theirs: &ForeignModule) -> Result<(), Error> {

@@ -1,0 +1,80 @@
+//! A reduction of a whole grid in one kernel: blocks leave what they have in device memory, and the last one to come combines it.
+
+use super::{BlockScratch, Operator, reduce::reduce_to_first};
+use crate::{
+    Atomic,
+    atomic::{Acquire, AtomicElement, Device, Release, fence},
+    barrier::sync_any,
+    block_rank, blocks_per_grid, thread_rank, threads_per_block,
+    warp::WarpElement,
+};
+
+impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
+    /// Combines the values of all threads of the grid. One thread of the grid, in whichever block comes last, gets the result, all
+    /// others `None`.
+    ///
+    /// `identity` combined with a value is that value. `parts` has at least as many elements as the grid has blocks; what is in
+    /// them does not matter. `arrived` is 0 when the launch begins, and again when it ends. Both are for this call only.
+    ///
+    /// Values are combined in the order of blocks and, in them, of threads, in groups that the shapes of block and grid
+    /// decide: floating-point results are the same bits each time, and on each device.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// /// The sum of all elements. `parts` has an element per block.
+    /// #[kernel(block = 256)]
+    /// pub fn sum(
+    ///     x: &[f32],
+    ///     parts: &[Atomic<f32>],
+    ///     arrived: &[Atomic<u32>],
+    ///     mut scratch: BlockScratch<f32>,
+    ///     result: &[Atomic<f32>],
+    /// ) {
+    ///     let mut sum = 0.0;
+    ///     for i in grid_stride(x.len()) {
+    ///         sum += x[i];
+    ///     }
+    ///     if let Some(sum) = scratch.reduce_grid(sum, 0.0, Sum, parts, &arrived[0]) {
+    ///         result[0].store(sum);
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// If there are less parts than blocks.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn reduce_grid(
+        &mut self,
+        value: T,
+        identity: T,
+        operator: impl Operator<T>,
+        parts: &[Atomic<T>],
+        arrived: &Atomic<u32>,
+    ) -> Option<T> {
+        let blocks = blocks_per_grid();
+        let parts = &parts[..blocks];
+        let part = reduce_to_first(self, value, &operator);
+        let is_last = part.is_some_and(|part| {
+            parts[block_rank()].store(part);
+            // What this block left is seen by the one that comes last.
+            fence(Device, Release);
+            let last = (blocks - 1) as u32;
+            arrived.fetch_inc(last) == last
+        });
+        let ((), is_last) = sync_any((), is_last);
+        if !is_last {
+            return None;
+        }
+        fence(Device, Acquire);
+        // Neighbouring parts to each thread, so that their order is kept.
+        let (rank, threads) = (thread_rank() as usize, threads_per_block() as usize);
+        let share = |rank: usize| rank * blocks / threads;
+        let mut result = identity;
+        for part in &parts[share(rank)..share(rank + 1)] {
+            result = operator.combine(result, part.load());
+        }
+        reduce_to_first(self, result, &operator)
+    }
+}

@@ -1,0 +1,40 @@
+//! A histogram of a block, in shared memory.
+
+use crate::{SharedAtomics, sync};
+
+impl<const BINS: usize> SharedAtomics<'_, u32, BINS> {
+    /// Counts how often each bin is named by the threads of the block: afterwards element `b` says how often `b` came. What was
+    /// there before is gone.
+    ///
+    /// All threads of the block come to the call, each with any number of bins; barriers are inside, before the first change and
+    /// after the last. To add further bins without forgetting, see [`fetch_add`](crate::Atomic::fetch_add).
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// /// How often each value comes in each 1024 bytes.
+    /// #[kernel(block = 256)]
+    /// pub fn histograms(x: &[[u8; 4]], counts: SharedAtomics<u32, 256>, y: &[Atomic<u32>]) {
+    ///     let bytes = x.get(global_rank()).copied();
+    ///     counts.histogram(bytes.iter().flatten().map(|byte| usize::from(*byte)));
+    ///     for (value, count) in counts.mine() {
+    ///         y[block_index().x as usize * 256 + value].store(count.load());
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// If a bin is `BINS` or more.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn histogram(&self, bins: impl IntoIterator<Item = usize>) {
+        // Some may still read what was counted before.
+        sync(());
+        self.fill(0);
+        sync(());
+        for bin in bins {
+            self[bin].fetch_add(1);
+        }
+        sync(());
+    }
+}

@@ -1,0 +1,102 @@
+//! The shared memory that reductions and scans of a block use.
+
+use core::{fmt, marker::PhantomData};
+
+use bytemuck::{AnyBitPattern, Zeroable};
+
+use crate::{
+    DeviceCopy,
+    shared::{KernelScope, SharedParam},
+    warp::WarpElement,
+};
+
+/// The most warps that a block has.
+pub(super) const MAX_WARPS: usize = 32;
+
+/// Shared memory through which the threads of a block combine values of type `T`: a parameter of a kernel, not of its launch.
+///
+/// All threads of the block come to each call, in the same order: its barriers are inside. One scratch serves any number of calls,
+/// with one barrier each. For what it takes, see [the module](crate::collective).
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The sum of each 1024 elements, four per thread.
+/// #[kernel(block = 256)]
+/// pub fn sums(x: &[f32], mut scratch: BlockScratch<f32>, sums: &[Atomic<f32>]) {
+///     let first = 4 * global_rank();
+///     let items: [f32; 4] = core::array::from_fn(|k| x.get(first + k).copied().unwrap_or(0.0));
+///     if let Some(sum) = scratch.reduce_items_to_first(items, Sum) {
+///         sums[block_index().x as usize].store(sum);
+///     }
+/// }
+/// ```
+pub struct BlockScratch<'k, T> {
+    start: *mut Slots<T>,
+    /// Which half is next. While threads still read what one call left in its half, the next call writes to the other; the
+    /// barrier of that call stands between the first and the third.
+    #[cfg(target_arch = "nvptx64")]
+    turn: usize,
+    scope: PhantomData<&'k mut [T]>,
+}
+
+/// A value of each warp. Aligned, so that several are loaded at once.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Slots<T>([T; MAX_WARPS]);
+
+// SAFETY: zero bytes are a value of each element.
+unsafe impl<T: WarpElement> Zeroable for Slots<T> {}
+// SAFETY: any bytes are a value of each element, and padding does not matter.
+unsafe impl<T: WarpElement> AnyBitPattern for Slots<T> {}
+// SAFETY: its elements are plain data, one after another.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: WarpElement> DeviceCopy for Slots<T> {}
+
+impl<T: WarpElement> BlockScratch<'_, T> {
+    /// The slots for this call, one per warp. Between them and those of the next call for which they are the same, all threads of
+    /// the block come to a barrier.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) fn slots(&mut self) -> *mut T {
+        let slots = self.start.wrapping_add(self.turn);
+        self.turn ^= 1;
+        slots.cast()
+    }
+
+    /// Lets one thread `work` on what all threads of the block bring.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[track_caller]
+    pub(super) fn meet<B: 'static>(&mut self, what: &str, brought: B, work: impl FnOnce(&mut [&mut B])) -> B {
+        super::meet::meet(what, self.start, brought, work)
+    }
+}
+
+impl<T> fmt::Debug for BlockScratch<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockScratch").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Slots<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slots").finish_non_exhaustive()
+    }
+}
+
+// SAFETY: only the algorithms of this module use the storage, with barriers between a warp's writing to its slot and others'
+// reading it.
+unsafe impl<'k, T: WarpElement> SharedParam<'k> for BlockScratch<'k, T> {
+    type Element = Slots<T>;
+    const LEN: usize = 2;
+
+    #[inline(always)]
+    unsafe fn enter(storage: *mut Slots<T>, _: &'k KernelScope) -> Self {
+        Self {
+            start: storage,
+            #[cfg(target_arch = "nvptx64")]
+            turn: 0,
+            scope: PhantomData,
+        }
+    }
+}
