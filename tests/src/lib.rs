@@ -119,12 +119,12 @@ impl KernelCrate {
         }
     }
 
-    /// Builds it to look at its PTX.
+    /// Builds it to look at its PTX, and at what else the options ask for.
     ///
     /// # Panics
     /// If it does not build.
     pub fn inspect(self, options: Options) -> Inspected {
-        match self.try_build(Options { emit: vec![Emit::Ptx], ..options }) {
+        match self.try_build(Options { emit: [vec![Emit::Ptx], options.emit].concat(), ..options }) {
             Ok(built) => Inspected { built, _temp: self.temp },
             Err(error) => panic!("{error}"),
         }
@@ -158,9 +158,21 @@ impl Inspected {
     /// # Panics
     /// If none was made for it.
     pub fn ptx(&self, arch: &str) -> String {
-        let ending = format!(".{arch}.ptx");
+        self.emitted(arch, "ptx")
+    }
+
+    /// The machine code for an architecture as text.
+    ///
+    /// # Panics
+    /// If none was asked for.
+    pub fn sass(&self, arch: &str) -> String {
+        self.emitted(arch, "sass")
+    }
+
+    fn emitted(&self, arch: &str, kind: &str) -> String {
+        let ending = format!(".{arch}.{kind}");
         let file = self.built.emitted.iter().find(|path| path.to_string_lossy().ends_with(&ending));
-        let file = file.unwrap_or_else(|| panic!("no PTX for {arch} in {:?}", self.built.emitted));
+        let file = file.unwrap_or_else(|| panic!("no {kind} for {arch} in {:?}", self.built.emitted));
         fs::read_to_string(file).expect("a file that the build wrote")
     }
 

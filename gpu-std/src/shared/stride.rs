@@ -57,15 +57,17 @@ impl BlockStride2d {
     #[inline(always)]
     pub(super) fn new(rows: usize, columns: usize) -> Self {
         let (index, dim) = (thread_index(), block_dim());
+        let columns = Axis { start: index.x as usize, end: columns, stride: dim.x as usize };
         Self {
             row_round: 0,
             column_round: 0,
             rows: Axis {
                 start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)) as usize,
-                end: rows,
+                // A thread right of the last column has no row either. So the first column of a row needs no test.
+                end: if columns.start < columns.end { rows } else { 0 },
                 stride: dim.y.wrapping_mul(dim.z) as usize,
             },
-            columns: Axis { start: index.x as usize, end: columns, stride: dim.x as usize },
+            columns,
         }
     }
 
@@ -81,19 +83,20 @@ impl Iterator for BlockStride2d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
-        while self.row_round < self.rows.end && self.columns.end > 0 {
-            let row = self.rows.start.wrapping_add(self.row_round);
-            let column = self.columns.start.wrapping_add(self.column_round);
-            self.column_round = self.column_round.wrapping_add(self.columns.stride);
-            if self.column_round >= self.columns.end {
-                self.column_round = 0;
-                self.row_round = self.row_round.wrapping_add(self.rows.stride);
-            }
-            // The last round of each axis may be partial.
-            if row < self.rows.end && column < self.columns.end {
-                return Some((row, column));
-            }
+        let row = self.rows.start.wrapping_add(self.row_round);
+        let column = self.columns.start.wrapping_add(self.column_round);
+        // Only the last round of rows may be partial.
+        if self.row_round >= self.rows.end || row >= self.rows.end {
+            return None;
         }
-        None
+        self.column_round = self.column_round.wrapping_add(self.columns.stride);
+        // As may the last one of columns: then the next row is the next place.
+        if self.column_round >= self.columns.end
+            || self.columns.start.wrapping_add(self.column_round) >= self.columns.end
+        {
+            self.column_round = 0;
+            self.row_round = self.row_round.wrapping_add(self.rows.stride);
+        }
+        Some((row, column))
     }
 }

@@ -74,10 +74,37 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Tiles2d<'a, T, ROWS, COLUMN
         self.iter_mut().next()
     }
 
+    /// The tile at the place of this block in the grid: its first one. It has no elements if the grid reaches beyond the matrix. Where
+    /// the grid has a block for each tile, as `for_each` makes it, this is the only one, and costs no branch.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// #[kernel(block = (32, 8))]
+    /// pub fn fill(value: f32, mut to: Tiles2d<f32, 32, 32>) {
+    ///     for (_, element) in &mut to.at_block() {
+    ///         *element = value;
+    ///     }
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn at_block(&mut self) -> Tile2d<'_, T, ROWS, COLUMNS> {
+        let (index, dim) = (block_index(), grid_dim());
+        let row = (index.y as usize + dim.y as usize * index.z as usize).wrapping_mul(ROWS);
+        let column = (index.x as usize).wrapping_mul(COLUMNS);
+        Tile2d::new(self.start, self.shape, (row, column))
+    }
+
     /// The places of this block's tiles, counted in tiles.
     #[inline(always)]
     fn places(&self) -> GridStride2d {
-        const { assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element") }
+        const {
+            assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");
+            assert!(
+                ROWS <= u32::MAX as usize && COLUMNS <= u32::MAX as usize,
+                "a tile has less than 2³² rows and columns"
+            );
+        }
         let (index, dim) = (block_index(), grid_dim());
         GridStride2d::new(
             Axis {
@@ -137,13 +164,8 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for Tiles2dIter<'a
     fn next(&mut self) -> Option<Self::Item> {
         let (row, column) = self.places.next()?;
         // SAFETY: a tile begins inside of the matrix.
-        let (start, first) = unsafe {
-            let first = (row.unchecked_mul(ROWS), column.unchecked_mul(COLUMNS));
-            (self.start.add(self.shape.offset(first)), first)
-        };
-        let rows = self.shape.rows - first.0 as u32;
-        let columns = self.shape.columns - first.1 as u32;
-        Some(Tile2d { start, first, rest: shape::Rows { rows, columns, ..self.shape }, lender: PhantomData })
+        let first = unsafe { (row.unchecked_mul(ROWS), column.unchecked_mul(COLUMNS)) };
+        Some(Tile2d::new(self.start, self.shape, first))
     }
 }
 
@@ -151,36 +173,71 @@ impl<T, const ROWS: usize, const COLUMNS: usize> FusedIterator for Tiles2dIter<'
 
 /// One of the [`Tiles2d`] of the calling block, of at most `ROWS` × `COLUMNS` elements. The calling thread uses those that it owns.
 pub struct Tile2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
-    start: *mut T,
-    first: (usize, usize),
-    /// From the start of the tile to the end of the matrix, which may be beyond the tile.
-    rest: shape::Rows,
+    place: TilePlace<T>,
     lender: PhantomData<&'a mut [T]>,
 }
 
+/// Where a tile lies.
+struct TilePlace<T> {
+    /// Of the matrix.
+    start: *mut T,
+    shape: shape::Rows,
+    first: (usize, usize),
+}
+
+impl<T> Clone for TilePlace<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for TilePlace<T> {}
+
+impl<T> TilePlace<T> {
+    /// The element at `start + round` in the tile, if that is inside of the matrix. Added in this order, so that rounds are steps from
+    /// one address.
+    #[inline(always)]
+    fn element(&self, start: (usize, usize), round: (usize, usize)) -> Option<*mut T> {
+        let place = (
+            self.first.0.wrapping_add(start.0).wrapping_add(round.0),
+            self.first.1.wrapping_add(start.1).wrapping_add(round.1),
+        );
+        // SAFETY: the place is inside.
+        self.shape.holds(place).then(|| unsafe {
+            let offset = place.0.wrapping_mul(self.shape.pitch as usize).wrapping_add(place.1);
+            self.start.add(offset)
+        })
+    }
+}
+
 impl<T, const ROWS: usize, const COLUMNS: usize> Tile2d<'_, T, ROWS, COLUMNS> {
+    #[inline(always)]
+    fn new(start: *mut T, shape: shape::Rows, first: (usize, usize)) -> Self {
+        Self { place: TilePlace { start, shape, first }, lender: PhantomData }
+    }
+
     /// The place `(row, column)` of its first element in the matrix.
     #[inline(always)]
     pub fn first(&self) -> (usize, usize) {
-        self.first
+        self.place.first
     }
 
     /// How many rows it has: `ROWS`, and less at the lower edge of a matrix.
     #[inline(always)]
     pub fn rows(&self) -> usize {
-        (self.rest.rows as usize).min(ROWS)
+        (self.place.shape.rows as usize).saturating_sub(self.place.first.0).min(ROWS)
     }
 
     /// How many columns it has: `COLUMNS`, and less at the right edge of a matrix.
     #[inline(always)]
     pub fn columns(&self) -> usize {
-        (self.rest.columns as usize).min(COLUMNS)
+        (self.place.shape.columns as usize).saturating_sub(self.place.first.1).min(COLUMNS)
     }
 
     /// The elements of this thread with their places `(row, column)` in the tile.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> Tile2dIter<'_, T, ROWS, COLUMNS> {
-        Tile2dIter { row_round: 0, column_round: 0, start: self.start, rest: self.rest, lender: PhantomData }
+        Tile2dIter { row_round: 0, column_round: 0, place: self.place, lender: PhantomData }
     }
 
     /// The first element of this thread with its place in the tile, if it has any: the only one if the block is as large.
@@ -195,15 +252,16 @@ impl<T, const ROWS: usize, const COLUMNS: usize> Tile2d<'_, T, ROWS, COLUMNS> {
         let (rows, columns) = axes();
         let inside = row < self.rows() && column < self.columns();
         let mine = inside && row % rows.stride == rows.start && column % columns.stride == columns.start;
+        let element = if mine { self.place.element((row, column), (0, 0))? } else { return None };
         // SAFETY: the element is inside, this thread's, and borrowed from `self` exclusively.
-        mine.then(|| unsafe { &mut *self.start.add(self.rest.offset((row, column))) })
+        Some(unsafe { &mut *element })
     }
 }
 
 impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for Tile2d<'_, T, ROWS, COLUMNS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tile2d")
-            .field("first", &self.first)
+            .field("first", &self.first())
             .field("rows", &self.rows())
             .field("columns", &self.columns())
             .finish_non_exhaustive()
@@ -234,8 +292,7 @@ pub struct Tile2dIter<'a, T, const ROWS: usize, const COLUMNS: usize> {
     /// Count from 0, the same for all threads: where the contract fixes the block, the number of rounds is a constant.
     row_round: usize,
     column_round: usize,
-    start: *mut T,
-    rest: shape::Rows,
+    place: TilePlace<T>,
     lender: PhantomData<&'a mut [T]>,
 }
 
@@ -254,19 +311,23 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for Tile2dIter<'a,
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let (rows, columns) = axes();
+        // Every round is gone through, also those outside of the matrix, so that the number of rounds stays a constant and the loop
+        // unrolls.
         while self.row_round < ROWS {
-            let row = rows.start.wrapping_add(self.row_round);
-            let column = columns.start.wrapping_add(self.column_round);
+            let (start, round) = ((rows.start, columns.start), (self.row_round, self.column_round));
+            let (row, column) = (start.0.wrapping_add(round.0), start.1.wrapping_add(round.1));
             self.column_round = self.column_round.saturating_add(columns.stride);
             if self.column_round >= COLUMNS {
                 self.column_round = 0;
                 self.row_round = self.row_round.saturating_add(rows.stride);
             }
-            if row < ROWS && column < COLUMNS && self.rest.holds((row, column)) {
+            if row < ROWS
+                && column < COLUMNS
+                && let Some(element) = self.place.element(start, round)
+            {
                 // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, those of other blocks
                 // are in other tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
-                let element = unsafe { &mut *self.start.add(self.rest.offset((row, column))) };
-                return Some(((row, column), element));
+                return Some(((row, column), unsafe { &mut *element }));
             }
         }
         None

@@ -7,14 +7,21 @@ use crate::llvm::{LlvmError, Module, TargetMachine};
 /// that take different branches wait for each other. It has to come before common subexpressions are merged, because LLVM
 /// speculates only what is used nowhere else. Mandelbrot's loop, which ends on two conditions, took 1.06 of nvcc's time
 /// without and has nvcc's instructions with it.
-const BRANCH_ONCE: &str = "function(sroa<modify-cfg>,simplifycfg<bonus-inst-threshold=8>)";
+const BRANCH_ONCE: &str = "simplifycfg<bonus-inst-threshold=8>";
 
 /// By its plain name the pass ends the process where one iteration finds more to do for another.
 pub(super) const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 
+/// Connects the end of an iterator's `next` with the beginning of the loop around it, which asks whether that was `None`. LLVM knows
+/// this as jump threading and leaves it out for machines on which threads can part, so it is not told of the machine. It does not
+/// touch barriers and the like, which are convergent. Without, loops over the elements of a thread do not unroll.
+const LOOPS_OVER_ITERATORS: &str = "function(jump-threading,simplifycfg)";
+
 /// Optimises the module for speed.
 pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    module.run_passes(&format!("{BRANCH_ONCE},default<O3>"), machine)?;
+    module.run_passes(&format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE})"), machine)?;
+    module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)?;
+    module.run_passes("default<O3>", machine)?;
     if copies::split_copies(module) {
         module.run_passes(
             &format!("function(sroa<modify-cfg>,{COMBINE},early-cse<memssa>,simplifycfg)"),

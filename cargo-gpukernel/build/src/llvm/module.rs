@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use super::{
     Context, Linkage, LlvmError, TRIPLE, TargetMachine, Value, c_string,
-    library::{LLVMMemoryBuffer, LLVMModule, LLVMValue},
+    library::{LLVMMemoryBuffer, LLVMModule, LLVMTargetMachine, LLVMValue},
 };
 
 /// One module, freed when dropped.
@@ -113,12 +113,21 @@ impl<'c> Module<'c> {
 
     /// Runs passes, named as for `opt -passes=`.
     pub(crate) fn run_passes(&self, passes: &str, machine: &TargetMachine) -> Result<(), LlvmError> {
+        self.run(passes, machine.raw)
+    }
+
+    /// Runs passes as for a machine that nothing is known of, a GPU or not.
+    pub(crate) fn run_passes_for_any_machine(&self, passes: &str) -> Result<(), LlvmError> {
+        self.run(passes, std::ptr::null_mut())
+    }
+
+    fn run(&self, passes: &str, machine: *mut LLVMTargetMachine) -> Result<(), LlvmError> {
         let llvm = self.context.llvm;
         let text = c_string(passes);
         // SAFETY: module, machine and options live through the call; an error is ours to free.
         let message = unsafe {
             let options = (llvm.LLVMCreatePassBuilderOptions)();
-            let error = (llvm.LLVMRunPasses)(self.raw, text.as_ptr(), machine.raw, options);
+            let error = (llvm.LLVMRunPasses)(self.raw, text.as_ptr(), machine, options);
             (llvm.LLVMDisposePassBuilderOptions)(options);
             if error.is_null() {
                 return Ok(());
