@@ -43,6 +43,27 @@ impl<const P: usize, const N: usize> EntryMeta<P, N> {
     }
 }
 
+/// What the linker reads about a constant.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ConstantMeta<const N: usize> {
+    constant: *const (),
+    name: [u8; N],
+}
+
+// SAFETY: nobody reads it while a kernel runs.
+unsafe impl<const N: usize> Sync for ConstantMeta<N> {}
+
+impl<const N: usize> ConstantMeta<N> {
+    /// For the constant at this address, of this full path, which has `N` bytes.
+    pub const fn new(constant: *const (), name: &str) -> Self {
+        match name.as_bytes().first_chunk() {
+            Some(name) => Self { constant, name: *name },
+            None => panic!("the length of the name is its parameter"),
+        }
+    }
+}
+
 /// A generic kernel, for which `instantiate!` makes entries.
 pub trait Template {
     /// The address of the entry.

@@ -13,6 +13,7 @@ use crate::{
 
 mod args;
 mod check;
+mod constants;
 mod exit;
 mod list;
 mod printer;
@@ -22,6 +23,8 @@ pub use crate::shared::layout::shared_layout;
 pub use args::{ArgReader, PackedArgs};
 pub use check::{Memory, Order, Touch};
 pub(crate) use check::{Watch, order};
+pub(crate) use constants::value_of;
+pub use constants::{ConstantTable, EnteredConstants, enter_constants};
 pub use exit::Exit;
 pub(crate) use exit::exit;
 #[doc(hidden)]

@@ -30,6 +30,7 @@
 //! | inputs with a shape | [`View2d`], [`View3d`], [`Strided`] |
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
 //! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
+//! | constant memory, which the host sets | [`Constant`], [`macro@constant`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | memory whose threads the kernel keeps apart by itself | [`UnsafeSlice`], [`UnsafeShared`] |
 //! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
@@ -79,6 +80,7 @@ mod barrier;
 mod clock;
 pub mod collective;
 pub mod complex;
+mod constant;
 pub mod contract;
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
@@ -120,13 +122,14 @@ pub use barrier::{Phase, sync, sync_all, sync_any, sync_count};
 pub use clock::{clock, clock64, global_timer, nanosleep};
 #[doc(inline)]
 pub use collective::{BlockScratch, SortScratch};
+pub use constant::Constant;
 pub use contract::Contract;
 #[doc(inline)]
 pub use device_copy::DeviceCopy;
 pub use dim::Dim3;
 pub use exit::{exit, trap};
 pub use function::Function;
-pub use gpu_std_macros::{DeviceCopy, instantiate, kernel, print, println};
+pub use gpu_std_macros::{DeviceCopy, constant, instantiate, kernel, print, println};
 pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,

@@ -61,6 +61,7 @@ pub(crate) use stride::BlockStride;
 pub use unchecked::UnsafeShared;
 
 /// The alignment of a block's dynamic shared memory.
+#[cfg(not(target_arch = "nvptx64"))]
 pub(crate) const DYNAMIC_ALIGN: usize = 128;
 
 /// What a shared array can hold: plain data for which any bytes are a value, because those of shared memory are arbitrary

@@ -22,4 +22,4 @@ mod manifest;
 
 pub use arch::{Arch, ArchError};
 pub use container::{Code, CodeKind, Image, ImageError, ImageWriter};
-pub use manifest::{Contract, Kernel, Manifest, Parameter, Resources, Toolchain};
+pub use manifest::{Constant, Contract, Kernel, Manifest, Parameter, Resources, Toolchain};

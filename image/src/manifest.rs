@@ -22,6 +22,8 @@ pub struct Manifest {
     /// of panics name them by their place here.
     #[serde(default)]
     pub formatters: Vec<String>,
+    /// Its constants that the host can set, sorted by name.
+    pub constants: Vec<Constant>,
     /// What built it.
     pub toolchain: Toolchain,
     /// Why there is no code in this image, if there is none: set when the build ran under a tool that needs no
@@ -35,6 +37,7 @@ impl Manifest {
         Self {
             crate_name: crate_name.into(),
             kernels: Vec::new(),
+            constants: Vec::new(),
             formatters: Vec::new(),
             toolchain: Toolchain::default(),
             no_code: None,
@@ -62,6 +65,17 @@ pub struct Kernel {
     pub contract: Contract,
     /// What it needs on each architecture that was assembled.
     pub resources: BTreeMap<Arch, Resources>,
+}
+
+/// A value in constant memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constant {
+    /// Its path in Rust, crate first: `kernels::WEIGHTS`.
+    pub name: String,
+    /// Its name in PTX and machine code.
+    pub symbol: String,
+    /// Its size in bytes.
+    pub size_bytes: usize,
 }
 
 /// One parameter of an entry.

@@ -157,6 +157,19 @@ pub enum Error {
         /// The kernels in the image.
         available: Vec<String>,
     },
+    /// A constant is not in the image of a module.
+    #[error(
+        "the constant `{constant}` is not in the image of crate `{crate_name}`, which holds {}; declare it with `#[gpu_std::constant]` in \
+         the kernel crate, or rebuild", list(.available)
+    )]
+    NoSuchConstant {
+        /// The constant's path.
+        constant: String,
+        /// The crate of the image.
+        crate_name: String,
+        /// The constants in the image.
+        available: Vec<String>,
+    },
     /// The image was built from other source than the program.
     #[error(
         "kernel `{kernel}` in the image differs from the one this program was compiled with: {difference}; rebuild, so that both \
@@ -537,7 +550,7 @@ fn log_suffix(log: &str) -> String {
 
 fn list(names: &[String]) -> String {
     match names {
-        [] => "no kernels".to_owned(),
+        [] => "none".to_owned(),
         names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     }
 }

@@ -19,6 +19,7 @@
 
 mod buffer;
 mod cast;
+mod constant;
 mod cpu;
 mod cuda;
 mod device;

@@ -15,7 +15,9 @@ use gpu_std::{
 use gpukernel_image::{Arch, CodeKind, Manifest};
 
 use crate::{
-    Device, DeviceSlice, Error, Image, Result, Shape, Stream, View, ViewMut, cpu,
+    Device, DeviceSlice, Error, Image, Result, Shape, Stream, View, ViewMut,
+    constant::Constants,
+    cpu,
     cuda::{self, CudaModule, Function},
     device::Backend,
     launch::Rules,
@@ -66,6 +68,8 @@ struct Inner {
     code: Option<CudaModule>,
     /// Where what its kernels print goes.
     output: Output,
+    /// What the host has set.
+    constants: Constants,
     /// Kernels that were launched before, and so were checked.
     checked: RwLock<HashMap<TypeId, Checked>>,
 }
@@ -123,9 +127,22 @@ impl Module {
                 manifest: manifest.clone(),
                 code,
                 output,
+                constants: Constants::default(),
                 checked,
             }),
         })
+    }
+
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.inner.manifest
+    }
+
+    pub(crate) fn code(&self) -> Option<&CudaModule> {
+        self.inner.code.as_ref()
+    }
+
+    pub(crate) fn constants(&self) -> &Constants {
+        &self.inner.constants
     }
 
     /// The device it is loaded on.
@@ -289,7 +306,11 @@ impl Module {
         match &stream.backend {
             // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call, and all memory is
             // the CPU's. The shape keeps to the contract; what an unsafe kernel asks for is the caller's promise.
-            StreamBackend::Cpu => unsafe { cpu::launch::<K>(&args, shape, shared.on_host, &inner.output) },
+            StreamBackend::Cpu => unsafe {
+                // A copy of the pointer: a kernel may set constants of its own module for later launches.
+                let constants = Arc::clone(&inner.constants.read());
+                cpu::launch::<K>(&args, shape, shared.on_host, &constants, &inner.output)
+            },
             StreamBackend::Cuda(stream) => {
                 let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
                 if K::CONTRACT.cluster[0] != 0 && stream.device().arch() < Arch::new(9, 0) {
@@ -300,6 +321,8 @@ impl Module {
                 if dynamic_bytes > PLAIN_SHARED_BYTES {
                     function.allow_all_shared(stream.device(), limits.max_shared_bytes_per_block)?;
                 }
+                // Constants are not set while this is queued.
+                let _constants = inner.constants.read();
                 let _launching = inner.code.as_ref().and_then(CudaModule::launching);
                 cuda::ordered(stream, &uses.on_gpu(), || {
                     // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound

@@ -199,3 +199,50 @@ fn building_twice_gives_the_same_image() {
     let image = |inspected: Inspected| std::fs::read(&inspected.built.image).expect("the build wrote it");
     assert!(image(shapes()) == image(shapes()));
 }
+
+/// What the host may set is not the value in the source: reads stay, and come from constant memory.
+#[test]
+fn constants_are_read_from_constant_memory() {
+    let lib = "
+        use gpu_std::{Constant, constant};
+
+        #[constant]
+        pub static WEIGHTS: Constant<[f32; 4]> = Constant::new([1.0, 2.0, 3.0, 4.0]);
+
+        #[kernel]
+        pub fn weigh(y: PerThread<f32>) {
+            for (i, y) in y {
+                *y = WEIGHTS.at(i % 4);
+            }
+        }";
+    let inspected = KernelCrate::written("constant_memory", lib).inspect(Options::default());
+    shape(&inspected.kernel("sm_90", "weigh")).has("ld.const").lacks("trap");
+    shape(&inspected.ptx("sm_90")).has(".visible .const .align 4 .b8 constant__constant_memory__WEIGHTS[16]");
+    let constants = &inspected.built.manifest.constants;
+    assert_eq!(constants.len(), 1);
+    assert_eq!((constants[0].name.as_str(), constants[0].size_bytes), ("constant_memory::WEIGHTS", 16));
+}
+
+/// A module has 64 KiB of constant memory.
+#[test]
+fn more_constants_than_there_is_memory_for_are_an_error() {
+    let lib = "
+        use gpu_std::{Constant, constant};
+
+        #[constant]
+        pub static LARGE: Constant<[u32; 16000]> = Constant::new([0; 16000]);
+
+        #[constant]
+        pub static MORE: Constant<[u32; 1000]> = Constant::new([0; 1000]);
+
+        #[kernel]
+        pub fn read(y: PerThread<u32>) {
+            for (i, y) in y {
+                *y = LARGE.at(i) + MORE.at(i);
+            }
+        }";
+    let built = KernelCrate::written("large_constants", lib).try_build(Options::default());
+    let error = built.err().expect("they do not fit").to_string();
+    assert!(error.contains("have 68000 bytes together, and a module has 65536"), "{error}");
+    assert!(error.contains("`large_constants::LARGE` (64000)"), "{error}");
+}

@@ -115,6 +115,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
 
     let mut manifest = Manifest::new(name.clone());
     manifest.kernels = linked.kernels;
+    manifest.constants = linked.constants;
     manifest.formatters = linked.formatters;
     manifest.toolchain = gpukernel_image::Toolchain {
         rustc: rustc.verbose_version.lines().next().unwrap_or_default().to_owned(),

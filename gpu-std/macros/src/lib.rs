@@ -2,6 +2,7 @@
 
 use proc_macro::TokenStream;
 
+mod constant;
 mod contract;
 mod device_copy;
 mod expand;
@@ -78,6 +79,30 @@ mod print;
 #[proc_macro_attribute]
 pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {
     kernel::kernel(contract.into(), function.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a static of type `Constant<T>` constant memory that the host can set.
+///
+/// ```
+/// use gpu_std::{Constant, constant, prelude::*};
+///
+/// /// The weights of a filter, until the host sets others.
+/// #[constant]
+/// pub static WEIGHTS: Constant<[f32; 3]> = Constant::new([0.25, 0.5, 0.25]);
+///
+/// #[kernel]
+/// pub fn smooth(x: &[f32], y: PerThread<f32>) {
+///     let last = x.len() - 1;
+///     for (i, y) in y {
+///         let (left, right) = (x[i.saturating_sub(1)], x[(i + 1).min(last)]);
+///         *y = WEIGHTS.at(0) * left + WEIGHTS.at(1) * x[i] + WEIGHTS.at(2) * right;
+///     }
+/// }
+/// // module.set_constant(&WEIGHTS, [0.2, 0.6, 0.2])?;
+/// ```
+#[proc_macro_attribute]
+pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    constant::constant(&arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Declares the instances of generic kernels for which device code is made.

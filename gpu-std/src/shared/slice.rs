@@ -1,6 +1,8 @@
 //! Shared arrays whose length the launch gives.
 
-use core::{alloc::Layout, fmt, iter::FusedIterator, marker::PhantomData, ops::Deref, slice};
+#[cfg(not(target_arch = "nvptx64"))]
+use core::alloc::Layout;
+use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref, slice};
 
 use super::{SharedElement, stride::BlockStride};
 #[cfg(not(target_arch = "nvptx64"))]

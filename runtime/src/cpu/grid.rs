@@ -4,7 +4,7 @@ use std::{alloc::Layout, cell::Cell, ops::Range};
 
 use gpu_std::{
     Dim3,
-    host::{Kernel, PackedArgs, with_printer},
+    host::{ConstantTable, Kernel, PackedArgs, enter_constants, with_printer},
 };
 use rayon::prelude::*;
 
@@ -30,10 +30,11 @@ pub(crate) unsafe fn launch<K: Kernel>(
     args: &PackedArgs,
     shape: Checked,
     shared: Layout,
+    constants: &ConstantTable,
     output: &Output,
 ) -> Result<()> {
     let check = check::is_wanted().then(LaunchCheck::default);
-    let launch = Launch { args, shape, shared, check };
+    let launch = Launch { args, shape, shared, constants, check };
     let blocks = count(shape.grid);
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
     let pieces = blocks.div_ceil(piece);
@@ -58,6 +59,7 @@ struct Launch<'a> {
     shape: Checked,
     shared: Layout,
     check: Option<LaunchCheck>,
+    constants: &'a ConstantTable,
 }
 
 // SAFETY: the raw pointers among the arguments are to memory that is lent to the launch for all of its threads; that they use
@@ -72,6 +74,8 @@ impl Launch<'_> {
             /// Taken while in use, so that a kernel that launches another does not meet its own worker.
             static WORKER: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
         }
+        // SAFETY: the table outlives the launch.
+        let _constants = unsafe { enter_constants(self.constants) };
         let mut worker = WORKER.take().unwrap_or_default();
         worker.prepare(self.shared, self.check.is_some());
         let mut index = index_of(blocks.start, self.shape.grid);

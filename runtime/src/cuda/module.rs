@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{CStr, CString, c_int, c_uint, c_void},
+    mem::MaybeUninit,
     ptr,
     sync::{Arc, RwLockReadGuard},
 };
@@ -10,7 +11,7 @@ use cudarc::driver::sys::{
     self, CUdeviceptr, CUfunction, CUfunction_attribute as FunctionAttribute, CUjit_option as JitOption,
     CUmodule, CUresult,
 };
-use gpu_std::Dim3;
+use gpu_std::{DeviceCopy, Dim3};
 use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaStream, driver, reports::Reports};
@@ -105,6 +106,33 @@ impl CudaModule {
                 self.device.check("cuModuleGetGlobal", result).map(|()| (found == bytes).then_some(address))
             }
         }
+    }
+
+    /// Writes a variable when all work of the device is done; false if the module has none of this name and size.
+    ///
+    /// # Safety
+    /// The variable is of this type, and nothing that reads it is queued meanwhile.
+    pub(crate) unsafe fn set_variable<T: DeviceCopy>(&self, name: &str, value: &T) -> Result<bool> {
+        let Some(address) = self.variable(name, size_of::<T>())? else { return Ok(false) };
+        self.device.synchronize()?;
+        // SAFETY: the variable has that many bytes, as has the value, which the driver has copied when it returns.
+        let result = unsafe { sys::cuMemcpyHtoD_v2(address, ptr::from_ref(value).cast(), size_of::<T>()) };
+        self.device.check("cuMemcpyHtoD", result)?;
+        Ok(true)
+    }
+
+    /// The value of a variable; `None` if the module has none of this name and size.
+    ///
+    /// # Safety
+    /// The variable is of this type.
+    pub(crate) unsafe fn variable_value<T: DeviceCopy>(&self, name: &str) -> Result<Option<T>> {
+        let Some(address) = self.variable(name, size_of::<T>())? else { return Ok(None) };
+        let mut value = MaybeUninit::<T>::uninit();
+        // SAFETY: the variable has that many bytes, as has the place for them.
+        let result = unsafe { sys::cuMemcpyDtoH_v2(value.as_mut_ptr().cast(), address, size_of::<T>()) };
+        self.device.check("cuMemcpyDtoH", result)?;
+        // SAFETY: it was just written, with a value of this type.
+        Ok(Some(unsafe { value.assume_init() }))
     }
 
     pub(crate) fn device(&self) -> &'static CudaDevice {

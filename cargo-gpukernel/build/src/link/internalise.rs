@@ -1,14 +1,17 @@
 //! Step 7: nothing but kernels is visible from outside, so that everything else may be inlined, changed or dropped.
 //! It also lets code generation rename what has dots in its name, which PTX does not allow.
 
-use super::{entries::Entry, panics, shared};
+use super::{constants, entries::Entry, panics, shared};
 use crate::llvm::{Linkage, Module};
 
 /// Makes every definition internal that is not a kernel.
 pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
     let is_kernel = |function| kernels.iter().any(|kernel| kernel.function == function);
-    let (shared, globals): (Vec<_>, Vec<_>) =
-        module.globals().into_iter().partition(|global| shared::is_shared_array(*global));
+    let (shared, globals): (Vec<_>, Vec<_>) = module
+        .globals()
+        .into_iter()
+        .partition(|global| shared::is_shared_array(*global) || constants::is_constant(*global));
+    // Neither may the optimiser take what constants are declared with for what they hold.
     // rustc made them internal, and a read of an internal static that nobody writes is undefined to LLVM: not any value, but a
     // licence to drop the code that uses it.
     for array in shared {

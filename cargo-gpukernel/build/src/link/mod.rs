@@ -21,6 +21,7 @@
 mod arch;
 mod call_graph;
 mod collect;
+mod constants;
 mod contraction;
 mod copies;
 mod emit;
@@ -37,7 +38,7 @@ mod undefined;
 
 use std::path::PathBuf;
 
-use gpukernel_image::{Arch, Kernel};
+use gpukernel_image::{Arch, Constant, Kernel};
 
 use crate::{
     llvm::{Context, Llvm, LlvmError, TargetMachine},
@@ -71,6 +72,8 @@ pub(crate) struct Linked {
     pub(crate) text: Option<String>,
     /// Its kernels; resources come later, from ptxas.
     pub(crate) kernels: Vec<Kernel>,
+    /// What the host can set.
+    pub(crate) constants: Vec<Constant>,
     /// The functions that format values in the messages of panics, by the numbers that stand for them.
     pub(crate) formatters: Vec<String>,
 }
@@ -132,6 +135,17 @@ pub enum LinkError {
         /// The one that does not.
         arch: Arch,
     },
+    /// More constants than there is memory for.
+    #[error(
+        "the constants of the kernels have {bytes} bytes together, and a module has 65536 of constant memory: pass large tables as \
+         `&[T]`; they are {}", constants.iter().map(|(name, bytes)| format!("`{name}` ({bytes})")).collect::<Vec<_>>().join(", ")
+    )]
+    ConstantsTooLarge {
+        /// All of them.
+        bytes: usize,
+        /// Each with its size.
+        constants: Vec<(String, usize)>,
+    },
     /// Functions that no library has.
     #[error("{}", undefined::describe(.0))]
     Undefined(Vec<UndefinedSymbol>),
@@ -159,8 +173,10 @@ pub(crate) fn link(
     let machine = TargetMachine::new(&context, &input.lowest.to_string())?;
 
     let module = timings.step("read bitcode", || collect::collect(&context, &input.crates))?;
+    let mut constants = Vec::new();
     let mut formatters = panics::Formatters::default();
     let kernels = timings.step("link libraries", || {
+        constants = constants::find_and_name(&module)?;
         let kernels = entries::find_and_mark(&module)?;
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
@@ -183,6 +199,7 @@ pub(crate) fn link(
     timings.step("optimise", || {
         optimise::optimise(&module, &machine)?;
         shared::move_to_shared_memory(&module);
+        constants::move_to_constant_memory(&module);
         optimise::optimise_address_spaces(&module, &machine)?;
         panics::record(&context, &module, &kernels, &machine)?;
         loops::branch_back(&module);
@@ -194,6 +211,7 @@ pub(crate) fn link(
         bitcode: module.to_bitcode(),
         text: want_text.then(|| module.to_text()),
         kernels: kernels.into_iter().map(|entry| entry.describe(&module)).collect(),
+        constants,
         formatters: formatters.into_names(),
     })
 }

@@ -230,6 +230,33 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// A new global variable in constant memory, of the type, value and alignment of `like`. The host may change it.
+    pub(crate) fn add_constant_global(&self, name: &str, like: Value<'c>) -> Option<Value<'c>> {
+        const CONSTANT: u32 = 4;
+        let llvm = self.context.llvm;
+        let name = c_string(name);
+        // SAFETY: a live module and a live global of its context, whose initialiser has the type of the new one.
+        unsafe {
+            let value_type = (llvm.LLVMGlobalGetValueType)(like.raw);
+            let raw = (llvm.LLVMAddGlobalInAddressSpace)(self.raw, value_type, name.as_ptr(), CONSTANT);
+            (llvm.LLVMSetInitializer)(raw, (llvm.LLVMGetInitializer)(like.raw));
+            (llvm.LLVMSetExternallyInitialized)(raw, 1);
+            (llvm.LLVMSetAlignment)(raw, (llvm.LLVMGetAlignment)(like.raw));
+            Value::new(self.context, raw)
+        }
+    }
+
+    /// Size and alignment in bytes of a global variable.
+    pub(crate) fn global_layout(&self, global: Value<'c>) -> (usize, usize) {
+        let llvm = self.context.llvm;
+        // SAFETY: a live global of this module.
+        unsafe {
+            let layout = (llvm.LLVMGetModuleDataLayout)(self.raw);
+            let size = (llvm.LLVMABISizeOfType)(layout, (llvm.LLVMGlobalGetValueType)(global.raw));
+            (size as usize, (llvm.LLVMGetAlignment)(global.raw) as usize)
+        }
+    }
+
     /// Size and alignment in bytes of each parameter of a function, as a launch passes them.
     pub(crate) fn parameter_layouts(&self, function: Value<'c>) -> Vec<(usize, usize)> {
         let llvm = self.context.llvm;

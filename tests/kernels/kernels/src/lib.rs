@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod atomics;
 pub mod collective;
 pub mod complex;
+pub mod constants;
 pub mod generics;
 pub mod half;
 pub mod indices;

@@ -4,6 +4,7 @@ mod arguments;
 mod atomics;
 mod collective;
 mod complex;
+mod constants;
 mod errors;
 mod foreign;
 mod generics;

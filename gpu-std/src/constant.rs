@@ -1,0 +1,133 @@
+//! Constant memory: values that kernels read and the host sets between launches.
+
+#[cfg(target_arch = "nvptx64")]
+use core::cell::UnsafeCell;
+use core::fmt;
+
+use crate::DeviceCopy;
+
+/// A value in constant memory: the same for all threads, fast where they read the same place at the same time.
+///
+/// Declared with [`#[constant]`](crate::constant), with the value that it has until the host sets another for a module. There are
+/// 64 KiB of it for all constants of a program's kernels.
+///
+/// Values are read by copy, or lent to a closure: a launch ends, and with it what it saw.
+///
+/// ```
+/// use gpu_std::{Constant, constant, prelude::*};
+///
+/// #[constant]
+/// pub static POWERS: Constant<[u32; 4]> = Constant::new([1, 10, 100, 1000]);
+///
+/// #[kernel]
+/// pub fn digits(x: &[[u32; 4]], y: PerThread<u32>) {
+///     for (i, y) in y {
+///         *y = (0..POWERS.len()).map(|digit| POWERS.at(digit) * x[i][digit]).sum();
+///     }
+/// }
+/// ```
+#[cfg_attr(target_arch = "nvptx64", repr(transparent))]
+pub struct Constant<T> {
+    /// In a cell, so that rustc does not conclude from the value here what kernels will read.
+    #[cfg(target_arch = "nvptx64")]
+    value: UnsafeCell<T>,
+    #[cfg(not(target_arch = "nvptx64"))]
+    value: T,
+    /// Its path, if it is declared with `#[constant]`.
+    #[cfg(not(target_arch = "nvptx64"))]
+    name: Option<&'static str>,
+}
+
+// SAFETY: nobody writes it while a kernel runs.
+#[cfg(target_arch = "nvptx64")]
+unsafe impl<T: DeviceCopy> Sync for Constant<T> {}
+
+impl<T: DeviceCopy> Constant<T> {
+    /// With the value that it has until the host sets another.
+    pub const fn new(value: T) -> Self {
+        #[cfg(target_arch = "nvptx64")]
+        return Self { value: UnsafeCell::new(value) };
+        #[cfg(not(target_arch = "nvptx64"))]
+        return Self { value, name: None };
+    }
+
+    /// What `#[constant]` makes of it.
+    #[doc(hidden)]
+    #[cfg_attr(target_arch = "nvptx64", allow(unused_variables))]
+    pub const fn __declared(self, name: &'static str) -> Self {
+        #[cfg(target_arch = "nvptx64")]
+        return self;
+        #[cfg(not(target_arch = "nvptx64"))]
+        return Self { value: self.value, name: Some(name) };
+    }
+
+    /// The value.
+    #[inline(always)]
+    pub fn get(&self) -> T {
+        self.with(|value| *value)
+    }
+
+    /// Lends the value to a function.
+    #[inline(always)]
+    pub fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: nobody writes it while a kernel runs.
+        let value = unsafe { &*self.value.get() };
+        #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: the table of the launch lasts as long as the kernel, and so as this call.
+        let value = crate::host::value_of(self).map_or(&self.value, |value| unsafe { &*value });
+        read(value)
+    }
+
+    /// The value that it was declared with.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub fn initial(&self) -> T {
+        self.value
+    }
+
+    /// Its path, crate first, if it is declared with [`#[constant]`](crate::constant).
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub fn name(&self) -> Option<&'static str> {
+        self.name
+    }
+}
+
+impl<T: DeviceCopy, const N: usize> Constant<[T; N]> {
+    /// The element `index` of an array.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    #[track_caller]
+    pub fn at(&self, index: usize) -> T {
+        match self.with(|values| values.get(index).copied()) {
+            Some(value) => value,
+            None => outside(index, N),
+        }
+    }
+
+    /// How many elements an array has: `N`.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        N
+    }
+
+    /// Whether an array has none: `N == 0`.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        N == 0
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside(index: usize, len: usize) -> ! {
+    panic!("index {index} is outside of a constant of {len} elements")
+}
+
+impl<T> fmt::Debug for Constant<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Constant").finish_non_exhaustive()
+    }
+}

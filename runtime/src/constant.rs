@@ -1,0 +1,115 @@
+//! Constants of a module: setting them from the host.
+
+use gpu_std::{Constant, DeviceCopy, host::ConstantTable};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use crate::{Error, Module, Result, device::Backend};
+
+/// The values that were set, for the CPU; on a GPU, what orders setting and launching.
+#[derive(Default)]
+pub(crate) struct Constants(RwLock<Arc<ConstantTable>>);
+
+impl Constants {
+    /// The values as they are: launches are queued while this is held, and values are not set.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ConstantTable>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Module {
+    /// Sets a constant, for the launches of this module and its clones from now on.
+    ///
+    /// Launches that are queued already see the old value: on a GPU this waits for all work of the device.
+    ///
+    /// ```
+    /// use gpu_std::{Constant, constant, prelude::*};
+    /// use gpukernel::{Device, for_each};
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[constant]
+    /// static FACTOR: Constant<f32> = Constant::new(1.0);
+    ///
+    /// #[kernel]
+    /// fn scale(y: PerThread<f32>) {
+    ///     for (_, y) in y {
+    ///         *y *= FACTOR.get();
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// let device = Device::cpu();
+    /// let module = device.load(&KERNELS)?;
+    /// let mut y = device.upload(&[1.0, 2.0])?;
+    /// module.set_constant(&FACTOR, 3.0)?;
+    /// module.launch(scale, for_each(2), (&mut y,))?;
+    /// assert_eq!(y.to_vec()?, [3.0, 6.0]);
+    /// assert_eq!(module.constant(&FACTOR)?, 3.0);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchConstant`] if it is not declared with `#[constant]`, or not in the image; [`Error::StaleImage`] if it has
+    /// another size there; or what the driver says.
+    pub fn set_constant<T: DeviceCopy>(&self, constant: &'static Constant<T>, value: T) -> Result<()> {
+        let symbol = self.find_constant(constant)?;
+        let mut table = self.constants().0.write().unwrap_or_else(PoisonError::into_inner);
+        match self.device().backend {
+            Backend::Cpu(_) => Arc::make_mut(&mut table).set(constant, value),
+            Backend::Cuda(_) => {
+                let code = self.code().ok_or_else(|| self.no_such_constant(constant.name()))?;
+                // SAFETY: `find_constant` compared the size; nothing is queued meanwhile, because the table is locked.
+                let set = unsafe { code.set_variable(&symbol, &value)? };
+                if !set {
+                    return Err(self.no_such_constant(constant.name()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value that launches of this module see.
+    ///
+    /// # Errors
+    /// As [`set_constant`](Self::set_constant).
+    pub fn constant<T: DeviceCopy>(&self, constant: &'static Constant<T>) -> Result<T> {
+        let symbol = self.find_constant(constant)?;
+        let table = self.constants().read();
+        match self.device().backend {
+            Backend::Cpu(_) => Ok(table.get(constant).unwrap_or_else(|| constant.initial())),
+            Backend::Cuda(_) => {
+                let code = self.code().ok_or_else(|| self.no_such_constant(constant.name()))?;
+                // SAFETY: `find_constant` compared the size, and what is there is of this type: the declared value or a set one.
+                unsafe { code.variable_value(&symbol)? }.ok_or_else(|| self.no_such_constant(constant.name()))
+            }
+        }
+    }
+
+    /// The name of a constant in the code.
+    fn find_constant<T: DeviceCopy>(&self, constant: &Constant<T>) -> Result<String> {
+        let Some(name) = constant.name() else { return Err(self.no_such_constant(None)) };
+        let manifest = self.manifest();
+        if manifest.no_code.is_some() {
+            return Ok(String::new());
+        }
+        let Some(found) = manifest.constants.iter().find(|known| known.name == name) else {
+            return Err(self.no_such_constant(Some(name)));
+        };
+        if found.size_bytes != size_of::<T>() {
+            let difference = format!("it has {} bytes there, {} here", found.size_bytes, size_of::<T>());
+            return Err(Error::StaleImage { kernel: name.to_owned(), difference });
+        }
+        Ok(found.symbol.clone())
+    }
+
+    fn no_such_constant(&self, name: Option<&str>) -> Error {
+        Error::NoSuchConstant {
+            constant: name.unwrap_or("one without `#[constant]`").to_owned(),
+            crate_name: self.manifest().crate_name.clone(),
+            available: self.manifest().constants.iter().map(|constant| constant.name.clone()).collect(),
+        }
+    }
+}
