@@ -6,7 +6,7 @@ use crate::{
     shared::SharedElement,
 };
 
-/// What A and B are made of: [`f16`], [`bf16`], [`Tf32`], `f64`, `i8` and `u8`.
+/// What A and B are made of: [`f16`](struct@f16), [`bf16`], [`Tf32`], `f64`, `i8` and `u8`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not multiply matrices of `{Self}`",
     note = "they multiply `f64`, `i8`, `u8`, `f16` and `bf16` of `gpu_std::half`, and `Tf32` of `gpu_std::mma`; `Tf32::from` makes one of an `f32`"
@@ -20,7 +20,7 @@ pub trait MmaElement: SharedElement + sealed::Element {
     const DEPTH: usize;
 }
 
-/// What C is made of: `f32`, [`f16`], `f64` and `i32`.
+/// What C is made of: `f32`, [`f16`](struct@f16), `f64` and `i32`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not sum up in `{Self}`",
     note = "accumulators are `f32`, `f64`, `i32`, or `f16` of `gpu_std::half`"
