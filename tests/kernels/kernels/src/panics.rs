@@ -1,4 +1,6 @@
 //! Kernels that panic, each in the one thread that it is told.
+// What is tested.
+#![allow(clippy::unwrap_used)]
 
 use gpu_std::prelude::*;
 
