@@ -15,6 +15,7 @@ struct Max {
 
 static __device__ float next(float x) { return x * 0.5f + 1.0f; }
 static __device__ int next(int x) { return x * 3 + 1; }
+static __device__ unsigned next(unsigned x) { return x * 1664525u + 1013904223u; }
 
 // What a scan left, made small enough for the next.
 static __device__ float shrink(float x) { return x * 0.001f; }
@@ -87,7 +88,7 @@ static __device__ void sort(const unsigned* __restrict__ x, unsigned rounds, uns
     for (unsigned round = 0; round < rounds; ++round) {
         __syncthreads();
         Sort(storage).Sort(items);
-        for (int k = 0; k < ITEMS; ++k) items[k] = items[k] * 1664525u + 1013904223u;
+        for (int k = 0; k < ITEMS; ++k) items[k] = next(items[k]);
     }
     store(y, items);
 }
@@ -106,3 +107,26 @@ KERNEL inclusive_i32_4(const int* x, unsigned rounds, int* y) { inclusive<int, 4
 KERNEL exclusive_f32_4(const float* x, unsigned rounds, float* y) { exclusive<float, 4>(x, rounds, y); }
 KERNEL exclusive_i32_4(const int* x, unsigned rounds, int* y) { exclusive<int, 4>(x, rounds, y); }
 KERNEL sort_u32_4(const unsigned* x, unsigned rounds, unsigned* y) { sort<4>(x, rounds, y); }
+
+// The sum of a large array in one kernel: the last block to come adds up what all left.
+KERNEL sum_f32(const float* __restrict__ x, size_t length, float* parts, unsigned* arrived, float* result)
+{
+    using Reduce = cub::BlockReduce<float, THREADS, cub::BLOCK_REDUCE_WARP_REDUCTIONS>;
+    __shared__ typename Reduce::TempStorage storage;
+    __shared__ bool is_last;
+    float sum = 0.0f;
+    for (size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x; i < length; i += gridDim.x * (size_t)THREADS) sum += x[i];
+    sum = Reduce(storage).Sum(sum);
+    if (threadIdx.x == 0) {
+        parts[blockIdx.x] = sum;
+        __threadfence();
+        is_last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    sum = 0.0f;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += THREADS) sum += __ldcg(parts + i);
+    sum = Reduce(storage).Sum(sum);
+    if (threadIdx.x == 0) *result = sum;
+}

@@ -2,9 +2,10 @@
 
 use benchmark_kernels::block::{
     Number, THREADS, exclusive_f32_4, exclusive_i32_4, inclusive_f32_1, inclusive_f32_4, inclusive_i32_1,
-    inclusive_i32_4, reduce_f32_1, reduce_f32_4, reduce_i32_1, reduce_i32_4, reduce_max_f32_1,
+    inclusive_i32_4, reduce_f32_1, reduce_f32_4, reduce_i32_1, reduce_i32_4, reduce_max_f32_1, sort_u32_4,
+    sum_f32,
 };
-use gpukernel::{Device, Error, Grid, Module, RawArg};
+use gpukernel::{Device, Error, ForeignModule, Grid, Module, RawArg};
 use gpukernel_benchmarks::{Way, compare, print_row};
 
 static CUB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/block.fatbin"));
@@ -59,5 +60,36 @@ pub(crate) fn compare_all(device: &Device, ours: &Module) -> Result<(), Error> {
     row!(device, ours, cub; "inclusive scan, 4 × i32 per thread", inclusive_i32_4: [i32; 4], 1);
     row!(device, ours, cub; "exclusive scan, 4 × f32 per thread", exclusive_f32_4: [f32; 4], 1);
     row!(device, ours, cub; "exclusive scan, 4 × i32 per thread", exclusive_i32_4: [i32; 4], 1);
+    row!(device, ours, cub; "radix sort, 4 × u32 per thread", sort_u32_4: [u32; 4], 1);
+    compare_sum(device, ours, &cub)
+}
+
+/// The sum of a large array in one kernel: bound by memory, unlike the others.
+fn compare_sum(device: &Device, ours: &Module, cub: &ForeignModule) -> Result<(), Error> {
+    const LENGTH: usize = 1 << 26;
+    let x = device.filled(LENGTH, 0.5_f32)?;
+    let (mut our_parts, mut our_count) = (device.zeroed::<f32>(BLOCKS)?, device.zeroed::<u32>(1)?);
+    let (mut their_parts, mut their_count) = (device.zeroed::<f32>(BLOCKS)?, device.zeroed::<u32>(1)?);
+    let (mut our_sum, mut their_sum) = (device.zeroed::<f32>(1)?, device.zeroed::<f32>(1)?);
+    let grid = Grid::new(BLOCKS, THREADS);
+    let our_way: Way<'_> = Box::new(|| {
+        super::time(device, || ours.launch(sum_f32, grid, (&x, &mut our_parts, &mut our_count, &mut our_sum)))
+    });
+    let their_way: Way<'_> = Box::new(|| {
+        super::time(device, || {
+            let args = [
+                RawArg::slice(&x),
+                RawArg::value(LENGTH),
+                RawArg::slice_mut(&mut their_parts),
+                RawArg::slice_mut(&mut their_count),
+                RawArg::slice_mut(&mut their_sum),
+            ];
+            // SAFETY: the parameters of the kernel in cuda/block.cu; there are `LENGTH` elements, a part per block, a count of 0
+            // and a result.
+            unsafe { cub.launch("sum_f32", grid, 0, &args) }
+        })
+    });
+    print_row("sum of 2²⁶ f32 in one kernel", "", Some(&compare(our_way, their_way, ROUNDS)?));
+    assert_eq!(our_sum.to_vec()?, their_sum.to_vec()?, "the sums of halves are exact");
     Ok(())
 }

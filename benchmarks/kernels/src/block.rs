@@ -64,6 +64,29 @@ impl Number for i32 {
     }
 }
 
+impl Number for u32 {
+    const ONE: u32 = 1;
+
+    // In no order.
+    fn from_index(index: usize) -> u32 {
+        (index as u32).wrapping_mul(2_654_435_761)
+    }
+
+    #[inline]
+    fn next(self) -> u32 {
+        self.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
+    }
+
+    #[inline]
+    fn shrink(self) -> u32 {
+        self
+    }
+
+    fn is_close_to(self, other: u32) -> bool {
+        self == other
+    }
+}
+
 /// The items of the calling thread.
 #[inline]
 fn load<T: Number, const ITEMS: usize>(x: &[[T; ITEMS]]) -> [T; ITEMS] {
@@ -169,11 +192,31 @@ pub fn sort_u32_4(
     mut scratch: SortScratch<u32, 256, 4>,
     mut y: PerThread<[u32; 4]>,
 ) {
-    let mut items = x.get(global_rank()).copied().unwrap_or([0; 4]);
+    let mut items = load(x);
     for _ in 0..rounds {
-        items = scratch.sort(items).map(|item| item.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+        items = scratch.sort(items).map(u32::next);
     }
     if let Some((_, y)) = y.first_mut() {
         *y = items;
+    }
+}
+
+/// The sum of a large array in one kernel.
+#[kernel(block = 256)]
+pub fn sum_f32(
+    x: &[f32],
+    parts: &[Atomic<f32>],
+    arrived: &[Atomic<u32>],
+    result: &[Atomic<f32>],
+    mut scratch: BlockScratch<f32>,
+) {
+    let mut sum = 0.0;
+    for i in grid_stride(x.len()) {
+        sum += x[i];
+    }
+    if let (Some(arrived), Some(result)) = (arrived.first(), result.first())
+        && let Some(sum) = scratch.reduce_grid(sum, 0.0, Sum, parts, arrived)
+    {
+        result.store(sum);
     }
 }

@@ -56,8 +56,9 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
         let blocks = blocks_per_grid();
         let parts = &parts[..blocks];
         let part = reduce_to_first(self, value, &operator);
-        let is_last = part.is_some_and(|part| {
-            parts[block_rank()].store(part);
+        // There is a part for each block: with `get` no panic is left that would part the threads.
+        let is_last = part.zip(parts.get(block_rank())).is_some_and(|(part, place)| {
+            place.store(part);
             // What this block left is seen by the one that comes last.
             fence(Device, Release);
             let last = (blocks - 1) as u32;
@@ -72,7 +73,7 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
         let (rank, threads) = (thread_rank() as usize, threads_per_block() as usize);
         let share = |rank: usize| rank * blocks / threads;
         let mut result = identity;
-        for part in &parts[share(rank)..share(rank + 1)] {
+        for part in parts.get(share(rank)..share(rank + 1)).unwrap_or_default() {
             result = operator.combine(result, part.load());
         }
         reduce_to_first(self, result, &operator)

@@ -233,9 +233,10 @@ mod device {
                 let count = DIGIT_BITS.min(bits.end - shift);
                 let ranks = self.rank(words.map(|word| word.digit(shift, count)));
                 for k in 0..ITEMS {
-                    let rank = ranks[k] as usize;
-                    // SAFETY: ranks are less than the number of keys, and each comes once. What was there was read before the
-                    // barriers in `rank`.
+                    // Already less, unless a thread panicked and left its counters as they were: that must not cost the context.
+                    let rank = (ranks[k] as usize).min(THREADS * ITEMS - 1);
+                    // SAFETY: the place is one of the keys', and each comes once. What was there was read before the barriers in
+                    // `rank`.
                     unsafe {
                         keys.add(rank).write(words[k]);
                         beside.add(rank).write(values[k]);

@@ -9,6 +9,7 @@ use gpukernel_device_test_kernels::{
     panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
     prints::last_words,
     programs::histogram_with_bug,
+    sort::panics_before,
 };
 use gpukernel_device_tests::{Captured, KERNELS, on_every_device};
 
@@ -314,6 +315,22 @@ fn the_bug_of_the_histogram_is_found_where_it_is() {
         assert_eq!(found.thread, [1, 0, 0]);
         check_message(device, &found.message, "index out of bounds: the len is 4 but the index is 4");
         assert_eq!(bins.to_vec()?, [1, 0, 0, 0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_block_that_lacks_a_thread_sorts_inside_of_its_scratch() {
+    alone(|device, module| {
+        for victim in [0, 5, 63] {
+            let mut y = device.zeroed::<[u32; 4]>(64)?;
+            let launched = module.launch(panics_before, Grid::new(1, 64), (victim, &mut y));
+            let found = panicked(launched.and_then(|()| device.synchronize()));
+            assert_eq!(found.thread, [victim, 0, 0]);
+            // A place outside of shared memory would have cost the context.
+            module.launch(panics_before, Grid::new(1, 64), (64, &mut y))?;
+            assert!(y.to_vec()?.concat().into_iter().eq(0..256));
+        }
         Ok(())
     });
 }

@@ -96,3 +96,14 @@ pub fn wrong_block(mut scratch: SortScratch<u32, 64, 1>, mut y: PerThread<u32>) 
         *y = key;
     }
 }
+
+/// One thread panics before its block sorts.
+#[kernel(block = 64)]
+pub fn panics_before(victim: u32, mut scratch: SortScratch<u32, 64, 4>, mut y: PerThread<[u32; 4]>) {
+    let rank = thread_rank();
+    assert!(rank != victim, "before the sort");
+    let sorted = scratch.sort([255 - rank, 191 - rank, 127 - rank, 63 - rank]);
+    if let Some((_, y)) = y.first_mut() {
+        *y = sorted;
+    }
+}
