@@ -15,6 +15,7 @@ mod args;
 mod check;
 mod constants;
 mod exit;
+mod known;
 mod list;
 mod printer;
 mod thread;
@@ -27,6 +28,8 @@ pub(crate) use constants::value_of;
 pub use constants::{ConstantTable, EnteredConstants, enter_constants};
 pub use exit::Exit;
 pub(crate) use exit::exit;
+#[doc(hidden)]
+pub use known::{Tail, known};
 #[doc(hidden)]
 pub use list::{ParamList, SharedList};
 pub use printer::{Printer, with_printer};
@@ -105,6 +108,9 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     /// Packs the arguments of a launch.
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs;
 
+    /// What the contract requires of arguments (`requires`) and these do not meet, as it is written there.
+    fn unmet(args: &PackedArgs) -> Option<&'static str>;
+
     /// Runs the calling thread's part of a launch on the CPU.
     ///
     /// # Safety
@@ -112,7 +118,7 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     ///   [`PackedArgs::shared_on_host`] with all bytes initialised, used by the threads of one block only.
     /// - The launch keeps to [`CONTRACT`](Self::CONTRACT), its grid has less than 2³² threads along each axis and at most
     ///   `isize::MAX` in all, and each of them runs at most once.
-    /// - The memory that the arguments point to is there and lent to the launch.
+    /// - The memory that the arguments point to is there and lent to the launch, and [`unmet`](Self::unmet) finds nothing.
     /// - Where the kernel is not a [`SafeKernel`]: what its function asks for.
     unsafe fn run_thread(args: &PackedArgs);
 }
@@ -143,6 +149,10 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     /// The contract, checked.
     const CONTRACT: Contract =
         Self::DECLARATION.contract(<Self::Params<'static> as ParamList<'static>>::DIMS);
+    /// What it requires of arguments and these do not meet.
+    fn unmet(_: &PackedArgs) -> Option<&'static str> {
+        None
+    }
     /// Calls the function.
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
 }
@@ -164,6 +174,10 @@ where
         let mut packed = PackedArgs::with_shared(Self::SHARED, Self::DYNAMIC_ARRAYS);
         <B::Params<'_> as ParamList<'_>>::pack::<R>(args, &mut packed);
         packed
+    }
+
+    fn unmet(args: &PackedArgs) -> Option<&'static str> {
+        B::unmet(args)
     }
 
     #[inline]
@@ -192,6 +206,9 @@ pub unsafe trait Template: Copy + Send + Sync + 'static {
     const DECLARATION: Declaration;
     type Params<'k>: ParamList<'k>;
     type Shared<'k>: SharedList<'k>;
+    fn unmet(_: &PackedArgs) -> Option<&'static str> {
+        None
+    }
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
 }
 

@@ -209,6 +209,14 @@ pub enum Error {
         /// What the contract fixes.
         required: [u32; 3],
     },
+    /// The arguments of a launch are not what the kernel's contract requires.
+    #[error("kernel `{kernel}` requires `{condition}`, which the arguments of this launch do not meet")]
+    RequirementNotMet {
+        /// The kernel.
+        kernel: String,
+        /// The condition, as the contract has it.
+        condition: &'static str,
+    },
     /// A launch extends along more axes than the kernel's contract allows.
     #[error(
         "kernel `{kernel}` was launched along {asked} axes, but it is made for {allowed}: `dims` of its contract, or else those of \

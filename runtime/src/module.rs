@@ -297,6 +297,9 @@ impl Module {
             device: &inner.device,
         };
         let shape = shape.into().check(&rules)?;
+        if let Some(condition) = K::unmet(&args) {
+            return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), condition });
+        }
         let shared = rules.check_shared(K::SHARED, K::DYNAMIC_ARRAYS, &args)?;
         let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
         let addresses = not_empty.map(|(slice, access)| (slice.address.addr(), *access));

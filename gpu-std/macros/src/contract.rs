@@ -19,6 +19,7 @@ pub(crate) struct Contract {
     max_registers: Option<TokenStream>,
     dims: Option<TokenStream>,
     shared: Option<TokenStream>,
+    pub(crate) requires: Option<TokenStream>,
     cluster: Option<[TokenStream; 3]>,
 }
 
@@ -38,13 +39,14 @@ impl Parse for Contract {
                 "max_registers" => contract.max_registers.replace(positive(input)?).is_none(),
                 "dims" => contract.dims.replace(positive(input)?).is_none(),
                 "shared" => contract.shared.replace(positive(input)?).is_none(),
+                "requires" => contract.requires.replace(value(input)?).is_none(),
                 "cluster" => contract.cluster.replace(extents(input, "cluster", "blocks")?).is_none(),
                 unknown => {
                     return Err(Error::new(
                         key.span(),
                         format!(
                             "unknown key `{unknown}`: a launch contract has `block`, `max_block`, `min_blocks`, \
-                             `max_registers`, `dims`, `shared` and `cluster`"
+                             `max_registers`, `dims`, `shared`, `cluster` and `requires`"
                         ),
                     ));
                 }

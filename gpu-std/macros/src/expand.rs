@@ -6,7 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, GenericParam, Ident, Lifetime, LifetimeParam, Type, ext::IdentExt, spanned::Spanned};
 
 use crate::{
-    generic,
+    condition, generic,
     kernel::Kernel,
     param::{Param, text},
 };
@@ -20,7 +20,7 @@ pub(crate) fn expand(kernel: &Kernel) -> TokenStream {
 
     let name = &kernel.function.signature.name;
     let visibility = &kernel.function.visibility;
-    let (written, signature, body) = (kernel.written(), kernel.signature(), kernel.function.body());
+    let (written, signature, body) = (kernel.written(), kernel.signature(), kernel.body());
     let handle = kernel.handle();
     let generics = &kernel.function.signature.generics;
     let is_generic = !generics.params.is_empty();
@@ -106,7 +106,8 @@ impl Kernel {
         self.function.signature.tokens(&generics, inputs)
     }
 
-    /// The function that takes the parameters and the shared arrays, in tuples, and calls `function` with them.
+    /// The function that takes the parameters and the shared arrays, in tuples, and calls `function` with them; and what is required
+    /// of the arguments.
     pub(crate) fn call(&self, function: &TokenStream) -> TokenStream {
         let lifetime = lifetime("'kernel");
         let values: Vec<_> =
@@ -117,7 +118,11 @@ impl Kernel {
             of_kind.map(|(_, value)| value)
         };
         let (param_values, shared_values) = (values_of(false), values_of(true));
+        let unmet =
+            self.contract.requires.as_ref().map(|condition| condition::unmet(condition, &self.params));
         quote! {
+            #unmet
+
             #[inline]
             #[allow(unused_unsafe)]
             unsafe fn call<#lifetime>(
@@ -127,6 +132,15 @@ impl Kernel {
                 // SAFETY: the caller keeps the promises of the kernel, if it asks for any.
                 unsafe { #function(#(#values),*) }
             }
+        }
+    }
+
+    /// The body of the function.
+    fn body(&self) -> TokenStream {
+        let body = self.function.body();
+        match &self.contract.requires {
+            Some(condition) => condition::relying(condition, &body),
+            None => body,
         }
     }
 

@@ -27,13 +27,13 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// Whether the pattern is a name: `x`, `mut x`.
-    pub(crate) fn is_name(&self) -> bool {
+    /// The name that the pattern is: `x`, `mut x`.
+    pub(crate) fn name(&self) -> Option<Ident> {
         let name = |input: ParseStream<'_>| {
             input.parse::<Option<Token![mut]>>()?;
             input.parse::<Ident>()
         };
-        name.parse2(self.pattern.clone()).is_ok()
+        name.parse2(self.pattern.clone()).ok()
     }
 
     /// The argument with a type of the same kind.
@@ -100,7 +100,7 @@ mod tests {
         for name in
             [quote!(x: u32), quote!(mut r#type: &[f32]), quote!(#[allow(unused)] _x: [f32; { N * 2 }])]
         {
-            assert!(matches!(parse(name), Input::Typed(typed) if typed.is_name()));
+            assert!(matches!(parse(name), Input::Typed(typed) if typed.name().is_some()));
         }
     }
 
@@ -114,7 +114,7 @@ mod tests {
             quote!(crate::Pair::<u32, f32> { a, b: c }: crate::Pair<u32, f32>),
             quote!(self::Wrapper(x): Wrapper),
         ] {
-            assert!(matches!(parse(pattern), Input::Typed(typed) if !typed.is_name()));
+            assert!(matches!(parse(pattern), Input::Typed(typed) if !typed.name().is_some()));
         }
     }
 

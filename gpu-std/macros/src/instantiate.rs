@@ -116,6 +116,12 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                     type Params<'kernel> = <#template as ::gpu_std::host::Template>::Params<'kernel>;
                     type Shared<'kernel> = <#template as ::gpu_std::host::Template>::Shared<'kernel>;
 
+                    fn unmet(
+                        args: &::gpu_std::host::PackedArgs,
+                    ) -> ::core::option::Option<&'static ::core::primitive::str> {
+                        <#template as ::gpu_std::host::Template>::unmet(args)
+                    }
+
                     #[inline]
                     unsafe fn call<'kernel>(params: Self::Params<'kernel>, shared: Self::Shared<'kernel>) {
                         // SAFETY: the caller keeps the promises of the kernel, if it asks for any.

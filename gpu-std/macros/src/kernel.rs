@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::{Attribute, Error, Result, ReturnType, Type};
 
 use crate::{
+    condition,
     contract::Contract,
     expand::expand,
     function::{Function, Signature},
@@ -45,8 +46,11 @@ pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<Tok
         mistakes.keep(check_attribute(attribute));
     }
     let Signature { unsafety, inputs, .. } = &function.signature;
-    let params =
+    let params: Vec<_> =
         inputs.iter().filter_map(|input| mistakes.keep(Param::new(input, unsafety.is_some()))).collect();
+    if let Some(condition) = &contract.requires {
+        mistakes.keep(condition::check(condition, &params));
+    }
     match mistakes.0 {
         None => Ok(expand(&Kernel { contract, function, params })),
         Some(error) => Err(error),

@@ -2,6 +2,7 @@
 
 use proc_macro::TokenStream;
 
+mod condition;
 mod constant;
 mod contract;
 mod device_copy;
@@ -51,6 +52,7 @@ mod print;
 /// | `dims = 2` | the launch has extents other than 1 along so many axes at most |
 /// | `shared = 65536` | a block has at most so many bytes of shared memory, arrays whose length the launch gives included |
 /// | `cluster = 2`, `cluster = (2, 2)` | blocks come in clusters of exactly these extents, and grids are whole clusters; needs sm_90 on a GPU |
+/// | `requires = x.len() >= y.len()` | the arguments meet a condition over parameters, their extents and constants |
 ///
 /// Promises that no launch can keep are refused:
 ///

@@ -3,7 +3,8 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Error, GenericArgument, Lifetime, Path, PathArguments, PointerMutability, Result, Type, parse_quote,
+    Error, GenericArgument, Ident, Lifetime, Path, PathArguments, PointerMutability, Result, Type,
+    parse_quote,
 };
 
 use crate::input::{Input, Typed};
@@ -80,7 +81,7 @@ impl Param {
                 "parameters of a kernel cannot depend on `cfg`: they are the same on host and device",
             ));
         }
-        if !input.is_name() {
+        if input.name().is_none() {
             return Err(Error::new_spanned(
                 &input.pattern,
                 "a kernel's parameter is a name: take the value apart in the body",
@@ -91,6 +92,11 @@ impl Param {
         let shared = name.as_ref().is_some_and(|name| SHARED.contains(&name.as_str()));
         let in_block = shared || name.is_some_and(|name| name == "SharedSlice");
         Ok(Self { input: Typed::clone(input), shared, in_block })
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> Option<Ident> {
+        self.input.name()
     }
 
     /// Whether it is a shared array, which launches do not give.

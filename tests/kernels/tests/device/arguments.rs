@@ -1,8 +1,8 @@
 //! Arguments by value and by reference arrive as they were given.
 
-use gpukernel::for_each;
+use gpukernel::{Error, for_each};
 use gpukernel_device_test_kernels::arguments::{
-    Direction, Float4, Mixed, all_largest, broadcast, copy, many, scale4,
+    Direction, Float4, Mixed, all_largest, broadcast, copy, many, required, scale4,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -102,6 +102,22 @@ fn one_slice_as_two_arguments() {
         module.launch(norm, for_each(2), (&x, &x, &mut out))?;
         let found = out.to_vec()?;
         assert!((found[0] - 18_f64.sqrt()).abs() < 1e-15 * 8.0 && found[1] == 0.0, "{found:?}");
+        Ok(())
+    });
+}
+
+#[test]
+fn what_a_kernel_requires_of_its_arguments_is_checked() {
+    on_every_device(|device, module| {
+        let (long, short) = (device.upload(&[2.0, 4.0, 6.0])?, device.upload(&[2.0])?);
+        let mut out = device.zeroed::<f32>(2)?;
+        module.launch(required, for_each(2), (&long, 2, &mut out))?;
+        assert_eq!(out.to_vec()?, [1.0, 2.0]);
+        for (x, step) in [(&short, 2), (&long, 0)] {
+            let error = module.launch(required, for_each(2), (x, step, &mut out)).unwrap_err();
+            assert!(matches!(error, Error::RequirementNotMet { .. }), "{error:?}");
+            assert!(error.to_string().contains("requires `x.len() >= y.len() && step > 0`"), "{error}");
+        }
         Ok(())
     });
 }
