@@ -114,7 +114,7 @@ mod tests {
             quote!(crate::Pair::<u32, f32> { a, b: c }: crate::Pair<u32, f32>),
             quote!(self::Wrapper(x): Wrapper),
         ] {
-            assert!(matches!(parse(pattern), Input::Typed(typed) if !typed.name().is_some()));
+            assert!(matches!(parse(pattern), Input::Typed(typed) if typed.name().is_none()));
         }
     }
 
