@@ -17,6 +17,8 @@
 //!
 //! A binary that uses this crate starts on any machine: the NVIDIA driver is looked for when a GPU is first asked for.
 
+#[cfg(doctest)]
+mod book;
 mod buffer;
 mod cast;
 mod constant;

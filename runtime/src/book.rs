@@ -1,0 +1,24 @@
+//! The pages of the book as documentation, so that their examples are compiled, and run, as tests of this crate: it is the one that
+//! depends on all that they show.
+
+macro_rules! pages {
+    ($($page:ident = $file:literal;)*) => {$(
+        #[doc = include_str!(concat!("../../docs/src/", $file))]
+        mod $page {}
+    )*};
+}
+
+pages! {
+    first_kernel = "first-kernel.md";
+    kernels = "kernels.md";
+    shared_memory = "shared-memory.md";
+    atomics = "atomics.md";
+    warps = "warps.md";
+    block_algorithms = "block-algorithms.md";
+    matrices = "matrices.md";
+    numbers = "numbers.md";
+    random_numbers = "random-numbers.md";
+    panics_and_output = "panics-and-output.md";
+    devices = "devices.md";
+    safety = "safety.md";
+}
