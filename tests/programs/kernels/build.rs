@@ -56,13 +56,13 @@ fn kernel(number: usize, statements: &str) -> String {
             })
         })
         .collect();
-    let folded: String = TYPES
+    let bits: String = TYPES
         .iter()
         .flat_map(|ty| {
             (0..2).map(move |i| match ty {
-                Ty::F32 => format!("        outcome.single(f32_{i});\n"),
-                Ty::F64 => format!("        outcome.double(f64_{i});\n"),
-                _ => format!("        outcome.integer({}_{i} as u64);\n", ty.name()),
+                Ty::F32 => format!("bits_of_single(f32_{i}), "),
+                Ty::F64 => format!("bits_of_double(f64_{i}), "),
+                _ => format!("{}_{i} as u64, ", ty.name()),
             })
         })
         .collect();
@@ -71,7 +71,7 @@ fn kernel(number: usize, statements: &str) -> String {
     format!(
         "#[allow(warnings, clippy::all)]\n\
          mod p{number:02} {{\n    use super::*;\n    \
-         fn outcome({parameters}) -> Outcome {{\n        let mut outcome = Outcome::default();\n{folded}        outcome\n    }}\n\n    \
+         fn outcome({parameters}) -> Outcome {{\n        Outcome([{bits}])\n    }}\n\n    \
          #[inline(always)]\n    pub(super) fn program(input: &Input) -> Outcome {{\n{inputs}{statements}    outcome({all})\n    }}\n}}\n\n\
          /// Random program {number}.\n#[kernel]\npub fn program_{number:02}(inputs: &[Input], outcomes: PerThread<Outcome>) {{\n    \
          for (i, outcome) in outcomes {{\n        *outcome = p{number:02}::program(&inputs[i]);\n    }}\n}}\n\n"

@@ -23,36 +23,18 @@ pub struct Input {
     pub f64s: [f64; 2],
 }
 
-/// What a program computed: all of its variables, folded by type.
+/// What a program computed: each of its variables, two of each type, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, DeviceCopy)]
 #[repr(C)]
-pub struct Outcome {
-    /// Integers and conditions.
-    pub integers: u64,
-    /// The bits of `f32`s.
-    pub singles: u64,
-    /// The bits of `f64`s.
-    pub doubles: u64,
+pub struct Outcome(pub [u64; 18]);
+
+/// The bits of a NaN may differ between devices, as they may between processors (Rust reference, `f32`).
+fn bits_of_single(value: f32) -> u64 {
+    if value.is_nan() { 1 } else { u64::from(value.to_bits()) }
 }
 
-impl Outcome {
-    fn integer(&mut self, value: u64) {
-        fold(&mut self.integers, value);
-    }
-
-    /// The bits of a NaN may differ between devices, as they may between processors (Rust reference, `f32`).
-    fn single(&mut self, value: f32) {
-        fold(&mut self.singles, if value.is_nan() { 1 } else { u64::from(value.to_bits()) });
-    }
-
-    fn double(&mut self, value: f64) {
-        fold(&mut self.doubles, if value.is_nan() { 1 } else { value.to_bits() });
-    }
-}
-
-/// One round of FxHash.
-fn fold(hash: &mut u64, value: u64) {
-    *hash = (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+fn bits_of_double(value: f64) -> u64 {
+    if value.is_nan() { 1 } else { value.to_bits() }
 }
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
