@@ -246,3 +246,17 @@ fn more_constants_than_there_is_memory_for_are_an_error() {
     assert!(error.contains("have 68000 bytes together, and a module has 65536"), "{error}");
     assert!(error.contains("`large_constants::LARGE` (64000)"), "{error}");
 }
+
+/// ptxas loses the sign of `-i16::MIN` behind a negation of 16 bits, so there is none.
+#[test]
+fn short_negations_are_subtractions() {
+    let lib = "
+        #[kernel]
+        pub fn negatives(x: &[i16], y: PerThread<[i64; 2]>) {
+            for (i, y) in y {
+                *y = [i64::from(x[i].wrapping_neg()), i64::from(x[i].wrapping_abs())];
+            }
+        }";
+    let inspected = KernelCrate::written("short_negations", lib).inspect(Options::default());
+    shape(&inspected.kernel("sm_90", "negatives")).has("sub.s16").lacks("neg.s16").lacks("abs.s16");
+}

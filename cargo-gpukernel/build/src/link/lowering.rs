@@ -29,6 +29,7 @@ fn library_function(instruction: Value<'_>) -> Option<&'static str> {
                 _ => None,
             };
         }
+        Opcode::Subtract => return None,
         Opcode::UnsignedToFloat => "uitofp",
         Opcode::SignedToFloat => "sitofp",
         Opcode::FloatToUnsigned => "fptoui",

@@ -29,6 +29,7 @@ mod entries;
 mod internalise;
 mod loops;
 mod lowering;
+mod negation;
 mod optimise;
 mod panics;
 mod prelude;
@@ -200,9 +201,15 @@ pub(crate) fn link(
         optimise::optimise(&module, &machine)?;
         shared::move_to_shared_memory(&module);
         constants::move_to_constant_memory(&module);
+        module.verify()?;
+        eprintln!("VERIFIED1");
+        module.run_passes("function(infer-address-spaces)", &machine)?;
+        module.verify()?;
+        eprintln!("VERIFIED2");
         optimise::optimise_address_spaces(&module, &machine)?;
         panics::record(&context, &module, &kernels, &machine)?;
         loops::branch_back(&module);
+        negation::write_out(&module);
         Ok::<_, LinkError>(())
     })?;
     undefined::check(&module, &kernels, input.libdevice.is_some())?;

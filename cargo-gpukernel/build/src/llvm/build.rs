@@ -41,6 +41,50 @@ impl Drop for Builder<'_> {
 }
 
 impl<'c> Module<'c> {
+    /// Replaces an instruction by PTX that computes the same of these operands. The instruction must not be used again.
+    pub(crate) fn replace_by_ptx(
+        &self,
+        instruction: Value<'c>,
+        ptx: &str,
+        constraints: &str,
+        operands: &[Value<'c>],
+    ) {
+        let llvm = self.context.llvm;
+        let mut operands: Vec<_> = operands.iter().map(|operand| operand.raw).collect();
+        // SAFETY: the assembly has the types of the operands and of the instruction, stands where that stood, and has no effect
+        // besides its result. Nothing uses the instruction any more when it is erased.
+        unsafe {
+            let mut types: Vec<_> = operands.iter().map(|operand| (llvm.LLVMTypeOf)(*operand)).collect();
+            let count = operands.len() as u32;
+            let result = (llvm.LLVMTypeOf)(instruction.raw);
+            let function_type = (llvm.LLVMFunctionType)(result, types.as_mut_ptr(), count, 0);
+            let assembly = (llvm.LLVMGetInlineAsm)(
+                function_type,
+                ptx.as_ptr().cast(),
+                ptx.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                0,
+                0,
+                0,
+                0,
+            );
+            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
+            (llvm.LLVMPositionBuilderBefore)(builder, instruction.raw);
+            let call = (llvm.LLVMBuildCall2)(
+                builder,
+                function_type,
+                assembly,
+                operands.as_mut_ptr(),
+                count,
+                c"".as_ptr(),
+            );
+            (llvm.LLVMDisposeBuilder)(builder);
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, call);
+            (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
+        }
+    }
+
     /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands (a call's arguments) and
     /// gives its type. The instruction and copies of it must not be used again.
     pub(crate) fn replace_by_call(&self, instruction: Value<'c>, name: &str) {

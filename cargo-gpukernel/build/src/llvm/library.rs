@@ -221,6 +221,7 @@ functions! {
     LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;
     LLVMBuildPhi(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMAddIncoming(*mut LLVMValue, *mut *mut LLVMValue, *mut *mut LLVMBasicBlock, c_uint);
+    LLVMGetInlineAsm(*mut LLVMType, *const c_char, usize, *const c_char, usize, c_int, c_int, c_int, c_int) -> *mut LLVMValue;
     LLVMBuildUnreachable(*mut LLVMBuilder) -> *mut LLVMValue;
     LLVMLookupIntrinsicID(*const c_char, usize) -> c_uint;
     LLVMGetIntrinsicDeclaration(*mut LLVMModule, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMValue;

@@ -39,6 +39,7 @@ pub(crate) enum Linkage {
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opcode {
+    Subtract,
     FloatRemainder,
     FloatToUnsigned,
     FloatToSigned,
@@ -291,6 +292,7 @@ impl<'c> Value<'c> {
         let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
         // llvm-c/Core.h, `LLVMOpcode`.
         Some(match number {
+            10 => Opcode::Subtract,
             19 => Opcode::FloatRemainder,
             33 => Opcode::FloatToUnsigned,
             34 => Opcode::FloatToSigned,

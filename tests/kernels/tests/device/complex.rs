@@ -101,11 +101,12 @@ macro_rules! of_type {
 
             #[test]
             fn quotients_of_extremes_are_in_range() {
+                // What cancels is exact only without contraction, which GPUs may use: `None`.
                 check("div", &[
-                    ([c(MAX, MAX), c(MAX, MAX)], [Some(1.0), Some(0.0)]),
-                    ([c(LEAST, LEAST), c(LEAST, LEAST)], [Some(1.0), Some(0.0)]),
+                    ([c(MAX, MAX), c(MAX, MAX)], [Some(1.0), None]),
+                    ([c(LEAST, LEAST), c(LEAST, LEAST)], [Some(1.0), None]),
                     ([c(MAX, 0.0), c(0.0, MAX)], [Some(0.0), Some(-1.0)]),
-                    ([c(1.0, 1.0), c(MAX / 2.0, MAX / 2.0)], [Some(2.0 / MAX), Some(0.0)]),
+                    ([c(1.0, 1.0), c(MAX / 2.0, MAX / 2.0)], [Some(2.0 / MAX), None]),
                     ([c(MAX, LEAST), c(2.0, 0.0)], [Some(MAX / 2.0), None]),
                 ]);
             }

@@ -36,7 +36,7 @@ fn the_image_holds_what_the_build_was_asked_for() {
     assert_eq!(contents.manifest().no_code, None);
     let of_kind = |kind| contents.code().iter().filter(move |code| code.kind() == kind);
     let cubins: Vec<_> = of_kind(CodeKind::Cubin).map(|code| code.arch().to_string()).collect();
-    assert_eq!(cubins, ["sm_80", "sm_90", "sm_100"]);
+    assert_eq!(cubins, ["sm_80", "sm_90"]);
     let ptx: Vec<_> = of_kind(CodeKind::Ptx).map(|code| code.arch().to_string()).collect();
     assert_eq!(ptx, ["sm_80"]);
 }
