@@ -27,28 +27,28 @@ pub(crate) struct Options {
     pub(crate) features: Vec<String>,
     /// Turn on all features
     #[arg(long)]
-    all_features: bool,
+    pub(crate) all_features: bool,
     /// Turn off the default features
     #[arg(long)]
-    no_default_features: bool,
+    pub(crate) no_default_features: bool,
     /// How many jobs run at once
     #[arg(short, long, value_name = "N")]
-    jobs: Option<String>,
+    pub(crate) jobs: Option<String>,
     /// Folder for everything that is generated
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
     /// Fail if Cargo.lock would change
     #[arg(long)]
-    locked: bool,
+    pub(crate) locked: bool,
     /// Do not use the network
     #[arg(long)]
     pub(crate) offline: bool,
     /// Say more (twice: still more)
     #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
-    verbose: u8,
+    pub(crate) verbose: u8,
     /// Say nothing but warnings and errors
     #[arg(short, long)]
-    quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 impl Options {

@@ -242,7 +242,7 @@ fn more_constants_than_there_is_memory_for_are_an_error() {
             }
         }";
     let built = KernelCrate::written("large_constants", lib).try_build(Options::default());
-    let error = built.err().expect("they do not fit").to_string();
+    let error = built.expect_err("they do not fit").to_string();
     assert!(error.contains("have 68000 bytes together, and a module has 65536"), "{error}");
     assert!(error.contains("`large_constants::LARGE` (64000)"), "{error}");
 }
