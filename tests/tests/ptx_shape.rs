@@ -249,7 +249,7 @@ fn more_constants_than_there_is_memory_for_are_an_error() {
 
 /// ptxas loses the sign of `-i16::MIN` behind a negation of 16 bits, so there is none.
 #[test]
-fn short_negations_are_subtractions() {
+fn short_negations_are_computed_in_32_bits() {
     let lib = "
         #[kernel]
         pub fn negatives(x: &[i16], y: PerThread<[i64; 2]>) {
@@ -258,5 +258,9 @@ fn short_negations_are_subtractions() {
             }
         }";
     let inspected = KernelCrate::written("short_negations", lib).inspect(Options::default());
-    shape(&inspected.kernel("sm_90", "negatives")).has("sub.s16").lacks("neg.s16").lacks("abs.s16");
+    shape(&inspected.kernel("sm_90", "negatives"))
+        .has("neg.s32")
+        .lacks("neg.s16")
+        .lacks("sub.s16")
+        .lacks("abs.s16");
 }

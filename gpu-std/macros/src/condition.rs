@@ -5,10 +5,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Error, Result};
 
-use crate::{
-    expand::lifetime,
-    param::{Param, text},
-};
+use crate::{expand::lifetime, param::Param};
 
 /// What a condition may ask of memory, on the host as in the kernel.
 const QUESTIONS: [&str; 5] = ["len", "is_empty", "rows", "columns", "layers"];
@@ -64,7 +61,7 @@ pub(crate) fn unmet(condition: &TokenStream, params: &[Param]) -> TokenStream {
         let (name, ty) = (param.name(), param.with_lifetime(&lasting));
         quote!(let #name = unsafe { ::gpu_std::host::known::<#ty>(&mut reader) };)
     });
-    let condition_text = text(condition.clone());
+    let condition_text = condition.to_string();
     quote! {
         #[allow(unused_variables, unused_mut, clippy::nonminimal_bool)]
         fn unmet(args: &::gpu_std::host::PackedArgs) -> ::core::option::Option<&'static ::core::primitive::str> {

@@ -1,13 +1,16 @@
-//! After the optimiser: negations of 16 bits become subtractions that ptxas gets right.
+//! After the optimiser: negations of 16 bits are computed in 32.
 //!
-//! ptxas takes `neg.s16` for a number that needs no sign extension afterwards. The negative of -32768 is itself, and came out as
-//! 32768 when it was converted to 64 bits (ptxas 13.0 and 13.3 for sm_90; found by comparing random programs with the CPU). nvcc never
-//! emits it, because C computes with `int`. A subtraction from 0 is right, but LLVM would make a negation of it, so it is given as PTX.
+//! ptxas takes the negative of a 16-bit number for one that needs no sign extension. That of -32768 is itself, and came out as 32768
+//! when it was converted to 64 bits (ptxas 13 for sm_90, as `neg.s16` and as `sub.s16` from 0; found by comparing random programs with
+//! the CPU). From the number without its sign, the lower half of the result is the same, and ptxas gets it right. It is given as PTX,
+//! because LLVM would make the short negation of it.
 
 use crate::llvm::{Module, Opcode, Value};
 
-const NEGATE: &str = "sub.s16 $0, 0, $1;";
-const ABSOLUTE: &str = "{ .reg .b16 %negative; sub.s16 %negative, 0, $1; max.s16 $0, $1, %negative; }";
+const NEGATE: &str =
+    "{ .reg .b32 %wide; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; cvt.u16.u32 $0, %wide; }";
+const ABSOLUTE: &str = "{ .reg .b32 %wide; .reg .b16 %negative; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; \
+                        cvt.u16.u32 %negative, %wide; max.s16 $0, $1, %negative; }";
 
 /// Replaces them everywhere in the module.
 pub(super) fn write_out(module: &Module<'_>) {
