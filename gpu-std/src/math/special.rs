@@ -95,7 +95,7 @@ special! {
     /// Bessel's function of the first kind of order 1. Error: as [`j0`].
     j1(x) = __nv_j1f, __nv_j1, libm::j1;
     /// Bessel's function of the first kind of order n; NaN for n < 0. Error: 2.2·10⁻⁶, 5·10⁻¹² absolute for n = 128.
-    jn(x, n: i32) = __nv_jnf, __nv_jn, bessel::jn;
+    jn(x, n: i32) = __gpukernel_jn_f32, __gpukernel_jn_f64, bessel::jn;
     /// Bessel's function of the second kind of order 0; −∞ at 0, NaN below. Error: as [`j0`].
     y0(x) = __nv_y0f, __nv_y0, libm::y0;
     /// Bessel's function of the second kind of order 1; −∞ at 0, NaN below. Error: as [`j0`].

@@ -15,6 +15,7 @@ const HEADER: &str = include_str!("prelude/header.ll");
 
 /// The pieces. None needs another. Those of [`atomics`] are written when they are needed.
 const PIECES: &[&str] = &[
+    include_str!("prelude/special.ll"),
     PANICS,
     include_str!("prelude/print.ll"),
     include_str!("prelude/arch.ll"),
