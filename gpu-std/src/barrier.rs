@@ -77,6 +77,33 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
     (unsafe { phase.after_barrier() }, any)
 }
 
+/// Waits until every thread of the grid is here. All writes before it, to device memory, are seen by all threads after it.
+///
+/// A kernel that calls it is launched so that all its blocks run at once, which limits how many there can be: a launch of more
+/// is an error ([`Error::GridNotResident`] of the runtime). Every thread of the grid must come to the same call: see
+/// [Not enforced](crate#not-enforced).
+///
+/// [`Error::GridNotResident`]: https://docs.rs/gpukernel
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// Each thread adds its number, and all see the whole sum.
+/// #[kernel]
+/// pub fn sum_seen_by_all(sum: &[Atomic<u32>], seen: PerThread<u32>) {
+///     sum[0].fetch_add(global_rank() as u32);
+///     sync_grid();
+///     for (_, seen) in seen {
+///         *seen = sum[0].load();
+///     }
+/// }
+/// ```
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_grid() {
+    operations::grid_barrier();
+}
+
 #[cfg(target_arch = "nvptx64")]
 mod operations {
     use super::Phase;
@@ -86,6 +113,12 @@ mod operations {
         safe fn __gpukernel_barrier_count(vote: u32) -> u32;
         safe fn __gpukernel_barrier_all(vote: u32) -> u32;
         safe fn __gpukernel_barrier_any(vote: u32) -> u32;
+        safe fn __gpukernel_grid_barrier();
+    }
+
+    #[inline(always)]
+    pub(super) fn grid_barrier() {
+        __gpukernel_grid_barrier();
     }
 
     #[inline(always)]
@@ -115,6 +148,11 @@ mod operations {
 
     use super::{Barrier, Phase};
     use crate::host::{Votes, current};
+
+    #[track_caller]
+    pub(super) fn grid_barrier() {
+        current().block.grid_barrier(Location::caller());
+    }
 
     #[track_caller]
     fn votes<P: Phase>(phase: &P, vote: bool) -> Votes {

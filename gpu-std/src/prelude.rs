@@ -16,7 +16,7 @@ pub use crate::{
 pub use crate::{PerBlock, PerThread3d, PerThreadStrided, block_rank, blocks_per_grid};
 pub use crate::{Pipeline, Staged, Staged2d, StagedView, StagedView2d, mma::WarpTiles2d};
 pub use crate::{
-    barrier::{sync_all, sync_any, sync_count},
+    barrier::{sync_all, sync_any, sync_count, sync_grid},
     warp::{
         LaneGroup, WARP_SIZE, active_mask, coalesced, lane_index, lane_mask_eq, lane_mask_ge, lane_mask_gt,
         lane_mask_le, lane_mask_lt, tile, warp, warp_index, warps_per_block,

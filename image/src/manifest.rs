@@ -63,6 +63,8 @@ pub struct Kernel {
     pub elements: Vec<usize>,
     /// What its launches must keep to.
     pub contract: Contract,
+    /// Whether its blocks wait for each other, so that all of them must run at once.
+    pub cooperative: bool,
     /// What it needs on each architecture that was assembled.
     pub resources: BTreeMap<Arch, Resources>,
 }

@@ -452,6 +452,42 @@ pub enum Error {
         /// One that will not come.
         ended: Box<Ended>,
     },
+    /// A thread waits for the whole grid, and another has ended or waits elsewhere: the kernel is wrong, and on a GPU it hangs.
+    #[error(
+        "kernel `{kernel}`: thread {} of block {} waits in {}, but thread {} of block {} {}; all threads of the grid must come to \
+         its barrier",
+        place(&.wait.thread), place(.block), .wait.operation(), place(.other_thread), place(.other_block),
+        .other_wait.as_ref().map_or_else(|| "has ended".to_owned(), |wait| format!("waits in {}", wait.operation()))
+    )]
+    UnmetGridBarrier {
+        /// The kernel.
+        kernel: String,
+        /// The place of the block with a thread that waits.
+        block: Dim3,
+        /// The thread that waits for the grid.
+        wait: Box<BarrierWait>,
+        /// The place of the other thread's block.
+        other_block: Dim3,
+        /// The other thread.
+        other_thread: Dim3,
+        /// Where it waits, if it has not ended.
+        other_wait: Option<Box<BarrierWait>>,
+    },
+    /// The blocks of a kernel wait for each other ([`gpu_std::sync_grid`]), and there are more than can run at once.
+    #[error(
+        "kernel `{kernel}` waits for all blocks of its grid, so that they must run at once: {asked} were asked for, {device} runs \
+         {allowed} of this size; use fewer blocks, with loops over the whole grid (`grid_stride`)"
+    )]
+    GridNotResident {
+        /// The kernel.
+        kernel: String,
+        /// Blocks of the launch.
+        asked: u128,
+        /// Blocks that run at once.
+        allowed: u64,
+        /// The device.
+        device: String,
+    },
     /// The operating system gave no stack for a thread of the CPU device.
     #[error(
         "kernel `{kernel}`: the operating system gives no more stacks for threads that wait at a barrier: {reason}; use smaller \

@@ -126,7 +126,7 @@ impl ForeignModule {
         cuda::ordered(stream, &uses.on_gpu(), || {
             let values = args.iter().map(|arg| arg.bytes.as_ptr().cast::<u8>());
             // SAFETY: the module is loaded, the memory is ordered, and the caller answers for the rest.
-            unsafe { function.launch(stream, shape.grid, shape.block, shared_bytes, values) }
+            unsafe { function.launch(stream, shape.grid, shape.block, shared_bytes, false, values) }
         })
     }
 }

@@ -82,6 +82,8 @@ const PLAIN_SHARED_BYTES: u32 = 48 << 10;
 struct Checked {
     /// Its code, on a GPU.
     function: Option<Function>,
+    /// Whether its blocks wait for each other.
+    cooperative: bool,
 }
 
 impl Module {
@@ -224,7 +226,7 @@ impl Module {
     /// # Errors
     /// If the launch breaks the kernel's contract or a limit of the device, if an argument lies on another device, if the
     /// image does not hold this kernel or is older than the program, or what the driver says. On the CPU also
-    /// [`Error::KernelPanicked`], [`Error::DivergentBarrier`] and [`Error::DivergentWarp`].
+    /// [`Error::KernelPanicked`], [`Error::DivergentBarrier`], [`Error::DivergentWarp`] and [`Error::UnmetGridBarrier`].
     pub fn launch<K: SafeKernel>(
         &self,
         kernel: K,
@@ -312,7 +314,7 @@ impl Module {
             StreamBackend::Cpu => unsafe {
                 // A copy of the pointer: a kernel may set constants of its own module for later launches.
                 let constants = Arc::clone(&inner.constants.read());
-                cpu::launch::<K>(&args, shape, shared.on_host, &constants, &inner.output)
+                cpu::launch::<K>(&args, shape, shared.on_host, &constants, &inner.output, checked.cooperative)
             },
             StreamBackend::Cuda(stream) => {
                 let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
@@ -324,6 +326,15 @@ impl Module {
                 if dynamic_bytes > PLAIN_SHARED_BYTES {
                     function.allow_all_shared(stream.device(), limits.max_shared_bytes_per_block)?;
                 }
+                if checked.cooperative {
+                    let allowed =
+                        function.max_resident_blocks(stream.device(), shape.block, dynamic_bytes)?;
+                    let asked = shape.grid.count();
+                    if asked > allowed.into() {
+                        let (kernel, device) = (K::NAME.to_owned(), inner.device.to_string());
+                        return Err(Error::GridNotResident { kernel, asked, allowed, device });
+                    }
+                }
                 // Constants are not set while this is queued.
                 let _constants = inner.constants.read();
                 let _launching = inner.code.as_ref().and_then(CudaModule::launching);
@@ -331,7 +342,14 @@ impl Module {
                     // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
                     // is the promise of `Kernel` and of the caller; the memory is ordered, and all of it was found above.
                     unsafe {
-                        function.launch(stream, shape.grid, shape.block, dynamic_bytes, args.pointers())
+                        function.launch(
+                            stream,
+                            shape.grid,
+                            shape.block,
+                            dynamic_bytes,
+                            checked.cooperative,
+                            args.pointers(),
+                        )
                     }
                 })
             }
@@ -354,7 +372,7 @@ impl Inner {
     fn check_first<K: Kernel>(&self, args: &PackedArgs) -> Result<Checked> {
         // Builds without device code may have no list of kernels either.
         if self.manifest.no_code.is_some() {
-            return Ok(Checked { function: None });
+            return Ok(Checked { function: None, cooperative: false });
         }
         let missing = || self.no_such_kernel(K::NAME);
         let kernel = self.manifest.kernel(K::NAME).ok_or_else(missing)?;
@@ -365,7 +383,7 @@ impl Inner {
             None => None,
             Some(code) => Some(code.function(&kernel.symbol)?.ok_or_else(missing)?),
         };
-        Ok(Checked { function })
+        Ok(Checked { function, cooperative: kernel.cooperative })
     }
 
     fn no_such_kernel(&self, kernel: &str) -> Error {

@@ -144,6 +144,7 @@ fn image(change: impl FnOnce(&mut Kernel)) -> Image {
         parameters: vec![parameter(4), parameter(8), parameter(8)],
         elements: vec![4],
         contract: Contract { dims: Some(1), ..Contract::default() },
+        cooperative: false,
         resources: [(Arch::new(7, 5), Resources::default())].into(),
     };
     change(&mut kernel);

@@ -119,3 +119,22 @@ fn barriers_that_count_are_one_instruction() {
         assert_eq!((count(&ptx, instruction), count(&ptx, "bar.")), (1, 1), "{ptx}");
     }
 }
+
+#[test]
+fn kernels_that_wait_for_the_grid_are_marked() {
+    let lib = "
+        #[inline(never)]
+        fn waits() { sync_grid(); }
+
+        #[kernel]
+        pub fn cooperative(out: PerThread<u32>) { waits(); for (i, out) in out { *out = i as u32; } }
+
+        #[kernel]
+        pub fn alone(out: PerThread<u32>) { sync(()); for (i, out) in out { *out = i as u32; } }
+    ";
+    let inspected = KernelCrate::written("grid_barrier", lib).inspect(Options::default());
+    let ptx = inspected.kernel("sm_75", "cooperative");
+    assert_eq!((count(&ptx, "bar.sync"), count(&ptx, "atom.add.release.gpu.global.u32")), (2, 1), "{ptx}");
+    Shape { text: &ptx }.has("ld.acquire.gpu.global.b32").has("%envreg1").has("%envreg2");
+    Shape { text: &inspected.kernel("sm_75", "alone") }.lacks("envreg").lacks("atom");
+}

@@ -45,6 +45,9 @@ pub trait BlockOps {
     /// An executor that finds all threads at equal barriers knows that shared arrays are in the same phase for all of them.
     fn barrier(&self, barrier: Barrier, vote: bool) -> Votes;
 
+    /// Suspends the calling thread until all threads of the grid are here.
+    fn grid_barrier(&self, place: &'static Location<'static>);
+
     /// Suspends the calling thread until all threads of its warp that the meeting names and that still run are at an equal one.
     /// Then `read` is called once, with what each of them gave; `value` has as many bytes as the meeting says.
     fn meet(&self, meeting: Meeting, value: &[u8], read: &mut dyn FnMut(&Met<'_>));

@@ -67,6 +67,10 @@ impl<F: Fn()> BlockOps for BarrierOnly<F> {
         Votes::default()
     }
 
+    fn grid_barrier(&self, _: &'static Location<'static>) {
+        panic!("this executor runs one block at a time");
+    }
+
     fn meet(&self, _: Meeting, _: &[u8], _: &mut dyn FnMut(&Met<'_>)) {
         panic!("this executor has no warps");
     }

@@ -14,7 +14,7 @@ use gpu_std::{
 
 use super::{
     check::{BlockCheck, LaunchCheck},
-    meet::{self, Exchange, Stuck},
+    meet::{self, Exchange, Next, Stuck},
     panic::{self, Panic, Unwound},
     stacks::{self, Lease},
     storage::SharedStorage,
@@ -25,11 +25,51 @@ use crate::error::{BarrierWait, Ended, Race};
 /// Why a block did not run to its end.
 #[derive(Debug)]
 pub(super) enum Failure {
-    Panicked { block: Dim3, thread: Dim3, panic: Panic },
-    Divergent { block: Dim3, first: BarrierWait, second: BarrierWait },
-    EndedBeforeBarrier { block: Dim3, waiting: BarrierWait, ended: Ended },
+    Panicked {
+        block: Dim3,
+        thread: Dim3,
+        panic: Panic,
+    },
+    Divergent {
+        block: Dim3,
+        first: BarrierWait,
+        second: BarrierWait,
+    },
+    EndedBeforeBarrier {
+        block: Dim3,
+        waiting: BarrierWait,
+        ended: Ended,
+    },
     Raced(Box<Race>),
+    /// Some threads wait for the whole grid, and one has ended or waits elsewhere.
+    UnmetGrid(Box<Unmet>),
+    /// Threads wait for blocks that do not run.
+    NotResident,
     NoStack(std::io::Error),
+}
+
+/// A thread that waits for the whole grid, and one that has ended or waits elsewhere.
+#[derive(Debug)]
+pub(super) struct Unmet {
+    pub(super) waiting: GridWait,
+    pub(super) block: Dim3,
+    pub(super) thread: Dim3,
+    pub(super) elsewhere: Option<BarrierWait>,
+}
+
+/// A thread that waits for the whole grid.
+#[derive(Clone, Debug)]
+pub(super) struct GridWait {
+    pub(super) block: Dim3,
+    pub(super) wait: BarrierWait,
+}
+
+/// How far a block has come.
+#[derive(Clone, Debug)]
+pub(super) enum State {
+    Done,
+    /// All its threads wait for the other blocks.
+    AtGrid(GridWait),
 }
 
 /// What a worker keeps from block to block.
@@ -46,7 +86,7 @@ pub(super) struct Worker {
 }
 
 /// What the coroutines of a block share.
-struct Block<'a> {
+pub(super) struct Block<'a> {
     args: &'a PackedArgs,
     /// What kernel code sees as its place. One for all threads of the block: its thread index is changed between threads,
     /// which is all that changes.
@@ -70,7 +110,24 @@ impl Worker {
         self.stacks = Lease::default();
     }
 
-    /// Runs the block `index` of a grid of at least one thread.
+    /// Takes the stacks that its blocks need out of what another lease holds.
+    pub(super) fn borrow_stacks(&mut self) {
+        self.stacks = Lease::of_another();
+    }
+
+    /// What a block of this worker is like.
+    pub(super) fn context<'b>(&self, ops: &'b Ops, index: Dim3, dim: Dim3, grid: Dim3) -> ThreadContext<'b> {
+        ThreadContext {
+            thread_index: ORIGIN,
+            block_index: index,
+            block_dim: dim,
+            grid_dim: grid,
+            shared: self.shared.start(),
+            block: ops,
+        }
+    }
+
+    /// Runs the block `index` of a grid of at least one thread, whose blocks do not run at once.
     ///
     /// # Safety
     /// As [`Kernel::run_thread`], for each thread of the block; and [`prepare`](Self::prepare) was called for the kernel.
@@ -83,41 +140,41 @@ impl Worker {
         check: Option<&LaunchCheck>,
     ) -> Result<(), Failure> {
         let ops = Ops::new(check.map(|check| BlockCheck::new(check, index, dim)));
-        let mut context = ThreadContext {
-            thread_index: ORIGIN,
-            block_index: index,
-            block_dim: dim,
-            grid_dim: grid,
-            shared: self.shared.start(),
-            block: &ops,
-        };
-        let context = &raw mut context;
-        // SAFETY: the context is a live variable. From here on it is used through this pointer only.
-        ops.thread_index.set(unsafe { &raw mut (*context).thread_index });
-        let block = Block { args, context, ops: &ops, starting: Cell::new(true) };
-        // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
-        let _current = Current { before: unsafe { set_current(context) } };
+        let mut context = self.context(&ops, index, dim, grid);
+        // SAFETY: the context is a live variable, used through this pointer only from here on.
+        let block = unsafe { Block::new(args, &raw mut context, &ops) };
         // SAFETY: as the caller promises; the block is alive until no coroutine is left.
-        let result = unsafe { self.run::<K>(&block) };
-        if let Err(failure) = &result {
-            if cfg!(panic = "abort") && !self.waiting.is_empty() {
-                // They cannot be unwound, and their stacks cannot be given up as they are: what lies there may be lent to others,
-                // who rely on its destructors (`std::thread::scope`). As everywhere in such a program, this ends it.
-                panic!(
-                    "{}: {failure:?}, and with `panic = \"abort\"` its other threads cannot be ended",
-                    K::NAME
-                );
-            }
-            // A thread that catches its unwinding ends as if nothing were, and its coroutine would start the next.
-            block.starting.set(false);
-            self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
+        let mut state = unsafe { self.begin::<K>(&block) };
+        while let Ok(State::AtGrid(_)) = state {
+            // One block waits for no other.
+            state = if grid.count() == 1 { self.go_on(&block) } else { Err(Failure::NotResident) };
         }
-        result
+        state.map(|_| ()).inspect_err(|failure| self.give_up::<K>(&block, failure))
     }
 
+    /// Ends the threads of a block that wait, because of a failure there or elsewhere.
+    pub(super) fn give_up<K: Kernel>(&mut self, block: &Block<'_>, failure: &Failure) {
+        if cfg!(panic = "abort") && !self.waiting.is_empty() {
+            // They cannot be unwound, and their stacks cannot be given up as they are: what lies there may be lent to others,
+            // who rely on its destructors (`std::thread::scope`). As everywhere in such a program, this ends it.
+            panic!(
+                "{}: {failure:?}, and with `panic = \"abort\"` its other threads cannot be ended",
+                K::NAME
+            );
+        }
+        let _current = block.enter();
+        // A thread that catches its unwinding ends as if nothing were, and its coroutine would start the next.
+        block.starting.set(false);
+        self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
+    }
+
+    /// Starts the threads of a block, and runs them until they have ended or wait for other blocks.
+    ///
     /// # Safety
-    /// As [`run_block`](Self::run_block). If it fails, coroutines that use the block may be left waiting.
-    unsafe fn run<K: Kernel>(&mut self, block: &Block<'_>) -> Result<(), Failure> {
+    /// As [`run_block`](Self::run_block). The block outlives the coroutines, of which there are none when its state is
+    /// [`State::Done`] or it was given up.
+    pub(super) unsafe fn begin<K: Kernel>(&mut self, block: &Block<'_>) -> Result<State, Failure> {
+        let _current = block.enter();
         let first_stack =
             self.first_stack.take().map_or_else(stacks::new_stack, Ok).map_err(Failure::NoStack)?;
         // SAFETY: as the caller promises.
@@ -127,7 +184,7 @@ impl Worker {
                 self.first_stack = Some(coroutine.into_stack());
                 // There are more only if a thread ended by `exit`, and its coroutine with it.
                 if !block.starting.get() {
-                    return Ok(());
+                    return Ok(State::Done);
                 }
             }
             CoroutineResult::Yield(wait) => {
@@ -148,36 +205,76 @@ impl Worker {
                 }
             }
         }
+        self.settle(block)
+    }
 
-        // All threads wait or have ended: from one release to the next.
+    /// Lets a block go on whose threads waited for other blocks.
+    pub(super) fn go_on(&mut self, block: &Block<'_>) -> Result<State, Failure> {
+        let _current = block.enter();
+        for thread in &mut self.waiting {
+            thread.answer = Answer::Grid;
+        }
+        self.resume_answered(block)?;
+        self.settle(block)
+    }
+
+    /// All threads wait or have ended: from one release to the next.
+    fn settle(&mut self, block: &Block<'_>) -> Result<State, Failure> {
         while !self.waiting.is_empty() {
             block.check_all_came(&self.waiting)?;
-            meet::release(&mut self.waiting, &mut self.exchange).map_err(|Stuck { first, second }| {
-                Failure::Divergent { block: block.index(), first, second }
-            })?;
+            let next =
+                meet::release(&mut self.waiting, &mut self.exchange).map_err(|Stuck { first, second }| {
+                    Failure::Divergent { block: block.index(), first, second }
+                })?;
+            if let Next::Grid = next {
+                return self.at_grid(block);
+            }
             if let Some(check) = &block.ops.check {
                 check.released(&self.waiting);
             }
-            mem::swap(&mut self.waiting, &mut self.resumed);
-            // Taken out one by one, so that those after one that fails stay in the list.
-            self.resumed.reverse();
-            while let Some(mut thread) = self.resumed.pop() {
-                if matches!(thread.answer, Answer::NotYet) {
-                    self.waiting.push(thread);
-                    continue;
+            self.resume_answered(block)?;
+        }
+        Ok(State::Done)
+    }
+
+    /// All threads that have not ended wait for other blocks. None may have.
+    fn at_grid(&self, block: &Block<'_>) -> Result<State, Failure> {
+        let first = &self.waiting[0];
+        let wait = GridWait { block: block.index(), wait: first.wait.of(first.thread) };
+        let ended = self.waiting.iter().zip(0..).find(|(thread, rank)| thread.rank != *rank);
+        let rank = ended.map_or(self.waiting.len() as u32, |(_, rank)| rank);
+        // SAFETY: as in `advance`.
+        let dim = unsafe { (*block.context).block_dim };
+        if u128::from(rank) == dim.count() {
+            return Ok(State::AtGrid(wait));
+        }
+        let (x, y) = (rank % dim.x, rank / dim.x % dim.y);
+        let thread = Dim3::new(x, y, rank / dim.x / dim.y);
+        let unmet = Unmet { waiting: wait, block: block.index(), thread, elsewhere: None };
+        Err(Failure::UnmetGrid(Box::new(unmet)))
+    }
+
+    /// Lets the threads go on that have an answer.
+    fn resume_answered(&mut self, block: &Block<'_>) -> Result<(), Failure> {
+        mem::swap(&mut self.waiting, &mut self.resumed);
+        // Taken out one by one, so that those after one that fails stay in the list.
+        self.resumed.reverse();
+        while let Some(mut thread) = self.resumed.pop() {
+            if matches!(thread.answer, Answer::NotYet) {
+                self.waiting.push(thread);
+                continue;
+            }
+            block.ops.answer.set(thread.answer);
+            match block.resume(&mut thread.coroutine)? {
+                CoroutineResult::Yield(wait) => {
+                    self.waiting.push(Waiting { wait, answer: Answer::NotYet, ..thread });
                 }
-                block.ops.answer.set(thread.answer);
-                match block.resume(&mut thread.coroutine)? {
-                    CoroutineResult::Yield(wait) => {
-                        self.waiting.push(Waiting { wait, answer: Answer::NotYet, ..thread });
-                    }
-                    CoroutineResult::Return(()) => {
-                        let stack = thread.coroutine.into_stack();
-                        if self.first_stack.is_none() {
-                            self.first_stack = Some(stack);
-                        } else {
-                            self.stacks.put(stack);
-                        }
+                CoroutineResult::Return(()) => {
+                    let stack = thread.coroutine.into_stack();
+                    if self.first_stack.is_none() {
+                        self.first_stack = Some(stack);
+                    } else {
+                        self.stacks.put(stack);
                     }
                 }
             }
@@ -186,7 +283,23 @@ impl Worker {
     }
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    /// The block of this context, none of whose threads has been started.
+    ///
+    /// # Safety
+    /// The context is alive and used by nobody else as long as the block.
+    pub(super) unsafe fn new(args: &'a PackedArgs, context: *mut ThreadContext<'a>, ops: &'a Ops) -> Self {
+        // SAFETY: as the caller promises.
+        ops.thread_index.set(unsafe { &raw mut (*context).thread_index });
+        Self { args, context, ops, starting: Cell::new(true) }
+    }
+
+    /// Makes its context the current one, until what this returns is dropped.
+    fn enter(&self) -> Current {
+        // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
+        Current { before: unsafe { set_current(self.context) } }
+    }
+
     /// A coroutine that runs the thread of the context, and then threads until none is left to start.
     ///
     /// # Safety
@@ -270,7 +383,7 @@ impl Block<'_> {
         }
     }
 
-    fn index(&self) -> Dim3 {
+    pub(super) fn index(&self) -> Dim3 {
         // SAFETY: as in `advance`.
         unsafe { (*self.context).block_index }
     }

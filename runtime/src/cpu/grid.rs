@@ -9,8 +9,9 @@ use gpu_std::{
 use rayon::prelude::*;
 
 use super::{
-    block::{Failure, Worker},
+    block::{Failure, Unmet, Worker},
     check::{self, LaunchCheck},
+    resident,
 };
 use crate::{Error, Result, launch::Checked, output::Output};
 
@@ -21,7 +22,7 @@ const PIECE_THREADS: u64 = 512;
 /// So many pieces per thread of the machine at least, so that blocks of unequal length even out.
 const PIECES_PER_THREAD: u64 = 32;
 
-/// Runs a kernel, and returns when it is done.
+/// Runs a kernel, and returns when it is done. `cooperative` says whether its blocks wait for each other.
 ///
 /// # Safety
 /// The arguments are those of the kernel, the memory they point to is there and lent to this launch. `shared` is the layout of
@@ -32,10 +33,21 @@ pub(crate) unsafe fn launch<K: Kernel>(
     shared: Layout,
     constants: &ConstantTable,
     output: &Output,
+    cooperative: bool,
 ) -> Result<()> {
     let check = check::is_wanted().then(LaunchCheck::default);
     let launch = Launch { args, shape, shared, constants, check };
     let blocks = count(shape.grid);
+    let error = |failure| error(K::NAME, failure, blocks, count(shape.block));
+    // A single block waits for nobody.
+    if cooperative && blocks > 1 {
+        if blocks > resident::max_blocks(count(shape.block)) {
+            return Err(error(Failure::NotResident));
+        }
+        // SAFETY: as the caller promises.
+        let result = unsafe { resident::run::<K>(&launch, output) }.map_err(error);
+        return result.and(output.flush());
+    }
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
     let pieces = blocks.div_ceil(piece);
     let run = |index: u64| {
@@ -50,14 +62,14 @@ pub(crate) unsafe fn launch<K: Kernel>(
         (0..pieces).into_par_iter().try_for_each(run)
     };
     let written = output.flush();
-    result.map_err(|failure| error(K::NAME, failure)).and(written)
+    result.map_err(error).and(written)
 }
 
 /// What all blocks of a launch share.
-struct Launch<'a> {
-    args: &'a PackedArgs,
-    shape: Checked,
-    shared: Layout,
+pub(super) struct Launch<'a> {
+    pub(super) args: &'a PackedArgs,
+    pub(super) shape: Checked,
+    pub(super) shared: Layout,
     check: Option<LaunchCheck>,
     constants: &'a ConstantTable,
 }
@@ -101,13 +113,13 @@ fn piece_blocks(blocks: u64, block_threads: u64, machine_threads: u64) -> u64 {
     PIECE_THREADS.div_ceil(block_threads).min(even).max(1)
 }
 
-fn count(of: Dim3) -> u64 {
+pub(super) fn count(of: Dim3) -> u64 {
     // A checked grid has at most 2^31 x 2^16 x 2^16 blocks.
     u64::from(of.x) * u64::from(of.y) * u64::from(of.z)
 }
 
 /// The place of the block with this number, x fastest.
-fn index_of(number: u64, grid: Dim3) -> Dim3 {
+pub(super) fn index_of(number: u64, grid: Dim3) -> Dim3 {
     let (x, y) = (u64::from(grid.x), u64::from(grid.y));
     Dim3::new((number % x) as u32, (number / x % y) as u32, (number / x / y) as u32)
 }
@@ -126,7 +138,7 @@ fn next(index: Dim3, grid: Dim3) -> Dim3 {
     }
 }
 
-fn error(kernel: &str, failure: Failure) -> Error {
+fn error(kernel: &str, failure: Failure, blocks: u64, block_threads: u64) -> Error {
     let kernel = kernel.to_owned();
     match failure {
         Failure::Panicked { block, thread, panic } => {
@@ -144,6 +156,23 @@ fn error(kernel: &str, failure: Failure) -> Error {
             Error::EndedBeforeBarrier { kernel, block, waiting: Box::new(waiting), ended: Box::new(ended) }
         }
         Failure::Raced(race) => Error::Race { kernel, race },
+        Failure::UnmetGrid(unmet) => {
+            let Unmet { waiting, block, thread, elsewhere } = *unmet;
+            Error::UnmetGridBarrier {
+                kernel,
+                block: waiting.block,
+                wait: Box::new(waiting.wait),
+                other_block: block,
+                other_thread: thread,
+                other_wait: elsewhere.map(Box::new),
+            }
+        }
+        Failure::NotResident => Error::GridNotResident {
+            kernel,
+            asked: blocks.into(),
+            allowed: resident::max_blocks(block_threads),
+            device: "the CPU".to_owned(),
+        },
         Failure::NoStack(reason) => Error::NoStack { kernel, reason: reason.to_string() },
     }
 }

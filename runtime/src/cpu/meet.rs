@@ -49,16 +49,23 @@ impl Waits for Waiting {
     }
 }
 
-/// Gives an answer to at least one of the threads, which are all of the block that have not ended, by rank.
-///
-/// Before the next call each that has an answer goes on.
+/// What becomes of the threads of a block that all wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// At least one has an answer and goes on, before this is asked again.
+    Some,
+    /// They wait for the other blocks, all at one place.
+    Grid,
+}
+
+/// Gives answers to threads, which are all of the block that have not ended, by rank.
 ///
 /// # Errors
 /// If none can go on.
-pub(super) fn release<W: Waits>(waiting: &mut [W], exchange: &mut Exchange) -> Result<(), Stuck> {
+pub(super) fn release<W: Waits>(waiting: &mut [W], exchange: &mut Exchange) -> Result<Next, Stuck> {
     let Some(votes) = same_barrier(waiting) else { return release_warps(waiting, exchange) };
     waiting.iter_mut().for_each(|thread| thread.answer(Answer::Votes(votes)));
-    Ok(())
+    Ok(Next::Some)
 }
 
 /// The votes, if all wait at the same barrier.
@@ -81,20 +88,29 @@ fn same_barrier<W: Waits>(waiting: &[W]) -> Option<Votes> {
 }
 
 #[cold]
-fn release_warps<W: Waits>(waiting: &mut [W], exchange: &mut Exchange) -> Result<(), Stuck> {
+fn release_warps<W: Waits>(waiting: &mut [W], exchange: &mut Exchange) -> Result<Next, Stuck> {
+    if all_at_grid(waiting) {
+        return Ok(Next::Grid);
+    }
     exchange.make_room(waiting);
     let mut any = false;
     for warp in warps(waiting) {
         any |= release_meetings(warp, exchange);
     }
     if any {
-        return Ok(());
+        return Ok(Next::Some);
     }
     // Only now: a lane that is on its way may still come to where others converge.
     for warp in warps(waiting) {
         any |= release_converged(warp);
     }
-    if any { Ok(()) } else { Err(find_stuck(waiting)) }
+    if any { Ok(Next::Some) } else { Err(find_stuck(waiting)) }
+}
+
+/// Whether all wait at one barrier of the grid.
+fn all_at_grid<W: Waits>(waiting: &[W]) -> bool {
+    let Some(Wait::Grid(first)) = waiting.first().map(Waits::wait) else { return false };
+    waiting.iter().all(|thread| matches!(thread.wait(), Wait::Grid(place) if place == first))
 }
 
 /// The threads of each warp.

@@ -6,6 +6,7 @@ mod device;
 mod grid;
 mod meet;
 mod panic;
+mod resident;
 mod stacks;
 mod storage;
 mod wait;

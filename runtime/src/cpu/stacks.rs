@@ -15,7 +15,7 @@ use corosensei::stack::DefaultStack;
 const STACK_BYTES: usize = 256 << 10;
 
 /// How many stacks there may be, except that one block always gets all it needs.
-const MAX_STACKS: usize = 16 << 10;
+pub(super) const MAX_STACKS: usize = 16 << 10;
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { free: Vec::new(), lent: 0 });
 static GIVEN_BACK: Condvar = Condvar::new();
@@ -36,13 +36,20 @@ pub(super) fn new_stack() -> io::Result<DefaultStack> {
 pub(super) struct Lease {
     lent: usize,
     idle: Vec<DefaultStack>,
+    /// Whether the right is another lease's.
+    of_another: bool,
 }
 
 impl Lease {
+    /// Stacks to which another lease has the right, and which end before it does.
+    pub(super) fn of_another() -> Self {
+        Self { lent: 0, idle: Vec::new(), of_another: true }
+    }
+
     /// Makes this a lease of at least `count` stacks. Waits until other leases end, if they have too many; must not be
     /// called with stacks of this lease in use, or two that wait for each other would never end.
     pub(super) fn extend_to(&mut self, count: usize) {
-        if self.lent >= count {
+        if self.lent >= count || self.of_another {
             return;
         }
         self.give_back();

@@ -21,6 +21,8 @@ pub(super) enum Wait {
     Barrier { barrier: Barrier, vote: bool },
     /// Some lanes of its warp, to which it gives the bytes that lie there until it goes on.
     Meeting { meeting: Meeting, value: *const u8 },
+    /// All threads of the grid.
+    Grid(&'static Location<'static>),
     /// That all lanes of its warp wait.
     Converge(&'static Location<'static>),
 }
@@ -36,6 +38,8 @@ pub(super) enum Answer {
     Met { lanes: u32, values: *const u8 },
     /// The lanes at the same place.
     Lanes(u32),
+    /// That all threads of the grid are there.
+    Grid,
 }
 
 /// A thread that waits.
@@ -54,6 +58,7 @@ impl Wait {
         let (operation, lanes, place) = match self {
             Self::Barrier { barrier, .. } => ("the barrier of the block", None, barrier.place),
             Self::Meeting { meeting, .. } => (meeting.operation, Some(meeting.lanes), meeting.place),
+            Self::Grid(place) => ("the barrier of the grid", None, place),
             Self::Converge(place) => ("`coalesced`", None, place),
         };
         BarrierWait { thread, operation, lanes, place }
@@ -111,6 +116,13 @@ impl BlockOps for Ops<'_> {
     fn barrier(&self, barrier: Barrier, vote: bool) -> Votes {
         match self.wait(Wait::Barrier { barrier, vote }) {
             Answer::Votes(votes) => votes,
+            other => wrong_answer(other),
+        }
+    }
+
+    fn grid_barrier(&self, place: &'static Location<'static>) {
+        match self.wait(Wait::Grid(place)) {
+            Answer::Grid => {}
             other => wrong_answer(other),
         }
     }

@@ -194,7 +194,30 @@ impl Function {
         self.allow_shared(device, u32::try_from(left).unwrap_or(u32::MAX))
     }
 
-    /// Queues a launch.
+    /// How many blocks of this size the device runs at once, all multiprocessors together.
+    pub(crate) fn max_resident_blocks(
+        self,
+        device: &CudaDevice,
+        block: Dim3,
+        shared_bytes: u32,
+    ) -> Result<u64> {
+        device.bind()?;
+        let threads = c_int::try_from(block.count()).unwrap_or(c_int::MAX);
+        let mut blocks: c_int = 0;
+        // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
+        let result = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                self.raw,
+                threads,
+                shared_bytes as usize,
+            )
+        };
+        device.check("cuOccupancyMaxActiveBlocksPerMultiprocessor", result)?;
+        Ok(u64::try_from(blocks).unwrap_or(0) * u64::from(device.limits().multiprocessors))
+    }
+
+    /// Queues a launch, `cooperative` if its blocks wait for each other.
     ///
     /// # Safety
     /// The module is loaded. There is one pointer per parameter of the kernel, to a value of its size and alignment. What the
@@ -205,14 +228,35 @@ impl Function {
         grid: Dim3,
         block: Dim3,
         shared_bytes: u32,
+        cooperative: bool,
         parameters: impl Iterator<Item = *const u8>,
     ) -> Result<()> {
         // The driver only reads, but its type says otherwise.
         let mut parameters: Vec<*mut c_void> = parameters.map(|value| value.cast_mut().cast()).collect();
-        // SAFETY: as the caller promises; the driver copies the values before it returns.
+        let parameters = parameters.as_mut_ptr();
+        let (raw, stream_raw) = (self.raw, stream.raw());
+        if cooperative {
+            // SAFETY: as the caller promises; the driver copies the values before it returns.
+            let result = unsafe {
+                sys::cuLaunchCooperativeKernel(
+                    raw,
+                    grid.x,
+                    grid.y,
+                    grid.z,
+                    block.x,
+                    block.y,
+                    block.z,
+                    shared_bytes,
+                    stream_raw,
+                    parameters,
+                )
+            };
+            return stream.device().check("cuLaunchCooperativeKernel", result);
+        }
+        // SAFETY: as above.
         let result = unsafe {
             sys::cuLaunchKernel(
-                self.raw,
+                raw,
                 grid.x,
                 grid.y,
                 grid.z,
@@ -220,8 +264,8 @@ impl Function {
                 block.y,
                 block.z,
                 shared_bytes,
-                stream.raw(),
-                parameters.as_mut_ptr(),
+                stream_raw,
+                parameters,
                 ptr::null_mut(),
             )
         };

@@ -7,8 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gpukernel_image::{Contract, Kernel, Parameter};
 
-use super::LinkError;
+use super::{LinkError, call_graph};
 use crate::llvm::{Linkage, Module, Value};
+
+/// What `gpu_std::sync_grid` calls.
+const GRID_BARRIER: &str = "__gpukernel_grid_barrier";
 
 const META_SECTION: &str = ".gpukernel.meta";
 
@@ -25,6 +28,8 @@ pub(super) struct Entry<'c> {
     pub(super) contract: Contract,
     /// The sizes of the elements of its memory.
     elements: Vec<usize>,
+    /// Whether it reaches the barrier of the grid.
+    pub(super) cooperative: bool,
 }
 
 impl Entry<'_> {
@@ -39,6 +44,7 @@ impl Entry<'_> {
             symbol: self.symbol,
             contract: self.contract,
             elements: self.elements,
+            cooperative: self.cooperative,
             resources: BTreeMap::new(),
         }
     }
@@ -86,6 +92,16 @@ pub(super) fn find_and_mark<'c>(module: &Module<'c>) -> Result<Vec<Entry<'c>>, L
     Ok(entries)
 }
 
+/// Finds the kernels whose blocks wait for each other, before the barrier is inlined.
+pub(super) fn find_cooperative<'c>(module: &Module<'c>, entries: &mut [Entry<'c>]) {
+    // Most modules have none.
+    let Some(barrier) = module.function(GRID_BARRIER) else { return };
+    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function));
+    for &index in reached.get(&barrier).into_iter().flatten() {
+        entries[index].cooperative = true;
+    }
+}
+
 /// The static's initialiser is a struct of the pointer, then bytes; padding behind them is undefined.
 fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
     let mut function = None;
@@ -116,6 +132,7 @@ fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
             cluster: given(words[8]).map(|x| [x, words[9], words[10]]),
         },
         elements: numbers(elements).into_iter().map(|size| size as usize).filter(|size| *size > 0).collect(),
+        cooperative: false,
     })
 }
 

@@ -178,7 +178,7 @@ pub(crate) fn link(
     let mut formatters = panics::Formatters::default();
     let kernels = timings.step("link libraries", || {
         constants = constants::find_and_name(&module)?;
-        let kernels = entries::find_and_mark(&module)?;
+        let mut kernels = entries::find_and_mark(&module)?;
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
         collect::add_needed(&context, &module, &input.sysroot)?;
@@ -188,6 +188,7 @@ pub(crate) fn link(
         if input.contraction {
             contraction::allow(&module);
         }
+        entries::find_cooperative(&module, &mut kernels);
         prelude::link(&context, &module, input.libdevice.as_deref())?;
         arch::release_available(&module, input.lowest);
         collect::forget_processors(&module);

@@ -7,6 +7,7 @@ pub mod collective;
 pub mod complex;
 pub mod constants;
 pub mod generics;
+pub mod grids;
 pub mod half;
 pub mod indices;
 pub mod libraries;

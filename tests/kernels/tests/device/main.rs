@@ -8,6 +8,7 @@ mod constants;
 mod errors;
 mod foreign;
 mod generics;
+mod grids;
 mod half;
 mod images;
 mod indices;
