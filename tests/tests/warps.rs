@@ -123,7 +123,6 @@ fn barriers_that_count_are_one_instruction() {
 #[test]
 fn kernels_that_wait_for_the_grid_are_marked() {
     let lib = "
-        #[inline(never)]
         fn waits() { sync_grid(); }
 
         #[kernel]

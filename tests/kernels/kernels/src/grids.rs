@@ -87,9 +87,11 @@ pub fn a_block_ends_before(which: u32) {
 /// Blocks come to different barriers.
 #[kernel]
 pub fn different_barriers() {
-    if block_index().x == 1 {
+    let is_second = block_index().x == 1;
+    if is_second {
         sync_grid();
-    } else {
+    }
+    if !is_second {
         sync_grid();
     }
 }

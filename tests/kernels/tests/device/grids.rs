@@ -155,7 +155,7 @@ fn different_barriers_of_the_grid_are_an_error() {
     on_the_cpu(|_, module| {
         let error = module.launch(different_barriers, Grid::new(3, 2), ()).unwrap_err();
         let Error::UnmetGridBarrier { wait, other_wait: Some(other), .. } = &error else { panic!("{error}") };
-        assert_eq!(wait.place.line().abs_diff(other.place.line()), 2, "{error}");
+        assert_eq!(wait.place.line().abs_diff(other.place.line()), 3, "{error}");
         Ok(())
     });
 }
