@@ -71,7 +71,7 @@ pub(super) struct Launch<'a> {
     pub(super) shape: Checked,
     pub(super) shared: Layout,
     check: Option<LaunchCheck>,
-    constants: &'a ConstantTable,
+    pub(super) constants: &'a ConstantTable,
 }
 
 // SAFETY: the raw pointers among the arguments are to memory that is lent to the launch for all of its threads; that they use

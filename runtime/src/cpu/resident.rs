@@ -13,7 +13,7 @@ use std::{
 
 use gpu_std::{
     Dim3,
-    host::{Kernel, ThreadContext, with_printer},
+    host::{Kernel, ThreadContext, enter_constants, with_printer},
 };
 
 use super::{
@@ -56,6 +56,8 @@ pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Res
 /// # Safety
 /// As [`run`], and no other thread runs these blocks.
 unsafe fn run_share<K: Kernel>(launch: &Launch<'_>, rounds: &Rounds, first: u64) {
+    // SAFETY: the table outlives the launch.
+    let _constants = unsafe { enter_constants(launch.constants) };
     let shape = launch.shape;
     let numbers = || (first..count(shape.grid)).step_by(rounds.threads as usize);
     let ops: Vec<Ops> = numbers().map(|_| Ops::new(None)).collect();
