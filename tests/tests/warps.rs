@@ -133,7 +133,7 @@ fn kernels_that_wait_for_the_grid_are_marked() {
     ";
     let inspected = KernelCrate::written("grid_barrier", lib).inspect(Options::default());
     let ptx = inspected.kernel("sm_75", "cooperative");
-    assert_eq!((count(&ptx, "bar.sync"), count(&ptx, "atom.add.release.gpu.global.u32")), (2, 1), "{ptx}");
-    Shape { text: &ptx }.has("ld.acquire.gpu.global.b32").has("%envreg1").has("%envreg2");
+    assert_eq!((count(&ptx, "bar.sync"), count(&ptx, "atom.global.add.u32")), (2, 1), "{ptx}");
+    Shape { text: &ptx }.has("ld.acquire.gpu.global.b32").has("fence.").has("%envreg1").has("%envreg2");
     Shape { text: &inspected.kernel("sm_75", "alone") }.lacks("envreg").lacks("atom");
 }
