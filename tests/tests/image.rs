@@ -72,7 +72,8 @@ fn the_manifest_describes_every_kernel() {
         kernel.parameters.iter().map(|p| (p.size_bytes, p.align_bytes)).collect()
     };
     assert_eq!(sizes(flat), [(8, 8), (8, 8), (8, 8), (8, 8)]);
-    assert_eq!(sizes(inner), [(8, 8), (1, 1), (8, 8), (8, 4)]);
+    // A matrix travels as its address and its rows, columns and stride.
+    assert_eq!(sizes(inner), [(8, 8), (1, 1), (8, 8), (12, 4)]);
     assert_eq!(inner.contract.block, Some([32, 8, 1]));
     assert_eq!((inner.contract.min_blocks, inner.contract.max_registers), (Some(2), Some(64)));
     assert_eq!(flat.contract.max_block, Some(256));

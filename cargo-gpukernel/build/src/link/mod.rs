@@ -202,11 +202,7 @@ pub(crate) fn link(
         optimise::optimise(&module, &machine)?;
         shared::move_to_shared_memory(&module);
         constants::move_to_constant_memory(&module);
-        module.verify()?;
-        eprintln!("VERIFIED1");
         module.run_passes("function(infer-address-spaces)", &machine)?;
-        module.verify()?;
-        eprintln!("VERIFIED2");
         optimise::optimise_address_spaces(&module, &machine)?;
         panics::record(&context, &module, &kernels, &machine)?;
         loops::branch_back(&module);
