@@ -178,6 +178,30 @@ fn loops_end_in_a_branch_back() {
     assert_eq!(back, 1, "{ptx}");
 }
 
+/// Left to itself, LLVM unrolls no loop around a barrier, and knows no number of rounds if `next` counts without a branch.
+#[test]
+fn short_loops_around_barriers_are_unrolled() {
+    let lib = "
+        #[kernel(block = 256)]
+        pub fn sums(x: &[f32], rounds: u32, mut scratch: BlockScratch<f32>, mut y: PerThread<f32>) {
+            let mut value = x.get(global_rank()).copied().unwrap_or(0.0);
+            let mut total = 0.0;
+            for _ in 0..rounds {
+                if let Some(sum) = scratch.reduce_to_first(value, Sum) {
+                    total += sum;
+                }
+                value = value * 0.5 + 1.0;
+            }
+            if let Some((_, y)) = y.first_mut() {
+                *y = total;
+            }
+        }";
+    let inspected = KernelCrate::written("barrier_loop", lib).inspect(Options::default());
+    let ptx = inspected.kernel("sm_90", "sums");
+    // Two rounds in one, and the one that is left over if their number is odd.
+    assert_eq!(ptx.matches("bar.sync").count(), 3, "{ptx}");
+}
+
 /// An atomic whose result is not used is a reduction, without a way back.
 #[test]
 fn unused_results_of_atomics_are_not_fetched() {

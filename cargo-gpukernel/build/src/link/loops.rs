@@ -23,7 +23,7 @@ pub(super) fn branch_back(module: &Module<'_>) {
 }
 
 /// The blocks that can be reached, in an order in which only branches of loops go back: reverse postorder.
-fn forward_order<'c>(function: Value<'c>) -> Vec<Block<'c>> {
+pub(super) fn forward_order<'c>(function: Value<'c>) -> Vec<Block<'c>> {
     let Some(entry) = function.first_block() else { return Vec::new() };
     let mut left = Vec::new();
     let mut seen = HashSet::from([entry]);

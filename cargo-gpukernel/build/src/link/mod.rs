@@ -19,6 +19,7 @@
 //! 13. [`emit`]: PTX per architecture, in parallel
 
 mod arch;
+mod barrier_loops;
 mod call_graph;
 mod collect;
 mod constants;

@@ -12,6 +12,10 @@ const BRANCH_ONCE: &str = "simplifycfg<bonus-inst-threshold=8>";
 /// By its plain name the pass ends the process where one iteration finds more to do for another.
 pub(super) const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 
+/// Moves what an iterator's `next` does where there is a next behind the branch on that. Before, `start += 1` was made
+/// `start += u32::from(start < end)`, done whether there is one or not, and of such a loop LLVM does not know the number of rounds.
+const COUNT_ROUNDS: &str = "sink,early-cse<>";
+
 /// Connects the end of an iterator's `next` with the beginning of the loop around it, which asks whether that was `None`. LLVM knows
 /// this as jump threading and leaves it out for machines on which threads can part, so it is not told of the machine. It does not
 /// touch barriers and the like, which are convergent. Without, loops over the elements of a thread do not unroll.
@@ -19,7 +23,10 @@ const LOOPS_OVER_ITERATORS: &str = "function(jump-threading,simplifycfg)";
 
 /// Optimises the module for speed.
 pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    module.run_passes(&format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE})"), machine)?;
+    module.run_passes(
+        &format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})"),
+        machine,
+    )?;
     connect_loops(module)?;
     module.run_passes("default<O3>", machine)?;
     if copies::split_copies(module) {

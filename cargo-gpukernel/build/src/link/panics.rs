@@ -83,7 +83,7 @@ pub(super) fn replace<'c>(
     // rustc marks calls of cold functions `noinline`, each call by itself.
     for call in module.functions().into_iter().flat_map(|function| function.instructions()) {
         if call.called().is_some_and(|called| wrappers.contains(&called)) {
-            call.allow_inlining();
+            call.remove_call_attribute("noinline");
         }
     }
 }

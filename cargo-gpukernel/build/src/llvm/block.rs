@@ -1,7 +1,5 @@
 //! Basic blocks of a function, and the branches that end them.
 
-use std::ffi::c_uint;
-
 use super::{
     Context, Module, Value,
     library::{LLVMBasicBlock, LLVMValue},
@@ -45,6 +43,13 @@ impl<'c> Value<'c> {
 }
 
 impl<'c> Block<'c> {
+    /// The block after it in the function's list.
+    pub(super) fn next(self) -> Option<Self> {
+        // SAFETY: a live block.
+        let raw = unsafe { (self.context.llvm.LLVMGetNextBasicBlock)(self.raw) };
+        (!raw.is_null()).then_some(Self { context: self.context, raw })
+    }
+
     /// Where it may go on.
     pub(crate) fn successors(self) -> Vec<Self> {
         let (context, llvm) = (self.context, self.context.llvm);
@@ -71,6 +76,48 @@ impl<'c> Block<'c> {
             Some(Branch { raw, successors: [successor(0), successor(1)] })
         }
     }
+
+    /// Its instructions, in their order.
+    pub(crate) fn instructions(self) -> Vec<Value<'c>> {
+        let llvm = self.context.llvm;
+        let mut all = Vec::new();
+        // SAFETY: walks the list of a live block; nothing changes it meanwhile.
+        unsafe {
+            let mut instruction = (llvm.LLVMGetFirstInstruction)(self.raw);
+            while let Some(value) = Value::new(self.context, instruction) {
+                all.push(value);
+                instruction = (llvm.LLVMGetNextInstruction)(instruction);
+            }
+        }
+        all
+    }
+
+    /// Asks to unroll the loop that this block ends so many times, unless something was said of that loop before.
+    pub(crate) fn ask_to_unroll(self, times: u32) {
+        let llvm = self.context.llvm;
+        let kind = self.context.metadata_kind("llvm.loop");
+        let text = "llvm.loop.unroll.count";
+        // SAFETY: a live block of a whole function, so it has a terminator; the metadata are of its context, and each array is as
+        // long as said. A loop's metadata name themselves first, through a node that stands in until they are there.
+        unsafe {
+            let terminator = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
+            if !(llvm.LLVMGetMetadata)(terminator, kind).is_null() {
+                return;
+            }
+            let context = self.context.raw;
+            let number = (llvm.LLVMConstInt)((llvm.LLVMInt32TypeInContext)(context), times.into(), 0);
+            let mut count = [
+                (llvm.LLVMMDStringInContext2)(context, text.as_ptr().cast(), text.len()),
+                (llvm.LLVMValueAsMetadata)(number),
+            ];
+            let count = (llvm.LLVMMDNodeInContext2)(context, count.as_mut_ptr(), count.len());
+            let itself = (llvm.LLVMTemporaryMDNode)(context, std::ptr::null_mut(), 0);
+            let mut parts = [itself, count];
+            let whole = (llvm.LLVMMDNodeInContext2)(context, parts.as_mut_ptr(), parts.len());
+            (llvm.LLVMMetadataReplaceAllUsesWith)(itself, whole);
+            (llvm.LLVMSetMetadata)(terminator, kind, (llvm.LLVMMetadataAsValue)(context, whole));
+        }
+    }
 }
 
 impl<'c> Module<'c> {
@@ -78,7 +125,6 @@ impl<'c> Module<'c> {
     pub(crate) fn turn_round(&self, branch: &Branch<'c>) {
         let llvm = self.context.llvm;
         let [taken, other] = branch.successors.map(|block| block.raw);
-        let prof = "prof";
         // SAFETY: a live branch with a condition. The opposite condition is computed right before it, from operands that are there
         // because the condition was. What was known of how often it is taken is forgotten with its order.
         unsafe {
@@ -96,9 +142,7 @@ impl<'c> Module<'c> {
             (llvm.LLVMSetCondition)(branch.raw, opposite);
             (llvm.LLVMSetSuccessor)(branch.raw, 0, other);
             (llvm.LLVMSetSuccessor)(branch.raw, 1, taken);
-            let kind =
-                (llvm.LLVMGetMDKindIDInContext)(self.context.raw, prof.as_ptr().cast(), prof.len() as c_uint);
-            (llvm.LLVMSetMetadata)(branch.raw, kind, std::ptr::null_mut());
+            (llvm.LLVMSetMetadata)(branch.raw, self.context.metadata_kind("prof"), std::ptr::null_mut());
         }
     }
 }

@@ -141,6 +141,12 @@ functions! {
     LLVMIsAICmpInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetICmpPredicate(*mut LLVMValue) -> c_int;
     LLVMGetMDKindIDInContext(*mut LLVMContext, *const c_char, c_uint) -> c_uint;
+    LLVMGetMetadata(*mut LLVMValue, c_uint) -> *mut LLVMValue;
+    LLVMMDStringInContext2(*mut LLVMContext, *const c_char, usize) -> *mut LLVMMetadata;
+    LLVMMDNodeInContext2(*mut LLVMContext, *mut *mut LLVMMetadata, usize) -> *mut LLVMMetadata;
+    LLVMTemporaryMDNode(*mut LLVMContext, *mut *mut LLVMMetadata, usize) -> *mut LLVMMetadata;
+    LLVMMetadataReplaceAllUsesWith(*mut LLVMMetadata, *mut LLVMMetadata);
+    LLVMMetadataAsValue(*mut LLVMContext, *mut LLVMMetadata) -> *mut LLVMValue;
     LLVMSetMetadata(*mut LLVMValue, c_uint, *mut LLVMValue);
     LLVMAppendBasicBlockInContext(*mut LLVMContext, *mut LLVMValue, *const c_char) -> *mut LLVMBasicBlock;
     LLVMGetFirstInstruction(*mut LLVMBasicBlock) -> *mut LLVMValue;

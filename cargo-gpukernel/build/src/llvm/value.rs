@@ -83,6 +83,12 @@ impl Position {
 }
 
 impl Context {
+    /// LLVM's number for a kind of metadata.
+    pub(super) fn metadata_kind(&self, name: &str) -> c_uint {
+        // SAFETY: reads `len` bytes of the name.
+        unsafe { (self.llvm.LLVMGetMDKindIDInContext)(self.raw, name.as_ptr().cast(), name.len() as c_uint) }
+    }
+
     /// LLVM's number for an attribute.
     pub(super) fn attribute_kind(&self, name: &str) -> c_uint {
         // SAFETY: reads `len` bytes of the name.
@@ -215,21 +221,26 @@ impl<'c> Value<'c> {
 
     /// The instructions of a function.
     pub(crate) fn instructions(self) -> Vec<Self> {
-        let llvm = self.context.llvm;
         let mut all = Vec::new();
-        // SAFETY: walks the lists of a live function; nothing changes them meanwhile.
-        unsafe {
-            let mut block = (llvm.LLVMGetFirstBasicBlock)(self.raw);
-            while !block.is_null() {
-                let mut instruction = (llvm.LLVMGetFirstInstruction)(block);
-                while let Some(value) = Self::new(self.context, instruction) {
-                    all.push(value);
-                    instruction = (llvm.LLVMGetNextInstruction)(instruction);
-                }
-                block = (llvm.LLVMGetNextBasicBlock)(block);
-            }
+        let mut block = self.first_block();
+        while let Some(current) = block {
+            all.extend(current.instructions());
+            block = current.next();
         }
         all
+    }
+
+    /// Whether an instruction most likely takes one of the processor: not if it only says what a value is, or that it is part of
+    /// another one.
+    pub(crate) fn takes_an_instruction(self) -> bool {
+        // SAFETY: a live instruction.
+        let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
+        // llvm-c/Core.h, `LLVMOpcode`: br, getelementptr, trunc, ptrtoint to bitcast, phi, extractvalue, insertvalue, addrspacecast.
+        const FREE: [i32; 10] = [2, 29, 30, 39, 40, 41, 44, 53, 54, 60];
+        const SAYINGS: [&str; 4] =
+            ["llvm.assume", "llvm.dbg.", "llvm.experimental.noalias", "llvm.lifetime."];
+        let says = |called: Self| SAYINGS.iter().any(|start| called.name().starts_with(start));
+        !FREE.contains(&number) && !self.called().is_some_and(says)
     }
 
     /// What a call instruction calls; none for other instructions.
@@ -422,12 +433,24 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Lets a call be inlined that was marked `noinline`.
-    pub(crate) fn allow_inlining(self) {
+    /// Adds an attribute without a value to a call.
+    pub(crate) fn add_call_attribute(self, name: &str) {
         let llvm = self.context.llvm;
-        let kind = self.context.attribute_kind("noinline");
+        // SAFETY: an attribute of this context on a live call.
+        unsafe {
+            let attribute =
+                (llvm.LLVMCreateEnumAttribute)(self.context.raw, self.context.attribute_kind(name), 0);
+            (llvm.LLVMAddCallSiteAttribute)(self.raw, Position::Function.index(), attribute);
+        }
+    }
+
+    /// Removes an attribute without a value, if the call has it.
+    pub(crate) fn remove_call_attribute(self, name: &str) {
+        let kind = self.context.attribute_kind(name);
         // SAFETY: a live call.
-        unsafe { (llvm.LLVMRemoveCallSiteEnumAttribute)(self.raw, Position::Function.index(), kind) };
+        unsafe {
+            (self.context.llvm.LLVMRemoveCallSiteEnumAttribute)(self.raw, Position::Function.index(), kind);
+        }
     }
 
     /// Promises that a call returns a 32-bit value in `low..high`.
