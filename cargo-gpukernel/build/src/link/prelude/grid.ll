@@ -16,8 +16,9 @@ define void @__gpukernel_grid_barrier() #1 {
   br i1 %is.first.thread, label %arrive, label %done
 
 arrive:
-  %low = call i32 @llvm.nvvm.read.ptx.sreg.envreg1()
-  %high = call i32 @llvm.nvvm.read.ptx.sreg.envreg2()
+  ; The higher half of its address comes first.
+  %high = call i32 @llvm.nvvm.read.ptx.sreg.envreg1()
+  %low = call i32 @llvm.nvvm.read.ptx.sreg.envreg2()
   %low.wide = zext i32 %low to i64
   %high.wide = zext i32 %high to i64
   %high.place = shl i64 %high.wide, 32
