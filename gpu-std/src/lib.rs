@@ -29,7 +29,7 @@
 //! | outputs by block | [`PerBlock`], [`Tiles`], [`Tiles2d`] |
 //! | inputs with a shape | [`View2d`], [`View3d`], [`Strided`] |
 //! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
-//! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`] |
+//! | memory of the block that is filled while threads do something else | [`Staged`], [`Staged2d`], [`Pipeline`], [`CopyBarrier`] |
 //! | constant memory, which the host sets | [`Constant`], [`macro@constant`] |
 //! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
 //! | memory whose threads the kernel keeps apart by itself | [`UnsafeSlice`], [`UnsafeShared`] |
@@ -64,6 +64,7 @@
 //! | A thread that ends early ([`exit()`], a panic, or [`core::mem::forget`] of a [`Pending`]) has waited for its copies. | PTX does not say whether the memory of a block waits for them: they may reach that of another block. | Not found: on the CPU device copies are made where they are started. |
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
 //! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
+//! | A thread does not forget ([`core::mem::forget`]) a [`PendingBulk`] and then end, nor panic while it has one. | The copy may reach shared memory that belongs to another block by then. | |
 //! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image, and those of the elements of slices. Fields that change places are not found. |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
@@ -147,7 +148,10 @@ pub use shared::{
     Shared, Shared2d, SharedAtomics, SharedCells, SharedElement, SharedSlice, SharedSliceView, SharedView,
     SharedView2d, UnsafeShared,
 };
-pub use staged::{Arrived, Pending, Pipeline, PipelineRest, Staged, Staged2d, StagedView, StagedView2d};
+pub use staged::{
+    Arrived, CopyBarrier, Pending, PendingBulk, Pipeline, PipelineRest, Staged, Staged2d, StagedView,
+    StagedView2d,
+};
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};
 pub use unroll::unroll;

@@ -13,8 +13,8 @@ pub use crate::{
     global_dim, global_index, global_rank, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, kernel,
     sync, thread_index, thread_rank, threads_per_block, threads_per_grid,
 };
+pub use crate::{CopyBarrier, Pipeline, Staged, Staged2d, StagedView, StagedView2d, mma::WarpTiles2d};
 pub use crate::{PerBlock, PerThread3d, PerThreadStrided, block_rank, blocks_per_grid};
-pub use crate::{Pipeline, Staged, Staged2d, StagedView, StagedView2d, mma::WarpTiles2d};
 pub use crate::{
     barrier::{sync_all, sync_any, sync_count, sync_grid},
     warp::{

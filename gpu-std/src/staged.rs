@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | [`Staged`], [`Staged2d`] | to be copied into | [`copy_async`](Staged::copy_async) |
 //! | [`Pending`] | copies are on their way | [`wait`](Pending::wait), or in a [`Pipeline`] |
+//! | [`PendingBulk`] | the same, on the way by [`copy_bulk`](Staged::copy_bulk) | [`wait`](PendingBulk::wait) |
 //! | [`Arrived`] | this thread's copies have arrived | [`sync`](crate::sync) |
 //! | [`StagedView`], [`StagedView2d`] | every thread reads all of it | [`sync`](crate::sync) |
 //!
@@ -47,12 +48,14 @@ use bytemuck::{AnyBitPattern, Zeroable};
 use crate::{DeviceCopy, barrier::Phase};
 
 mod array;
+mod bulk;
 mod copy;
 mod matrix;
 mod pending;
 mod pipeline;
 
 pub use array::{Staged, StagedView};
+pub use bulk::{CopyBarrier, PendingBulk};
 pub use matrix::{Staged2d, StagedView2d};
 pub use pending::{Arrived, Pending};
 pub use pipeline::{Pipeline, PipelineRest};

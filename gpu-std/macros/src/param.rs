@@ -12,6 +12,7 @@ use crate::input::{Input, Typed};
 /// Types of gpu_std with a lifetime that kernels leave out.
 const BORROWING: &[&str] = &[
     "BlockScratch",
+    "CopyBarrier",
     "PerBlock",
     "PerThread",
     "PerThread2d",
@@ -38,6 +39,7 @@ const BORROWING: &[&str] = &[
 /// Those of them that are no argument of a launch.
 const SHARED: &[&str] = &[
     "BlockScratch",
+    "CopyBarrier",
     "SortScratch",
     "Shared",
     "Shared2d",

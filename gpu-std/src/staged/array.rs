@@ -15,7 +15,7 @@ use crate::{
 /// A kernel takes it as a parameter, as it does [`Shared`](crate::Shared). Until something is copied into it, it holds
 /// arbitrary values.
 pub struct Staged<'k, T, const N: usize> {
-    start: *mut Piece,
+    pub(super) start: *mut Piece,
     scope: PhantomData<&'k mut [T; N]>,
 }
 
@@ -28,6 +28,9 @@ const fn pieces<T, const N: usize>() -> usize {
 }
 
 impl<'k, T: SharedElement, const N: usize> Staged<'k, T, N> {
+    /// How many pieces it has.
+    pub(super) const PIECES: usize = pieces::<T, N>();
+
     /// How many elements there are: `N`.
     #[inline(always)]
     pub const fn len(&self) -> usize {
@@ -48,7 +51,7 @@ impl<'k, T: SharedElement, const N: usize> Staged<'k, T, N> {
     pub fn copy_async<'s>(self, source: &'s [T]) -> Pending<'s, Self> {
         let from = source.as_ptr().cast::<u8>();
         let bytes = source.len().min(N) * size_of::<T>();
-        for piece in BlockStride::new(const { pieces::<T, N>() }) {
+        for piece in BlockStride::new(Self::PIECES) {
             let offset = piece * PIECE;
             let rest = bytes.saturating_sub(offset).min(PIECE);
             // SAFETY: the piece is inside the storage and this thread's. The source has `rest` bytes from the offset on (where that

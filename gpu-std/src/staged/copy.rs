@@ -56,6 +56,16 @@ unsafe fn copy_units<U: Copy, const UNITS: usize>(to: *mut u8, from: *const u8, 
     }
 }
 
+/// Whether an address is one of global memory, from which alone such copies can be made.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub(super) fn is_global(address: *const u8) -> bool {
+    unsafe extern "C" {
+        safe fn __gpukernel_is_global(address: *const u8) -> bool;
+    }
+    __gpukernel_is_global(address)
+}
+
 /// Starts copies of 16 bytes together if the source allows it.
 ///
 /// # Safety
@@ -67,9 +77,8 @@ unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, alignment: usize) ->
         fn __gpukernel_async_copy_16(to: *mut u8, from: *const u8);
         fn __gpukernel_async_copy_8(to: *mut u8, from: *const u8);
         fn __gpukernel_async_copy_4(to: *mut u8, from: *const u8);
-        safe fn __gpukernel_is_global(address: *const u8) -> bool;
     }
-    if !__gpukernel_is_global(from) {
+    if !is_global(from) {
         return false;
     }
     // That of the elements is a constant: where it is 16, no other branch is left.

@@ -29,6 +29,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/grid.ll"),
     include_str!("prelude/redux.ll"),
     include_str!("prelude/async_copy.ll"),
+    include_str!("prelude/bulk_copy.ll"),
     include_str!("prelude/clock.ll"),
     include_str!("prelude/exit.ll"),
     include_str!("prelude/mma.ll"),

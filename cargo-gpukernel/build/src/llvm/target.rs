@@ -10,13 +10,14 @@ pub(crate) struct TargetMachine {
 
 impl TargetMachine {
     /// A machine for `cpu`, such as `sm_90`, with the PTX version that LLVM takes for it by default: the lowest that has it,
-    /// so that the oldest driver can read the result.
+    /// so that the oldest driver can read the result. PTX 7.8 has sm_90, but its copy engine only 8.0.
     pub(crate) fn new(context: &Context, cpu: &str) -> Result<Self, LlvmError> {
         const AGGRESSIVE: i32 = 3;
         const DEFAULT_RELOCATION: i32 = 0;
         const DEFAULT_CODE_MODEL: i32 = 0;
         let llvm = context.llvm;
         let name = c_string(cpu);
+        let features = if cpu == "sm_90" { c"+ptx80" } else { c"" };
         let (mut target, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: the texts are copied; the target is a static of LLVM.
         let raw = unsafe {
@@ -28,7 +29,7 @@ impl TargetMachine {
                 target,
                 TRIPLE.as_ptr(),
                 name.as_ptr(),
-                c"".as_ptr(),
+                features.as_ptr(),
                 AGGRESSIVE,
                 DEFAULT_RELOCATION,
                 DEFAULT_CODE_MODEL,

@@ -27,6 +27,84 @@ copies! {
     copy_triples: [f32; 3];
 }
 
+macro_rules! bulk_copies {
+    ($($name:ident: $t:ty;)*) => {$(
+        /// The same by the copy engine, where there is one.
+        #[kernel(block = 64)]
+        pub fn $name(
+            first: usize,
+            x: &[$t],
+            out: PerThread<$t>,
+            part: Staged<$t, LEN>,
+            barrier: CopyBarrier,
+        ) {
+            let (arrived, _) = part.copy_bulk(x.get(first..).unwrap_or_default(), barrier).wait();
+            let part = sync(arrived);
+            for (i, out) in out {
+                *out = part[i];
+            }
+        }
+    )*};
+}
+
+bulk_copies! {
+    bulk_u8: u8;
+    bulk_f32: f32;
+    bulk_u64: u64;
+    bulk_u128: u128;
+    bulk_triples: [f32; 3];
+}
+
+/// One barrier for many copies, and two copies on their way at once; what one round reads, the next overwrites, in part by hand.
+#[kernel(block = 32)]
+pub fn bulk_rounds(
+    x: &[u32],
+    out: &[Atomic<u64>],
+    even: Staged<u32, PART>,
+    odd: Staged<u32, PART>,
+    first_barrier: CopyBarrier,
+    second_barrier: CopyBarrier,
+) {
+    let part = |i: usize| x.get(i * PART..).unwrap_or_default();
+    let (mut even, mut odd, mut first, mut second) = (even, odd, first_barrier, second_barrier);
+    for round in (0..x.len().div_ceil(PART)).step_by(2) {
+        let (one, two) = (even.copy_bulk(part(round), first), odd.copy_bulk(part(round + 1), second));
+        let (arrived, free) = one.wait();
+        first = free;
+        let view = sync(arrived);
+        out[0].fetch_add(weigh(&view, round));
+        even = sync(view);
+        let (arrived, free) = two.wait();
+        second = free;
+        let view = sync(arrived);
+        out[0].fetch_add(weigh(&view, round + 1));
+        odd = sync(view);
+    }
+}
+
+/// Gives a copy up.
+#[kernel(block = 32)]
+pub fn bulk_dropped(x: &[u32], out: PerThread<u32>, part: Staged<u32, 64>, barrier: CopyBarrier) {
+    drop(part.copy_bulk(x, barrier));
+    for (i, out) in out {
+        *out = x[i];
+    }
+}
+
+/// The engine reads global memory only.
+#[kernel(block = 32)]
+pub fn bulk_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>, barrier: CopyBarrier) {
+    let mut local = [0; 50];
+    for (i, local) in local.iter_mut().enumerate() {
+        *local = scale * i as u32;
+    }
+    let (arrived, _) = part.copy_bulk(&local, barrier).wait();
+    let part = sync(arrived);
+    for (i, out) in out {
+        *out = part[i];
+    }
+}
+
 /// Tile rows, columns, and padding.
 pub const TILE: [usize; 3] = [12, 40, 8];
 

@@ -2,7 +2,8 @@
 
 use gpukernel::Grid;
 use gpukernel_device_test_kernels::staged::{
-    LEN, PART, TILE, copy_both, copy_f32, copy_from_constant, copy_from_local, copy_from_shared, copy_tile,
+    LEN, PART, TILE, bulk_dropped, bulk_f32, bulk_from_local, bulk_rounds, bulk_triples, bulk_u8, bulk_u64,
+    bulk_u128, copy_both, copy_f32, copy_from_constant, copy_from_local, copy_from_shared, copy_tile,
     copy_triples, copy_u8, copy_u16, copy_u64, copy_u128, drop_and_go_on, pipeline_of_1, pipeline_of_2,
     pipeline_of_3, pipeline_of_4, pipeline_of_5, some_leave_early, sum_tile_rows,
 };
@@ -45,6 +46,11 @@ copies! {
     elements_of_sixteen_bytes_are_copied: copy_u128, u128, |i| (i as u128 + 1) << 99 | 3;
     /// A piece of 16 bytes begins and ends inside of an element.
     elements_that_straddle_pieces_are_copied: copy_triples, [f32; 3], |i| [i as f32, 0.5, -1.0 - i as f32];
+    bytes_are_copied_in_bulk: bulk_u8, u8, |i| (i * 7 + 1) as u8;
+    elements_of_four_bytes_are_copied_in_bulk: bulk_f32, f32, |i| i as f32 + 0.5;
+    elements_of_eight_bytes_are_copied_in_bulk: bulk_u64, u64, |i| (i as u64 + 1) << 33 | 5;
+    elements_of_sixteen_bytes_are_copied_in_bulk: bulk_u128, u128, |i| (i as u128 + 1) << 99 | 3;
+    elements_that_straddle_pieces_are_copied_in_bulk: bulk_triples, [f32; 3], |i| [i as f32, 0.5, -1.0 - i as f32];
 }
 
 #[test]
@@ -137,6 +143,27 @@ fn a_copy_may_be_given_up() {
 }
 
 #[test]
+fn a_copy_in_bulk_may_be_given_up() {
+    on_every_device(|device, module| {
+        let x = device.upload(&(0..64).collect::<Vec<u32>>())?;
+        let mut out = device.zeroed(64)?;
+        module.launch(bulk_dropped, Grid::new(1, 32), (&x, &mut out))?;
+        assert!(out.to_vec()?.into_iter().eq(0..64));
+        Ok(())
+    });
+}
+
+#[test]
+fn a_source_in_local_memory_is_copied_by_hand_instead_of_in_bulk() {
+    on_every_device(|device, module| {
+        let mut out = device.filled(64, u32::MAX)?;
+        module.launch(bulk_from_local, Grid::new(1, 32), (9, &mut out))?;
+        assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i < 50 { 9 * i } else { 0 })));
+        Ok(())
+    });
+}
+
+#[test]
 fn threads_that_ended_copy_nothing() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..16).collect::<Vec<u32>>())?;
@@ -170,6 +197,7 @@ pipelines! {
     one_stage_on_its_way: pipeline_of_1;
     two_stages_on_their_way: pipeline_of_2;
     three_stages_on_their_way: pipeline_of_3;
+    copies_in_bulk_one_after_another_and_two_at_once: bulk_rounds;
     four_stages_on_their_way: pipeline_of_4;
     more_stages_on_their_way_than_the_hardware_waits_for_one_by_one: pipeline_of_5;
 }

@@ -1,0 +1,169 @@
+//! What asynchronous copies and matrix instructions look like in PTX: each test names the mistake that it would catch.
+
+use gpukernel_build::{Arch, Error, LinkError, Options};
+use gpukernel_tests::{Inspected, KernelCrate, Shape};
+
+fn shape(text: &str) -> Shape<'_> {
+    Shape { text }
+}
+
+fn archs(names: &[&str]) -> Options {
+    let archs = names.iter().map(|name| name.parse::<Arch>().expect("an architecture")).collect();
+    Options { archs, ..Options::default() }
+}
+
+fn copies() -> Inspected {
+    let lib = "
+        /// Every second stage is on its way while the other is read.
+        #[kernel(block = 128)]
+        pub fn sums(x: &[u32], out: &[Atomic<u32>], front: Staged<u32, 512>, back: Staged<u32, 512>) {
+            let part = |i: usize| x.get(i * 512..).unwrap_or_default();
+            let mut sum = 0;
+            let mut pipeline = Pipeline::start([front], |_, stage| stage.copy_async(part(0)));
+            let mut free = sync(back);
+            for i in 0..x.len() / 512 {
+                let (arrived, rest) = pipeline.wait();
+                let (view, stage) = sync((arrived, free));
+                pipeline = rest.push(stage.copy_async(part(i + 1)));
+                sum += view[thread_rank() as usize];
+                free = view;
+            }
+            if let Some(out) = out.first() {
+                out.fetch_add(sum);
+            }
+        }
+
+        #[kernel(block = 32)]
+        pub fn aligned(x: &[u128], out: PerThread<u128>, part: Staged<u128, 32>) {
+            let part = sync(part.copy_async(x).wait());
+            for (i, out) in out {
+                *out = part[31 - i % 32];
+            }
+        }";
+    KernelCrate::written("async_copies", lib).inspect(archs(&["sm_75", "sm_80", "sm_90"]))
+}
+
+/// A copy through registers would wait for each load.
+#[test]
+fn staged_arrays_are_filled_by_asynchronous_copies() {
+    let inspected = copies();
+    for arch in ["sm_80", "sm_90"] {
+        let ptx = inspected.kernel(arch, "sums");
+        shape(&ptx)
+            .has("cp.async.cg.shared.global")
+            .has("cp.async.commit_group")
+            .has("cp.async.wait_group")
+            .has("ld.shared")
+            .lacks(".local")
+            .lacks("isspacep")
+            .lacks("gpukernel_async");
+    }
+}
+
+/// Elements of 16 bytes need no other way than one instruction for 16 bytes.
+#[test]
+fn aligned_elements_have_one_kind_of_copy() {
+    let ptx = copies().kernel("sm_90", "aligned");
+    shape(&ptx).has("cp.async.cg.shared.global").lacks("cp.async.ca").lacks(".local");
+}
+
+/// What the architecture does not have must not be in its code.
+#[test]
+fn older_architectures_load_and_store() {
+    let ptx = copies().kernel("sm_75", "sums");
+    shape(&ptx).has("st.shared").has("bar.sync").lacks("cp.async");
+}
+
+fn products() -> Inspected {
+    let lib = "
+        use gpu_std::{half::f16, mma::{Accumulator, FragmentA, FragmentB, FullWarp, Tf32}, unroll};
+
+        /// Four by four tiles from shared memory.
+        #[kernel(block = 32)]
+        pub fn many(
+            a: View2d<f16>,
+            b: View2d<f16>,
+            mut c: WarpTiles2d<f32, 64, 32>,
+            to_a: Staged2d<f16, 64, 16, 8>,
+            to_b: Staged2d<f16, 16, 32, 8>,
+        ) {
+            let warp = FullWarp::new(warp());
+            let copies = to_a.copy_async(a, (0, 0)).and(to_b.copy_async(b, (0, 0)));
+            let (a, b) = sync(copies.wait());
+            let mut sums = [[Accumulator::filled(0.0); 4]; 4];
+            let [b0, b1] = FragmentB::load_two(warp, &b, (0, 0));
+            let [b2, b3] = FragmentB::load_two(warp, &b, (0, 16));
+            let right = [b0, b1, b2, b3];
+            unroll::<4>(|m| {
+                let left = FragmentA::load(warp, &a, (16 * m, 0));
+                unroll::<4>(|n| sums[m][n] = warp.mma(&left, &right[n], sums[m][n]));
+            });
+            unroll::<4>(|m| unroll::<4>(|n| c.store((16 * m, 8 * n), &sums[m][n])));
+        }
+
+        #[kernel(block = 32)]
+        pub fn of_i8(a: i8, b: i8, mut c: WarpTiles2d<i32, 16, 8>) {
+            let warp = FullWarp::new(warp());
+            c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0)));
+        }
+
+        #[kernel(block = 32)]
+        pub fn of_tf32(a: f32, b: f32, mut c: WarpTiles2d<f32, 16, 8>) {
+            let warp = FullWarp::new(warp());
+            let (a, b) = (Tf32::from(a), Tf32::from(b));
+            c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0.0)));
+        }
+
+        #[kernel(block = 32)]
+        pub fn of_f64(a: f64, b: f64, mut c: WarpTiles2d<f64, 8, 8>) {
+            let warp = FullWarp::new(warp());
+            c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0.0)));
+        }";
+    KernelCrate::written("matrix_products", lib).inspect(archs(&["sm_80", "sm_90"]))
+}
+
+/// Fragments in local memory, or a call for each product, would be slower than no tensor cores at all.
+#[test]
+fn fragments_stay_in_registers() {
+    let inspected = products();
+    let ptx = inspected.kernel("sm_80", "many");
+    assert_eq!(ptx.matches("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").count(), 16, "{ptx}");
+    assert_eq!(ptx.matches("ldmatrix.sync.aligned.m8n8.x4.shared.b16").count(), 4, "{ptx}");
+    assert_eq!(ptx.matches("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16").count(), 2, "{ptx}");
+    shape(&ptx).has("st.global.v2").lacks(".local").lacks("gpukernel_mma");
+}
+
+#[test]
+fn each_type_has_its_instruction() {
+    let inspected = products();
+    for (kernel, instruction) in [
+        ("of_i8", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"),
+        ("of_tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"),
+        ("of_f64", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"),
+    ] {
+        for arch in ["sm_80", "sm_90"] {
+            let ptx = inspected.kernel(arch, kernel);
+            shape(&ptx).has(instruction).lacks(".local").lacks("gpukernel_mma");
+        }
+    }
+    shape(&inspected.kernel("sm_90", "of_tf32")).has("cvt.rna.tf32.f32");
+}
+
+#[test]
+fn architectures_without_tensor_cores_of_this_kind_are_refused() {
+    let lib = "
+        use gpu_std::mma::{Accumulator, FragmentA, FragmentB, FullWarp};
+
+        #[kernel(block = 32)]
+        pub fn product(a: i8, b: i8, mut c: WarpTiles2d<i32, 16, 8>) {
+            let warp = FullWarp::new(warp());
+            c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0)));
+        }";
+    let error =
+        KernelCrate::written("product_for_all", lib).try_build(archs(&["sm_75", "sm_90"])).unwrap_err();
+    assert!(matches!(error, Error::Link(LinkError::ArchTooOld { .. })), "{error:?}");
+    assert!(
+        error.to_string().contains("`mma_i8_i8_i32`, used by product_for_all::product, needs sm_80"),
+        "{error}"
+    );
+}
