@@ -130,7 +130,7 @@ fn fragments_stay_in_registers() {
     assert_eq!(ptx.matches("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").count(), 16, "{ptx}");
     assert_eq!(ptx.matches("ldmatrix.sync.aligned.m8n8.x4.shared.b16").count(), 4, "{ptx}");
     assert_eq!(ptx.matches("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16").count(), 2, "{ptx}");
-    shape(&ptx).has("st.global.v2").lacks(".local").lacks("gpukernel_mma");
+    shape(&ptx).has("st.global.b64").lacks(".local").lacks("gpukernel_mma");
 }
 
 #[test]

@@ -4,40 +4,47 @@
 
 use gpu_std::prelude::*;
 
+/// Reads what nobody has copied.
 #[kernel]
 fn read_before_it_is_copied(part: Staged<f32, 32>) {
     let first = part[0];
 }
 
+/// Reads what is on its way.
 #[kernel]
 fn read_while_on_its_way(x: &[f32], part: Staged<f32, 32>) {
     let pending = part.copy_async(x);
     let first = pending[0];
 }
 
+/// Reads what peers copy, without a barrier.
 #[kernel]
 fn read_before_the_others_wait(x: &[f32], part: Staged<f32, 32>) {
     let arrived = part.copy_async(x).wait();
     let first = arrived[0];
 }
 
+/// Comes to the barrier without waiting for its copies.
 #[kernel]
 fn barrier_without_waiting(x: &[f32], part: Staged<f32, 32>) {
     let view = sync(part.copy_async(x));
 }
 
+/// Copies into one array twice at once.
 #[kernel]
 fn copy_twice(x: &[f32], part: Staged<f32, 32>) {
     let first = part.copy_async(x);
     let second = part.copy_async(x);
 }
 
+/// Overwrites what others read.
 #[kernel]
 fn copy_into_what_is_read(x: &[f32], part: Staged<f32, 32>) {
     let view = sync(part.copy_async(x).wait());
     let pending = view.copy_async(x);
 }
 
+/// Keeps an element while the array is copied into again.
 #[kernel]
 fn keep_reading(x: &[f32], part: Staged<f32, 32>) {
     let view = sync(part.copy_async(x).wait());
@@ -47,6 +54,7 @@ fn keep_reading(x: &[f32], part: Staged<f32, 32>) {
     drop((first, pending));
 }
 
+/// Has one copy arrive twice.
 #[kernel]
 fn wait_twice(x: &[f32], part: Staged<f32, 32>) {
     let pending = part.copy_async(x);
@@ -54,6 +62,7 @@ fn wait_twice(x: &[f32], part: Staged<f32, 32>) {
     let second = sync(pending.wait());
 }
 
+/// Changes what is being copied.
 #[kernel]
 fn change_the_source(value: u32, part: Staged<u32, 32>) {
     let mut source = [value; 32];
@@ -62,6 +71,7 @@ fn change_the_source(value: u32, part: Staged<u32, 32>) {
     let view = sync(pending.wait());
 }
 
+/// Ends the life of what is being copied.
 #[kernel]
 fn source_goes_away(value: u32, part: Staged<u32, 32>) {
     let pending = {
@@ -71,6 +81,7 @@ fn source_goes_away(value: u32, part: Staged<u32, 32>) {
     let view = sync(pending.wait());
 }
 
+/// Writes what other threads copy.
 #[kernel]
 fn write_by_hand(mut part: Staged<u32, 32>) {
     for (i, element) in &mut part {
@@ -78,6 +89,7 @@ fn write_by_hand(mut part: Staged<u32, 32>) {
     }
 }
 
+/// Takes two stages out of a pipeline for one barrier.
 #[kernel]
 fn go_on_without_the_oldest(x: &[f32], front: Staged<f32, 32>, back: Staged<f32, 32>) {
     let pipeline = Pipeline::start([front, back], |_, stage| stage.copy_async(x));
@@ -85,6 +97,7 @@ fn go_on_without_the_oldest(x: &[f32], front: Staged<f32, 32>, back: Staged<f32,
     let (again, rest) = rest.wait();
 }
 
+/// Pushes what is still read.
 #[kernel]
 fn push_what_is_read(x: &[f32], front: Staged<f32, 32>, back: Staged<f32, 32>) {
     let pipeline = Pipeline::start([front, back], |_, stage| stage.copy_async(x));
@@ -93,9 +106,41 @@ fn push_what_is_read(x: &[f32], front: Staged<f32, 32>, back: Staged<f32, 32>) {
     let pipeline = rest.push(view);
 }
 
+/// Mixes stages of two extents.
 #[kernel]
 fn another_type_of_stage(x: &[f32], front: Staged<f32, 32>, back: Staged<f32, 64>) {
     let pipeline = Pipeline::start([front, back], |_, stage| stage.copy_async(x));
+}
+
+/// Starts a second copy on a barrier that waits for a first.
+#[kernel]
+fn two_copies_on_one_barrier(x: &[f32], a: Staged<f32, 32>, b: Staged<f32, 32>, barrier: CopyBarrier) {
+    let first = a.copy_bulk(x, barrier);
+    let second = b.copy_bulk(x, barrier);
+}
+
+/// Waits for one phase of a barrier twice.
+#[kernel]
+fn one_phase_twice(x: &[f32], a: Staged<f32, 32>, barrier: CopyBarrier) {
+    let pending = a.copy_bulk(x, barrier);
+    let (arrived, barrier) = pending.wait();
+    let (again, barrier) = pending.wait();
+}
+
+/// Reads what the copy engine has on its way.
+#[kernel]
+fn read_in_bulk(x: &[f32], a: Staged<f32, 32>, barrier: CopyBarrier) {
+    let pending = a.copy_bulk(x, barrier);
+    let first = pending[0];
+}
+
+/// Changes what the copy engine reads.
+#[kernel]
+fn change_the_source_in_bulk(value: u32, a: Staged<u32, 32>, barrier: CopyBarrier) {
+    let mut source = [value; 32];
+    let pending = a.copy_bulk(&source, barrier);
+    source[0] += 1;
+    let (arrived, barrier) = pending.wait();
 }
 
 fn main() {}
