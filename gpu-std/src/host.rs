@@ -35,7 +35,7 @@ pub use list::{ParamList, SharedList};
 pub use printer::{Printer, with_printer};
 pub(crate) use printer::{in_printing_kernel, print};
 pub(crate) use thread::current;
-pub use thread::{Barrier, BlockOps, Meeting, Met, ThreadContext, Votes, set_current};
+pub use thread::{Barrier, BlockOps, ClusterContext, Meeting, Met, ThreadContext, Votes, set_current};
 
 /// The types with which a runtime stands for device memory.
 pub trait Runtime: Sized + 'static {

@@ -36,6 +36,7 @@
 //! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
 //! | what threads of a block make together: reductions, scans, sorted keys | [`BlockScratch`], [`SortScratch`], [`collective`] |
 //! | the barrier of the grid | [`sync_grid`] |
+//! | clusters of blocks, and the shared memory of other blocks | [`cluster()`], [`sync_cluster`], [`Cluster::share`] |
 //! | warps, and groups of their lanes | [`mod@warp`]: [`warp()`], [`tile`], [`coalesced`], [`LaneGroup`] |
 //! | matrices multiplied by warps: tensor cores | [`mma`] |
 //! | loops without a loop | [`unroll()`] |
@@ -55,6 +56,8 @@
 //! |---|---|---|
 //! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first two that differ ([`host::BlockOps::barrier`]). With `GPUKERNEL_CHECK=1`, also a thread that ends while others wait at a barrier. |
 //! | All threads of the grid come to the same [`sync_grid`], the same number of times, and none ends before. | The launch hangs; where a panic ended them, it ends. | The CPU device reports two threads of which one waits there and the other has ended or waits elsewhere ([`host::BlockOps::grid_barrier`]). |
+//! | All threads of a cluster that still run come to the same [`sync_cluster`] and the same [`Cluster::share`], the same number of times, and lend the same array of each block. | The cluster hangs, or a shared array is read in one block while another writes it. | The CPU device reports two blocks that wait in different places ([`host::BlockOps::cluster_barrier`]). |
+//! | No thread ends ([`exit()`], a panic) inside of [`Cluster::share`] so that its block ends while others use its shared memory. | They read and write memory that may belong to another block by then. | On the CPU device the memory stays. A panic is an error in any case. |
 //! | In [`UnsafeSlice`] and [`UnsafeShared`], no two threads use an element at once, of which one writes it. | The result is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, an error that names both threads and both places. Accesses through raw pointers are not seen. |
 //! | A [`SharedAtomics`] or [`SharedCells`] array is filled before it is read, with a barrier between. | Its values are arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, memory that nobody wrote has all bytes `0xa5`. |
 //! | An [`Atomic`] is changed only by threads within the scope of the operation ([`mod@atomic`]). | Changes get lost. | Not found: on the CPU device all scopes are the same. |
@@ -82,6 +85,7 @@ mod arch;
 pub mod atomic;
 mod barrier;
 mod clock;
+pub mod cluster;
 pub mod collective;
 pub mod complex;
 mod constant;
@@ -124,6 +128,8 @@ pub use arch::arch;
 pub use atomic::{Atomic, AtomicElement, RelaxedCell};
 pub use barrier::{Phase, sync, sync_all, sync_any, sync_count, sync_grid};
 pub use clock::{clock, clock64, global_timer, nanosleep};
+#[doc(inline)]
+pub use cluster::{Cluster, cluster, sync_cluster};
 #[doc(inline)]
 pub use collective::{BlockScratch, SortScratch};
 pub use constant::Constant;

@@ -17,6 +17,7 @@ pub use crate::{CopyBarrier, Pipeline, Staged, Staged2d, StagedView, StagedView2
 pub use crate::{PerBlock, PerThread3d, PerThreadStrided, block_rank, blocks_per_grid};
 pub use crate::{
     barrier::{sync_all, sync_any, sync_count, sync_grid},
+    cluster::{cluster, sync_cluster},
     warp::{
         LaneGroup, WARP_SIZE, active_mask, coalesced, lane_index, lane_mask_eq, lane_mask_ge, lane_mask_gt,
         lane_mask_le, lane_mask_lt, tile, warp, warp_index, warps_per_block,

@@ -452,19 +452,19 @@ pub enum Error {
         /// One that will not come.
         ended: Box<Ended>,
     },
-    /// A thread waits for the whole grid, and another has ended or waits elsewhere: the kernel is wrong, and on a GPU it hangs.
+    /// A thread waits for its grid or its cluster, and another has ended or waits elsewhere: the kernel is wrong, and on a GPU it hangs.
     #[error(
-        "kernel `{kernel}`: thread {} of block {} waits in {}, but thread {} of block {} {}; all threads of the grid must come to \
-         its barrier",
+        "kernel `{kernel}`: thread {} of block {} waits in {}, but thread {} of block {} {}; all threads of the \
+         blocks for which it waits must come to it",
         place(&.wait.thread), place(.block), .wait.operation(), place(.other_thread), place(.other_block),
         .other_wait.as_ref().map_or_else(|| "has ended".to_owned(), |wait| format!("waits in {}", wait.operation()))
     )]
-    UnmetGridBarrier {
+    UnmetBarrier {
         /// The kernel.
         kernel: String,
         /// The place of the block with a thread that waits.
         block: Dim3,
-        /// The thread that waits for the grid.
+        /// The thread that waits.
         wait: Box<BarrierWait>,
         /// The place of the other thread's block.
         other_block: Dim3,

@@ -1,6 +1,6 @@
 //! Operations of warps become the instructions that they are named after, and nothing else.
 
-use gpukernel_build::Options;
+use gpukernel_build::{Arch, Options};
 use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
 
 /// Kernels `(name, type, expression of mine)`, each for whole warps.
@@ -118,6 +118,37 @@ fn barriers_that_count_are_one_instruction() {
         let ptx = inspected.kernel("sm_75", name);
         assert_eq!((count(&ptx, instruction), count(&ptx, "bar.")), (1, 1), "{ptx}");
     }
+}
+
+/// What a contract says of clusters is known, other blocks' memory is read without a detour, and older GPUs have a block for a cluster.
+#[test]
+fn clusters_are_instructions_of_their_own() {
+    let lib = "
+        #[kernel(block = 64, cluster = 4)]
+        pub fn next(out: PerThread<u32>, mut part: Shared<u32, 64>) {
+            for (i, element) in &mut part { *element = block_index().x + i as u32; }
+            let mut part = sync(part);
+            let cluster = cluster();
+            let rank = (cluster.block_rank() + 1) % cluster.blocks();
+            let there = cluster.share(&mut part, |peers| peers.of_block(rank)[thread_rank() as usize]);
+            for (_, out) in out { *out = there; }
+        }
+    ";
+    let options = Options { archs: vec![Arch::new(8, 0), Arch::new(9, 0)], ..Options::default() };
+    let inspected = KernelCrate::written("clusters", lib).inspect(options);
+    let ptx = inspected.kernel("sm_90", "next");
+    assert_eq!(count(&ptx, "barrier.cluster.arrive.aligned"), 2, "{ptx}");
+    assert_eq!(count(&ptx, "barrier.cluster.wait.aligned"), 2, "{ptx}");
+    Shape { text: &ptx }
+        .has(".reqnctapercluster 4, 1, 1")
+        .has("mapa.shared::cluster")
+        .has("ld.shared::cluster.b32")
+        .lacks("%cluster_nctarank")
+        .lacks("rem.u32")
+        .lacks("trap");
+    let older = inspected.kernel("sm_80", "next");
+    assert_eq!(count(&older, "bar.sync"), 3, "{older}");
+    Shape { text: &older }.has("ld.shared.b32").lacks("cluster").lacks("mapa");
 }
 
 #[test]

@@ -21,8 +21,19 @@ pub struct ThreadContext<'b> {
     /// The shared arrays of its block, laid out by [`PackedArgs::shared_on_host`](super::PackedArgs::shared_on_host); aligned for them also if they have no
     /// bytes.
     pub shared: *mut u8,
+    /// The blocks that run together with its own.
+    pub cluster: ClusterContext<'b>,
     /// Its block.
     pub block: &'b dyn BlockOps,
+}
+
+/// The cluster of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterContext<'b> {
+    /// Blocks in it: one, if the kernel's contract says nothing of clusters.
+    pub dim: Dim3,
+    /// The shared arrays of each block, by its rank in the cluster.
+    pub shared: &'b [*mut u8],
 }
 
 impl fmt::Debug for ThreadContext<'_> {
@@ -44,6 +55,9 @@ pub trait BlockOps {
     ///
     /// An executor that finds all threads at equal barriers knows that shared arrays are in the same phase for all of them.
     fn barrier(&self, barrier: Barrier, vote: bool) -> Votes;
+
+    /// Suspends the calling thread until all threads of the blocks of its cluster are here; for each block it is a barrier too.
+    fn cluster_barrier(&self, barrier: Barrier);
 
     /// Suspends the calling thread until all threads of the grid are here.
     fn grid_barrier(&self, place: &'static Location<'static>);

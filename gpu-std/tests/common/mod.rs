@@ -14,8 +14,8 @@ use std::{
 use gpu_std::{
     DeviceCopy, Dim3,
     host::{
-        self, BlockOps, Kernel, Meeting, Met, PackedArgs, RawSlice, RawView, Runtime, ThreadContext, Votes,
-        set_current,
+        self, BlockOps, ClusterContext, Kernel, Meeting, Met, PackedArgs, RawSlice, RawView, Runtime,
+        ThreadContext, Votes, set_current,
     },
     shape::{self, Shape},
 };
@@ -67,6 +67,10 @@ impl<F: Fn()> BlockOps for BarrierOnly<F> {
         Votes::default()
     }
 
+    fn cluster_barrier(&self, _: host::Barrier) {
+        self.0();
+    }
+
     fn grid_barrier(&self, _: &'static Location<'static>) {
         panic!("this executor runs one block at a time");
     }
@@ -107,6 +111,7 @@ pub fn launch_with<K: Kernel>(_: K, ops: &dyn BlockOps, grid: Dim3, block: Dim3,
                 block_dim: block,
                 grid_dim: grid,
                 shared: shared.start,
+                cluster: ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[shared.start] },
                 block: ops,
             };
             run::<K>(&context, &args);
@@ -147,6 +152,7 @@ pub fn launch_blocks<K: Kernel>(
                         block_dim: block,
                         grid_dim: grid,
                         shared,
+                        cluster: ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[shared] },
                         block: wait,
                     };
                     run::<K>(&context, args);

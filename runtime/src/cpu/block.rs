@@ -9,7 +9,7 @@ use std::{alloc::Layout, cell::Cell, mem};
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 use gpu_std::{
     Dim3,
-    host::{Kernel, PackedArgs, ThreadContext, set_current},
+    host::{ClusterContext, Kernel, PackedArgs, ThreadContext, set_current},
 };
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
     panic::{self, Panic, Unwound},
     stacks::{self, Lease},
     storage::SharedStorage,
-    wait::{Answer, Ops, ThreadCoroutine, Wait, Waiting},
+    wait::{Answer, Blocks, Ops, ThreadCoroutine, Wait, Waiting},
 };
 use crate::error::{BarrierWait, Ended, Race};
 
@@ -41,25 +41,25 @@ pub(super) enum Failure {
         ended: Ended,
     },
     Raced(Box<Race>),
-    /// Some threads wait for the whole grid, and one has ended or waits elsewhere.
-    UnmetGrid(Box<Unmet>),
+    /// Some threads wait for other blocks, and one of those has ended or waits elsewhere.
+    Unmet(Box<Unmet>),
     /// Threads wait for blocks that do not run.
     NotResident,
     NoStack(std::io::Error),
 }
 
-/// A thread that waits for the whole grid, and one that has ended or waits elsewhere.
+/// A thread that waits for other blocks, and one of those that has ended or waits elsewhere.
 #[derive(Debug)]
 pub(super) struct Unmet {
-    pub(super) waiting: GridWait,
+    pub(super) waiting: BlockWait,
     pub(super) block: Dim3,
     pub(super) thread: Dim3,
     pub(super) elsewhere: Option<BarrierWait>,
 }
 
-/// A thread that waits for the whole grid.
+/// A thread that waits for other blocks.
 #[derive(Clone, Debug)]
-pub(super) struct GridWait {
+pub(super) struct BlockWait {
     pub(super) block: Dim3,
     pub(super) wait: BarrierWait,
 }
@@ -68,8 +68,8 @@ pub(super) struct GridWait {
 #[derive(Clone, Debug)]
 pub(super) enum State {
     Done,
-    /// All its threads wait for the other blocks.
-    AtGrid(GridWait),
+    /// All its threads wait for other blocks.
+    Waits(Blocks, BlockWait),
 }
 
 /// What a worker keeps from block to block.
@@ -116,15 +116,28 @@ impl Worker {
     }
 
     /// What a block of this worker is like.
-    pub(super) fn context<'b>(&self, ops: &'b Ops, index: Dim3, dim: Dim3, grid: Dim3) -> ThreadContext<'b> {
+    pub(super) fn context<'b>(
+        &self,
+        ops: &'b Ops,
+        index: Dim3,
+        dim: Dim3,
+        grid: Dim3,
+        cluster: ClusterContext<'b>,
+    ) -> ThreadContext<'b> {
         ThreadContext {
             thread_index: ORIGIN,
             block_index: index,
             block_dim: dim,
             grid_dim: grid,
-            shared: self.shared.start(),
+            shared: self.shared_start(),
+            cluster,
             block: ops,
         }
+    }
+
+    /// Where the shared arrays of its block lie.
+    pub(super) fn shared_start(&self) -> *mut u8 {
+        self.shared.start()
     }
 
     /// Runs the block `index` of a grid of at least one thread, whose blocks do not run at once.
@@ -140,14 +153,16 @@ impl Worker {
         check: Option<&LaunchCheck>,
     ) -> Result<(), Failure> {
         let ops = Ops::new(check.map(|check| BlockCheck::new(check, index, dim)));
-        let mut context = self.context(&ops, index, dim, grid);
+        let cluster = ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[self.shared_start()] };
+        let mut context = self.context(&ops, index, dim, grid, cluster);
         // SAFETY: the context is a live variable, used through this pointer only from here on.
         let block = unsafe { Block::new(args, &raw mut context, &ops) };
         // SAFETY: as the caller promises; the block is alive until no coroutine is left.
         let mut state = unsafe { self.begin::<K>(&block) };
-        while let Ok(State::AtGrid(_)) = state {
+        while let Ok(State::Waits(blocks, _)) = state {
             // One block waits for no other.
-            state = if grid.count() == 1 { self.go_on(&block) } else { Err(Failure::NotResident) };
+            let is_one = blocks == Blocks::OfCluster || grid.count() == 1;
+            state = if is_one { self.go_on(&block) } else { Err(Failure::NotResident) };
         }
         state.map(|_| ()).inspect_err(|failure| self.give_up::<K>(&block, failure))
     }
@@ -212,7 +227,7 @@ impl Worker {
     pub(super) fn go_on(&mut self, block: &Block<'_>) -> Result<State, Failure> {
         let _current = block.enter();
         for thread in &mut self.waiting {
-            thread.answer = Answer::Grid;
+            thread.answer = Answer::Blocks;
         }
         self.resume_answered(block)?;
         self.settle(block)
@@ -226,8 +241,8 @@ impl Worker {
                 meet::release(&mut self.waiting, &mut self.exchange).map_err(|Stuck { first, second }| {
                     Failure::Divergent { block: block.index(), first, second }
                 })?;
-            if let Next::Grid = next {
-                return self.at_grid(block);
+            if let Next::Blocks(blocks) = next {
+                return self.at_blocks(block, blocks);
             }
             if let Some(check) = &block.ops.check {
                 check.released(&self.waiting);
@@ -237,21 +252,24 @@ impl Worker {
         Ok(State::Done)
     }
 
-    /// All threads that have not ended wait for other blocks. None may have.
-    fn at_grid(&self, block: &Block<'_>) -> Result<State, Failure> {
+    /// All threads that have not ended wait for other blocks. For the grid none may have.
+    fn at_blocks(&self, block: &Block<'_>, blocks: Blocks) -> Result<State, Failure> {
         let first = &self.waiting[0];
-        let wait = GridWait { block: block.index(), wait: first.wait.of(first.thread) };
+        let wait = BlockWait { block: block.index(), wait: first.wait.of(first.thread) };
+        if blocks == Blocks::OfCluster {
+            return Ok(State::Waits(blocks, wait));
+        }
         let ended = self.waiting.iter().zip(0..).find(|(thread, rank)| thread.rank != *rank);
         let rank = ended.map_or(self.waiting.len() as u32, |(_, rank)| rank);
         // SAFETY: as in `advance`.
         let dim = unsafe { (*block.context).block_dim };
         if u128::from(rank) == dim.count() {
-            return Ok(State::AtGrid(wait));
+            return Ok(State::Waits(blocks, wait));
         }
         let (x, y) = (rank % dim.x, rank / dim.x % dim.y);
         let thread = Dim3::new(x, y, rank / dim.x / dim.y);
         let unmet = Unmet { waiting: wait, block: block.index(), thread, elsewhere: None };
-        Err(Failure::UnmetGrid(Box::new(unmet)))
+        Err(Failure::Unmet(Box::new(unmet)))
     }
 
     /// Lets the threads go on that have an answer.
@@ -448,6 +466,7 @@ mod tests {
             block_dim: dim,
             grid_dim: Dim3::new(1, 1, 1),
             shared: ptr::null_mut(),
+            cluster: ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[] },
             block: &ops,
         };
         let args = PackedArgs::new();

@@ -36,7 +36,8 @@ pub(crate) unsafe fn launch<K: Kernel>(
     cooperative: bool,
 ) -> Result<()> {
     let check = check::is_wanted().then(LaunchCheck::default);
-    let launch = Launch { args, shape, shared, constants, check };
+    let [x, y, z] = K::CONTRACT.cluster.map(|blocks| blocks.max(1));
+    let launch = Launch { args, shape, shared, constants, check, cluster: Dim3::new(x, y, z) };
     let blocks = count(shape.grid);
     let error = |failure| error(K::NAME, failure, blocks, count(shape.block));
     // A single block waits for nobody.
@@ -49,11 +50,20 @@ pub(crate) unsafe fn launch<K: Kernel>(
         return result.and(output.flush());
     }
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
-    let pieces = blocks.div_ceil(piece);
+    let in_clusters = count(launch.cluster) > 1;
+    let pieces = if in_clusters { blocks / count(launch.cluster) } else { blocks.div_ceil(piece) };
     let run = |index: u64| {
         let first = index * piece;
-        // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid.
-        with_printer(output, || unsafe { launch.run_blocks::<K>(first..blocks.min(first + piece)) })
+        with_printer(output, || {
+            // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid.
+            unsafe {
+                if in_clusters {
+                    resident::run_cluster::<K>(&launch, index)
+                } else {
+                    launch.run_blocks::<K>(first..blocks.min(first + piece))
+                }
+            }
+        })
     };
     // One piece is no reason to wake other threads. Checks see one block after another.
     let result = if pieces == 1 || launch.check.is_some() {
@@ -72,6 +82,8 @@ pub(super) struct Launch<'a> {
     pub(super) shared: Layout,
     check: Option<LaunchCheck>,
     pub(super) constants: &'a ConstantTable,
+    /// How many blocks there are in each cluster; the grid has whole ones.
+    pub(super) cluster: Dim3,
 }
 
 // SAFETY: the raw pointers among the arguments are to memory that is lent to the launch for all of its threads; that they use
@@ -156,9 +168,9 @@ fn error(kernel: &str, failure: Failure, blocks: u64, block_threads: u64) -> Err
             Error::EndedBeforeBarrier { kernel, block, waiting: Box::new(waiting), ended: Box::new(ended) }
         }
         Failure::Raced(race) => Error::Race { kernel, race },
-        Failure::UnmetGrid(unmet) => {
+        Failure::Unmet(unmet) => {
             let Unmet { waiting, block, thread, elsewhere } = *unmet;
-            Error::UnmetGridBarrier {
+            Error::UnmetBarrier {
                 kernel,
                 block: waiting.block,
                 wait: Box::new(waiting.wait),

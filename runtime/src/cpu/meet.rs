@@ -2,7 +2,7 @@
 
 use gpu_std::host::{Barrier, Meeting, Votes};
 
-use super::wait::{Answer, LANES, Wait, Waiting};
+use super::wait::{Answer, Blocks, LANES, Wait, Waiting};
 use crate::error::BarrierWait;
 
 /// Two threads that wait for each other at different places.
@@ -54,8 +54,8 @@ impl Waits for Waiting {
 pub(super) enum Next {
     /// At least one has an answer and goes on, before this is asked again.
     Some,
-    /// They wait for the other blocks, all at one place.
-    Grid,
+    /// They wait for other blocks, all at one place.
+    Blocks(Blocks),
 }
 
 /// Gives answers to threads, which are all of the block that have not ended, by rank.
@@ -89,8 +89,8 @@ fn same_barrier<W: Waits>(waiting: &[W]) -> Option<Votes> {
 
 #[cold]
 fn release_warps<W: Waits>(waiting: &mut [W], exchange: &mut Exchange) -> Result<Next, Stuck> {
-    if all_at_grid(waiting) {
-        return Ok(Next::Grid);
+    if let Some(blocks) = same_blocks(waiting) {
+        return Ok(Next::Blocks(blocks));
     }
     exchange.make_room(waiting);
     let mut any = false;
@@ -107,10 +107,12 @@ fn release_warps<W: Waits>(waiting: &mut [W], exchange: &mut Exchange) -> Result
     if any { Ok(Next::Some) } else { Err(find_stuck(waiting)) }
 }
 
-/// Whether all wait at one barrier of the grid.
-fn all_at_grid<W: Waits>(waiting: &[W]) -> bool {
-    let Some(Wait::Grid(first)) = waiting.first().map(Waits::wait) else { return false };
-    waiting.iter().all(|thread| matches!(thread.wait(), Wait::Grid(place) if place == first))
+/// The blocks for which all wait, if that is at one barrier.
+fn same_blocks<W: Waits>(waiting: &[W]) -> Option<Blocks> {
+    let Wait::Blocks(blocks, first) = waiting.first()?.wait() else { return None };
+    let is_there =
+        |thread: &W| matches!(thread.wait(), Wait::Blocks(of, barrier) if (of, barrier) == (blocks, first));
+    waiting.iter().all(is_there).then_some(blocks)
 }
 
 /// The threads of each warp.

@@ -1,26 +1,26 @@
-//! A launch on the CPU whose blocks wait for each other: all of them are there at once.
+//! A launch on the CPU whose blocks wait for each other, all of the grid or those of each cluster: they are there at once.
 //!
-//! The blocks are shared out to threads of the operating system, each of which runs its own until all of them wait at the
-//! barrier of the grid or have ended. Then the threads meet, and if all is well go on with the next round. The checks of
-//! `GPUKERNEL_CHECK` see one block at a time, and so none of these.
+//! One thread of the operating system runs all blocks of a cluster, from barrier to barrier. If blocks wait for the whole grid, the
+//! clusters are shared out to threads, each of which runs its own until all of them wait for the grid or have ended. Then the threads
+//! meet, and if all is well go on with the next round. The checks of `GPUKERNEL_CHECK` see one block at a time, and so none of these.
 
 use std::{
     cell::UnsafeCell,
-    mem,
+    iter, mem,
     sync::{Condvar, Mutex, PoisonError},
     thread,
 };
 
 use gpu_std::{
     Dim3,
-    host::{Kernel, ThreadContext, enter_constants, with_printer},
+    host::{ClusterContext, Kernel, ThreadContext, enter_constants, with_printer},
 };
 
 use super::{
-    block::{Block, Failure, GridWait, State, Unmet, Worker},
+    block::{Block, BlockWait, Failure, State, Unmet, Worker},
     grid::{Launch, count, index_of},
     stacks::{Lease, MAX_STACKS},
-    wait::Ops,
+    wait::{Blocks, Ops},
 };
 use crate::output::Output;
 
@@ -35,41 +35,69 @@ pub(super) fn max_blocks(block_threads: u64) -> u64 {
 /// As [`launch`](super::launch).
 pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Result<(), Failure> {
     let blocks = count(launch.shape.grid);
+    let clusters = blocks / count(launch.cluster);
     let mut stacks = Lease::default();
     stacks.extend_to((blocks * count(launch.shape.block)) as usize);
-    let threads = blocks.min(rayon::current_num_threads() as u64);
+    let threads = clusters.min(rayon::current_num_threads() as u64);
     let rounds = Rounds { threads, round: Mutex::default(), ended: Condvar::new() };
+    let share = |first: u64| {
+        let clusters = (first..clusters).step_by(threads as usize);
+        // SAFETY: as the caller promises; each cluster is in one share.
+        with_printer(output, || unsafe { run_share::<K>(launch, clusters, |report| rounds.meet(report)) });
+    };
     thread::scope(|scope| {
         for first in 1..threads {
-            let rounds = &rounds;
-            // SAFETY: as the caller promises; each block is in one share.
-            scope.spawn(move || with_printer(output, || unsafe { run_share::<K>(launch, rounds, first) }));
+            scope.spawn(move || share(first));
         }
-        // SAFETY: as above.
-        with_printer(output, || unsafe { run_share::<K>(launch, &rounds, 0) });
+        share(0);
     });
     rounds.round.into_inner().unwrap_or_else(PoisonError::into_inner).failure.map_or(Ok(()), Err)
 }
 
-/// Runs every so many-th block, from `first`.
+/// Runs the blocks of the cluster with this number, which wait for no others.
+///
+/// # Safety
+/// As [`launch`](super::launch), and nobody else runs these blocks.
+pub(super) unsafe fn run_cluster<K: Kernel>(launch: &Launch<'_>, number: u64) -> Result<(), Failure> {
+    let mut stacks = Lease::default();
+    stacks.extend_to((count(launch.cluster) * count(launch.shape.block)) as usize);
+    let mut failure = None;
+    let meet = |report: Report| {
+        let waiting = report.waiting.map(|_| Failure::NotResident);
+        failure = report.failure.or(waiting);
+        Verdict::End
+    };
+    // SAFETY: as the caller promises.
+    unsafe { run_share::<K>(launch, iter::once(number), meet) };
+    failure.map_or(Ok(()), Err)
+}
+
+/// Runs the blocks of these clusters, in rounds: from one barrier of the grid to the next. `meet` says after each what to do next.
 ///
 /// # Safety
 /// As [`run`], and no other thread runs these blocks.
-unsafe fn run_share<K: Kernel>(launch: &Launch<'_>, rounds: &Rounds, first: u64) {
+unsafe fn run_share<K: Kernel>(
+    launch: &Launch<'_>,
+    clusters: impl Iterator<Item = u64>,
+    mut meet: impl FnMut(Report) -> Verdict,
+) {
     // SAFETY: the table outlives the launch.
     let _constants = unsafe { enter_constants(launch.constants) };
-    let shape = launch.shape;
-    let numbers = || (first..count(shape.grid)).step_by(rounds.threads as usize);
-    let ops: Vec<Ops> = numbers().map(|_| Ops::new(None)).collect();
-    let mut workers: Vec<Worker> = numbers().map(|_| Worker::default()).collect();
-    let contexts: Vec<UnsafeCell<ThreadContext<'_>>> = numbers()
-        .zip(&ops)
-        .zip(&mut workers)
-        .map(|((number, ops), worker)| {
-            worker.prepare(launch.shared, false);
-            worker.borrow_stacks();
-            let index = index_of(number, shape.grid);
-            UnsafeCell::new(worker.context(ops, index, shape.block, shape.grid))
+    let Launch { shape, cluster, .. } = *launch;
+    let size = count(cluster) as usize;
+    let indices: Vec<Dim3> = clusters.flat_map(|number| blocks_of(number, cluster, shape.grid)).collect();
+    let ops: Vec<Ops> = indices.iter().map(|_| Ops::new(None)).collect();
+    let mut workers: Vec<Worker> = indices.iter().map(|_| Worker::default()).collect();
+    for worker in &mut workers {
+        worker.prepare(launch.shared, false);
+        worker.borrow_stacks();
+    }
+    let shared: Vec<*mut u8> = workers.iter().map(Worker::shared_start).collect();
+    let contexts: Vec<UnsafeCell<ThreadContext<'_>>> = (indices.iter().zip(&ops))
+        .zip(workers.iter().zip((0..).map(|place| &shared[place / size * size..][..size])))
+        .map(|((index, ops), (worker, shared))| {
+            let cluster = ClusterContext { dim: cluster, shared };
+            UnsafeCell::new(worker.context(ops, *index, shape.block, shape.grid, cluster))
         })
         .collect();
     let blocks: Vec<Block<'_>> = contexts
@@ -82,27 +110,15 @@ unsafe fn run_share<K: Kernel>(launch: &Launch<'_>, rounds: &Rounds, first: u64)
     let mut states: Vec<Option<State>> = vec![None; blocks.len()];
     loop {
         let mut report = Report::default();
-        for ((block, worker), state) in blocks.iter().zip(&mut workers).zip(&mut states) {
-            let next = match state {
-                // SAFETY: as the caller promises; blocks outlive this loop, which ends when no coroutine is left.
-                None => unsafe { worker.begin::<K>(block) },
-                Some(State::AtGrid(_)) => worker.go_on(block),
-                Some(State::Done) => Ok(State::Done),
-            };
-            match next {
-                Ok(next) => {
-                    report.add(block, &next);
-                    *state = Some(next);
-                }
-                Err(failure) => {
-                    worker.give_up::<K>(block, &failure);
-                    *state = Some(State::Done);
-                    report.failure = Some(failure);
-                    break;
-                }
+        let clusters = blocks.chunks(size).zip(workers.chunks_mut(size)).zip(states.chunks_mut(size));
+        for ((blocks, workers), states) in clusters {
+            // SAFETY: as the caller promises; blocks outlive this loop, which ends when no coroutine is left.
+            report.merge(unsafe { round_of_cluster::<K>(blocks, workers, states) });
+            if report.failure.is_some() {
+                break;
             }
         }
-        match rounds.meet(report) {
+        match meet(report) {
             Verdict::GoOn => {}
             Verdict::End => break,
         }
@@ -112,34 +128,91 @@ unsafe fn run_share<K: Kernel>(launch: &Launch<'_>, rounds: &Rounds, first: u64)
     }
 }
 
+/// Runs the blocks of a cluster until all of them wait for the grid or have ended.
+///
+/// # Safety
+/// As [`Worker::begin`], for each block.
+unsafe fn round_of_cluster<K: Kernel>(
+    blocks: &[Block<'_>],
+    workers: &mut [Worker],
+    states: &mut [Option<State>],
+) -> Report {
+    loop {
+        let (mut at_cluster, mut report) = (Report::default(), Report::default());
+        for ((block, worker), state) in blocks.iter().zip(&mut *workers).zip(&mut *states) {
+            let next = match state {
+                // SAFETY: as the caller promises.
+                None => unsafe { worker.begin::<K>(block) },
+                Some(State::Waits(..)) => worker.go_on(block),
+                Some(State::Done) => Ok(State::Done),
+            };
+            match next {
+                Ok(next) => {
+                    match &next {
+                        State::Done => report.ended = report.ended.or(Some(block.index())),
+                        State::Waits(Blocks::OfCluster, wait) => at_cluster.add_waiting(wait),
+                        State::Waits(Blocks::OfGrid, wait) => report.add_waiting(wait),
+                    }
+                    *state = Some(next);
+                }
+                Err(failure) => {
+                    worker.give_up::<K>(block, &failure);
+                    *state = Some(State::Done);
+                    report.failure = Some(failure);
+                    return report;
+                }
+            }
+        }
+        if at_cluster.waiting.is_none() {
+            return report;
+        }
+        // One that waits for the grid does not come to the barrier of the cluster. One that has ended is not waited for.
+        at_cluster.merge(Report { ended: None, ..report });
+        if at_cluster.failure.is_some() {
+            return at_cluster;
+        }
+    }
+}
+
+/// The places of a cluster's blocks in the grid, by rank.
+fn blocks_of(number: u64, cluster: Dim3, grid: Dim3) -> impl Iterator<Item = Dim3> {
+    let clusters = Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
+    let at = index_of(number, clusters);
+    (0..count(cluster)).map(move |rank| {
+        let inside = index_of(rank, cluster);
+        let axis = |at: u32, dim: u32, inside: u32| at * dim + inside;
+        Dim3::new(
+            axis(at.x, cluster.x, inside.x),
+            axis(at.y, cluster.y, inside.y),
+            axis(at.z, cluster.z, inside.z),
+        )
+    })
+}
+
 /// What a round came to, for some blocks or all.
 #[derive(Debug, Default)]
 struct Report {
-    /// A thread that waits for the grid.
-    waiting: Option<GridWait>,
+    /// A thread that waits for other blocks.
+    waiting: Option<BlockWait>,
     /// A block that has ended.
     ended: Option<Dim3>,
     failure: Option<Failure>,
 }
 
 impl Report {
-    fn add(&mut self, block: &Block<'_>, state: &State) {
-        match state {
-            State::Done => self.merge(Self { ended: Some(block.index()), ..Self::default() }),
-            State::AtGrid(wait) => self.merge(Self { waiting: Some(wait.clone()), ..Self::default() }),
-        }
+    fn add_waiting(&mut self, wait: &BlockWait) {
+        self.merge(Self { waiting: Some(wait.clone()), ..Self::default() });
     }
 
     fn merge(&mut self, other: Self) {
+        let at = |wait: &BlockWait| (wait.wait.operation, wait.wait.place);
         let elsewhere = match (&self.waiting, &other.waiting) {
-            (Some(one), Some(other)) if one.wait.place != other.wait.place => {
-                Some(Failure::UnmetGrid(Box::new(Unmet {
-                    waiting: one.clone(),
-                    block: other.block,
-                    thread: other.wait.thread,
-                    elsewhere: Some(other.wait),
-                })))
-            }
+            (Some(one), Some(other)) if at(one) != at(other) => Some(Failure::Unmet(Box::new(Unmet {
+                waiting: one.clone(),
+                block: other.block,
+                thread: other.wait.thread,
+                elsewhere: Some(other.wait),
+            }))),
             _ => None,
         };
         self.failure = self.failure.take().or(other.failure).or(elsewhere);
@@ -159,7 +232,7 @@ impl Report {
                 let thread = Dim3::new(0, 0, 0);
                 let waiting = waiting.clone();
                 self.failure =
-                    Some(Failure::UnmetGrid(Box::new(Unmet { waiting, block, thread, elsewhere: None })));
+                    Some(Failure::Unmet(Box::new(Unmet { waiting, block, thread, elsewhere: None })));
                 Verdict::End
             }
         }

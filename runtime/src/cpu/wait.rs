@@ -21,8 +21,8 @@ pub(super) enum Wait {
     Barrier { barrier: Barrier, vote: bool },
     /// Some lanes of its warp, to which it gives the bytes that lie there until it goes on.
     Meeting { meeting: Meeting, value: *const u8 },
-    /// All threads of the grid.
-    Grid(&'static Location<'static>),
+    /// All threads of several blocks.
+    Blocks(Blocks, Barrier),
     /// That all lanes of its warp wait.
     Converge(&'static Location<'static>),
 }
@@ -38,8 +38,15 @@ pub(super) enum Answer {
     Met { lanes: u32, values: *const u8 },
     /// The lanes at the same place.
     Lanes(u32),
-    /// That all threads of the grid are there.
-    Grid,
+    /// That all threads of the blocks are there.
+    Blocks,
+}
+
+/// Blocks whose threads wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocks {
+    OfCluster,
+    OfGrid,
 }
 
 /// A thread that waits.
@@ -58,7 +65,8 @@ impl Wait {
         let (operation, lanes, place) = match self {
             Self::Barrier { barrier, .. } => ("the barrier of the block", None, barrier.place),
             Self::Meeting { meeting, .. } => (meeting.operation, Some(meeting.lanes), meeting.place),
-            Self::Grid(place) => ("the barrier of the grid", None, place),
+            Self::Blocks(Blocks::OfCluster, barrier) => ("the barrier of the cluster", None, barrier.place),
+            Self::Blocks(Blocks::OfGrid, barrier) => ("the barrier of the grid", None, barrier.place),
             Self::Converge(place) => ("`coalesced`", None, place),
         };
         BarrierWait { thread, operation, lanes, place }
@@ -105,6 +113,13 @@ impl<'l> Ops<'l> {
 }
 
 impl Ops<'_> {
+    fn wait_for(&self, blocks: Blocks, barrier: Barrier) {
+        match self.wait(Wait::Blocks(blocks, barrier)) {
+            Answer::Blocks => {}
+            other => wrong_answer(other),
+        }
+    }
+
     /// The thread that calls.
     fn thread(&self) -> Dim3 {
         // SAFETY: the context is alive: this is called by kernel code, which runs in it.
@@ -120,11 +135,12 @@ impl BlockOps for Ops<'_> {
         }
     }
 
+    fn cluster_barrier(&self, barrier: Barrier) {
+        self.wait_for(Blocks::OfCluster, barrier);
+    }
+
     fn grid_barrier(&self, place: &'static Location<'static>) {
-        match self.wait(Wait::Grid(place)) {
-            Answer::Grid => {}
-            other => wrong_answer(other),
-        }
+        self.wait_for(Blocks::OfGrid, Barrier { place, arrays: 0 });
     }
 
     fn meet(&self, meeting: Meeting, value: &[u8], read: &mut dyn FnMut(&Met<'_>)) {

@@ -27,6 +27,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/warp.ll"),
     include_str!("prelude/half.ll"),
     include_str!("prelude/grid.ll"),
+    include_str!("prelude/cluster.ll"),
     include_str!("prelude/redux.ll"),
     include_str!("prelude/async_copy.ll"),
     include_str!("prelude/bulk_copy.ll"),

@@ -37,6 +37,10 @@ enum Register {
     BlockDim(usize),
     BlockIndex(usize),
     GridDim(usize),
+    ClusterDim(usize),
+    ClusterBlockIndex(usize),
+    ClusterBlocks,
+    ClusterBlockRank,
 }
 
 /// Largest block and grid along each axis (CUDA C++ Programming Guide, "Compute Capabilities", the same for all of them).
@@ -44,15 +48,22 @@ const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 
 impl Register {
-    /// The register that an intrinsic reads.
-    fn of_intrinsic(name: &str) -> Option<Self> {
-        let (register, axis) = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?.split_once('.')?;
-        let axis = match axis {
-            "x" => 0,
-            "y" => 1,
-            "z" => 2,
-            _ => return None,
-        };
+    /// The register that an intrinsic or a function of the prelude reads.
+    fn read_by(name: &str) -> Option<Self> {
+        if let Some(of_cluster) = name.strip_prefix("__gpukernel_cluster_") {
+            // They stay functions until code for one architecture is emitted.
+            return match of_cluster {
+                "blocks" => Some(Self::ClusterBlocks),
+                "block_rank" => Some(Self::ClusterBlockRank),
+                _ => match of_cluster.rsplit_once('_')? {
+                    ("dim", name) => axis(name).map(Self::ClusterDim),
+                    ("block_index", name) => axis(name).map(Self::ClusterBlockIndex),
+                    _ => None,
+                },
+            };
+        }
+        let (register, name) = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?.split_once('.')?;
+        let axis = axis(name)?;
         Some(match register {
             "tid" => Self::ThreadIndex(axis),
             "ntid" => Self::BlockDim(axis),
@@ -70,6 +81,8 @@ impl Register {
             None => flat(axis).then_some(1),
         };
         let most = |axis: usize| contract.max_block.unwrap_or(u32::MAX).min(MAX_BLOCK[axis]);
+        // A block that was launched without is a cluster of its own.
+        let cluster = contract.cluster.unwrap_or([1; 3]);
         match self {
             Self::ThreadIndex(axis) => Range::new(0, exact(axis).unwrap_or(most(axis))),
             Self::BlockDim(axis) => match exact(axis) {
@@ -80,8 +93,16 @@ impl Register {
             Self::BlockIndex(axis) => Range::new(0, MAX_GRID[axis]),
             Self::GridDim(axis) if flat(axis) => Range::only(1),
             Self::GridDim(axis) => Range::new(1, MAX_GRID[axis] + 1),
+            Self::ClusterDim(axis) => Range::only(cluster[axis]),
+            Self::ClusterBlockIndex(axis) => Range::new(0, cluster[axis]),
+            Self::ClusterBlocks => Range::only(cluster.iter().product()),
+            Self::ClusterBlockRank => Range::new(0, cluster.iter().product()),
         }
     }
+}
+
+fn axis(name: &str) -> Option<usize> {
+    ["x", "y", "z"].iter().position(|axis| *axis == name)
 }
 
 /// Sets the ranges of all reads of special registers in the module.
@@ -90,7 +111,7 @@ pub(super) fn set_ranges(module: &Module<'_>, kernels: &[Entry<'_>]) {
     for function in module.functions() {
         let Some(reaching) = reached_by.get(&function) else { continue };
         for instruction in function.instructions() {
-            let register = instruction.called().and_then(|called| Register::of_intrinsic(&called.name()));
+            let register = instruction.called().and_then(|called| Register::read_by(&called.name()));
             let Some(register) = register else { continue };
             let ranges = reaching.iter().map(|&kernel| register.range(&kernels[kernel].contract));
             match ranges.reduce(Range::union) {
@@ -107,9 +128,24 @@ mod tests {
     use super::*;
 
     fn range(name: &str, contract: &Contract) -> (u32, u32) {
-        let range =
-            Register::of_intrinsic(&format!("llvm.nvvm.read.ptx.sreg.{name}")).unwrap().range(contract);
+        let range = Register::read_by(&format!("llvm.nvvm.read.ptx.sreg.{name}")).unwrap().range(contract);
         (range.low, range.high)
+    }
+
+    #[test]
+    fn places_in_clusters_are_those_of_the_contract() {
+        let range = |name: &str, contract: &Contract| {
+            let range = Register::read_by(&format!("__gpukernel_cluster_{name}")).unwrap().range(contract);
+            (range.low, range.high)
+        };
+        let contract = Contract { cluster: Some([2, 1, 4]), ..Contract::default() };
+        assert_eq!(range("dim_z", &contract), (4, 5));
+        assert_eq!(range("block_index_x", &contract), (0, 2));
+        assert_eq!(range("blocks", &contract), (8, 9));
+        assert_eq!(range("block_rank", &contract), (0, 8));
+        assert_eq!(range("block_rank", &Contract::default()), (0, 1));
+        assert!(Register::read_by("__gpukernel_cluster_barrier").is_none());
+        assert!(Register::read_by("__gpukernel_cluster_map").is_none());
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn a_thread_that_ended_is_missed() {
     on_the_cpu(|_, module| {
         for who in [0, 7, 31, 64] {
             let error = module.launch(one_ends_before, Grid::new(3, 32), (who,)).unwrap_err();
-            let Error::UnmetGridBarrier { other_block, other_thread, other_wait, wait, .. } = &error else {
+            let Error::UnmetBarrier { other_block, other_thread, other_wait, wait, .. } = &error else {
                 panic!("{error}")
             };
             assert_eq!((other_block.x as usize, other_thread.x as usize), (who / 32, who % 32), "{error}");
@@ -142,9 +142,14 @@ fn a_block_that_ended_is_missed() {
     on_the_cpu(|_, module| {
         for which in [0, 3] {
             let error = module.launch(a_block_ends_before, Grid::new(4, 32), (which,)).unwrap_err();
-            let Error::UnmetGridBarrier { block, other_block, .. } = &error else { panic!("{error}") };
+            let Error::UnmetBarrier { block, other_block, .. } = &error else { panic!("{error}") };
             assert!(other_block.x == which && block.x != which, "{error}");
-            assert!(error.to_string().contains("has ended; all threads of the grid must come"), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("has ended; all threads of the blocks for which it waits must come"),
+                "{error}"
+            );
         }
         Ok(())
     });
@@ -154,7 +159,7 @@ fn a_block_that_ended_is_missed() {
 fn different_barriers_of_the_grid_are_an_error() {
     on_the_cpu(|_, module| {
         let error = module.launch(different_barriers, Grid::new(3, 2), ()).unwrap_err();
-        let Error::UnmetGridBarrier { wait, other_wait: Some(other), .. } = &error else { panic!("{error}") };
+        let Error::UnmetBarrier { wait, other_wait: Some(other), .. } = &error else { panic!("{error}") };
         assert_eq!(wait.place.line().abs_diff(other.place.line()), 3, "{error}");
         Ok(())
     });

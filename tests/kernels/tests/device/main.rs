@@ -2,6 +2,7 @@
 
 mod arguments;
 mod atomics;
+mod clusters;
 mod collective;
 mod complex;
 mod constants;
