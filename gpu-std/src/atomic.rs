@@ -36,7 +36,7 @@ pub use order::{
 };
 
 use element::sealed::choose;
-use word::{Plain, Word};
+use word::{Integer, Plain, Word};
 
 /// An element of memory that is read and changed atomically.
 ///
@@ -71,6 +71,10 @@ use word::{Plain, Word};
 /// [`fetch_inc`](Self::fetch_inc) of `u64` and [`fetch_update`](Self::fetch_update) are loops of compare-exchange; orderings of
 /// operations other than load, store and compare-exchange are fences around them. Where block scope is asked for, those are done for
 /// the device, which includes it; their fences are for the block. The hardware changes `f32` in shared memory in a loop.
+///
+/// Of `f16` and `bf16` it has no operation alone but in pairs: additions of [`f16x2`](struct@crate::half::f16x2), and from sm_90 on of
+/// [`bf16x2`](struct@crate::half::bf16x2), in device memory are one instruction, which changes each lane on its own (PTX ISA, `atom`). All
+/// else that changes such numbers is a loop of compare-exchange, of 16 bits for one number: what lies beside stays what it is. Sums are rounded once.
 #[repr(transparent)]
 pub struct Atomic<T: AtomicElement, S: Scope = Device, O: Ordering = Relaxed>(
     UnsafeCell<T>,

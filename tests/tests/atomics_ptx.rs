@@ -56,6 +56,55 @@ fn changes_are_one_instruction() {
     }
 }
 
+/// Numbers of 16 bits have an addition where the architecture has one (f16 of sm_70, bf16 of sm_90); the rest is compare-exchange of 16
+/// bits, in which nothing of what lies beside is touched. The address space is known.
+#[test]
+fn sixteen_bits_are_changed_alone() {
+    let case = |name: &str, ty: &str, call: &str| {
+        format!(
+            "#[kernel] pub fn {name}(x: &[{ty}], all: &[Atomic<{ty}>]) {{
+                 if let (Some(it), Some(x)) = (all.first(), x.first()) {{ let _ = it.{call}; }}
+             }}"
+        )
+    };
+    let kernels = [
+        case("add_f16", "f16", "fetch_add(*x)"),
+        case("add_bf16", "bf16", "fetch_add(*x)"),
+        case("add_f16x2", "f16x2", "fetch_add(*x)"),
+        case("add_bf16x2", "bf16x2", "fetch_add(*x)"),
+        case("add_system", "bf16x2", "system().fetch_add(*x)"),
+        case("min_f16", "f16", "fetch_min(*x)"),
+        case("swap_bf16", "bf16", "swap(*x)"),
+        case("cas_f16", "f16", "block().seq_cst().compare_exchange(*x, *x)"),
+        "#[kernel(block = 32)] pub fn in_shared(x: &[f16], all: SharedAtomics<f16, 32>) {
+             if let Some(x) = x.first() { all[0].fetch_max(*x); }
+         }"
+        .to_owned(),
+    ];
+    let uses = "use gpu_std::half::{bf16, bf16x2, f16, f16x2};\n".to_owned();
+    let inspected = inspect("atomic_16_bits", &(uses + &kernels.concat()));
+    for (arch, name, instruction) in [
+        ("sm_75", "add_f16", "atom.global.add.noftz.f16"),
+        ("sm_90", "add_f16", "atom.global.add.noftz.f16"),
+        ("sm_75", "add_f16x2", "atom.relaxed.gpu.global.add.noftz.f16x2"),
+        ("sm_90", "add_bf16", "atom.global.add.noftz.bf16"),
+        ("sm_90", "add_bf16x2", "atom.relaxed.gpu.global.add.noftz.bf16x2"),
+        ("sm_90", "add_system", "atom.relaxed.sys.global.add.noftz.bf16x2"),
+    ] {
+        shape(&inspected.kernel(arch, name)).has(instruction).lacks(".cas").lacks("fence").lacks("call");
+    }
+    for (arch, name, instruction) in [
+        ("sm_75", "add_bf16", "atom.relaxed.gpu.global.cas.b16"),
+        ("sm_75", "add_bf16x2", "atom.relaxed.gpu.global.cas.b32"),
+        ("sm_75", "min_f16", "atom.relaxed.gpu.global.cas.b16"),
+        ("sm_90", "swap_bf16", "atom.relaxed.gpu.global.cas.b16"),
+        ("sm_90", "cas_f16", "atom.acquire.cta.global.cas.b16"),
+        ("sm_90", "in_shared", "atom.relaxed.cta.shared.cas.b16"),
+    ] {
+        shape(&inspected.kernel(arch, name)).has(instruction).lacks(".noftz").lacks("isspacep").lacks("call");
+    }
+}
+
 /// LLVM's `atomicrmw` has the device's scope and no order, whatever it says: those of the system are written out, and orders are
 /// fences.
 #[test]
@@ -75,7 +124,7 @@ fn scopes_and_orders_of_changes_are_kept() {
         let order = |order: &str| {
             let ptx = inspected.kernel("sm_75", &format!("{scope}_{order}"));
             let instruction =
-                if scope == "system" { "atom.relaxed.sys.add.u32" } else { "atom.global.add.u32" };
+                if scope == "system" { "atom.relaxed.sys.global.add.u32" } else { "atom.global.add.u32" };
             let (before, after) =
                 ptx.split_once(instruction).unwrap_or_else(|| panic!("no {instruction} in\n{ptx}"));
             let fence = |text: &str| {

@@ -2,14 +2,17 @@
 
 use super::{
     order::How,
-    word::{AddFloat, Count, Ordered, Plain, Word, update},
+    word::{AddFloat, Count, Integer, Ordered, Plain, Word, update},
 };
-use crate::DeviceCopy;
+use crate::{
+    DeviceCopy,
+    half::{bf16, bf16x2, f16, f16x2},
+};
 
 /// A type that the GPU changes atomically.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations on the GPU",
-    note = "`Atomic<T>` is for u32, i32, u64, i64, f32 and f64; `RelaxedCell<T>` is for all plain data of 1, 2, 4 or 8 bytes"
+    note = "`Atomic<T>` is for u32, i32, u64, i64, f32, f64, f16, bf16, f16x2 and bf16x2; `RelaxedCell<T>` is for all plain data of 1, 2, 4 or 8 bytes"
 )]
 pub trait AtomicElement: DeviceCopy + sealed::Element {}
 
@@ -18,7 +21,7 @@ pub trait AtomicElement: DeviceCopy + sealed::Element {}
     message = "`{Self}` has no atomic operations on bits",
     note = "they are for u32, i32, u64 and i64"
 )]
-pub trait AtomicInteger: AtomicElement {}
+pub trait AtomicInteger: AtomicElement<Word: Integer> {}
 
 /// An integer that the GPU counts up and down atomically.
 #[diagnostic::on_unimplemented(
@@ -30,7 +33,7 @@ pub trait AtomicUnsigned: AtomicInteger + sealed::Unsigned {}
 /// A floating-point number that the GPU changes atomically.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a floating-point number with atomic operations",
-    note = "those are f32 and f64; integers have `fetch_min` and `fetch_max`"
+    note = "those are f32, f64, f16, bf16, f16x2 and bf16x2; integers have `fetch_min` and `fetch_max`"
 )]
 pub trait AtomicFloat: AtomicElement + sealed::Float {}
 
@@ -55,6 +58,10 @@ pub(super) mod sealed {
     pub trait Unsigned: Count {}
 
     pub trait Float: Element {
+        /// A number if there is one.
+        fn least(self, other: Self) -> Self;
+        fn greatest(self, other: Self) -> Self;
+        /// A NaN if there is one (IEEE 754-2019).
         fn minimum(self, other: Self) -> Self;
         fn maximum(self, other: Self) -> Self;
     }
@@ -65,7 +72,7 @@ pub(super) mod sealed {
     /// # Safety
     /// As [`Element`].
     #[inline(always)]
-    pub(in super::super) unsafe fn choose<H: How, L: How, T: Element>(
+    pub(in crate::atomic) unsafe fn choose<H: How, L: How, T: Element>(
         at: *mut T,
         must_write: bool,
         choose: impl Fn(T) -> T,
@@ -112,7 +119,7 @@ macro_rules! integers {
             #[inline(always)]
             unsafe fn add<H: How>(at: *mut $t, value: $t) -> $t {
                 // SAFETY: the caller's promise.
-                unsafe { <$word as Word>::add::<H>(at.cast(), value as $word) as $t }
+                unsafe { <$word as Integer>::add::<H>(at.cast(), value as $word) as $t }
             }
 
             #[inline(always)]
@@ -142,8 +149,52 @@ impl sealed::Unsigned for u64 {}
 impl AtomicUnsigned for u32 {}
 impl AtomicUnsigned for u64 {}
 
+macro_rules! choices {
+    ($($t:ident)*) => {$(
+        impl sealed::Float for $t {
+            #[inline(always)]
+            fn least(self, other: $t) -> $t {
+                if other.is_nan() || (!self.is_nan() && is_less(self, other)) { self } else { other }
+            }
+
+            #[inline(always)]
+            fn greatest(self, other: $t) -> $t {
+                if other.is_nan() || (!self.is_nan() && is_less(other, self)) { self } else { other }
+            }
+
+            #[inline(always)]
+            fn minimum(self, other: $t) -> $t {
+                if self.is_nan() || (!other.is_nan() && is_less(self, other)) { self } else { other }
+            }
+
+            #[inline(always)]
+            fn maximum(self, other: $t) -> $t {
+                if self.is_nan() || (!other.is_nan() && is_less(other, self)) { self } else { other }
+            }
+        }
+    )*};
+}
+
+choices! { f16 bf16 f32 f64 }
+
+macro_rules! choices_by_lane {
+    ($($t:ident: $($name:ident)*;)*) => {$(
+        impl sealed::Float for $t {$(
+            #[inline(always)]
+            fn $name(self, other: $t) -> $t {
+                $t { x: sealed::Float::$name(self.x, other.x), y: sealed::Float::$name(self.y, other.y) }
+            }
+        )*}
+    )*};
+}
+
+choices_by_lane! {
+    f16x2: least greatest minimum maximum;
+    bf16x2: least greatest minimum maximum;
+}
+
 macro_rules! floats {
-    ($($t:ident as $word:ident)*) => {$(
+    ($($t:ident as $word:ident: $to_word:expr, $from_word:expr;)*) => {$(
         impl AtomicElement for $t {}
         impl AtomicFloat for $t {}
 
@@ -153,12 +204,12 @@ macro_rules! floats {
 
             #[inline(always)]
             fn to_word(self) -> $word {
-                self.to_bits()
+                $to_word(self)
             }
 
             #[inline(always)]
             fn from_word(word: $word) -> $t {
-                $t::from_bits(word)
+                $from_word(word)
             }
 
             #[inline(always)]
@@ -174,38 +225,27 @@ macro_rules! floats {
 
             #[inline(always)]
             unsafe fn min<H: How, L: How>(at: *mut $t, value: $t, must_write: bool) -> $t {
-                let number = |before: $t| {
-                    if value.is_nan() || (!before.is_nan() && is_less(before, value)) { before } else { value }
-                };
                 // SAFETY: the caller's promise.
-                unsafe { sealed::choose::<H, L, $t>(at, must_write, number) }
+                unsafe { sealed::choose::<H, L, $t>(at, must_write, |before| sealed::Float::least(before, value)) }
             }
 
             #[inline(always)]
             unsafe fn max<H: How, L: How>(at: *mut $t, value: $t, must_write: bool) -> $t {
-                let number = |before: $t| {
-                    if value.is_nan() || (!before.is_nan() && is_less(value, before)) { before } else { value }
-                };
                 // SAFETY: the caller's promise.
-                unsafe { sealed::choose::<H, L, $t>(at, must_write, number) }
-            }
-        }
-
-        impl sealed::Float for $t {
-            #[inline(always)]
-            fn minimum(self, other: $t) -> $t {
-                if self.is_nan() || (!other.is_nan() && is_less(self, other)) { self } else { other }
-            }
-
-            #[inline(always)]
-            fn maximum(self, other: $t) -> $t {
-                if self.is_nan() || (!other.is_nan() && is_less(other, self)) { self } else { other }
+                unsafe { sealed::choose::<H, L, $t>(at, must_write, |before| sealed::Float::greatest(before, value)) }
             }
         }
     )*};
 }
 
-floats! { f32 as u32 f64 as u64 }
+floats! {
+    f16 as u16: f16::to_bits, f16::from_bits;
+    bf16 as u16: bf16::to_bits, bf16::from_bits;
+    f16x2 as u32: bytemuck::cast, bytemuck::cast;
+    bf16x2 as u32: bytemuck::cast, bytemuck::cast;
+    f32 as u32: f32::to_bits, f32::from_bits;
+    f64 as u64: f64::to_bits, f64::from_bits;
+}
 
 /// Whether `a` is less than `b`, where -0 is less than +0.
 #[inline(always)]
@@ -218,16 +258,15 @@ trait Sign {
     fn is_negative(&self) -> bool;
 }
 
-impl Sign for f32 {
-    #[inline(always)]
-    fn is_negative(&self) -> bool {
-        self.is_sign_negative()
-    }
+macro_rules! signs {
+    ($($t:ident)*) => {$(
+        impl Sign for $t {
+            #[inline(always)]
+            fn is_negative(&self) -> bool {
+                self.is_sign_negative()
+            }
+        }
+    )*};
 }
 
-impl Sign for f64 {
-    #[inline(always)]
-    fn is_negative(&self) -> bool {
-        self.is_sign_negative()
-    }
-}
+signs! { f16 bf16 f32 f64 }

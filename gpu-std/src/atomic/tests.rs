@@ -84,6 +84,29 @@ fn floats_are_exchanged_by_their_bits() {
 }
 
 #[test]
+fn numbers_of_16_bits_are_changed_alone_and_in_pairs() {
+    use crate::half::{bf16, bf16x2, f16, f16x2};
+    let [one, two] = [f16::ONE, f16::from_f32(2.0)];
+    let number = Atomic::new(one);
+    assert_eq!(number.fetch_add(two), one);
+    assert_eq!(number.fetch_min(two), f16::from_f32(3.0));
+    assert_eq!(number.swap(-f16::ZERO), two);
+    assert_eq!(number.compare_exchange(f16::ZERO, one).map_err(f16::to_bits), Err(0x8000));
+    // 1 + 2⁻⁸ is a tie.
+    let rounded = Atomic::new(bf16::ONE);
+    rounded.fetch_add(bf16::from_f32(1.0 / 256.0));
+    assert_eq!(rounded.into_inner(), bf16::ONE);
+    let pair = Atomic::new(f16x2::new(one, f16::NAN));
+    pair.fetch_max(f16x2::new(two, one));
+    assert_eq!(pair.load(), f16x2::new(two, one));
+    pair.fetch_sub(f16x2::new(one, one));
+    assert_eq!(pair.into_inner(), f16x2::new(one, f16::ZERO));
+    let pair = Atomic::new(bf16x2::new(bf16::ONE, bf16::NAN));
+    pair.fetch_minimum(bf16x2::new(bf16::ZERO, bf16::ZERO));
+    assert!(pair.load().x == bf16::ZERO && pair.load().y.is_nan());
+}
+
+#[test]
 fn cells_hold_plain_data_of_one_to_eight_bytes() {
     let byte = RelaxedCell::new(3_u8);
     byte.store(250);

@@ -1,7 +1,11 @@
 //! What the hardware changes atomically, word by word: functions of the linker's prelude on the device, because Rust's atomics
 //! know no scopes; Rust's atomics on the host.
 
-use super::order::{Device, How, Relaxed};
+use super::{
+    element::sealed::choose,
+    order::{Device, How, Relaxed},
+};
+use crate::half::{bf16, bf16x2, f16, f16x2};
 
 /// Bytes that are loaded and stored at once.
 ///
@@ -12,13 +16,20 @@ pub trait Plain: Copy + Eq {
     unsafe fn store<H: How>(at: *mut Self, value: Self);
 }
 
-/// A word that is read, changed and written at once. All functions return the word before.
+/// A word that is read and written at once. All functions return the word before.
 ///
 /// # Safety
 /// As [`Plain`].
 pub trait Word: Plain {
     unsafe fn swap<H: How>(at: *mut Self, value: Self) -> Self;
     unsafe fn compare_exchange<H: How>(at: *mut Self, current: Self, new: Self) -> Self;
+}
+
+/// A word that is calculated with at once. All functions return the word before.
+///
+/// # Safety
+/// As [`Plain`].
+pub trait Integer: Word {
     unsafe fn add<H: How>(at: *mut Self, value: Self) -> Self;
     unsafe fn and<H: How>(at: *mut Self, value: Self) -> Self;
     unsafe fn or<H: How>(at: *mut Self, value: Self) -> Self;
@@ -34,7 +45,7 @@ pub(super) trait Ordered: Sized {
     unsafe fn max<H: How>(at: *mut Self, value: Self) -> Self;
 }
 
-/// What has an instruction on the device and is a loop of [`Word::compare_exchange`] on the host.
+/// What has an instruction on most devices and is a loop of [`Word::compare_exchange`] on the others and on the host.
 ///
 /// # Safety
 /// As [`Plain`].
@@ -96,6 +107,7 @@ macro_rules! count {
 #[cfg(target_arch = "nvptx64")]
 mod device {
     use super::*;
+    use crate::atomic::element::sealed::Element;
 
     macro_rules! operations {
         ($($trait:ident for $t:ident {
@@ -135,6 +147,8 @@ mod device {
         Word for u32 {
             swap(value) -> u32 = __gpukernel_atomic_swap_u32;
             compare_exchange(current, new) -> u32 = __gpukernel_atomic_cas_u32;
+        }
+        Integer for u32 {
             add(value) -> u32 = __gpukernel_atomic_add_u32;
             and(value) -> u32 = __gpukernel_atomic_and_u32;
             or(value) -> u32 = __gpukernel_atomic_or_u32;
@@ -143,6 +157,8 @@ mod device {
         Word for u64 {
             swap(value) -> u64 = __gpukernel_atomic_swap_u64;
             compare_exchange(current, new) -> u64 = __gpukernel_atomic_cas_u64;
+        }
+        Integer for u64 {
             add(value) -> u64 = __gpukernel_atomic_add_u64;
             and(value) -> u64 = __gpukernel_atomic_and_u64;
             or(value) -> u64 = __gpukernel_atomic_or_u64;
@@ -178,6 +194,55 @@ mod device {
 
     // PTX counts in 32 bits only (PTX ISA, `atom`).
     count! { u64 }
+
+    unsafe extern "C" {
+        fn __gpukernel_atomic_cas_u16(at: *mut u16, current: u16, new: u16, how: u32) -> u16;
+    }
+
+    // Of 16 bits PTX has compare-exchange only (PTX ISA, `atom.cas.b16`).
+    impl Word for u16 {
+        #[inline(always)]
+        unsafe fn swap<H: How>(at: *mut u16, value: u16) -> u16 {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let before = u16::load::<(Device, Relaxed)>(at);
+                update::<H, u16>(at, before, |_| value)
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn compare_exchange<H: How>(at: *mut u16, current: u16, new: u16) -> u16 {
+            // SAFETY: the caller's promise.
+            unsafe { __gpukernel_atomic_cas_u16(at, current, new, const { H::HOW }) }
+        }
+    }
+
+    macro_rules! add_packed {
+        ($($t:ident as $word:ident since $arch:literal: $function:ident;)*) => {$(
+            impl AddFloat for $t {
+                #[inline(always)]
+                unsafe fn add_float<H: How>(at: *mut $t, value: $t) -> $t {
+                    unsafe extern "C" {
+                        fn $function(at: *mut $word, value: $word, how: u32) -> $word;
+                    }
+                    if crate::arch() < $arch {
+                        // SAFETY: the caller's promise.
+                        return unsafe { choose::<H, (Device, Relaxed), $t>(at, true, |before| before + value) };
+                    }
+                    // SAFETY: the caller's promise; numbers are laid out as their bits.
+                    $t::from_word(unsafe { $function(at.cast(), value.to_word(), const { H::HOW }) })
+                }
+            }
+        )*};
+    }
+
+    // PTX ISA, `atom.add.noftz`; those before sm_70 are not supported.
+    add_packed! {
+        f16 as u16 since 70: __gpukernel_atomic_add_f16;
+        f16x2 as u32 since 70: __gpukernel_atomic_add_f16x2;
+        bf16 as u16 since 90: __gpukernel_atomic_add_bf16;
+        bf16x2 as u32 since 90: __gpukernel_atomic_add_bf16x2;
+    }
 }
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -226,25 +291,27 @@ mod host {
         )*};
     }
 
+    macro_rules! words {
+        ($($t:ident as $atomic:ident)*) => {
+            operations! {$(
+                Word for $t as $atomic { swap = swap } {
+                    #[inline]
+                    unsafe fn compare_exchange<H: How>(at: *mut $t, current: $t, new: $t) -> $t {
+                        // SAFETY: as in `load`.
+                        let word = unsafe { $atomic::from_ptr(at) };
+                        let exchange = || word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD });
+                        H::ordered(exchange).unwrap_or_else(|found| found)
+                    }
+                }
+            )*}
+        };
+    }
+
+    words! { u16 as AtomicU16 u32 as AtomicU32 u64 as AtomicU64 }
+
     operations! {
-        Word for u32 as AtomicU32 { swap = swap add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor } {
-            #[inline]
-            unsafe fn compare_exchange<H: How>(at: *mut u32, current: u32, new: u32) -> u32 {
-                // SAFETY: as in `load`.
-                let word = unsafe { AtomicU32::from_ptr(at) };
-                let exchange = || word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD });
-                H::ordered(exchange).unwrap_or_else(|found| found)
-            }
-        }
-        Word for u64 as AtomicU64 { swap = swap add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor } {
-            #[inline]
-            unsafe fn compare_exchange<H: How>(at: *mut u64, current: u64, new: u64) -> u64 {
-                // SAFETY: as in `load`.
-                let word = unsafe { AtomicU64::from_ptr(at) };
-                let exchange = || word.compare_exchange(current, new, const { H::ORDERING }, const { H::LOAD });
-                H::ordered(exchange).unwrap_or_else(|found| found)
-            }
-        }
+        Integer for u32 as AtomicU32 { add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor }
+        Integer for u64 as AtomicU64 { add = fetch_add and = fetch_and or = fetch_or xor = fetch_xor }
         Ordered for u32 as AtomicU32 { min = fetch_min max = fetch_max }
         Ordered for u64 as AtomicU64 { min = fetch_min max = fetch_max }
         Ordered for i32 as AtomicI32 { min = fetch_min max = fetch_max }
@@ -254,22 +321,16 @@ mod host {
     count! { u32 u64 }
 
     macro_rules! add_float {
-        ($($t:ident as $word:ident)*) => {$(
+        ($($t:ident)*) => {$(
             impl AddFloat for $t {
                 #[inline]
                 unsafe fn add_float<H: How>(at: *mut $t, value: $t) -> $t {
-                    let at = at.cast::<$word>();
-                    let next = |before| ($t::from_bits(before) + value).to_bits();
-                    // SAFETY: the caller's promise; a number is laid out as its bits.
-                    let before = unsafe {
-                        let before = $word::load::<(Device, Relaxed)>(at);
-                        update::<H, $word>(at, before, next)
-                    };
-                    $t::from_bits(before)
+                    // SAFETY: the caller's promise.
+                    unsafe { choose::<H, (Device, Relaxed), $t>(at, true, |before| before + value) }
                 }
             }
         )*};
     }
 
-    add_float! { f32 as u32 f64 as u64 }
+    add_float! { f16 bf16 f16x2 bf16x2 f32 f64 }
 }

@@ -2,6 +2,7 @@
 
 use gpu_std::{
     atomic::{AcqRel, Acquire, Block, Device, Release, SeqCst, System, fence},
+    half::{bf16, bf16x2, f16, f16x2},
     prelude::*,
 };
 
@@ -109,6 +110,14 @@ operations! {
     change_f32: f32, |value| value + 1.0, Minimum => fetch_minimum, Maximum => fetch_maximum;
     /// Applies an operation, each thread with its own value.
     change_f64: f64, |value| value + 1.0, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation, each thread with its own value.
+    change_f16: f16, |value| value + f16::ONE, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation, each thread with its own value.
+    change_bf16: bf16, |value| value + bf16::ONE, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation, each thread with its own value.
+    change_f16x2: f16x2, |value| value + f16x2::new(f16::ONE, f16::ONE), Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation, each thread with its own value.
+    change_bf16x2: bf16x2, |value| value + bf16x2::new(bf16::ONE, bf16::ONE), Minimum => fetch_minimum, Maximum => fetch_maximum;
 }
 
 /// Counts with each scope and order: place `5 * scope + order` of `counts` for each change, and what a compare-exchange in the same
@@ -121,6 +130,28 @@ pub fn count_each_way(counts: &[Atomic<u32>]) {
             let count = counts[15 + $way].$scope().$order();
             let mut seen = count.relaxed().load();
             while let Err(found) = count.compare_exchange(seen, seen + 1) {
+                seen = found;
+            }
+        )*};
+    }
+    ways! {
+        block relaxed 0; block acquire 1; block release 2; block acq_rel 3; block seq_cst 4;
+        device relaxed 5; device acquire 6; device release 7; device acq_rel 8; device seq_cst 9;
+        system relaxed 10; system acquire 11; system release 12; system acq_rel 13; system seq_cst 14;
+    }
+}
+
+/// As [`count_each_way`], with numbers of 16 bits: places of `counts` with f16 and then with bf16, additions and then compare-exchanges.
+#[kernel(block = 128)]
+pub fn count_16_bits_each_way(counts: &[Atomic<f16>], others: &[Atomic<bf16>], pairs: &[Atomic<f16x2>]) {
+    macro_rules! ways {
+        ($($scope:ident $order:ident $way:literal;)*) => {$(
+            counts[$way].$scope().$order().fetch_add(f16::ONE);
+            others[$way].$scope().$order().fetch_add(bf16::ONE);
+            pairs[$way].$scope().$order().fetch_add(f16x2::new(f16::ONE, -f16::ONE));
+            let count = counts[15 + $way].$scope().$order();
+            let mut seen = count.relaxed().load();
+            while let Err(found) = count.compare_exchange(seen, seen + f16::ONE) {
                 seen = found;
             }
         )*};

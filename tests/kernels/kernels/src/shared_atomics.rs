@@ -1,6 +1,9 @@
 //! Atomics and cells in shared memory, and how arrays become atomics and back.
 
-use gpu_std::prelude::*;
+use gpu_std::{
+    half::{bf16, bf16x2, f16, f16x2},
+    prelude::*,
+};
 
 use crate::atomics::Operation;
 
@@ -68,6 +71,14 @@ operations! {
     shared_f32: f32, Minimum => fetch_minimum, Maximum => fetch_maximum;
     /// Applies an operation to shared atomics.
     shared_f64: f64, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation to shared atomics.
+    shared_f16: f16, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation to shared atomics.
+    shared_bf16: bf16, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation to shared atomics.
+    shared_f16x2: f16x2, Minimum => fetch_minimum, Maximum => fetch_maximum;
+    /// Applies an operation to shared atomics.
+    shared_bf16x2: bf16x2, Minimum => fetch_minimum, Maximum => fetch_maximum;
 }
 
 /// Keeps the elements above a limit, in any order within their block: places are drawn from a shared counter.

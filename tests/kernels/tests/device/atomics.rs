@@ -115,7 +115,7 @@ pub(crate) fn check_chain<T: Number>(first: T, last: T, found: &[T], written: im
     assert!(left == right, "changes got lost or came twice: from {first:?} to {last:?}");
 }
 
-const THREADS: usize = 5000;
+pub(crate) const THREADS: usize = 5000;
 
 /// For each: the operation by 5000 threads on one number and on three, against what Rust makes of the values that were found.
 macro_rules! changes {
@@ -143,6 +143,8 @@ macro_rules! changes {
         }
     )*)*};
 }
+
+pub(crate) use changes;
 
 /// The smaller, -0 before +0, a number before NaN.
 pub(crate) fn min(a: f64, b: f64) -> f64 {
@@ -248,6 +250,8 @@ macro_rules! steps {
         }
     };
 }
+
+pub(crate) use steps;
 
 steps!(steps_u32, u32, change_u32);
 steps!(steps_u64, u64, change_u64);

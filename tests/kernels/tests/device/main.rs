@@ -2,6 +2,7 @@
 
 mod arguments;
 mod atomics;
+mod atomics_16;
 mod clusters;
 mod collective;
 mod complex;

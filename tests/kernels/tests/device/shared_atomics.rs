@@ -44,8 +44,8 @@ fn counts_equal_values_under_contention() {
     });
 }
 
-const BLOCKS: usize = 9;
-const THREADS: usize = 128 * BLOCKS;
+pub(crate) const BLOCKS: usize = 9;
+pub(crate) const THREADS: usize = 128 * BLOCKS;
 
 /// As in device memory, each block with numbers of its own.
 macro_rules! changes {
@@ -73,6 +73,8 @@ macro_rules! changes {
         }
     )*)*};
 }
+
+pub(crate) use changes;
 
 changes! {
     u32 shared_u32 {
