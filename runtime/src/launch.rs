@@ -426,8 +426,8 @@ mod tests {
                 &PackedArgs::with_shared(&arrays, is_large(&arrays)),
             )
         };
-        assert_eq!(check(48).unwrap().dynamic_bytes, 0);
-        assert_eq!(check(49).unwrap().dynamic_bytes, 49 << 10);
+        assert_eq!(check(47).unwrap().dynamic_bytes, 0);
+        assert_eq!(check(48).unwrap().dynamic_bytes, 48 << 10, "the linker has a word of its own");
         assert_eq!(
             check(61).unwrap_err().to_string(),
             "the shared arrays of kernel `k` have 62464 bytes, but its contract (`shared`) allows 61440 per block; use smaller ones"

@@ -74,8 +74,11 @@ struct Inner {
     checked: RwLock<HashMap<TypeId, Checked>>,
 }
 
-/// More dynamic shared memory than this has to be allowed for a kernel (CUDA C++ Programming Guide, "Shared Memory").
-const PLAIN_SHARED_BYTES: u32 = 48 << 10;
+/// More shared memory than this, static and dynamic, has to be allowed for a kernel (CUDA C++ Programming Guide, "Shared Memory").
+const PLAIN_SHARED_BYTES: usize = 48 << 10;
+
+/// What a kernel may have of it besides its arrays: a word of the linker's, and what aligns the dynamic arrays behind it.
+const MORE_SHARED_BYTES: usize = 128;
 
 /// A kernel that matches the image.
 #[derive(Clone, Copy)]
@@ -323,8 +326,14 @@ impl Module {
                     return Err(Error::NoClusters { kernel: K::NAME.to_owned(), device });
                 }
                 let dynamic_bytes = shared.dynamic_bytes;
-                if dynamic_bytes > PLAIN_SHARED_BYTES {
-                    function.allow_all_shared(stream.device(), limits.max_shared_bytes_per_block)?;
+                if dynamic_bytes > 0 && shared.on_host.size() + MORE_SHARED_BYTES > PLAIN_SHARED_BYTES {
+                    let allowed_bytes = limits.max_shared_bytes_per_block;
+                    let own_bytes = function.allow_all_shared(stream.device(), allowed_bytes)?;
+                    let asked_bytes = own_bytes + dynamic_bytes as usize;
+                    if asked_bytes > allowed_bytes {
+                        let (kernel, limited_by) = (K::NAME.to_owned(), inner.device.to_string());
+                        return Err(Error::SharedTooLarge { kernel, asked_bytes, allowed_bytes, limited_by });
+                    }
                 }
                 if checked.cooperative {
                     let allowed =

@@ -33,11 +33,17 @@ pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     }
 }
 
-/// Whether arrays lie in dynamic shared memory although their sizes are constants: a block has 48 KiB of the other kind on every
-/// device (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+/// What a block has of static shared memory on every device (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+const STATIC_BYTES: usize = 48 << 10;
+
+/// What the linker adds to the static shared memory of a kernel: a word in which a panic finds whose it is.
+const LINKER_BYTES: usize = 4;
+
+/// Whether arrays lie in dynamic shared memory although their sizes are constants: there is not enough of the other kind.
 pub const fn is_large(arrays: &[Layout]) -> bool {
     match shared_layout(arrays) {
-        Ok(layout) => layout.size() > 48 << 10,
+        Ok(layout) => layout.size() > STATIC_BYTES - LINKER_BYTES,
         Err(_) => true,
     }
 }
@@ -79,6 +85,13 @@ mod tests {
     #[test]
     fn no_arrays_need_no_storage() {
         assert_eq!(shared_layout(&[]).map(|storage| storage.size()), Ok(0));
+    }
+
+    #[test]
+    fn all_static_memory_but_a_word_is_for_arrays() {
+        let of = |bytes: usize| is_large(&[Layout::array::<u8>(bytes).unwrap()]);
+        assert!(!of(0) && !of(1 << 10) && !of((48 << 10) - 4));
+        assert!(of((48 << 10) - 3) && of(48 << 10) && of(isize::MAX as usize));
     }
 
     #[test]

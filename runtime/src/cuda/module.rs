@@ -182,16 +182,18 @@ impl Function {
     }
 
     /// Lets the kernel use as much dynamic shared memory as its own leaves of what a block can have. The same for every launch, so
-    /// that threads which launch it at once do not take room from each other.
-    pub(crate) fn allow_all_shared(self, device: &CudaDevice, block_bytes: usize) -> Result<()> {
+    /// that threads which launch it at once do not take room from each other. Returns what is its own: its arrays, and a word of
+    /// the linker's.
+    pub(crate) fn allow_all_shared(self, device: &CudaDevice, block_bytes: usize) -> Result<usize> {
         device.bind()?;
         let mut own: c_int = 0;
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
         // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
         let result = unsafe { sys::cuFuncGetAttribute(&mut own, attribute, self.raw) };
         device.check("cuFuncGetAttribute", result)?;
-        let left = block_bytes.saturating_sub(usize::try_from(own).unwrap_or(0));
-        self.allow_shared(device, u32::try_from(left).unwrap_or(u32::MAX))
+        let own = usize::try_from(own).unwrap_or(0);
+        self.allow_shared(device, u32::try_from(block_bytes.saturating_sub(own)).unwrap_or(u32::MAX))?;
+        Ok(own)
     }
 
     /// How many blocks of this size the device runs at once, all multiprocessors together.

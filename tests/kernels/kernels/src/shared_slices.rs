@@ -131,6 +131,36 @@ pub fn large_arrays(
     }
 }
 
+macro_rules! exactly_48_kib {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[kernel(block = 256)]
+        pub fn $name(mut words: Shared<u32, 12288>, at: usize, out: PerThread<u32>) {
+            for (i, word) in &mut words {
+                *word = 5 * i as u32;
+            }
+            let words = sync(words);
+            for (_, out) in out {
+                *out = words[checked(at, 12288)];
+            }
+        }
+    )*};
+}
+
+exactly_48_kib! {
+    /// All that a block has without asking for it, in a kernel that can panic.
+    whole_48_kib;
+    /// Another, so that a panic of their common function has to ask whose it is, in shared memory.
+    whole_48_kib_too;
+}
+
+/// The index, or a panic in a function of its own.
+#[inline(never)]
+fn checked(at: usize, len: usize) -> usize {
+    assert!(at < len, "no word {at} of {len}");
+    at
+}
+
 /// At most 1024 bytes of shared memory.
 #[kernel(shared = 1024)]
 pub fn bounded_shared(mut part: SharedSlice<u32>, mut fixed: Shared<u32, 32>, out: PerThread<u32>) {

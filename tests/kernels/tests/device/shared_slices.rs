@@ -3,7 +3,7 @@
 use gpukernel::{Device, Error, Grid, Module, Result, for_each};
 use gpukernel_device_test_kernels::shared_slices::{
     ask_shared, bounded_shared, four_arrays, in_clusters, large_arrays, local_histogram, local_matrix,
-    local_stack, read_shared, reverse_any_block, smooth, wide_elements,
+    local_stack, read_shared, reverse_any_block, smooth, whole_48_kib, whole_48_kib_too, wide_elements,
 };
 use gpukernel_device_tests::{on_every_device, on_the_cpu};
 
@@ -100,6 +100,23 @@ fn arrays_beyond_48_kib() {
                 (0..1024).map(|i| 16383 - i as u32 + u32::from(i as u8) + u32::from(3 * (i % more) as u16));
             assert!(out.to_vec()?.into_iter().eq(expected), "{more} more");
         }
+        Ok(())
+    });
+}
+
+/// A panic in a function that two kernels call finds out which of them it was by a word of shared memory.
+#[test]
+fn panics_beside_arrays_of_exactly_48_kib() {
+    on_every_device(|device, module| {
+        let mut out = device.zeroed::<u32>(256)?;
+        module.launch(whole_48_kib, Grid::new(1, 256), (12287, &mut out))?;
+        assert_eq!(out.to_vec()?, [5 * 12287; 256]);
+        module.launch(whole_48_kib_too, Grid::new(1, 256), (12286, &mut out))?;
+        assert_eq!(out.to_vec()?, [5 * 12286; 256]);
+        let error = module
+            .launch(whole_48_kib, Grid::new(1, 1), (12288, &mut out))
+            .and_then(|()| device.synchronize());
+        assert!(error.unwrap_err().to_string().contains("whole_48_kib"));
         Ok(())
     });
 }
