@@ -121,7 +121,10 @@ fn a_race_on_an_output_is_found_across_blocks() {
             assert_eq!((race.first.block.x, race.first.thread.x), (0, 0));
             assert_eq!((race.second.block.x, race.second.thread.x), (1, 1));
             assert!(race.first.writes && race.second.writes && !race.is_shared && race.index == 2);
-            assert!(error.to_string().contains("no release and acquire is between"), "{error}");
+            assert!(
+                error.to_string().contains("no barrier of both blocks, or release and acquire, is between"),
+                "{error}"
+            );
             Ok(())
         });
     });

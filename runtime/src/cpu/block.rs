@@ -226,6 +226,9 @@ impl Worker {
     /// Lets a block go on whose threads waited for other blocks.
     pub(super) fn go_on(&mut self, block: &Block<'_>) -> Result<State, Failure> {
         let _current = block.enter();
+        if let Some(check) = &block.ops.check {
+            check.released_together(&self.waiting);
+        }
         for thread in &mut self.waiting {
             thread.answer = Answer::Blocks;
         }

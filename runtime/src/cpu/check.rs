@@ -1,10 +1,10 @@
 //! What is checked when `GPUKERNEL_CHECK=1`: that all threads of a block come to its barriers, and that no two use an element of
 //! memory at once, of which one writes it.
 //!
-//! Blocks then run one after another, so that the same race is found each time, and is none of the program that looks for it. What
-//! orders two accesses: that they are of the same thread; a barrier of their block, or a `sync` of their warp, between them; or a
-//! release by the block of the first and then an acquire by the block of the second. That a block's release and another's acquire
-//! meet in the same atomic is not looked at.
+//! Blocks then run one after another, those that wait for each other from barrier to barrier, so that the same race is found each
+//! time, and is none of the program that looks for it. What orders two accesses: that they are of the same thread; a barrier of the
+//! grid, of their cluster or of their block, or a `sync` of their warp, between them; or a release by the block of the first and
+//! then an acquire by the block of the second. That a block's release and another's acquire meet in the same atomic is not looked at.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,7 +18,7 @@ use gpu_std::{
     host::{Access, Memory, Order, Touch},
 };
 
-use super::wait::{Answer, LANES, Wait, Waiting};
+use super::wait::{Answer, Blocks, LANES, Wait, Waiting};
 use crate::error::{Ended, Race, RaceSide};
 
 /// Whether the environment asks for checks. Looked at once.
@@ -32,8 +32,9 @@ fn is_on(value: Option<&std::ffi::OsStr>) -> bool {
 }
 
 /// What the blocks of a launch did so far.
-#[derive(Default)]
 pub(super) struct LaunchCheck {
+    /// How many blocks there are in each cluster.
+    cluster: Dim3,
     log: Mutex<Log>,
 }
 
@@ -65,14 +66,23 @@ struct Element {
 struct Visit {
     block: Dim3,
     thread: Dim3,
+    cluster: Dim3,
     warp: usize,
     /// Barriers that the block passed before.
-    barriers: u32,
+    barriers: Barriers,
     /// `sync`s that the warp passed before.
     warp_syncs: u32,
     time: u64,
     access: Access,
     place: &'static Location<'static>,
+}
+
+/// How many barriers of each kind a block passed. Those of the grid and of a cluster all its blocks pass at once.
+#[derive(Clone, Copy, Default)]
+struct Barriers {
+    of_block: u32,
+    of_cluster: u32,
+    of_grid: u32,
 }
 
 /// So many readers of an element are remembered.
@@ -82,8 +92,9 @@ const READERS: usize = 64;
 pub(super) struct BlockCheck<'l> {
     launch: &'l LaunchCheck,
     block: Dim3,
+    cluster: Dim3,
     dim: Dim3,
-    barriers: Cell<u32>,
+    barriers: Cell<Barriers>,
     warp_syncs: RefCell<Vec<u32>>,
     /// By rank: the barrier that the thread passed last, and where it ended if that is known.
     paths: RefCell<Vec<Path>>,
@@ -100,11 +111,13 @@ impl<'l> BlockCheck<'l> {
     pub(super) fn new(launch: &'l LaunchCheck, block: Dim3, dim: Dim3) -> Self {
         launch.with_log(|log| log.elements.retain(|_, element| !element.is_shared));
         let threads = dim.x as usize * dim.y as usize * dim.z as usize;
+        let Dim3 { x, y, z } = launch.cluster;
         Self {
             launch,
             block,
+            cluster: Dim3::new(block.x / x, block.y / y, block.z / z),
             dim,
-            barriers: Cell::new(0),
+            barriers: Cell::default(),
             warp_syncs: RefCell::new(vec![0; threads.div_ceil(LANES)]),
             paths: RefCell::new(vec![Path::default(); threads]),
         }
@@ -124,11 +137,12 @@ impl<'l> BlockCheck<'l> {
     pub(super) fn touch(&self, thread: Dim3, touch: Touch) -> Option<Race> {
         let warp = self.rank(thread) / LANES;
         let warp_syncs = self.warp_syncs.borrow().get(warp).copied().unwrap_or_default();
-        let (block, barriers) = (self.block, self.barriers.get());
+        let (block, cluster, barriers) = (self.block, self.cluster, self.barriers.get());
         let Touch { memory, address, index, access, place } = touch;
         self.launch.with_log(|log| {
             log.time += 1;
-            let visit = Visit { block, thread, warp, barriers, warp_syncs, time: log.time, access, place };
+            let time = log.time;
+            let visit = Visit { block, thread, cluster, warp, barriers, warp_syncs, time, access, place };
             let orders = &log.orders;
             let element = log.elements.entry(address).or_default();
             element.is_shared = memory == Memory::Shared;
@@ -203,11 +217,34 @@ impl<'l> BlockCheck<'l> {
                 _ => {}
             }
         }
-        self.barriers.set(self.barriers.get() + u32::from(barrier));
+        let mut barriers = self.barriers.get();
+        barriers.of_block += u32::from(barrier);
+        self.barriers.set(barriers);
+    }
+
+    /// Notes that the threads of several blocks go on from their barrier, those of this one from there.
+    pub(super) fn released_together(&self, waiting: &[Waiting]) {
+        let (mut paths, mut barriers) = (self.paths.borrow_mut(), self.barriers.get());
+        for thread in waiting {
+            if let (Wait::Blocks(_, there), Some(path)) = (thread.wait, paths.get_mut(thread.rank as usize)) {
+                path.passed = Some(there.place);
+            }
+        }
+        match waiting.first().map(|thread| thread.wait) {
+            Some(Wait::Blocks(Blocks::OfGrid, _)) => barriers.of_grid += 1,
+            Some(Wait::Blocks(Blocks::OfCluster, _)) => barriers.of_cluster += 1,
+            _ => {}
+        }
+        self.barriers.set(barriers);
     }
 }
 
 impl LaunchCheck {
+    /// For a launch with clusters of so many blocks.
+    pub(super) fn new(cluster: Dim3) -> Self {
+        Self { cluster, log: Mutex::default() }
+    }
+
     fn with_log<R>(&self, f: impl FnOnce(&mut Log) -> R) -> R {
         // Nothing in here panics halfway.
         f(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner))
@@ -240,9 +277,16 @@ impl Element {
 
 impl Visit {
     fn is_ordered_before(&self, later: &Visit, orders: &HashMap<Dim3, LastOrders>) -> bool {
+        let (passed, later_passed) = (self.barriers, later.barriers);
+        if passed.of_grid < later_passed.of_grid {
+            return true;
+        }
+        if self.cluster == later.cluster && passed.of_cluster < later_passed.of_cluster {
+            return true;
+        }
         if self.block == later.block {
             let between_warp = self.warp == later.warp && self.warp_syncs < later.warp_syncs;
-            if self.thread == later.thread || self.barriers < later.barriers || between_warp {
+            if self.thread == later.thread || passed.of_block < later_passed.of_block || between_warp {
                 return true;
             }
         }
@@ -284,6 +328,10 @@ mod tests {
         )
     }
 
+    fn launch_check() -> LaunchCheck {
+        LaunchCheck::new(Dim3::new(2, 1, 1))
+    }
+
     fn block(launch: &LaunchCheck, x: u32) -> BlockCheck<'_> {
         BlockCheck::new(launch, Dim3::new(x, 0, 0), Dim3::new(64, 1, 1))
     }
@@ -294,11 +342,11 @@ mod tests {
         for (first, second, is_race) in
             [(Read, Read, false), (Read, Write, true), (Write, Read, true), (Write, Write, true)]
         {
-            let launch = LaunchCheck::default();
+            let launch = launch_check();
             let check = block(&launch, 0);
             assert!(touch(&check, 5, first).is_none());
             assert!(touch(&check, 5, Write).is_none() && touch(&check, 5, first).is_none(), "its own");
-            let launch = LaunchCheck::default();
+            let launch = launch_check();
             let check = block(&launch, 0);
             touch(&check, 5, first);
             let found = touch(&check, 6, second);
@@ -312,17 +360,31 @@ mod tests {
 
     #[test]
     fn a_barrier_orders_threads_of_its_block() {
-        let launch = LaunchCheck::default();
+        let launch = launch_check();
         let first = block(&launch, 0);
         touch(&first, 5, Access::Write);
-        first.barriers.set(1);
+        first.barriers.set(Barriers { of_block: 1, ..Barriers::default() });
         assert!(touch(&first, 6, Access::Write).is_none());
         assert!(touch(&block(&launch, 1), 6, Access::Read).is_some(), "not those of others");
     }
 
     #[test]
+    fn barriers_of_several_blocks_order_those() {
+        let launch = launch_check();
+        let blocks = [0, 1, 2].map(|x| block(&launch, x));
+        let pass = |barriers: Barriers| blocks.iter().for_each(|block| block.barriers.set(barriers));
+        touch(&blocks[0], 5, Access::Write);
+        pass(Barriers { of_cluster: 1, ..Barriers::default() });
+        assert!(touch(&blocks[1], 6, Access::Read).is_none(), "of its cluster");
+        assert!(touch(&blocks[2], 6, Access::Read).is_some(), "of another");
+        pass(Barriers { of_cluster: 1, of_grid: 1, ..Barriers::default() });
+        assert!(touch(&blocks[2], 6, Access::Write).is_none());
+        assert!(touch(&blocks[1], 6, Access::Write).is_some(), "since the barrier of the grid");
+    }
+
+    #[test]
     fn a_sync_of_a_warp_orders_its_lanes() {
-        let launch = LaunchCheck::default();
+        let launch = launch_check();
         let check = block(&launch, 0);
         touch(&check, 5, Access::Write);
         check.warp_syncs.borrow_mut()[0] = 1;
@@ -333,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_release_and_an_acquire_order_blocks() {
-        let launch = LaunchCheck::default();
+        let launch = launch_check();
         let (first, second) = (block(&launch, 0), block(&launch, 1));
         let (release, acquire) =
             (Order { acquires: false, releases: true }, Order { acquires: true, releases: false });
@@ -347,7 +409,7 @@ mod tests {
 
     #[test]
     fn shared_memory_starts_again_with_each_block() {
-        let launch = LaunchCheck::default();
+        let launch = launch_check();
         let write = |check: &BlockCheck<'_>| {
             let place = Location::caller();
             check.touch(

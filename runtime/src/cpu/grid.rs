@@ -35,9 +35,10 @@ pub(crate) unsafe fn launch<K: Kernel>(
     output: &Output,
     cooperative: bool,
 ) -> Result<()> {
-    let check = check::is_wanted().then(LaunchCheck::default);
     let [x, y, z] = K::CONTRACT.cluster.map(|blocks| blocks.max(1));
-    let launch = Launch { args, shape, shared, constants, check, cluster: Dim3::new(x, y, z) };
+    let cluster = Dim3::new(x, y, z);
+    let check = check::is_wanted().then(|| LaunchCheck::new(cluster));
+    let launch = Launch { args, shape, shared, constants, check, cluster };
     let blocks = count(shape.grid);
     let error = |failure| error(K::NAME, failure, blocks, count(shape.block));
     // A single block waits for nobody.
@@ -80,7 +81,7 @@ pub(super) struct Launch<'a> {
     pub(super) args: &'a PackedArgs,
     pub(super) shape: Checked,
     pub(super) shared: Layout,
-    check: Option<LaunchCheck>,
+    pub(super) check: Option<LaunchCheck>,
     pub(super) constants: &'a ConstantTable,
     /// How many blocks there are in each cluster; the grid has whole ones.
     pub(super) cluster: Dim3,

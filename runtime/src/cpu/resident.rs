@@ -2,7 +2,7 @@
 //!
 //! One thread of the operating system runs all blocks of a cluster, from barrier to barrier. If blocks wait for the whole grid, the
 //! clusters are shared out to threads, each of which runs its own until all of them wait for the grid or have ended. Then the threads
-//! meet, and if all is well go on with the next round. The checks of `GPUKERNEL_CHECK` see one block at a time, and so none of these.
+//! meet, and if all is well go on with the next round. For the checks of `GPUKERNEL_CHECK`, one thread runs all.
 
 use std::{
     cell::UnsafeCell,
@@ -18,6 +18,7 @@ use gpu_std::{
 
 use super::{
     block::{Block, BlockWait, Failure, State, Unmet, Worker},
+    check::BlockCheck,
     grid::{Launch, count, index_of},
     stacks::{Lease, MAX_STACKS},
     wait::{Blocks, Ops},
@@ -38,7 +39,7 @@ pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Res
     let clusters = blocks / count(launch.cluster);
     let mut stacks = Lease::default();
     stacks.extend_to((blocks * count(launch.shape.block)) as usize);
-    let threads = clusters.min(rayon::current_num_threads() as u64);
+    let threads = if launch.check.is_some() { 1 } else { clusters.min(rayon::current_num_threads() as u64) };
     let rounds = Rounds { threads, round: Mutex::default(), ended: Condvar::new() };
     let share = |first: u64| {
         let clusters = (first..clusters).step_by(threads as usize);
@@ -84,12 +85,13 @@ unsafe fn run_share<K: Kernel>(
     // SAFETY: the table outlives the launch.
     let _constants = unsafe { enter_constants(launch.constants) };
     let Launch { shape, cluster, .. } = *launch;
+    let check = |index: Dim3| launch.check.as_ref().map(|check| BlockCheck::new(check, index, shape.block));
     let size = count(cluster) as usize;
     let indices: Vec<Dim3> = clusters.flat_map(|number| blocks_of(number, cluster, shape.grid)).collect();
-    let ops: Vec<Ops> = indices.iter().map(|_| Ops::new(None)).collect();
+    let ops: Vec<Ops> = indices.iter().map(|index| Ops::new(check(*index))).collect();
     let mut workers: Vec<Worker> = indices.iter().map(|_| Worker::default()).collect();
     for worker in &mut workers {
-        worker.prepare(launch.shared, false);
+        worker.prepare(launch.shared, launch.check.is_some());
         worker.borrow_stacks();
     }
     let shared: Vec<*mut u8> = workers.iter().map(Worker::shared_start).collect();

@@ -47,7 +47,11 @@ impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { is_shared, index, first, second } = self;
         let memory = if *is_shared { "a shared array" } else { "a slice" };
-        let between = if first.block == second.block { "barrier" } else { "release and acquire" };
+        let between = if first.block == second.block {
+            "barrier"
+        } else {
+            "barrier of both blocks, or release and acquire,"
+        };
         write!(
             f,
             "a data race on element {index} of {memory}: {first}, and {second}; no {between} is between"

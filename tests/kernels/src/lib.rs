@@ -4,7 +4,9 @@
 
 use std::{
     io::{self, Write},
+    process::Command,
     sync::{Arc, Mutex, PoisonError},
+    thread,
 };
 
 use gpukernel::{Device, Image, Module, Result};
@@ -38,6 +40,26 @@ pub fn on_every_gpu(test: impl Fn(&Device) -> Result<()>) {
 /// As [`on_every_device`].
 pub fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
     on(&Device::cpu(), |device| test(device, &device.load(&KERNELS)?));
+}
+
+/// Runs a test with `GPUKERNEL_CHECK=1`: in a process of its own, because it is read once.
+///
+/// # Panics
+/// If it does.
+pub fn with_checks(test: impl FnOnce()) {
+    if std::env::var_os("GPUKERNEL_CHECK").is_some_and(|value| value == "1") {
+        return test();
+    }
+    let name = thread::current().name().map(str::to_owned).expect("tests run in threads of their names");
+    let program = std::env::current_exe().expect("a test knows where it is");
+    let output = Command::new(program)
+        .args(["--exact", &name, "--nocapture"])
+        .env("GPUKERNEL_CHECK", "1")
+        .output()
+        .expect("the test starts again");
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}\n{stderr}");
 }
 
 fn devices() -> Vec<Device> {

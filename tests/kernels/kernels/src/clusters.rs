@@ -190,3 +190,20 @@ pub fn different_barriers(out: PerThread<u32>) {
         sync_cluster(());
     }
 }
+
+/// Each thread writes an element of device memory and reads that of the same thread `distance` blocks on, with a barrier of the cluster
+/// between.
+#[kernel(block = 32, cluster = 2)]
+pub fn pass_to_another_block(distance: usize, x: UnsafeSlice<u32>, out: PerThread<u32>) {
+    let (me, threads) = (global_rank(), threads_per_grid());
+    // SAFETY: only for the other block of the cluster, which is what the test is about.
+    unsafe {
+        x.set(me, me as u32);
+        sync_cluster(());
+        let other = (block_rank() ^ distance) * 32 + thread_rank() as usize;
+        let there = x.get(other % threads);
+        for (_, out) in out {
+            *out = there;
+        }
+    }
+}

@@ -114,3 +114,25 @@ pub fn block_or_grid() {
         sync_grid();
     }
 }
+
+/// Each thread writes an element, reads that of a thread of the next block, and writes its own again, with a barrier between where
+/// `barriers` has a bit.
+#[kernel(block = 32)]
+pub fn pass_to_the_next_block(barriers: u32, x: UnsafeSlice<u32>, out: PerThread<u32>) {
+    let (me, threads) = (global_rank(), threads_per_grid());
+    // SAFETY: none without the barriers, which is what the test is about.
+    unsafe {
+        x.set(me, me as u32);
+        if barriers & 1 != 0 {
+            sync_grid();
+        }
+        let next = x.get((me + 32) % threads);
+        if barriers & 2 != 0 {
+            sync_grid();
+        }
+        x.set(me, 7);
+        for (_, out) in out {
+            *out = next;
+        }
+    }
+}

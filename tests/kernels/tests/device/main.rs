@@ -3,6 +3,7 @@
 mod arguments;
 mod atomics;
 mod atomics_16;
+mod checks;
 mod clusters;
 mod collective;
 mod complex;
