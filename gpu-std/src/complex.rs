@@ -36,6 +36,7 @@ use crate::{
 };
 
 mod functions;
+mod inverse;
 
 /// What complex numbers are made of: `f32` and `f64`.
 pub trait Part: Float + Sealed {

@@ -23,6 +23,8 @@ FUNCTIONS = [
     ("powf", lambda x, y: x ** mpf(2.5)), ("powc", lambda x, y: x ** y), ("powi", lambda x, y: x ** -3),
     ("sin", lambda x, y: mp.sin(x)), ("cos", lambda x, y: mp.cos(x)), ("tan", lambda x, y: mp.tan(x)),
     ("sinh", lambda x, y: mp.sinh(x)), ("cosh", lambda x, y: mp.cosh(x)), ("tanh", lambda x, y: mp.tanh(x)),
+    ("asin", lambda x, y: mp.asin(x)), ("acos", lambda x, y: mp.acos(x)), ("atan", lambda x, y: mp.atan(x)),
+    ("asinh", lambda x, y: mp.asinh(x)), ("acosh", lambda x, y: mp.acosh(x)), ("atanh", lambda x, y: mp.atanh(x)),
 ]
 
 

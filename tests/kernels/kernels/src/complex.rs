@@ -54,4 +54,10 @@ both! { |x, y|
     "sinh" => x.sinh();
     "cosh" => x.cosh();
     "tanh" => x.tanh();
+    "asin" => x.asin();
+    "acos" => x.acos();
+    "atan" => x.atan();
+    "asinh" => x.asinh();
+    "acosh" => x.acosh();
+    "atanh" => x.atanh();
 }

@@ -25,6 +25,7 @@ fn allowed(function: &str) -> f64 {
         "mul" | "abs" | "arg" => 3.0,
         "div" | "recip" | "sqrt" => 4.0,
         "exp" | "ln" | "sin" | "cos" | "sinh" | "cosh" => 6.0,
+        "asin" | "acos" | "atan" | "asinh" | "acosh" | "atanh" => 6.0,
         "powi" => 12.0,
         "tan" | "tanh" => 16.0,
         // The exponential multiplies the error of its argument by the size of that.
@@ -163,6 +164,83 @@ macro_rules! of_type {
                 ]);
             }
 
+            /// A row for a function of one number, both of whose parts are looked at.
+            fn row(z: Complex<$t>, re: $t, im: $t) -> ([Complex<$t>; 2], [Option<$t>; 2]) {
+                ([z, c(0.0, 0.0)], [Some(re), Some(im)])
+            }
+
+            /// Zeros are compared with their signs, by their reciprocals.
+            fn sides_of_a_cut(name: &str, z: Complex<$t>, re: $t, im: $t) {
+                let (above, below) = ([z, c(0.0, 0.0)], [z.conj(), c(0.0, 0.0)]);
+                computed(name, &[above, below], |i, found| {
+                    let im = if i == 0 { im } else { -im };
+                    let near = |found: $t, expected: $t| {
+                        (found - expected).abs() <= 4.0 * $t::EPSILON * expected.abs()
+                            && found.is_sign_negative() == expected.is_sign_negative()
+                    };
+                    assert!(near(found.re, re) && near(found.im, im), "{name}, {i}: {found:?}, not {re:e} {im:e}");
+                });
+            }
+
+            #[test]
+            fn inverse_functions_have_the_branch_cuts_of_c() {
+                use std::$t::consts::{FRAC_PI_2, FRAC_PI_3, FRAC_PI_6, PI};
+                // ln(2 + √3), ln 3 / 2.
+                let (ln, half_ln) = ((2.0 as $t).acosh(), (0.5 as $t).atanh());
+                sides_of_a_cut("asin", c(2.0, 0.0), FRAC_PI_2, ln);
+                sides_of_a_cut("asin", c(-2.0, 0.0), -FRAC_PI_2, ln);
+                sides_of_a_cut("asin", c(0.5, 0.0), FRAC_PI_6, 0.0);
+                sides_of_a_cut("acos", c(2.0, 0.0), 0.0, -ln);
+                sides_of_a_cut("acos", c(-2.0, 0.0), PI, -ln);
+                sides_of_a_cut("acos", c(0.5, 0.0), FRAC_PI_3, -0.0);
+                sides_of_a_cut("acosh", c(0.5, 0.0), 0.0, FRAC_PI_3);
+                sides_of_a_cut("acosh", c(-2.0, 0.0), ln, PI);
+                sides_of_a_cut("acosh", c(2.0, 0.0), ln, 0.0);
+                sides_of_a_cut("atanh", c(2.0, 0.0), half_ln, FRAC_PI_2);
+                sides_of_a_cut("atanh", c(-2.0, 0.0), -half_ln, FRAC_PI_2);
+                sides_of_a_cut("atanh", c(0.5, 0.0), half_ln, 0.0);
+                // Those of the others lie on the imaginary axis: the sign of the real zero says on which side.
+                for (zero, right) in [(0.0, FRAC_PI_2), (-0.0, -FRAC_PI_2)] {
+                    check("atan", &[row(c(zero, 2.0), right, half_ln), row(c(zero, -2.0), right, -half_ln)]);
+                    let ln = (ln as $t).copysign(zero);
+                    check("asinh", &[row(c(zero, 2.0), ln, FRAC_PI_2), row(c(zero, -2.0), ln, -FRAC_PI_2)]);
+                }
+            }
+
+            #[test]
+            fn inverse_functions_at_extremes_and_infinities() {
+                use std::$t::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, PI};
+                // Of twice the absolute value of MAX + MAX i.
+                let ln = MAX.ln() + 1.5 * LN_2;
+                check("asin", &[
+                    row(c(MAX, MAX), FRAC_PI_4, ln),
+                    row(c(LEAST, -LEAST), LEAST, -LEAST),
+                    row(c(INF, 1.0), FRAC_PI_2, INF),
+                    row(c(1.0, -INF), 0.0, -INF),
+                    row(c(-INF, INF), -FRAC_PI_4, INF),
+                    row(c(NAN, INF), NAN, INF),
+                ]);
+                check("acos", &[
+                    row(c(MAX, -MAX), FRAC_PI_4, ln),
+                    row(c(-INF, 1.0), PI, -INF),
+                    row(c(INF, 1.0), 0.0, -INF),
+                    row(c(1.0, INF), FRAC_PI_2, -INF),
+                    row(c(-INF, INF), 3.0 * FRAC_PI_4, -INF),
+                ]);
+                check("acosh", &[row(c(MAX, MAX), ln, FRAC_PI_4), row(c(-INF, 1.0), INF, PI), row(c(1.0, 0.0), 0.0, 0.0)]);
+                check("asinh", &[row(c(-MAX, MAX), -ln, FRAC_PI_4), row(c(INF, INF), INF, FRAC_PI_4), row(c(LEAST, 0.0), LEAST, 0.0)]);
+                check("atanh", &[
+                    row(c(1.0, 0.0), INF, 0.0),
+                    row(c(-1.0, 0.0), -INF, 0.0),
+                    row(c(INF, 1.0), 0.0, FRAC_PI_2),
+                    row(c(1.0, -INF), 0.0, -FRAC_PI_2),
+                    row(c(MAX, MAX), 0.5 / MAX, FRAC_PI_2),
+                    row(c(1.0, LEAST), 0.5 * (LN_2 - LEAST.ln()), FRAC_PI_4),
+                    row(c(LEAST, LEAST), LEAST, LEAST),
+                ]);
+                check("atan", &[row(c(INF, 1.0), FRAC_PI_2, 0.0), row(c(0.0, 1.0), 0.0, INF), row(c(MAX, 0.0), FRAC_PI_2, 0.0)]);
+            }
+
             #[test]
             fn hyperbolic_tangents_do_not_overflow() {
                 check("tanh", &[
@@ -176,10 +254,10 @@ macro_rules! of_type {
 }
 
 of_type! { of_f32, f32, functions_f32:
-    add sub mul div abs arg conj recip sqrt exp ln powf powc powi sin cos tan sinh cosh tanh
+    add sub mul div abs arg conj recip sqrt exp ln powf powc powi sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh
 }
 of_type! { of_f64, f64, functions_f64:
-    add sub mul div abs arg conj recip sqrt exp ln powf powc powi sin cos tan sinh cosh tanh
+    add sub mul div abs arg conj recip sqrt exp ln powf powc powi sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The mathematical functions against references, within the errors that are documented for them.
 
 use gpukernel::{Device, Module, Result, for_each};
-use gpukernel_device_test_kernels::math::{
-    FUNCTIONS_F32, FUNCTIONS_F64, functions_f32, functions_f64, powers, wide,
+use gpukernel_device_test_kernels::{
+    math::{FUNCTIONS_F32, FUNCTIONS_F64, functions_f32, functions_f64, powers, wide},
+    outputs::saxpy,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -208,4 +209,19 @@ fn numbers_of_128_bits_are_converted_as_on_the_host() {
         }
         Ok(())
     });
+}
+
+/// What is promised of a·b + c: one rounding on a GPU, as nvcc does it, and two on the CPU, as Rust does; `mul_add` has one everywhere.
+#[test]
+fn a_product_and_a_sum_are_rounded_once_on_a_gpu_and_twice_on_the_cpu() {
+    // The square is 1 + 2⁻¹¹ + 2⁻²⁴, of which an f32 has no place for the last bit.
+    let (a, c) = (1.0 + f32::powi(2.0, -12), -1.0 - f32::powi(2.0, -11));
+    let last_bit = f32::powi(2.0, -24);
+    on_every_device(|device, module| {
+        let (x, mut y) = (device.upload(&[a])?, device.upload(&[c])?);
+        module.launch(saxpy, for_each(1), (a, &x, &mut y))?;
+        assert_eq!(y.to_vec()?, [if device.is_gpu() { last_bit } else { 0.0 }]);
+        Ok(())
+    });
+    assert_eq!((a * a + c, a.mul_add(a, c)), (0.0, last_bit));
 }
