@@ -74,6 +74,77 @@ fn older_architectures_load_and_store() {
     shape(&ptx).has("st.shared").has("bar.sync").lacks("cp.async");
 }
 
+fn bulk_copies() -> Inspected {
+    let lib = "
+        #[kernel(block = 128)]
+        pub fn part(x: &[u128], out: PerThread<u128>, part: Staged<u128, 256>, barrier: CopyBarrier) {
+            let (arrived, _) = part.copy_bulk(x, barrier).wait();
+            let part = sync(arrived);
+            for (i, out) in out {
+                *out = part[255 - i % 256];
+            }
+        }
+
+        #[kernel(block = 128)]
+        pub fn tile(x: View2d<f32>, out: PerThread<f32>, tile: Staged2d<f32, 8, 64>, barrier: CopyBarrier) {
+            let (arrived, _) = tile.copy_bulk(x, (8, 64), barrier).wait();
+            let tile = sync(arrived);
+            for (i, out) in out {
+                *out = tile[(i / 64 % 8, i % 64)];
+            }
+        }";
+    KernelCrate::written("bulk_copies", lib).inspect(archs(&["sm_75", "sm_80", "sm_90"]))
+}
+
+/// The place of the only one of these in a kernel.
+fn place_of(ptx: &str, instruction: &str) -> usize {
+    let mut places = ptx.match_indices(instruction);
+    match (places.next(), places.next()) {
+        (Some((place, _)), None) => place,
+        (found, _) => panic!("{instruction} stands {} in {ptx}", found.map_or("nowhere", |_| "twice")),
+    }
+}
+
+/// In another order the engine would find no barrier, or old bytes, or a phase could be complete before its bytes are expected.
+#[test]
+fn the_copy_engine_is_told_in_order() {
+    let inspected = bulk_copies();
+    let ptx = inspected.kernel("sm_90", "part");
+    let places = [
+        "mbarrier.init.shared",
+        "fence.proxy.async.shared::cta;",
+        "fence.proxy.async.global;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
+        "mbarrier.try_wait.parity.shared::cta.b64",
+        "bar.sync",
+        "ld.shared",
+    ]
+    .map(|instruction| place_of(&ptx, instruction));
+    assert!(places.is_sorted(), "{places:?} in {ptx}");
+    shape(&ptx).lacks(".local").lacks("gpukernel_bulk");
+}
+
+/// One phase for all rows: a barrier counts the arrival of one thread.
+#[test]
+fn rows_of_a_tile_are_expected_at_once() {
+    let ptx = bulk_copies().kernel("sm_90", "tile");
+    place_of(&ptx, "mbarrier.arrive.expect_tx.shared::cta.b64");
+    place_of(&ptx, "mbarrier.try_wait.parity.shared::cta.b64");
+    shape(&ptx).has("cp.async.bulk.shared::cluster").lacks(".local").lacks("gpukernel_bulk");
+}
+
+#[test]
+fn architectures_without_the_copy_engine_have_the_threads_copy() {
+    let inspected = bulk_copies();
+    for kernel in ["part", "tile"] {
+        let ptx = inspected.kernel("sm_80", kernel);
+        shape(&ptx).has("cp.async.cg.shared.global").has("cp.async.wait_all").lacks("bulk").lacks("mbarrier");
+        let ptx = inspected.kernel("sm_75", kernel);
+        shape(&ptx).has("st.shared").lacks("cp.async").lacks("mbarrier");
+    }
+}
+
 fn products() -> Inspected {
     let lib = "
         use gpu_std::{half::f16, mma::{Accumulator, FragmentA, FragmentB, FullWarp, Tf32}, unroll};

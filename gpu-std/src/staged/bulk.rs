@@ -1,9 +1,10 @@
 //! Copies of whole arrays by the copy engine: `cp.async.bulk` with its barrier.
 
-use core::{fmt, marker::PhantomData, mem::ManuallyDrop, ptr};
+use core::{fmt, iter, marker::PhantomData, mem::ManuallyDrop, ptr};
 
-use super::{Arrived, PIECE, Pending, Source, Staged, copy::copy_piece};
+use super::{Arrived, PIECE, Pending, Piece, Source, Staged, Staged2d, copy::copy_piece};
 use crate::{
+    View2d,
     shared::{KernelScope, SharedElement, SharedParam},
     thread_rank,
 };
@@ -70,24 +71,119 @@ impl<'k, T: SharedElement, const N: usize> Staged<'k, T, N> {
         if !engine::is_there() {
             return PendingBulk::new(self.copy_async(source), barrier, false);
         }
-        let mut is_on_its_way = false;
-        if thread_rank() == 0 {
-            let from = source.as_ptr().cast::<u8>();
-            let bytes = source.len().min(N) * size_of::<T>();
-            // SAFETY: the storage is free and no other thread uses it before the barrier of the block; `PendingBulk` borrows the source
-            // and has the barrier until this thread has waited.
-            unsafe {
-                let in_bulk = engine::copy(self.start, from, bytes, barrier.start);
-                is_on_its_way = in_bulk > 0;
-                for piece in in_bulk / PIECE..Self::PIECES {
-                    let offset = piece * PIECE;
-                    let rest = bytes.saturating_sub(offset).min(PIECE);
-                    copy_piece::<T>(self.start.add(piece), from.wrapping_add(offset), rest);
-                }
-            }
-        }
+        let part = Part::new(self.start, source, N, Self::PIECES);
+        // SAFETY: the storage is free, no other thread uses it before the barrier of the block, and it has room for the part;
+        // `PendingBulk` borrows the source and has the barrier until this thread has waited.
+        let is_on_its_way = unsafe { start::<T>(iter::once(part), &barrier) };
         PendingBulk::new(Pending::new(self), barrier, is_on_its_way)
     }
+}
+
+impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    Staged2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    /// Starts to copy the tile of a matrix whose first element is at `(row, column)`, as [`copy_async`](Self::copy_async) does; all
+    /// threads should give the same matrix and place.
+    ///
+    /// From `sm_90` on the thread of rank 0 has the copy engine copy each row, as [`Staged::copy_bulk`] says: it can do so where the
+    /// row of the tile starts at a multiple of 16 bytes.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// /// Adds up tiles of 32 rows and 64 columns, one block per tile.
+    /// #[kernel(block = 64)]
+    /// pub fn sums(x: View2d<f32>, sums: &[Atomic<f32>], tile: Staged2d<f32, 32, 64>, barrier: CopyBarrier) {
+    ///     let block = block_index();
+    ///     let place = (block.y as usize * 32, block.x as usize * 64);
+    ///     let (arrived, _) = tile.copy_bulk(x, place, barrier).wait();
+    ///     let tile = sync(arrived);
+    ///     let mut sum = 0.0;
+    ///     for row in 0..32 {
+    ///         sum += tile[(row, thread_rank() as usize)];
+    ///     }
+    ///     sums[block_rank()].fetch_add(sum);
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn copy_bulk<'s>(
+        self,
+        matrix: View2d<'s, T>,
+        (row, column): (usize, usize),
+        barrier: CopyBarrier<'k>,
+    ) -> PendingBulk<'s, 'k, Self> {
+        if !engine::is_there() {
+            return PendingBulk::new(self.copy_async(matrix, (row, column)), barrier, false);
+        }
+        let first = self.start;
+        let parts = (0..ROWS).map(move |tile_row| {
+            let source = matrix.row(row.saturating_add(tile_row)).and_then(|row| row.get(column..));
+            let to = first.wrapping_add(tile_row * Self::ROW_PIECES);
+            Part::new(to, source.unwrap_or_default(), COLUMNS, Self::FILLED_PIECES)
+        });
+        // SAFETY: as for an array with one index; the rows do not overlap.
+        let is_on_its_way = unsafe { start::<T>(parts, &barrier) };
+        PendingBulk::new(Pending::new(self), barrier, is_on_its_way)
+    }
+}
+
+/// What lies together, in the source and in the array.
+#[derive(Clone, Copy)]
+struct Part {
+    to: *mut Piece,
+    from: *const u8,
+    /// Of the source. What the pieces have behind them becomes zero.
+    bytes: usize,
+    pieces: usize,
+}
+
+impl Part {
+    /// The first `len` elements of a source.
+    #[inline(always)]
+    fn new<T>(to: *mut Piece, source: &[T], len: usize, pieces: usize) -> Self {
+        Self { to, from: source.as_ptr().cast(), bytes: source.len().min(len) * size_of::<T>(), pieces }
+    }
+
+    /// How many bytes of it the engine can copy.
+    #[inline(always)]
+    fn in_bulk(&self) -> usize {
+        if self.from.addr().is_multiple_of(PIECE) && engine::can_read(self.from) {
+            self.bytes / PIECE * PIECE
+        } else {
+            0
+        }
+    }
+}
+
+/// Has the thread of rank 0 start to copy all parts, and says whether the calling thread has to wait for the engine.
+///
+/// # Safety
+/// The parts have room for their pieces, apart from each other, which nobody else uses; the sources are borrowed, and no other copy uses
+/// the barrier, until the thread has waited.
+#[inline(always)]
+unsafe fn start<T>(parts: impl Iterator<Item = Part> + Clone, barrier: &CopyBarrier<'_>) -> bool {
+    if thread_rank() != 0 {
+        return false;
+    }
+    let expected: usize = parts.clone().map(|part| part.in_bulk()).sum();
+    if expected > 0 {
+        // SAFETY: this thread starts copies of as many bytes below.
+        unsafe { engine::expect(barrier.start, expected) };
+    }
+    for part in parts {
+        let in_bulk = part.in_bulk();
+        if in_bulk > 0 {
+            // SAFETY: as the caller promises; `in_bulk` sees to addresses and size, which are part of what was expected.
+            unsafe { engine::copy(part.to, part.from, in_bulk, barrier.start) };
+        }
+        for piece in in_bulk / PIECE..part.pieces {
+            let offset = piece * PIECE;
+            let rest = part.bytes.saturating_sub(offset).min(PIECE);
+            // SAFETY: the piece is inside the part, and the source has `rest` bytes from the offset on.
+            unsafe { copy_piece::<T>(part.to.add(piece), part.from.wrapping_add(offset), rest) };
+        }
+    }
+    expected > 0
 }
 
 /// A staged array into which the copy engine copies: as [`Pending`], with the barrier.
@@ -151,11 +247,12 @@ impl<S> fmt::Debug for PendingBulk<'_, '_, S> {
 
 #[cfg(target_arch = "nvptx64")]
 mod engine {
-    use super::{PIECE, thread_rank};
+    use super::thread_rank;
     use crate::staged::{Piece, copy::is_global};
 
     unsafe extern "C" {
         fn __gpukernel_bulk_barrier(barrier: *mut u64);
+        fn __gpukernel_bulk_expect(barrier: *mut u64, bytes: u32);
         fn __gpukernel_bulk_copy(to: *mut Piece, from: *const u8, bytes: u32, barrier: *mut u64);
         fn __gpukernel_bulk_is_complete(barrier: *mut u64, parity: u32) -> bool;
     }
@@ -163,6 +260,12 @@ mod engine {
     #[inline(always)]
     pub(super) fn is_there() -> bool {
         crate::arch() >= 90
+    }
+
+    /// Whether it can copy from there.
+    #[inline(always)]
+    pub(super) fn can_read(from: *const u8) -> bool {
+        is_global(from)
     }
 
     /// Makes the storage a barrier.
@@ -177,19 +280,26 @@ mod engine {
         }
     }
 
-    /// Starts a copy of as many bytes as the engine can take, and returns how many.
+    /// Starts a phase, which is complete when as many bytes have arrived.
     ///
     /// # Safety
-    /// The calling thread has rank 0; there is room for the bytes, and nobody else uses it; the source has so many; no other copy uses
-    /// the barrier; and all of it stays as it is until the thread has waited.
+    /// The calling thread has rank 0, has waited for the phase before, and starts copies of as many bytes.
     #[inline(always)]
-    pub(super) unsafe fn copy(to: *mut Piece, from: *const u8, bytes: usize, barrier: *mut u64) -> usize {
-        let in_bulk = if from.addr() % PIECE == 0 && is_global(from) { bytes / PIECE * PIECE } else { 0 };
-        if in_bulk > 0 {
-            // SAFETY: as the caller promises; addresses and size are multiples of 16. Shared memory is smaller than 2³² bytes.
-            unsafe { __gpukernel_bulk_copy(to, from, in_bulk as u32, barrier) };
-        }
-        in_bulk
+    pub(super) unsafe fn expect(barrier: *mut u64, bytes: usize) {
+        // SAFETY: as the caller promises. The shared arrays of a kernel have less than 2²⁰ bytes, which is as much as a phase counts.
+        unsafe { __gpukernel_bulk_expect(barrier, bytes as u32) };
+    }
+
+    /// Starts a copy.
+    ///
+    /// # Safety
+    /// The bytes, a multiple of 16 and not 0, are part of what the phase expects. Both addresses are multiples of 16; there is room for
+    /// the bytes, which nobody else uses; the source is global memory and has so many; and all of it stays as it is until the thread has
+    /// waited.
+    #[inline(always)]
+    pub(super) unsafe fn copy(to: *mut Piece, from: *const u8, bytes: usize, barrier: *mut u64) {
+        // SAFETY: as the caller promises.
+        unsafe { __gpukernel_bulk_copy(to, from, bytes as u32, barrier) };
     }
 
     /// Waits for a phase.
@@ -212,11 +322,15 @@ mod engine {
         false
     }
 
+    pub(super) fn can_read(_: *const u8) -> bool {
+        false
+    }
+
     pub(super) unsafe fn start(_: *mut u64) {}
 
-    pub(super) unsafe fn copy(_: *mut Piece, _: *const u8, _: usize, _: *mut u64) -> usize {
-        0
-    }
+    pub(super) unsafe fn expect(_: *mut u64, _: usize) {}
+
+    pub(super) unsafe fn copy(_: *mut Piece, _: *const u8, _: usize, _: *mut u64) {}
 
     pub(super) unsafe fn wait(_: *mut u64, _: u32) {}
 }

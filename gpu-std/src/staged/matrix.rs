@@ -37,7 +37,7 @@ use crate::{
 /// }
 /// ```
 pub struct Staged2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
-    start: *mut Piece,
+    pub(super) start: *mut Piece,
     scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
 }
 
@@ -57,6 +57,11 @@ const fn row_pieces<T, const COLUMNS: usize, const PAD: usize>() -> usize {
 impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     Staged2d<'k, T, ROWS, COLUMNS, PAD>
 {
+    /// Pieces per row, padding included.
+    pub(super) const ROW_PIECES: usize = row_pieces::<T, COLUMNS, PAD>();
+    /// Pieces per row into which something is copied.
+    pub(super) const FILLED_PIECES: usize = (COLUMNS * size_of::<T>()).div_ceil(PIECE);
+
     /// Starts to copy the tile of a matrix whose first element is at `(row, column)`; what lies outside of the matrix becomes
     /// zero.
     ///
@@ -64,9 +69,8 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     /// from global memory and where rows start at multiples of 16 bytes.
     #[inline(always)]
     pub fn copy_async<'s>(self, matrix: View2d<'s, T>, (row, column): (usize, usize)) -> Pending<'s, Self> {
-        let pieces = const { (COLUMNS * size_of::<T>()).div_ceil(PIECE) };
-        for piece in BlockStride::new(const { (COLUMNS * size_of::<T>()).div_ceil(PIECE) * ROWS }) {
-            let (tile_row, offset) = (piece / pieces, piece % pieces * PIECE);
+        for piece in BlockStride::new(Self::FILLED_PIECES * ROWS) {
+            let (tile_row, offset) = (piece / Self::FILLED_PIECES, piece % Self::FILLED_PIECES * PIECE);
             let source = matrix.row(row.saturating_add(tile_row)).and_then(|row| row.get(column..));
             let source = source.unwrap_or_default();
             let rest = (source.len().min(COLUMNS) * size_of::<T>()).saturating_sub(offset).min(PIECE);
@@ -74,8 +78,7 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
             // SAFETY: the piece is inside the storage and this thread's. The row has `rest` bytes from the offset on (where that is
             // none, the address is not used), and `Pending` borrows it until this thread has waited.
             unsafe {
-                let to =
-                    self.start.add(tile_row * const { row_pieces::<T, COLUMNS, PAD>() } + offset / PIECE);
+                let to = self.start.add(tile_row * Self::ROW_PIECES + offset / PIECE);
                 copy_piece::<T>(to, from, rest);
             }
         }

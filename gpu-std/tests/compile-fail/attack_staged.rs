@@ -143,4 +143,23 @@ fn change_the_source_in_bulk(value: u32, a: Staged<u32, 32>, barrier: CopyBarrie
     let (arrived, barrier) = pending.wait();
 }
 
+/// Comes to the barrier without waiting for the copy engine.
+#[kernel]
+fn barrier_without_waiting_for_the_engine(x: &[f32], a: Staged<f32, 32>, barrier: CopyBarrier) {
+    let view = sync(a.copy_bulk(x, barrier));
+}
+
+/// Has a tile copied into again while it is on its way.
+#[kernel]
+fn one_tile_twice(x: View2d<f32>, a: Staged2d<f32, 8, 32>, one: CopyBarrier, two: CopyBarrier) {
+    let first = a.copy_bulk(x, (0, 0), one);
+    let second = a.copy_bulk(x, (8, 0), two);
+}
+
+/// Takes a barrier that no block has.
+#[kernel]
+fn made_by_hand(x: &[f32], a: Staged<f32, 32>) {
+    let pending = a.copy_bulk(x, CopyBarrier { start: core::ptr::null_mut() });
+}
+
 fn main() {}

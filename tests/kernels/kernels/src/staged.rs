@@ -49,6 +49,7 @@ macro_rules! bulk_copies {
 
 bulk_copies! {
     bulk_u8: u8;
+    bulk_u16: u16;
     bulk_f32: f32;
     bulk_u64: u64;
     bulk_u128: u128;
@@ -79,6 +80,139 @@ pub fn bulk_rounds(
         let view = sync(arrived);
         out[0].fetch_add(weigh(&view, round + 1));
         odd = sync(view);
+    }
+}
+
+/// Elements of an array that fills most of what a block can have without asking for more.
+pub const LARGE: usize = 10 * 1024;
+
+/// Each block sums a part of its own, rank by rank.
+#[kernel(block = 128)]
+pub fn bulk_large(x: &[u32], sums: &[Atomic<u64>], part: Staged<u32, LARGE>, barrier: CopyBarrier) {
+    let block = block_index().x as usize;
+    let source = x.get(block * LARGE..).unwrap_or_default();
+    let (arrived, _) = part.copy_bulk(source, barrier).wait();
+    let part = sync(arrived);
+    let mut sum = 0;
+    for i in (thread_rank() as usize..LARGE).step_by(128) {
+        sum += u64::from(part[i]) * (i as u64 + 1);
+    }
+    sums[block].fetch_add(sum);
+}
+
+/// The engine reads what this thread wrote just before, round by round.
+#[kernel(block = 32)]
+pub fn bulk_of_what_was_written(
+    rounds: u32,
+    mine: PerThread<[u32; 64]>,
+    out: &[Atomic<u32>],
+    mut part: Staged<u32, 64>,
+    mut barrier: CopyBarrier,
+) {
+    let mut mine = mine.into_iter().next();
+    for round in 0..rounds {
+        let source: &[u32] = match &mut mine {
+            Some((_, mine)) => {
+                for (i, element) in mine.iter_mut().enumerate() {
+                    *element = round * 1000 + i as u32;
+                }
+                *mine
+            }
+            None => &[],
+        };
+        let (arrived, free) = part.copy_bulk(source, barrier).wait();
+        let view = sync(arrived);
+        for i in [thread_rank() as usize, thread_rank() as usize + 32] {
+            if view[i] != round * 1000 + i as u32 {
+                out[i].fetch_add(1);
+            }
+        }
+        (part, barrier) = (sync(view), free);
+    }
+}
+
+/// The engine and the threads fill one array by turns.
+#[kernel(block = 32)]
+pub fn bulk_and_by_hand(x: &[u32], out: &[Atomic<u64>], part: Staged<u32, PART>, barrier: CopyBarrier) {
+    let (mut part, mut barrier) = (part, barrier);
+    for round in 0..x.len().div_ceil(PART) {
+        let source = x.get(round * PART..).unwrap_or_default();
+        let view = if round % 2 == 0 {
+            let (arrived, free) = part.copy_bulk(source, barrier).wait();
+            barrier = free;
+            sync(arrived)
+        } else {
+            sync(part.copy_async(source).wait())
+        };
+        out[0].fetch_add(weigh(&view, round));
+        part = sync(view);
+    }
+}
+
+/// The last threads have ended; the engine does not need them.
+#[kernel(block = 96)]
+pub fn bulk_after_some_left(x: &[u32], out: PerThread<u32>, part: Staged<u32, 16>, barrier: CopyBarrier) {
+    if thread_rank() >= 32 {
+        return;
+    }
+    let (arrived, _) = part.copy_bulk(x, barrier).wait();
+    let part = sync(arrived);
+    for (i, out) in out {
+        *out = part[i % 16];
+    }
+}
+
+/// The source is an argument.
+#[kernel(block = 32)]
+pub fn bulk_from_argument(x: [u32; 40], out: PerThread<u32>, part: Staged<u32, 64>, barrier: CopyBarrier) {
+    let (arrived, _) = part.copy_bulk(&x, barrier).wait();
+    let part = sync(arrived);
+    for (i, out) in out {
+        *out = part[i];
+    }
+}
+
+/// The tile of a matrix that starts at a place, by the copy engine.
+#[kernel(block = (32, 2))]
+pub fn bulk_tile(
+    place: [usize; 2],
+    x: View2d<u16>,
+    out: PerThread<u16>,
+    tile: Staged2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
+    barrier: CopyBarrier,
+) {
+    let (arrived, _) = tile.copy_bulk(x, (place[0], place[1]), barrier).wait();
+    let tile = sync(arrived);
+    for (i, out) in out {
+        *out = tile[(i / TILE[1], i % TILE[1])];
+    }
+}
+
+/// The sum of each column of 16 rows; the next tile is on its way while one is read.
+#[kernel(block = 32)]
+pub fn bulk_column_sums(
+    x: View2d<u32>,
+    out: &[Atomic<u32>],
+    front: Staged2d<u32, 16, 32>,
+    back: Staged2d<u32, 16, 32>,
+    front_barrier: CopyBarrier,
+    back_barrier: CopyBarrier,
+) {
+    let mut pending = front.copy_bulk(x, (0, 0), front_barrier);
+    let (mut free, mut free_barrier) = (back, back_barrier);
+    for first in (0..x.columns()).step_by(32) {
+        let next = free.copy_bulk(x, (0, first + 32), free_barrier);
+        let (arrived, barrier) = pending.wait();
+        let view = sync(arrived);
+        let column = thread_rank() as usize;
+        let mut sum = 0;
+        for row in 0..16 {
+            sum += view[(row, column)];
+        }
+        if let Some(out) = out.get(first + column) {
+            out.store(sum);
+        }
+        (pending, free, free_barrier) = (next, sync(view), barrier);
     }
 }
 

@@ -9,14 +9,22 @@ define void @__gpukernel_bulk_barrier(ptr noundef %barrier) #2 {
   ret void
 }
 
-; Starts a phase that completes with this many bytes, and the copy of them. What this thread knows to have been done to the memory by
-; ordinary loads and stores comes before the copy.
+; Starts a phase that completes with this many bytes. What this thread knows to have been done to memory by ordinary loads and stores,
+; the barrier's own start included, comes before the copies of the phase: those to shared memory, and those to the source. One fence
+; for all of memory would also wait until the whole GPU sees them (MEMBAR.ALL.GPU).
+define void @__gpukernel_bulk_expect(ptr noundef %barrier, i32 noundef %bytes) #2 {
+  %phase = addrspacecast ptr %barrier to ptr addrspace(3)
+  call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()
+  call void asm sideeffect "fence.proxy.async.global;", "~{memory}"()
+  call void asm sideeffect "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "l,r,~{memory}"(ptr addrspace(3) %phase, i32 %bytes)
+  ret void
+}
+
+; Starts to copy some of the bytes that the phase expects.
 define void @__gpukernel_bulk_copy(ptr noundef %to, ptr noundef %from, i32 noundef %bytes, ptr noundef %barrier) #2 {
   %shared = addrspacecast ptr %to to ptr addrspace(3)
   %global = addrspacecast ptr %from to ptr addrspace(1)
   %phase = addrspacecast ptr %barrier to ptr addrspace(3)
-  call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()
-  call void asm sideeffect "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "l,r,~{memory}"(ptr addrspace(3) %phase, i32 %bytes)
   call void asm sideeffect "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];", "l,l,r,l,~{memory}"(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %bytes, ptr addrspace(3) %phase)
   ret void
 }
