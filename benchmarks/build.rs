@@ -15,7 +15,7 @@ use gpukernel_build::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
-    for name in ["kernels", "block"] {
+    for name in ["kernels", "block", "tensor"] {
         let fatbin = PathBuf::from(env::var("OUT_DIR")?).join(name).with_extension("fatbin");
         if gpukernel_build::needs_no_device_code() {
             fs::write(fatbin, "")?;

@@ -1,6 +1,7 @@
 //! Kernels of ours beside the same from nvcc, both launched by the runtime, alternating, timed by events.
 
 mod block;
+mod tensor;
 
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ fn main() -> Result<(), Error> {
     print_row("kernel", "nvcc -O3", None);
     compare_mandelbrot(&device, &ours, &theirs)?;
     compare_saxpy(&device, &ours, &theirs)?;
+    tensor::compare_products(&device, &ours)?;
     println!();
     print_row("algorithm of a block of 256 threads", "CUB", None);
     block::compare_all(&device, &ours)?;

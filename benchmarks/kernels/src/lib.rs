@@ -3,6 +3,7 @@
 #![no_std]
 
 pub mod block;
+pub mod tensor;
 
 use gpu_std::{
     prelude::*,
