@@ -1,8 +1,11 @@
-//! Vectors of two and four numbers that are loaded and stored as one: at most 16 bytes, one instruction.
+//! Vectors of two and four numbers that are loaded and stored as one: at most 16 bytes, one instruction. And of three.
 //!
 //! The fields of a struct are loaded one by one where the struct is aligned like its fields. These types are aligned like their
 //! size, so that a GPU moves 8 or 16 bytes per thread and instruction (`ld.global.nc.v4.f32`), which is what it takes to
 //! reach the memory's full rate with few threads.
+//!
+//! Vectors of three, `f32x3` and others, are for points and colours: plain structs of 12 or 24 bytes, aligned like their lanes and
+//! loaded lane by lane, as CUDA's `float3`.
 //!
 //! ```
 //! use gpu_std::{prelude::*, vector::f32x4};

@@ -63,7 +63,7 @@ macro_rules! vector {
             )*
         }
 
-        const _: () = assert!(size_of::<$name>() == $align && $lanes * size_of::<$t>() == $align);
+        const _: () = assert!(size_of::<$name>() == $lanes * size_of::<$t>() && align_of::<$name>() == $align);
 
         // SAFETY: numbers without padding, as asserted above; any bytes are a value.
         unsafe impl Zeroable for $name {}
@@ -256,6 +256,14 @@ macro_rules! twos_and_fours {
     )*};
 }
 
+macro_rules! threes {
+    ($($t:ident: $three:ident $align:literal $cuda:literal, $kind:ident $($negation:ident)?;)*) => {$(
+        vector!($three: [$t; 3], align $align, $cuda, x = 0 y = 1 z = 2);
+        $kind!($three $t { x y z });
+        $($negation!($three { x y z });)?
+    )*};
+}
+
 macro_rules! twos {
     ($($t:ident: $two:ident $cuda:literal, $kind:ident $($negation:ident)?;)*) => {$(
         vector!($two: [$t; 2], align 16, $cuda, x = 0 y = 1);
@@ -278,4 +286,12 @@ twos! {
     f64: f64x2 "double2", floats negation;
     i64: i64x2 "longlong2", integers negation;
     u64: u64x2 "ulonglong2", integers;
+}
+
+// Of 12 and 24 bytes, which no instruction moves: aligned like their lanes, as in CUDA C++.
+threes! {
+    f32: f32x3 4 "float3", floats negation;
+    f64: f64x3 8 "double3", floats negation;
+    i32: i32x3 4 "int3", integers negation;
+    u32: u32x3 4 "uint3", integers;
 }

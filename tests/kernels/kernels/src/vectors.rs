@@ -2,7 +2,7 @@
 
 use gpu_std::{
     prelude::*,
-    vector::{Vector, f32x2, f32x4, f64x2, i32x4, u8x4},
+    vector::{Vector, f32x2, f32x3, f32x4, f64x2, f64x3, i32x3, i32x4, u8x4},
 };
 
 /// y = a·x + y, four elements per thread.
@@ -78,5 +78,32 @@ pub fn sums_of_parts(x: &[i32], out: PerThread<[i64; 6]>) {
 pub fn lane(x: &[f32x4], lane: usize, out: PerThread<f32>) {
     for (i, out) in out {
         *out = x[i][lane];
+    }
+}
+
+/// Vectors of three, of 12 and 24 bytes: a cross product, a length and a lane in f32, a scaled sum in f64, bits in i32.
+#[kernel]
+pub fn of_threes(
+    x: &[f32x3],
+    wide: &[f64x3],
+    bits: &[i32x3],
+    crosses: PerThread<f32x3>,
+    numbers: PerThread<[f32; 2]>,
+    sums: PerThread<f64x3>,
+    shifted: PerThread<i32x3>,
+) {
+    for (i, cross) in crosses {
+        let (a, b) = (x[i], x[(i + 1) % x.len()]);
+        let turn = |v: f32x3| f32x3::new(v.y, v.z, v.x);
+        *cross = turn(a * turn(b) - turn(a) * b);
+    }
+    for (i, number) in numbers {
+        *number = [x[i].length(), x[i][i % 3]];
+    }
+    for (i, sum) in sums {
+        *sum = wide[i].mul_add(f64x3::splat(2.0), f64x3::splat(1.0));
+    }
+    for (i, shifted) in shifted {
+        *shifted = (bits[i] << 2) | i32x3::splat(1);
     }
 }

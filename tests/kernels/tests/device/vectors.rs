@@ -1,9 +1,9 @@
 //! Vectors: as plain numbers on the host, as one load on the device.
 
-use gpu_std::vector::{f32x2, f32x4, f64x2, i32x4, u8x4};
+use gpu_std::vector::{f32x2, f32x3, f32x4, f64x2, f64x3, i32x3, i32x4, u8x4};
 use gpukernel::{Error, for_each};
 use gpukernel_device_test_kernels::vectors::{
-    lane, of_bytes, of_floats, of_integers, of_pairs, saxpy_by_four, sums_of_parts,
+    lane, of_bytes, of_floats, of_integers, of_pairs, of_threes, saxpy_by_four, sums_of_parts,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -173,6 +173,40 @@ fn lanes_by_number() {
             let mut out = device.zeroed::<f32>(1)?;
             module.launch(lane, for_each(1), (&x, number, &mut out))?;
             assert_eq!(out.to_vec()?, [number as f32 + 1.0]);
+        }
+        Ok(())
+    });
+}
+
+/// Small integers, so that nothing is rounded, fused or not.
+#[test]
+fn vectors_of_three_lie_one_behind_the_other() {
+    assert_eq!((size_of::<f32x3>(), align_of::<f32x3>(), size_of::<f64x3>()), (12, 4, 24));
+    let numbers: Vec<f32> = (0..3 * 500).map(|i| (i * 7 % 11) as f32).collect();
+    let vectors: Vec<[f32; 3]> = numbers.chunks(3).map(|v| [v[0], v[1], v[2]]).collect();
+    on_every_device(|device, module| {
+        let x = device.upload(&numbers)?;
+        let wide: Vec<f64x3> = vectors.iter().map(|v| f64x3::from(v.map(f64::from))).collect();
+        let bits: Vec<i32x3> = vectors.iter().map(|v| i32x3::from(v.map(|x| x as i32 - 5))).collect();
+        let (wide, bits) = (device.upload(&wide)?, device.upload(&bits)?);
+        let mut crosses = device.zeroed::<f32>(numbers.len())?;
+        let mut found = device.zeroed::<[f32; 2]>(500)?;
+        let mut sums = device.zeroed::<f64x3>(500)?;
+        let mut shifted = device.zeroed::<i32x3>(500)?;
+        module.launch(
+            of_threes,
+            for_each(500),
+            (x.cast()?, &wide, &bits, crosses.cast_mut()?, &mut found, &mut sums, &mut shifted),
+        )?;
+        let (crosses, found) = (crosses.to_vec()?, found.to_vec()?);
+        let (sums, shifted) = (sums.to_vec()?, shifted.to_vec()?);
+        for (i, &[a, b, c]) in vectors.iter().enumerate() {
+            let [d, e, f] = vectors[(i + 1) % 500];
+            assert_eq!(crosses[3 * i..][..3], [b * f - c * e, c * d - a * f, a * e - b * d], "{i}");
+            let length = (a * a + b * b + c * c).sqrt();
+            assert_eq!(found[i], [length, [a, b, c][i % 3]], "{i}");
+            assert_eq!(sums[i].to_array(), [a, b, c].map(|x| 2.0 * f64::from(x) + 1.0), "{i}");
+            assert_eq!(shifted[i].to_array(), [a, b, c].map(|x| ((x as i32 - 5) * 4) | 1), "{i}");
         }
         Ok(())
     });
