@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use gpukernel::{Device, Error, Grid, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
+    clusters::outside,
     panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
     prints::last_words,
     programs::histogram_with_bug,
@@ -331,6 +332,23 @@ fn a_block_that_lacks_a_thread_sorts_inside_of_its_scratch() {
             module.launch(panics_before, Grid::new(1, 64), (64, &mut y))?;
             assert!(y.to_vec()?.concat().into_iter().eq(0..256));
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_block_that_the_cluster_has_not() {
+    alone(|device, module| {
+        let mut out = device.zeroed::<u32>(64)?;
+        let grid = Grid::new(2, 32);
+        match module.launch(outside, grid, (1, &mut out)) {
+            Err(Error::NoClusters { .. }) if device.is_gpu() => return Ok(()),
+            launched => launched?,
+        }
+        assert_eq!(out.to_vec()?, [5; 64]);
+        let launched = module.launch(outside, grid, (2, &mut out));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert!(found.location.contains("src/clusters.rs:"), "{}", found.location);
         Ok(())
     });
 }
