@@ -12,11 +12,13 @@ use crate::{
 };
 
 mod args;
+mod c;
 mod check;
-mod constants;
 mod exit;
+mod import;
 mod known;
 mod list;
+mod module_table;
 mod printer;
 mod thread;
 
@@ -24,14 +26,17 @@ pub use crate::shared::layout::shared_layout;
 pub use args::{ArgReader, PackedArgs};
 pub use check::{Memory, Order, Touch};
 pub(crate) use check::{Watch, order};
-pub(crate) use constants::value_of;
-pub use constants::{ConstantTable, EnteredConstants, enter_constants};
 pub use exit::Exit;
 pub(crate) use exit::exit;
+#[doc(hidden)]
+pub use import::Import;
+pub use import::{HostCode, HostFunction, NoHostVersion};
 #[doc(hidden)]
 pub use known::{Tail, known};
 #[doc(hidden)]
 pub use list::{ParamList, SharedList};
+pub(crate) use module_table::value_of;
+pub use module_table::{EnteredModule, ModuleTable, enter_module};
 pub use printer::{Printer, with_printer};
 pub(crate) use printer::{in_printing_kernel, print};
 pub(crate) use thread::current;

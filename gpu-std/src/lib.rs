@@ -41,6 +41,7 @@
 //! | matrices multiplied by warps: tensor cores | [`mma`] |
 //! | loops without a loop | [`unroll()`] |
 //! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit()`], [`trap`] |
+//! | functions of CUDA C and C++, and functions for them | [`macro@device`] |
 //! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
 //! | vectors that are loaded as one | [`vector`] |
 //! | numbers of 16 bits, complex numbers | [`half`], [`complex`] |
@@ -139,7 +140,7 @@ pub use device_copy::DeviceCopy;
 pub use dim::Dim3;
 pub use exit::{exit, trap};
 pub use function::Function;
-pub use gpu_std_macros::{DeviceCopy, constant, instantiate, kernel, print, println};
+pub use gpu_std_macros::{DeviceCopy, constant, device, instantiate, kernel, print, println};
 pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,

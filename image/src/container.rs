@@ -30,10 +30,36 @@ pub enum CodeKind {
     Cubin,
 }
 
+/// What a [`Part`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PartKind {
+    /// Text that the driver compiles.
+    Ptx,
+    /// Relocatable machine code of one architecture.
+    Cubin,
+    /// Code of several architectures in NVIDIA's container.
+    Fatbin,
+    /// An object of the host's compiler with a fatbin in it.
+    Object,
+    /// A library of such objects.
+    Library,
+}
+
 #[derive(Serialize, Deserialize)]
 struct Index<'a> {
     manifest: Cow<'a, Manifest>,
     code: Vec<CodeEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PartEntry {
+    kind: PartKind,
+    name: String,
+    offset: usize,
+    len: usize,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -85,6 +111,19 @@ pub enum ImageError {
 pub struct Image<'a> {
     manifest: Manifest,
     code: Vec<Code<'a>>,
+    parts: Vec<Part<'a>>,
+}
+
+/// Code of other compilers that the kernels' PTX is to be linked with when the driver compiles it. The kernels' machine code was
+/// linked with it already.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// What it is.
+    pub kind: PartKind,
+    /// The name of the file that it was made of.
+    pub name: String,
+    /// Its bytes. PTX ends in a NUL, as the driver wants it.
+    pub bytes: &'a [u8],
 }
 
 /// One piece of code in an image.
@@ -132,7 +171,14 @@ impl<'a> Image<'a> {
                 })
             })
             .collect::<Result<_, ImageError>>()?;
-        Ok(Self { manifest: index.manifest.into_owned(), code })
+        let parts = index
+            .parts
+            .into_iter()
+            .map(|PartEntry { kind, name, offset, len }| {
+                Ok(Part { kind, name, bytes: slice(code_start.saturating_add(offset), len)? })
+            })
+            .collect::<Result<_, ImageError>>()?;
+        Ok(Self { manifest: index.manifest.into_owned(), code, parts })
     }
 
     /// What the image says about itself.
@@ -153,6 +199,11 @@ impl<'a> Image<'a> {
     /// The PTX of the highest architecture that the driver can compile for the device, if any.
     pub fn ptx_for(&self, device: Arch) -> Option<Code<'a>> {
         self.best(CodeKind::Ptx, |arch| arch.ptx_runs_on(device))
+    }
+
+    /// What the PTX is to be linked with, in order.
+    pub fn parts(&self) -> &[Part<'a>] {
+        &self.parts
     }
 
     fn best(&self, kind: CodeKind, fits: impl Fn(Arch) -> bool) -> Option<Code<'a>> {
@@ -196,12 +247,13 @@ impl<'a> Code<'a> {
 pub struct ImageWriter {
     manifest: Manifest,
     code: Vec<(CodeKind, Arch, Vec<u8>)>,
+    parts: Vec<(PartKind, String, Vec<u8>)>,
 }
 
 impl ImageWriter {
     /// Starts with the manifest.
     pub fn new(manifest: Manifest) -> Self {
-        Self { manifest, code: Vec::new() }
+        Self { manifest, code: Vec::new(), parts: Vec::new() }
     }
 
     /// Adds PTX for `arch`.
@@ -216,17 +268,34 @@ impl ImageWriter {
         self.code.push((CodeKind::Cubin, arch, bytes));
     }
 
-    /// The bytes of the image: the same for the same inputs, in whatever order they were added.
+    /// Adds what the PTX is to be linked with, made of a file of this name.
+    pub fn add_part(&mut self, kind: PartKind, name: &str, mut bytes: Vec<u8>) {
+        if kind == PartKind::Ptx {
+            bytes.push(0);
+        }
+        self.parts.push((kind, name.to_owned(), bytes));
+    }
+
+    /// The bytes of the image: the same for the same inputs, in whatever order code was added. Parts keep theirs.
     pub fn finish(mut self) -> Vec<u8> {
         self.manifest.kernels.sort_by(|a, b| a.name.cmp(&b.name));
         self.code.sort_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
-        let mut offset = 0;
-        let entries = self.code.iter().map(|(kind, arch, bytes)| {
-            let entry = CodeEntry { kind: *kind, arch: *arch, offset, len: bytes.len() };
-            offset = (offset + bytes.len()).next_multiple_of(CODE_ALIGN);
-            entry
+        let mut end = 0;
+        let mut place = |bytes: &[u8]| {
+            let offset = end;
+            end = (offset + bytes.len()).next_multiple_of(CODE_ALIGN);
+            (offset, bytes.len())
+        };
+        let code = self.code.iter().map(|(kind, arch, bytes)| {
+            let (offset, len) = place(bytes);
+            CodeEntry { kind: *kind, arch: *arch, offset, len }
         });
-        let index = Index { code: entries.collect(), manifest: Cow::Borrowed(&self.manifest) };
+        let code = code.collect();
+        let parts = self.parts.iter().map(|(kind, name, bytes)| {
+            let (offset, len) = place(bytes);
+            PartEntry { kind: *kind, name: name.clone(), offset, len }
+        });
+        let index = Index { code, parts: parts.collect(), manifest: Cow::Borrowed(&self.manifest) };
         let index =
             serde_json::to_vec(&index).expect("strings, numbers and string-keyed maps are always JSON");
 
@@ -234,7 +303,8 @@ impl ImageWriter {
         image.extend((index.len() as u64).to_le_bytes());
         image.resize(HEADER_BYTES, 0);
         image.extend(index);
-        for (_, _, bytes) in &self.code {
+        let code = self.code.iter().map(|(_, _, bytes)| bytes);
+        for bytes in code.chain(self.parts.iter().map(|(_, _, bytes)| bytes)) {
             image.resize(image.len().next_multiple_of(CODE_ALIGN), 0);
             image.extend(bytes);
         }
@@ -274,6 +344,23 @@ mod tests {
         writer.add_cubin(Arch::new(8, 0), vec![1; 13]);
         writer.add_ptx(Arch::new(7, 5), ".version 6.3");
         assert_eq!(writer.finish(), image());
+    }
+
+    #[test]
+    fn parts_come_back_in_order() {
+        let mut writer = ImageWriter::new(Manifest::new("demo"));
+        writer.add_ptx(Arch::new(7, 5), ".version 6.3");
+        writer.add_part(PartKind::Ptx, "z.cu", b".func z".to_vec());
+        writer.add_part(PartKind::Object, "a.o", vec![7; 3]);
+        let bytes = writer.finish();
+        let image = Image::parse(&bytes).unwrap();
+        let parts: Vec<_> =
+            image.parts().iter().map(|part| (part.kind, part.name.as_str(), part.bytes)).collect();
+        assert_eq!(
+            parts,
+            [(PartKind::Ptx, "z.cu", b".func z\0".as_slice()), (PartKind::Object, "a.o", &[7; 3])]
+        );
+        assert_eq!(image.ptx_for(Arch::new(9, 0)).unwrap().text(), ".version 6.3");
     }
 
     #[test]

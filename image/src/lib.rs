@@ -21,5 +21,5 @@ mod container;
 mod manifest;
 
 pub use arch::{Arch, ArchError};
-pub use container::{Code, CodeKind, Image, ImageError, ImageWriter};
+pub use container::{Code, CodeKind, Image, ImageError, ImageWriter, Part, PartKind};
 pub use manifest::{Constant, Contract, Kernel, Manifest, Parameter, Resources, Toolchain};

@@ -1,17 +1,24 @@
 //! Constants of a module: setting them from the host.
 
-use gpu_std::{Constant, DeviceCopy, host::ConstantTable};
+use gpu_std::{
+    Constant, DeviceCopy,
+    host::{HostFunction, ModuleTable},
+};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::{Error, Module, Result, device::Backend};
 
 /// The values that were set, for the CPU; on a GPU, what orders setting and launching.
-#[derive(Default)]
-pub(crate) struct Constants(RwLock<Arc<ConstantTable>>);
+pub(crate) struct Constants(RwLock<Arc<ModuleTable>>);
 
 impl Constants {
+    /// None is set.
+    pub(crate) fn new(functions: &'static [HostFunction]) -> Self {
+        Self(RwLock::new(Arc::new(ModuleTable::new(functions))))
+    }
+
     /// The values as they are: launches are queued while this is held, and values are not set.
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ConstantTable>> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ModuleTable>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -427,6 +427,21 @@ pub enum Error {
         /// One of those, which waits elsewhere.
         second: Box<BarrierWait>,
     },
+    /// A kernel on the CPU device calls a function of CUDA C that has no version for the host.
+    #[error(
+        "kernel `{kernel}` cannot run on the CPU: at {location} it calls `{function}`, a function of CUDA C without a version for the \
+         host: {reason}"
+    )]
+    NoHostVersion {
+        /// The kernel.
+        kernel: String,
+        /// The function.
+        function: &'static str,
+        /// Why there is none, and what to do.
+        reason: &'static str,
+        /// Where it is called: `file:line:column`.
+        location: String,
+    },
     /// Threads use an element of memory at once, and at least one writes it: found on the CPU device with `GPUKERNEL_CHECK=1`.
     #[error("kernel `{kernel}`: {race}; on a GPU the result is arbitrary")]
     Race {

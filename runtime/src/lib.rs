@@ -52,3 +52,9 @@ pub use module::{Module, ThisRuntime};
 pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use view::{Layers, LayersMut, Rows, RowsMut, Strided, StridedMut, View, ViewMut};
+
+/// What [`image!`] names.
+#[doc(hidden)]
+pub mod __host {
+    pub use gpu_std::host::{HostCode, HostFunction};
+}

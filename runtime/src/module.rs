@@ -2,6 +2,7 @@
 
 use std::{
     any::TypeId,
+    borrow::Cow,
     collections::HashMap,
     fmt,
     io::Write,
@@ -91,6 +92,7 @@ struct Checked {
 
 impl Module {
     pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
+        let functions = image.functions();
         let image = gpukernel_image::Image::parse(image.bytes())?;
         let manifest = image.manifest();
         let output = Output::default();
@@ -120,7 +122,14 @@ impl Module {
                         manifest.crate_name
                     )
                 };
-                let mut code = CudaModule::load(gpu, code.bytes(), &what)?;
+                // Machine code was linked with its parts already.
+                let linked = match (code.kind(), image.parts()) {
+                    (CodeKind::Ptx, parts) if !parts.is_empty() => {
+                        Cow::Owned(cuda::link(gpu, code.bytes(), parts, &what)?)
+                    }
+                    _ => Cow::Borrowed(code.bytes()),
+                };
+                let mut code = CudaModule::load(gpu, &linked, &what)?;
                 code.listen(manifest, &output)?;
                 Some(code)
             }
@@ -132,7 +141,7 @@ impl Module {
                 manifest: manifest.clone(),
                 code,
                 output,
-                constants: Constants::default(),
+                constants: Constants::new(functions),
                 checked,
             }),
         })

@@ -94,29 +94,59 @@ fn assemble_one(
     name: &str,
 ) -> Result<Assembled, AssembleError> {
     let source = dir.join(format!("{name}.{arch}.ptx"));
-    let target = source.with_extension("cubin");
     let failed = |file: &Path| {
         let file = file.to_owned();
         move |reason| AssembleError::Run { ptxas: ptxas.to_owned(), file, reason }
     };
     fs::write(&source, ptx).map_err(failed(&source))?;
-    let output = Command::new(ptxas)
-        .arg(format!("--gpu-name={arch}"))
-        .args(["-O3", "--verbose", "--output-file"])
-        .arg(&target)
-        .arg(&source)
-        .output()
-        .map_err(failed(&source))?;
+    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable)?;
+    let cubin = fs::read(&object.cubin).map_err(failed(&object.cubin))?;
+    Ok(Assembled { cubin, resources: object.resources })
+}
+
+/// What ptxas is to make.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Code that the driver loads.
+    Executable,
+    /// Code that nvlink links.
+    Relocatable,
+}
+
+/// A file of machine code.
+pub(crate) struct Object {
+    pub(crate) cubin: PathBuf,
+    /// What each entry uses, by its name in PTX.
+    pub(crate) resources: BTreeMap<String, Resources>,
+}
+
+/// Assembles one file of PTX.
+pub(crate) fn run(
+    ptxas: &Path,
+    arch: Arch,
+    source: &Path,
+    target: &Path,
+    mode: Mode,
+) -> Result<Object, AssembleError> {
+    let mut command = Command::new(ptxas);
+    command.arg(format!("--gpu-name={arch}")).args(["-O3", "--verbose", "--output-file"]).arg(target);
+    if mode == Mode::Relocatable {
+        command.arg("--compile-only");
+    }
+    let output = command.arg(source).output().map_err(|reason| AssembleError::Run {
+        ptxas: ptxas.to_owned(),
+        file: source.to_owned(),
+        reason,
+    })?;
     let messages = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         if messages.contains("is not defined for option 'gpu-name'") {
             return Err(unknown_arch(ptxas, arch, &known_archs(ptxas)));
         }
-        let message = messages.trim().to_owned();
-        return Err(AssembleError::Rejected { ptxas: ptxas.to_owned(), file: source, arch, message });
+        let (message, file) = (messages.trim().to_owned(), source.to_owned());
+        return Err(AssembleError::Rejected { ptxas: ptxas.to_owned(), file, arch, message });
     }
-    let cubin = fs::read(&target).map_err(failed(&target))?;
-    Ok(Assembled { cubin, resources: parse_resources(&messages) })
+    Ok(Object { cubin: target.to_owned(), resources: parse_resources(&messages) })
 }
 
 fn unknown_arch(ptxas: &Path, arch: Arch, known: &[Arch]) -> AssembleError {

@@ -1,6 +1,7 @@
 //! For build scripts: two lines build a kernel crate into `OUT_DIR`, where `gpukernel::image!` embeds it from.
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     path::{Path, PathBuf},
 };
@@ -8,7 +9,9 @@ use std::{
 use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
-    BuildInput, Emit, Error, Options, Panics, Profile, guard, pipeline,
+    BuildInput, Built, Emit, Error, Link, Options, Panics, Profile,
+    foreign::host::{self, HostInput},
+    guard, pipeline,
     toolchain::{FindOptions, Settings, Toolchain},
 };
 
@@ -30,12 +33,14 @@ use crate::{
 #[must_use = "nothing is built before `build` is called"]
 pub struct Builder {
     crate_dir: PathBuf,
+    image: Option<String>,
     archs: Option<Vec<Arch>>,
     contraction: Option<bool>,
     profile: Option<Profile>,
     panics: Option<Panics>,
     features: Vec<String>,
     emit: Vec<Emit>,
+    links: Vec<Link>,
 }
 
 impl Builder {
@@ -43,13 +48,21 @@ impl Builder {
     pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
         Self {
             crate_dir: crate_dir.into(),
+            image: None,
             archs: None,
             contraction: None,
             profile: None,
             panics: None,
             features: Vec::new(),
             emit: Vec::new(),
+            links: Vec::new(),
         }
+    }
+
+    /// Gives the image this name, for `gpukernel::image!`, in place of that of the folder: one crate can be built in several ways.
+    pub fn image(mut self, name: impl Into<String>) -> Self {
+        self.image = Some(name.into());
+        self
     }
 
     /// Makes machine code for these architectures, whatever the crate chooses.
@@ -88,6 +101,12 @@ impl Builder {
         self
     }
 
+    /// Links functions in CUDA C or C++ with the kernels, besides those that `gpukernel.toml` names.
+    pub fn link(mut self, link: Link) -> Self {
+        self.links.push(link);
+        self
+    }
+
     /// Builds, and tells cargo when to build again.
     ///
     /// Kernels follow the profile of the program: in a dev build they check for overflow and run debug assertions, and panics have
@@ -105,17 +124,25 @@ impl Builder {
         if guard::is_nested() {
             return Err(Error::Recursion(crate_path));
         }
-        let image = out_dir.join(image_name(&self.crate_dir));
+        let name = self.image.unwrap_or_else(|| {
+            // As `gpukernel::image!` names it.
+            self.crate_dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        });
+        let image = out_dir.join(format!("{name}.gpukimg"));
+        let registry = out_dir.join(format!("{name}.host.rs"));
         if let Some(reason) = guard::needs_no_code() {
             write_empty_image(&image, &self.crate_dir, reason)?;
+            write_file(&registry, NO_FUNCTIONS)?;
             rerun_if_env_changed(&guard::DECIDING_VARIABLES);
             return Ok(());
         }
         let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
         let chosen = Options::of_crate(&pipeline::manifest_path(&crate_path)?)?;
+        let links = self.links.into_iter().map(|link| link.relative_to(&package_dir));
         let input = BuildInput {
             target_dir: device_target_dir(&out_dir),
-            out_dir: out_dir.clone(),
+            // The files of an image are named after the crate.
+            out_dir: out_dir.join(&name),
             crate_path,
             options: Options {
                 archs: self.archs.unwrap_or(chosen.archs),
@@ -124,21 +151,27 @@ impl Builder {
                 panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
                 emit: self.emit,
+                links: chosen.links.into_iter().chain(links).collect(),
             },
         };
         let built = pipeline::build(&input, &toolchain)?;
         fs::rename(&built.image, &image).map_err(|reason| Error::File { path: image.clone(), reason })?;
+        let host_sources = link_host_versions(&input, &built, &name, &registry)?;
         // Only now: a script that failed runs again anyway, and cargo shows all it printed above its error.
         rerun_if_env_changed(&guard::DECIDING_VARIABLES);
         rerun_if_env_changed(&[
             "GPUKERNEL_RUSTC",
             "GPUKERNEL_CUDA",
+            "GPUKERNEL_CLANG",
             "GPUKERNEL_CACHE",
             "CUDA_HOME",
             "CUDA_PATH",
         ]);
         let settings = Settings::load(&package_dir)?.file;
-        for source in built.sources.iter().chain(&settings) {
+        let tools = toolchain.cuda.include_root().unwrap_or(Path::new(SYSTEM));
+        let of_system = |path: &Path| path.starts_with(SYSTEM) || path.starts_with(tools);
+        let sources = built.sources.iter().chain(&settings).chain(&host_sources);
+        for source in sources.filter(|source| !of_system(source)) {
             println!("cargo::rerun-if-changed={}", source.display());
         }
         Ok(())
@@ -160,10 +193,53 @@ fn profile(variable: Option<&str>) -> Profile {
     if variable == Some("debug") { Profile::Dev } else { Profile::Release }
 }
 
-/// The image is named after the folder, as `gpukernel::image!` names it.
-fn image_name(crate_dir: &Path) -> String {
-    let name = crate_dir.file_name().unwrap_or_default().to_string_lossy();
-    format!("{name}.gpukimg")
+/// Where headers lie that come with compilers: hundreds, which change with those.
+const SYSTEM: &str = "/usr";
+
+/// What `gpukernel::image!` includes for kernels that call no function of CUDA C.
+const NO_FUNCTIONS: &str = "&[]\n";
+
+/// Compiles functions of CUDA C for the host, links them with the package, and writes what `gpukernel::image!` includes. Returns the
+/// files that this depends on.
+fn link_host_versions(
+    input: &BuildInput,
+    built: &Built,
+    image: &str,
+    registry: &Path,
+) -> Result<BTreeSet<PathBuf>, Error> {
+    if built.foreign_functions.is_empty() {
+        write_file(registry, NO_FUNCTIONS)?;
+        return Ok(BTreeSet::new());
+    }
+    let dir = input.target_dir.join("foreign/host");
+    let crate_name = &built.manifest.crate_name;
+    // The same file may be compiled for several images of a program.
+    let prefix = format!("{crate_name}_{}", image.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+    let versions = host::compile(&HostInput {
+        links: &input.options.links,
+        functions: &built.foreign_functions,
+        prefix: &prefix,
+        dir: &dir,
+    })?;
+    write_file(registry, &versions.registry())?;
+    if !versions.objects.is_empty() {
+        let library = format!("gpukernel_{prefix}_host");
+        cc::Build::new()
+            .objects(&versions.objects)
+            .cargo_metadata(false)
+            .out_dir(&input.out_dir)
+            .try_compile(&library)
+            .map_err(|error| Error::HostLibrary(error.to_string()))?;
+        println!("cargo::rustc-link-search=native={}", input.out_dir.display());
+        println!("cargo::rustc-link-lib=static={library}");
+        // Only programs that need it get it: rustc links as needed.
+        println!("cargo::rustc-link-lib=dylib=stdc++");
+    }
+    Ok(versions.sources)
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|reason| Error::File { path: path.to_owned(), reason })
 }
 
 /// One folder for all device code of a target directory: `OUT_DIR` is `…/target/<profile>/build/<package>/out`.

@@ -14,7 +14,7 @@ use std::{
 use cargo_metadata::{Message, MetadataCommand, TargetKind};
 
 use crate::{
-    Options, Profile, guard,
+    Options, Profile, dep_info, guard,
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
@@ -103,7 +103,7 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
     let dep_info = own.filenames.iter().find(|file| file.extension() == Some("rlib"));
     let mut sources = vec![manifest];
     if let Some(text) = dep_info.and_then(|file| fs::read_to_string(file.with_extension("d")).ok()) {
-        sources.extend(dep_info_sources(&text));
+        sources.extend(dep_info::sources(&text));
     }
     Ok(Compiled { crate_name: own.target.name.replace('-', "_"), libraries, sources })
 }
@@ -179,36 +179,4 @@ fn cargo(input: &CompileInput<'_>) -> Command {
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     command
-}
-
-/// The files that a dep-info file names: those after the first colon, spaces in names escaped.
-fn dep_info_sources(text: &str) -> Vec<PathBuf> {
-    let Some((_, files)) = text.lines().next().and_then(|line| line.split_once(": ")) else {
-        return Vec::new();
-    };
-    let mut sources = Vec::new();
-    let mut name = String::new();
-    let mut characters = files.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => name.extend(characters.next()),
-            ' ' => sources.push(std::mem::take(&mut name)),
-            other => name.push(other),
-        }
-    }
-    sources.push(name);
-    sources.into_iter().filter(|name| !name.is_empty()).map(PathBuf::from).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_escaped_names_from_dep_info() {
-        let text = "/t/libk.rlib: /k/src/lib.rs /k/my\\ file.rs\n\n/k/src/lib.rs:\n";
-        let expected = ["/k/src/lib.rs", "/k/my file.rs"].map(PathBuf::from);
-        assert_eq!(dep_info_sources(text), expected);
-        assert!(dep_info_sources("").is_empty());
-    }
 }

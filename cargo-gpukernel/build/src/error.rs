@@ -3,8 +3,8 @@
 use std::{fmt, path::PathBuf};
 
 use crate::{
-    assemble::AssembleError, compile::CompileError, link::LinkError, llvm::LlvmError,
-    toolchain::ToolchainError,
+    assemble::AssembleError, compile::CompileError, device_link::DeviceLinkError, foreign::ForeignError,
+    link::LinkError, llvm::LlvmError, toolchain::ToolchainError,
 };
 
 /// A build of kernels failed.
@@ -23,6 +23,15 @@ pub enum Error {
     /// Linking or optimising failed.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// Functions in CUDA C or C++ cannot be linked.
+    #[error(transparent)]
+    Foreign(#[from] ForeignError),
+    /// Linking machine code failed.
+    #[error(transparent)]
+    DeviceLink(#[from] DeviceLinkError),
+    /// The library of functions compiled for the host cannot be made.
+    #[error("cannot make a library of the functions of CUDA C that were compiled for the host: {0}")]
+    HostLibrary(String),
     /// ptxas failed.
     #[error(transparent)]
     Assemble(#[from] AssembleError),

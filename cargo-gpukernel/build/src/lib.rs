@@ -4,13 +4,15 @@
 //!
 //! ```text
 //! kernel crate ──compile──▶ bitcode ──link──▶ one optimised module ──▶ PTX per architecture ──assemble──▶ machine code
+//!  CUDA C, C++ ──foreign──▶ bitcode ───┘           PTX, machine code ──────┘ device_link
 //!                                                                  manifest + PTX + machine code = image
 //! ```
 //!
 //! - [`toolchain`] finds the device rustc with its LLVM, and NVIDIA's tools; `setup` (a feature) gets them
 //! - `compile` runs cargo and collects libraries of bitcode
 //! - `link` makes one module of them, with the help of `llvm`
-//! - `assemble` runs ptxas
+//! - `foreign` prepares functions in CUDA C and C++ for being linked
+//! - `assemble` runs ptxas, `device_link` nvlink too
 //! - [`build`] does all of it, [`Builder`] does it for a build script
 //!
 //! ```no_run
@@ -23,7 +25,10 @@
 mod assemble;
 mod builder;
 mod compile;
+mod dep_info;
+mod device_link;
 mod error;
+mod foreign;
 mod guard;
 mod link;
 mod llvm;
@@ -37,7 +42,9 @@ pub mod toolchain;
 pub use assemble::AssembleError;
 pub use builder::Builder;
 pub use compile::CompileError;
+pub use device_link::DeviceLinkError;
 pub use error::Error;
+pub use foreign::{ForeignError, Link, Way};
 pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
 pub use link::{LinkError, UndefinedSymbol};

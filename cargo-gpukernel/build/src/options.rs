@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use gpukernel_image::Arch;
 use serde::Deserialize;
 
-use crate::{Error, link::Recording};
+use crate::{Error, Link, link::Recording, toolchain::Settings};
 
 /// How kernels are compiled.
 ///
@@ -31,6 +31,8 @@ pub struct Options {
     pub features: Vec<String>,
     /// What to keep beside the image, for people to read.
     pub emit: Vec<Emit>,
+    /// Functions in CUDA C and C++ to link.
+    pub links: Vec<Link>,
 }
 
 impl Default for Options {
@@ -43,6 +45,7 @@ impl Default for Options {
             panics: Panics::Record,
             features: Vec::new(),
             emit: Vec::new(),
+            links: Vec::new(),
         }
     }
 }
@@ -57,12 +60,14 @@ impl Options {
     /// panic = "trap"               # or "record", the default
     /// ```
     ///
+    /// And the [`Link`]s of the `gpukernel.toml` that is nearest to it: in its folder or one above.
+    ///
     /// # Errors
-    /// The file cannot be read, or the table holds what it should not.
+    /// A file cannot be read, or holds what it should not.
     pub fn of_crate(manifest: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(manifest)
             .map_err(|reason| Error::File { path: manifest.to_owned(), reason })?;
-        let chosen = parse(&text).map_err(|error| {
+        let (package, chosen) = parse(&text).map_err(|error| {
             let error = error.to_string();
             Error::Options(format!(
                 "[package.metadata.gpukernel] in {}: {}",
@@ -71,7 +76,10 @@ impl Options {
             ))
         })?;
         let default = Self::default();
+        let mut links = Settings::load(manifest.parent().unwrap_or(Path::new(".")))?.links;
+        links.retain(|link| link.package.is_none() || link.package == package);
         Ok(Self {
+            links,
             archs: chosen.archs.unwrap_or(default.archs),
             contraction: chosen.fp_contract != Some(FpContract::Off),
             panics: chosen.panic.unwrap_or_default(),
@@ -129,13 +137,15 @@ enum FpContract {
     Fast,
 }
 
-fn parse(manifest: &str) -> Result<Table, toml::de::Error> {
+/// The name of the package, and its table.
+fn parse(manifest: &str) -> Result<(Option<String>, Table), toml::de::Error> {
     #[derive(Deserialize)]
     struct Manifest {
         package: Option<Package>,
     }
     #[derive(Deserialize)]
     struct Package {
+        name: Option<String>,
         metadata: Option<Metadata>,
     }
     #[derive(Deserialize)]
@@ -143,8 +153,8 @@ fn parse(manifest: &str) -> Result<Table, toml::de::Error> {
         gpukernel: Option<Table>,
     }
     let manifest: Manifest = toml::from_str(manifest)?;
-    let table = manifest.package.and_then(|package| package.metadata).and_then(|metadata| metadata.gpukernel);
-    Ok(table.unwrap_or_default())
+    let Some(Package { name, metadata }) = manifest.package else { return Ok(Default::default()) };
+    Ok((name, metadata.and_then(|metadata| metadata.gpukernel).unwrap_or_default()))
 }
 
 /// A file to keep beside the image.
@@ -167,12 +177,13 @@ mod tests {
     #[test]
     fn a_crate_chooses_in_its_manifest() {
         let text = "[package]\nname = \"k\"\n[package.metadata.gpukernel]\narchs = [\"sm_90a\"]\nfp-contract = \"off\"\n";
-        let table = parse(text).unwrap();
+        let (package, table) = parse(text).unwrap();
+        assert_eq!(package.as_deref(), Some("k"));
         assert_eq!(table.archs, Some(vec!["sm_90a".parse().unwrap()]));
         assert_eq!(table.fp_contract, Some(FpContract::Off));
-        let table = parse("[package.metadata.gpukernel]\npanic = \"trap\"\n").unwrap();
+        let (_, table) = parse("[package.metadata.gpukernel]\npanic = \"trap\"\n").unwrap();
         assert_eq!(table.panic, Some(Panics::Trap));
-        assert_eq!(parse("[package]\nname = \"k\"").unwrap(), Table::default());
+        assert_eq!(parse("[package]\nname = \"k\"").unwrap().1, Table::default());
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! The way of a kernel, from its crate to an image, outside of build scripts too.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
 };
 
-use gpukernel_image::{Arch, ImageWriter, Manifest};
+use gpukernel_image::{Arch, ImageWriter, Manifest, PartKind};
 
 use crate::{
     Emit, Error, Options, Timings,
     assemble::{self, Assembled},
     compile::{self, CompileError, CompileInput},
+    device_link::DeviceLinker,
+    foreign::{Code, Foreign, ForeignInput},
     link::{self, LinkInput},
     llvm::Llvm,
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
@@ -42,6 +46,10 @@ pub struct Built {
     pub emitted: Vec<PathBuf>,
     /// The files that the build depends on.
     pub sources: Vec<PathBuf>,
+    /// The files of [`Options::links`] that were compiled now, because they or what they include had changed.
+    pub recompiled: Vec<PathBuf>,
+    /// The functions that these files define, with the file.
+    pub foreign_functions: BTreeMap<String, PathBuf>,
     /// How long each step took.
     pub timings: Timings,
 }
@@ -88,7 +96,22 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let manifest_path = manifest_path(crate_path)?;
     let rustc = &toolchain.rustc;
     let compile_input = CompileInput { manifest: &manifest_path, target_dir, rustc, options };
-    let compiled = timings.step("compile", || compile::compile(&compile_input))?;
+    let foreign_input = ForeignInput {
+        links: &options.links,
+        toolchain,
+        dir: &target_dir.join("foreign"),
+        archs: &archs,
+        contraction: options.contraction,
+    };
+    let (compiled, foreign) = timings.step("compile", || {
+        thread::scope(|scope| {
+            let foreign = scope.spawn(|| Foreign::prepare(&foreign_input));
+            let compiled = compile::compile(&compile_input);
+            let foreign = foreign.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok::<_, Error>((compiled?, foreign?))
+        })
+    })?;
+    let cuobjdump = toolchain.cuda.get(CudaPart::Cuobjdump).map(|tool| tool.path.as_path());
 
     let llvm = timings.step("load LLVM", || {
         Llvm::load(&rustc.libllvm.path, &rustc.libllvm.dependencies, rustc.llvm_version.major as u32)
@@ -100,6 +123,8 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         lowest,
         contraction: options.contraction,
         panics: options.recording(),
+        bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
+        names: foreign.names(cuobjdump)?,
     };
     let want_text = options.emit.contains(&Emit::LlvmIr);
     let linked = link::link(llvm, &link_input, want_text, &mut timings)?;
@@ -108,9 +133,19 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked, ptx_archs))?;
     let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
     let name = &compiled.crate_name;
+    for (_, ptx) in &ptx[..1] {
+        foreign.check_prototypes(ptx)?;
+    }
     let assembled = match ptxas {
-        Some(ptxas) => timings.step("assemble", || assemble::assemble(&ptxas.path, &ptx, out_dir, name))?,
         None => Vec::new(),
+        Some(ptxas) if foreign.later().next().is_none() => {
+            timings.step("assemble", || assemble::assemble(&ptxas.path, &ptx, out_dir, name))?
+        }
+        Some(ptxas) => {
+            let nvlink = &toolchain.cuda.require(CudaPart::Nvlink)?.path;
+            let linker = DeviceLinker { ptxas: &ptxas.path, nvlink, dir: out_dir, name };
+            timings.step("assemble and link", || linker.link(&ptx, &foreign))?
+        }
     };
 
     let mut manifest = Manifest::new(name.clone());
@@ -129,11 +164,26 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
             }
         }
     }
-    let outputs =
-        Outputs { dir: out_dir, name, ptx: &ptx, assembled: &assembled, text: linked.text.as_deref() };
+    let outputs = Outputs {
+        dir: out_dir,
+        name,
+        ptx: &ptx,
+        assembled: &assembled,
+        text: linked.text.as_deref(),
+        foreign: &foreign,
+    };
     let emitted = outputs.write(&options.emit, toolchain)?;
     let image = timings.step("write image", || outputs.write_image(&manifest))?;
-    Ok(Built { image, manifest, emitted, sources: compiled.sources, timings })
+    let sources = compiled.sources.into_iter().chain(foreign.sources).collect();
+    Ok(Built {
+        image,
+        manifest,
+        emitted,
+        sources,
+        recompiled: foreign.compiled,
+        foreign_functions: linked.names.defined,
+        timings,
+    })
 }
 
 /// CUDA 13's ptxas knows nothing older, and neither do its drivers.
@@ -171,6 +221,7 @@ struct Outputs<'a> {
     ptx: &'a [(Arch, String)],
     assembled: &'a [Assembled],
     text: Option<&'a str>,
+    foreign: &'a Foreign,
 }
 
 impl Outputs<'_> {
@@ -181,6 +232,15 @@ impl Outputs<'_> {
         }
         for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
             writer.add_cubin(*arch, assembled.cubin.clone());
+        }
+        for part in self.foreign.later() {
+            let name = part.file.file_name().unwrap_or_default().to_string_lossy();
+            let (kind, path) = match &part.code {
+                Code::Ptx { path, .. } => (PartKind::Ptx, path),
+                Code::Machine(path) | Code::Bitcode(path) => (machine_kind(path), path),
+            };
+            let bytes = fs::read(path).map_err(|reason| Error::File { path: path.clone(), reason })?;
+            writer.add_part(kind, &name, bytes);
         }
         self.file(format!("{}.gpukimg", self.name), &writer.finish())
     }
@@ -220,6 +280,16 @@ impl Outputs<'_> {
         let path = self.dir.join(name);
         fs::write(&path, bytes).map_err(|reason| Error::File { path: path.clone(), reason })?;
         Ok(path)
+    }
+}
+
+/// As what the driver links a file, by its extension.
+fn machine_kind(path: &Path) -> PartKind {
+    match path.extension().unwrap_or_default().to_string_lossy().as_ref() {
+        "fatbin" => PartKind::Fatbin,
+        "o" => PartKind::Object,
+        "a" => PartKind::Library,
+        _ => PartKind::Cubin,
     }
 }
 

@@ -19,6 +19,9 @@ pub(crate) struct Args {
     /// Get and unpack everything again
     #[arg(long)]
     force: bool,
+    /// Get clang too: it compiles functions in CUDA C so that calls of them inline
+    #[arg(long)]
+    clang: bool,
     /// Where a Rust that can compile kernels comes from, if there is none; also GPUKERNEL_SETUP_METHOD
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,
@@ -47,7 +50,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let display = Display::default();
     let show = |event: gpukernel_build::toolchain::Event<'_>| display.show(event);
     let find = FindOptions::new(std::env::current_dir()?).progress(&show);
-    let mut options = SetupOptions::new(find.clone()).offline(args.offline).force(args.force);
+    let mut options =
+        SetupOptions::new(find.clone()).offline(args.offline).force(args.force).clang(args.clang);
     if let Some(method) = args.method {
         options = options.method(method.0);
     }

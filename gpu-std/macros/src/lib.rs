@@ -5,6 +5,7 @@ use proc_macro::TokenStream;
 mod condition;
 mod constant;
 mod contract;
+mod device;
 mod device_copy;
 mod expand;
 mod function;
@@ -105,6 +106,47 @@ pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
     constant::constant(&arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Declares functions of CUDA C or C++ that kernels call, or gives a function to CUDA C++.
+///
+/// `#[device(import)]` stands on a block of declarations. The build script links the files that define them (`Builder::link` of
+/// `gpukernel-build`), and compares what they take and return. On the CPU device their versions for the host are called, which the
+/// build script compiles from the same files; where there is none, a launch says so.
+///
+/// ```
+/// use gpu_std::{device, prelude::*};
+///
+/// #[device(import)]
+/// unsafe extern "C" {
+///     /// `extern "C" __device__ float shade(float x, float y)`.
+///     pub safe fn shade(x: f32, y: f32) -> f32;
+///     /// `extern "C" __device__ void split(float x, float *whole)`: what it does with pointers is for the caller to know.
+///     pub fn split(x: f32, whole: *mut f32);
+/// }
+///
+/// #[kernel]
+/// pub fn paint(x: &[f32], y: PerThread<f32>) {
+///     for (i, y) in y {
+///         *y = shade(x[i], 0.5);
+///     }
+/// }
+/// ```
+///
+/// `#[device(export)]` stands on a function that CUDA C++ calls by its name.
+///
+/// ```
+/// use gpu_std::device;
+///
+/// /// `extern "C" __device__ float luminance(float r, float g, float b)`.
+/// #[device(export)]
+/// pub extern "C" fn luminance(r: f32, g: f32, b: f32) -> f32 {
+///     0.2126 * r + 0.7152 * g + 0.0722 * b
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn device(direction: TokenStream, item: TokenStream) -> TokenStream {
+    device::device(direction.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Declares the instances of generic kernels for which device code is made.

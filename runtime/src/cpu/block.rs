@@ -9,7 +9,7 @@ use std::{alloc::Layout, cell::Cell, mem};
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 use gpu_std::{
     Dim3,
-    host::{ClusterContext, Kernel, PackedArgs, ThreadContext, set_current},
+    host::{ClusterContext, Kernel, NoHostVersion, PackedArgs, ThreadContext, set_current},
 };
 
 use super::{
@@ -41,6 +41,7 @@ pub(super) enum Failure {
         ended: Ended,
     },
     Raced(Box<Race>),
+    NoHostVersion(Box<NoHostVersion>),
     /// Some threads wait for other blocks, and one of those has ended or waits elsewhere.
     Unmet(Box<Unmet>),
     /// Threads wait for blocks that do not run.
@@ -386,6 +387,7 @@ impl<'a> Block<'a> {
             Ok(result) => Ok(result),
             Err(Unwound::Exited) => Ok(CoroutineResult::Return(())),
             Err(Unwound::Raced(race)) => Err(Failure::Raced(race)),
+            Err(Unwound::NoHostVersion(missing)) => Err(Failure::NoHostVersion(missing)),
             Err(Unwound::Panicked(panic)) => {
                 Err(Failure::Panicked { block: self.index(), thread: self.thread(), panic })
             }

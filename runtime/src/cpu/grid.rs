@@ -4,7 +4,7 @@ use std::{alloc::Layout, cell::Cell, ops::Range};
 
 use gpu_std::{
     Dim3,
-    host::{ConstantTable, Kernel, PackedArgs, enter_constants, with_printer},
+    host::{Kernel, ModuleTable, PackedArgs, enter_module, with_printer},
 };
 use rayon::prelude::*;
 
@@ -31,14 +31,14 @@ pub(crate) unsafe fn launch<K: Kernel>(
     args: &PackedArgs,
     shape: Checked,
     shared: Layout,
-    constants: &ConstantTable,
+    table: &ModuleTable,
     output: &Output,
     cooperative: bool,
 ) -> Result<()> {
     let [x, y, z] = K::CONTRACT.cluster.map(|blocks| blocks.max(1));
     let cluster = Dim3::new(x, y, z);
     let check = check::is_wanted().then(|| LaunchCheck::new(cluster));
-    let launch = Launch { args, shape, shared, constants, check, cluster };
+    let launch = Launch { args, shape, shared, table, check, cluster };
     let blocks = count(shape.grid);
     let error = |failure| error(K::NAME, failure, blocks, count(shape.block));
     // A single block waits for nobody.
@@ -82,7 +82,7 @@ pub(super) struct Launch<'a> {
     pub(super) shape: Checked,
     pub(super) shared: Layout,
     pub(super) check: Option<LaunchCheck>,
-    pub(super) constants: &'a ConstantTable,
+    pub(super) table: &'a ModuleTable,
     /// How many blocks there are in each cluster; the grid has whole ones.
     pub(super) cluster: Dim3,
 }
@@ -100,7 +100,7 @@ impl Launch<'_> {
             static WORKER: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
         }
         // SAFETY: the table outlives the launch.
-        let _constants = unsafe { enter_constants(self.constants) };
+        let _entered = unsafe { enter_module(self.table) };
         let mut worker = WORKER.take().unwrap_or_default();
         worker.prepare(self.shared, self.check.is_some());
         let mut index = index_of(blocks.start, self.shape.grid);
@@ -169,6 +169,12 @@ fn error(kernel: &str, failure: Failure, blocks: u64, block_threads: u64) -> Err
             Error::EndedBeforeBarrier { kernel, block, waiting: Box::new(waiting), ended: Box::new(ended) }
         }
         Failure::Raced(race) => Error::Race { kernel, race },
+        Failure::NoHostVersion(missing) => Error::NoHostVersion {
+            kernel,
+            function: missing.function,
+            reason: missing.reason,
+            location: missing.place.to_string(),
+        },
         Failure::Unmet(unmet) => {
             let Unmet { waiting, block, thread, elsewhere } = *unmet;
             Error::UnmetBarrier {

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use gpu_std::host::Exit;
+use gpu_std::host::{Exit, NoHostVersion};
 
 use crate::error::Race;
 
@@ -34,6 +34,8 @@ pub(super) enum Unwound {
     Exited,
     /// A check found a race.
     Raced(Box<Race>),
+    /// It called a function of CUDA C that has no version for the host.
+    NoHostVersion(Box<NoHostVersion>),
 }
 
 /// Runs `kernel`, and gives what unwound it if something did.
@@ -47,6 +49,10 @@ pub(super) fn catch<R>(kernel: impl FnOnce() -> R) -> Result<R, Unwound> {
         if payload.is::<Exit>() {
             return Unwound::Exited;
         }
+        let payload = match payload.downcast::<NoHostVersion>() {
+            Ok(missing) => return Unwound::NoHostVersion(missing),
+            Err(payload) => payload,
+        };
         match payload.downcast::<Race>() {
             Ok(race) => Unwound::Raced(race),
             Err(payload) => Unwound::Panicked(LAST.take().unwrap_or_else(|| from_payload(payload.as_ref()))),

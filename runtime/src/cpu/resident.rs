@@ -13,7 +13,7 @@ use std::{
 
 use gpu_std::{
     Dim3,
-    host::{ClusterContext, Kernel, ThreadContext, enter_constants, with_printer},
+    host::{ClusterContext, Kernel, ThreadContext, enter_module, with_printer},
 };
 
 use super::{
@@ -83,7 +83,7 @@ unsafe fn run_share<K: Kernel>(
     mut meet: impl FnMut(Report) -> Verdict,
 ) {
     // SAFETY: the table outlives the launch.
-    let _constants = unsafe { enter_constants(launch.constants) };
+    let _entered = unsafe { enter_module(launch.table) };
     let Launch { shape, cluster, .. } = *launch;
     let check = |index: Dim3| launch.check.as_ref().map(|check| BlockCheck::new(check, index, shape.block));
     let size = count(cluster) as usize;

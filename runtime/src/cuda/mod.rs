@@ -7,6 +7,7 @@
 mod device;
 mod driver;
 mod event;
+mod linker;
 mod memory;
 mod module;
 mod output;
@@ -16,6 +17,7 @@ mod stream;
 
 pub(crate) use device::CudaDevice;
 pub(crate) use event::CudaEvent;
+pub(crate) use linker::link;
 pub(crate) use memory::{Memory, copy_from_host, copy_on_device, copy_to_host, ordered};
 pub(crate) use module::{CudaModule, Function};
 pub(crate) use stream::CudaStream;

@@ -8,15 +8,16 @@
 //! 3. [`panics`]: panics become calls that record them, or traps
 //! 4. [`lowering`]: what NVPTX has no instruction for becomes calls
 //!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, and 3 and 4 for that
-//! 5. [`contraction`]: a·b+c may become one instruction
-//! 6. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
-//! 7. [`internalise`]: nothing but kernels is visible from outside
-//! 8. [`ranges`]: contracts become ranges of the indices
-//! 9. [`optimise`], and [`copies`] of what it left
-//! 10. [`shared`]: statics of shared memory move to its address space
-//! 11. [`panics`] again: the calls become code
-//! 12. [`undefined`]: what is still missing is an error
-//! 13. [`emit`]: PTX per architecture, in parallel
+//! 5. [`foreign`]: bitcode of CUDA C and C++ is linked in
+//! 6. [`contraction`]: a·b+c may become one instruction
+//! 7. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
+//! 8. [`internalise`]: nothing but kernels is visible from outside
+//! 9. [`ranges`]: contracts become ranges of the indices
+//! 10. [`optimise`], and [`copies`] of what it left
+//! 11. [`shared`]: statics of shared memory move to its address space
+//! 12. [`panics`] again: the calls become code
+//! 13. [`undefined`]: what is still missing is an error
+//! 14. [`emit`]: PTX per architecture, in parallel
 
 mod arch;
 mod barrier_loops;
@@ -27,6 +28,7 @@ mod contraction;
 mod copies;
 mod emit;
 mod entries;
+mod foreign;
 mod internalise;
 mod loops;
 mod lowering;
@@ -43,6 +45,7 @@ use std::path::PathBuf;
 use gpukernel_image::{Arch, Constant, Kernel};
 
 use crate::{
+    foreign::{ForeignError, Names},
     llvm::{Context, Llvm, LlvmError, TargetMachine},
     timings::Timings,
 };
@@ -64,6 +67,10 @@ pub(crate) struct LinkInput {
     pub(crate) contraction: bool,
     /// What a panic does.
     pub(crate) panics: Recording,
+    /// Bitcode of CUDA C and C++: what the user named, and the file that was made of it.
+    pub(crate) bitcode: Vec<(PathBuf, PathBuf)>,
+    /// The functions of foreign code that is linked later.
+    pub(crate) names: Names,
 }
 
 /// What came out.
@@ -76,6 +83,8 @@ pub(crate) struct Linked {
     pub(crate) kernels: Vec<Kernel>,
     /// What the host can set.
     pub(crate) constants: Vec<Constant>,
+    /// The functions of foreign code, all of it.
+    pub(crate) names: Names,
     /// The functions that format values in the messages of panics, by the numbers that stand for them.
     pub(crate) formatters: Vec<String>,
 }
@@ -148,20 +157,23 @@ pub enum LinkError {
         /// Each with its size.
         constants: Vec<(String, usize)>,
     },
+    /// Bitcode of CUDA C or C++ does not fit.
+    #[error(transparent)]
+    Foreign(#[from] ForeignError),
     /// Functions that no library has.
     #[error("{}", undefined::describe(.0))]
     Undefined(Vec<UndefinedSymbol>),
 }
 
-/// A function that kernels call and no library has.
+/// A function that is called and that no library has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndefinedSymbol {
     /// Its name, demangled.
     pub name: String,
-    /// The kernels that need it.
-    pub kernels: Vec<String>,
+    /// The kernels and the files of foreign code that need it.
+    pub needed_by: Vec<String>,
     /// What to do about it.
-    pub hint: &'static str,
+    pub hint: String,
 }
 
 /// Links and optimises.
@@ -176,6 +188,7 @@ pub(crate) fn link(
 
     let module = timings.step("read bitcode", || collect::collect(&context, &input.crates))?;
     let mut constants = Vec::new();
+    let mut names = input.names.clone();
     let mut formatters = panics::Formatters::default();
     let kernels = timings.step("link libraries", || {
         constants = constants::find_and_name(&module)?;
@@ -186,6 +199,8 @@ pub(crate) fn link(
         // Again, for what was added.
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
+        foreign::link(&context, &module, &input.bitcode, &mut names)?;
+        foreign::mark_convergent(&module, |name| names.is_partial || names.defined.contains_key(name));
         if input.contraction {
             contraction::allow(&module);
         }
@@ -210,13 +225,14 @@ pub(crate) fn link(
         negation::write_out(&module);
         Ok::<_, LinkError>(())
     })?;
-    undefined::check(&module, &kernels, input.libdevice.is_some())?;
+    undefined::check(&module, &kernels, input.libdevice.is_some(), &names)?;
 
     Ok(Linked {
         bitcode: module.to_bitcode(),
         text: want_text.then(|| module.to_text()),
         kernels: kernels.into_iter().map(|entry| entry.describe(&module)).collect(),
         constants,
+        names,
         formatters: formatters.into_names(),
     })
 }

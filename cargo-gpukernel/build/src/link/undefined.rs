@@ -1,64 +1,93 @@
-//! Step 12: functions that kernels still need and no library has are an error that names them and the kernels.
+//! Step 13: functions that kernels still need and no library has are an error that names them, who needs them, and the nearest name
+//! there is.
 
 use super::{LinkError, UndefinedSymbol, call_graph, entries::Entry, prelude};
-use crate::llvm::Module;
+use crate::{foreign::Names, llvm::Module};
 
 /// Functions that the driver brings (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
 /// "Assertion").
 const BY_THE_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// Fails if the module needs what it does not have.
+/// Fails if the module or foreign code needs what is nowhere.
 pub(super) fn check(
     module: &Module<'_>,
     kernels: &[Entry<'_>],
     has_libdevice: bool,
+    foreign: &Names,
 ) -> Result<(), LinkError> {
-    let missing: Vec<_> = module
-        .functions()
-        .into_iter()
+    let is_missing = |name: &str| {
+        !foreign.is_partial && !foreign.defined.contains_key(name) && !BY_THE_DRIVER.contains(&name)
+    };
+    let functions = module.functions();
+    let declared: Vec<_> = functions
+        .iter()
         .filter(|function| function.is_declaration() && function.is_used())
         .filter(|function| {
             let name = function.name();
-            !name.starts_with("llvm.") && !BY_THE_DRIVER.contains(&name.as_str())
+            !name.starts_with("llvm.") && is_missing(&name)
         })
         .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
-    let symbols = missing.into_iter().map(|function| {
-        let symbol = function.name();
-        let reaching = reached_by.get(&function).map(Vec::as_slice).unwrap_or_default();
-        UndefinedSymbol {
-            kernels: reaching.iter().map(|&index| kernels[index].name.clone()).collect(),
-            hint: hint(&symbol, has_libdevice),
-            name: format!("{:#}", rustc_demangle::demangle(&symbol)),
+    let mut symbols = Vec::new();
+    if !declared.is_empty() {
+        let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
+        for function in declared {
+            let symbol = function.name();
+            let reaching = reached_by.get(function).map(Vec::as_slice).unwrap_or_default();
+            let kernels = reaching.iter().map(|&index| kernels[index].name.clone());
+            let file = foreign.wanted.get(&symbol).map(|file| file.display().to_string());
+            symbols.push(UndefinedSymbol {
+                needed_by: kernels.chain(file).collect(),
+                hint: hint(&symbol, has_libdevice, foreign),
+                name: format!("{:#}", rustc_demangle::demangle(&symbol)),
+            });
         }
-    });
-    Err(LinkError::Undefined(symbols.collect()))
+    }
+    let defined_here = |name: &str| functions.iter().any(|f| !f.is_declaration() && f.name() == name);
+    for (name, file) in &foreign.wanted {
+        if is_missing(name) && !defined_here(name) && symbols.iter().all(|symbol| symbol.name != *name) {
+            symbols.push(UndefinedSymbol {
+                name: name.clone(),
+                needed_by: vec![file.display().to_string()],
+                hint: hint(name, has_libdevice, foreign),
+            });
+        }
+    }
+    if symbols.is_empty() { Ok(()) } else { Err(LinkError::Undefined(symbols)) }
 }
 
 /// What to do about it.
-fn hint(symbol: &str, has_libdevice: bool) -> &'static str {
+fn hint(symbol: &str, has_libdevice: bool, foreign: &Names) -> String {
     if prelude::is_of_libdevice(symbol) && !has_libdevice {
-        "it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`"
-    } else if symbol.starts_with("__gpukernel_") {
-        "it is part of the gpukernel prelude: gpu-std and gpukernel-build must have the same version"
-    } else {
-        "define it in Rust, in the kernel crate or in one that it depends on"
+        return "it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`".into();
+    }
+    if symbol.starts_with("__gpukernel_") {
+        return "it is part of the gpukernel prelude: gpu-std and gpukernel-build must have the same version"
+            .into();
+    }
+    // A function of C++ has its name in the middle of its symbol: _Z3barff.
+    let mangled = |name: &str| name.starts_with("_Z") && name.contains(symbol);
+    if let Some((name, file)) = foreign.defined.iter().find(|(name, _)| mangled(name)) {
+        return format!(
+            "{} defines the C++ function `{name}`: declare it `extern \"C\"` there",
+            file.display()
+        );
+    }
+    match foreign.nearest(symbol) {
+        Some((name, file)) => format!("{} defines `{name}`, which is similar", file.display()),
+        None => "define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it".into(),
     }
 }
 
 /// The message of [`LinkError::Undefined`].
 pub(super) fn describe(symbols: &[UndefinedSymbol]) -> String {
     let mut text = String::new();
-    for UndefinedSymbol { name, kernels, hint } in symbols {
+    for UndefinedSymbol { name, needed_by, hint } in symbols {
         if !text.is_empty() {
             text.push('\n');
         }
         text += &format!("undefined device function `{name}`");
-        if !kernels.is_empty() {
-            text += &format!(", needed by {}", kernels.join(", "));
+        if !needed_by.is_empty() {
+            text += &format!(", needed by {}", needed_by.join(", "));
         }
         text += &format!("\n  {hint}");
     }
@@ -70,20 +99,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn message_names_the_function_and_its_kernels() {
-        let symbol = |name: &str, kernels: &[&str], hint| UndefinedSymbol {
+    fn message_names_the_function_and_who_needs_it() {
+        let names = Names {
+            defined: [("baz".to_owned(), "cuda/z.cu".into()), ("_Z4plusff".to_owned(), "cuda/p.cu".into())]
+                .into(),
+            ..Names::default()
+        };
+        let symbol = |name: &str, needed_by: &[&str]| UndefinedSymbol {
             name: name.into(),
-            kernels: kernels.iter().map(|&kernel| kernel.into()).collect(),
-            hint,
+            needed_by: needed_by.iter().map(|&who| who.into()).collect(),
+            hint: hint(name, false, &names),
         };
         let symbols = [
-            symbol("bar", &["kernels::a", "kernels::b"], hint("bar", false)),
-            symbol("__nv_sinf", &["kernels::c"], hint("__nv_sinf", false)),
+            symbol("other_thing", &["kernels::a", "kernels::b"]),
+            symbol("bar", &["cuda/c.cu"]),
+            symbol("plus", &["kernels::d"]),
+            symbol("__nv_sinf", &["kernels::c"]),
         ];
         assert_eq!(
             describe(&symbols),
-            "undefined device function `bar`, needed by kernels::a, kernels::b\n  \
-             define it in Rust, in the kernel crate or in one that it depends on\n\
+            "undefined device function `other_thing`, needed by kernels::a, kernels::b\n  \
+             define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it\n\
+             undefined device function `bar`, needed by cuda/c.cu\n  \
+             cuda/z.cu defines `baz`, which is similar\n\
+             undefined device function `plus`, needed by kernels::d\n  \
+             cuda/p.cu defines the C++ function `_Z4plusff`: declare it `extern \"C\"` there\n\
              undefined device function `__nv_sinf`, needed by kernels::c\n  \
              it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`"
         );

@@ -6,13 +6,13 @@ use super::{
 };
 
 /// A builder of instructions, disposed of when dropped.
-struct Builder<'c> {
+pub(super) struct Builder<'c> {
     context: &'c Context,
-    raw: *mut LLVMBuilder,
+    pub(super) raw: *mut LLVMBuilder,
 }
 
 impl<'c> Builder<'c> {
-    fn new(context: &'c Context) -> Self {
+    pub(super) fn new(context: &'c Context) -> Self {
         // SAFETY: a live context.
         Self { context, raw: unsafe { (context.llvm.LLVMCreateBuilderInContext)(context.raw) } }
     }
@@ -21,7 +21,11 @@ impl<'c> Builder<'c> {
     ///
     /// # Safety
     /// The builder stands somewhere; all values are of its context.
-    unsafe fn call(&self, function: *mut LLVMValue, arguments: &mut [*mut LLVMValue]) -> *mut LLVMValue {
+    pub(super) unsafe fn call(
+        &self,
+        function: *mut LLVMValue,
+        arguments: &mut [*mut LLVMValue],
+    ) -> *mut LLVMValue {
         let llvm = self.context.llvm;
         // SAFETY: as the caller promises.
         unsafe {

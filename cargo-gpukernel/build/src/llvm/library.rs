@@ -106,6 +106,7 @@ functions! {
     LLVMSetDataLayout(*mut LLVMModule, *const c_char);
     LLVMSetTarget(*mut LLVMModule, *const c_char);
     LLVMGetModuleDataLayout(*mut LLVMModule) -> *mut LLVMTargetData;
+    LLVMGetModuleFlag(*mut LLVMModule, *const c_char, usize) -> *mut LLVMMetadata;
     LLVMAddModuleFlag(*mut LLVMModule, c_int, *const c_char, usize, *mut LLVMMetadata);
     LLVMValueAsMetadata(*mut LLVMValue) -> *mut LLVMMetadata;
 
@@ -181,6 +182,8 @@ functions! {
     LLVMReplaceAllUsesWith(*mut LLVMValue, *mut LLVMValue);
     LLVMPrintTypeToString(*mut LLVMType) -> *mut c_char;
     LLVMFunctionType(*mut LLVMType, *mut *mut LLVMType, c_uint, c_int) -> *mut LLVMType;
+    LLVMGetReturnType(*mut LLVMType) -> *mut LLVMType;
+    LLVMGetTypeKind(*mut LLVMType) -> c_int;
     LLVMTypeOf(*mut LLVMValue) -> *mut LLVMType;
     LLVMGetUndef(*mut LLVMType) -> *mut LLVMValue;
     LLVMConstAddrSpaceCast(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
@@ -228,6 +231,9 @@ functions! {
     LLVMBuildPhi(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMAddIncoming(*mut LLVMValue, *mut *mut LLVMValue, *mut *mut LLVMBasicBlock, c_uint);
     LLVMGetInlineAsm(*mut LLVMType, *const c_char, usize, *const c_char, usize, c_int, c_int, c_int, c_int) -> *mut LLVMValue;
+    LLVMBuildAlloca(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;
+    LLVMBuildRet(*mut LLVMBuilder, *mut LLVMValue) -> *mut LLVMValue;
+    LLVMBuildRetVoid(*mut LLVMBuilder) -> *mut LLVMValue;
     LLVMBuildUnreachable(*mut LLVMBuilder) -> *mut LLVMValue;
     LLVMLookupIntrinsicID(*const c_char, usize) -> c_uint;
     LLVMGetIntrinsicDeclaration(*mut LLVMModule, c_uint, *mut *mut LLVMType, usize) -> *mut LLVMValue;

@@ -8,6 +8,7 @@ mod block;
 mod build;
 mod library;
 mod module;
+mod signature;
 mod target;
 mod value;
 
@@ -18,6 +19,7 @@ use std::{
 };
 
 pub(crate) use block::Block;
+use build::Builder;
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use target::TargetMachine;

@@ -98,10 +98,14 @@ impl<'c> Module<'c> {
         unsafe { (self.context.llvm.LLVMStripModuleDebugInfo)(self.raw) };
     }
 
-    /// Sets a module flag to an integer, overriding what linked modules say.
+    /// Sets a module flag to an integer, unless a linked module has set it.
     pub(crate) fn set_flag(&self, name: &str, value: u32) {
         const OVERRIDE: i32 = 3;
         let llvm = self.context.llvm;
+        // SAFETY: looks a name up in a live module.
+        if !unsafe { (llvm.LLVMGetModuleFlag)(self.raw, name.as_ptr().cast(), name.len()) }.is_null() {
+            return;
+        }
         // SAFETY: the flag's name is copied; the constant is of this context.
         unsafe {
             let constant =

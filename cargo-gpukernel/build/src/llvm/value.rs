@@ -158,6 +158,13 @@ impl<'c> Value<'c> {
         linkage == Linkage::Internal as i32 || linkage == PRIVATE
     }
 
+    /// Whether several modules may define it, all the same, such as a template's instance.
+    pub(crate) fn is_mergeable(self) -> bool {
+        const ONCE_OR_WEAK: std::ops::RangeInclusive<i32> = 2..=6;
+        // SAFETY: a live global value.
+        ONCE_OR_WEAK.contains(&unsafe { (self.context.llvm.LLVMGetLinkage)(self.raw) })
+    }
+
     pub(crate) fn set_linkage(self, linkage: Linkage) {
         const DEFAULT_VISIBILITY: i32 = 0;
         // SAFETY: a live global value. Internal symbols must have default visibility, external ones of ours do.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::Method;
-use crate::toolchain::{MINIMUM_RUSTC, ToolchainError};
+use crate::toolchain::{MINIMUM_CLANG, MINIMUM_RUSTC, ToolchainError};
 
 /// Why `setup` could not finish. Whatever was fetched stays, so running it again goes on from there.
 #[derive(Debug, Error)]
@@ -19,6 +19,17 @@ pub enum SetupError {
     NoWay {
         /// The ways that were tried.
         attempts: Vec<Attempt>,
+    },
+    /// No clang could be obtained.
+    #[error(
+        "no clang could be obtained: {reason}\n\
+         Install clang {MINIMUM_CLANG} to {newest} by hand; if it is not in PATH, set GPUKERNEL_CLANG to it."
+    )]
+    NoClang {
+        /// Why the distribution's cannot be had.
+        reason: String,
+        /// The newest version that the LLVM of the device rustc reads the bitcode of.
+        newest: u64,
     },
     /// A host cannot be reached.
     #[error(

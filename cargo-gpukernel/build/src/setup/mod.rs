@@ -6,10 +6,12 @@
 
 mod apt;
 mod child;
+mod clang;
 mod distribution;
 mod download;
 mod error;
 mod index;
+mod packages;
 mod pins;
 mod place;
 mod rustup;
@@ -20,7 +22,9 @@ mod wheels;
 use std::{fmt, str::FromStr};
 
 pub use self::error::{Attempt, MissingFile, SetupError};
-use crate::toolchain::{Cache, CudaPart, CudaTools, FindOptions, Toolchain, ToolchainError, choose};
+use crate::toolchain::{
+    Cache, Clang, CudaPart, CudaTools, FindOptions, Need, Settings, Toolchain, ToolchainError, choose,
+};
 
 /// How to get a device rustc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,12 +76,13 @@ pub struct SetupOptions<'a> {
     method: Option<Method>,
     offline: bool,
     force: bool,
+    clang: bool,
 }
 
 impl<'a> SetupOptions<'a> {
     /// Gets what a search with these options would not find, and tells the one whom they name.
     pub fn new(find: FindOptions<'a>) -> Self {
-        Self { find, method: None, offline: false, force: false }
+        Self { find, method: None, offline: false, force: false, clang: false }
     }
 
     /// Which way to take, instead of what `GPUKERNEL_SETUP_METHOD` says.
@@ -98,6 +103,13 @@ impl<'a> SetupOptions<'a> {
     #[must_use]
     pub fn force(mut self, force: bool) -> Self {
         self.force = force;
+        self
+    }
+
+    /// Gets clang too, for functions in CUDA C whose calls inline, whatever the project says.
+    #[must_use]
+    pub fn clang(mut self, clang: bool) -> Self {
+        self.clang = clang;
         self
     }
 
@@ -139,6 +151,12 @@ pub fn setup(options: &SetupOptions<'_>) -> Result<Toolchain, SetupError> {
         if options.force || lacks_tools(options)? {
             wheels::install(options, &cache)?;
         }
+        let newest = choose(&options.find)?.probe.llvm_version.major;
+        let wanted = options.clang || wants_clang(&options.find)?;
+        if wanted && (options.force || Clang::find(&options.find, newest)?.is_none()) {
+            clang::install(options, &cache, newest)
+                .map_err(|reason| SetupError::NoClang { reason, newest })?;
+        }
     }
     Ok(Toolchain::find(&options.find)?)
 }
@@ -157,7 +175,10 @@ pub fn ensure(find: &FindOptions<'_>) -> Result<Toolchain, SetupError> {
     };
     let needed = [CudaPart::Ptxas, CudaPart::Libdevice];
     match found {
-        Some(ref toolchain) if needed.iter().all(|part| toolchain.cuda.get(*part).is_some()) => {
+        Some(ref toolchain)
+            if needed.iter().all(|part| toolchain.cuda.get(*part).is_some())
+                && (toolchain.clang.is_some() || !wants_clang(find)?) =>
+        {
             return Ok(toolchain.clone());
         }
         _ => {}
@@ -167,6 +188,11 @@ pub fn ensure(find: &FindOptions<'_>) -> Result<Toolchain, SetupError> {
         (Err(error), Some(toolchain)) if error.is_for_want_of_network() => {
             find.progress.note(&format!("going on without NVIDIA's tools: {error}"));
             Ok(toolchain)
+        }
+        // Whatever needs it says so.
+        (Err(error @ SetupError::NoClang { .. }), _) => {
+            find.progress.note(&format!("going on without clang: {error}"));
+            Ok(Toolchain::find(find)?)
         }
         (result, _) => result,
     }
@@ -180,6 +206,11 @@ fn lacks_rustc(options: &SetupOptions<'_>) -> Result<bool, SetupError> {
         Err(ToolchainError::NoDeviceRustc { .. }) => Ok(true),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the project says that it needs clang.
+fn wants_clang(find: &FindOptions<'_>) -> Result<bool, SetupError> {
+    Ok(Settings::load(&find.project_dir)?.needs.contains(&Need::Clang))
 }
 
 fn lacks_tools(options: &SetupOptions<'_>) -> Result<bool, SetupError> {

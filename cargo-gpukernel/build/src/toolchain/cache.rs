@@ -17,6 +17,7 @@ use super::{Environment, Progress, ToolchainError};
 /// rustup/                 a RUSTUP_HOME of our own: toolchains/…
 /// cargo/                  its CARGO_HOME
 /// distribution/VERSION/   the distribution's rustc, unpacked: bin/rustc, usr/…, toolchain.toml
+/// clang/VERSION/          the distribution's clang, likewise: bin/clang
 /// apt/                    package lists and settings of our own for apt
 /// cuda/VERSION/           NVIDIA's tools, laid out as in a CUDA toolkit
 /// locks/                  one file per thing that only one process at a time may make

@@ -199,6 +199,12 @@ impl CudaTools {
         self.get(part).ok_or(ToolchainError::CudaPartMissing { part })
     }
 
+    /// The folder of the toolkit with the headers of CUDA C, in its `include`, and nvcc.
+    pub fn include_root(&self) -> Option<&Path> {
+        let root = self.get(CudaPart::Nvcc)?.path.parent()?.parent()?;
+        root.join("include/cuda_runtime.h").is_file().then_some(root)
+    }
+
     /// The parts that are missing.
     pub fn missing(&self) -> impl Iterator<Item = CudaPart> {
         CudaPart::ALL.into_iter().filter(|part| self.get(*part).is_none())

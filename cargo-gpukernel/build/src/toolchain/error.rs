@@ -47,6 +47,16 @@ pub enum ToolchainError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The clang that was asked for cannot be used.
+    #[error("{setting} asks for the clang {path}, but {problem}", path = .path.display())]
+    NotAClang {
+        /// The variable or file that asked for it.
+        setting: String,
+        /// The program.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// One of NVIDIA's tools is needed and missing.
     #[error(
         "{part} is needed but was not found (searched GPUKERNEL_CUDA, gpukernel.toml, CUDA_HOME, CUDA_PATH, PATH, \

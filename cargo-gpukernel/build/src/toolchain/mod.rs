@@ -5,6 +5,7 @@
 
 mod cache;
 mod candidates;
+mod clang;
 mod cuda;
 mod driver;
 mod environment;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "setup")]
 pub(crate) use self::{
     cache::visible_entries,
+    clang::MINIMUM_CLANG,
     libllvm::Manifest,
     process::output_of,
     resolve::choose,
@@ -32,6 +34,7 @@ pub(crate) use self::{
 };
 pub use self::{
     cache::{Cache, CacheLock},
+    clang::Clang,
     cuda::{CudaPart, CudaSource, CudaTool, CudaTools, RefusedToolkit},
     driver::{Driver, Gpu},
     environment::Environment,
@@ -41,7 +44,7 @@ pub use self::{
     report::{Part, PartStatus, Report},
     resolve::Source,
     rustc::{DEVICE_TARGET, DeviceRustc, MINIMUM_RUSTC},
-    settings::Settings,
+    settings::{Need, Settings},
 };
 
 /// Everything kernels are compiled with.
@@ -60,6 +63,8 @@ pub struct Toolchain {
     pub rustc: DeviceRustc,
     /// NVIDIA's tools. Each may be missing: ask with [`CudaTools::require`] where one is needed.
     pub cuda: CudaTools,
+    /// LLVM's compiler of CUDA C++, if one was found that fits.
+    pub clang: Option<Clang>,
 }
 
 impl Toolchain {
@@ -77,7 +82,9 @@ impl Toolchain {
     /// # Errors
     /// No candidate qualifies, a setting names something that does not, or building `core` fails.
     pub fn find(options: &FindOptions<'_>) -> Result<Self, ToolchainError> {
-        Ok(Self { rustc: resolve::find(options)?, cuda: CudaTools::find(options)? })
+        let rustc = resolve::find(options)?;
+        let clang = Clang::find(options, rustc.llvm_version.major)?;
+        Ok(Self { rustc, cuda: CudaTools::find(options)?, clang })
     }
 }
 

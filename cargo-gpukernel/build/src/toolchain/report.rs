@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Cache, CudaPart, CudaTools, Driver, FindOptions, Refused, ToolchainError,
+    Cache, Clang, CudaPart, CudaTools, Driver, FindOptions, Refused, ToolchainError,
     resolve::{self, Choice},
     rustc::{Core, DEVICE_TARGET, MINIMUM_RUSTC},
     sysroot,
@@ -91,6 +91,7 @@ impl Report {
                 report.parts.push(Part::absent("CUDA toolkit", PartStatus::Missing, error.to_string(), mend));
             }
         }
+        report.add_clang(options);
         report.add_driver(&Driver::find(&options.environment));
         report.can_build = report.parts.iter().all(|part| part.status != PartStatus::Missing);
         report
@@ -171,6 +172,21 @@ impl Report {
                 None => Part::absent(part.name(), without, purpose, SETUP),
             });
         }
+    }
+
+    fn add_clang(&mut self, options: &FindOptions<'_>) {
+        // Without a rustc it is not known which versions fit.
+        let Ok(choice) = resolve::choose(options) else { return };
+        self.parts.push(match Clang::find(options, choice.probe.llvm_version.major) {
+            Ok(Some(clang)) => {
+                Part { version: Some(clang.version.to_string()), path: Some(clang.path), ..Part::ok("clang") }
+            }
+            Ok(None) => {
+                let purpose = "compiles CUDA C whose calls inline";
+                Part::absent("clang", PartStatus::Optional, purpose, "cargo gpukernel setup --clang")
+            }
+            Err(error) => Part::absent("clang", PartStatus::Missing, error.to_string(), mend_setting(&error)),
+        });
     }
 
     fn add_driver(&mut self, driver: &Driver) {

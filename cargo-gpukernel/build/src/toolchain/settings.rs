@@ -3,6 +3,11 @@
 //! ```toml
 //! rustc = "/opt/rust-1.96/bin/rustc"   # the device rustc: a path, relative to this file, or a program's name
 //! cuda = "/usr/local/cuda-13.0"        # the CUDA toolkit
+//! clang = "clang-22"                   # the compiler of CUDA C++ whose calls inline: a path or a name, as above
+//! needs = ["clang"]                    # what `cargo gpukernel setup` gets for this project besides
+//!
+//! [[link]]                             # files with device functions in CUDA C: see `Link`
+//! files = ["cuda/filter.cu"]
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -10,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::ToolchainError;
+use crate::foreign::Link;
 
 /// The name of the file.
 const FILE: &str = "gpukernel.toml";
@@ -24,6 +30,21 @@ pub struct Settings {
     pub rustc: Option<PathBuf>,
     /// The CUDA toolkit's folder.
     pub cuda: Option<PathBuf>,
+    /// clang: a path, or a program's name to search in `PATH`.
+    pub clang: Option<PathBuf>,
+    /// The files to link with kernel crates.
+    pub links: Vec<Link>,
+    /// What `setup` gets for this project, besides what every project needs.
+    pub needs: Vec<Need>,
+}
+
+/// What only some projects need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Need {
+    /// clang, for functions in CUDA C whose calls inline.
+    Clang,
 }
 
 #[derive(Deserialize)]
@@ -31,6 +52,11 @@ pub struct Settings {
 struct Content {
     rustc: Option<PathBuf>,
     cuda: Option<PathBuf>,
+    clang: Option<PathBuf>,
+    #[serde(default, rename = "link")]
+    links: Vec<Link>,
+    #[serde(default)]
+    needs: Vec<Need>,
 }
 
 impl Settings {
@@ -48,12 +74,14 @@ impl Settings {
         let content: Content = toml::from_str(&text)
             .map_err(|reason| ToolchainError::Settings { file: file.clone(), reason: Box::new(reason) })?;
         let base = file.parent().unwrap_or(&start).to_owned();
+        // A name without a folder is a program in PATH, as on a command line.
+        let program = |path: PathBuf| if path.components().count() > 1 { base.join(path) } else { path };
         Ok(Self {
-            // A name without a folder is a program in PATH, as on a command line.
-            rustc: content
-                .rustc
-                .map(|path| if path.components().count() > 1 { base.join(path) } else { path }),
+            rustc: content.rustc.map(program),
             cuda: content.cuda.map(|path| base.join(path)),
+            clang: content.clang.map(program),
+            links: content.links.into_iter().map(|link| link.relative_to(&base)).collect(),
+            needs: content.needs,
             file: Some(file),
         })
     }

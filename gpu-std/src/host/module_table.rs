@@ -1,18 +1,24 @@
-//! The values of constants on the CPU device: what the host has set for a module, by the address of the static.
+//! What kernels of a module see of their module on the CPU device: the values of constants that the host has set, by the address of
+//! the static, and the host's versions of functions in CUDA C.
 
 use core::{cell::Cell, mem::MaybeUninit, ptr};
 use std::vec::Vec;
 
+use super::HostFunction;
 use crate::{Constant, DeviceCopy};
 
-/// The constants of a module that were set. Others have the values that they were declared with.
+/// The constants of a module that were set, others have the values that they were declared with; and its functions of CUDA C.
 #[derive(Clone, Debug, Default)]
-pub struct ConstantTable(Vec<(usize, Vec<MaybeUninit<u128>>)>);
+pub struct ModuleTable {
+    constants: Vec<(usize, Vec<MaybeUninit<u128>>)>,
+    /// Sorted by name.
+    functions: &'static [HostFunction],
+}
 
-impl ConstantTable {
-    /// Nothing is set.
-    pub const fn new() -> Self {
-        Self(Vec::new())
+impl ModuleTable {
+    /// No constant is set. The functions are sorted by name.
+    pub const fn new(functions: &'static [HostFunction]) -> Self {
+        Self { constants: Vec::new(), functions }
     }
 
     /// Sets a constant.
@@ -23,8 +29,8 @@ impl ConstantTable {
         // SAFETY: the storage is large enough, and aligned as a `u128`.
         unsafe { storage.as_mut_ptr().cast::<T>().write(value) };
         let key = ptr::from_ref(constant).addr();
-        self.0.retain(|(other, _)| *other != key);
-        self.0.push((key, storage));
+        self.constants.retain(|(other, _)| *other != key);
+        self.constants.push((key, storage));
     }
 
     /// The value of a constant, if it was set.
@@ -35,37 +41,43 @@ impl ConstantTable {
 
     fn find<T>(&self, constant: &Constant<T>) -> Option<*const T> {
         let key = ptr::from_ref(constant).addr();
-        self.0.iter().find(|(other, _)| *other == key).map(|(_, storage)| storage.as_ptr().cast())
+        self.constants.iter().find(|(other, _)| *other == key).map(|(_, storage)| storage.as_ptr().cast())
     }
 }
 
 std::thread_local! {
-    static CURRENT: Cell<*const ConstantTable> = const { Cell::new(ptr::null()) };
+    static CURRENT: Cell<*const ModuleTable> = const { Cell::new(ptr::null()) };
 }
 
 /// Makes the table the one that kernels on this thread of the host see, until the result is dropped.
 ///
 /// # Safety
 /// The table outlives the result, which is dropped on this thread.
-pub unsafe fn enter_constants(table: &ConstantTable) -> EnteredConstants {
-    EnteredConstants { before: CURRENT.replace(table) }
+pub unsafe fn enter_module(table: &ModuleTable) -> EnteredModule {
+    EnteredModule { before: CURRENT.replace(table) }
 }
 
-/// What [`enter_constants`] gives.
+/// What [`enter_module`] gives.
 #[derive(Debug)]
-pub struct EnteredConstants {
-    before: *const ConstantTable,
+pub struct EnteredModule {
+    before: *const ModuleTable,
 }
 
-impl Drop for EnteredConstants {
+impl Drop for EnteredModule {
     fn drop(&mut self) {
         CURRENT.set(self.before);
     }
 }
 
+/// The functions of the module whose kernel runs on this thread; none outside of kernels.
+pub(super) fn functions() -> Option<&'static [HostFunction]> {
+    // SAFETY: `enter_module` promises that a table that is not null is there.
+    unsafe { CURRENT.get().as_ref() }.map(|table| table.functions)
+}
+
 /// Where the value of a constant lies that was set for the launch which runs on this thread.
 #[inline]
 pub(crate) fn value_of<T>(constant: &Constant<T>) -> Option<*const T> {
-    // SAFETY: `enter_constants` promises that a table that is not null is there.
+    // SAFETY: `enter_module` promises that a table that is not null is there.
     unsafe { CURRENT.get().as_ref() }?.find(constant)
 }

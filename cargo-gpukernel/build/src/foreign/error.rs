@@ -1,0 +1,138 @@
+//! What can go wrong with foreign code.
+
+use std::path::PathBuf;
+
+use gpukernel_image::Arch;
+
+use super::Way;
+use crate::toolchain::ToolchainError;
+
+/// Foreign code cannot be linked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForeignError {
+    /// A file is not there.
+    #[error("there is no file {} to link", file.display())]
+    Missing {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The extension says nothing.
+    #[error(
+        "cannot tell what {} is: its name ends neither like a source (.cu, .cuh, .c, .cc, .cpp, .cxx) nor like compiled code \
+         (.ptx, .cubin, .fatbin, .o, .a, .bc)", file.display()
+    )]
+    UnknownKind {
+        /// The file.
+        file: PathBuf,
+    },
+    /// No compiler.
+    #[error("cannot compile {}: {}", file.display(), needs(*way))]
+    NoCompiler {
+        /// The source.
+        file: PathBuf,
+        /// The way that it was to go, if one was asked for.
+        way: Option<Way>,
+    },
+    /// A tool is missing.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// The compiler rejects a source.
+    #[error("{} does not compile {}:\n{message}", compiler.display(), file.display())]
+    Rejected {
+        /// The compiler.
+        compiler: PathBuf,
+        /// The source.
+        file: PathBuf,
+        /// What it said.
+        message: String,
+    },
+    /// A file holds nothing that could be linked with kernels.
+    #[error("cannot link {} with kernels: {problem}", file.display())]
+    Unusable {
+        /// The file.
+        file: PathBuf,
+        /// Why, and what to do.
+        problem: String,
+    },
+    /// Machine code of another architecture.
+    #[error(
+        "{} is machine code for {found}, and kernels are built for {}: build it for those too, as an object or fatbin of several, or choose \
+         `archs = [\"{found}\"]` in the kernel crate's [package.metadata.gpukernel]",
+        file.display(), wanted.iter().map(Arch::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    OtherArch {
+        /// The file.
+        file: PathBuf,
+        /// What it was compiled for.
+        found: Arch,
+        /// What it would be needed for.
+        wanted: Vec<Arch>,
+    },
+    /// PTX of a higher architecture than the lowest that kernels are built for.
+    #[error(
+        "{} is PTX for {found}, and kernels are built for {lowest} too: compile it for that, or leave {lowest} out of `archs` in the kernel \
+         crate's [package.metadata.gpukernel]", file.display()
+    )]
+    PtxTooHigh {
+        /// The file.
+        file: PathBuf,
+        /// What it needs at least.
+        found: Arch,
+        /// The lowest architecture.
+        lowest: Arch,
+    },
+    /// A function takes or returns something else than Rust declares.
+    #[error(
+        "`{function}` is declared in Rust with other parameters than {} defines it with\n  declared: {declared}\n   defined: {defined}\n\
+         What is passed by value must have the same sizes and alignments on both sides", file.display()
+    )]
+    OtherParameters {
+        /// The function.
+        function: String,
+        /// Where it is defined.
+        file: PathBuf,
+        /// What Rust declares.
+        declared: String,
+        /// What is there.
+        defined: String,
+    },
+    /// A function that two files define.
+    #[error(
+        "`{function}` is defined twice, in {} and in {}: rename one, or make it `static`",
+        first.display(), second.display()
+    )]
+    DefinedTwice {
+        /// The function.
+        function: String,
+        /// One of the files.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot access {}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+}
+
+/// What a way needs, and how to get it.
+fn needs(way: Option<Way>) -> &'static str {
+    match way {
+        Some(Way::Nvcc) => {
+            "it was to go through nvcc, which was not found: `cargo gpukernel setup` gets it. It also needs a host compiler (Debian: \
+             `apt install g++`)"
+        }
+        Some(Way::Clang) => {
+            "it was to go through clang, and none was found that is at most as new as the LLVM of the device rustc: `cargo gpukernel setup \
+             --clang` gets one; GPUKERNEL_CLANG names another. It also needs CUDA's headers, which `cargo gpukernel setup` gets"
+        }
+        None => {
+            "that takes nvcc, which `cargo gpukernel setup` gets, or clang, which `cargo gpukernel setup --clang` gets; neither was found"
+        }
+    }
+}

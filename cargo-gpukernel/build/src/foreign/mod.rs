@@ -1,0 +1,163 @@
+//! CUDA C and C++ functions that kernels call: files go in, as a user named them; what the linkers take comes out.
+//!
+//! ```text
+//! .cu .cuh .c .cpp ──nvcc───▶ PTX, once for all architectures ──┐
+//! .ptx ─────────────────────────────────────────────────────────┼──▶ linked after the kernels are PTX (`device_link`)
+//! .cubin .fatbin .o .a ─────────────────────────────────────────┘
+//! .cu .cuh .c .cpp ──clang──▶ bitcode ─┬──▶ linked before the kernels are optimised (`link`), so that calls inline
+//! .bc ─────────────────────────────────┘
+//! ```
+//!
+//! One file each: [`request`] is what a user asks for, [`source`] compiles, [`machine`] looks into machine code, [`prototype`]
+//! compares what Rust declares with what a file
+//! defines, [`names`] tells who defines and who wants a function, [`host`] compiles functions for the CPU device.
+
+mod error;
+pub(crate) mod host;
+mod machine;
+mod names;
+mod prototype;
+mod request;
+mod source;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use gpukernel_image::Arch;
+
+pub use error::ForeignError;
+pub(crate) use names::Names;
+pub use request::{Link, Way};
+
+use self::source::{Recipe, Source};
+use crate::toolchain::Toolchain;
+
+/// What is asked for, and with what it is to be made.
+pub(crate) struct ForeignInput<'a> {
+    pub(crate) links: &'a [Link],
+    pub(crate) toolchain: &'a Toolchain,
+    /// A folder for what is compiled, kept between builds.
+    pub(crate) dir: &'a Path,
+    /// The architectures to build for, sorted.
+    pub(crate) archs: &'a [Arch],
+    /// Whether a·b+c may be computed with one rounding.
+    pub(crate) contraction: bool,
+}
+
+/// Foreign code, ready to be linked.
+#[derive(Default)]
+pub(crate) struct Foreign {
+    pub(crate) parts: Vec<Part>,
+    /// The files that it depends on: what the user named and what that includes.
+    pub(crate) sources: BTreeSet<PathBuf>,
+    /// The files that were compiled now, because they or what they include had changed.
+    pub(crate) compiled: Vec<PathBuf>,
+}
+
+/// A piece of foreign code.
+pub(crate) struct Part {
+    /// The file that the user named.
+    pub(crate) file: PathBuf,
+    pub(crate) code: Code,
+}
+
+/// Where a piece lies, and as what.
+pub(crate) enum Code {
+    /// LLVM's, for our optimiser.
+    Bitcode(PathBuf),
+    /// Text for every architecture from that of its `.target` on.
+    Ptx { path: PathBuf, text: String },
+    /// Relocatable machine code: a cubin, a fatbin, an object of a host compiler with one in it, or a library of those.
+    Machine(PathBuf),
+}
+
+impl Foreign {
+    /// Prepares all files, compiling those that changed since the last build.
+    pub(crate) fn prepare(input: &ForeignInput<'_>) -> Result<Self, ForeignError> {
+        let mut foreign = Self::default();
+        let (mut sources, mut ways) = (Vec::new(), Vec::new());
+        for link in input.links {
+            for file in &link.files {
+                if !file.is_file() {
+                    return Err(ForeignError::Missing { file: file.clone() });
+                }
+                foreign.sources.insert(file.clone());
+                match Kind::of(file)? {
+                    Kind::Source => {
+                        let (way, recipe) = Recipe::for_device(input, link, file)?;
+                        sources.push(Source::with(file, input.dir, &recipe));
+                        ways.push(way);
+                    }
+                    Kind::Ptx => {
+                        let text = read_ptx(file)?;
+                        foreign.add(file, Code::Ptx { path: file.clone(), text });
+                    }
+                    Kind::Machine => {
+                        machine::check(file, input.archs)?;
+                        foreign.add(file, Code::Machine(file.clone()));
+                    }
+                    Kind::Bitcode => foreign.add(file, Code::Bitcode(file.clone())),
+                }
+            }
+        }
+        let results = source::compile_all(&sources);
+        for ((source, way), result) in sources.iter().zip(ways).zip(results) {
+            let compiled = result?;
+            foreign.sources.extend(compiled.included);
+            if compiled.is_new {
+                foreign.compiled.push(source.file.clone());
+            }
+            let code = match way {
+                Way::Clang => Code::Bitcode(compiled.path),
+                Way::Nvcc => Code::Ptx { text: read_ptx(&compiled.path)?, path: compiled.path },
+            };
+            foreign.add(&source.file, code);
+        }
+        Ok(foreign)
+    }
+
+    fn add(&mut self, file: &Path, code: Code) {
+        self.parts.push(Part { file: file.to_owned(), code });
+    }
+
+    /// The pieces for our optimiser.
+    pub(crate) fn bitcode(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        self.parts.iter().filter_map(|part| match &part.code {
+            Code::Bitcode(path) => Some((part.file.as_path(), path.as_path())),
+            _ => None,
+        })
+    }
+
+    /// The pieces that are linked after that.
+    pub(crate) fn later(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| !matches!(part.code, Code::Bitcode(_)))
+    }
+}
+
+/// What a file is, by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Source,
+    Ptx,
+    Machine,
+    Bitcode,
+}
+
+impl Kind {
+    fn of(file: &Path) -> Result<Self, ForeignError> {
+        let extension = file.extension().unwrap_or_default().to_string_lossy();
+        match &*extension {
+            "cu" | "cuh" | "c" | "cc" | "cpp" | "cxx" => Ok(Self::Source),
+            "ptx" => Ok(Self::Ptx),
+            "cubin" | "fatbin" | "o" | "a" => Ok(Self::Machine),
+            "bc" => Ok(Self::Bitcode),
+            _ => Err(ForeignError::UnknownKind { file: file.to_owned() }),
+        }
+    }
+}
+
+fn read_ptx(path: &Path) -> Result<String, ForeignError> {
+    std::fs::read_to_string(path).map_err(|reason| ForeignError::File { path: path.to_owned(), reason })
+}

@@ -1,0 +1,89 @@
+//! Which functions foreign code defines and which it wants, by file, so that a missing one can be named with who misses it.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Code, Foreign, ForeignError, machine,
+    prototype::{Prototype, Prototypes},
+};
+
+/// Functions with the files that they are in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) defined: BTreeMap<String, PathBuf>,
+    pub(crate) wanted: BTreeMap<String, PathBuf>,
+    /// Whether some code cannot be looked into, so that it may define what is not here.
+    pub(crate) is_partial: bool,
+}
+
+impl Names {
+    /// The defined function whose name is most like this one, if it is like it at all.
+    pub(crate) fn nearest(&self, name: &str) -> Option<(&str, &Path)> {
+        const ALIKE: f64 = 0.6;
+        let alike = |other: &str| strsim::normalized_damerau_levenshtein(name, other);
+        let best = self.defined.iter().max_by(|(a, _), (b, _)| alike(a).total_cmp(&alike(b)))?;
+        (alike(best.0) >= ALIKE).then_some((best.0, best.1))
+    }
+}
+
+impl Foreign {
+    /// The functions of all that is linked after our optimiser.
+    ///
+    /// # Errors
+    /// Two files of PTX define one.
+    pub(crate) fn names(&self, cuobjdump: Option<&Path>) -> Result<Names, ForeignError> {
+        let mut names = Names::default();
+        for part in self.later() {
+            let defined = match &part.code {
+                Code::Ptx { text, .. } => {
+                    let found = Prototypes::of_ptx(text);
+                    names.wanted.extend(found.expected.into_keys().map(|name| (name, part.file.clone())));
+                    found.defined.into_keys().collect()
+                }
+                Code::Machine(path) => {
+                    let functions = cuobjdump.map(|cuobjdump| machine::functions(cuobjdump, path));
+                    functions.filter(|functions| !functions.is_empty()).unwrap_or_else(|| {
+                        names.is_partial = true;
+                        Vec::new()
+                    })
+                }
+                Code::Bitcode(_) => Vec::new(),
+            };
+            for function in defined {
+                if let Some(first) = names.defined.insert(function.clone(), part.file.clone()) {
+                    let second = part.file.clone();
+                    return Err(ForeignError::DefinedTwice { function, first, second });
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// Compares what our PTX declares with what the PTX of others defines.
+    pub(crate) fn check_prototypes(&self, ours: &str) -> Result<(), ForeignError> {
+        let declared = Prototypes::of_ptx(ours).expected;
+        if declared.is_empty() {
+            return Ok(());
+        }
+        for part in self.later() {
+            let Code::Ptx { text, .. } = &part.code else { continue };
+            let defined: BTreeMap<String, Prototype> = Prototypes::of_ptx(text).defined;
+            for (function, ours) in &declared {
+                if let Some(theirs) = defined.get(function)
+                    && ours != theirs
+                {
+                    return Err(ForeignError::OtherParameters {
+                        function: function.clone(),
+                        file: part.file.clone(),
+                        declared: ours.to_string(),
+                        defined: theirs.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

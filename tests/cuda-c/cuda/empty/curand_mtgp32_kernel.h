@@ -1,0 +1,1 @@
+// clang includes this file of cuRAND, and needs nothing of it.

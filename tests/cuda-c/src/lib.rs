@@ -1,0 +1,34 @@
+//! Images of the same kernels, whose functions in CUDA C were linked in different ways.
+
+use gpukernel::Image;
+
+/// An image and how it was made.
+#[derive(Debug)]
+pub struct Linked {
+    /// What was linked.
+    pub way: &'static str,
+    /// The image.
+    pub image: &'static Image,
+    /// Whether the functions were compiled for the host, too.
+    pub on_cpu: bool,
+}
+
+macro_rules! images {
+    ($($name:ident $way:literal $on_cpu:literal;)*) => {
+        $(static $name: Image = gpukernel::image!($way);)*
+
+        /// Every image.
+        pub const IMAGES: &[Linked] = &[$(Linked { way: $way, image: &$name, on_cpu: $on_cpu }),*];
+    };
+}
+
+images! {
+    NVCC "nvcc" true;
+    CLANG "clang" true;
+    PTX "ptx" false;
+    CUBIN "cubin" false;
+    FATBIN "fatbin" false;
+    OBJECT "object" true;
+    LIBRARY "library" false;
+    BITCODE "bitcode" false;
+}
