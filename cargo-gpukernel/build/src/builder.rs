@@ -95,7 +95,7 @@ impl Builder {
         self
     }
 
-    /// Keeps files beside the image, for people to read.
+    /// Makes files beside the image, in the folder `$OUT_DIR/NAME` after the name of the image.
     pub fn emit(mut self, files: impl IntoIterator<Item = Emit>) -> Self {
         self.emit = files.into_iter().collect();
         self

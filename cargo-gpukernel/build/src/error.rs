@@ -32,6 +32,24 @@ pub enum Error {
     /// The library of functions compiled for the host cannot be made.
     #[error("cannot make a library of the functions of CUDA C that were compiled for the host: {0}")]
     HostLibrary(String),
+    /// A tool does not make a file.
+    #[error("{} cannot make {}:\n{message}", program.display(), file.display())]
+    Tool {
+        /// The tool.
+        program: PathBuf,
+        /// What it was to make.
+        file: PathBuf,
+        /// What it said.
+        message: String,
+    },
+    /// The header of exported functions cannot be made.
+    #[error("cannot make the header {}: {reason}", file.display())]
+    Header {
+        /// The header.
+        file: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// ptxas failed.
     #[error(transparent)]
     Assemble(#[from] AssembleError),

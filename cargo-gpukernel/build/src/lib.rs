@@ -30,9 +30,12 @@ mod device_link;
 mod error;
 mod foreign;
 mod guard;
+#[cfg(feature = "header")]
+mod header;
 mod link;
 mod llvm;
 mod options;
+mod outputs;
 mod pipeline;
 #[cfg(feature = "setup")]
 pub mod setup;

@@ -87,8 +87,11 @@ impl Options {
         })
     }
 
-    /// How much of a panic the code records.
+    /// How much of a panic the code records. Programs of others read no records.
     pub(crate) fn recording(&self) -> Recording {
+        if self.emit.iter().any(|emit| emit.is_for_others()) {
+            return Recording::Trap;
+        }
         match (self.panics, self.profile) {
             (Panics::Trap, _) => Recording::Trap,
             (Panics::Record, Profile::Release) => Recording::Place,
@@ -157,7 +160,10 @@ fn parse(manifest: &str) -> Result<(Option<String>, Table), toml::de::Error> {
     Ok((name, metadata.and_then(|metadata| metadata.gpukernel).unwrap_or_default()))
 }
 
-/// A file to keep beside the image.
+/// A file to make beside the image.
+///
+/// [`Object`](Self::Object), [`Bitcode`](Self::Bitcode) and [`Fatbin`](Self::Fatbin) are for programs in CUDA C++, which know nothing
+/// of gpukernel: in code that is built with them, a panic is a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Emit {
     /// The optimised module as LLVM IR: `NAME.ll`.
@@ -168,6 +174,20 @@ pub enum Emit {
     Cubin,
     /// Machine code of each architecture as text, by nvdisasm: `NAME.sm_90.sass`.
     Sass,
+    /// All architectures and PTX in NVIDIA's container, which `cuModuleLoad` takes: `NAME.fatbin`.
+    Fatbin,
+    /// The functions of `#[device(export)]` for all architectures as an object that nvcc links with `-rdc=true`: `NAME.o`.
+    Object,
+    /// The same as LLVM bitcode, for clang: `NAME.bc`.
+    Bitcode,
+    /// The C header of these functions: `NAME.h`. Needs the feature `header`.
+    Header,
+}
+
+impl Emit {
+    fn is_for_others(self) -> bool {
+        matches!(self, Self::Fatbin | Self::Object | Self::Bitcode)
+    }
 }
 
 #[cfg(test)]

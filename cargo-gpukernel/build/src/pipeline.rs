@@ -4,20 +4,20 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::Command,
     thread,
 };
 
-use gpukernel_image::{Arch, ImageWriter, Manifest, PartKind};
+use gpukernel_image::{Arch, Manifest};
 
 use crate::{
     Emit, Error, Options, Timings,
     assemble::{self, Assembled},
     compile::{self, CompileError, CompileInput},
     device_link::DeviceLinker,
-    foreign::{Code, Foreign, ForeignInput},
+    foreign::{Foreign, ForeignInput},
     link::{self, LinkInput},
     llvm::Llvm,
+    outputs::Outputs,
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
 };
 
@@ -167,6 +167,9 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let outputs = Outputs {
         dir: out_dir,
         name,
+        crate_dir: compiled.sources.first().and_then(|manifest| manifest.parent()).unwrap_or(out_dir),
+        sources: &compiled.sources,
+        bitcode: &linked.bitcode,
         ptx: &ptx,
         assembled: &assembled,
         text: linked.text.as_deref(),
@@ -212,96 +215,4 @@ fn sysroot_libraries(rustc: &DeviceRustc) -> Result<Vec<PathBuf>, Error> {
     }
     libraries.sort();
     Ok(libraries)
-}
-
-/// What the steps made, on its way into files.
-struct Outputs<'a> {
-    dir: &'a Path,
-    name: &'a str,
-    ptx: &'a [(Arch, String)],
-    assembled: &'a [Assembled],
-    text: Option<&'a str>,
-    foreign: &'a Foreign,
-}
-
-impl Outputs<'_> {
-    fn write_image(&self, manifest: &Manifest) -> Result<PathBuf, Error> {
-        let mut writer = ImageWriter::new(manifest.clone());
-        if let Some((arch, ptx)) = self.ptx.first() {
-            writer.add_ptx(*arch, ptx);
-        }
-        for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-            writer.add_cubin(*arch, assembled.cubin.clone());
-        }
-        for part in self.foreign.later() {
-            let name = part.file.file_name().unwrap_or_default().to_string_lossy();
-            let (kind, path) = match &part.code {
-                Code::Ptx { path, .. } => (PartKind::Ptx, path),
-                Code::Machine(path) | Code::Bitcode(path) => (machine_kind(path), path),
-            };
-            let bytes = fs::read(path).map_err(|reason| Error::File { path: path.clone(), reason })?;
-            writer.add_part(kind, &name, bytes);
-        }
-        self.file(format!("{}.gpukimg", self.name), &writer.finish())
-    }
-
-    fn write(&self, wanted: &[Emit], toolchain: &Toolchain) -> Result<Vec<PathBuf>, Error> {
-        let mut files = Vec::new();
-        for emit in wanted {
-            match emit {
-                Emit::LlvmIr => {
-                    files.push(
-                        self.file(format!("{}.ll", self.name), self.text.unwrap_or_default().as_bytes())?,
-                    );
-                }
-                Emit::Ptx => {
-                    for (arch, ptx) in self.ptx {
-                        files.push(self.file(format!("{}.{arch}.ptx", self.name), ptx.as_bytes())?);
-                    }
-                }
-                Emit::Cubin => {
-                    for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-                        files.push(self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?);
-                    }
-                }
-                Emit::Sass => {
-                    for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-                        let cubin = self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?;
-                        let text = disassemble(&cubin, toolchain)?;
-                        files.push(self.file(format!("{}.{arch}.sass", self.name), &text)?);
-                    }
-                }
-            }
-        }
-        Ok(files)
-    }
-
-    fn file(&self, name: String, bytes: &[u8]) -> Result<PathBuf, Error> {
-        let path = self.dir.join(name);
-        fs::write(&path, bytes).map_err(|reason| Error::File { path: path.clone(), reason })?;
-        Ok(path)
-    }
-}
-
-/// As what the driver links a file, by its extension.
-fn machine_kind(path: &Path) -> PartKind {
-    match path.extension().unwrap_or_default().to_string_lossy().as_ref() {
-        "fatbin" => PartKind::Fatbin,
-        "o" => PartKind::Object,
-        "a" => PartKind::Library,
-        _ => PartKind::Cubin,
-    }
-}
-
-fn disassemble(cubin: &Path, toolchain: &Toolchain) -> Result<Vec<u8>, Error> {
-    let nvdisasm = toolchain.cuda.require(CudaPart::Nvdisasm)?;
-    let output = Command::new(&nvdisasm.path).arg("--print-code").arg(cubin).output();
-    match output {
-        Ok(output) if output.status.success() => Ok(output.stdout),
-        Ok(output) => {
-            let reason = std::io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-            Err(Error::File { path: cubin.to_owned(), reason })
-        }
-        Err(reason) => Err(Error::File { path: nvdisasm.path.clone(), reason }),
-    }
 }

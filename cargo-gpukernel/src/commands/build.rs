@@ -43,7 +43,16 @@ struct EmitKind(Emit);
 
 impl ValueEnum for EmitKind {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self(Emit::LlvmIr), Self(Emit::Ptx), Self(Emit::Cubin), Self(Emit::Sass)]
+        &[
+            Self(Emit::LlvmIr),
+            Self(Emit::Ptx),
+            Self(Emit::Cubin),
+            Self(Emit::Sass),
+            Self(Emit::Fatbin),
+            Self(Emit::Object),
+            Self(Emit::Bitcode),
+            Self(Emit::Header),
+        ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -52,6 +61,10 @@ impl ValueEnum for EmitKind {
             Emit::Ptx => ("ptx", "PTX of each architecture"),
             Emit::Cubin => ("cubin", "machine code of each architecture"),
             Emit::Sass => ("sass", "machine code of each architecture as text"),
+            Emit::Fatbin => ("fatbin", "all architectures in a file that CUDA programs load"),
+            Emit::Object => ("object", "exported functions as an object that nvcc links"),
+            Emit::Bitcode => ("bc", "exported functions as LLVM bitcode"),
+            Emit::Header => ("header", "the C header of exported functions"),
         };
         Some(PossibleValue::new(word).help(help))
     }

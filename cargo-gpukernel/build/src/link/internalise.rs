@@ -1,12 +1,13 @@
-//! Step 7: nothing but kernels is visible from outside, so that everything else may be inlined, changed or dropped.
+//! Step 8: nothing but kernels and exported functions is visible from outside, so that everything else may be inlined, changed or dropped.
 //! It also lets code generation rename what has dots in its name, which PTX does not allow.
 
 use super::{constants, entries::Entry, panics, shared};
-use crate::llvm::{Linkage, Module};
+use crate::llvm::{Linkage, Module, Value};
 
-/// Makes every definition internal that is not a kernel.
-pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
-    let is_kernel = |function| kernels.iter().any(|kernel| kernel.function == function);
+/// Makes every definition internal that is neither a kernel nor exported.
+pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>], exports: &[Value<'_>]) {
+    let stays =
+        |function| kernels.iter().any(|kernel| kernel.function == function) || exports.contains(&function);
     let (shared, globals): (Vec<_>, Vec<_>) = module
         .globals()
         .into_iter()
@@ -17,7 +18,7 @@ pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>]) {
     for array in shared {
         array.set_linkage(Linkage::External);
     }
-    let functions = module.functions().into_iter().filter(|function| !is_kernel(*function));
+    let functions = module.functions().into_iter().filter(|function| !stays(*function));
     for value in functions.chain(globals) {
         if !value.is_declaration() && !value.name().starts_with("llvm.") {
             // The runtime finds some by their names.

@@ -4,7 +4,7 @@
 //! The steps in their order, one file each:
 //!
 //! 1. [`collect`]: the modules of the kernel crate and its dependencies
-//! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts
+//! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts; [`exports`] keep their names
 //! 3. [`panics`]: panics become calls that record them, or traps
 //! 4. [`lowering`]: what NVPTX has no instruction for becomes calls
 //!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, and 3 and 4 for that
@@ -28,6 +28,7 @@ mod contraction;
 mod copies;
 mod emit;
 mod entries;
+mod exports;
 mod foreign;
 mod internalise;
 mod loops;
@@ -189,10 +190,12 @@ pub(crate) fn link(
     let module = timings.step("read bitcode", || collect::collect(&context, &input.crates))?;
     let mut constants = Vec::new();
     let mut names = input.names.clone();
+    let mut exports = Vec::new();
     let mut formatters = panics::Formatters::default();
     let kernels = timings.step("link libraries", || {
         constants = constants::find_and_name(&module)?;
         let mut kernels = entries::find_and_mark(&module)?;
+        exports = exports::find(&module);
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
         collect::add_needed(&context, &module, &input.sysroot)?;
@@ -208,7 +211,7 @@ pub(crate) fn link(
         prelude::link(&context, &module, input.libdevice.as_deref())?;
         arch::release_available(&module, input.lowest);
         collect::forget_processors(&module);
-        internalise::internalise(&module, &kernels);
+        internalise::internalise(&module, &kernels, &exports);
         module.run_passes("globaldce,always-inline", &machine)?;
         ranges::set_ranges(&module, &kernels);
         module.verify()?;

@@ -29,6 +29,8 @@ pub enum CudaPart {
     Nvcc,
     /// The linker of device code.
     Nvlink,
+    /// The maker of fatbins.
+    Fatbinary,
     /// The disassembler of cubins and fatbins.
     Cuobjdump,
     /// The disassembler of machine code.
@@ -41,10 +43,11 @@ pub enum CudaPart {
 
 impl CudaPart {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Ptxas,
         Self::Nvcc,
         Self::Nvlink,
+        Self::Fatbinary,
         Self::Cuobjdump,
         Self::Nvdisasm,
         Self::Libdevice,
@@ -57,6 +60,7 @@ impl CudaPart {
             Self::Ptxas => "ptxas",
             Self::Nvcc => "nvcc",
             Self::Nvlink => "nvlink",
+            Self::Fatbinary => "fatbinary",
             Self::Cuobjdump => "cuobjdump",
             Self::Nvdisasm => "nvdisasm",
             Self::Libdevice => "libdevice.10.bc",
@@ -90,6 +94,8 @@ impl CudaPart {
                 let version = target.file_name()?.to_str()?.strip_prefix("libnvJitLink.so.")?;
                 version.contains('.').then(|| version_of(version)).flatten()
             }
+            // It has none of its own.
+            Self::Fatbinary => None,
             _ => {
                 // The last line but one: `Cuda compilation tools, release 13.0, V13.0.88`.
                 let text = output_of(Command::new(path).arg("--version"), "--version").ok()?;
@@ -329,6 +335,7 @@ mod tests {
         assert!(tools.require(CudaPart::Libdevice).unwrap().path.starts_with(asked));
         assert!(tools.missing().eq([
             CudaPart::Nvlink,
+            CudaPart::Fatbinary,
             CudaPart::Cuobjdump,
             CudaPart::Nvdisasm,
             CudaPart::NvJitLink
