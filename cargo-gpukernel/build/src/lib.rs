@@ -47,6 +47,8 @@ pub use builder::Builder;
 pub use compile::CompileError;
 pub use device_link::DeviceLinkError;
 pub use error::Error;
+#[doc(hidden)]
+pub use foreign::host::HEADER as HOST_HEADER;
 pub use foreign::{ForeignError, Link, Way};
 pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The header that every file includes.
-const HEADER: &str = include_str!("host/gpukernel_host.h");
+pub const HEADER: &str = include_str!("host/gpukernel_host.h");
 
 /// Headers of CUDA that files name for what [`HEADER`] has.
 const FORWARDED: [&str; 6] = [
@@ -56,9 +56,14 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
     // Why a file has no version.
     let mut reasons: BTreeMap<PathBuf, String> = BTreeMap::new();
     let include = write_headers(input.dir)?;
-    let symbol = |function: &str| format!("__gpukernel_{}_{function}", input.prefix);
+    // Functions of C++ have names that the preprocessor does not see, and that no function of a program is likely to have.
+    let is_mangled = |function: &str| function.starts_with("_Z");
+    let symbol = |function: &str| match is_mangled(function) {
+        true => function.to_owned(),
+        false => format!("__gpukernel_{}_{function}", input.prefix),
+    };
     // The same names in all files, so that one can call what another defines.
-    let renamed = input.functions.keys().filter(|name| !name.starts_with("_Z"));
+    let renamed = input.functions.keys().filter(|name| !is_mangled(name));
     let renamed: Vec<_> = renamed.map(|name| format!("-D{name}={}", symbol(name))).collect();
     for link in input.links {
         for file in &link.files {

@@ -1,39 +1,26 @@
 //! Kernels that call functions in CUDA C and C++.
 #![no_std]
 
-use gpu_std::{device, prelude::*};
+mod block_sum;
+mod particle;
 
-/// `Particle` of `particle.h`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
-#[repr(C)]
-pub struct Particle {
-    /// Where it is.
-    pub position: [f32; 3],
-    /// How heavy.
-    pub mass: f32,
-    /// Whose gravity it feels.
-    pub kind: i32,
-}
+use gpu_std::{device, prelude::*, vector::f32x3};
 
-/// `float3` of CUDA C.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Float3 {
-    x: f32,
-    y: f32,
-    z: f32,
-}
+pub use crate::particle::Particle;
+use crate::{
+    block_sum::{BLOCK_SUM_THREADS, block_sum},
+    particle::{moved, twice, weight},
+};
 
+// By hand; the declarations in the modules were made of headers.
 #[device(import)]
 unsafe extern "C" {
+    /// Writes `2 * a`.
     fn bar(a: i32, out: *mut i32);
-    fn moved(particle: Particle, by: Float3) -> Particle;
-    fn weight(particle: Particle) -> f32;
-    fn twice(x: f64) -> f64;
 }
 
 /// Adds twice each `y` to `x`.
-#[kernel]
+#[kernel(requires = y.len() >= x.len())]
 pub fn add_twice(y: &[i32], x: PerThread<i32>) {
     for (i, x) in x {
         let mut twice = 0;
@@ -43,15 +30,25 @@ pub fn add_twice(y: &[i32], x: PerThread<i32>) {
     }
 }
 
-/// Moves particles and weighs them.
+/// Moves particles and weighs them where they are.
 #[kernel]
-pub fn weigh(particles: &[Particle], weights: PerThread<f64>, places: PerThread<[f32; 3]>) {
-    for ((i, weight_of), (_, place)) in weights.into_iter().zip(places) {
+pub fn weigh(by: f32x3, particles: PerThread<Particle>, weights: PerThread<f64>) {
+    for ((_, particle), (_, weight_of)) in particles.into_iter().zip(weights) {
         // SAFETY: these functions only compute.
         unsafe {
-            let particle = moved(particles[i], Float3 { x: 1.0, y: 2.0, z: 3.0 });
-            *place = particle.position;
-            *weight_of = twice(weight(particle).into());
+            *particle = moved(*particle, by);
+            *weight_of = twice(weight(*particle).into());
         }
+    }
+}
+
+/// The sum of each block's numbers, by CUB.
+#[kernel(block = BLOCK_SUM_THREADS)]
+pub fn sums(x: &[f32], sums: PerBlock<f32>) {
+    let value = x.get(global_rank()).copied().unwrap_or(0.0);
+    // SAFETY: all threads of the block come here, as many as it is made for.
+    let sum = unsafe { block_sum(value) };
+    for (_, of_block) in sums {
+        *of_block = sum;
     }
 }
