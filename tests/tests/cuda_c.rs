@@ -1,0 +1,356 @@
+//! Functions in CUDA C and C++: what becomes of them in an image, what is compiled again and when, and what is said of those that cannot
+//! be linked.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
+
+use gpukernel_build::{
+    Arch, DeviceLinkError, Emit, Error, ForeignError, Link, LinkError, Options, Way,
+    toolchain::{CudaPart, Environment, FindOptions, Toolchain},
+};
+use gpukernel_tests::{Inspected, KernelCrate, repository, toolchain};
+
+const ARCH: Arch = Arch::new(9, 0);
+
+/// A kernel that calls `scaled`, as `float scaled(float)`.
+const CALLER: &str = "
+    use gpu_std::device;
+    #[device(import)]
+    unsafe extern \"C\" {
+        safe fn scaled(x: f32) -> f32;
+    }
+    #[kernel]
+    pub fn apply(y: PerThread<f32>) { for (_, y) in y { *y = scaled(*y); } }
+";
+
+const SCALED: &str = "extern \"C\" __device__ float scaled(float x) { return 3.0f * x; }\n";
+
+/// A kernel crate with files beside it.
+struct Project {
+    kernels: KernelCrate,
+}
+
+impl Project {
+    fn new(name: &str, lib: &str, files: &[(&str, &str)]) -> Self {
+        let project = Self { kernels: KernelCrate::written(name, lib) };
+        for (file, text) in files {
+            fs::write(project.path(file), text).expect("a fresh folder");
+        }
+        project
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.kernels.dir().join(file)
+    }
+
+    fn link(&self, files: &[&str]) -> Link {
+        Link::new(files.iter().map(|file| self.path(file))).include(self.kernels.dir())
+    }
+
+    fn options(&self, link: Link) -> Options {
+        Options { archs: vec![ARCH], links: vec![link], ..Options::default() }
+    }
+
+    fn error(&self, link: Link) -> Error {
+        self.kernels.try_build(self.options(link)).expect_err("it must not build")
+    }
+
+    /// What nvcc makes of a file.
+    fn nvcc(&self, arguments: &[&str], source: &str, output: &str) {
+        let tools = toolchain();
+        let mut command = Command::new(&tools.cuda.require(CudaPart::Nvcc).expect("nvcc is set up").path);
+        command.args(arguments).arg("-o").arg(self.path(output)).arg(self.path(source));
+        assert!(command.status().expect("nvcc starts").success(), "{command:?}");
+    }
+}
+
+fn sass_of(name: &str, way: Way) -> String {
+    let project = Project::new(name, CALLER, &[("scaled.cu", SCALED)]);
+    let options = project.options(project.link(&["scaled.cu"]).way(way));
+    let built: Inspected = project.kernels.inspect(Options { emit: vec![Emit::Sass], ..options });
+    built.sass("sm_90")
+}
+
+#[test]
+fn clang_lets_calls_inline_and_nvcc_keeps_them() {
+    let inlined = sass_of("inlined", Way::Clang);
+    assert!(!inlined.contains("CALL") && !inlined.contains(".text.scaled"), "{inlined}");
+    let called = sass_of("called", Way::Nvcc);
+    assert!(called.contains("CALL"), "{called}");
+}
+
+#[test]
+fn a_changed_header_is_compiled_again_with_what_includes_it_alone() {
+    let lib = format!(
+        "{CALLER}
+        #[device(import)]
+        unsafe extern \"C\" {{ safe fn other(x: f32) -> f32; }}
+        #[kernel]
+        pub fn apply_other(y: PerThread<f32>) {{ for (_, y) in y {{ *y = other(*y); }} }}"
+    );
+    let project = Project::new(
+        "headers",
+        &lib,
+        &[
+            ("by.h", "#define BY 3.0f\n"),
+            (
+                "scaled.cu",
+                "#include \"by.h\"\nextern \"C\" __device__ float scaled(float x) { return BY * x; }\n",
+            ),
+            ("other.cu", "extern \"C\" __device__ float other(float x) { return x + 1.0f; }\n"),
+        ],
+    );
+    let build = |archs: &[Arch]| {
+        let options = project.options(project.link(&["scaled.cu", "other.cu"]).way(Way::Nvcc));
+        let built = project.kernels.try_build(Options { archs: archs.to_vec(), ..options }).unwrap();
+        let names =
+            built.recompiled.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(build(&[ARCH]), ["scaled.cu", "other.cu"]);
+    assert_eq!(build(&[ARCH]), [] as [&str; 0]);
+    fs::write(project.path("by.h"), "#define BY 4.0f\n").unwrap();
+    assert_eq!(build(&[ARCH]), ["scaled.cu"]);
+    // Another architecture beside the lowest needs no compiler but ptxas.
+    assert_eq!(build(&[ARCH, Arch::new(10, 0)]), [] as [&str; 0]);
+}
+
+#[test]
+fn two_architectures_cost_one_run_of_the_front_end() {
+    let project = Project::new("one_run", CALLER, &[("scaled.cu", SCALED)]);
+    // A toolkit whose nvcc notes when it is run.
+    let toolkit = project.path("toolkit");
+    let log = project.path("runs");
+    let tools = toolchain();
+    let nvcc = &tools.cuda.require(CudaPart::Nvcc).unwrap().path;
+    fs::create_dir_all(toolkit.join("bin")).unwrap();
+    let script = format!("#!/bin/sh\necho \"$@\" >> {log:?}\nexec {nvcc:?} \"$@\"\n");
+    fs::write(toolkit.join("bin/nvcc"), script).unwrap();
+    fs::set_permissions(toolkit.join("bin/nvcc"), fs::Permissions::from_mode(0o755)).unwrap();
+    let environment = Environment::process().with("GPUKERNEL_CUDA", &toolkit);
+    let tools = Toolchain::find(&FindOptions::new(repository()).environment(environment)).unwrap();
+
+    let options = project.options(project.link(&["scaled.cu"]).way(Way::Nvcc));
+    let archs = vec![Arch::new(8, 0), ARCH];
+    project.kernels.try_build_with(&tools, Options { archs, ..options }).unwrap();
+    let runs = fs::read_to_string(log).unwrap();
+    let compiling = runs.lines().filter(|line| line.contains("scaled.cu")).count();
+    assert_eq!(compiling, 1, "{runs}");
+}
+
+#[test]
+fn settings_name_files_too() {
+    let files = [
+        ("scaled.cu", SCALED),
+        ("gpukernel.toml", "[[link]]\ncrate = \"settings\"\nfiles = [\"scaled.cu\"]\n"),
+    ];
+    let project = Project::new("settings", CALLER, &files);
+    let options = Options::of_crate(&project.path("Cargo.toml")).unwrap();
+    project.kernels.try_build(Options { archs: vec![ARCH], ..options }).unwrap();
+    // Those of another crate are not for this one.
+    fs::write(project.path("gpukernel.toml"), "[[link]]\ncrate = \"another\"\nfiles = [\"scaled.cu\"]\n")
+        .unwrap();
+    assert_eq!(Options::of_crate(&project.path("Cargo.toml")).unwrap().links, []);
+}
+
+#[test]
+fn without_a_compiler_the_error_says_how_to_get_one() {
+    let project = Project::new("no_compiler", CALLER, &[("scaled.cu", SCALED)]);
+    let mut tools = toolchain();
+    let error = |tools: &Toolchain, link| {
+        project
+            .kernels
+            .try_build_with(tools, project.options(link))
+            .expect_err("it must not build")
+            .to_string()
+    };
+    tools.clang = None;
+    let link = || project.link(&["scaled.cu"]);
+    let text = error(&tools, link().way(Way::Clang));
+    assert!(text.contains("cannot compile") && text.contains("setup --clang"), "{text}");
+    tools.cuda = Default::default();
+    let text = error(&tools, link().way(Way::Nvcc));
+    assert!(text.contains("nvcc, which was not found") && text.contains("apt install g++"), "{text}");
+    let text = error(&tools, link());
+    assert!(text.contains("nvcc, which") && text.contains("or clang") && text.contains("neither"), "{text}");
+}
+
+#[test]
+fn a_syntax_error_is_told_in_the_compilers_words() {
+    for way in [Way::Nvcc, Way::Clang] {
+        let project = Project::new(
+            "syntax",
+            CALLER,
+            &[("scaled.cu", "extern \"C\" __device__ float scaled(float x) { return 3 *; }\n")],
+        );
+        let error = project.error(project.link(&["scaled.cu"]).way(way));
+        assert!(matches!(error, Error::Foreign(ForeignError::Rejected { .. })), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("scaled.cu") && text.contains("expected") && text.contains("error"), "{text}");
+    }
+}
+
+#[test]
+fn a_missing_function_is_named_with_who_wants_it_and_what_is_like_it() {
+    let project = Project::new(
+        "missing",
+        CALLER,
+        &[(
+            "scale.cu",
+            "extern \"C\" __device__ float scaled_by(float x);\nextern \"C\" __device__ float scale(float x) { return scaled_by(x); }\n",
+        )],
+    );
+    for way in [Way::Nvcc, Way::Clang] {
+        let error = project.error(project.link(&["scale.cu"]).way(way));
+        let text = error.to_string();
+        assert!(matches!(error, Error::Link(LinkError::Undefined(_))), "{text}");
+        assert!(text.contains("undefined device function `scaled`, needed by missing::apply"), "{text}");
+        assert!(text.contains("scale.cu defines `scale`, which is similar"), "{text}");
+        if way == Way::Nvcc {
+            assert!(
+                text.contains("undefined device function `scaled_by`, needed by ")
+                    && text.contains("scale.cu"),
+                "{text}"
+            );
+        }
+    }
+    // A function of C++ has another name.
+    let project =
+        Project::new("mangled", CALLER, &[("scaled.cu", "__device__ float scaled(float x) { return x; }\n")]);
+    let text = project.error(project.link(&["scaled.cu"]).way(Way::Nvcc)).to_string();
+    assert!(text.contains("declare it `extern \"C\"` there"), "{text}");
+}
+
+#[test]
+fn what_machine_code_misses_is_named_too() {
+    let project = Project::new(
+        "missing_in_object",
+        CALLER,
+        &[(
+            "scaled.cu",
+            "extern \"C\" __device__ float deeper(float x);\nextern \"C\" __device__ float scaled(float x) { return deeper(x); }\n",
+        )],
+    );
+    project.nvcc(&["-dc", "-arch=sm_90"], "scaled.cu", "scaled.o");
+    let error = project.error(project.link(&["scaled.o"]));
+    let Error::DeviceLink(DeviceLinkError::Undefined { missing }) = &error else { panic!("{error}") };
+    assert_eq!(missing[0].0, "deeper");
+    assert!(missing[0].1.ends_with("scaled.o"), "{error}");
+}
+
+#[test]
+fn a_function_that_two_files_define_is_named_with_both() {
+    let project = Project::new("twice", CALLER, &[("one.cu", SCALED), ("two.cu", SCALED)]);
+    for way in [Way::Nvcc, Way::Clang] {
+        let error = project.error(project.link(&["one.cu", "two.cu"]).way(way));
+        let text = error.to_string();
+        assert!(
+            text.contains("`scaled` is defined twice") && text.contains("one.cu") && text.contains("two.cu"),
+            "{text}"
+        );
+    }
+    project.nvcc(&["-dc", "-arch=sm_90"], "one.cu", "one.o");
+    let text = project.error(project.link(&["one.o", "two.cu"]).way(Way::Nvcc)).to_string();
+    assert!(text.contains("`scaled` is defined twice") && text.contains("one.o"), "{text}");
+}
+
+#[test]
+fn other_parameters_than_declared_are_shown_beside_the_declaration() {
+    let wrong = "extern \"C\" __device__ float scaled(double x, float y) { return x * y; }\n";
+    let project = Project::new("parameters", CALLER, &[("scaled.cu", wrong)]);
+    let text = project.error(project.link(&["scaled.cu"]).way(Way::Nvcc)).to_string();
+    assert!(
+        text.contains("declared: (4 bytes) -> 4 bytes\n   defined: (8 bytes, 4 bytes) -> 4 bytes"),
+        "{text}"
+    );
+    // Bitcode tells numbers from each other.
+    fs::write(project.path("scaled.cu"), "extern \"C\" __device__ float scaled(int x) { return x; }\n")
+        .unwrap();
+    let text = project.error(project.link(&["scaled.cu"]).way(Way::Clang)).to_string();
+    assert!(text.contains("declared: (f32) -> f32\n   defined: (i32) -> f32"), "{text}");
+}
+
+#[test]
+fn code_for_another_architecture_is_refused() {
+    let project = Project::new("other_arch", CALLER, &[("scaled.cu", SCALED)]);
+    project.nvcc(&["-cubin", "-rdc=true", "-arch=sm_80"], "scaled.cu", "scaled.cubin");
+    let error = project.error(project.link(&["scaled.cubin"]));
+    let Error::Foreign(ForeignError::OtherArch { found, .. }) = &error else { panic!("{error}") };
+    assert_eq!(*found, Arch::new(8, 0));
+    // An object has several, or not.
+    project.nvcc(&["-dc", "-gencode=arch=compute_80,code=sm_80"], "scaled.cu", "scaled.o");
+    let error = project.error(project.link(&["scaled.o"]));
+    assert!(matches!(error, Error::DeviceLink(_)), "{error}");
+    assert!(error.to_string().contains("scaled"), "{error}");
+}
+
+#[test]
+fn objects_without_device_code_are_refused() {
+    let project = Project::new(
+        "host_only",
+        CALLER,
+        &[("host.c", "float scaled(float x) { return x; }\n"), ("scaled.cu", SCALED)],
+    );
+    let gcc = |arguments: &[&str], output: &str| {
+        let mut command = Command::new("cc");
+        command.args(arguments).arg("-c").arg(project.path("host.c")).arg("-o").arg(project.path(output));
+        assert!(command.status().unwrap().success(), "{command:?}");
+    };
+    gcc(&[], "host.o");
+    let text = project.error(project.link(&["host.o"])).to_string();
+    assert!(text.contains("holds no device code") && text.contains("nvcc -dc"), "{text}");
+    gcc(&["-m32"], "host32.o");
+    let text = project.error(project.link(&["host32.o"])).to_string();
+    assert!(text.contains("32-bit"), "{text}");
+    // Compiled without -rdc: its functions are gone.
+    project.nvcc(&["-c", "-arch=sm_90"], "scaled.cu", "linked.o");
+    let text = project.error(project.link(&["linked.o"])).to_string();
+    assert!(text.contains("linked already") && text.contains("-rdc=true"), "{text}");
+    // A host function in a source for devices.
+    fs::write(project.path("host.cu"), "extern \"C\" float scaled(float x) { return x; }\n").unwrap();
+    let text = project.error(project.link(&["host.cu"]).way(Way::Nvcc)).to_string();
+    assert!(text.contains("undefined device function `scaled`"), "{text}");
+}
+
+#[test]
+fn files_that_are_not_there_or_are_nothing_known() {
+    let project = Project::new("no_file", CALLER, &[("scaled.txt", SCALED)]);
+    let text = project.error(project.link(&["scaled.cu"])).to_string();
+    assert!(text.contains("there is no file") && text.contains("scaled.cu"), "{text}");
+    let text = project.error(project.link(&["scaled.txt"])).to_string();
+    assert!(text.contains("cannot tell what") && text.contains(".ptx"), "{text}");
+}
+
+#[test]
+fn exported_functions_become_an_object_bitcode_and_a_header() {
+    let lib = "
+        use gpu_std::device;
+        #[device(export)]
+        pub extern \"C\" fn doubled(x: f32) -> f32 { x + x }
+        #[kernel]
+        pub fn unrelated(y: PerThread<f32>) { for (_, y) in y { *y = 0.0; } }
+    ";
+    let project = Project::new("exports", lib, &[]);
+    let emit = vec![Emit::Object, Emit::Bitcode, Emit::Fatbin, Emit::Ptx];
+    let archs = vec![Arch::new(8, 0), ARCH];
+    let built = project.kernels.try_build(Options { emit, archs, ..Options::default() }).unwrap();
+    let [object, bitcode, fatbin, ptx, ..] = &built.emitted[..] else { panic!("{:?}", built.emitted) };
+    assert!(fs::read(object).unwrap().starts_with(b"\x7fELF"));
+    assert!(fs::read(bitcode).unwrap().starts_with(b"BC\xC0\xDE"));
+    assert!(fs::read(fatbin).unwrap().starts_with(&[0x50, 0xed, 0x55, 0xba]));
+    assert!(fs::read_to_string(ptx).unwrap().contains(".visible .func  (.param .b32 func_retval0) doubled"));
+
+    // nvcc links a program with it.
+    let main = "extern \"C\" __device__ float doubled(float x);\n__global__ void k(float *x) { *x = doubled(*x); }\nint main() { return 0; }\n";
+    fs::write(project.path("main.cu"), main).unwrap();
+    project.nvcc(&["-dc", "-arch=sm_90"], "main.cu", "main.o");
+    let tools = toolchain();
+    let nvcc = &tools.cuda.require(CudaPart::Nvcc).unwrap().path;
+    let linked = Command::new(nvcc)
+        .args(["-arch=sm_90", "-dlink", "-o"])
+        .arg(project.path("linked.o"))
+        .arg(project.path("main.o"))
+        .arg(object)
+        .output()
+        .unwrap();
+    assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
+}
