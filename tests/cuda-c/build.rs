@@ -12,7 +12,7 @@ use gpukernel_build::{
     toolchain::{CudaPart, FindOptions, Toolchain},
 };
 
-const SOURCES: [&str; 2] = ["cuda/functions.cu", "cuda/helper.cu"];
+const SOURCES: [&str; 3] = ["cuda/functions.cu", "cuda/gpu_only.cu", "cuda/helper.cu"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let build = |name: &str, link: Link| Builder::new("kernels").image(name).link(link).build();

@@ -1,7 +1,7 @@
 //! Functions in CUDA C do the same in every way of linking them, on every device.
 
 use gpukernel::{Device, Error, Grid, Image, Module, Result, devices, for_each};
-use gpukernel_cuda_c_test_kernels::{RESULTS, all, meetings, places};
+use gpukernel_cuda_c_test_kernels::{RESULTS, all, largest, meetings, places};
 use gpukernel_cuda_c_tests::{IMAGES, Linked};
 use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
 
@@ -105,6 +105,59 @@ fn check_threads(module: &Module, _: &Linked) -> Result<()> {
     unsafe { module.launch_unchecked(meetings, Grid::new(3, 64), (&mut counters, &mut out))? };
     assert_eq!(out.to_vec()?, [64; 3 * 64]);
     Ok(())
+}
+
+/// What the CPU device does not have in C.
+fn check_blocks(module: &Module, _: &Linked) -> Result<()> {
+    let device = module.device();
+    let x: Vec<i32> = (0..3 * 96).map(|i| (i * 37 + 11) % 288).collect();
+    let mut out = device.zeroed::<i32>(3)?;
+    let launched = module.launch(largest, Grid::new(3, 96), (&device.upload(&x)?, &mut out));
+    if !device.is_gpu() {
+        let error = launched.unwrap_err();
+        let Error::NoHostVersion { function, reason, .. } = &error else { panic!("{error}") };
+        assert_eq!(*function, "block_max");
+        assert!(reason.contains("gpu_only.cu:") && reason.contains("__shared__"), "{reason}");
+        return Ok(());
+    }
+    launched?;
+    let expected: Vec<i32> = x.chunks(96).map(|block| block.iter().copied().max().unwrap()).collect();
+    assert_eq!(out.to_vec()?, expected);
+    Ok(())
+}
+
+#[test]
+fn memory_of_the_block_and_warps_work_in_c() {
+    with_every_image(|module, linked| match linked.way {
+        // There is no version for the host of the object, nor a reason in it.
+        "object" if !module.device().is_gpu() => Ok(()),
+        _ => check_blocks(module, linked),
+    });
+}
+
+#[test]
+fn memory_of_the_block_and_warps_work_in_c_where_the_driver_links() {
+    linked_by_the_driver(check_blocks);
+}
+
+#[test]
+fn what_the_driver_cannot_link_it_tells() {
+    let contents = Contents::parse(IMAGES[0].image.bytes()).unwrap();
+    let mut writer = ImageWriter::new(contents.manifest().clone());
+    for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
+        writer.add_ptx(code.arch(), code.text());
+    }
+    // All but one of the files.
+    for part in contents.parts().iter().filter(|part| part.name != "helper.cu") {
+        writer.add_part(part.kind, &part.name, part.bytes[..part.bytes.len() - 1].to_vec());
+    }
+    // SAFETY: it is a part of the image that was built with these kernels.
+    let image = unsafe { Image::from_bytes(writer.finish()) };
+    for device in devices().unwrap().iter().filter(|device| device.is_gpu()) {
+        let error = device.load(&image).unwrap_err();
+        let Error::Load { log, .. } = &error else { panic!("{error}") };
+        assert!(log.contains("helper"), "{error}");
+    }
 }
 
 #[test]

@@ -44,6 +44,7 @@ unsafe extern "C" {
     safe fn through_helper(x: i32) -> i32;
     safe fn place() -> u32;
     fn met(counter: *mut u32) -> u32;
+    safe fn block_max(value: i32) -> i32;
 }
 
 /// What [`all`] writes per thread.
@@ -107,5 +108,14 @@ pub unsafe fn meetings(counters: *mut u32, out: PerThread<u32>) {
     let seen = unsafe { met(counters.add(block_rank())) };
     for (_, out) in out {
         *out = seen;
+    }
+}
+
+/// The largest number of each block, by its warps and its memory.
+#[kernel(block = 96)]
+pub fn largest(x: &[i32], out: PerBlock<i32>) {
+    let largest = block_max(x[global_rank()]);
+    for (_, out) in out {
+        *out = largest;
     }
 }
