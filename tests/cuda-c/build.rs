@@ -18,10 +18,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let build = |name: &str, link: Link| Builder::new("kernels").image(name).link(link).build();
     build("nvcc", Link::new(SOURCES).way(Way::Nvcc))?;
     build("clang", Link::new(SOURCES).way(Way::Clang))?;
+    build("lto", Link::new(SOURCES).way(Way::Lto))?;
     let tools = Tools::find()?;
     build("ptx", Link::new(tools.nvcc("ptx", &["-ptx", "-rdc=true", "-arch=compute_80"])?))?;
     let both = ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_80,code=sm_90"];
     build("fatbin", Link::new(tools.nvcc("fatbin", &[&["-fatbin", "-rdc=true"], &both[..]].concat())?))?;
+    let lto = ["-ltoir", "-rdc=true", "-gencode=arch=compute_80,code=lto_80"];
+    build("ltoir", Link::new(tools.nvcc("ltoir", &lto)?))?;
     let objects = tools.nvcc("o", &[&["-dc"], &both[..]].concat())?;
     let with_host = SOURCES.iter().fold(Link::new(&objects), |link, source| link.host(source));
     build("object", with_host)?;

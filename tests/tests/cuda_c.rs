@@ -71,9 +71,12 @@ fn sass_of(name: &str, way: Way) -> String {
 }
 
 #[test]
-fn clang_lets_calls_inline_and_nvcc_keeps_them() {
-    let inlined = sass_of("inlined", Way::Clang);
-    assert!(!inlined.contains("CALL") && !inlined.contains(".text.scaled"), "{inlined}");
+fn clang_and_lto_let_calls_inline_and_nvcc_keeps_them() {
+    for (name, way) in [("inlined", Way::Clang), ("inlined_by_lto", Way::Lto)] {
+        let inlined = sass_of(name, way);
+        assert!(inlined.contains(".text.apply") && inlined.contains("FMUL"), "{inlined}");
+        assert!(!inlined.contains("CALL") && !inlined.contains(".text.scaled"), "{inlined}");
+    }
     let called = sass_of("called", Way::Nvcc);
     assert!(called.contains("CALL"), "{called}");
 }

@@ -16,7 +16,7 @@ use gpukernel_image::{Arch, Resources};
 
 use crate::{
     AssembleError,
-    assemble::{self, Assembled, Mode},
+    assemble::{self, Assembled, Mode, Object},
     foreign::{Code, Foreign},
 };
 
@@ -24,8 +24,17 @@ use crate::{
 pub(crate) struct DeviceLinker<'a> {
     pub(crate) ptxas: &'a Path,
     pub(crate) nvlink: &'a Path,
+    pub(crate) cuobjdump: Option<&'a Path>,
     pub(crate) dir: &'a Path,
     pub(crate) name: &'a str,
+    /// The kernels for NVIDIA's optimiser, if some of the foreign code is.
+    pub(crate) lto_ir: Option<LtoIr>,
+}
+
+/// Kernels as LTO-IR, and what optimises it.
+pub(crate) struct LtoIr {
+    pub(crate) path: PathBuf,
+    pub(crate) libnvvm: PathBuf,
 }
 
 /// nvlink did not link.
@@ -86,8 +95,13 @@ impl DeviceLinker<'_> {
     fn link_one(&self, arch: Arch, ptx: &str, foreign: &Foreign) -> Result<Assembled, DeviceLinkError> {
         let own = self.dir.join(format!("{}.{arch}.ptx", self.name));
         fs::write(&own, ptx).map_err(self.failed(&own))?;
-        let kernels =
-            assemble::run(self.ptxas, arch, &own, &own.with_extension("rel.cubin"), Mode::Relocatable)?;
+        let kernels = match &self.lto_ir {
+            Some(lto_ir) => Object { cubin: lto_ir.path.clone(), resources: BTreeMap::new() },
+            None => {
+                let cubin = own.with_extension("rel.cubin");
+                assemble::run(self.ptxas, arch, &own, &cubin, Mode::Relocatable)?
+            }
+        };
         // Under the names that nvlink's messages have them by, what the user knows them by.
         let mut known = BTreeMap::new();
         known.insert(kernels.cubin.display().to_string(), "the kernels".to_owned());
@@ -98,19 +112,18 @@ impl DeviceLinker<'_> {
                     let cubin = self.dir.join(format!("{}.{arch}.{index}.cubin", self.name));
                     assemble::run(self.ptxas, arch, path, &cubin, Mode::Relocatable)?.cubin
                 }
-                Code::Machine(path) | Code::Bitcode(path) => path.clone(),
+                Code::Machine(path) | Code::Bitcode(path) | Code::LtoIr(path) => path.clone(),
             };
             known.insert(input.display().to_string(), part.file.display().to_string());
             inputs.push(input);
         }
         let target = own.with_extension("cubin");
-        let output = Command::new(self.nvlink)
-            .arg(format!("-arch={arch}"))
-            .args(["--verbose", "-o"])
-            .arg(&target)
-            .args(&inputs)
-            .output()
-            .map_err(self.failed(&target))?;
+        let mut command = Command::new(self.nvlink);
+        command.arg(format!("-arch={arch}")).args(["--verbose", "-o"]).arg(&target).args(&inputs);
+        if let Some(lto_ir) = &self.lto_ir {
+            command.arg("-lto").arg("-nvvmpath").arg(self.nvvm_folder(&lto_ir.libnvvm)?);
+        }
+        let output = command.output().map_err(self.failed(&target))?;
         let messages = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
             let missing = parse_undefined(&messages, &known);
@@ -131,8 +144,64 @@ impl DeviceLinker<'_> {
             entry.stack_bytes = linked.stack_bytes;
             entry.shared_bytes = linked.shared_bytes;
         }
+        if self.lto_ir.is_some()
+            && let Some(cuobjdump) = self.cuobjdump
+        {
+            // nvlink tells nothing of what it has optimised.
+            let output = Command::new(cuobjdump).arg("--dump-resource-usage").arg(&target).output();
+            let output = output.map_err(self.failed(&target))?;
+            resources = parse_usage(&String::from_utf8_lossy(&output.stdout));
+        }
         let cubin = fs::read(&target).map_err(self.failed(&target))?;
         Ok(Assembled { cubin, resources })
+    }
+
+    /// The kernels with all that is LTO-IR as PTX, for the driver to compile.
+    pub(crate) fn optimised_ptx(
+        &self,
+        arch: Arch,
+        foreign: &Foreign,
+    ) -> Result<Option<String>, DeviceLinkError> {
+        let Some(lto_ir) = &self.lto_ir else { return Ok(None) };
+        let target = self.dir.join(format!("{}.lto.ptx", self.name));
+        let parts = foreign.later().filter_map(|part| match &part.code {
+            Code::LtoIr(path) => Some(path),
+            _ => None,
+        });
+        let output = Command::new(self.nvlink)
+            .arg(format!("-arch={arch}"))
+            .args(["-lto", "-emit-ptx", "-nvvmpath"])
+            .arg(self.nvvm_folder(&lto_ir.libnvvm)?)
+            .arg("-o")
+            .arg(&target)
+            .arg(&lto_ir.path)
+            .args(parts)
+            .output()
+            .map_err(self.failed(&target))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+            let message = message.trim().to_owned();
+            return Err(DeviceLinkError::Rejected { nvlink: self.nvlink.to_owned(), arch, message });
+        }
+        fs::read_to_string(&target).map(Some).map_err(self.failed(&target))
+    }
+
+    /// A folder with libnvvm where nvlink looks for it, which is not where NVIDIA's wheels have it.
+    fn nvvm_folder(&self, libnvvm: &Path) -> Result<PathBuf, DeviceLinkError> {
+        let folder = self.dir.join("nvvm");
+        let link = folder.join("lib64/libnvvm.so");
+        if link.canonicalize().ok() != libnvvm.canonicalize().ok() {
+            let made = fs::create_dir_all(folder.join("lib64"))
+                .and_then(|()| if link.is_symlink() { fs::remove_file(&link) } else { Ok(()) })
+                .and_then(|()| std::os::unix::fs::symlink(libnvvm, &link));
+            // Another architecture may have made it at the same time.
+            if let Err(reason) = made
+                && !link.exists()
+            {
+                return Err(self.failed(&link)(reason));
+            }
+        }
+        Ok(folder)
     }
 
     fn failed(&self, file: &Path) -> impl Fn(std::io::Error) -> DeviceLinkError {
@@ -180,6 +249,30 @@ fn parse_linked(messages: &str) -> BTreeMap<String, Resources> {
     all
 }
 
+/// Reads ` Function k:` and, in the next line, `REG:28 STACK:16 SHARED:0 …`.
+fn parse_usage(text: &str) -> BTreeMap<String, Resources> {
+    let mut all = BTreeMap::new();
+    let mut current = None;
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("Function ") {
+            current = Some(name.trim_end_matches(':'));
+        } else if let Some(name) = current.take() {
+            let count = |what: &str| {
+                let found = line.split_whitespace().find_map(|word| word.strip_prefix(what));
+                found.and_then(|number| number.parse().ok()).unwrap_or(0)
+            };
+            let resources = Resources {
+                registers: count("REG:"),
+                stack_bytes: count("STACK:"),
+                shared_bytes: count("SHARED:"),
+                ..Resources::default()
+            };
+            all.insert(name.to_owned(), resources);
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +286,14 @@ nvlink info    : used 24 registers, used 0 barriers, 8 stack, 16 bytes smem, 536
 ";
         let expected = Resources { registers: 24, stack_bytes: 8, shared_bytes: 16, ..Resources::default() };
         assert_eq!(parse_linked(messages), BTreeMap::from([("k".to_owned(), expected)]));
+    }
+
+    #[test]
+    fn reads_what_cuobjdump_reports() {
+        let text = "Resource usage:\n Common:\n  GLOBAL:28\n Function sums:\n  REG:14 STACK:8 SHARED:1068 LOCAL:0 CONSTANT[0]:560\n";
+        let expected =
+            Resources { registers: 14, stack_bytes: 8, shared_bytes: 1068, ..Resources::default() };
+        assert_eq!(parse_usage(text), BTreeMap::from([("sums".to_owned(), expected)]));
     }
 
     #[test]

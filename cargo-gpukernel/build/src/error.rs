@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use crate::{
     assemble::AssembleError, compile::CompileError, device_link::DeviceLinkError, foreign::ForeignError,
-    link::LinkError, llvm::LlvmError, toolchain::ToolchainError,
+    link::LinkError, llvm::LlvmError, lto::LtoError, toolchain::ToolchainError,
 };
 
 /// A build of kernels failed.
@@ -26,6 +26,9 @@ pub enum Error {
     /// Functions in CUDA C or C++ cannot be linked.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
+    /// Kernels cannot be optimised together with LTO-IR.
+    #[error(transparent)]
+    Lto(#[from] LtoError),
     /// Linking machine code failed.
     #[error(transparent)]
     DeviceLink(#[from] DeviceLinkError),

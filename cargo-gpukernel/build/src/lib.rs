@@ -12,7 +12,7 @@
 //! - `compile` runs cargo and collects libraries of bitcode
 //! - `link` makes one module of them, with the help of `llvm`
 //! - `foreign` prepares functions in CUDA C and C++ for being linked
-//! - `assemble` runs ptxas, `device_link` nvlink too
+//! - `assemble` runs ptxas, `device_link` nvlink too, and `lto` makes LTO-IR of kernels for it
 //! - [`build`] does all of it, [`Builder`] does it for a build script
 //!
 //! ```no_run
@@ -34,6 +34,7 @@ mod guard;
 mod header;
 mod link;
 mod llvm;
+mod lto;
 mod options;
 mod outputs;
 mod pipeline;
@@ -54,6 +55,7 @@ pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
 pub use link::{LinkError, UndefinedSymbol};
 pub use llvm::LlvmError;
+pub use lto::{LtoError, Untranslatable};
 pub use options::{Emit, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::Timings;

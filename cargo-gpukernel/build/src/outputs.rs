@@ -24,6 +24,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) sources: &'a [PathBuf],
     pub(crate) bitcode: &'a [u8],
     pub(crate) ptx: &'a [(Arch, String)],
+    /// What the driver is to compile in place of that of the lowest architecture.
+    pub(crate) optimised_ptx: Option<&'a str>,
     pub(crate) assembled: &'a [Assembled],
     pub(crate) text: Option<&'a str>,
     pub(crate) foreign: &'a Foreign,
@@ -33,7 +35,7 @@ impl Outputs<'_> {
     pub(crate) fn write_image(&self, manifest: &Manifest) -> Result<PathBuf, Error> {
         let mut writer = ImageWriter::new(manifest.clone());
         if let Some((arch, ptx)) = self.ptx.first() {
-            writer.add_ptx(*arch, ptx);
+            writer.add_ptx(*arch, self.optimised_ptx.unwrap_or(ptx));
         }
         for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
             writer.add_cubin(*arch, assembled.cubin.clone());
@@ -43,6 +45,8 @@ impl Outputs<'_> {
             let (kind, path) = match &part.code {
                 Code::Ptx { path, .. } => (PartKind::Ptx, path),
                 Code::Machine(path) | Code::Bitcode(path) => (machine_kind(path), path),
+                // It is in `optimised_ptx`.
+                Code::LtoIr(_) => continue,
             };
             let bytes = fs::read(path).map_err(|reason| Error::File { path: path.clone(), reason })?;
             writer.add_part(kind, &name, bytes);

@@ -13,12 +13,13 @@ use crate::{
     Emit, Error, Options, Timings,
     assemble::{self, Assembled},
     compile::{self, CompileError, CompileInput},
-    device_link::DeviceLinker,
+    device_link::{DeviceLinker, LtoIr},
     foreign::{Foreign, ForeignInput},
-    link::{self, LinkInput},
+    link::{self, LinkInput, Linked, Recording},
     llvm::Llvm,
+    lto::{self, LtoError},
     outputs::Outputs,
-    toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
+    toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain, ToolchainError},
 };
 
 /// What to build and where to.
@@ -122,7 +123,11 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         libdevice: toolchain.cuda.get(CudaPart::Libdevice).map(|tool| tool.path.clone()),
         lowest,
         contraction: options.contraction,
-        panics: options.recording(),
+        panics: match options.recording() {
+            // libnvvm of CUDA 13.0 does not end on the code that records messages.
+            Recording::Message if foreign.has_lto_ir() => Recording::Place,
+            recording => recording,
+        },
         bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
         names: foreign.names(cuobjdump)?,
     };
@@ -136,15 +141,29 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     for (_, ptx) in &ptx[..1] {
         foreign.check_prototypes(ptx)?;
     }
+    // What the driver compiles, if it is not the PTX of the lowest architecture.
+    let mut optimised_ptx = None;
     let assembled = match ptxas {
+        None if foreign.has_lto_ir() => {
+            return Err(ToolchainError::CudaPartMissing { part: CudaPart::Ptxas }.into());
+        }
         None => Vec::new(),
         Some(ptxas) if foreign.later().next().is_none() => {
             timings.step("assemble", || assemble::assemble(&ptxas.path, &ptx, out_dir, name))?
         }
         Some(ptxas) => {
+            let lto_ir = match foreign.has_lto_ir() {
+                true => {
+                    Some(timings.step("make LTO-IR", || lto_ir(llvm, &linked, toolchain, lowest, out_dir))?)
+                }
+                false => None,
+            };
             let nvlink = &toolchain.cuda.require(CudaPart::Nvlink)?.path;
-            let linker = DeviceLinker { ptxas: &ptxas.path, nvlink, dir: out_dir, name };
-            timings.step("assemble and link", || linker.link(&ptx, &foreign))?
+            let linker = DeviceLinker { ptxas: &ptxas.path, nvlink, cuobjdump, dir: out_dir, name, lto_ir };
+            timings.step("assemble and link", || {
+                optimised_ptx = linker.optimised_ptx(lowest, &foreign)?;
+                linker.link(&ptx, &foreign)
+            })?
         }
     };
 
@@ -171,6 +190,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         sources: &compiled.sources,
         bitcode: &linked.bitcode,
         ptx: &ptx,
+        optimised_ptx: optimised_ptx.as_deref(),
         assembled: &assembled,
         text: linked.text.as_deref(),
         foreign: &foreign,
@@ -187,6 +207,26 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         foreign_functions: linked.names.defined,
         timings,
     })
+}
+
+/// The kernels for NVIDIA's optimiser.
+fn lto_ir(
+    llvm: &'static Llvm,
+    linked: &Linked,
+    toolchain: &Toolchain,
+    lowest: Arch,
+    dir: &Path,
+) -> Result<LtoIr, Error> {
+    let libnvvm = &toolchain.cuda.require(CudaPart::Libnvvm)?.path;
+    let ir = lto::translate(&link::plain_text(llvm, linked, lowest)?).map_err(LtoError::from)?;
+    let write = |name: &str, bytes: &[u8]| {
+        let path = dir.join(name);
+        fs::write(&path, bytes).map_err(|reason| Error::File { path: path.clone(), reason })?;
+        Ok::<_, Error>(path)
+    };
+    write("kernels.nvvm.ll", ir.as_bytes())?;
+    let path = write("kernels.ltoir", &lto::compile(libnvvm, &ir, lowest)?)?;
+    Ok(LtoIr { path, libnvvm: libnvvm.clone() })
 }
 
 /// CUDA 13's ptxas knows nothing older, and neither do its drivers.

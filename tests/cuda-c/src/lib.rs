@@ -25,6 +25,8 @@ macro_rules! images {
 images! {
     NVCC "nvcc" true;
     CLANG "clang" true;
+    LTO "lto" true;
+    LTO_IR "ltoir" false;
     PTX "ptx" false;
     CUBIN "cubin" false;
     FATBIN "fatbin" false;

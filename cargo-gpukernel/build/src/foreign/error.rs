@@ -20,7 +20,7 @@ pub enum ForeignError {
     /// The extension says nothing.
     #[error(
         "cannot tell what {} is: its name ends neither like a source (.cu, .cuh, .c, .cc, .cpp, .cxx) nor like compiled code \
-         (.ptx, .cubin, .fatbin, .o, .a, .bc)", file.display()
+         (.ptx, .cubin, .fatbin, .o, .a, .bc, .ltoir)", file.display()
     )]
     UnknownKind {
         /// The file.
@@ -123,7 +123,7 @@ pub enum ForeignError {
 /// What a way needs, and how to get it.
 fn needs(way: Option<Way>) -> &'static str {
     match way {
-        Some(Way::Nvcc) => {
+        Some(Way::Nvcc | Way::Lto) => {
             "it was to go through nvcc, which was not found: `cargo gpukernel setup` gets it. It also needs a host compiler (Debian: \
              `apt install g++`)"
         }

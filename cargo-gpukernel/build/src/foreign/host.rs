@@ -101,15 +101,18 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
             Err(other) => return Err(other),
         }
     }
+    // Where the file is not known that defines a function, it may be any of these.
+    let any_reason = reasons.values().cloned().collect::<Vec<_>>().join("; ");
     for (function, file) in input.functions {
         let symbol = symbol(function);
         let version = if defined.contains(&symbol) {
             Ok(symbol)
+        } else if let Some(reason) = reasons.get(file) {
+            Err(reason.clone())
+        } else if file.as_os_str().is_empty() && !any_reason.is_empty() {
+            Err(any_reason.clone())
         } else {
-            Err(reasons
-                .get(file)
-                .cloned()
-                .unwrap_or_else(|| format!("{} defines it for devices only", file.display())))
+            Err("no file that was compiled for the host defines it".to_owned())
         };
         versions.functions.push((function.clone(), version));
     }

@@ -6,6 +6,8 @@
 //! .cubin .fatbin .o .a ─────────────────────────────────────────┘
 //! .cu .cuh .c .cpp ──clang──▶ bitcode ─┬──▶ linked before the kernels are optimised (`link`), so that calls inline
 //! .bc ─────────────────────────────────┘
+//! .cu .cuh .c .cpp ──nvcc───▶ LTO-IR ──┬──▶ linked with the kernels as LTO-IR (`lto`), so that calls inline
+//! .ltoir ──────────────────────────────┘
 //! ```
 //!
 //! One file each: [`request`] is what a user asks for, [`source`] compiles, [`machine`] looks into machine code, [`prototype`]
@@ -69,6 +71,8 @@ pub(crate) enum Code {
     Bitcode(PathBuf),
     /// Text for every architecture from that of its `.target` on.
     Ptx { path: PathBuf, text: String },
+    /// NVIDIA's, for its optimiser.
+    LtoIr(PathBuf),
     /// Relocatable machine code: a cubin, a fatbin, an object of a host compiler with one in it, or a library of those.
     Machine(PathBuf),
 }
@@ -99,6 +103,7 @@ impl Foreign {
                         foreign.add(file, Code::Machine(file.clone()));
                     }
                     Kind::Bitcode => foreign.add(file, Code::Bitcode(file.clone())),
+                    Kind::LtoIr => foreign.add(file, Code::LtoIr(file.clone())),
                 }
             }
         }
@@ -111,6 +116,7 @@ impl Foreign {
             }
             let code = match way {
                 Way::Clang => Code::Bitcode(compiled.path),
+                Way::Lto => Code::LtoIr(compiled.path),
                 Way::Nvcc => Code::Ptx { text: read_ptx(&compiled.path)?, path: compiled.path },
             };
             foreign.add(&source.file, code);
@@ -130,6 +136,11 @@ impl Foreign {
         })
     }
 
+    /// Whether some pieces are for NVIDIA's optimiser, so that the kernels must be, too.
+    pub(crate) fn has_lto_ir(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.code, Code::LtoIr(_)))
+    }
+
     /// The pieces that are linked after that.
     pub(crate) fn later(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| !matches!(part.code, Code::Bitcode(_)))
@@ -143,6 +154,7 @@ enum Kind {
     Ptx,
     Machine,
     Bitcode,
+    LtoIr,
 }
 
 impl Kind {
@@ -153,6 +165,7 @@ impl Kind {
             "ptx" => Ok(Self::Ptx),
             "cubin" | "fatbin" | "o" | "a" => Ok(Self::Machine),
             "bc" => Ok(Self::Bitcode),
+            "ltoir" => Ok(Self::LtoIr),
             _ => Err(ForeignError::UnknownKind { file: file.to_owned() }),
         }
     }

@@ -51,6 +51,11 @@ impl Foreign {
                     })
                 }
                 Code::Bitcode(_) => Vec::new(),
+                // It cannot be looked into.
+                Code::LtoIr(_) => {
+                    names.is_partial = true;
+                    Vec::new()
+                }
             };
             for function in defined {
                 if let Some(first) = names.defined.insert(function.clone(), part.file.clone()) {

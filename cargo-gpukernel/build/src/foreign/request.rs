@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// Files with device functions in CUDA C or C++, or what other compilers made of such, to be linked with a kernel crate.
 ///
 /// By its extension, a file is compiled (`.cu`, `.cuh`, `.c`, `.cc`, `.cpp`, `.cxx`) or taken as it is (`.ptx`, `.cubin`,
-/// `.fatbin`, `.o`, `.a`, `.bc`).
+/// `.fatbin`, `.o`, `.a`, `.bc`, `.ltoir`).
 ///
 /// ```no_run
 /// // build.rs
@@ -30,7 +30,7 @@ use serde::Deserialize;
 /// [[link]]
 /// crate = "my-kernels"              # the package that it is for; all kernel crates below if left out
 /// files = ["cuda/filter.cu"]
-/// way = "nvcc"                      # or "clang"
+/// way = "nvcc"                      # or "clang" or "lto"
 /// include = ["cuda/include"]
 /// define = ["TAPS=5"]
 /// flags = ["-std=c++20"]
@@ -115,6 +115,8 @@ pub enum Way {
     Nvcc,
     /// LLVM's, to bitcode that is optimised with the kernels: calls are inlined.
     Clang,
+    /// NVIDIA's, to LTO-IR that its linker optimises with the kernels: calls are inlined.
+    Lto,
 }
 
 impl fmt::Display for Way {
@@ -122,6 +124,7 @@ impl fmt::Display for Way {
         f.write_str(match self {
             Self::Nvcc => "nvcc",
             Self::Clang => "clang",
+            Self::Lto => "lto",
         })
     }
 }

@@ -69,6 +69,18 @@ impl Recipe {
                 };
                 (Way::Nvcc, recipe)
             }
+            (Some(Way::Lto), Some(nvcc), _) => {
+                let contraction = format!("--fmad={}", input.contraction);
+                let arch = format!("-gencode=arch=compute_{major}{minor},code=lto_{major}{minor}");
+                let arguments = ["-x", "cu", "-rdc=true", "-ltoir", &contraction, &arch];
+                let recipe = Self {
+                    compiler: nvcc.path.clone(),
+                    version: nvcc.version.clone(),
+                    arguments: arguments.map(str::to_owned).to_vec(),
+                    extension: "ltoir",
+                };
+                (Way::Lto, recipe)
+            }
             (Some(Way::Clang), _, Some(clang)) => {
                 let root = cuda.include_root().ok_or_else(no_compiler)?;
                 let contraction = if input.contraction { "fast" } else { "off" };

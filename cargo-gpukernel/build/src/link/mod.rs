@@ -47,7 +47,7 @@ use gpukernel_image::{Arch, Constant, Kernel};
 
 use crate::{
     foreign::{ForeignError, Names},
-    llvm::{Context, Llvm, LlvmError, TargetMachine},
+    llvm::{Context, Llvm, LlvmError, Module, TargetMachine},
     timings::Timings,
 };
 
@@ -177,6 +177,17 @@ pub struct UndefinedSymbol {
     pub hint: String,
 }
 
+/// The optimised module as text without debug info, for one architecture.
+pub(crate) fn plain_text(llvm: &'static Llvm, linked: &Linked, arch: Arch) -> Result<String, LinkError> {
+    let context = Context::new(llvm);
+    let machine = TargetMachine::new(&context, &arch.to_string())?;
+    let module = Module::from_bitcode(&context, &linked.bitcode, "the optimised module")?;
+    module.strip_debug_info();
+    arch::settle(&module, arch, &linked.kernels, &machine)?;
+    module.run_passes("strip-dead-prototypes", &machine)?;
+    Ok(module.to_text())
+}
+
 /// Links and optimises.
 pub(crate) fn link(
     llvm: &'static Llvm,
@@ -229,6 +240,10 @@ pub(crate) fn link(
         Ok::<_, LinkError>(())
     })?;
     undefined::check(&module, &kernels, input.libdevice.is_some(), &names)?;
+    // What is left is in code that cannot be looked into, or nvlink will miss it.
+    for function in undefined::declared(&module, &names) {
+        names.defined.entry(function).or_default();
+    }
 
     Ok(Linked {
         bitcode: module.to_bitcode(),

@@ -2,7 +2,10 @@
 //! there is.
 
 use super::{LinkError, UndefinedSymbol, call_graph, entries::Entry, prelude};
-use crate::{foreign::Names, llvm::Module};
+use crate::{
+    foreign::Names,
+    llvm::{Module, Value},
+};
 
 /// Functions that the driver brings (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
 /// "Assertion").
@@ -15,18 +18,12 @@ pub(super) fn check(
     has_libdevice: bool,
     foreign: &Names,
 ) -> Result<(), LinkError> {
-    let is_missing = |name: &str| {
-        !foreign.is_partial && !foreign.defined.contains_key(name) && !BY_THE_DRIVER.contains(&name)
-    };
+    if foreign.is_partial {
+        return Ok(());
+    }
+    let is_missing = |name: &str| !foreign.defined.contains_key(name) && !BY_THE_DRIVER.contains(&name);
     let functions = module.functions();
-    let declared: Vec<_> = functions
-        .iter()
-        .filter(|function| function.is_declaration() && function.is_used())
-        .filter(|function| {
-            let name = function.name();
-            !name.starts_with("llvm.") && is_missing(&name)
-        })
-        .collect();
+    let declared: Vec<_> = functions.iter().filter(|function| is_needed(**function, foreign)).collect();
     let mut symbols = Vec::new();
     if !declared.is_empty() {
         let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
@@ -53,6 +50,21 @@ pub(super) fn check(
         }
     }
     if symbols.is_empty() { Ok(()) } else { Err(LinkError::Undefined(symbols)) }
+}
+
+/// The functions that the module needs and nobody is known to have.
+pub(super) fn declared(module: &Module<'_>, foreign: &Names) -> Vec<String> {
+    let functions = module.functions().into_iter();
+    functions.filter(|function| is_needed(*function, foreign)).map(|function| function.name()).collect()
+}
+
+fn is_needed(function: Value<'_>, foreign: &Names) -> bool {
+    let name = function.name();
+    function.is_declaration()
+        && function.is_used()
+        && !name.starts_with("llvm.")
+        && !foreign.defined.contains_key(&name)
+        && !BY_THE_DRIVER.contains(&name.as_str())
 }
 
 /// What to do about it.

@@ -37,13 +37,15 @@ pub enum CudaPart {
     Nvdisasm,
     /// The math library, as LLVM bitcode.
     Libdevice,
+    /// The optimiser, which makes LTO-IR of LLVM's.
+    Libnvvm,
     /// The assembler and linker as a library.
     NvJitLink,
 }
 
 impl CudaPart {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ptxas,
         Self::Nvcc,
         Self::Nvlink,
@@ -51,6 +53,7 @@ impl CudaPart {
         Self::Cuobjdump,
         Self::Nvdisasm,
         Self::Libdevice,
+        Self::Libnvvm,
         Self::NvJitLink,
     ];
 
@@ -64,6 +67,7 @@ impl CudaPart {
             Self::Cuobjdump => "cuobjdump",
             Self::Nvdisasm => "nvdisasm",
             Self::Libdevice => "libdevice.10.bc",
+            Self::Libnvvm => "libnvvm",
             Self::NvJitLink => "libnvJitLink",
         }
     }
@@ -74,20 +78,18 @@ impl CudaPart {
         match self {
             Self::Libdevice => file("nvvm/libdevice/libdevice.10.bc")
                 .or_else(|| file("lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc")),
-            Self::NvJitLink => ["lib64", "lib", "targets/x86_64-linux/lib", "lib/x86_64-linux-gnu"]
-                .iter()
-                .flat_map(|dir| visible_entries(&root.join(dir)))
-                .find(|path| {
-                    path.file_name()
-                        .is_some_and(|name| name.as_encoded_bytes().starts_with(b"libnvJitLink.so."))
-                }),
+            Self::Libnvvm => library(root, &["nvvm/lib64", "lib64", "lib"], "libnvvm.so"),
+            Self::NvJitLink => {
+                let dirs = ["lib64", "lib", "targets/x86_64-linux/lib", "lib/x86_64-linux-gnu"];
+                library(root, &dirs, "libnvJitLink.so.")
+            }
             program => file(&format!("bin/{}", program.name())),
         }
     }
 
     fn version(self, path: &Path) -> Option<Version> {
         match self {
-            Self::Libdevice => None,
+            Self::Libdevice | Self::Libnvvm => None,
             // libnvJitLink.so.13 is a link to libnvJitLink.so.13.0.88, or the file itself.
             Self::NvJitLink => {
                 let target = path.canonicalize().ok()?;
@@ -103,6 +105,13 @@ impl CudaPart {
             }
         }
     }
+}
+
+/// The first file in these folders whose name begins like this.
+fn library(root: &Path, dirs: &[&str], prefix: &str) -> Option<PathBuf> {
+    dirs.iter().flat_map(|dir| visible_entries(&root.join(dir))).find(|path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+    })
 }
 
 impl fmt::Display for CudaPart {
@@ -338,6 +347,7 @@ mod tests {
             CudaPart::Fatbinary,
             CudaPart::Cuobjdump,
             CudaPart::Nvdisasm,
+            CudaPart::Libnvvm,
             CudaPart::NvJitLink
         ]));
     }

@@ -1,0 +1,372 @@
+//! Link-time optimisation by NVIDIA's tools: kernels become LTO-IR, which nvlink optimises together with that of CUDA C, so that calls
+//! inline.
+//!
+//! libnvvm makes LTO-IR of NVVM IR, which for architectures before Blackwell is the LLVM IR of LLVM 7 (NVVM IR specification, "Dialects"):
+//! pointers say to what they point, and some instructions are not there yet. What has been optimised is written in that way here. One file
+//! each: [`reader`] reads a line, [`types`] and [`value`] what stands in it, [`instruction`] translates it, [`libnvvm`] compiles.
+
+mod instruction;
+mod libnvvm;
+mod reader;
+mod types;
+mod value;
+
+use std::fmt::Write;
+
+use self::{
+    reader::Reader,
+    types::{Type, address_space},
+    value::{Symbol, Symbols},
+};
+
+pub use libnvvm::LtoError;
+pub(crate) use libnvvm::compile;
+
+/// A line that has no translation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` cannot be written as NVVM IR")]
+pub struct Untranslatable(pub(crate) String);
+
+/// Translates an optimised module without debug info.
+pub(crate) fn translate(module: &str) -> Result<String, Untranslatable> {
+    let mut symbols = Symbols::default();
+    let lines: Vec<&str> = module.lines().collect();
+    for line in &lines {
+        declare(line, &mut symbols)?;
+    }
+    let mut text = String::from(
+        "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-\
+         v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n\n",
+    );
+    let mut kernels = Vec::new();
+    let mut lines = lines.into_iter();
+    while let Some(line) = lines.next() {
+        if line.starts_with("define ") {
+            let head = Head::read(line)?;
+            if let Some(kernel) = &head.kernel {
+                kernels.push((kernel.clone(), head.attributes.clone()));
+            }
+            function(&head, &mut lines, &symbols, &mut text)?;
+        } else if line.starts_with("declare ") {
+            let head = Head::read(line)?;
+            if !is_left_out(&head.name) {
+                let parameters: Vec<&str> =
+                    head.parameters.iter().map(|parameter| parameter.0.as_str()).collect();
+                let _ = writeln!(
+                    text,
+                    "declare {} {}({}){}",
+                    head.returned,
+                    instruction::old_intrinsic(&head.name),
+                    parameters.join(", "),
+                    head.group()
+                );
+            }
+        } else if line.starts_with('@') {
+            text += &global(line, &symbols)?;
+        } else if line.starts_with('%') {
+            let mut reader = Reader::new(line);
+            let name = reader.name()?;
+            reader.expect("=")?;
+            reader.expect("type")?;
+            let _ = writeln!(text, "{name} = type {}", Type::read(&mut reader)?.old());
+        }
+    }
+    text += "\ndeclare void @llvm.nvvm.membar.sys()\ndeclare void @llvm.nvvm.barrier.n(i32)\n\
+             attributes #0 = { convergent nounwind }\nattributes #1 = { nounwind }\n";
+    annotate(&kernels, module, &mut text);
+    keep(&kernels, &symbols, &mut text);
+    Ok(text)
+}
+
+/// Notes what a line defines.
+fn declare(line: &str, symbols: &mut Symbols) -> Result<(), Untranslatable> {
+    if line.starts_with("define ") || line.starts_with("declare ") {
+        let head = Head::read(line)?;
+        let parameters: Vec<&str> = head.parameters.iter().map(|parameter| parameter.0.as_str()).collect();
+        let pointer = format!("{} ({})*", head.returned, parameters.join(", "));
+        symbols.globals.insert(head.name, Symbol { pointer, space: 0 });
+    } else if line.starts_with('@') {
+        let Variable { name, space, ty, .. } = Variable::read(line)?;
+        symbols.globals.insert(name, Symbol { pointer: ty.old_pointer(space), space });
+    } else if line.starts_with('%') {
+        let mut reader = Reader::new(line);
+        let name = reader.name()?;
+        reader.expect("=")?;
+        reader.expect("type")?;
+        let ty = Type::read(&mut reader)?;
+        symbols.named.insert(name, ty);
+    }
+    Ok(())
+}
+
+/// Intrinsics whose calls are left out, or replaced.
+fn is_left_out(name: &str) -> bool {
+    let replaced = [
+        "@llvm.lifetime.",
+        "@llvm.assume",
+        "@llvm.experimental.noalias.scope.decl",
+        "@llvm.dbg.",
+        "@llvm.nvvm.exit",
+        "@llvm.nvvm.barrier.cta.sync.aligned.all",
+        "@llvm.umin",
+        "@llvm.umax",
+        "@llvm.smin",
+        "@llvm.smax",
+    ];
+    replaced.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The first line of a function.
+struct Head {
+    name: String,
+    returned: String,
+    /// The type of each, and its name where the function is defined.
+    parameters: Vec<(String, Option<String>)>,
+    /// The name again, if it is an entry.
+    kernel: Option<String>,
+    is_local: bool,
+    is_convergent: bool,
+    /// `#3`.
+    attributes: String,
+}
+
+impl Head {
+    fn read(line: &str) -> Result<Self, Untranslatable> {
+        let mut reader = Reader::new(line);
+        reader.eat_all(&["define", "declare"]);
+        let mut is_local = false;
+        while ["internal", "private"].iter().any(|linkage| reader.eat(linkage)) {
+            is_local = true;
+        }
+        reader.eat_all(&[
+            "external",
+            "linkonce_odr",
+            "weak_odr",
+            "weak",
+            "dso_local",
+            "hidden",
+            "protected",
+            "fastcc",
+            "ptx_device",
+        ]);
+        let is_kernel = reader.eat("ptx_kernel");
+        instruction::skip_promises(&mut reader)?;
+        let returned = Type::read(&mut reader)?.old();
+        let name = reader.name()?;
+        let list = reader.parenthesised().ok_or_else(|| reader.untranslatable())?;
+        let mut list = Reader::new(list);
+        let mut parameters = Vec::new();
+        while !list.rest().is_empty() {
+            if list.eat("...") {
+                return Err(reader.untranslatable());
+            }
+            let ty = match list.eat("metadata") {
+                true => "metadata".to_owned(),
+                false => Type::read(&mut list)?.old(),
+            };
+            if instruction::skip_promises(&mut list)?.is_some() {
+                return Err(reader.untranslatable());
+            }
+            let name = if list.peek("%") { Some(list.name()?) } else { None };
+            parameters.push((ty, name));
+            list.eat(",");
+        }
+        reader.eat_all(&["unnamed_addr", "local_unnamed_addr"]);
+        let attributes = if reader.peek("#") { reader.name()? } else { String::new() };
+        let kernel = is_kernel.then(|| name.clone());
+        Ok(Self { name, returned, parameters, kernel, is_local, is_convergent: true, attributes })
+    }
+
+    fn group(&self) -> &'static str {
+        if self.is_convergent && !self.name.starts_with("@llvm.") { " #0" } else { " #1" }
+    }
+}
+
+/// Writes a function, whose lines follow.
+fn function<'a>(
+    head: &Head,
+    lines: &mut impl Iterator<Item = &'a str>,
+    symbols: &Symbols,
+    text: &mut String,
+) -> Result<(), Untranslatable> {
+    let unnamed = head
+        .parameters
+        .iter()
+        .filter(|(_, name)| name.as_ref().is_some_and(|name| name.starts_with("%v.")))
+        .count();
+    let parameters: Vec<String> = head
+        .parameters
+        .iter()
+        .map(|(ty, name)| format!("{ty} {}", name.as_deref().unwrap_or_default()))
+        .collect();
+    let linkage = if head.is_local { "internal " } else { "" };
+    let _ = writeln!(
+        text,
+        "define {linkage}{} {}({}){} {{",
+        head.returned,
+        head.name,
+        parameters.join(", "),
+        head.group()
+    );
+    let mut is_first = true;
+    while let Some(line) = lines.next().filter(|line| *line != "}") {
+        let code = line.split(" ; ").next().unwrap_or_default().trim_end();
+        if code.is_empty() || code.starts_with(';') {
+            continue;
+        }
+        if let Some(label) = (!code.starts_with(' ')).then(|| code.strip_suffix(':')).flatten() {
+            let label = Reader::new(&format!("%{label}")).name()?;
+            let _ = writeln!(text, "{}:", &label[1..]);
+        } else {
+            if is_first {
+                // The first block has the number after the parameters'.
+                let _ = writeln!(text, "v.{unnamed}:");
+            }
+            let mut whole = code.to_owned();
+            // A switch goes over several lines.
+            while whole.contains('[') && whole.trim_start().starts_with("switch") && !whole.contains(']') {
+                whole.push(' ');
+                whole += lines.next().unwrap_or_default().trim();
+            }
+            for translated in instruction::translate(&whole, symbols)? {
+                let _ = writeln!(text, "  {translated}");
+            }
+        }
+        is_first = false;
+    }
+    text.push_str("}\n\n");
+    Ok(())
+}
+
+/// A global variable.
+struct Variable<'a> {
+    name: String,
+    linkage: &'static str,
+    space: u32,
+    is_initialised_outside: bool,
+    is_constant: bool,
+    ty: Type,
+    rest: Reader<'a>,
+}
+
+impl<'a> Variable<'a> {
+    fn read(line: &'a str) -> Result<Self, Untranslatable> {
+        let mut reader = Reader::new(line);
+        let name = reader.name()?;
+        reader.expect("=")?;
+        let mut linkage = "";
+        for (now, then) in [
+            ("private", "internal "),
+            ("internal", "internal "),
+            ("external", "external "),
+            ("linkonce_odr", "linkonce_odr "),
+        ] {
+            if reader.eat(now) {
+                linkage = then;
+            }
+        }
+        reader.eat_all(&["dso_local", "hidden", "unnamed_addr", "local_unnamed_addr"]);
+        // Variables that the text gives no space lie in that of the device.
+        let space = match address_space(&mut reader)? {
+            0 => 1,
+            space => space,
+        };
+        let is_initialised_outside = reader.eat("externally_initialized");
+        let is_constant = reader.eat("constant");
+        if !is_constant {
+            reader.expect("global")?;
+        }
+        let ty = Type::read(&mut reader)?;
+        Ok(Self { name, linkage, space, is_initialised_outside, is_constant, ty, rest: reader })
+    }
+}
+
+fn global(line: &str, symbols: &Symbols) -> Result<String, Untranslatable> {
+    let Variable { name, linkage, space, is_initialised_outside, is_constant, ty, mut rest } =
+        Variable::read(line)?;
+    if name.starts_with("@llvm.") {
+        return Ok(String::new());
+    }
+    let value = match rest.rest().is_empty() || rest.peek(",") {
+        true => String::new(),
+        false => format!(" {}", symbols.value(&mut rest, &ty)?),
+    };
+    let mut align = String::new();
+    while rest.eat(",") {
+        if rest.eat("align") {
+            align = format!(", align {}", rest.word());
+        } else {
+            rest.word();
+            let _ = rest.quoted();
+        }
+    }
+    let outside = if is_initialised_outside { "externally_initialized " } else { "" };
+    let kind = if is_constant { "constant" } else { "global" };
+    Ok(format!("{name} = {linkage}addrspace({space}) {outside}{kind} {}{value}{align}\n", ty.old()))
+}
+
+/// NVIDIA's optimiser takes what is not listed here for unused: entries, and variables that the host looks for.
+fn keep(kernels: &[(String, String)], symbols: &Symbols, text: &mut String) {
+    let visible =
+        |line: &&str| line.starts_with('@') && !line.contains("= internal ") && !line.contains("= external ");
+    let variables: Vec<String> =
+        text.lines().filter(visible).filter_map(|line| line.split(" = ").next()).map(str::to_owned).collect();
+    let names = kernels.iter().map(|(kernel, _)| kernel).chain(&variables);
+    let kept: Vec<String> =
+        names.filter_map(|name| Some(format!("i8* {}", symbols.globals.get(name)?.cast(name, 0)))).collect();
+    if !kept.is_empty() {
+        let _ = writeln!(
+            text,
+            "@llvm.used = appending global [{} x i8*] [{}], section \"llvm.metadata\"",
+            kept.len(),
+            kept.join(", ")
+        );
+    }
+}
+
+/// What LLVM has as attributes of functions, NVVM IR has as annotations: entries, and their contracts.
+fn annotate(kernels: &[(String, String)], module: &str, text: &mut String) {
+    let mut nodes = Vec::new();
+    for (kernel, group) in kernels {
+        let pointer = text
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("define void {kernel}(")))
+            .and_then(|rest| rest.split(')').next())
+            .map(|list| {
+                let types: Vec<&str> =
+                    list.split(", ").map(|one| one.rsplit_once(' ').map_or(one, |(ty, _)| ty)).collect();
+                format!("void ({})* {kernel}", types.join(", "))
+            });
+        let Some(pointer) = pointer else { continue };
+        let mut add = |key: &str, value: &str| nodes.push(format!("!{{{pointer}, !\"{key}\", i32 {value}}}"));
+        add("kernel", "1");
+        let prefix = format!("attributes {group} = ");
+        let attributes = module.lines().find(|line| line.starts_with(&prefix)).unwrap_or_default();
+        let of = |key: &str| {
+            let (_, rest) = attributes.split_once(&format!("\"{key}\"=\""))?;
+            rest.split('"').next()
+        };
+        for (key, names) in [
+            ("nvvm.reqntid", ["reqntidx", "reqntidy", "reqntidz"]),
+            ("nvvm.maxntid", ["maxntidx", "maxntidy", "maxntidz"]),
+        ] {
+            for (value, name) in of(key).into_iter().flat_map(|values| values.split(',')).zip(names) {
+                add(name, value);
+            }
+        }
+        for (key, name) in [("nvvm.minctasm", "minctasm"), ("nvvm.maxnreg", "maxnreg")] {
+            if let Some(value) = of(key) {
+                add(name, value);
+            }
+        }
+    }
+    for (number, node) in nodes.iter().enumerate() {
+        let _ = writeln!(text, "!{} = {node}", number + 1);
+    }
+    let list: Vec<String> = (1..=nodes.len()).map(|number| format!("!{number}")).collect();
+    let _ = writeln!(
+        text,
+        "!nvvm.annotations = !{{{}}}\n!nvvmir.version = !{{!0}}\n!0 = !{{i32 2, i32 0}}",
+        list.join(", ")
+    );
+}
