@@ -9,13 +9,17 @@ use std::{
 };
 
 use gpukernel_build::{
-    Builder, Options,
+    Builder, Link, Options, Way,
     toolchain::{CudaPart, FindOptions, Toolchain},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
-    for name in ["kernels", "block", "tensor"] {
+    for way in [Way::Nvcc, Way::Clang, Way::Lto] {
+        let link = Link::new(["cuda/logistic.cu"]).way(way);
+        Builder::new("linked").image(format!("linked-{way}")).link(link).build()?;
+    }
+    for name in ["kernels", "block", "iterate", "tensor"] {
         let fatbin = PathBuf::from(env::var("OUT_DIR")?).join(name).with_extension("fatbin");
         if gpukernel_build::needs_no_device_code() {
             fs::write(fatbin, "")?;

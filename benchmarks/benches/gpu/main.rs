@@ -1,6 +1,7 @@
 //! Kernels of ours beside the same from nvcc, both launched by the runtime, alternating, timed by events.
 
 mod block;
+mod linked;
 mod tensor;
 
 use std::time::Duration;
@@ -29,6 +30,9 @@ fn main() -> Result<(), Error> {
     compare_mandelbrot(&device, &ours, &theirs)?;
     compare_saxpy(&device, &ours, &theirs)?;
     tensor::compare_products(&device, &ours)?;
+    println!();
+    print_row("rounds of a function", "the other", None);
+    linked::compare_ways(&device)?;
     println!();
     print_row("algorithm of a block of 256 threads", "CUB", None);
     block::compare_all(&device, &ours)?;
