@@ -286,18 +286,21 @@ impl Instruction<'_> {
         Ok((format!("{name} = bitcast {} {pointer} to {typed}", bytes.old()), format!("{typed} {name}")))
     }
 
-    /// `, align 4`, behind what says how threads see it.
+    /// `, align 4`, behind what says how threads see it. LLVM 7 orders nothing for a GPU by itself.
     fn align(&mut self) -> Result<String, Untranslatable> {
         if self.reader.eat("syncscope") {
             self.reader.parenthesised().ok_or_else(|| self.untranslatable())?;
         }
-        self.reader.eat_all(&["unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"]);
+        self.reader.eat_all(&["unordered", "monotonic"]);
+        if !(self.reader.rest().is_empty() || self.reader.peek(",")) {
+            return Err(self.untranslatable());
+        }
         let aligned = self.reader.eat(",") && self.reader.eat("align");
         Ok(if aligned { format!(", align {}", self.reader.word()) } else { String::new() })
     }
 
     fn load(mut self) -> Result<Vec<String>, Untranslatable> {
-        // An atomic one is not split nor left out, and no more is asked of it: what orders it is a fence.
+        // An atomic one is neither split nor left out.
         let is_atomic = self.reader.eat("atomic");
         let volatile = if self.reader.eat("volatile") || is_atomic { "volatile " } else { "" };
         let ty = Type::read(&mut self.reader)?;
@@ -345,6 +348,7 @@ impl Instruction<'_> {
         self.reader.expect(",")?;
         Type::read(&mut self.reader)?;
         let value = self.symbols.value(&mut self.reader, &ty)?;
+        self.align()?;
         Ok(vec![cast, format!("{name} = atomicrmw {operation} {place}, {} {value} monotonic", ty.old())])
     }
 

@@ -125,7 +125,6 @@ struct Head {
     /// The name again, if it is an entry.
     kernel: Option<String>,
     is_local: bool,
-    is_convergent: bool,
     /// `#3`.
     attributes: String,
 }
@@ -174,11 +173,12 @@ impl Head {
         reader.eat_all(&["unnamed_addr", "local_unnamed_addr"]);
         let attributes = if reader.peek("#") { reader.name()? } else { String::new() };
         let kernel = is_kernel.then(|| name.clone());
-        Ok(Self { name, returned, parameters, kernel, is_local, is_convergent: true, attributes })
+        Ok(Self { name, returned, parameters, kernel, is_local, attributes })
     }
 
+    /// Threads may meet in any function, and in intrinsics by what NVIDIA's optimiser knows of them.
     fn group(&self) -> &'static str {
-        if self.is_convergent && !self.name.starts_with("@llvm.") { " #0" } else { " #1" }
+        if self.name.starts_with("@llvm.") { " #1" } else { " #0" }
     }
 }
 
@@ -369,4 +369,69 @@ fn annotate(kernels: &[(String, String)], module: &str, text: &mut String) {
         "!nvvm.annotations = !{{{}}}\n!nvvmir.version = !{{!0}}\n!0 = !{{i32 2, i32 0}}",
         list.join(", ")
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(module: &str) -> String {
+        translate(module).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn pointers_say_to_what_they_point() {
+        let text = translated(
+            "@table = internal addrspace(4) constant [2 x float] [float 1.0, float 2.0], align 4\n\
+             declare noundef float @bar(ptr noundef nonnull, i32 noundef) unnamed_addr #1\n\
+             define ptx_kernel void @k(ptr noalias noundef align 4 captures(none) %0, i64 noundef %1) unnamed_addr #0 {\n  \
+             %3 = getelementptr inbounds nuw [4 x float], ptr %0, i64 %1, i64 2\n  \
+             %4 = load float, ptr addrspace(4) getelementptr inbounds (i8, ptr addrspace(4) @table, i64 4), align 4, !noundef !3\n  \
+             %5 = tail call noundef float @bar(ptr noundef nonnull %3, i32 noundef 7) #2\n  \
+             store float %5, ptr %0, align 4\n  ret void\n}\n\
+             attributes #0 = { convergent \"nvvm.reqntid\"=\"256,1,1\" }\n",
+        );
+        for part in [
+            "define void @k(i8* %v.0, i64 %v.1) #0 {\nv.2:\n",
+            "%v.3.at = getelementptr inbounds [4 x float], [4 x float]* %v.3.from, i64 %v.1, i64 2\n",
+            "%v.3 = bitcast float* %v.3.at to i8*\n",
+            "%v.5 = call float @bar(i8* %v.3, i32 7)\n",
+            "store float %v.5, float* %to.0, align 4\n",
+            "!{void (i8*, i64)* @k, !\"kernel\", i32 1}",
+            "!{void (i8*, i64)* @k, !\"reqntidx\", i32 256}",
+            "@llvm.used = appending global [1 x i8*] [i8* bitcast (void (i8*, i64)* @k to i8*)]",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_newer_than_llvm_7_is_written_in_its_terms() {
+        let text = translated(
+            "define void @f(i32 %a, i32 %b, float %c) {\nentry:\n  \
+             %m = tail call i32 @llvm.umin.i32(i32 %a, i32 %b)\n  %z = zext nneg i32 %m to i64\n  %o = or disjoint i32 %a, %b\n  \
+             %n = fneg contract float %c\n  %p = freeze i32 poison\n  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n  \
+             call void @llvm.memcpy.p0.p3.i64(ptr null, ptr addrspace(3) null, i64 4, i1 false)\n  ret void\n}\n",
+        );
+        for part in [
+            "%m.first = icmp ult i32 %a, %b\n  %m = select i1 %m.first, i32 %a, i32 %b\n",
+            "%z = zext i32 %m to i64\n",
+            "%o = or i32 %a, %b\n",
+            "%n = fsub contract float -0.0, %c\n",
+            "%p = select i1 true, i32 undef, i32 undef\n",
+            "call void @llvm.nvvm.barrier.n(i32 0)\n",
+            "call void @llvm.memcpy.p0i8.p3i8.i64(i8* null, i8 addrspace(3)* null, i64 4, i1 false)\n",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_translation_is_shown() {
+        let error = translate(
+            "define void @f(ptr %p) {\n  %x = cmpxchg ptr %p, i32 0, i32 1 monotonic monotonic, align 4\n  ret void\n}\n",
+        );
+        assert_eq!(error.unwrap_err().0, "%x = cmpxchg ptr %p, i32 0, i32 1 monotonic monotonic, align 4");
+        assert!(translate("define bfloat @f() {\n  ret bfloat 1.0\n}\n").is_err());
+    }
 }
