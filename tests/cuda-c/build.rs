@@ -3,12 +3,13 @@
 use std::{
     env,
     error::Error,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use gpukernel_build::{
-    Builder, Link, Way, needs_no_device_code,
+    Builder, Emit, Link, Way, needs_no_device_code,
     toolchain::{CudaPart, FindOptions, Toolchain},
 };
 
@@ -17,6 +18,14 @@ const SOURCES: [&str; 3] = ["cuda/functions.cu", "cuda/gpu_only.cu", "cuda/helpe
 fn main() -> Result<(), Box<dyn Error>> {
     let build = |name: &str, link: Link| Builder::new("kernels").image(name).link(link).build();
     build("nvcc", Link::new(SOURCES).way(Way::Nvcc))?;
+    // For programs that know nothing of images.
+    let link = Link::new(SOURCES).way(Way::Clang);
+    Builder::new("kernels").image("for-others").emit([Emit::Fatbin]).link(link).build()?;
+    let fatbin = PathBuf::from(env::var("OUT_DIR")?).join("for-others/gpukernel_cuda_c_test_kernels.fatbin");
+    if needs_no_device_code() {
+        fs::create_dir_all(fatbin.parent().ok_or("a file has a folder")?)?;
+        fs::write(fatbin, "")?;
+    }
     build("clang", Link::new(SOURCES).way(Way::Clang))?;
     build("lto", Link::new(SOURCES).way(Way::Lto))?;
     let tools = Tools::find()?;

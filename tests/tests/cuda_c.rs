@@ -143,8 +143,8 @@ fn two_architectures_cost_one_run_of_the_front_end() {
 #[test]
 fn settings_name_files_too() {
     let files = [
-        ("scaled.cu", SCALED),
-        ("gpukernel.toml", "[[link]]\ncrate = \"settings\"\nfiles = [\"scaled.cu\"]\n"),
+        ("scaled.cuh", SCALED),
+        ("gpukernel.toml", "[[link]]\ncrate = \"settings\"\nfiles = [\"scaled.cuh\"]\n"),
     ];
     let project = Project::new("settings", CALLER, &files);
     let options = Options::of_crate(&project.path("Cargo.toml")).unwrap();

@@ -13,6 +13,10 @@ pub struct Linked {
     pub on_cpu: bool,
 }
 
+/// The kernels as a program in CUDA C++ would load them.
+pub static FOR_OTHERS: &[u8] =
+    include_bytes!(concat!(env!("OUT_DIR"), "/for-others/gpukernel_cuda_c_test_kernels.fatbin"));
+
 macro_rules! images {
     ($($name:ident $way:literal $on_cpu:literal;)*) => {
         $(static $name: Image = gpukernel::image!($way);)*

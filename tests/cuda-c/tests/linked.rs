@@ -1,8 +1,8 @@
 //! Functions in CUDA C do the same in every way of linking them, on every device.
 
-use gpukernel::{Device, Error, Grid, Image, Module, Result, devices, for_each};
+use gpukernel::{Device, Error, Grid, Image, Module, RawArg, Result, devices, for_each};
 use gpukernel_cuda_c_test_kernels::{RESULTS, all, largest, meetings, places};
-use gpukernel_cuda_c_tests::{IMAGES, Linked};
+use gpukernel_cuda_c_tests::{FOR_OTHERS, IMAGES, Linked};
 use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
 
 const INPUT: [i32; 6] = [0, 1, 13, 100, 50, 127];
@@ -190,5 +190,18 @@ fn a_function_without_a_version_for_the_host_is_named() {
         let Error::NoHostVersion { function, location, .. } = &error else { panic!("{error}") };
         assert_eq!(*function, "place");
         assert!(location.contains("kernels/src/lib.rs:"), "{error}");
+    }
+}
+
+#[test]
+fn a_fatbin_is_loaded_like_that_of_any_compiler() {
+    for device in devices().unwrap().iter().filter(|device| device.is_gpu()) {
+        let module = device.load_foreign(FOR_OTHERS).unwrap();
+        let mut out = device.zeroed::<u32>(64).unwrap();
+        let args = [RawArg::slice_mut(&mut out), RawArg::value(64_u64)];
+        // SAFETY: `places` takes the address and the length of a slice.
+        unsafe { module.launch("places", Grid::new(2, 32), 0, &args) }.unwrap();
+        let place = |i: u32| i % 32 + 1000 * (i / 32) + 1_000_000 * 32 * 2;
+        assert!(out.to_vec().unwrap().into_iter().eq((0..64).map(place)));
     }
 }
