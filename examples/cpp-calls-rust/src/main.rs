@@ -31,7 +31,7 @@ fn on_gpu(device: &Device, film: &[Rgb]) -> gpukernel::Result<Vec<f32>> {
             RawArg::value(film.len() as u32),
             RawArg::value(EXPOSURE),
         ];
-        module.launch("develop", Grid::new(1, 32), 0, &args)?;
+        module.launch("develop", Grid::new(film.len().div_ceil(32), 32), 0, &args)?;
     }
     brightness.to_vec()
 }
