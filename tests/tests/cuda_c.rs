@@ -216,6 +216,10 @@ fn a_missing_function_is_named_with_who_wants_it_and_what_is_like_it() {
             );
         }
     }
+    // LTO-IR cannot be looked into.
+    let error = project.error(project.link(&["scale.cu"]).way(Way::Lto));
+    let Error::DeviceLink(DeviceLinkError::Undefined { missing }) = &error else { panic!("{error}") };
+    assert!(missing.iter().any(|(name, by)| name == "scaled" && by == "the kernels"), "{error}");
     // A function of C++ has another name.
     let project =
         Project::new("mangled", CALLER, &[("scaled.cu", "__device__ float scaled(float x) { return x; }\n")]);
@@ -260,11 +264,13 @@ fn a_function_that_two_files_define_is_named_with_both() {
 fn other_parameters_than_declared_are_shown_beside_the_declaration() {
     let wrong = "extern \"C\" __device__ float scaled(double x, float y) { return x * y; }\n";
     let project = Project::new("parameters", CALLER, &[("scaled.cu", wrong)]);
-    let text = project.error(project.link(&["scaled.cu"]).way(Way::Nvcc)).to_string();
-    assert!(
-        text.contains("declared: (4 bytes) -> 4 bytes\n   defined: (8 bytes, 4 bytes) -> 4 bytes"),
-        "{text}"
-    );
+    for way in [Way::Nvcc, Way::Lto] {
+        let text = project.error(project.link(&["scaled.cu"]).way(way)).to_string();
+        assert!(
+            text.contains("declared: (4 bytes) -> 4 bytes\n   defined: (8 bytes, 4 bytes) -> 4 bytes"),
+            "{text}"
+        );
+    }
     // Bitcode tells numbers from each other.
     fs::write(project.path("scaled.cu"), "extern \"C\" __device__ float scaled(int x) { return x; }\n")
         .unwrap();
@@ -312,6 +318,19 @@ fn objects_without_device_code_are_refused() {
     fs::write(project.path("host.cu"), "extern \"C\" float scaled(float x) { return x; }\n").unwrap();
     let text = project.error(project.link(&["host.cu"]).way(Way::Nvcc)).to_string();
     assert!(text.contains("undefined device function `scaled`"), "{text}");
+}
+
+#[test]
+fn functions_of_a_file_in_c_have_the_names_that_they_have_in_c() {
+    let project = Project::new(
+        "in_c",
+        CALLER,
+        &[("scaled.c", "__device__ float scaled(float x) { return 3.0f * x; }\n")],
+    );
+    for way in [Way::Nvcc, Way::Clang, Way::Lto] {
+        let built = project.kernels.try_build(project.options(project.link(&["scaled.c"]).way(way))).unwrap();
+        assert!(built.foreign_functions.contains_key("scaled"), "{way}");
+    }
 }
 
 #[test]

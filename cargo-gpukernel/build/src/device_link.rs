@@ -18,6 +18,7 @@ use crate::{
     AssembleError,
     assemble::{self, Assembled, Mode, Object},
     foreign::{Code, Foreign},
+    lto::LtoIr,
 };
 
 /// The tools and where they work.
@@ -28,13 +29,7 @@ pub(crate) struct DeviceLinker<'a> {
     pub(crate) dir: &'a Path,
     pub(crate) name: &'a str,
     /// The kernels for NVIDIA's optimiser, if some of the foreign code is.
-    pub(crate) lto_ir: Option<LtoIr>,
-}
-
-/// Kernels as LTO-IR, and what optimises it.
-pub(crate) struct LtoIr {
-    pub(crate) path: PathBuf,
-    pub(crate) libnvvm: PathBuf,
+    pub(crate) lto_ir: Option<&'a LtoIr>,
 }
 
 /// nvlink did not link.
@@ -95,7 +90,7 @@ impl DeviceLinker<'_> {
     fn link_one(&self, arch: Arch, ptx: &str, foreign: &Foreign) -> Result<Assembled, DeviceLinkError> {
         let own = self.dir.join(format!("{}.{arch}.ptx", self.name));
         fs::write(&own, ptx).map_err(self.failed(&own))?;
-        let kernels = match &self.lto_ir {
+        let kernels = match self.lto_ir {
             Some(lto_ir) => Object { cubin: lto_ir.path.clone(), resources: BTreeMap::new() },
             None => {
                 let cubin = own.with_extension("rel.cubin");
@@ -120,8 +115,8 @@ impl DeviceLinker<'_> {
         let target = own.with_extension("cubin");
         let mut command = Command::new(self.nvlink);
         command.arg(format!("-arch={arch}")).args(["--verbose", "-o"]).arg(&target).args(&inputs);
-        if let Some(lto_ir) = &self.lto_ir {
-            command.arg("-lto").arg("-nvvmpath").arg(self.nvvm_folder(&lto_ir.libnvvm)?);
+        if let Some(lto_ir) = self.lto_ir {
+            command.arg("-lto").arg("-nvvmpath").arg(&lto_ir.nvvm);
         }
         let output = command.output().map_err(self.failed(&target))?;
         let messages = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
@@ -154,54 +149,6 @@ impl DeviceLinker<'_> {
         }
         let cubin = fs::read(&target).map_err(self.failed(&target))?;
         Ok(Assembled { cubin, resources })
-    }
-
-    /// The kernels with all that is LTO-IR as PTX, for the driver to compile.
-    pub(crate) fn optimised_ptx(
-        &self,
-        arch: Arch,
-        foreign: &Foreign,
-    ) -> Result<Option<String>, DeviceLinkError> {
-        let Some(lto_ir) = &self.lto_ir else { return Ok(None) };
-        let target = self.dir.join(format!("{}.lto.ptx", self.name));
-        let parts = foreign.later().filter_map(|part| match &part.code {
-            Code::LtoIr(path) => Some(path),
-            _ => None,
-        });
-        let output = Command::new(self.nvlink)
-            .arg(format!("-arch={arch}"))
-            .args(["-lto", "-emit-ptx", "-nvvmpath"])
-            .arg(self.nvvm_folder(&lto_ir.libnvvm)?)
-            .arg("-o")
-            .arg(&target)
-            .arg(&lto_ir.path)
-            .args(parts)
-            .output()
-            .map_err(self.failed(&target))?;
-        if !output.status.success() {
-            let message = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-            let message = message.trim().to_owned();
-            return Err(DeviceLinkError::Rejected { nvlink: self.nvlink.to_owned(), arch, message });
-        }
-        fs::read_to_string(&target).map(Some).map_err(self.failed(&target))
-    }
-
-    /// A folder with libnvvm where nvlink looks for it, which is not where NVIDIA's wheels have it.
-    fn nvvm_folder(&self, libnvvm: &Path) -> Result<PathBuf, DeviceLinkError> {
-        let folder = self.dir.join("nvvm");
-        let link = folder.join("lib64/libnvvm.so");
-        if link.canonicalize().ok() != libnvvm.canonicalize().ok() {
-            let made = fs::create_dir_all(folder.join("lib64"))
-                .and_then(|()| if link.is_symlink() { fs::remove_file(&link) } else { Ok(()) })
-                .and_then(|()| std::os::unix::fs::symlink(libnvvm, &link));
-            // Another architecture may have made it at the same time.
-            if let Err(reason) = made
-                && !link.exists()
-            {
-                return Err(self.failed(&link)(reason));
-            }
-        }
-        Ok(folder)
     }
 
     fn failed(&self, file: &Path) -> impl Fn(std::io::Error) -> DeviceLinkError {

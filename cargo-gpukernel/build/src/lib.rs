@@ -59,3 +59,7 @@ pub use lto::{LtoError, Untranslatable};
 pub use options::{Emit, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::Timings;
+
+/// Functions that the driver brings (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
+/// "Assertion").
+pub(crate) const BY_THE_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];

@@ -13,11 +13,11 @@ use crate::{
     Emit, Error, Options, Timings,
     assemble::{self, Assembled},
     compile::{self, CompileError, CompileInput},
-    device_link::{DeviceLinker, LtoIr},
+    device_link::DeviceLinker,
     foreign::{Foreign, ForeignInput},
-    link::{self, LinkInput, Linked, Recording},
+    link::{self, LinkInput, Recording},
     llvm::Llvm,
-    lto::{self, LtoError},
+    lto::{self, LtoError, Optimiser},
     outputs::Outputs,
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain, ToolchainError},
 };
@@ -117,6 +117,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let llvm = timings.step("load LLVM", || {
         Llvm::load(&rustc.libllvm.path, &rustc.libllvm.dependencies, rustc.llvm_version.major as u32)
     })?;
+    let names = foreign.names(cuobjdump)?;
     let link_input = LinkInput {
         crates: compiled.libraries,
         sysroot: sysroot_libraries(rustc)?,
@@ -129,7 +130,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
             recording => recording,
         },
         bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
-        names: foreign.names(cuobjdump)?,
+        names: names.clone(),
     };
     let want_text = options.emit.contains(&Emit::LlvmIr);
     let linked = link::link(llvm, &link_input, want_text, &mut timings)?;
@@ -138,11 +139,19 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked, ptx_archs))?;
     let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
     let name = &compiled.crate_name;
-    for (_, ptx) in &ptx[..1] {
-        foreign.check_prototypes(ptx)?;
-    }
-    // What the driver compiles, if it is not the PTX of the lowest architecture.
-    let mut optimised_ptx = None;
+    let lowest_ptx = &ptx[0].1;
+    let lto_ir = match foreign.has_lto_ir() {
+        true => Some(timings.step("make LTO-IR", || {
+            let optimiser = Optimiser::new(&toolchain.cuda, out_dir, lowest, &foreign)?;
+            foreign.check_prototypes(lowest_ptx, &names.defined, |names| optimiser.functions(names))?;
+            let ir = lto::translate(&link::plain_text(llvm, &linked, lowest)?).map_err(LtoError::from)?;
+            optimiser.prepare(&ir)
+        })?),
+        false => {
+            foreign.check_prototypes(lowest_ptx, &names.defined, |_| Ok(String::new()))?;
+            None
+        }
+    };
     let assembled = match ptxas {
         None if foreign.has_lto_ir() => {
             return Err(ToolchainError::CudaPartMissing { part: CudaPart::Ptxas }.into());
@@ -152,18 +161,10 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
             timings.step("assemble", || assemble::assemble(&ptxas.path, &ptx, out_dir, name))?
         }
         Some(ptxas) => {
-            let lto_ir = match foreign.has_lto_ir() {
-                true => {
-                    Some(timings.step("make LTO-IR", || lto_ir(llvm, &linked, toolchain, lowest, out_dir))?)
-                }
-                false => None,
-            };
             let nvlink = &toolchain.cuda.require(CudaPart::Nvlink)?.path;
+            let lto_ir = lto_ir.as_ref();
             let linker = DeviceLinker { ptxas: &ptxas.path, nvlink, cuobjdump, dir: out_dir, name, lto_ir };
-            timings.step("assemble and link", || {
-                optimised_ptx = linker.optimised_ptx(lowest, &foreign)?;
-                linker.link(&ptx, &foreign)
-            })?
+            timings.step("assemble and link", || linker.link(&ptx, &foreign))?
         }
     };
 
@@ -190,7 +191,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         sources: &compiled.sources,
         bitcode: &linked.bitcode,
         ptx: &ptx,
-        optimised_ptx: optimised_ptx.as_deref(),
+        optimised_ptx: lto_ir.as_ref().map(|lto_ir| lto_ir.ptx.as_str()),
         assembled: &assembled,
         text: linked.text.as_deref(),
         foreign: &foreign,
@@ -207,26 +208,6 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         foreign_functions: linked.names.defined,
         timings,
     })
-}
-
-/// The kernels for NVIDIA's optimiser.
-fn lto_ir(
-    llvm: &'static Llvm,
-    linked: &Linked,
-    toolchain: &Toolchain,
-    lowest: Arch,
-    dir: &Path,
-) -> Result<LtoIr, Error> {
-    let libnvvm = &toolchain.cuda.require(CudaPart::Libnvvm)?.path;
-    let ir = lto::translate(&link::plain_text(llvm, linked, lowest)?).map_err(LtoError::from)?;
-    let write = |name: &str, bytes: &[u8]| {
-        let path = dir.join(name);
-        fs::write(&path, bytes).map_err(|reason| Error::File { path: path.clone(), reason })?;
-        Ok::<_, Error>(path)
-    };
-    write("kernels.nvvm.ll", ir.as_bytes())?;
-    let path = write("kernels.ltoir", &lto::compile(libnvvm, &ir, lowest)?)?;
-    Ok(LtoIr { path, libnvvm: libnvvm.clone() })
 }
 
 /// CUDA 13's ptxas knows nothing older, and neither do its drivers.

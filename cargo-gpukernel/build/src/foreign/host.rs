@@ -76,13 +76,13 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
                 continue;
             }
             match recipe(link, &include, &renamed) {
-                Ok(recipe) => sources.push(Source::with(file, input.dir, &recipe)),
+                Ok(recipe) => sources.push(Source::new(file, input.dir, &recipe)?),
                 Err(reason) => drop(reasons.insert(file.clone(), reason)),
             }
         }
         for file in &link.host {
             match recipe(link, &include, &renamed) {
-                Ok(recipe) => sources.push(Source::with(file, input.dir, &recipe)),
+                Ok(recipe) => sources.push(Source::new(file, input.dir, &recipe)?),
                 Err(reason) => drop(reasons.insert(file.clone(), reason)),
             }
         }

@@ -91,7 +91,7 @@ impl Foreign {
                 match Kind::of(file)? {
                     Kind::Source => {
                         let (way, recipe) = Recipe::for_device(input, link, file)?;
-                        sources.push(Source::with(file, input.dir, &recipe));
+                        sources.push(Source::new(file, input.dir, &recipe)?);
                         ways.push(way);
                     }
                     Kind::Ptx => {

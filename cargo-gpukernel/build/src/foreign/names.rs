@@ -9,6 +9,7 @@ use super::{
     Code, Foreign, ForeignError, machine,
     prototype::{Prototype, Prototypes},
 };
+use crate::{BY_THE_DRIVER, DeviceLinkError, Error};
 
 /// Functions with the files that they are in.
 #[derive(Clone, Debug, Default)]
@@ -67,28 +68,59 @@ impl Foreign {
         Ok(names)
     }
 
-    /// Compares what our PTX declares with what the PTX of others defines.
-    pub(crate) fn check_prototypes(&self, ours: &str) -> Result<(), ForeignError> {
+    /// Compares what our PTX declares with what others define: with their PTX, and with that which `optimised` makes of functions in
+    /// LTO-IR. Where those are, what neither they nor `known` functions are is missing.
+    pub(crate) fn check_prototypes(
+        &self,
+        ours: &str,
+        known: &BTreeMap<String, PathBuf>,
+        optimised: impl FnOnce(&[&str]) -> Result<String, Error>,
+    ) -> Result<(), Error> {
         let declared = Prototypes::of_ptx(ours).expected;
         if declared.is_empty() {
             return Ok(());
         }
         for part in self.later() {
-            let Code::Ptx { text, .. } = &part.code else { continue };
-            let defined: BTreeMap<String, Prototype> = Prototypes::of_ptx(text).defined;
-            for (function, ours) in &declared {
-                if let Some(theirs) = defined.get(function)
-                    && ours != theirs
-                {
-                    return Err(ForeignError::OtherParameters {
-                        function: function.clone(),
-                        file: part.file.clone(),
-                        declared: ours.to_string(),
-                        defined: theirs.to_string(),
-                    });
-                }
+            if let Code::Ptx { text, .. } = &part.code {
+                compare(&declared, text, &part.file)?;
             }
         }
-        Ok(())
+        let lto_ir = self.later().filter(|part| matches!(part.code, Code::LtoIr(_)));
+        let files: Vec<String> = lto_ir.map(|part| part.file.display().to_string()).collect();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let wanted: Vec<&str> = declared.keys().map(String::as_str).collect();
+        let (optimised, files) = (optimised(&wanted)?, files.join(" or "));
+        compare(&declared, &optimised, Path::new(&files))?;
+        // Nobody else tells who misses what.
+        let found = Prototypes::of_ptx(&optimised);
+        let is_missing = |name: &&String| {
+            !found.defined.contains_key(*name)
+                && !known.contains_key(*name)
+                && !BY_THE_DRIVER.contains(&name.as_str())
+        };
+        let of_kernels =
+            declared.keys().filter(is_missing).map(|name| (name.clone(), "the kernels".to_owned()));
+        let expected = found.expected.keys().filter(is_missing).filter(|name| !declared.contains_key(*name));
+        let missing: Vec<_> = of_kernels.chain(expected.map(|name| (name.clone(), files.clone()))).collect();
+        if missing.is_empty() { Ok(()) } else { Err(DeviceLinkError::Undefined { missing }.into()) }
+    }
+}
+
+fn compare(declared: &BTreeMap<String, Prototype>, theirs: &str, file: &Path) -> Result<(), ForeignError> {
+    let defined = Prototypes::of_ptx(theirs).defined;
+    let differing = declared.iter().find_map(|(function, ours)| {
+        let theirs = defined.get(function).filter(|theirs| *theirs != ours)?;
+        Some((function, ours, theirs))
+    });
+    match differing {
+        None => Ok(()),
+        Some((function, ours, theirs)) => Err(ForeignError::OtherParameters {
+            function: function.clone(),
+            file: file.to_owned(),
+            declared: ours.to_string(),
+            defined: theirs.to_string(),
+        }),
     }
 }

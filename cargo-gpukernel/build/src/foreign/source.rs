@@ -123,7 +123,7 @@ impl Recipe {
 
 impl Source {
     /// A file in this folder of compiled files.
-    pub(super) fn with(file: &Path, dir: &Path, recipe: &Recipe) -> Self {
+    pub(super) fn new(file: &Path, dir: &Path, recipe: &Recipe) -> Result<Self, ForeignError> {
         let Recipe { compiler, version, arguments, extension } = recipe;
         let mut hasher = DefaultHasher::new();
         (file, compiler, version, arguments).hash(&mut hasher);
@@ -134,8 +134,8 @@ impl Source {
         command.args(arguments);
         // Written under another name: an interrupted compiler leaves no half of a file behind.
         command.arg("-o").arg(unfinished(&output)).arg("-MD").arg("-MF").arg(output.with_extension("d"));
-        command.arg(file);
-        Self { file: file.to_owned(), command, compiler: compiler.clone(), output }
+        command.arg(if is_c(file) { named_as_in_c(file, &dir)? } else { file.to_owned() });
+        Ok(Self { file: file.to_owned(), command, compiler: compiler.clone(), output })
     }
 
     fn compile(&self) -> Result<Compiled, ForeignError> {
@@ -180,6 +180,23 @@ impl Source {
         let included = dep_info::sources(&text);
         (!included.is_empty()).then_some(included)
     }
+}
+
+fn is_c(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "c")
+}
+
+/// A file of CUDA C++ with the functions of a file in C, which have the names that they have in C.
+fn named_as_in_c(file: &Path, dir: &Path) -> Result<PathBuf, ForeignError> {
+    let wrapper = dir.join("in_c.cu");
+    let absolute =
+        std::path::absolute(file).map_err(|reason| ForeignError::File { path: file.to_owned(), reason })?;
+    let text = format!("extern \"C\" {{\n#include {absolute:?}\n}}\n");
+    if fs::read_to_string(&wrapper).is_ok_and(|old| old == text) {
+        return Ok(wrapper);
+    }
+    let written = fs::create_dir_all(dir).and_then(|()| fs::write(&wrapper, text));
+    written.map(|()| wrapper.clone()).map_err(|reason| ForeignError::File { path: wrapper, reason })
 }
 
 fn modified(file: &Path) -> Option<SystemTime> {

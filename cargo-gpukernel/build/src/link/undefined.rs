@@ -3,13 +3,10 @@
 
 use super::{LinkError, UndefinedSymbol, call_graph, entries::Entry, prelude};
 use crate::{
+    BY_THE_DRIVER,
     foreign::Names,
     llvm::{Module, Value},
 };
-
-/// Functions that the driver brings (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
-/// "Assertion").
-const BY_THE_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// Fails if the module or foreign code needs what is nowhere.
 pub(super) fn check(

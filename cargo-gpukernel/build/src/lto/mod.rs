@@ -3,10 +3,12 @@
 //!
 //! libnvvm makes LTO-IR of NVVM IR, which for architectures before Blackwell is the LLVM IR of LLVM 7 (NVVM IR specification, "Dialects"):
 //! pointers say to what they point, and some instructions are not there yet. What has been optimised is written in that way here. One file
-//! each: [`reader`] reads a line, [`types`] and [`value`] what stands in it, [`instruction`] translates it, [`libnvvm`] compiles.
+//! each: [`reader`] reads a line, [`types`] and [`value`] what stands in it, [`instruction`] translates it, [`libnvvm`]
+//! compiles, and the [`optimiser`] puts all together.
 
 mod instruction;
 mod libnvvm;
+mod optimiser;
 mod reader;
 mod types;
 mod value;
@@ -20,7 +22,14 @@ use self::{
 };
 
 pub use libnvvm::LtoError;
-pub(crate) use libnvvm::compile;
+pub(crate) use optimiser::{LtoIr, Optimiser};
+
+/// What every module begins with (NVVM IR specification, "Data Layout").
+const TARGET: &str = "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\
+                      v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n\n";
+
+/// And what it ends with.
+const VERSION: &str = "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\n";
 
 /// A line that has no translation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,10 +43,7 @@ pub(crate) fn translate(module: &str) -> Result<String, Untranslatable> {
     for line in &lines {
         declare(line, &mut symbols)?;
     }
-    let mut text = String::from(
-        "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-\
-         v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n\n",
-    );
+    let mut text = TARGET.to_owned();
     let mut kernels = Vec::new();
     let mut lines = lines.into_iter();
     while let Some(line) = lines.next() {
@@ -75,6 +81,7 @@ pub(crate) fn translate(module: &str) -> Result<String, Untranslatable> {
              attributes #0 = { convergent nounwind }\nattributes #1 = { nounwind }\n";
     annotate(&kernels, module, &mut text);
     keep(&kernels, &symbols, &mut text);
+    text += VERSION;
     Ok(text)
 }
 
@@ -364,11 +371,7 @@ fn annotate(kernels: &[(String, String)], module: &str, text: &mut String) {
         let _ = writeln!(text, "!{} = {node}", number + 1);
     }
     let list: Vec<String> = (1..=nodes.len()).map(|number| format!("!{number}")).collect();
-    let _ = writeln!(
-        text,
-        "!nvvm.annotations = !{{{}}}\n!nvvmir.version = !{{!0}}\n!0 = !{{i32 2, i32 0}}",
-        list.join(", ")
-    );
+    let _ = writeln!(text, "!nvvm.annotations = !{{{}}}", list.join(", "));
 }
 
 #[cfg(test)]
