@@ -56,6 +56,40 @@ unsafe fn copy_units<U: Copy, const UNITS: usize>(to: *mut u8, from: *const u8, 
     }
 }
 
+/// Whether pieces of a source that starts here, in rows so many bytes apart, can be copied asynchronously as a whole.
+#[inline(always)]
+pub(super) fn start_whole_pieces(from: *const u8, pitch_bytes: usize) -> bool {
+    #[cfg(target_arch = "nvptx64")]
+    return is_supported() && (from.addr() | pitch_bytes) % PIECE == 0 && is_global(from);
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        // The CPU copies piece by piece in any case.
+        let _ = (from, pitch_bytes);
+        false
+    }
+}
+
+/// Starts to copy 16 bytes.
+///
+/// # Safety
+/// As [`copy_piece`], with 16 bytes; [`start_whole_pieces`] has said that it can be done.
+#[inline(always)]
+pub(super) unsafe fn copy_whole_piece(to: *mut Piece, from: *const u8) {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: as the caller promises.
+    unsafe {
+        unsafe extern "C" {
+            fn __gpukernel_async_copy_16(to: *mut u8, from: *const u8);
+        }
+        __gpukernel_async_copy_16(to.cast(), from);
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    // SAFETY: as the caller promises.
+    unsafe {
+        core::ptr::copy_nonoverlapping(from, to.cast(), PIECE);
+    }
+}
+
 /// Whether an address is one of global memory, from which alone such copies can be made.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]

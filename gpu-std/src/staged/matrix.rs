@@ -2,7 +2,11 @@
 
 use core::{fmt, marker::PhantomData, ops::Index};
 
-use super::{PIECE, Pending, Piece, Stage, copy::copy_piece, sealed};
+use super::{
+    PIECE, Pending, Piece, Stage,
+    copy::{copy_piece, copy_whole_piece, start_whole_pieces},
+    sealed,
+};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::{
@@ -62,6 +66,9 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     /// Pieces per row into which something is copied.
     pub(super) const FILLED_PIECES: usize = (COLUMNS * size_of::<T>()).div_ceil(PIECE);
 
+    /// Whether no piece of a row is shorter than others.
+    const HAS_WHOLE_PIECES: bool = (COLUMNS * size_of::<T>()).is_multiple_of(PIECE);
+
     /// Starts to copy the tile of a matrix whose first element is at `(row, column)`; what lies outside of the matrix becomes
     /// zero.
     ///
@@ -69,6 +76,21 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     /// from global memory and where rows start at multiples of 16 bytes.
     #[inline(always)]
     pub fn copy_async<'s>(self, matrix: View2d<'s, T>, (row, column): (usize, usize)) -> Pending<'s, Self> {
+        // Almost every tile, and none of its pieces asks for more.
+        if let (true, Some((first, pitch))) =
+            (Self::HAS_WHOLE_PIECES, matrix.part((row, column), (ROWS, COLUMNS)))
+            && start_whole_pieces(first.cast(), pitch * size_of::<T>())
+        {
+            for piece in BlockStride::new(Self::FILLED_PIECES * ROWS) {
+                let (tile_row, offset) = (piece / Self::FILLED_PIECES, piece % Self::FILLED_PIECES * PIECE);
+                let from = first.cast::<u8>().wrapping_add(tile_row * pitch * size_of::<T>() + offset);
+                // SAFETY: as below; the piece is a whole one, in a source that can be copied like that.
+                unsafe {
+                    copy_whole_piece(self.start.add(tile_row * Self::ROW_PIECES + offset / PIECE), from);
+                }
+            }
+            return Pending::new(self);
+        }
         for piece in BlockStride::new(Self::FILLED_PIECES * ROWS) {
             let (tile_row, offset) = (piece / Self::FILLED_PIECES, piece % Self::FILLED_PIECES * PIECE);
             let source = matrix.row(row.saturating_add(tile_row)).and_then(|row| row.get(column..));

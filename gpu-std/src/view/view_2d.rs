@@ -50,6 +50,23 @@ impl<'k, T> View2d<'k, T> {
         self.shape.columns as usize
     }
 
+    /// Where the first element of a part lies, and how many elements its rows are apart; `None` if some of it lies outside.
+    #[inline(always)]
+    pub(crate) fn part(
+        &self,
+        (row, column): (usize, usize),
+        (rows, columns): (usize, usize),
+    ) -> Option<(*const T, usize)> {
+        let fits = |first: usize, count: usize, all: usize| {
+            count != 0 && count <= all && first <= all.wrapping_sub(count)
+        };
+        (fits(row, rows, self.rows()) && fits(column, columns, self.columns())).then(|| {
+            // SAFETY: the part has elements, and they are inside, so its first is.
+            let offset = unsafe { self.shape.offset((row, column)) };
+            (self.start.wrapping_add(offset), self.shape.pitch as usize)
+        })
+    }
+
     /// A whole row, or `None` if there is no such row.
     #[inline(always)]
     pub fn row(&self, row: usize) -> Option<&'k [T]> {
