@@ -1,4 +1,5 @@
-//! Safe wrappers over the part of LLVM's C API that linking needs. This is the only `unsafe` in the crate.
+//! Safe wrappers over the part of LLVM's C API that linking needs. The `unsafe` of the crate is here and, for
+//! NVIDIA's library, in `lto::libnvvm`.
 //!
 //! Lifetimes: an [`Llvm`] is loaded once and stays; a [`Context`] owns all that is made in it; a [`Module`] borrows its
 //! context; a [`Value`] (global, function, instruction, constant) borrows its module's context. A value that was

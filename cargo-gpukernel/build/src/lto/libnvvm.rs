@@ -40,64 +40,103 @@ pub enum LtoError {
     },
 }
 
-type Program = *mut c_void;
+/// The functions of the library that are used here, with the types of nvvm.h.
+struct Nvvm {
+    create: unsafe extern "C" fn(*mut RawProgram) -> c_int,
+    destroy: unsafe extern "C" fn(*mut RawProgram) -> c_int,
+    add_module: unsafe extern "C" fn(RawProgram, *const c_char, usize, *const c_char) -> c_int,
+    compile: unsafe extern "C" fn(RawProgram, c_int, *const *const c_char) -> c_int,
+    result: Text,
+    log: Text,
+    /// Keeps the code mapped.
+    _library: Library,
+}
+
+type RawProgram = *mut c_void;
+
+/// What a program tells: how long it is, then its bytes.
+struct Text {
+    size: unsafe extern "C" fn(RawProgram, *mut usize) -> c_int,
+    bytes: unsafe extern "C" fn(RawProgram, *mut c_char) -> c_int,
+}
+
+impl Nvvm {
+    fn load(path: &Path) -> Result<Self, libloading::Error> {
+        // SAFETY: NVIDIA's library, whose functions have these types in every version; the pointers stay with it.
+        unsafe {
+            let library = Library::new(path)?;
+            Ok(Self {
+                create: *library.get(b"nvvmCreateProgram")?,
+                destroy: *library.get(b"nvvmDestroyProgram")?,
+                add_module: *library.get(b"nvvmAddModuleToProgram")?,
+                compile: *library.get(b"nvvmCompileProgram")?,
+                result: Text {
+                    size: *library.get(b"nvvmGetCompiledResultSize")?,
+                    bytes: *library.get(b"nvvmGetCompiledResult")?,
+                },
+                log: Text {
+                    size: *library.get(b"nvvmGetProgramLogSize")?,
+                    bytes: *library.get(b"nvvmGetProgramLog")?,
+                },
+                _library: library,
+            })
+        }
+    }
+}
+
+/// A program being compiled, destroyed when dropped.
+struct Program<'n> {
+    nvvm: &'n Nvvm,
+    raw: RawProgram,
+}
+
+impl<'n> Program<'n> {
+    fn new(nvvm: &'n Nvvm) -> Option<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: a place for the handle.
+        (unsafe { (nvvm.create)(&mut raw) } == 0).then_some(Self { nvvm, raw })
+    }
+
+    /// Whether it compiles this module with these options.
+    fn compile(&self, ir: &str, options: &[CString]) -> bool {
+        let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        // SAFETY: a live program; the text is as long as said and copied, and the options are as many, and end in a NUL each.
+        unsafe {
+            (self.nvvm.add_module)(self.raw, ir.as_ptr().cast(), ir.len(), c"kernels".as_ptr()) == 0
+                && (self.nvvm.compile)(self.raw, options.len() as c_int, options.as_ptr()) == 0
+        }
+    }
+
+    fn read(&self, text: &Text) -> Vec<u8> {
+        let mut size = 0;
+        // SAFETY: a live program, which writes as many bytes as it says.
+        unsafe {
+            (text.size)(self.raw, &mut size);
+            let mut bytes = vec![0_u8; size];
+            (text.bytes)(self.raw, bytes.as_mut_ptr().cast());
+            bytes
+        }
+    }
+}
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: created, and not used any more.
+        unsafe { (self.nvvm.destroy)(&mut self.raw) };
+    }
+}
 
 /// Compiles NVVM IR to LTO-IR.
-pub(crate) fn compile(library: &Path, ir: &str, arch: Arch) -> Result<Vec<u8>, LtoError> {
-    let failed =
-        |error: libloading::Error| LtoError::Load { path: library.to_owned(), reason: error.to_string() };
+pub(super) fn compile(library: &Path, ir: &str, arch: Arch) -> Result<Vec<u8>, LtoError> {
+    let unusable = |reason: String| LtoError::Load { path: library.to_owned(), reason };
+    let nvvm = Nvvm::load(library).map_err(|error| unusable(error.to_string()))?;
+    let program = Program::new(&nvvm).ok_or_else(|| unusable("it creates no program".to_owned()))?;
     let (major, minor) = arch.compute_capability();
     let options = [format!("-arch=compute_{major}{minor}"), "-gen-lto".to_owned()];
-    let options: Vec<CString> = options.into_iter().filter_map(|option| CString::new(option).ok()).collect();
-    let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-    // SAFETY: NVIDIA's library, whose functions have these types in every version (nvvm.h). The program is destroyed before the library is
-    // closed; texts and buffers are as long as said, and alive during the calls.
-    unsafe {
-        let nvvm = Library::new(library).map_err(failed)?;
-        let create =
-            nvvm.get::<unsafe extern "C" fn(*mut Program) -> c_int>(b"nvvmCreateProgram").map_err(failed)?;
-        let destroy =
-            nvvm.get::<unsafe extern "C" fn(*mut Program) -> c_int>(b"nvvmDestroyProgram").map_err(failed)?;
-        let add = nvvm
-            .get::<unsafe extern "C" fn(Program, *const c_char, usize, *const c_char) -> c_int>(
-                b"nvvmAddModuleToProgram",
-            )
-            .map_err(failed)?;
-        let run = nvvm
-            .get::<unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int>(b"nvvmCompileProgram")
-            .map_err(failed)?;
-        let get = |name: &[u8]| nvvm.get::<unsafe extern "C" fn(Program, *mut c_char) -> c_int>(name);
-        let size = |name: &[u8]| nvvm.get::<unsafe extern "C" fn(Program, *mut usize) -> c_int>(name);
-        let (result, result_size) = (
-            get(b"nvvmGetCompiledResult").map_err(failed)?,
-            size(b"nvvmGetCompiledResultSize").map_err(failed)?,
-        );
-        let (log, log_size) =
-            (get(b"nvvmGetProgramLog").map_err(failed)?, size(b"nvvmGetProgramLogSize").map_err(failed)?);
-
-        let mut program: Program = ptr::null_mut();
-        let mut status = create(&mut program);
-        if status == 0 {
-            status = add(program, ir.as_ptr().cast(), ir.len(), c"kernels".as_ptr());
-        }
-        if status == 0 {
-            status = run(program, pointers.len() as c_int, pointers.as_ptr());
-        }
-        let mut length = 0;
-        let outcome = if status == 0 {
-            result_size(program, &mut length);
-            let mut bytes = vec![0_u8; length];
-            result(program, bytes.as_mut_ptr().cast());
-            Ok(bytes)
-        } else {
-            log_size(program, &mut length);
-            let mut bytes = vec![0_u8; length + 1];
-            log(program, bytes.as_mut_ptr().cast());
-            let text =
-                CStr::from_bytes_until_nul(&bytes).unwrap_or_default().to_string_lossy().trim().to_owned();
-            Err(LtoError::Rejected { arch, log: text })
-        };
-        destroy(&mut program);
-        outcome
+    if program.compile(ir, &options.map(|option| CString::new(option).unwrap_or_default())) {
+        return Ok(program.read(&nvvm.result));
     }
+    let log = program.read(&nvvm.log);
+    let log = CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().trim().to_owned();
+    Err(LtoError::Rejected { arch, log })
 }
