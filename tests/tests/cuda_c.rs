@@ -376,3 +376,22 @@ fn exported_functions_become_an_object_bitcode_and_a_header() {
         .unwrap();
     assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
 }
+
+#[test]
+fn functions_exported_as_bitcode_or_lto_ir_inline_into_kernels_of_another_crate() {
+    let lib = "
+        use gpu_std::device;
+        #[device(export)]
+        pub extern \"C\" fn scaled(x: f32) -> f32 { 3.0 * x }
+    ";
+    let exporting = Project::new("exporting", lib, &[]);
+    let emit = vec![Emit::Bitcode, Emit::LtoIr];
+    let options = Options { archs: vec![ARCH], emit, ..Options::default() };
+    let built = exporting.kernels.try_build(options).unwrap();
+    for (name, file) in ["imports_bitcode", "imports_lto_ir"].into_iter().zip(&built.emitted) {
+        let project = Project::new(name, CALLER, &[]);
+        let options = project.options(Link::new([file]));
+        let sass = project.kernels.inspect(Options { emit: vec![Emit::Sass], ..options }).sass("sm_90");
+        assert!(sass.contains("FMUL") && !sass.contains("CALL"), "{sass}");
+    }
+}

@@ -162,7 +162,7 @@ fn parse(manifest: &str) -> Result<(Option<String>, Table), toml::de::Error> {
 
 /// A file to make beside the image.
 ///
-/// [`Object`](Self::Object), [`Bitcode`](Self::Bitcode) and [`Fatbin`](Self::Fatbin) are for programs in CUDA C++, which know nothing
+/// [`Object`](Self::Object), [`Bitcode`](Self::Bitcode), [`LtoIr`](Self::LtoIr) and [`Fatbin`](Self::Fatbin) are for programs in CUDA C++, which know nothing
 /// of gpukernel: in code that is built with them, a panic is a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Emit {
@@ -180,13 +180,15 @@ pub enum Emit {
     Object,
     /// The same as LLVM bitcode, for clang: `NAME.bc`.
     Bitcode,
+    /// The same as NVIDIA's LTO-IR, for `nvcc -dlto`: `NAME.ltoir`.
+    LtoIr,
     /// The C header of these functions: `NAME.h`. Needs the feature `header`.
     Header,
 }
 
 impl Emit {
     fn is_for_others(self) -> bool {
-        matches!(self, Self::Fatbin | Self::Object | Self::Bitcode)
+        matches!(self, Self::Fatbin | Self::Object | Self::Bitcode | Self::LtoIr)
     }
 }
 

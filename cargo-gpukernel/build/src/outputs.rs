@@ -24,6 +24,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) sources: &'a [PathBuf],
     pub(crate) bitcode: &'a [u8],
     pub(crate) ptx: &'a [(Arch, String)],
+    /// The module for NVIDIA's optimiser, if it was asked for.
+    pub(crate) lto_ir: Option<&'a [u8]>,
     /// What the driver is to compile in place of that of the lowest architecture.
     pub(crate) optimised_ptx: Option<&'a str>,
     pub(crate) assembled: &'a [Assembled],
@@ -83,6 +85,9 @@ impl Outputs<'_> {
                 Emit::Fatbin => files.push(self.fatbin(toolchain)?),
                 Emit::Object => files.push(self.object(toolchain)?),
                 Emit::Bitcode => files.push(self.file(format!("{}.bc", self.name), self.bitcode)?),
+                Emit::LtoIr => {
+                    files.push(self.file(format!("{}.ltoir", self.name), self.lto_ir.unwrap_or_default())?)
+                }
                 Emit::Header => files.push(self.header()?),
             }
         }

@@ -140,17 +140,24 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
     let name = &compiled.crate_name;
     let lowest_ptx = &ptx[0].1;
+    let optimiser = || Optimiser::new(&toolchain.cuda, out_dir, lowest, &foreign);
+    let nvvm_ir = || -> Result<String, Error> {
+        Ok(lto::translate(&link::plain_text(llvm, &linked, lowest)?).map_err(LtoError::from)?)
+    };
     let lto_ir = match foreign.has_lto_ir() {
         true => Some(timings.step("make LTO-IR", || {
-            let optimiser = Optimiser::new(&toolchain.cuda, out_dir, lowest, &foreign)?;
+            let optimiser = optimiser()?;
             foreign.check_prototypes(lowest_ptx, &names.defined, |names| optimiser.functions(names))?;
-            let ir = lto::translate(&link::plain_text(llvm, &linked, lowest)?).map_err(LtoError::from)?;
-            optimiser.prepare(&ir)
+            optimiser.prepare(&nvvm_ir()?)
         })?),
         false => {
             foreign.check_prototypes(lowest_ptx, &names.defined, |_| Ok(String::new()))?;
             None
         }
+    };
+    let emitted_lto_ir = match options.emit.contains(&Emit::LtoIr) {
+        true => Some(optimiser()?.lto_ir(&nvvm_ir()?)?),
+        false => None,
     };
     let assembled = match ptxas {
         None if foreign.has_lto_ir() => {
@@ -191,6 +198,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         sources: &compiled.sources,
         bitcode: &linked.bitcode,
         ptx: &ptx,
+        lto_ir: emitted_lto_ir.as_deref(),
         optimised_ptx: lto_ir.as_ref().map(|lto_ir| lto_ir.ptx.as_str()),
         assembled: &assembled,
         text: linked.text.as_deref(),

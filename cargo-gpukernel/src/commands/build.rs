@@ -51,6 +51,7 @@ impl ValueEnum for EmitKind {
             Self(Emit::Fatbin),
             Self(Emit::Object),
             Self(Emit::Bitcode),
+            Self(Emit::LtoIr),
             Self(Emit::Header),
         ]
     }
@@ -64,6 +65,7 @@ impl ValueEnum for EmitKind {
             Emit::Fatbin => ("fatbin", "all architectures in a file that CUDA programs load"),
             Emit::Object => ("object", "exported functions as an object that nvcc links"),
             Emit::Bitcode => ("bc", "exported functions as LLVM bitcode"),
+            Emit::LtoIr => ("ltoir", "exported functions as LTO-IR of NVIDIA's"),
             Emit::Header => ("header", "the C header of exported functions"),
         };
         Some(PossibleValue::new(word).help(help))

@@ -58,6 +58,11 @@ impl<'a> Optimiser<'a> {
         Ok(LtoIr { path, nvvm: self.nvvm_folder()?, ptx })
     }
 
+    /// LTO-IR of NVVM IR, for others to link.
+    pub(crate) fn lto_ir(&self, ir: &str) -> Result<Vec<u8>, Error> {
+        Ok(libnvvm::compile(self.libnvvm, ir, self.arch)?)
+    }
+
     /// PTX in which the foreign functions of these names are whole, so that it can be seen what they take and return.
     pub(crate) fn functions(&self, names: &[&str]) -> Result<String, Error> {
         // How they are declared does not matter: what is in use is kept as it is defined.
@@ -76,7 +81,7 @@ impl<'a> Optimiser<'a> {
 
     fn compile(&self, name: &str, ir: &str) -> Result<PathBuf, Error> {
         self.write(&format!("{name}.nvvm.ll"), ir.as_bytes())?;
-        self.write(&format!("{name}.ltoir"), &libnvvm::compile(self.libnvvm, ir, self.arch)?)
+        self.write(&format!("{name}.ltoir"), &self.lto_ir(ir)?)
     }
 
     /// Optimises this together with the foreign code.
