@@ -285,6 +285,10 @@ fn code_for_another_architecture_is_refused() {
     let error = project.error(project.link(&["scaled.cubin"]));
     let Error::Foreign(ForeignError::OtherArch { found, .. }) = &error else { panic!("{error}") };
     assert_eq!(*found, Arch::new(8, 0));
+    project.nvcc(&["-ptx", "-rdc=true", "-arch=compute_100"], "scaled.cu", "scaled.ptx");
+    let error = project.error(project.link(&["scaled.ptx"]));
+    assert!(matches!(error, Error::Foreign(ForeignError::PtxTooHigh { .. })), "{error}");
+    assert!(error.to_string().contains("is PTX for sm_100, and kernels are built for sm_90 too"), "{error}");
     // An object has several, or not.
     project.nvcc(&["-dc", "-gencode=arch=compute_80,code=sm_80"], "scaled.cu", "scaled.o");
     let error = project.error(project.link(&["scaled.o"]));

@@ -168,8 +168,11 @@ impl Builder {
             "CUDA_PATH",
         ]);
         let settings = Settings::load(&package_dir)?.file;
-        let tools = toolchain.cuda.include_root().unwrap_or(Path::new(SYSTEM));
-        let of_system = |path: &Path| path.starts_with(SYSTEM) || path.starts_with(tools);
+        let tools = toolchain.cuda.include_root();
+        let of_system = |path: &Path| {
+            SYSTEM.iter().any(|dir| path.starts_with(dir))
+                || tools.is_some_and(|tools| path.starts_with(tools))
+        };
         let sources = built.sources.iter().chain(&settings).chain(&host_sources);
         for source in sources.filter(|source| !of_system(source)) {
             println!("cargo::rerun-if-changed={}", source.display());
@@ -194,7 +197,7 @@ fn profile(variable: Option<&str>) -> Profile {
 }
 
 /// Where headers lie that come with compilers: hundreds, which change with those.
-const SYSTEM: &str = "/usr";
+const SYSTEM: [&str; 2] = ["/usr/include", "/usr/lib"];
 
 /// What `gpukernel::image!` includes for kernels that call no function of CUDA C.
 const NO_FUNCTIONS: &str = "&[]\n";

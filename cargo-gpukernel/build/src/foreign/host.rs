@@ -66,22 +66,18 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
     let renamed = input.functions.keys().filter(|name| !is_mangled(name));
     let renamed: Vec<_> = renamed.map(|name| format!("-D{name}={}", symbol(name))).collect();
     for link in input.links {
-        for file in &link.files {
-            if Kind::of(file)? != Kind::Source {
-                let reason = format!(
+        for file in link.files.iter().chain(&link.host) {
+            if !file.is_file() {
+                return Err(ForeignError::Missing { file: file.clone() });
+            }
+            let recipe = match Kind::of(file)? {
+                Kind::Source => recipe(link, &include, &renamed),
+                _ => Err(format!(
                     "{} is compiled code, and there is no source to compile for the host",
                     file.display()
-                );
-                reasons.insert(file.clone(), reason);
-                continue;
-            }
-            match recipe(link, &include, &renamed) {
-                Ok(recipe) => sources.push(Source::new(file, input.dir, &recipe)?),
-                Err(reason) => drop(reasons.insert(file.clone(), reason)),
-            }
-        }
-        for file in &link.host {
-            match recipe(link, &include, &renamed) {
+                )),
+            };
+            match recipe {
                 Ok(recipe) => sources.push(Source::new(file, input.dir, &recipe)?),
                 Err(reason) => drop(reasons.insert(file.clone(), reason)),
             }

@@ -96,6 +96,7 @@ impl Foreign {
                     }
                     Kind::Ptx => {
                         let text = read_ptx(file)?;
+                        check_target(file, &text, input.archs)?;
                         foreign.add(file, Code::Ptx { path: file.clone(), text });
                     }
                     Kind::Machine => {
@@ -168,6 +169,18 @@ impl Kind {
             "ltoir" => Ok(Self::LtoIr),
             _ => Err(ForeignError::UnknownKind { file: file.to_owned() }),
         }
+    }
+}
+
+/// PTX is for its architecture and later ones.
+fn check_target(file: &Path, ptx: &str, archs: &[Arch]) -> Result<(), ForeignError> {
+    let target = ptx.lines().find_map(|line| line.trim().strip_prefix(".target "));
+    let found = target.and_then(|target| target.split(',').next()?.trim().parse::<Arch>().ok());
+    match (found, archs.iter().find(|arch| found.is_some_and(|found| !found.ptx_runs_on(**arch)))) {
+        (Some(found), Some(&lowest)) => {
+            Err(ForeignError::PtxTooHigh { file: file.to_owned(), found, lowest })
+        }
+        _ => Ok(()),
     }
 }
 

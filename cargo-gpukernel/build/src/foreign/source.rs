@@ -57,29 +57,21 @@ impl Recipe {
         let no_compiler = || ForeignError::NoCompiler { file: file.to_owned(), way: link.way };
         let (major, minor) = input.archs.iter().map(|arch| arch.compute_capability()).min().unwrap_or((7, 5));
         let (way, mut recipe) = match (way, nvcc, clang) {
-            (Some(Way::Nvcc), Some(nvcc), _) => {
+            (Some(way @ (Way::Nvcc | Way::Lto)), Some(nvcc), _) => {
+                let (kind, extension, code) = match way {
+                    Way::Lto => ("-ltoir", "ltoir", format!("lto_{major}{minor}")),
+                    _ => ("-ptx", "ptx", format!("compute_{major}{minor}")),
+                };
                 let contraction = format!("--fmad={}", input.contraction);
-                let arch = format!("-arch=compute_{major}{minor}");
-                let arguments = ["-x", "cu", "-rdc=true", "-ptx", "-lineinfo", &contraction, &arch];
+                let arch = format!("-gencode=arch=compute_{major}{minor},code={code}");
+                let arguments = ["-x", "cu", "-rdc=true", kind, "-lineinfo", &contraction, &arch];
                 let recipe = Self {
                     compiler: nvcc.path.clone(),
                     version: nvcc.version.clone(),
                     arguments: arguments.map(str::to_owned).to_vec(),
-                    extension: "ptx",
+                    extension,
                 };
-                (Way::Nvcc, recipe)
-            }
-            (Some(Way::Lto), Some(nvcc), _) => {
-                let contraction = format!("--fmad={}", input.contraction);
-                let arch = format!("-gencode=arch=compute_{major}{minor},code=lto_{major}{minor}");
-                let arguments = ["-x", "cu", "-rdc=true", "-ltoir", &contraction, &arch];
-                let recipe = Self {
-                    compiler: nvcc.path.clone(),
-                    version: nvcc.version.clone(),
-                    arguments: arguments.map(str::to_owned).to_vec(),
-                    extension: "ltoir",
-                };
-                (Way::Lto, recipe)
+                (way, recipe)
             }
             (Some(Way::Clang), _, Some(clang)) => {
                 let root = cuda.include_root().ok_or_else(no_compiler)?;
@@ -205,7 +197,8 @@ fn modified(file: &Path) -> Option<SystemTime> {
 
 fn unfinished(output: &Path) -> PathBuf {
     let mut name = output.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
+    // Of its own: another process may compile the same file.
+    name.push(format!(".part{}", std::process::id()));
     output.with_file_name(name)
 }
 
