@@ -1,6 +1,6 @@
 //! `#[device(import)]` and `#[device(export)]`: functions that CUDA C defines, and functions that it calls.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{
     Abi, Attribute, Error, Expr, ExprLit, Lit, Meta, Result, Token, Visibility, braced,
@@ -27,7 +27,8 @@ pub(crate) fn device(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         } else if input.parse::<Option<keyword::export>>()?.is_some() {
             Ok(false)
         } else {
-            Err(input.error(
+            Err(Error::new(
+                Span::call_site(),
                 "`#[device(import)]` declares functions of CUDA C, `#[device(export)]` gives a function to CUDA C",
             ))
         }
