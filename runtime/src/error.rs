@@ -3,12 +3,18 @@
 //! Each message says what was asked, what was found and what to do.
 
 mod check;
+mod driver;
+mod text;
+mod wait;
 
-use std::{fmt, panic::Location};
+use std::fmt;
 
 use gpu_std::Dim3;
 
 pub use check::{Ended, Race, RaceSide};
+pub use driver::DriverError;
+use text::{count, extents, list, log_suffix, place};
+pub use wait::BarrierWait;
 
 /// The result of whatever the runtime does.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -547,70 +553,6 @@ pub enum Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-/// What the driver says about a call that it refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriverError {
-    /// The number of the error in `cuda.h`.
-    pub code: u32,
-    /// Its name there, such as `CUDA_ERROR_NO_DEVICE`.
-    pub name: &'static str,
-    /// The driver's description.
-    pub text: &'static str,
-}
-
-impl fmt::Display for DriverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}): {}", self.name, self.code, self.text)
-    }
-}
-
-impl std::error::Error for DriverError {}
-
-/// A thread of the CPU device that waits for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BarrierWait {
-    /// The thread's place in its block.
-    pub thread: Dim3,
-    /// What it waits in.
-    pub operation: &'static str,
-    /// For which lanes of its warp, as bits, if it is an operation of a warp.
-    pub lanes: Option<u32>,
-    /// The operation's place in the source.
-    pub place: &'static Location<'static>,
-}
-
-impl BarrierWait {
-    fn operation(&self) -> String {
-        match self.lanes {
-            Some(lanes) => format!("{} of the lanes {lanes:#x} at {}", self.operation, self.place),
-            None => format!("{} at {}", self.operation, self.place),
-        }
-    }
-}
-
-fn place(at: &Dim3) -> String {
-    format!("({}, {}, {})", at.x, at.y, at.z)
-}
-
-fn extents(of: &[usize; 3]) -> String {
-    format!("{} x {} x {}", of[0], of[1], of[2])
-}
-
-fn count(of: &[usize; 3]) -> u128 {
-    of.iter().fold(1, |product: u128, &extent| product.saturating_mul(extent as u128))
-}
-
-fn log_suffix(log: &str) -> String {
-    if log.is_empty() { String::new() } else { format!("\n{log}") }
-}
-
-fn list(names: &[String]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -35,7 +35,7 @@ fn an_undefined_function_is_named_with_the_kernels_that_need_it() {
     assert_eq!(
         error.to_string(),
         "undefined device function `bar`, needed by undefined::first, undefined::second\n  \
-         define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it"
+         define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it as `__device__`"
     );
 }
 

@@ -321,7 +321,10 @@ fn objects_without_device_code_are_refused() {
     // A host function in a source for devices.
     fs::write(project.path("host.cu"), "extern \"C\" float scaled(float x) { return x; }\n").unwrap();
     let text = project.error(project.link(&["host.cu"]).way(Way::Nvcc)).to_string();
-    assert!(text.contains("undefined device function `scaled`"), "{text}");
+    assert!(
+        text.contains("undefined device function `scaled`") && text.contains("as `__device__`"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{fmt, panic::Location};
 
 use gpu_std::Dim3;
 
-use super::place;
+use super::text::place;
 
 /// Two threads that use one element of memory, at least one of which writes it, with nothing that says who comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,7 +83,7 @@ fn hint(symbol: &str, has_libdevice: bool, foreign: &Names) -> String {
     }
     match foreign.nearest(symbol) {
         Some((name, file)) => format!("{} defines `{name}`, which is similar", file.display()),
-        None => "define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it".into(),
+        None => "define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it as `__device__`".into(),
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             describe(&symbols),
             "undefined device function `other_thing`, needed by kernels::a, kernels::b\n  \
-             define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it\n\
+             define it in Rust, in the kernel crate or in one that it depends on, or link a file that defines it as `__device__`\n\
              undefined device function `bar`, needed by cuda/c.cu\n  \
              cuda/z.cu defines `baz`, which is similar\n\
              undefined device function `plus`, needed by kernels::d\n  \
