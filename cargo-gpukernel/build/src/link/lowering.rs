@@ -29,7 +29,7 @@ fn library_function(instruction: Value<'_>) -> Option<&'static str> {
                 _ => None,
             };
         }
-        Opcode::Subtract => return None,
+        Opcode::Subtract | Opcode::CompareExchange => return None,
         Opcode::UnsignedToFloat => "uitofp",
         Opcode::SignedToFloat => "sitofp",
         Opcode::FloatToUnsigned => "fptoui",

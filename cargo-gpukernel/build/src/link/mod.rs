@@ -31,6 +31,7 @@ mod entries;
 mod exports;
 mod foreign;
 mod internalise;
+mod local_atomics;
 mod loops;
 mod lowering;
 mod negation;
@@ -237,6 +238,7 @@ pub(crate) fn link(
         panics::record(&context, &module, &kernels, &machine)?;
         loops::branch_back(&module);
         negation::write_out(&module);
+        local_atomics::make_plain(&module);
         Ok::<_, LinkError>(())
     })?;
     undefined::check(&module, &kernels, input.libdevice.is_some(), &names)?;

@@ -1,5 +1,7 @@
 //! Building code: the few functions, calls and blocks that linking adds to a module.
 
+use std::ffi::c_int;
+
 use super::{
     Context, Module, Piece, Position, Value, c_string,
     library::{LLVMBuilder, LLVMType, LLVMValue},
@@ -153,6 +155,30 @@ impl<'c> Module<'c> {
                 align((llvm.LLVMBuildStore)(builder.raw, loaded, at(to, piece)), piece);
             }
             (llvm.LLVMInstructionEraseFromParent)(copy.raw);
+        }
+    }
+
+    /// Replaces an atomic compare-and-exchange by one that is not atomic. The instruction must not be used again.
+    pub(crate) fn replace_by_plain_exchange(&self, instruction: Value<'c>) {
+        const EQUAL: c_int = 32;
+        let llvm = self.context.llvm;
+        let operands: Vec<_> = instruction.operands().map(|operand| operand.raw).collect();
+        let [at, expected, new] = operands[..] else { return };
+        let unnamed = c"".as_ptr();
+        // SAFETY: a live `cmpxchg`, which has an address, what is expected there and what replaces it, and gives a pair of what was
+        // there and whether that was expected. Its place is that of what replaces it.
+        unsafe {
+            let builder = Builder::new(self.context);
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
+            let found = (llvm.LLVMBuildLoad2)(builder.raw, (llvm.LLVMTypeOf)(expected), at, unnamed);
+            let is_expected = (llvm.LLVMBuildICmp)(builder.raw, EQUAL, found, expected, unnamed);
+            let value = (llvm.LLVMBuildSelect)(builder.raw, is_expected, new, found, unnamed);
+            (llvm.LLVMBuildStore)(builder.raw, value, at);
+            let pair = (llvm.LLVMGetUndef)((llvm.LLVMTypeOf)(instruction.raw));
+            let pair = (llvm.LLVMBuildInsertValue)(builder.raw, pair, found, 0, unnamed);
+            let pair = (llvm.LLVMBuildInsertValue)(builder.raw, pair, is_expected, 1, unnamed);
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, pair);
+            (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
         }
     }
 

@@ -226,6 +226,8 @@ functions! {
     LLVMBuildStore(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue) -> *mut LLVMValue;
     LLVMBuildGEP2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildICmp(*mut LLVMBuilder, c_int, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildSelect(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildInsertValue(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;
     LLVMBuildPhi(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;

@@ -46,6 +46,7 @@ pub(crate) enum Opcode {
     UnsignedToFloat,
     SignedToFloat,
     Call,
+    CompareExchange,
 }
 
 /// What an attribute belongs to.
@@ -317,6 +318,7 @@ impl<'c> Value<'c> {
             35 => Opcode::UnsignedToFloat,
             36 => Opcode::SignedToFloat,
             45 => Opcode::Call,
+            56 => Opcode::CompareExchange,
             _ => return None,
         })
     }

@@ -1,5 +1,7 @@
 //! Atomics in device memory: every operation of every type, scopes and orders, cells, fences.
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use gpu_std::{
     atomic::{AcqRel, Acquire, Block, Device, Release, SeqCst, System, fence},
     half::{bf16, bf16x2, f16, f16x2},
@@ -294,4 +296,18 @@ cells! {
     cells_char: char;
     /// Passes values to the neighbour through cells.
     cells_bool: bool;
+}
+
+/// Changes atomics that are local variables, as those inside of a library's mutex are: one of this library and one of `core`.
+#[kernel]
+pub fn change_own(x: &[u32], y: PerThread<u32>) {
+    for (i, y) in y {
+        let ours = Atomic::new(x[i]);
+        ours.fetch_add(3);
+        let _ = ours.compare_exchange(8, 100);
+        let of_core = AtomicU32::new(ours.swap(0));
+        let _ = of_core.compare_exchange(4, 1000, Ordering::AcqRel, Ordering::Relaxed);
+        of_core.fetch_add(1, Ordering::Relaxed);
+        *y = of_core.load(Ordering::Acquire) + ours.load();
+    }
 }

@@ -3,8 +3,8 @@
 use gpukernel::{Device, Grid, Module, Result, for_each};
 use gpukernel_device_test_kernels::atomics::{
     Operation, Pair, cells_bool, cells_char, cells_f32, cells_f64, cells_i16, cells_i64, cells_u8, cells_u32,
-    change_f32, change_f64, change_i32, change_i64, change_u32, change_u64, count_each_way, draw, handshake,
-    publish, sum_by_the_last, sum_f32, sum_f64, sum_i32, sum_u32, sum_u64, tear,
+    change_f32, change_f64, change_i32, change_i64, change_own, change_u32, change_u64, count_each_way, draw,
+    handshake, publish, sum_by_the_last, sum_f32, sum_f64, sum_i32, sum_u32, sum_u64, tear,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -505,4 +505,15 @@ cells! {
     cells_of_f64: cells_f64, |i| i as f64 / 3.0;
     cells_of_char: cells_char, |i| char::from_u32(i + 0x3b0).unwrap_or('?');
     cells_of_bool: cells_bool, |i| i % 3 == 0;
+}
+
+#[test]
+fn local_variables_may_be_atomic() {
+    on_every_device(|device, module| {
+        let x = device.upload(&[0, 1, 2, 5])?;
+        let mut y = device.zeroed::<u32>(4)?;
+        module.launch(change_own, for_each(4), (&x, &mut y))?;
+        assert_eq!(y.to_vec()?, [4, 1001, 6, 101]);
+        Ok(())
+    });
 }
