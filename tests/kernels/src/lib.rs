@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use gpukernel::{Device, Image, Module, Result};
+use gpukernel::{Device, Error, Image, Module, Result};
 
 /// The kernels of `gpukernel-device-test-kernels`, for GPUs.
 pub static KERNELS: Image = gpukernel::image!("kernels");
@@ -42,12 +42,33 @@ pub fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
     on(&Device::cpu(), |device| test(device, &device.load(&KERNELS)?));
 }
 
+/// Runs a test on every device in which threads end before others come to a barrier of the block. That works, but those who
+/// ask for checks are told: the CPU then must refuse it.
+///
+/// # Panics
+/// As [`on_every_device`], or if nothing is refused that should be.
+pub fn on_every_device_that_lets_threads_end(test: impl Fn(&Device, &Module) -> Result<()>) {
+    for device in devices() {
+        let is_refused = is_checking() && !device.is_gpu();
+        on(&device, |device| match test(device, &device.load(&KERNELS)?) {
+            Err(Error::EndedBeforeBarrier { .. }) if is_refused => Ok(()),
+            Ok(()) if is_refused => panic!("threads may not end before others come to a barrier"),
+            result => result,
+        });
+    }
+}
+
+/// Whether `GPUKERNEL_CHECK=1` is set.
+pub fn is_checking() -> bool {
+    std::env::var_os("GPUKERNEL_CHECK").is_some_and(|value| value == "1")
+}
+
 /// Runs a test with `GPUKERNEL_CHECK=1`: in a process of its own, because it is read once.
 ///
 /// # Panics
 /// If it does.
 pub fn with_checks(test: impl FnOnce()) {
-    if std::env::var_os("GPUKERNEL_CHECK").is_some_and(|value| value == "1") {
+    if is_checking() {
         return test();
     }
     let name = thread::current().name().map(str::to_owned).expect("tests run in threads of their names");

@@ -9,7 +9,7 @@ use gpukernel_device_test_kernels::collective::{
     different_algorithms, histogram, items_f32_4, items_i32_1, items_i32_3, items_i32_8, items_u64_2,
     known_block, large, many_rounds, not_all_come, operator, sum_of_grid, two_scratches,
 };
-use gpukernel_device_tests::{KERNELS, on_every_device, on_the_cpu};
+use gpukernel_device_tests::{KERNELS, is_checking, on_every_device, on_the_cpu};
 
 /// One thread, less than a warp, one warp, a little more, no multiple of a warp, many warps, the most that a block has.
 const SIZES: [usize; 10] = [1, 2, 31, 32, 33, 64, 100, 256, 1000, 1024];
@@ -339,7 +339,7 @@ fn threads_that_do_not_come_are_found() {
         assert_eq!(results.to_vec()?, [100; 100]);
         let error = module.launch(not_all_come, Grid::new(1, 100), (70, &mut results)).unwrap_err();
         let text = error.to_string();
-        if std::env::var_os("GPUKERNEL_CHECK").is_some() {
+        if is_checking() {
             assert!(matches!(error, Error::EndedBeforeBarrier { .. }), "{text}");
         } else {
             assert!(text.contains("a reduction is for all threads of a block"), "{text}");

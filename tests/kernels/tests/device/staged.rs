@@ -9,7 +9,7 @@ use gpukernel_device_test_kernels::staged::{
     drop_and_go_on, pipeline_of_1, pipeline_of_2, pipeline_of_3, pipeline_of_4, pipeline_of_5,
     some_leave_early, sum_tile_rows,
 };
-use gpukernel_device_tests::on_every_device;
+use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end};
 
 /// Copies from every place that matters for alignment, with sources longer and shorter than the array.
 macro_rules! copies {
@@ -139,7 +139,7 @@ fn what_a_thread_has_written_is_copied_in_bulk() {
 
 #[test]
 fn threads_that_ended_are_not_missed_by_a_copy_in_bulk() {
-    on_every_device(|device, module| {
+    on_every_device_that_lets_threads_end(|device, module| {
         let x = device.upload(&(0..16).collect::<Vec<u32>>())?;
         let mut out = device.filled(96, u32::MAX)?;
         module.launch(bulk_after_some_left, Grid::new(1, 96), (&x, &mut out))?;
@@ -248,7 +248,7 @@ fn a_source_in_local_memory_is_copied_by_hand_instead_of_in_bulk() {
 
 #[test]
 fn threads_that_ended_copy_nothing() {
-    on_every_device(|device, module| {
+    on_every_device_that_lets_threads_end(|device, module| {
         let x = device.upload(&(0..16).collect::<Vec<u32>>())?;
         let mut out = device.filled(96, u32::MAX)?;
         module.launch(some_leave_early, Grid::new(1, 96), (&x, &mut out))?;

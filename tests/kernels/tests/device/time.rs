@@ -2,7 +2,7 @@
 
 use gpukernel::{Error, Grid, for_each};
 use gpukernel_device_test_kernels::time::{clocks, end_on_both_sides, roots, trap_if};
-use gpukernel_device_tests::{on_every_device, on_the_cpu};
+use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end, on_the_cpu};
 
 #[test]
 fn clocks_do_not_go_backwards() {
@@ -40,11 +40,7 @@ fn all_threads_of_all_blocks_may_end_by_exit() {
 
 #[test]
 fn a_barrier_does_not_wait_for_threads_that_ended() {
-    // Which the check of the CPU device is there to find.
-    if std::env::var_os("GPUKERNEL_CHECK").is_some() {
-        return;
-    }
-    on_every_device(|device, module| {
+    on_every_device_that_lets_threads_end(|device, module| {
         for (first, second) in [(128, 0), (100, 0), (128, 60), (77, 33), (1, 0), (64, 64)] {
             let mut counts = device.zeroed::<u32>(15)?;
             module.launch(end_on_both_sides, Grid::new(5, 128), (first, second, &mut counts))?;

@@ -1,8 +1,8 @@
 //! Groups of lanes: shuffles, votes, labels, reductions and scans, of every type and in blocks of every kind.
 
-use gpukernel::{Extents, Grid};
+use gpukernel::{Device, Extents, Grid, Module, Result};
 use gpukernel_device_test_kernels::warps::{self, Mixed};
-use gpukernel_device_tests::on_every_device;
+use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end};
 
 /// Blocks of whole warps, of less than one, of more, along one to three axes.
 const BLOCKS: [[usize; 3]; 8] =
@@ -566,49 +566,47 @@ fn waiting_in_a_warp_orders_its_memory() {
 }
 
 /// What a block says at its barriers.
-fn check_votes(stay: usize, which: usize) {
-    on_every_device(|device, module| {
-        for yes in [vec![1], vec![0], vec![1, 0, 0], (0..1024).map(|i| u32::from(i != 31)).collect()] {
-            for block in [[256, 1, 1], [33, 1, 1], [1, 1, 1], [8, 4, 1], [4, 4, 4]] {
-                let threads = block.iter().product::<usize>();
-                let mut out = device.filled::<[u32; 3]>(2 * threads, [77; 3])?;
-                let yes_there = device.upload(&yes)?;
-                module.launch(warps::barrier_votes, grid(2, block), (&yes_there, stay as u32, &mut out))?;
-                let says_yes = |rank: &usize| yes[rank % yes.len()] != 0;
-                let voters = threads.min(stay);
-                let count = (0..voters).filter(says_yes).count();
-                let expected = [count as u32, u32::from(count == voters), u32::from(count != 0)];
-                let found = out.to_vec()?;
-                let voted = found.iter().filter(|found| **found != [77; 3]);
-                assert_eq!(voted.clone().count(), 2 * voters, "{block:?}");
-                for found in voted {
-                    assert_eq!(found[which], expected[which], "{block:?}, {yes:?}");
-                }
+fn check_votes(device: &Device, module: &Module, stay: usize, which: usize) -> Result<()> {
+    for yes in [vec![1], vec![0], vec![1, 0, 0], (0..1024).map(|i| u32::from(i != 31)).collect()] {
+        for block in [[256, 1, 1], [33, 1, 1], [1, 1, 1], [8, 4, 1], [4, 4, 4]] {
+            let threads = block.iter().product::<usize>();
+            let mut out = device.filled::<[u32; 3]>(2 * threads, [77; 3])?;
+            let yes_there = device.upload(&yes)?;
+            module.launch(warps::barrier_votes, grid(2, block), (&yes_there, stay as u32, &mut out))?;
+            let says_yes = |rank: &usize| yes[rank % yes.len()] != 0;
+            let voters = threads.min(stay);
+            let count = (0..voters).filter(says_yes).count();
+            let expected = [count as u32, u32::from(count == voters), u32::from(count != 0)];
+            let found = out.to_vec()?;
+            let voted = found.iter().filter(|found| **found != [77; 3]);
+            assert_eq!(voted.clone().count(), 2 * voters, "{block:?}");
+            for found in voted {
+                assert_eq!(found[which], expected[which], "{block:?}, {yes:?}");
             }
         }
-        Ok(())
-    });
+    }
+    Ok(())
 }
 
 #[test]
 fn barriers_count_votes() {
-    check_votes(1024, 0);
+    on_every_device(|device, module| check_votes(device, module, 1024, 0));
 }
 
 #[test]
 fn barriers_tell_whether_all_say_yes() {
-    check_votes(1024, 1);
+    on_every_device(|device, module| check_votes(device, module, 1024, 1));
 }
 
 #[test]
 fn barriers_tell_whether_any_says_yes() {
-    check_votes(1024, 2);
+    on_every_device(|device, module| check_votes(device, module, 1024, 2));
 }
 
 #[test]
 fn threads_that_have_ended_do_not_vote() {
     for which in 0..3 {
-        check_votes(20, which);
+        on_every_device_that_lets_threads_end(|device, module| check_votes(device, module, 20, which));
     }
 }
 
