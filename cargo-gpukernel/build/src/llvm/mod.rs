@@ -5,6 +5,7 @@
 //! context; a [`Value`] (global, function, instruction, constant) borrows its module's context. A value that was
 //! deleted must not be used again: the deleting methods take it by value, and callers collect before they delete.
 
+mod attribute;
 mod block;
 mod build;
 mod library;
@@ -19,12 +20,13 @@ use std::{
     path::PathBuf,
 };
 
+pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 use build::Builder;
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use target::TargetMachine;
-pub(crate) use value::{Linkage, Opcode, Piece, Position, Value};
+pub(crate) use value::{Linkage, Opcode, Piece, Value};
 
 /// The triple of everything we link.
 pub(crate) const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
