@@ -101,6 +101,32 @@ fn dev_builds_check_for_overflow_and_record_values() {
     Shape { text: &release }.lacks("__gpukernel_panic_message");
 }
 
+/// rustc 1.96 named them so that they were not known as functions that format: then all of `core`'s formatting was compiled, on which
+/// ptxas took minutes.
+#[test]
+fn types_of_users_have_their_names_in_messages() {
+    let lib = "
+        #[derive(Debug)]
+        pub struct Missing<T>(T);
+
+        #[inline(never)]
+        fn find(x: &[u32], i: usize) -> Result<u32, Missing<usize>> {
+            x.get(i).copied().ok_or(Missing(i))
+        }
+
+        #[kernel]
+        pub fn copy(x: &[u32], out: PerThread<u32>) {
+            for (i, out) in out {
+                *out = find(x, i).unwrap();
+            }
+        }";
+    let inspected = built("panic_names", lib, dev());
+    let formatters = &inspected.built.manifest.formatters;
+    let name = "<panic_names::Missing<usize> as core::fmt::Debug>::fmt";
+    assert!(formatters.iter().any(|known| known == name), "{formatters:?}");
+    Shape { text: &inspected.ptx("sm_90") }.lacks("callprototype").lacks("debug_tuple");
+}
+
 /// Kernels may format text themselves: then functions that format are called, and must be there.
 #[test]
 fn functions_that_kernels_format_with_stay() {

@@ -172,7 +172,10 @@ fn cargo(input: &CompileInput<'_>) -> Command {
     }
     // The optimiser runs once, when everything is linked and the contracts are known: what it did before, on each crate alone
     // and for a CPU's idea of cheap, it could not take back.
-    let mut flags = OsString::from("-Cno-prepopulate-passes");
+    //
+    // Formatters of messages are known by their names. In those that rustc 1.96 gives by itself types have lost their
+    // parameters, and for this target are written so that they cannot be read back (`core$$fmt$$Debug`).
+    let mut flags = OsString::from("-Cno-prepopulate-passes\x1f-Csymbol-mangling-version=v0");
     if let Some(sysroot) = &input.rustc.sysroot {
         flags.push("\x1f--sysroot\x1f");
         flags.push(sysroot);
