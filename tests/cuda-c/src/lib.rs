@@ -2,39 +2,36 @@
 
 use gpukernel::Image;
 
-/// An image and how it was made.
-#[derive(Debug)]
-pub struct Linked {
-    /// What was linked.
-    pub way: &'static str,
-    /// The image.
-    pub image: &'static Image,
-    /// Whether the functions were compiled for the host, too.
-    pub on_cpu: bool,
-}
-
 /// The kernels as a program in CUDA C++ would load them.
 pub static FOR_OTHERS: &[u8] =
     include_bytes!(concat!(env!("OUT_DIR"), "/for-others/gpukernel_cuda_c_test_kernels.fatbin"));
 
 macro_rules! images {
-    ($($name:ident $way:literal $on_cpu:literal;)*) => {
-        $(static $name: Image = gpukernel::image!($way);)*
-
-        /// Every image.
-        pub const IMAGES: &[Linked] = &[$(Linked { way: $way, image: &$name, on_cpu: $on_cpu }),*];
-    };
+    ($($(#[$doc:meta])* $name:ident $way:literal;)*) => {$(
+        $(#[$doc])*
+        pub static $name: Image = gpukernel::image!($way);
+    )*};
 }
 
 images! {
-    NVCC "nvcc" true;
-    CLANG "clang" true;
-    LTO "lto" true;
-    LTO_IR "ltoir" false;
-    PTX "ptx" false;
-    CUBIN "cubin" false;
-    FATBIN "fatbin" false;
-    OBJECT "object" true;
-    LIBRARY "library" false;
-    BITCODE "bitcode" false;
+    /// Sources, by nvcc.
+    NVCC "nvcc";
+    /// Sources, by clang.
+    CLANG "clang";
+    /// Sources, by nvcc and its optimiser.
+    LTO "lto";
+    /// What nvcc makes for its optimiser.
+    LTO_IR "ltoir";
+    /// PTX of nvcc.
+    PTX "ptx";
+    /// Machine code of one architecture.
+    CUBIN "cubin";
+    /// Machine code of several.
+    FATBIN "fatbin";
+    /// Objects of the host with machine code inside, and the sources for the host.
+    OBJECT "object";
+    /// A library of such objects.
+    LIBRARY "library";
+    /// Bitcode of clang.
+    BITCODE "bitcode";
 }

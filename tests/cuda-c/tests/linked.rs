@@ -1,39 +1,38 @@
 //! Functions in CUDA C do the same in every way of linking them, on every device.
 
+use std::ptr;
+
 use gpukernel::{Device, Error, Grid, Image, Module, RawArg, Result, devices, for_each};
 use gpukernel_cuda_c_test_kernels::{RESULTS, all, largest, meetings, places};
-use gpukernel_cuda_c_tests::{FOR_OTHERS, IMAGES, Linked};
+use gpukernel_cuda_c_tests::{
+    BITCODE, CLANG, CUBIN, FATBIN, FOR_OTHERS, LIBRARY, LTO, LTO_IR, NVCC, OBJECT, PTX,
+};
 use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
 
 const INPUT: [i32; 6] = [0, 1, 13, 100, 50, 127];
 
-/// Runs a test with every image on every device that it has code for.
-fn with_every_image(test: impl Fn(&Module, &Linked) -> Result<()>) {
-    let devices = devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"));
-    for device in &devices {
-        for linked in IMAGES.iter().filter(|linked| linked.on_cpu || device.is_gpu()) {
-            run(device, linked.image, linked, &test);
+/// Runs a test with an image on every device. On the CPU it must say so if it does not have the functions.
+fn on_every_device(image: &Image, on_cpu: bool, test: impl Fn(&Module) -> Result<()>) {
+    for device in devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}")) {
+        match device.load(image).and_then(|module| test(&module)) {
+            Err(Error::NoHostVersion { .. }) if !device.is_gpu() && !on_cpu => {}
+            // Machine code of one architecture is for that alone.
+            Err(Error::NoImageForDevice { .. }) if ptr::eq(image, &CUBIN) => {}
+            Err(error) => panic!("on {device}: {error}"),
+            Ok(()) => assert!(device.is_gpu() || on_cpu, "there are no functions for the CPU"),
         }
     }
 }
 
-/// Runs a test with the PTX of every image on every GPU, where the driver links it.
-fn linked_by_the_driver(test: impl Fn(&Module, &Linked) -> Result<()>) {
-    let devices = devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"));
-    for device in devices.iter().filter(|device| device.is_gpu()) {
-        for linked in IMAGES {
-            run(device, &ptx_alone(linked.image), linked, &test);
-        }
+/// Runs a test with the PTX of an image on every GPU, where the driver links it.
+fn linked_by_the_driver(image: &Image, test: impl Fn(&Module) -> Result<()>) {
+    let image = ptx_alone(image);
+    for device in devices().expect("the devices can be listed").iter().filter(|device| device.is_gpu()) {
+        device
+            .load(&image)
+            .and_then(|module| test(&module))
+            .unwrap_or_else(|error| panic!("on {device}: {error}"));
     }
-}
-
-fn run(device: &Device, image: &Image, linked: &Linked, test: &impl Fn(&Module, &Linked) -> Result<()>) {
-    let result = device.load(image).and_then(|module| test(&module, linked));
-    // Machine code of one architecture is for that alone.
-    if let (Err(Error::NoImageForDevice { .. }), "cubin") = (&result, linked.way) {
-        return;
-    }
-    result.unwrap_or_else(|error| panic!("{} on {device}: {error}", linked.way));
 }
 
 fn ptx_alone(image: &Image) -> Image {
@@ -82,7 +81,7 @@ fn expected(x: i32) -> [f64; RESULTS] {
     ]
 }
 
-fn check_all(module: &Module, _: &Linked) -> Result<()> {
+fn check_all(module: &Module) -> Result<()> {
     let device = module.device();
     let input = device.upload(&INPUT)?;
     let mut out = device.zeroed::<[f64; RESULTS]>(INPUT.len())?;
@@ -93,7 +92,7 @@ fn check_all(module: &Module, _: &Linked) -> Result<()> {
     Ok(())
 }
 
-fn check_threads(module: &Module, _: &Linked) -> Result<()> {
+fn check_threads(module: &Module) -> Result<()> {
     let device = module.device();
     let mut out = device.zeroed::<u32>(3 * 64)?;
     module.launch(places, Grid::new(3, 64), (&mut out,))?;
@@ -108,41 +107,72 @@ fn check_threads(module: &Module, _: &Linked) -> Result<()> {
 }
 
 /// What the CPU device does not have in C.
-fn check_blocks(module: &Module, _: &Linked) -> Result<()> {
+fn check_blocks(module: &Module) -> Result<()> {
     let device = module.device();
     let x: Vec<i32> = (0..3 * 96).map(|i| (i * 37 + 11) % 288).collect();
     let mut out = device.zeroed::<i32>(3)?;
-    let launched = module.launch(largest, Grid::new(3, 96), (&device.upload(&x)?, &mut out));
-    if !device.is_gpu() {
-        let Err(Error::NoHostVersion { function, reason, .. }) = launched else { panic!("{launched:?}") };
-        assert_eq!(function, "block_max");
-        assert!(reason.contains("gpu_only.cu:") && reason.contains("__shared__"), "{reason}");
-        return Ok(());
-    }
-    launched?;
+    module.launch(largest, Grid::new(3, 96), (&device.upload(&x)?, &mut out))?;
     let expected: Vec<i32> =
         x.chunks(96).map(|block| block.iter().copied().fold(i32::MIN, i32::max)).collect();
     assert_eq!(out.to_vec()?, expected);
     Ok(())
 }
 
-#[test]
-fn memory_of_the_block_and_warps_work_in_c() {
-    with_every_image(|module, linked| match linked.way {
-        // There is no version for the host of the object, nor a reason in it.
-        "object" if !module.device().is_gpu() => Ok(()),
-        _ => check_blocks(module, linked),
-    });
+/// The same tests for each kind of file, with its image, and whether those functions are there for the CPU that can be.
+macro_rules! kinds {
+    ($($kind:ident: $image:ident, $on_cpu:literal;)*) => {$(
+        mod $kind {
+            use super::*;
+
+            #[test]
+            fn values_and_structs_pass_both_ways() {
+                on_every_device(&$image, $on_cpu, check_all);
+            }
+
+            #[test]
+            fn built_ins_and_barriers_work() {
+                on_every_device(&$image, $on_cpu, check_threads);
+            }
+
+            #[test]
+            fn memory_of_the_block_and_warps_work() {
+                on_every_device(&$image, false, check_blocks);
+            }
+
+            #[test]
+            fn values_and_structs_pass_where_the_driver_links() {
+                linked_by_the_driver(&$image, check_all);
+            }
+
+            #[test]
+            fn built_ins_and_barriers_work_where_the_driver_links() {
+                linked_by_the_driver(&$image, check_threads);
+            }
+
+            #[test]
+            fn memory_of_the_block_and_warps_work_where_the_driver_links() {
+                linked_by_the_driver(&$image, check_blocks);
+            }
+        }
+    )*};
 }
 
-#[test]
-fn memory_of_the_block_and_warps_work_in_c_where_the_driver_links() {
-    linked_by_the_driver(check_blocks);
+kinds! {
+    cu_by_nvcc: NVCC, true;
+    cu_by_clang: CLANG, true;
+    cu_by_lto: LTO, true;
+    ltoir: LTO_IR, false;
+    ptx: PTX, false;
+    cubin: CUBIN, false;
+    fatbin: FATBIN, false;
+    object: OBJECT, true;
+    library: LIBRARY, false;
+    bitcode: BITCODE, false;
 }
 
 #[test]
 fn what_the_driver_cannot_link_it_tells() {
-    let contents = Contents::parse(IMAGES[0].image.bytes()).unwrap();
+    let contents = Contents::parse(NVCC.bytes()).unwrap();
     let mut writer = ImageWriter::new(contents.manifest().clone());
     for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
         writer.add_ptx(code.arch(), code.text());
@@ -161,34 +191,16 @@ fn what_the_driver_cannot_link_it_tells() {
 }
 
 #[test]
-fn values_and_structs_pass_both_ways() {
-    with_every_image(check_all);
-}
-
-#[test]
-fn values_and_structs_pass_both_ways_where_the_driver_links() {
-    linked_by_the_driver(check_all);
-}
-
-#[test]
-fn built_ins_and_barriers_work_in_c() {
-    with_every_image(check_threads);
-}
-
-#[test]
-fn built_ins_and_barriers_work_in_c_where_the_driver_links() {
-    linked_by_the_driver(check_threads);
-}
-
-#[test]
-fn a_function_without_a_version_for_the_host_is_named() {
+fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
     let device = Device::cpu();
-    for linked in IMAGES.iter().filter(|linked| !linked.on_cpu) {
-        let module = device.load(linked.image).unwrap();
-        let mut out = device.zeroed::<u32>(1).unwrap();
-        let error = module.launch(places, for_each(1), (&mut out,)).unwrap_err();
-        let Error::NoHostVersion { function, location, .. } = &error else { panic!("{error}") };
-        assert_eq!(*function, "place");
+    let mut out = device.zeroed::<i32>(1).unwrap();
+    for (image, why) in [(&NVCC, "__shared__"), (&CLANG, "__shared__"), (&PTX, "`Link::host`")] {
+        let module = device.load(image).unwrap();
+        let x = device.upload(&[1; 96]).unwrap();
+        let error = module.launch(largest, Grid::new(1, 96), (&x, &mut out)).unwrap_err();
+        let Error::NoHostVersion { function, reason, location, .. } = &error else { panic!("{error}") };
+        assert_eq!(*function, "block_max");
+        assert!(reason.contains(why), "{reason}");
         assert!(location.contains("kernels/src/lib.rs:"), "{error}");
     }
 }

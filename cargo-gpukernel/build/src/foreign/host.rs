@@ -73,7 +73,7 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
             let recipe = match Kind::of(file)? {
                 Kind::Source => recipe(link, &include, &renamed),
                 _ => Err(format!(
-                    "{} is compiled code, and there is no source to compile for the host",
+                    "{} is compiled code: name its source for the host (`Link::host`, or `host = [...]` in gpukernel.toml)",
                     file.display()
                 )),
             };

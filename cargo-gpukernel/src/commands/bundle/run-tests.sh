@@ -41,12 +41,14 @@ results=${OUT:-$bundle/results}
 mkdir -p "$results" || exit 2
 log=$results/run-tests.log
 rows=$results/run-tests.rows
+modules=$results/run-tests.modules
 tables=$results/run-tests.tables
 one=$results/run-tests.one
 : >"$log" || exit 2
 : >"$rows"
+: >"$modules"
 : >"$tables"
-trap 'rm -f "$rows" "$tables" "$one"' EXIT
+trap 'rm -f "$rows" "$modules" "$tables" "$one"' EXIT
 
 # Tests find every device themselves.
 unset GPUKERNEL_DEVICE
@@ -74,6 +76,12 @@ date=$(date -u '+%Y-%m-%d %H:%M UTC')
 # The sum over the "test result:" lines of $one, for the word $1.
 count() {
     sed -n "s/^test result:.* \([0-9][0-9]*\) $1.*/\1/p" "$one" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# The modules of the tests that passed, each with their number.
+modules_passed() {
+    sed -n 's/^test \([^ :]*\)::.* \.\.\. ok$/\1/p' "$one" | sort | uniq -c |
+        awk '{ printf "%s%s %d", separator, $2, $1; separator = ", " }'
 }
 
 passed=0
@@ -111,6 +119,8 @@ for binary in "$bundle"/tests/*; do
     passed=$((passed + binary_passed))
     failed=$((failed + binary_failed))
     echo "| $name | $binary_passed | $binary_failed | $binary_ignored | $taken |" >>"$rows"
+    what=$(modules_passed)
+    [ -z "$what" ] || printf '\n`%s` passed: %s.\n' "$name" "$what" >>"$modules"
 done
 
 # Benchmarks print tables of Markdown. One that does not end well is a failure too.
@@ -137,7 +147,7 @@ if [ "$markdown" = yes ]; then
     echo
     echo '| test binary | passed | failed | ignored | seconds |'
     echo '|---|--:|--:|--:|--:|'
-    cat "$rows" "$tables"
+    cat "$rows" "$modules" "$tables"
     echo "$passed passed, $failed failed" >>"$log"
 else
     echo "$passed passed, $failed failed" | say

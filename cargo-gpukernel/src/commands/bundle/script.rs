@@ -104,6 +104,17 @@ mod tests {
     }
 
     #[test]
+    fn a_section_says_what_passed() {
+        let tests =
+            "echo 'test cubin::one ... ok'; echo 'test cubin::deep::two ... ok'; echo 'test ptx::one ... ok'";
+        let tests = format!("{tests}; echo 'test ptx::two ... FAILED'; echo 'test three ... ok'; {GOOD}");
+        let (output, _folder) = run(&[("one", &tests), ("two", GOOD)], &["--markdown"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("\n\n`one` passed: cubin 2, ptx 1.\n"), "{text}");
+        assert!(!text.contains("`two` passed"), "{text}");
+    }
+
+    #[test]
     fn benchmarks_run_when_asked_and_fail_the_run_when_they_die() {
         let (output, folder) = run(&[("one", GOOD)], &[]);
         assert!(output.status.success());
