@@ -28,6 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     build("clang", Link::new(SOURCES).way(Way::Clang))?;
     build("lto", Link::new(SOURCES).way(Way::Lto))?;
+    let with_helper = |file| Link::new([SOURCES[0], SOURCES[1], file]);
+    build("c", with_helper("cuda/helper.c"))?;
+    build("cuh", with_helper("cuda/helper.cuh"))?;
+    build("c-clang", with_helper("cuda/helper.c").way(Way::Clang))?;
+    build("cuh-clang", with_helper("cuda/helper.cuh").way(Way::Clang))?;
     let tools = Tools::find()?;
     build("ptx", Link::new(tools.nvcc("ptx", &["-ptx", "-rdc=true", "-arch=compute_80"])?))?;
     let both = ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_80,code=sm_90"];

@@ -1,10 +1,1 @@
-#include "functions.h"
-
-template <typename T>
-__device__ static T three_times(T x) {
-    return x + x + x;
-}
-
-extern "C" __device__ int helper(int x) {
-    return three_times(x);
-}
+#include "helper.cuh"

@@ -20,6 +20,14 @@ images! {
     CLANG "clang";
     /// Sources, by nvcc and its optimiser.
     LTO "lto";
+    /// Sources of which one is in C, by nvcc.
+    C "c";
+    /// By clang.
+    C_CLANG "c-clang";
+    /// Sources of which one is a header, by nvcc.
+    CUH "cuh";
+    /// By clang.
+    CUH_CLANG "cuh-clang";
     /// What nvcc makes for its optimiser.
     LTO_IR "ltoir";
     /// PTX of nvcc.

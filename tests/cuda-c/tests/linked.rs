@@ -5,7 +5,8 @@ use std::ptr;
 use gpukernel::{Device, Error, Grid, Image, Module, RawArg, Result, devices, for_each};
 use gpukernel_cuda_c_test_kernels::{RESULTS, all, largest, meetings, places};
 use gpukernel_cuda_c_tests::{
-    BITCODE, CLANG, CUBIN, FATBIN, FOR_OTHERS, LIBRARY, LTO, LTO_IR, NVCC, OBJECT, PTX,
+    BITCODE, C, C_CLANG, CLANG, CUBIN, CUH, CUH_CLANG, FATBIN, FOR_OTHERS, LIBRARY, LTO, LTO_IR, NVCC,
+    OBJECT, PTX,
 };
 use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
 
@@ -161,6 +162,10 @@ kinds! {
     cu_by_nvcc: NVCC, true;
     cu_by_clang: CLANG, true;
     cu_by_lto: LTO, true;
+    c_by_nvcc: C, true;
+    c_by_clang: C_CLANG, true;
+    cuh_by_nvcc: CUH, true;
+    cuh_by_clang: CUH_CLANG, true;
     ltoir: LTO_IR, false;
     ptx: PTX, false;
     cubin: CUBIN, false;
