@@ -139,21 +139,14 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked, ptx_archs))?;
     let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
     let name = &compiled.crate_name;
-    let lowest_ptx = &ptx[0].1;
     let optimiser = || Optimiser::new(&toolchain.cuda, out_dir, lowest, &foreign);
     let nvvm_ir = || -> Result<String, Error> {
         Ok(lto::translate(&link::plain_text(llvm, &linked, lowest)?).map_err(LtoError::from)?)
     };
+    foreign.check_prototypes(&ptx[0].1, &names.defined, |names| optimiser()?.functions(names))?;
     let lto_ir = match foreign.has_lto_ir() {
-        true => Some(timings.step("make LTO-IR", || {
-            let optimiser = optimiser()?;
-            foreign.check_prototypes(lowest_ptx, &names.defined, |names| optimiser.functions(names))?;
-            optimiser.prepare(&nvvm_ir()?)
-        })?),
-        false => {
-            foreign.check_prototypes(lowest_ptx, &names.defined, |_| Ok(String::new()))?;
-            None
-        }
+        true => Some(timings.step("make LTO-IR", || optimiser()?.prepare(&nvvm_ir()?))?),
+        false => None,
     };
     let emitted_lto_ir = match options.emit.contains(&Emit::LtoIr) {
         true => Some(optimiser()?.lto_ir(&nvvm_ir()?)?),

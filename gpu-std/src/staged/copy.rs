@@ -58,7 +58,7 @@ unsafe fn copy_units<U: Copy, const UNITS: usize>(to: *mut u8, from: *const u8, 
 
 /// Whether pieces of a source that starts here, in rows so many bytes apart, can be copied asynchronously as a whole.
 #[inline(always)]
-pub(super) fn start_whole_pieces(from: *const u8, pitch_bytes: usize) -> bool {
+pub(super) fn can_copy_whole_pieces(from: *const u8, pitch_bytes: usize) -> bool {
     #[cfg(target_arch = "nvptx64")]
     return is_supported() && (from.addr() | pitch_bytes) % PIECE == 0 && is_global(from);
     #[cfg(not(target_arch = "nvptx64"))]
@@ -72,7 +72,7 @@ pub(super) fn start_whole_pieces(from: *const u8, pitch_bytes: usize) -> bool {
 /// Starts to copy 16 bytes.
 ///
 /// # Safety
-/// As [`copy_piece`], with 16 bytes; [`start_whole_pieces`] has said that it can be done.
+/// As [`copy_piece`], with 16 bytes; [`can_copy_whole_pieces`] has said that it can be done.
 #[inline(always)]
 pub(super) unsafe fn copy_whole_piece(to: *mut Piece, from: *const u8) {
     #[cfg(target_arch = "nvptx64")]
@@ -108,7 +108,6 @@ pub(super) fn is_global(address: *const u8) -> bool {
 #[inline(always)]
 unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, alignment: usize) -> bool {
     unsafe extern "C" {
-        fn __gpukernel_async_copy_16(to: *mut u8, from: *const u8);
         fn __gpukernel_async_copy_8(to: *mut u8, from: *const u8);
         fn __gpukernel_async_copy_4(to: *mut u8, from: *const u8);
     }
@@ -131,7 +130,7 @@ unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, alignment: usize) ->
                 __gpukernel_async_copy_8(to, from);
                 __gpukernel_async_copy_8(to.add(8), from.add(8));
             }
-            _ => __gpukernel_async_copy_16(to, from),
+            _ => copy_whole_piece(to.cast(), from),
         }
     }
     true
@@ -139,8 +138,8 @@ unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, alignment: usize) ->
 
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, _: usize) -> bool {
-    // SAFETY: as the caller promises; both have 16 bytes.
-    unsafe { core::ptr::copy_nonoverlapping(from, to, PIECE) };
+    // SAFETY: as the caller promises.
+    unsafe { copy_whole_piece(to.cast(), from) };
     true
 }
 

@@ -4,7 +4,7 @@ use core::{fmt, marker::PhantomData, ops::Index};
 
 use super::{
     PIECE, Pending, Piece, Stage,
-    copy::{copy_piece, copy_whole_piece, start_whole_pieces},
+    copy::{can_copy_whole_pieces, copy_piece, copy_whole_piece},
     sealed,
 };
 #[cfg(not(target_arch = "nvptx64"))]
@@ -79,7 +79,7 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
         // Almost every tile, and none of its pieces asks for more.
         if let (true, Some((first, pitch))) =
             (Self::HAS_WHOLE_PIECES, matrix.part((row, column), (ROWS, COLUMNS)))
-            && start_whole_pieces(first.cast(), pitch * size_of::<T>())
+            && can_copy_whole_pieces(first.cast(), pitch * size_of::<T>())
         {
             for piece in BlockStride::new(Self::FILLED_PIECES * ROWS) {
                 let (tile_row, offset) = (piece / Self::FILLED_PIECES, piece % Self::FILLED_PIECES * PIECE);

@@ -32,6 +32,15 @@ const VALUED_PROMISES: [&str; 6] =
 /// Flags of floating-point operations; LLVM 7 had all of them.
 const FAST_MATH: [&str; 8] = ["fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"];
 
+/// Intrinsics that only tell the optimiser something: their calls are left out.
+const NOTES: [&str; 4] =
+    ["@llvm.lifetime.", "@llvm.assume", "@llvm.experimental.noalias.scope.decl", "@llvm.dbg."];
+
+/// Whether calls of an intrinsic are notes to the optimiser.
+pub(super) fn is_note(name: &str) -> bool {
+    NOTES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Skips what is promised of a parameter or a result. Gives the type of a struct that is passed by value in memory.
 pub(super) fn skip_promises(reader: &mut Reader<'_>) -> Result<Option<String>, Untranslatable> {
     let mut by_value = None;
@@ -364,10 +373,7 @@ impl Instruction<'_> {
             true => self.reader.name()?,
             false => return Err(self.untranslatable()),
         };
-        if ["@llvm.lifetime.", "@llvm.assume", "@llvm.experimental.noalias.scope.decl", "@llvm.dbg."]
-            .iter()
-            .any(|prefix| callee.starts_with(prefix))
-        {
+        if is_note(&callee) {
             return Ok(Vec::new());
         }
         let arguments = self.arguments()?;

@@ -29,14 +29,12 @@ pub(crate) fn translate(module: &str) -> Result<String, Untranslatable> {
         } else if line.starts_with("declare ") {
             let head = Head::read(line)?;
             if !is_left_out(&head.name) {
-                let parameters: Vec<&str> =
-                    head.parameters.iter().map(|parameter| parameter.0.as_str()).collect();
                 let _ = writeln!(
                     text,
                     "declare {} {}({}){}",
                     head.returned,
                     instruction::old_intrinsic(&head.name),
-                    parameters.join(", "),
+                    head.parameter_types(),
                     head.group()
                 );
             }
@@ -62,8 +60,7 @@ pub(crate) fn translate(module: &str) -> Result<String, Untranslatable> {
 fn declare(line: &str, symbols: &mut Symbols) -> Result<(), Untranslatable> {
     if line.starts_with("define ") || line.starts_with("declare ") {
         let head = Head::read(line)?;
-        let parameters: Vec<&str> = head.parameters.iter().map(|parameter| parameter.0.as_str()).collect();
-        let pointer = format!("{} ({})*", head.returned, parameters.join(", "));
+        let pointer = format!("{} ({})*", head.returned, head.parameter_types());
         symbols.globals.insert(head.name, Symbol { pointer, space: 0 });
     } else if line.starts_with('@') {
         let Variable { name, space, ty, .. } = Variable::read(line)?;
@@ -82,10 +79,6 @@ fn declare(line: &str, symbols: &mut Symbols) -> Result<(), Untranslatable> {
 /// Intrinsics whose calls are left out, or replaced.
 fn is_left_out(name: &str) -> bool {
     let replaced = [
-        "@llvm.lifetime.",
-        "@llvm.assume",
-        "@llvm.experimental.noalias.scope.decl",
-        "@llvm.dbg.",
         "@llvm.nvvm.exit",
         "@llvm.nvvm.barrier.cta.sync.aligned.all",
         "@llvm.umin",
@@ -93,7 +86,7 @@ fn is_left_out(name: &str) -> bool {
         "@llvm.smin",
         "@llvm.smax",
     ];
-    replaced.iter().any(|prefix| name.starts_with(prefix))
+    instruction::is_note(name) || replaced.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The first line of a function.
@@ -154,6 +147,11 @@ impl Head {
         let attributes = if reader.peek("#") { reader.name()? } else { String::new() };
         let kernel = is_kernel.then(|| name.clone());
         Ok(Self { name, returned, parameters, kernel, is_local, attributes })
+    }
+
+    fn parameter_types(&self) -> String {
+        let types: Vec<&str> = self.parameters.iter().map(|(ty, _)| ty.as_str()).collect();
+        types.join(", ")
     }
 
     /// Threads may meet in any function, and in intrinsics by what NVIDIA's optimiser knows of them.
