@@ -190,6 +190,17 @@ impl Inspected {
     }
 }
 
+/// The machine code of one function, of the text that [`Inspected::sass`] gives.
+///
+/// # Panics
+/// If there is no such function.
+pub fn function<'a>(sass: &'a str, symbol: &str) -> &'a str {
+    let label = format!(".text.{symbol}:");
+    let start = sass.find(&label).unwrap_or_else(|| panic!("no function {symbol} in\n{sass}"));
+    let rest = &sass[start + label.len()..];
+    rest.split("\n.text.").next().unwrap_or(rest)
+}
+
 /// What a kernel's PTX must be like.
 ///
 /// # Panics

@@ -84,12 +84,12 @@ fn sixteen_bits_are_changed_alone() {
     let uses = "use gpu_std::half::{bf16, bf16x2, f16, f16x2};\n".to_owned();
     let inspected = inspect("atomic_16_bits", &(uses + &kernels.concat()));
     for (arch, name, instruction) in [
-        ("sm_75", "add_f16", "atom.global.add.noftz.f16"),
-        ("sm_90", "add_f16", "atom.global.add.noftz.f16"),
-        ("sm_75", "add_f16x2", "atom.relaxed.gpu.global.add.noftz.f16x2"),
-        ("sm_90", "add_bf16", "atom.global.add.noftz.bf16"),
-        ("sm_90", "add_bf16x2", "atom.relaxed.gpu.global.add.noftz.bf16x2"),
-        ("sm_90", "add_system", "atom.relaxed.sys.global.add.noftz.bf16x2"),
+        ("sm_75", "add_f16", "red.global.add.noftz.f16"),
+        ("sm_90", "add_f16", "red.global.add.noftz.f16"),
+        ("sm_75", "add_f16x2", "red.relaxed.gpu.global.add.noftz.f16x2"),
+        ("sm_90", "add_bf16", "red.global.add.noftz.bf16"),
+        ("sm_90", "add_bf16x2", "red.relaxed.gpu.global.add.noftz.bf16x2"),
+        ("sm_90", "add_system", "red.relaxed.sys.global.add.noftz.bf16x2"),
     ] {
         shape(&inspected.kernel(arch, name)).has(instruction).lacks(".cas").lacks("fence").lacks("call");
     }
@@ -124,7 +124,7 @@ fn scopes_and_orders_of_changes_are_kept() {
         let order = |order: &str| {
             let ptx = inspected.kernel("sm_75", &format!("{scope}_{order}"));
             let instruction =
-                if scope == "system" { "atom.relaxed.sys.global.add.u32" } else { "atom.global.add.u32" };
+                if scope == "system" { "red.relaxed.sys.global.add.u32" } else { "red.global.add.u32" };
             let (before, after) =
                 ptx.split_once(instruction).unwrap_or_else(|| panic!("no {instruction} in\n{ptx}"));
             let fence = |text: &str| {
@@ -237,8 +237,8 @@ fn a_histogram_counts_in_shared_memory_without_checks() {
     );
     for arch in ["sm_75", "sm_90"] {
         shape(&inspected.kernel(arch, "histogram"))
-            .has("atom.shared.add.u32")
-            .has("atom.global.add.u32")
+            .has("red.shared.add.u32")
+            .has("red.global.add.u32")
             .has("st.relaxed.cta.shared.b32")
             .has("ld.relaxed.cta.shared.b32")
             .lacks("trap")

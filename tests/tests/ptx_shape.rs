@@ -1,7 +1,7 @@
 //! What kernels look like in PTX: each test names the mistake that it would catch.
 
-use gpukernel_build::Options;
-use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
+use gpukernel_build::{Emit, Options};
+use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs, function};
 
 fn shapes() -> Inspected {
     KernelCrate::fixture("shapes").inspect(Options::default())
@@ -202,12 +202,17 @@ fn short_loops_around_barriers_are_unrolled() {
     assert_eq!(ptx.matches("bar.sync").count(), 3, "{ptx}");
 }
 
-/// An atomic whose result is not used is a reduction, without a way back.
+/// An atomic whose result is not used is a reduction, without a way back: in PTX, and in the machine code, where ptxas left
+/// `ATOMG` beside the atomics of a panic's record.
 #[test]
 fn unused_results_of_atomics_are_not_fetched() {
-    let ptx = shapes().kernel("sm_90", "histogram");
-    assert!(ptx.contains("red.") || ptx.contains("atom."), "{ptx}");
-    shape(&ptx).has(".add.u32").lacks("atom.sys").lacks("cas");
+    let options = Options { emit: vec![Emit::Sass], ..Options::default() };
+    let shapes = KernelCrate::fixture("shapes").inspect(options);
+    let ptx = shapes.kernel("sm_90", "histogram");
+    shape(&ptx).has("red.global.add.u32").lacks("atom.global.add").lacks("cas");
+    let sass = shapes.sass("sm_90");
+    let sass = function(&sass, "histogram");
+    shape(sass).has("REDG.E.ADD.STRONG.GPU").lacks("ATOMG.E.ADD");
 }
 
 /// libdevice is found, linked and inlined.

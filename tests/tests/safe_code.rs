@@ -1,7 +1,7 @@
 //! Safe kernels cost nothing: their machine code has no more registers and branches than that of the same kernels with raw pointers.
 
 use gpukernel_build::{Arch, Emit, Options};
-use gpukernel_tests::KernelCrate;
+use gpukernel_tests::{KernelCrate, function};
 
 const ARCH: Arch = Arch::new(9, 0);
 
@@ -25,14 +25,6 @@ fn compare(kernel: &str) {
     let sass = pairs.sass(&ARCH.to_string());
     let (safe, raw) = (branches(&sass, kernel), branches(&sass, &twin));
     assert!(safe <= raw, "{kernel} has {safe} branches, {twin} {raw}:\n{}", function(&sass, kernel));
-}
-
-/// The machine code of one function.
-fn function<'a>(sass: &'a str, symbol: &str) -> &'a str {
-    let label = format!(".text.{symbol}:");
-    let start = sass.find(&label).unwrap_or_else(|| panic!("no function {symbol} in\n{sass}"));
-    let rest = &sass[start + label.len()..];
-    rest.split("\n.text.").next().unwrap_or(rest)
 }
 
 /// How many instructions of a function go somewhere else, conditionally or not: branches, calls and early ends.

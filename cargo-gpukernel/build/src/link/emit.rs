@@ -5,7 +5,7 @@ use std::thread;
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, Linked, arch, barrier_loops};
+use super::{LinkError, Linked, arch, barrier_loops, reductions};
 use crate::llvm::{Context, Llvm, Module, TargetMachine};
 
 /// PTX for each architecture, in the order given.
@@ -40,5 +40,5 @@ fn emit(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> 
     {
         return Err(LinkError::UnknownArch { arch, llvm: llvm.version() });
     }
-    Ok(ptx)
+    Ok(reductions::drop_unused_results(&ptx))
 }

@@ -39,6 +39,7 @@ mod optimise;
 mod panics;
 mod prelude;
 mod ranges;
+mod reductions;
 mod shared;
 mod undefined;
 
