@@ -1,4 +1,4 @@
-//! The CUDA side with kernels in PTX: order between streams, images, foreign code. Passes where there is no GPU.
+//! The CUDA side with kernels in PTX: order between streams, images, foreign code.
 
 mod common;
 #[path = "common/ptx.rs"]
@@ -21,10 +21,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn on_every_gpu(test: impl Fn(&Device, &ForeignModule) -> Result<()>) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    on_every_device(|device| match device.is_gpu() {
-        true => test(device, &device.load_foreign(ptx::KERNELS.as_bytes())?),
-        false => Ok(()),
-    });
+    common::on_every_gpu(|device| test(device, &device.load_foreign(ptx::KERNELS.as_bytes())?));
 }
 
 /// Copies after some ten milliseconds.
@@ -38,95 +35,6 @@ fn slow_copy(
     let args = [RawArg::slice(from), RawArg::slice_mut(to), RawArg::value(count)];
     // SAFETY: they are the arguments of `slow`, which stays inside both because they are as long.
     unsafe { module.launch_on(stream, "slow", Grid::new(LEN.div_ceil(256), 256), 0, &args) }
-}
-
-#[test]
-fn reads_wait_for_writes_on_other_streams() {
-    on_every_gpu(|device, module| {
-        let (first, second) = (device.stream()?, device.stream()?);
-        let source = device.filled(LEN, 7_u32)?;
-        let mut buffer = device.zeroed::<u32>(LEN)?;
-        slow_copy(module, &first, &source, &mut buffer)?;
-        let mut found = vec![0; LEN];
-        buffer.copy_to_on(&second, &mut found)?;
-        assert!(found.iter().all(|&x| x == 7));
-
-        slow_copy(module, &first, &source, &mut buffer)?;
-        let mut third = device.zeroed::<u32>(LEN)?;
-        third.copy_from_device_on(&second, &buffer)?;
-        assert!(third.to_vec()?.iter().all(|&x| x == 7));
-        Ok(())
-    });
-}
-
-#[test]
-fn writes_wait_for_reads_on_other_streams() {
-    on_every_gpu(|device, module| {
-        let streams = [device.stream()?, device.stream()?, device.stream()?];
-        let mut source = device.filled(LEN, 7_u32)?;
-        let mut copies = [device.zeroed::<u32>(LEN)?, device.zeroed::<u32>(LEN)?];
-        for (copy, stream) in copies.iter_mut().zip(&streams) {
-            slow_copy(module, stream, &source, copy)?;
-        }
-        source.fill_on(&streams[2], 9)?;
-        for copy in &copies {
-            assert!(copy.to_vec()?.iter().all(|&x| x == 7));
-        }
-        assert!(source.to_vec()?.iter().all(|&x| x == 9));
-        Ok(())
-    });
-}
-
-#[test]
-fn memory_is_freed_after_the_work_that_uses_it() {
-    on_every_gpu(|device, module| {
-        let (first, second) = (device.stream()?, device.stream()?);
-        let mut copies = (0..4).map(|_| device.zeroed::<u32>(LEN)).collect::<Result<Vec<_>>>()?;
-        for copy in &mut copies {
-            let source = device.filled_on(&second, LEN, 7_u32)?;
-            slow_copy(module, &first, &source, copy)?;
-            drop(source);
-            // Takes the memory that was just given back, if it was given back too early.
-            device.filled_on(&second, LEN, 1_u32)?.fill_on(&second, 2)?;
-        }
-        for copy in &copies {
-            assert!(copy.to_vec()?.iter().all(|&x| x == 7));
-        }
-        Ok(())
-    });
-}
-
-#[test]
-fn a_module_and_its_stream_may_be_dropped_while_their_kernel_runs() {
-    on_every_gpu(|device, _| {
-        let source = device.filled(LEN, 7_u32)?;
-        let mut copy = device.zeroed::<u32>(LEN)?;
-        {
-            let module = device.load_foreign(ptx::KERNELS.as_bytes())?;
-            slow_copy(&module, &device.stream()?, &source, &mut copy)?;
-        }
-        assert!(copy.to_vec()?.iter().all(|&x| x == 7));
-        Ok(())
-    });
-}
-
-#[test]
-fn events_are_not_done_before_the_work_before_them() {
-    on_every_gpu(|device, module| {
-        let (first, second) = (device.stream()?, device.stream()?);
-        let source = device.filled(LEN, 7_u32)?;
-        let mut copy = device.zeroed::<u32>(LEN)?;
-        let start = first.record()?;
-        slow_copy(module, &first, &source, &mut copy)?;
-        let end = first.record()?;
-        second.wait(&end)?;
-        let after = second.record()?;
-        after.synchronize()?;
-        assert!(end.is_done()?);
-        // Twenty million cycles are more than this at any clock that there is.
-        assert!(end.elapsed_since(&start)? > Duration::from_millis(1));
-        Ok(())
-    });
 }
 
 #[kernel]
@@ -199,28 +107,129 @@ fn an_image_of_other_source_is_refused_on_every_device() {
     });
 }
 
-#[test]
-fn code_that_the_driver_refuses_comes_with_its_log() {
-    on_every_gpu(|device, _| {
-        let error = device.load_foreign(b".version 6.3\n.target sm_75\n.nonsense").unwrap_err();
-        assert!(matches!(&error, Error::Load { log, .. } if log.contains("nonsense")), "{error}");
-        let error =
-            device.load_foreign(b"\x7fELF but not really, and long enough to be looked at").unwrap_err();
-        assert!(matches!(&error, Error::Load { .. }), "{error}");
-        Ok(())
-    });
-}
+/// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
+mod needs_a_gpu {
+    use super::*;
 
-#[test]
-fn gpus_say_what_they_are() {
-    on_every_gpu(|device, _| {
-        assert!(device.arch().is_some_and(|arch| arch >= Arch::new(5, 0)));
-        assert!(device.limits().max_threads_per_block >= 1024 && device.limits().multiprocessors > 0);
-        assert!(!device.name().is_empty());
-        println!("{device}: {:?}, {:?}", device.arch(), device.limits());
-        let error = device.filled(usize::MAX >> 8, 0_u8).unwrap_err();
-        assert!(matches!(error, Error::OutOfMemory { free_bytes: Some(1..), .. }), "{error}");
-        println!("{error}");
-        Ok(())
-    });
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn reads_wait_for_writes_on_other_streams() {
+        on_every_gpu(|device, module| {
+            let (first, second) = (device.stream()?, device.stream()?);
+            let source = device.filled(LEN, 7_u32)?;
+            let mut buffer = device.zeroed::<u32>(LEN)?;
+            slow_copy(module, &first, &source, &mut buffer)?;
+            let mut found = vec![0; LEN];
+            buffer.copy_to_on(&second, &mut found)?;
+            assert!(found.iter().all(|&x| x == 7));
+
+            slow_copy(module, &first, &source, &mut buffer)?;
+            let mut third = device.zeroed::<u32>(LEN)?;
+            third.copy_from_device_on(&second, &buffer)?;
+            assert!(third.to_vec()?.iter().all(|&x| x == 7));
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn writes_wait_for_reads_on_other_streams() {
+        on_every_gpu(|device, module| {
+            let streams = [device.stream()?, device.stream()?, device.stream()?];
+            let mut source = device.filled(LEN, 7_u32)?;
+            let mut copies = [device.zeroed::<u32>(LEN)?, device.zeroed::<u32>(LEN)?];
+            for (copy, stream) in copies.iter_mut().zip(&streams) {
+                slow_copy(module, stream, &source, copy)?;
+            }
+            source.fill_on(&streams[2], 9)?;
+            for copy in &copies {
+                assert!(copy.to_vec()?.iter().all(|&x| x == 7));
+            }
+            assert!(source.to_vec()?.iter().all(|&x| x == 9));
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn memory_is_freed_after_the_work_that_uses_it() {
+        on_every_gpu(|device, module| {
+            let (first, second) = (device.stream()?, device.stream()?);
+            let mut copies = (0..4).map(|_| device.zeroed::<u32>(LEN)).collect::<Result<Vec<_>>>()?;
+            for copy in &mut copies {
+                let source = device.filled_on(&second, LEN, 7_u32)?;
+                slow_copy(module, &first, &source, copy)?;
+                drop(source);
+                // Takes the memory that was just given back, if it was given back too early.
+                device.filled_on(&second, LEN, 1_u32)?.fill_on(&second, 2)?;
+            }
+            for copy in &copies {
+                assert!(copy.to_vec()?.iter().all(|&x| x == 7));
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_module_and_its_stream_may_be_dropped_while_their_kernel_runs() {
+        on_every_gpu(|device, _| {
+            let source = device.filled(LEN, 7_u32)?;
+            let mut copy = device.zeroed::<u32>(LEN)?;
+            {
+                let module = device.load_foreign(ptx::KERNELS.as_bytes())?;
+                slow_copy(&module, &device.stream()?, &source, &mut copy)?;
+            }
+            assert!(copy.to_vec()?.iter().all(|&x| x == 7));
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn events_are_not_done_before_the_work_before_them() {
+        on_every_gpu(|device, module| {
+            let (first, second) = (device.stream()?, device.stream()?);
+            let source = device.filled(LEN, 7_u32)?;
+            let mut copy = device.zeroed::<u32>(LEN)?;
+            let start = first.record()?;
+            slow_copy(module, &first, &source, &mut copy)?;
+            let end = first.record()?;
+            second.wait(&end)?;
+            let after = second.record()?;
+            after.synchronize()?;
+            assert!(end.is_done()?);
+            // Twenty million cycles are more than this at any clock that there is.
+            assert!(end.elapsed_since(&start)? > Duration::from_millis(1));
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn code_that_the_driver_refuses_comes_with_its_log() {
+        on_every_gpu(|device, _| {
+            let error = device.load_foreign(b".version 6.3\n.target sm_75\n.nonsense").unwrap_err();
+            assert!(matches!(&error, Error::Load { log, .. } if log.contains("nonsense")), "{error}");
+            let error =
+                device.load_foreign(b"\x7fELF but not really, and long enough to be looked at").unwrap_err();
+            assert!(matches!(&error, Error::Load { .. }), "{error}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn gpus_say_what_they_are() {
+        on_every_gpu(|device, _| {
+            assert!(device.arch().is_some_and(|arch| arch >= Arch::new(5, 0)));
+            assert!(device.limits().max_threads_per_block >= 1024 && device.limits().multiprocessors > 0);
+            assert!(!device.name().is_empty());
+            println!("{device}: {:?}, {:?}", device.arch(), device.limits());
+            let error = device.filled(usize::MAX >> 8, 0_u8).unwrap_err();
+            assert!(matches!(error, Error::OutOfMemory { free_bytes: Some(1..), .. }), "{error}");
+            println!("{error}");
+            Ok(())
+        });
+    }
 }

@@ -1,8 +1,16 @@
 //! `cargo gpukernel test`: sets up what is missing, then runs every test, by cargo-nextest where there is one.
+//!
+//! Tests that need a GPU are marked `#[ignore = "needs a GPU"]`, in a module [`NEEDS_A_GPU`]: where there is none, the test runner's
+//! summary counts them as skipped, not as passed. Other ignored tests stay ignored.
 
 use std::{ffi::OsString, process::ExitCode};
 
+use gpukernel_build::toolchain::{Driver, Environment};
+
 use crate::{cargo, commands::setup, status, workspace::Workspace};
+
+/// The name of the modules whose tests run only where there is a GPU.
+const NEEDS_A_GPU: &str = "needs_a_gpu";
 
 /// Run the tests, on every device there is; sets up the toolchain first if it is missing
 #[derive(Debug, clap::Args)]
@@ -40,21 +48,68 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.doc {
         return doc_tests(args, &workspace);
     }
-    if !cargo::has_subcommand("nextest") {
-        return tests(args, &["test"], "--profile");
+    let has_gpu = !Driver::find(&Environment::process()).gpus.is_empty();
+    let mut code = ExitCode::SUCCESS;
+    for step in steps(cargo::has_subcommand("nextest"), has_gpu, args) {
+        let step_code = match step {
+            Step::Tests { words, profile_flag, selection } => tests(args, words, profile_flag, selection)?,
+            Step::DocTests => doc_tests(args, &workspace)?,
+        };
+        if code == ExitCode::SUCCESS {
+            code = step_code;
+        }
+        if code != ExitCode::SUCCESS && !args.no_fail_fast {
+            break;
+        }
     }
-    // cargo-nextest has no documentation tests (nextest-rs/nextest#16), so cargo runs those.
-    let code = tests(args, &["nextest", "run", "--no-tests=pass"], "--cargo-profile")?;
-    let of_one_target = args.lib || !args.test.is_empty();
-    let stop = of_one_target || (code != ExitCode::SUCCESS && !args.no_fail_fast);
-    if stop {
-        return Ok(code);
+    if !has_gpu {
+        status::note("Skipped", format!("tests in modules `{NEEDS_A_GPU}`: no GPU"));
     }
-    let doc_code = doc_tests(args, &workspace)?;
-    Ok(if code == ExitCode::SUCCESS { doc_code } else { code })
+    Ok(code)
 }
 
-fn tests(args: &Args, words: &[&str], profile_flag: &str) -> anyhow::Result<ExitCode> {
+/// One run of a test runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Tests {
+        words: &'static [&'static str],
+        profile_flag: &'static str,
+        /// What stands behind the user's filter and test arguments.
+        selection: Selection,
+    },
+    DocTests,
+}
+
+/// Which tests run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Selection {
+    /// Those that are not ignored.
+    Usual,
+    /// Those that need a GPU, for cargo-nextest.
+    GpuByNextest,
+    /// The same for cargo.
+    GpuByCargo,
+}
+
+/// What is run, in this order.
+fn steps(has_nextest: bool, has_gpu: bool, args: &Args) -> Vec<Step> {
+    let (words, profile_flag, gpu): (&[&str], _, _) = match has_nextest {
+        true => (&["nextest", "run", "--no-tests=pass"], "--cargo-profile", Selection::GpuByNextest),
+        false => (&["test"], "--profile", Selection::GpuByCargo),
+    };
+    let mut steps = vec![Step::Tests { words, profile_flag, selection: Selection::Usual }];
+    // cargo takes one filter, which is the user's then.
+    if has_gpu && (has_nextest || args.filter.is_none()) {
+        steps.push(Step::Tests { words, profile_flag, selection: gpu });
+    }
+    // cargo-nextest has no documentation tests (nextest-rs/nextest#16), so cargo runs those.
+    if has_nextest && !args.lib && args.test.is_empty() {
+        steps.push(Step::DocTests);
+    }
+    steps
+}
+
+fn tests(args: &Args, words: &[&str], profile_flag: &str, selection: Selection) -> anyhow::Result<ExitCode> {
     let mut command = args.cargo.command(words.iter().copied(), profile_flag);
     command.args(args.package.iter().flat_map(|name| ["--package", name]));
     command.args(args.test.iter().flat_map(|name| ["--test", name]));
@@ -63,7 +118,15 @@ fn tests(args: &Args, words: &[&str], profile_flag: &str) -> anyhow::Result<Exit
     {
         command.args(set.then_some(flag));
     }
-    command.args(&args.filter).arg("--").args(&args.test_args);
+    match selection {
+        Selection::Usual => command.args(&args.filter).arg("--").args(&args.test_args),
+        Selection::GpuByNextest => command
+            .args(["--run-ignored", "only", "--filterset", &format!("test({NEEDS_A_GPU})")])
+            .args(&args.filter)
+            .arg("--")
+            .args(&args.test_args),
+        Selection::GpuByCargo => command.args([NEEDS_A_GPU, "--", "--ignored"]).args(&args.test_args),
+    };
     cargo::run(command)
 }
 
@@ -78,4 +141,37 @@ fn doc_tests(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     command.args(args.no_fail_fast.then_some("--no-fail-fast"));
     command.args(&args.filter).arg("--").args(&args.test_args);
     cargo::run(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn selections(has_nextest: bool, has_gpu: bool, words: &[&str]) -> Vec<Option<Selection>> {
+        let words = ["test"].iter().chain(words);
+        let selection = |step| match step {
+            Step::Tests { selection, .. } => Some(selection),
+            Step::DocTests => None,
+        };
+        steps(has_nextest, has_gpu, &Cli::parse_from(words).args).into_iter().map(selection).collect()
+    }
+
+    #[test]
+    fn tests_that_need_a_gpu_run_where_there_is_one() {
+        let (usual, by_nextest, by_cargo) =
+            (Some(Selection::Usual), Some(Selection::GpuByNextest), Some(Selection::GpuByCargo));
+        assert_eq!(selections(true, false, &[]), [usual, None]);
+        assert_eq!(selections(true, true, &[]), [usual, by_nextest, None]);
+        assert_eq!(selections(true, true, &["--lib"]), [usual, by_nextest]);
+        assert_eq!(selections(false, false, &[]), [usual]);
+        assert_eq!(selections(false, true, &[]), [usual, by_cargo]);
+    }
 }

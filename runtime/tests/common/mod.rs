@@ -20,6 +20,19 @@ pub(crate) fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// Runs a test on every GPU there is. Such tests are in a module `needs_a_gpu` and have
+/// the attribute `#[ignore = "needs a GPU"]`, so that they count as skipped where
+/// there is none: `cargo gpukernel test` and bundles run them where there is one.
+#[allow(dead_code, reason = "not every test file does")]
+pub(crate) fn on_every_gpu(test: impl Fn(&Device) -> Result<()>) {
+    let devices =
+        gpukernel::devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"));
+    assert!(devices.iter().any(Device::is_gpu), "this test needs a GPU, and there is none");
+    for device in devices.iter().filter(|device| device.is_gpu()) {
+        test(device).unwrap_or_else(|error| panic!("on {device}: {error}"));
+    }
+}
+
 /// Runs a test without kernels on every device there is.
 #[allow(dead_code, reason = "not every test file does")]
 pub(crate) fn on_every_device(test: impl Fn(&Device) -> Result<()>) {

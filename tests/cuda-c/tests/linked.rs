@@ -25,10 +25,18 @@ fn on_every_device(image: &Image, on_cpu: bool, test: impl Fn(&Module) -> Result
     }
 }
 
+/// The GPUs of this machine, of which there is at least one.
+fn gpus() -> Vec<Device> {
+    let mut devices = devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"));
+    devices.retain(Device::is_gpu);
+    assert!(!devices.is_empty(), "this test needs a GPU, and there is none");
+    devices
+}
+
 /// Runs a test with the PTX of an image on every GPU, where the driver links it.
 fn linked_by_the_driver(image: &Image, test: impl Fn(&Module) -> Result<()>) {
     let image = ptx_alone(image);
-    for device in devices().expect("the devices can be listed").iter().filter(|device| device.is_gpu()) {
+    for device in gpus() {
         device
             .load(&image)
             .and_then(|module| test(&module))
@@ -140,19 +148,26 @@ macro_rules! kinds {
                 on_every_device(&$image, false, check_blocks);
             }
 
+            mod needs_a_gpu {
+                use super::*;
+
             #[test]
+            #[ignore = "needs a GPU"]
             fn values_and_structs_pass_where_the_driver_links() {
                 linked_by_the_driver(&$image, check_all);
             }
 
             #[test]
+            #[ignore = "needs a GPU"]
             fn built_ins_and_barriers_work_where_the_driver_links() {
                 linked_by_the_driver(&$image, check_threads);
             }
 
             #[test]
+            #[ignore = "needs a GPU"]
             fn memory_of_the_block_and_warps_work_where_the_driver_links() {
                 linked_by_the_driver(&$image, check_blocks);
+            }
             }
         }
     )*};
@@ -176,26 +191,6 @@ kinds! {
 }
 
 #[test]
-fn what_the_driver_cannot_link_it_tells() {
-    let contents = Contents::parse(NVCC.bytes()).unwrap();
-    let mut writer = ImageWriter::new(contents.manifest().clone());
-    for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
-        writer.add_ptx(code.arch(), code.text());
-    }
-    // All but one of the files.
-    for part in contents.parts().iter().filter(|part| part.name != "helper.cu") {
-        writer.add_part(part.kind, &part.name, part.bytes[..part.bytes.len() - 1].to_vec());
-    }
-    // SAFETY: it is a part of the image that was built with these kernels.
-    let image = unsafe { Image::from_bytes(writer.finish()) };
-    for device in devices().unwrap().iter().filter(|device| device.is_gpu()) {
-        let error = device.load(&image).unwrap_err();
-        let Error::Load { log, .. } = &error else { panic!("{error}") };
-        assert!(log.contains("helper"), "{error}");
-    }
-}
-
-#[test]
 fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
     let device = Device::cpu();
     let mut out = device.zeroed::<i32>(1).unwrap();
@@ -210,15 +205,42 @@ fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
     }
 }
 
-#[test]
-fn a_fatbin_is_loaded_like_that_of_any_compiler() {
-    for device in devices().unwrap().iter().filter(|device| device.is_gpu()) {
-        let module = device.load_foreign(FOR_OTHERS).unwrap();
-        let mut out = device.zeroed::<u32>(64).unwrap();
-        let args = [RawArg::slice_mut(&mut out), RawArg::value(64_u64)];
-        // SAFETY: `places` takes the address and the length of a slice.
-        unsafe { module.launch("places", Grid::new(2, 32), 0, &args) }.unwrap();
-        let place = |i: u32| i % 32 + 1000 * (i / 32) + 1_000_000 * 32 * 2;
-        assert!(out.to_vec().unwrap().into_iter().eq((0..64).map(place)));
+/// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
+mod needs_a_gpu {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn what_the_driver_cannot_link_it_tells() {
+        let contents = Contents::parse(NVCC.bytes()).unwrap();
+        let mut writer = ImageWriter::new(contents.manifest().clone());
+        for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
+            writer.add_ptx(code.arch(), code.text());
+        }
+        // All but one of the files.
+        for part in contents.parts().iter().filter(|part| part.name != "helper.cu") {
+            writer.add_part(part.kind, &part.name, part.bytes[..part.bytes.len() - 1].to_vec());
+        }
+        // SAFETY: it is a part of the image that was built with these kernels.
+        let image = unsafe { Image::from_bytes(writer.finish()) };
+        for device in gpus() {
+            let error = device.load(&image).unwrap_err();
+            let Error::Load { log, .. } = &error else { panic!("{error}") };
+            assert!(log.contains("helper"), "{error}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_fatbin_is_loaded_like_that_of_any_compiler() {
+        for device in gpus() {
+            let module = device.load_foreign(FOR_OTHERS).unwrap();
+            let mut out = device.zeroed::<u32>(64).unwrap();
+            let args = [RawArg::slice_mut(&mut out), RawArg::value(64_u64)];
+            // SAFETY: `places` takes the address and the length of a slice.
+            unsafe { module.launch("places", Grid::new(2, 32), 0, &args) }.unwrap();
+            let place = |i: u32| i % 32 + 1000 * (i / 32) + 1_000_000 * 32 * 2;
+            assert!(out.to_vec().unwrap().into_iter().eq((0..64).map(place)));
+        }
     }
 }

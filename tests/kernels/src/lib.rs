@@ -24,12 +24,16 @@ pub fn on_every_device(test: impl Fn(&Device, &Module) -> Result<()>) {
     }
 }
 
-/// Runs a test on every GPU there is, none included.
+/// Runs a test on every GPU there is. Such tests are in a module `needs_a_gpu` and have
+/// the attribute `#[ignore = "needs a GPU"]`, so that they count as skipped
+/// where there is none: `cargo gpukernel test` and bundles run them where there is one.
 ///
 /// # Panics
-/// As [`on_every_device`].
+/// As [`on_every_device`], or if there is no GPU.
 pub fn on_every_gpu(test: impl Fn(&Device) -> Result<()>) {
-    for device in devices().iter().filter(|device| device.is_gpu()) {
+    let devices = devices();
+    assert!(devices.iter().any(Device::is_gpu), "this test needs a GPU, and there is none");
+    for device in devices.iter().filter(|device| device.is_gpu()) {
         on(device, &test);
     }
 }

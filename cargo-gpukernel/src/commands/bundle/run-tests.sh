@@ -9,7 +9,8 @@
 # --timeout    how long one binary may run (default 900)
 #
 # The output goes to run-tests.log in $OUT, or in the folder `results` beside this script.
-# The last line is "N passed, N failed"; the exit status is 0 if something passed and nothing failed.
+# The last line is "N passed, N failed, N skipped"; the exit status is 0 if something passed and nothing failed. Where there is no
+# GPU, tests that need one (`#[ignore]` in modules `needs_a_gpu`) are skipped.
 set -u
 
 commit='@COMMIT@'
@@ -48,7 +49,7 @@ one=$results/run-tests.one
 : >"$rows"
 : >"$modules"
 : >"$tables"
-trap 'rm -f "$rows" "$modules" "$tables" "$one"' EXIT
+trap 'rm -f "$rows" "$modules" "$tables" "$one" "$one.now"' EXIT
 
 # Tests find every device themselves.
 unset GPUKERNEL_DEVICE
@@ -86,17 +87,19 @@ modules_passed() {
 
 passed=0
 failed=0
-# Runs $binary, its output in $one, and says how it ended if not well.
+skipped=0
+# Runs $binary with the arguments, adds its output to $one, and says how it ended if not well.
 run() {
     name=$(basename "$binary")
     echo "--- $name" | say
     if command -v timeout >/dev/null; then
-        (cd "$results" && timeout -k 10 "$seconds" "$binary") >"$one" 2>&1
+        (cd "$results" && timeout -k 10 "$seconds" "$binary" "$@") >"$one.now" 2>&1
     else
-        (cd "$results" && "$binary") >"$one" 2>&1
+        (cd "$results" && "$binary" "$@") >"$one.now" 2>&1
     fi
     status=$?
-    say <"$one"
+    say <"$one.now"
+    cat "$one.now" >>"$one"
     case $status in
     0) ;;
     124 | 137) echo "$name: no end after $seconds s, or killed (exit status $status)" | say ;;
@@ -107,18 +110,27 @@ run() {
 for binary in "$bundle"/tests/*; do
     [ -x "$binary" ] || continue
     started=$(date +%s)
+    : >"$one"
     run
+    died=$status
+    binary_skipped=$(count ignored)
+    ran=$(($(count passed) + $(count failed)))
+    if nvidia-smi >/dev/null 2>&1; then
+        run --ignored needs_a_gpu
+        [ "$status" -eq 0 ] || died=$status
+        binary_skipped=$((binary_skipped - $(count passed) - $(count failed) + ran))
+    fi
     taken=$(($(date +%s) - started))
     binary_passed=$(count passed)
     binary_failed=$(count failed)
-    binary_ignored=$(count ignored)
     # It died before it could count.
-    if [ "$status" -ne 0 ] && [ "$binary_failed" -eq 0 ]; then
+    if [ "$died" -ne 0 ] && [ "$binary_failed" -eq 0 ]; then
         binary_failed=1
     fi
     passed=$((passed + binary_passed))
     failed=$((failed + binary_failed))
-    echo "| $name | $binary_passed | $binary_failed | $binary_ignored | $taken |" >>"$rows"
+    skipped=$((skipped + binary_skipped))
+    echo "| $name | $binary_passed | $binary_failed | $binary_skipped | $taken |" >>"$rows"
     what=$(modules_passed)
     [ -z "$what" ] || printf '\n`%s` passed: %s.\n' "$name" "$what" >>"$modules"
 done
@@ -127,6 +139,7 @@ done
 if [ "$benches" = yes ]; then
     for binary in "$bundle"/benches/*; do
         [ -x "$binary" ] || continue
+        : >"$one"
         run
         [ "$status" -eq 0 ] || failed=$((failed + 1))
         printf '\nBenchmark `%s`:\n\n' "$name" >>"$tables"
@@ -143,13 +156,13 @@ if [ "$markdown" = yes ]; then
     echo "| driver | $driver |"
     echo "| date | $date |"
     echo "| commit | $commit |"
-    echo "| result | $passed passed, $failed failed |"
+    echo "| result | $passed passed, $failed failed, $skipped skipped |"
     echo
-    echo '| test binary | passed | failed | ignored | seconds |'
+    echo '| test binary | passed | failed | skipped | seconds |'
     echo '|---|--:|--:|--:|--:|'
     cat "$rows" "$modules" "$tables"
-    echo "$passed passed, $failed failed" >>"$log"
+    echo "$passed passed, $failed failed, $skipped skipped" >>"$log"
 else
-    echo "$passed passed, $failed failed" | say
+    echo "$passed passed, $failed failed, $skipped skipped" | say
 fi
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -41,10 +41,21 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// On a machine without a GPU, whatever this one has.
     fn run_in(bundle: &Path, arguments: &[&str]) -> Output {
+        run_with(bundle, "exit 9", arguments)
+    }
+
+    /// On a machine on which `nvidia-smi` does this.
+    fn run_with(bundle: &Path, nvidia_smi: &str, arguments: &[&str]) -> Output {
+        let programs = bundle.join("programs");
+        add_binary(&programs, "nvidia-smi", nvidia_smi);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([programs].into_iter().chain(std::env::split_paths(&path)));
         Command::new("sh")
             .arg(bundle.join(NAME))
             .args(arguments)
+            .env("PATH", path.unwrap())
             .env_remove("OUT")
             .env("GPUKERNEL_DEVICE", "cpu")
             .output()
@@ -62,7 +73,7 @@ mod tests {
     fn counts_over_all_binaries() {
         let (output, folder) = run(&[("one", GOOD), ("two", GOOD)], &[]);
         assert!(output.status.success(), "{output:?}");
-        assert_eq!(last_line(&output), "6 passed, 0 failed");
+        assert_eq!(last_line(&output), "6 passed, 0 failed, 2 skipped");
         let log = fs::read_to_string(folder.path().join("results/run-tests.log")).unwrap();
         assert!(log.contains("commit: 0123abc") && log.contains("3 passed; 0 failed"), "{log}");
     }
@@ -71,29 +82,44 @@ mod tests {
     fn a_failed_test_fails_the_run() {
         let (output, _folder) = run(&[("one", BAD), ("two", GOOD)], &[]);
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(last_line(&output), "5 passed, 1 failed");
+        assert_eq!(last_line(&output), "5 passed, 1 failed, 1 skipped");
     }
 
     #[test]
     fn a_binary_that_dies_is_a_failure() {
         let (output, _folder) = run(&[("one", "kill -9 $$"), ("two", GOOD)], &[]);
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(last_line(&output), "3 passed, 1 failed");
+        assert_eq!(last_line(&output), "3 passed, 1 failed, 1 skipped");
     }
 
     #[test]
     fn a_binary_that_hangs_is_a_failure() {
         let (output, _folder) = run(&[("one", "exec sleep 60")], &["--timeout", "1"]);
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(last_line(&output), "0 passed, 1 failed");
+        assert_eq!(last_line(&output), "0 passed, 1 failed, 0 skipped");
         assert!(String::from_utf8_lossy(&output.stdout).contains("no end after 1 s"), "{output:?}");
+    }
+
+    #[test]
+    fn tests_that_need_a_gpu_run_where_there_is_one() {
+        const NEEDS: &str = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured'";
+        const USUAL: &str = "echo 'test result: ok. 3 passed; 0 failed; 2 ignored; 0 measured'";
+        let text = format!("if [ \"$*\" = '--ignored needs_a_gpu' ]; then {NEEDS}; else {USUAL}; fi");
+        let (output, folder) = run(&[("one", &text)], &[]);
+        assert_eq!(last_line(&output), "3 passed, 0 failed, 2 skipped");
+        let output = run_with(folder.path(), "echo 'A GPU, 80 GiB, 9.0'", &[]);
+        assert_eq!(last_line(&output), "5 passed, 0 failed, 0 skipped");
+        // One that fails there fails the run.
+        add_binary(&folder.path().join("tests"), "two", &format!("[ $# -eq 0 ] || {{ {BAD}; }}; {GOOD}"));
+        let output = run_with(folder.path(), "echo 'A GPU, 80 GiB, 9.0'", &[]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
     }
 
     #[test]
     fn nothing_to_run_is_a_failure() {
         let (output, _folder) = run(&[], &[]);
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(last_line(&output), "0 passed, 0 failed");
+        assert_eq!(last_line(&output), "0 passed, 0 failed, 0 skipped");
     }
 
     #[test]
@@ -135,7 +161,7 @@ mod tests {
         assert_eq!(output.status.code(), Some(1));
         for expected in [
             "| commit | 0123abc |",
-            "| result | 5 passed, 1 failed |",
+            "| result | 5 passed, 1 failed, 1 skipped |",
             "| one | 3 | 0 | 1 |",
             "| two | 2 | 1 | 0 |",
         ] {

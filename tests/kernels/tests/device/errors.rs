@@ -77,21 +77,6 @@ fn an_image_without_the_kernel() {
 }
 
 #[test]
-fn an_image_without_code_for_the_gpu() {
-    let mut writer = ImageWriter::new(Manifest::new("future"));
-    writer.add_cubin(Arch::new(99, 0), vec![0; 8]);
-    writer.add_ptx(Arch::new(99, 0), ".version 99.0");
-    // SAFETY: none of its kernels is launched.
-    let image = unsafe { Image::from_bytes(writer.finish()) };
-    on_every_gpu(|device| {
-        let error = device.load(&image).unwrap_err();
-        assert!(matches!(error, Error::NoImageForDevice { .. }), "{error}");
-        assert!(error.to_string().contains("machine code for sm_990, PTX for sm_990"), "{error}");
-        Ok(())
-    });
-}
-
-#[test]
 fn an_image_that_is_none() {
     on_every_device(|device, _| {
         // SAFETY: there is no code in it.
@@ -99,28 +84,6 @@ fn an_image_that_is_none() {
         let error = device.load(&image).unwrap_err();
         assert!(matches!(error, Error::Image(_)), "{error}");
         Ok(())
-    });
-}
-
-#[test]
-fn memory_of_another_device() {
-    let cpu = Device::cpu();
-    on_every_gpu(|gpu| {
-        let module = gpu.load(&gpukernel_device_tests::KERNELS)?;
-        let x = cpu.filled(4, 1.0_f32)?;
-        let mut y = gpu.zeroed::<f32>(4)?;
-        let foreign: &DeviceSlice<f32> = &x;
-        let error = module.launch(saxpy, for_each(4), (1.0, foreign, &mut y)).unwrap_err();
-        assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
-        let error = y.copy_from_device(&x).unwrap_err();
-        assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
-        assert_eq!(y.to_vec()?, [0.0; 4]);
-
-        let mut values = gpu.zeroed::<u64>(1)?;
-        let stream = cpu.stream()?;
-        let error = module.launch_on(&stream, add_index, for_each(1), (&mut values,)).unwrap_err();
-        assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
-        still_works(gpu, &module)
     });
 }
 
@@ -148,4 +111,48 @@ fn a_panic_is_an_error_with_its_place() {
 fn a_gpu_that_is_not_there() {
     let error = Device::gpu(1000).unwrap_err();
     assert!(matches!(error, Error::NoDriver { .. } | Error::NoSuchGpu { asked: 1000, .. }), "{error}");
+}
+
+/// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
+mod needs_a_gpu {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn an_image_without_code_for_the_gpu() {
+        let mut writer = ImageWriter::new(Manifest::new("future"));
+        writer.add_cubin(Arch::new(99, 0), vec![0; 8]);
+        writer.add_ptx(Arch::new(99, 0), ".version 99.0");
+        // SAFETY: none of its kernels is launched.
+        let image = unsafe { Image::from_bytes(writer.finish()) };
+        on_every_gpu(|device| {
+            let error = device.load(&image).unwrap_err();
+            assert!(matches!(error, Error::NoImageForDevice { .. }), "{error}");
+            assert!(error.to_string().contains("machine code for sm_990, PTX for sm_990"), "{error}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn memory_of_another_device() {
+        let cpu = Device::cpu();
+        on_every_gpu(|gpu| {
+            let module = gpu.load(&gpukernel_device_tests::KERNELS)?;
+            let x = cpu.filled(4, 1.0_f32)?;
+            let mut y = gpu.zeroed::<f32>(4)?;
+            let foreign: &DeviceSlice<f32> = &x;
+            let error = module.launch(saxpy, for_each(4), (1.0, foreign, &mut y)).unwrap_err();
+            assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
+            let error = y.copy_from_device(&x).unwrap_err();
+            assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
+            assert_eq!(y.to_vec()?, [0.0; 4]);
+
+            let mut values = gpu.zeroed::<u64>(1)?;
+            let stream = cpu.stream()?;
+            let error = module.launch_on(&stream, add_index, for_each(1), (&mut values,)).unwrap_err();
+            assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
+            still_works(gpu, &module)
+        });
+    }
 }

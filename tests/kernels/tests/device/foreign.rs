@@ -35,67 +35,75 @@ const SCALE: &str = "
 ";
 
 #[test]
-fn foreign_ptx_runs_on_a_gpu() {
-    on_every_gpu(|device| {
-        let module = device.load_foreign(SCALE.as_bytes())?;
-        let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
-        let mut buffer = device.upload(&numbers)?;
-        let stream = device.stream()?;
-        // SAFETY: the arguments are those of `scale`, which stays inside the buffer because of the count.
-        unsafe {
-            let args = [RawArg::slice_mut(&mut buffer), RawArg::value(900_u32), RawArg::value(3.0_f32)];
-            module.launch_on(&stream, "scale", Grid::new(4, 256), 0, &args)?;
-        }
-        let expected = numbers.iter().enumerate().map(|(i, x)| if i < 900 { 3.0 * x } else { *x });
-        assert!(buffer.to_vec()?.into_iter().eq(expected));
-        Ok(())
-    });
-}
-
-/// What other programs do with a cubin of ours: the kernel is found by its bare name, and takes a slice as pointer and length.
-#[test]
-fn a_cubin_runs_by_itself() {
-    let image = Image::parse(KERNELS.bytes()).unwrap();
-    on_every_gpu(|device| {
-        let Some(cubin) = device.arch().and_then(|arch| image.cubin_for(arch)) else { return Ok(()) };
-        let module = device.load_foreign(cubin.bytes())?;
-        let x = device.upload(&[1.0_f32, 2.0, 3.0])?;
-        let mut y = device.upload(&[10.0_f32, 20.0, 30.0])?;
-        // SAFETY: `saxpy(a: f32, x: &[f32], y: PerThread<f32>)`, with the lengths of both.
-        unsafe {
-            let x_args = [RawArg::slice(&x), RawArg::value(3_usize)];
-            let y_args = [RawArg::slice_mut(&mut y), RawArg::value(3_usize)];
-            let args: Vec<_> = [RawArg::value(2.0_f32)].into_iter().chain(x_args).chain(y_args).collect();
-            module.launch("saxpy", Grid::new(1, 32), 0, &args)?;
-        }
-        assert_eq!(y.to_vec()?, [12.0, 24.0, 36.0]);
-        Ok(())
-    });
-}
-
-#[test]
-fn errors_in_foreign_code_come_with_the_drivers_log() {
-    on_every_gpu(|device| {
-        let broken = SCALE.replace("mul.f32", "mul.f33");
-        let error = device.load_foreign(broken.as_bytes()).unwrap_err();
-        assert!(matches!(&error, Error::Load { log, .. } if log.contains("f33")), "{error}");
-
-        let error = device.load_foreign(b"#!/bin/sh").unwrap_err();
-        assert!(matches!(error, Error::ForeignCode { .. }), "{error}");
-
-        let module = device.load_foreign(SCALE.as_bytes())?;
-        // SAFETY: there is no such kernel.
-        let error = unsafe { module.launch("scales", Grid::new(1, 1), 0, &[]) }.unwrap_err();
-        assert!(matches!(&error, Error::NoSuchKernel { kernel, .. } if kernel == "scales"), "{error}");
-        Ok(())
-    });
-}
-
-#[test]
 fn foreign_code_needs_a_gpu() {
     on_the_cpu(|device, _| {
         let error = device.load_foreign(SCALE.as_bytes()).unwrap_err();
         assert!(matches!(error, Error::NeedsGpu { .. }), "{error}");
         Ok(())
     });
+}
+
+/// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
+mod needs_a_gpu {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn foreign_ptx_runs_on_a_gpu() {
+        on_every_gpu(|device| {
+            let module = device.load_foreign(SCALE.as_bytes())?;
+            let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+            let mut buffer = device.upload(&numbers)?;
+            let stream = device.stream()?;
+            // SAFETY: the arguments are those of `scale`, which stays inside the buffer because of the count.
+            unsafe {
+                let args = [RawArg::slice_mut(&mut buffer), RawArg::value(900_u32), RawArg::value(3.0_f32)];
+                module.launch_on(&stream, "scale", Grid::new(4, 256), 0, &args)?;
+            }
+            let expected = numbers.iter().enumerate().map(|(i, x)| if i < 900 { 3.0 * x } else { *x });
+            assert!(buffer.to_vec()?.into_iter().eq(expected));
+            Ok(())
+        });
+    }
+
+    /// What other programs do with a cubin of ours: the kernel is found by its bare name, and takes a slice as pointer and length.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_cubin_runs_by_itself() {
+        let image = Image::parse(KERNELS.bytes()).unwrap();
+        on_every_gpu(|device| {
+            let Some(cubin) = device.arch().and_then(|arch| image.cubin_for(arch)) else { return Ok(()) };
+            let module = device.load_foreign(cubin.bytes())?;
+            let x = device.upload(&[1.0_f32, 2.0, 3.0])?;
+            let mut y = device.upload(&[10.0_f32, 20.0, 30.0])?;
+            // SAFETY: `saxpy(a: f32, x: &[f32], y: PerThread<f32>)`, with the lengths of both.
+            unsafe {
+                let x_args = [RawArg::slice(&x), RawArg::value(3_usize)];
+                let y_args = [RawArg::slice_mut(&mut y), RawArg::value(3_usize)];
+                let args: Vec<_> = [RawArg::value(2.0_f32)].into_iter().chain(x_args).chain(y_args).collect();
+                module.launch("saxpy", Grid::new(1, 32), 0, &args)?;
+            }
+            assert_eq!(y.to_vec()?, [12.0, 24.0, 36.0]);
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn errors_in_foreign_code_come_with_the_drivers_log() {
+        on_every_gpu(|device| {
+            let broken = SCALE.replace("mul.f32", "mul.f33");
+            let error = device.load_foreign(broken.as_bytes()).unwrap_err();
+            assert!(matches!(&error, Error::Load { log, .. } if log.contains("f33")), "{error}");
+
+            let error = device.load_foreign(b"#!/bin/sh").unwrap_err();
+            assert!(matches!(error, Error::ForeignCode { .. }), "{error}");
+
+            let module = device.load_foreign(SCALE.as_bytes())?;
+            // SAFETY: there is no such kernel.
+            let error = unsafe { module.launch("scales", Grid::new(1, 1), 0, &[]) }.unwrap_err();
+            assert!(matches!(&error, Error::NoSuchKernel { kernel, .. } if kernel == "scales"), "{error}");
+            Ok(())
+        });
+    }
 }
