@@ -1,0 +1,68 @@
+//! Programs that rustc must refuse: the files `tests/compile-fail/*.rs` of a package, each beside what rustc says to it.
+//!
+//! [`check`] compares rustc's exact words where rustc is the release that they were stored with, and the lines of its errors with
+//! any other. Either way every program is compiled now, so the test passes nowhere without having run.
+
+mod diagnostics;
+mod project;
+mod stored;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The lines of a file, counted from 1.
+pub type Lines = BTreeSet<usize>;
+
+/// The release of Rust whose words the files hold: the oldest that the workspace supports.
+const PINNED: &str = env!("CARGO_PKG_RUST_VERSION");
+
+/// Set to 1 where another release of rustc is a failure, as in CI.
+const REQUIRE_PINNED: &str = "GPUKERNEL_REQUIRE_PINNED_RUSTC";
+
+/// Checks every program of the package in this folder.
+///
+/// # Panics
+/// If rustc accepts one, or says something else than is stored; if `GPUKERNEL_REQUIRE_PINNED_RUSTC` is set and rustc is another
+/// release than the stored words are from.
+pub fn check(package: &Path) {
+    let version = rustc_version();
+    if version.starts_with(&format!("rustc {PINNED}.")) {
+        trybuild::TestCases::new().compile_fail("tests/compile-fail/*.rs");
+        return;
+    }
+    assert!(
+        env::var_os(REQUIRE_PINNED).is_none_or(|value| value != "1"),
+        "rustc {PINNED} is required here, whose words are stored, and this is {version}"
+    );
+    println!(
+        "comparing the lines of errors, not the words: those are from rustc {PINNED}, this is {version}"
+    );
+    let mut missing = Vec::new();
+    for (file, found) in error_lines(package) {
+        let expected = stored::error_lines(&file.with_extension("stderr"));
+        assert!(!expected.is_empty(), "no error is stored for {}", file.display());
+        missing.extend(expected.difference(&found).map(|line| format!("{}:{line}", file.display())));
+    }
+    assert!(missing.is_empty(), "rustc has nothing against\n{}", missing.join("\n"));
+}
+
+/// The lines at which the present rustc reports errors, for each program of the package in this folder.
+///
+/// # Panics
+/// If cargo cannot be run, or the package has no programs.
+pub fn error_lines(package: &Path) -> BTreeMap<PathBuf, Lines> {
+    let files = project::programs(package);
+    assert!(!files.is_empty(), "{} has no programs that must be refused", package.display());
+    let manifest = project::write(package, &files);
+    diagnostics::error_lines(&manifest, files)
+}
+
+fn rustc_version() -> String {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(&rustc).arg("--version").output().expect("rustc, which built this, runs");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
