@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
         });
         Ok(start.elapsed())
     });
-    let comparison = compare(ours, theirs, 21)?;
+    let comparison = compare(ours, theirs)?;
     print_row("CPU device", "rayon", None);
     print_row("Mandelbrot 1024² × 256, f32", "", Some(&comparison));
     assert!(our_pixels.to_vec()? == their_pixels, "both must compute the same");

@@ -1,6 +1,6 @@
 //! Measuring two ways of doing the same side by side.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One way of doing something: returns how long it took.
 pub type Way<'a> = Box<dyn FnMut() -> Result<Duration, gpukernel::Error> + 'a>;
@@ -14,36 +14,70 @@ pub struct Comparison {
     pub theirs: Duration,
     /// Median of the ratios ours / theirs of neighbouring runs: what disturbs one disturbs the other.
     pub ratio: f64,
-    /// Half of the ratios lie within this distance of the median.
-    pub spread: f64,
+    /// Half the width of the 95 % confidence interval of that median.
+    pub error: f64,
+    /// How many runs of each there were.
+    pub rounds: usize,
 }
 
-/// Runs both in turn, `rounds` times after two rounds to warm up.
+/// Fewer rounds have no confidence interval worth the name.
+const MIN_ROUNDS: usize = 21;
+const MAX_ROUNDS: usize = 1001;
+/// Measuring ends when the error of the ratio is below this.
+const ENOUGH: f64 = 0.002;
+/// Or after so much time.
+const MAX_TIME: Duration = Duration::from_secs(4);
+
+/// Runs both in pairs, after two pairs to warm up, until the ratio is known to 0.2 %, for 4 seconds or 1001 pairs at most. In every other
+/// pair the second runs first, so that what a run leaves behind (caches, clocks, temperature) meets both alike.
 ///
 /// # Errors
 /// What a run returns.
-pub fn compare(
-    mut ours: Way<'_>,
-    mut theirs: Way<'_>,
-    rounds: usize,
-) -> Result<Comparison, gpukernel::Error> {
+pub fn compare(mut ours: Way<'_>, mut theirs: Way<'_>) -> Result<Comparison, gpukernel::Error> {
     for _ in 0..2 {
         ours()?;
         theirs()?;
     }
-    let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
-    for _ in 0..rounds.max(1) {
-        our_times.push(ours()?.as_secs_f64());
-        their_times.push(theirs()?.as_secs_f64());
+    let start = Instant::now();
+    let (mut our_times, mut their_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let (our_time, their_time) = if ratios.len() % 2 == 0 {
+            let our_time = ours()?;
+            (our_time, theirs()?)
+        } else {
+            let their_time = theirs()?;
+            (ours()?, their_time)
+        };
+        let (our_time, their_time) = (our_time.as_secs_f64(), their_time.as_secs_f64());
+        our_times.push(our_time);
+        their_times.push(their_time);
+        ratios.push(our_time / their_time);
+        let rounds = ratios.len();
+        if rounds < MIN_ROUNDS {
+            continue;
+        }
+        let error = error_of_median(&ratios);
+        if error < ENOUGH || rounds >= MAX_ROUNDS || start.elapsed() > MAX_TIME {
+            return Ok(Comparison {
+                ours: Duration::from_secs_f64(median(&our_times)),
+                theirs: Duration::from_secs_f64(median(&their_times)),
+                ratio: median(&ratios),
+                error,
+                rounds,
+            });
+        }
     }
-    let ratios: Vec<_> = our_times.iter().zip(&their_times).map(|(ours, theirs)| ours / theirs).collect();
-    let ratio = median(&ratios);
-    Ok(Comparison {
-        ours: Duration::from_secs_f64(median(&our_times)),
-        theirs: Duration::from_secs_f64(median(&their_times)),
-        ratio,
-        spread: median(&ratios.iter().map(|other| (other - ratio).abs()).collect::<Vec<_>>()),
-    })
+}
+
+/// Half the distance between the order statistics that the median lies between in 95 % of all samples: by the binomial distribution,
+/// those 0.98·√n away from the middle, whatever the values are distributed like.
+fn error_of_median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    let away = (0.98 * (count as f64).sqrt()).ceil() as usize;
+    let low = (count / 2).saturating_sub(away);
+    (sorted[count - 1 - low] - sorted[low]) / 2.0
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -56,9 +90,13 @@ fn median(values: &[f64]) -> f64 {
 /// Prints one comparison as a row of a Markdown table; without one, the head of the table.
 pub fn print_row(name: &str, theirs: &str, comparison: Option<&Comparison>) {
     match comparison {
-        None => println!("| {name} | ours | {theirs} | ours / {theirs} |\n| --- | --- | --- | --- |"),
-        Some(Comparison { ours, theirs, ratio, spread }) => {
-            println!("| {name} | {ours:.2?} | {theirs:.2?} | {ratio:.3} ± {spread:.3} |");
+        None => {
+            println!(
+                "| {name} | ours | {theirs} | ours / {theirs} | pairs |\n| --- | --- | --- | --- | --- |"
+            );
+        }
+        Some(Comparison { ours, theirs, ratio, error, rounds }) => {
+            println!("| {name} | {ours:.2?} | {theirs:.2?} | {ratio:.3} ± {error:.3} | {rounds} |");
         }
     }
 }
@@ -69,12 +107,45 @@ mod tests {
 
     #[test]
     fn ratio_is_the_median_of_neighbours() {
-        let mut runs = [2.0, 4.0, 6.0, 2.0, 2.0].into_iter().map(Duration::from_secs_f64);
-        let ours: Way<'_> = Box::new(move || Ok(runs.next().unwrap_or_default()));
+        let mut runs = [9.0, 9.0, 2.0, 4.0, 6.0].into_iter();
+        let ours: Way<'_> = Box::new(move || Ok(Duration::from_secs_f64(runs.next().unwrap_or(4.0))));
         let theirs: Way<'_> = Box::new(|| Ok(Duration::from_secs(2)));
         // The first two of each warm up.
-        let comparison = compare(ours, theirs, 3).unwrap();
-        assert_eq!(comparison.ratio, 1.0);
-        assert_eq!(comparison.ours, Duration::from_secs(2));
+        let comparison = compare(ours, theirs).unwrap();
+        assert_eq!((comparison.ratio, comparison.error), (2.0, 0.0));
+        assert_eq!((comparison.ours, comparison.rounds), (Duration::from_secs(4), MIN_ROUNDS));
+    }
+
+    /// Ours always first would measure what theirs left behind.
+    #[test]
+    fn each_runs_first_in_every_other_pair() {
+        let order = std::cell::RefCell::new(String::new());
+        let way = |name: char| -> Way<'_> {
+            let order = &order;
+            Box::new(move || {
+                order.borrow_mut().push(name);
+                Ok(Duration::from_secs(1))
+            })
+        };
+        compare(way('o'), way('t')).unwrap();
+        assert!(order.borrow().starts_with("ototottootto"), "{}", order.borrow());
+    }
+
+    #[test]
+    fn the_error_covers_what_order_statistics_do() {
+        let values: Vec<f64> = (0..101).map(f64::from).collect();
+        assert_eq!(error_of_median(&values), 10.0);
+        assert_eq!(error_of_median(&[1.0; 50]), 0.0);
+    }
+
+    #[test]
+    fn noise_is_measured_longer() {
+        let mut slow = false;
+        let ours: Way<'_> = Box::new(move || {
+            slow = !slow;
+            Ok(Duration::from_millis(if slow { 3 } else { 1 }))
+        });
+        let theirs: Way<'_> = Box::new(|| Ok(Duration::from_millis(1)));
+        assert_eq!(compare(ours, theirs).unwrap().rounds, MAX_ROUNDS);
     }
 }

@@ -10,7 +10,6 @@ static CLANG: Image = gpukernel::image!("linked-clang");
 static LTO: Image = gpukernel::image!("linked-lto");
 
 const ELEMENTS: usize = 1 << 23;
-const ROUNDS: usize = 51;
 
 /// Prints a row for each way of linking, beside each of the others.
 pub(crate) fn compare_ways(device: &Device) -> Result<(), Error> {
@@ -32,7 +31,7 @@ pub(crate) fn compare_ways(device: &Device) -> Result<(), Error> {
                 unsafe { theirs.launch("iterate", Grid::new(ELEMENTS / 256, 256), 0, &args) }
             })
         });
-        let beside_c = compare(Box::new(|| our_way(&mut ours)), their_way, ROUNDS)?;
+        let beside_c = compare(Box::new(|| our_way(&mut ours)), their_way)?;
         print_row(
             &format!("function in CUDA C, linked by {name}; beside all in CUDA C"),
             "",
@@ -41,7 +40,7 @@ pub(crate) fn compare_ways(device: &Device) -> Result<(), Error> {
         let rust_way: Way<'_> = Box::new(|| {
             super::time(device, || module.launch(iterate_in_rust, for_each(ELEMENTS), (&rates, &mut in_rust)))
         });
-        let beside_rust = compare(Box::new(|| our_way(&mut ours)), rust_way, ROUNDS)?;
+        let beside_rust = compare(Box::new(|| our_way(&mut ours)), rust_way)?;
         print_row(
             &format!("function in CUDA C, linked by {name}; beside all in Rust"),
             "",

@@ -14,8 +14,6 @@ use gpukernel_benchmarks::{Way, compare, print_row};
 static KERNELS: Image = gpukernel::image!("kernels");
 static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin"));
 
-const ROUNDS: usize = 51;
-
 fn main() -> Result<(), Error> {
     let device = match Device::gpu(0) {
         Ok(device) => device,
@@ -66,7 +64,7 @@ fn compare_mandelbrot(device: &Device, ours: &Module, theirs: &ForeignModule) ->
             unsafe { theirs.launch("mandelbrot", grid, 0, &args) }
         })
     });
-    let comparison = compare(our_way, their_way, ROUNDS)?;
+    let comparison = compare(our_way, their_way)?;
     print_row("Mandelbrot 4096² × 256, f32", "", Some(&comparison));
     let differing =
         our_pixels.to_vec()?.iter().zip(their_pixels.to_vec()?).filter(|(a, b)| **a != *b).count();
@@ -93,7 +91,7 @@ fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Resu
             unsafe { theirs.launch("saxpy", Grid::new(LENGTH / 256, 256), 0, &args) }
         })
     });
-    let comparison = compare(our_way, their_way, ROUNDS)?;
+    let comparison = compare(our_way, their_way)?;
     print_row("saxpy 2²⁶", "", Some(&comparison));
     Ok(())
 }
@@ -101,6 +99,7 @@ fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Resu
 /// There is nothing to compare with: Numba makes states one after another on the host, cuRAND has no xoroshiro128+.
 fn time_random_states(device: &Device, ours: &Module) -> Result<(), Error> {
     const COUNT: usize = 1_000_000;
+    const ROUNDS: usize = 51;
     let mut states = device.filled(COUNT, Xoroshiro128Plus::new(0))?;
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
