@@ -6,6 +6,12 @@ use std::{
     process::{Command, Output},
 };
 
+use proptest::{
+    collection::vec,
+    prelude::*,
+    test_runner::{Config, RngSeed},
+};
+
 fn bind(dir: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
     command.current_dir(dir).args(["gpukernel", "bind"]).args(arguments);
@@ -77,4 +83,69 @@ fn a_header_that_cannot_be_read_is_told_with_the_place() {
     assert!(message.contains("unknown type name 'flaot'"), "{message}");
     let message = text(&bind(dir.path(), &["missing.h"]).stderr).to_owned();
     assert!(message.contains("there is no header missing.h"), "{message}");
+}
+
+/// Declarations of C and C++, most of them right.
+fn declaration() -> impl Strategy<Value = String> {
+    let ty = prop::sample::select(&[
+        "int",
+        "unsigned char",
+        "float4",
+        "const double *",
+        "dim3",
+        "size_t",
+        "long long",
+        "bool",
+        "void",
+        "struct S0",
+        "__int128",
+        "float (*)(int)",
+        "int[3]",
+        "nonsense",
+    ]);
+    let name = "[a-z][a-z0-9_]{0,3}|r#type|match|self|unsafe";
+    let field = (ty.clone(), name).prop_map(|(ty, name)| format!("{ty} {name}"));
+    let fields = vec(field, 0..4);
+    prop_oneof![
+        (ty.clone(), name, fields.clone()).prop_map(|(ty, name, args)| format!(
+            "extern \"C\" __device__ {ty} {name}({});",
+            args.join(", ")
+        )),
+        (0..3_u8, fields.clone()).prop_map(|(number, fields)| {
+            format!(
+                "struct S{number} {{ {} }};",
+                fields.into_iter().map(|field| field + "; ").collect::<String>()
+            )
+        }),
+        (0..3_u8, vec(name, 0..3))
+            .prop_map(|(number, names)| format!("enum E{number} {{ {} }};", names.join(", "))),
+        (name, any::<i64>()).prop_map(|(name, value)| format!("#define {name} {value}")),
+        (name, "[ -~]{0,12}").prop_map(|(name, value)| format!("#define {name} {value:?}")),
+        (ty, name).prop_map(|(ty, name)| format!("typedef {ty} {name};")),
+        Just("template <class T> __device__ T twice(T x) { return x + x; }".to_owned()),
+        "[ -~]{0,20}",
+    ]
+}
+
+/// Bindings or an error with the place, never a panic: whatever the header holds. Always the same headers; `.ci/run fuzz` takes more.
+#[test]
+fn fuzz_headers() {
+    let default = Config::default();
+    // Each starts a process with libclang.
+    let cases = default.cases.div_ceil(16);
+    let seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
+    let config =
+        Config { cases, rng_seed: seed, failure_persistence: None, max_shrink_iters: 200, ..default };
+    proptest!(config, |(declarations in vec(declaration(), 1..6))| {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("odd.h"), declarations.join("\n")).unwrap();
+        let output = bind(dir.path(), &["odd.h"]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        prop_assert!(!message.contains("panicked"), "{}", message);
+        match output.status.code() {
+            Some(0) => prop_assert!(text(&output.stdout).starts_with("//! Declarations of odd.h")),
+            Some(1) => prop_assert!(message.contains("odd.h"), "{}", message),
+            code => prop_assert!(false, "{:?}: {}", code, message),
+        }
+    });
 }
