@@ -32,8 +32,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::{
     DeviceCopy,
-    math::{Float, FloatExt, Sealed},
-};
+    math::{Float, FloatExt, Sealed}, signature::Text};
 
 mod functions;
 mod inverse;
@@ -133,7 +132,9 @@ macro_rules! operators {
         unsafe impl Pod for Complex<$t> {}
         // SAFETY: two numbers with a layout of their own.
         #[diagnostic::do_not_recommend]
-        unsafe impl DeviceCopy for Complex<$t> {}
+        unsafe impl DeviceCopy for Complex<$t> {
+    const TYPE: Text = Text::Of("gpu_std::complex::Complex", &[<$t>::TYPE]);
+}
 
         impl Add for Complex<$t> {
             type Output = Self;

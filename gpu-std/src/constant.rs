@@ -3,8 +3,15 @@
 #[cfg(target_arch = "nvptx64")]
 use core::cell::UnsafeCell;
 use core::fmt;
+#[cfg(not(target_arch = "nvptx64"))]
+use core::sync::atomic::AtomicU8;
 
-use crate::DeviceCopy;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::signature::ConstantSignature;
+use crate::{
+    DeviceCopy,
+    signature::{Package, Text},
+};
 
 /// A value in constant memory: the same for all threads, fast where they read the same place at the same time.
 ///
@@ -33,9 +40,13 @@ pub struct Constant<T> {
     value: UnsafeCell<T>,
     #[cfg(not(target_arch = "nvptx64"))]
     value: T,
-    /// Its path, if it is declared with `#[constant]`.
+    /// Its path and its package, if it is declared with `#[constant]`.
     #[cfg(not(target_arch = "nvptx64"))]
-    name: Option<&'static str>,
+    declared: Option<(&'static str, Package)>,
+    /// What can change has an address of its own: rustc and LLVM put nothing else there, not even an equal constant. The host finds
+    /// values by it.
+    #[cfg(not(target_arch = "nvptx64"))]
+    _own_address: AtomicU8,
 }
 
 // SAFETY: nobody writes it while a kernel runs.
@@ -48,17 +59,25 @@ impl<T: DeviceCopy> Constant<T> {
         #[cfg(target_arch = "nvptx64")]
         return Self { value: UnsafeCell::new(value) };
         #[cfg(not(target_arch = "nvptx64"))]
-        return Self { value, name: None };
+        return Self { value, declared: None, _own_address: AtomicU8::new(0) };
     }
+
+    /// What is compared with the image.
+    #[doc(hidden)]
+    pub const __TYPE: Text = T::TYPE;
 
     /// What `#[constant]` makes of it.
     #[doc(hidden)]
     #[cfg_attr(target_arch = "nvptx64", allow(unused_variables))]
-    pub const fn __declared(self, name: &'static str) -> Self {
+    pub const fn __declared(self, name: &'static str, package: Package) -> Self {
         #[cfg(target_arch = "nvptx64")]
         return self;
         #[cfg(not(target_arch = "nvptx64"))]
-        return Self { value: self.value, name: Some(name) };
+        return Self {
+            value: self.value,
+            declared: Some((name, package)),
+            _own_address: AtomicU8::new(0),
+        };
     }
 
     /// The value.
@@ -88,7 +107,14 @@ impl<T: DeviceCopy> Constant<T> {
     /// Its path, crate first, if it is declared with [`#[constant]`](crate::constant).
     #[cfg(not(target_arch = "nvptx64"))]
     pub fn name(&self) -> Option<&'static str> {
-        self.name
+        self.declared.map(|(name, _)| name)
+    }
+
+    /// What is compared with the image, if it is declared with `#[constant]`.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[doc(hidden)]
+    pub fn __signature(&self) -> Option<ConstantSignature> {
+        self.declared.map(|(name, package)| ConstantSignature { name, package, ty: Self::__TYPE })
     }
 }
 

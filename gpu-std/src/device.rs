@@ -3,43 +3,34 @@
 //! An entry lies in section `.gpukernel.entry`, its [`EntryMeta`] in `.gpukernel.meta`, and the [`SharedStorage`] of its
 //! shared arrays in `.gpukernel.shared`.
 
-use core::{alloc::Layout, cell::UnsafeCell, mem::MaybeUninit};
+use core::{cell::UnsafeCell, mem::MaybeUninit};
 
-use crate::Contract;
+use crate::{
+    Contract,
+    signature::{ConstantSignature, Signature},
+};
 
 mod panic;
 
 /// What the linker reads about an entry.
 #[derive(Debug)]
 #[repr(C)]
-pub struct EntryMeta<const P: usize, const N: usize> {
+pub struct EntryMeta<const N: usize> {
     entry: *const (),
     contract: Contract,
-    /// `P`, for the linker.
-    params: u32,
-    /// The size of an element of each parameter that is memory, else 0.
-    elements: [u32; P],
-    name: [u8; N],
+    signature: [u8; N],
 }
 
 // SAFETY: nobody reads it while a kernel runs.
-unsafe impl<const P: usize, const N: usize> Sync for EntryMeta<P, N> {}
+unsafe impl<const N: usize> Sync for EntryMeta<N> {}
 
-impl<const P: usize, const N: usize> EntryMeta<P, N> {
-    /// For the entry at this address, of the kernel of this full path, which has `N` bytes.
-    pub const fn new(entry: *const (), contract: Contract, elements: &[usize], name: &str) -> Self {
-        assert!(elements.len() == P, "one for each parameter");
-        let mut sizes = [0; P];
-        let mut i = 0;
-        while i < P {
-            assert!(elements[i] <= u32::MAX as usize, "elements of device memory have less than 4 GiB");
-            sizes[i] = elements[i] as u32;
-            i += 1;
-        }
-        match name.as_bytes().first_chunk() {
-            Some(name) => Self { entry, contract, params: P as u32, elements: sizes, name: *name },
-            None => panic!("the length of the name is its parameter"),
-        }
+impl<const N: usize> EntryMeta<N> {
+    /// For the entry at this address, of the kernel of this signature, which has `N` bytes.
+    ///
+    /// # Safety
+    /// The entry takes the parameters of the signature and relies on no more than the signature and the contract promise.
+    pub const unsafe fn new(entry: *const (), contract: Contract, signature: &Signature) -> Self {
+        Self { entry, contract, signature: signature.text() }
     }
 }
 
@@ -48,41 +39,45 @@ impl<const P: usize, const N: usize> EntryMeta<P, N> {
 #[repr(C)]
 pub struct ConstantMeta<const N: usize> {
     constant: *const (),
-    name: [u8; N],
+    signature: [u8; N],
 }
 
 // SAFETY: nobody reads it while a kernel runs.
 unsafe impl<const N: usize> Sync for ConstantMeta<N> {}
 
 impl<const N: usize> ConstantMeta<N> {
-    /// For the constant at this address, of this full path, which has `N` bytes.
-    pub const fn new(constant: *const (), name: &str) -> Self {
-        match name.as_bytes().first_chunk() {
-            Some(name) => Self { constant, name: *name },
-            None => panic!("the length of the name is its parameter"),
-        }
+    /// For the constant at this address, of this signature, which has `N` bytes.
+    ///
+    /// # Safety
+    /// The constant is of the type that the signature names.
+    pub const unsafe fn new(constant: *const (), signature: &ConstantSignature) -> Self {
+        Self { constant, signature: signature.text() }
     }
 }
 
 /// A generic kernel, for which `instantiate!` makes entries.
-pub trait Template {
+///
+/// # Safety
+/// The entry takes the parameters of the signature and relies on no more than the signature and the contract promise.
+pub unsafe trait Template {
     /// The address of the entry.
     const ENTRY: *const ();
     /// What its launches keep to.
     const CONTRACT: Contract;
-    /// The size of an element of each parameter that is memory, else 0.
-    const ELEMENTS: &'static [usize];
-    /// Its shared arrays, which lie in dynamic shared memory.
-    const ARRAYS: &'static [Layout];
+    /// That of its instances, but for their name and package. Its shared arrays lie in dynamic shared memory.
+    const SIGNATURE: Signature;
 }
 
 /// The byte at this offset in the dynamic shared memory of the block.
+///
+/// # Safety
+/// The launch gave the block at least that much.
 #[inline(always)]
-pub fn dynamic_shared(offset: usize) -> *mut u8 {
+pub unsafe fn dynamic_shared(offset: usize) -> *mut u8 {
     unsafe extern "C" {
         safe fn __gpukernel_dynamic_shared() -> *mut u8;
     }
-    // SAFETY: whoever asks knows that the launch gave the block more than that.
+    // SAFETY: as the caller promises.
     unsafe { __gpukernel_dynamic_shared().add(offset) }
 }
 

@@ -37,7 +37,7 @@ use core::{
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{DeviceCopy, Float, math::Sealed, vector::Vector};
+use crate::{DeviceCopy, Float, math::Sealed, vector::Vector, signature::Text};
 
 mod packed;
 mod software;
@@ -89,7 +89,9 @@ macro_rules! half {
         unsafe impl Pod for $t {}
         // SAFETY: as above.
         #[diagnostic::do_not_recommend]
-        unsafe impl DeviceCopy for $t {}
+        unsafe impl DeviceCopy for $t {
+    const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($t)));
+}
 
         impl Sealed for $t {}
 
@@ -285,7 +287,9 @@ macro_rules! half {
         const _: () = {
             // SAFETY: 16 bits, of which any are a value.
             #[diagnostic::do_not_recommend]
-            unsafe impl DeviceCopy for ::half::$t {}
+            unsafe impl DeviceCopy for ::half::$t {
+    const TYPE: Text = Text::Word(concat!("half::", stringify!($t)));
+}
 
             impl From<::half::$t> for $t {
                 #[inline(always)]

@@ -9,6 +9,7 @@ use crate::{
     contract::Declaration,
     shape::Shape,
     shared::{KernelScope, layout::is_large},
+    signature::{Origin, Package, Signature},
 };
 
 mod args;
@@ -106,6 +107,8 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     const SHARED: &'static [Layout];
     /// Whether these lie in dynamic shared memory on a GPU: because they are large, or the kernel is generic.
     const DYNAMIC_ARRAYS: bool;
+    /// What the first launch compares with the image.
+    const SIGNATURE: Signature;
 
     /// What a launch gives: a tuple with one argument per parameter, shared arrays left out.
     type Args<'a, R: Runtime>;
@@ -114,7 +117,10 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs;
 
     /// What the contract requires of arguments (`requires`) and these do not meet, as it is written there.
-    fn unmet(args: &PackedArgs) -> Option<&'static str>;
+    ///
+    /// # Safety
+    /// [`pack`](Self::pack) of this kernel packed them.
+    unsafe fn unmet(args: &PackedArgs) -> Option<&'static str>;
 
     /// Runs the calling thread's part of a launch on the CPU.
     ///
@@ -144,6 +150,9 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
 )]
 pub unsafe trait Body: Copy + Send + Sync + 'static {
     const NAME: &'static str;
+    const ORIGIN: Origin;
+    /// The package with that name: another than that of the origin where an instance has a name of its own.
+    const PACKAGE: Package = Self::ORIGIN.package;
     const DECLARATION: Declaration;
     /// A tuple of the parameters that a launch gives.
     type Params<'k>: ParamList<'k>;
@@ -154,8 +163,8 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     /// The contract, checked.
     const CONTRACT: Contract =
         Self::DECLARATION.contract(<Self::Params<'static> as ParamList<'static>>::DIMS);
-    /// What it requires of arguments and these do not meet.
-    fn unmet(_: &PackedArgs) -> Option<&'static str> {
+    /// What it requires of arguments, which were packed for its parameters, and these do not meet.
+    unsafe fn unmet(_: &PackedArgs) -> Option<&'static str> {
         None
     }
     /// Calls the function.
@@ -172,6 +181,14 @@ where
     const CONTRACT: Contract = B::CONTRACT;
     const SHARED: &'static [Layout] = <B::Shared<'static> as SharedList<'static>>::LAYOUTS;
     const DYNAMIC_ARRAYS: bool = B::DYNAMIC_ARRAYS;
+    const SIGNATURE: Signature = Signature {
+        name: B::NAME,
+        package: B::PACKAGE,
+        origin: B::ORIGIN,
+        parameters: <B::Params<'static> as ParamList<'static>>::SIGNATURES,
+        arrays: Self::SHARED,
+        dynamic_arrays: B::DYNAMIC_ARRAYS,
+    };
 
     type Args<'a, R: Runtime> = <B::Params<'a> as ParamList<'a>>::Args<R>;
 
@@ -181,8 +198,9 @@ where
         packed
     }
 
-    fn unmet(args: &PackedArgs) -> Option<&'static str> {
-        B::unmet(args)
+    unsafe fn unmet(args: &PackedArgs) -> Option<&'static str> {
+        // SAFETY: as the caller promises.
+        unsafe { B::unmet(args) }
     }
 
     #[inline]
@@ -208,10 +226,11 @@ where
     label = "the generic parameters do not satisfy the bounds of the kernel"
 )]
 pub unsafe trait Template: Copy + Send + Sync + 'static {
+    const ORIGIN: Origin;
     const DECLARATION: Declaration;
     type Params<'k>: ParamList<'k>;
     type Shared<'k>: SharedList<'k>;
-    fn unmet(_: &PackedArgs) -> Option<&'static str> {
+    unsafe fn unmet(_: &PackedArgs) -> Option<&'static str> {
         None
     }
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
@@ -247,15 +266,24 @@ pub const fn assert_safe_template<T: SafeTemplate>() {}
 pub unsafe trait Instance {
     /// Its path, crate first: `kernels::scale<f32>`.
     const NAME: &'static str;
+    /// The package that declares the instance.
+    const PACKAGE: Package;
 }
 
 // SAFETY: the instance has an entry of this template.
 unsafe impl<T: Template + Instance> Body for T {
     const NAME: &'static str = <T as Instance>::NAME;
+    const ORIGIN: Origin = <T as Template>::ORIGIN;
+    const PACKAGE: Package = <T as Instance>::PACKAGE;
     const DECLARATION: Declaration = <T as Template>::DECLARATION;
     const DYNAMIC_ARRAYS: bool = true;
     type Params<'k> = <T as Template>::Params<'k>;
     type Shared<'k> = <T as Template>::Shared<'k>;
+
+    unsafe fn unmet(args: &PackedArgs) -> Option<&'static str> {
+        // SAFETY: as the caller promises.
+        unsafe { <T as Template>::unmet(args) }
+    }
 
     #[inline]
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>) {

@@ -117,6 +117,8 @@ pub mod print;
 pub mod rng;
 pub mod shape;
 pub mod shared;
+#[doc(hidden)]
+pub mod signature;
 pub mod staged;
 mod stride;
 mod tiles;

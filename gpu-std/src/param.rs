@@ -11,6 +11,7 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     Atomic, AtomicElement, DeviceCopy, RelaxedCell,
     atomic::{CellElement, Ordering, Scope},
+    signature::Text,
 };
 
 /// A type that a kernel can have as a parameter, for launches of the lifetime `'k`.
@@ -37,8 +38,9 @@ pub unsafe trait Param<'k>: Sized {
     /// Along how many axes a kernel with this parameter is launched if its contract does not say; 0 if that is open.
     const DIMS: u32 = 0;
 
-    /// The size of an element, if this is memory; 0 for values. Launches compare it with what the image holds.
-    const ELEMENT_BYTES: usize = 0;
+    /// What a launch compares with the image: the kind of the parameter, and the types and constants that it is made of. Parameters
+    /// that use arguments in different ways have different ones.
+    const SIGNATURE: Text;
 
     /// What the kernel sees.
     ///
@@ -105,6 +107,8 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for T {
     type Head = T;
     type Tail = ();
 
+    const SIGNATURE: Text = T::TYPE;
+
     #[inline(always)]
     unsafe fn assemble(head: T, _: ()) -> T {
         head
@@ -124,7 +128,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     type Head = ReadStart<'k, T>;
     type Tail = usize;
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::All(&[Text::Word("&["), T::TYPE, Text::Word("]")]);
 
     #[inline(always)]
     unsafe fn assemble(head: ReadStart<'k, T>, len: usize) -> &'k [T] {
@@ -149,7 +153,7 @@ unsafe impl<'k, T: AtomicElement, S: Scope, O: Ordering> Param<'k> for &'k [Atom
     type Head = *const Atomic<T, S, O>;
     type Tail = usize;
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::All(&[Text::Word("&[Atomic<"), T::TYPE, Text::Word(">]")]);
 
     #[inline(always)]
     unsafe fn assemble(head: Self::Head, len: usize) -> Self {
@@ -175,7 +179,7 @@ unsafe impl<'k, T: CellElement, S: Scope> Param<'k> for &'k [RelaxedCell<T, S>] 
     type Head = *const RelaxedCell<T, S>;
     type Tail = usize;
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::All(&[Text::Word("&[RelaxedCell<"), T::TYPE, Text::Word(">]")]);
 
     #[inline(always)]
     unsafe fn assemble(head: Self::Head, len: usize) -> Self {
@@ -200,7 +204,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for *const T {
     type Head = *const T;
     type Tail = ();
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::All(&[Text::Word("*const "), T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: *const T, _: ()) -> *const T {
@@ -221,7 +225,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for *mut T {
     type Head = *mut T;
     type Tail = ();
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::All(&[Text::Word("*mut "), T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: *mut T, _: ()) -> *mut T {

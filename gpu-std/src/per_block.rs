@@ -8,8 +8,7 @@ use crate::{
     DeviceCopy, block_rank, blocks_per_grid,
     param::{Param, WriteStart},
     stride::GridStride,
-    thread_rank,
-};
+    thread_rank, signature::Text};
 
 /// The elements of a slice that belong to the calling block, written by its first thread: for results of which each block has
 /// one, such as its part of a sum.
@@ -145,7 +144,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for PerBlock<'k, T> {
     type Tail = usize;
 
     const DIMS: u32 = 1;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("PerBlock", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {

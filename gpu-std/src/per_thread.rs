@@ -7,8 +7,7 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
-    stride::{GridStride, grid_stride},
-};
+    stride::{GridStride, grid_stride}, signature::Text};
 
 /// The elements of a slice that belong to the calling thread: every thread of the grid gets others, all threads
 /// together get all, whatever the grid.
@@ -142,7 +141,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread<'k, T> {
     type Tail = usize;
 
     const DIMS: u32 = 1;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("PerThread", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {

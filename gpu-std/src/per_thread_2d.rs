@@ -8,8 +8,7 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     shape,
-    stride::{GridStride2d, grid_stride_2d},
-};
+    stride::{GridStride2d, grid_stride_2d}, signature::Text};
 
 /// The elements of a matrix, row-major, that belong to the calling thread: every thread of the grid gets others, all
 /// threads together get all, whatever the grid.
@@ -137,7 +136,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread2d<'k, T> {
     type Tail = shape::Rows;
 
     const DIMS: u32 = 2;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("PerThread2d", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {

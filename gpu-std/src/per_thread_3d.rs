@@ -8,8 +8,7 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     shape,
-    stride::{GridStride3d, grid_stride_3d},
-};
+    stride::{GridStride3d, grid_stride_3d}, signature::Text};
 
 /// The elements of a volume that belong to the calling thread: every thread of the grid gets others, all threads together get
 /// all, whatever the grid.
@@ -143,7 +142,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread3d<'k, T> {
     type Tail = shape::Layers;
 
     const DIMS: u32 = 3;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("PerThread3d", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Layers) -> Self {

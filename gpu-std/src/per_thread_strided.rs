@@ -8,8 +8,7 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     shape,
-    stride::{GridStride, grid_stride},
-};
+    stride::{GridStride, grid_stride}, signature::Text};
 
 /// The elements of a strided view that belong to the calling thread: [`PerThread`](crate::PerThread) for every n-th element of a
 /// slice, or for a column of a matrix. The elements between them are not the launch's.
@@ -139,7 +138,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThreadStrided<'k, T> {
     type Tail = shape::Strided;
 
     const DIMS: u32 = 1;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("PerThreadStrided", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Strided) -> Self {

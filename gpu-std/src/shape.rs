@@ -1,6 +1,6 @@
 //! How elements lie in memory: the shapes of views, which the host binds at the launch and which travel with the address.
 
-use crate::DeviceCopy;
+use crate::{DeviceCopy, signature::Text};
 
 /// A shape of a view. What the host checked when it bound the shape, kernels rely on.
 pub trait Shape: DeviceCopy + sealed::Shape {
@@ -18,7 +18,9 @@ macro_rules! shapes {
 
         // SAFETY: plain numbers with a fixed layout.
         #[diagnostic::do_not_recommend]
-        unsafe impl DeviceCopy for $name {}
+        unsafe impl DeviceCopy for $name {
+    const TYPE: Text = Text::Word(concat!("gpu_std::shape::", stringify!($name)));
+}
     )*};
 }
 

@@ -45,7 +45,7 @@ use core::marker::PhantomData;
 
 use bytemuck::{AnyBitPattern, Zeroable};
 
-use crate::{DeviceCopy, barrier::Phase};
+use crate::{DeviceCopy, barrier::Phase, signature::Text};
 
 mod array;
 mod bulk;
@@ -75,7 +75,9 @@ unsafe impl Zeroable for Piece {}
 unsafe impl AnyBitPattern for Piece {}
 // SAFETY: as above.
 #[diagnostic::do_not_recommend]
-unsafe impl DeviceCopy for Piece {}
+unsafe impl DeviceCopy for Piece {
+    const TYPE: Text = Text::Word("gpu_std::staged::Piece");
+}
 
 /// What is copied into asynchronously: a staged array, or several as a tuple.
 pub trait Stage: Phase<Next = <Self as Stage>::View> + sealed::Stage {

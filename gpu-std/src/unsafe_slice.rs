@@ -4,7 +4,7 @@ use core::{fmt, marker::PhantomData};
 
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, Memory, PackedArgs, Runtime, Watch};
-use crate::{DeviceCopy, param::Param};
+use crate::{DeviceCopy, param::Param, signature::Text};
 
 /// Elements of device memory that every thread may read and write, if the kernel sees to it that no two do so at once: what a kernel
 /// in CUDA C++ has. For patterns that no safe type expresses, such as scattering to places that are known to differ.
@@ -120,7 +120,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for UnsafeSlice<'k, T> {
     type Head = *mut T;
     type Tail = usize;
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("UnsafeSlice", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(start: *mut T, len: usize) -> Self {

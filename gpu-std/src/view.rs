@@ -18,7 +18,8 @@ macro_rules! view_param {
             type Head = ReadStart<'k, T>;
             type Tail = shape::$Shape;
 
-            const ELEMENT_BYTES: usize = size_of::<T>();
+            const SIGNATURE: crate::signature::Text =
+                crate::signature::Text::Of(stringify!($View), &[T::TYPE]);
 
             #[inline(always)]
             unsafe fn assemble(head: ReadStart<'k, T>, shape: shape::$Shape) -> Self {

@@ -59,8 +59,9 @@ pub struct Kernel {
     pub symbol: String,
     /// The entry's parameters in order, as the driver wants them.
     pub parameters: Vec<Parameter>,
-    /// The sizes in bytes of the elements of parameters that are memory, in order; elements without bytes are left out.
-    pub elements: Vec<usize>,
+    /// What tells it from other kernels of that name, in the lines of `gpu_std::signature`: the package, the function, what it
+    /// requires, its shared arrays, then the type of each parameter.
+    pub signature: Vec<String>,
     /// What its launches must keep to.
     pub contract: Contract,
     /// Whether its blocks wait for each other, so that all of them must run at once.
@@ -76,6 +77,8 @@ pub struct Constant {
     pub name: String,
     /// Its name in PTX and machine code.
     pub symbol: String,
+    /// What tells it from other constants of that name: its package, and its type.
+    pub signature: Vec<String>,
     /// Its size in bytes.
     pub size_bytes: usize,
 }

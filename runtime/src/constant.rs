@@ -6,15 +6,22 @@ use gpu_std::{
 };
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use crate::{Error, Module, Result, device::Backend};
+use crate::{Error, Module, Result, device::Backend, module::signatures_differ};
+
+/// What the lines of a constant's signature say.
+const LINES: [&str; 2] = ["package", "type"];
 
 /// The values that were set, for the CPU; on a GPU, what orders setting and launching.
 pub(crate) struct Constants(RwLock<Arc<ModuleTable>>);
 
 impl Constants {
     /// None is set.
-    pub(crate) fn new(functions: &'static [HostFunction]) -> Self {
-        Self(RwLock::new(Arc::new(ModuleTable::new(functions))))
+    ///
+    /// # Safety
+    /// Each function is what kernels of the module declare by its name.
+    pub(crate) unsafe fn new(functions: &'static [HostFunction]) -> Self {
+        // SAFETY: as the caller promises.
+        Self(RwLock::new(Arc::new(unsafe { ModuleTable::new(functions) })))
     }
 
     /// The values as they are: launches are queued while this is held, and values are not set.
@@ -59,8 +66,8 @@ impl Module {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoSuchConstant`] if it is not declared with `#[constant]`, or not in the image; [`Error::StaleImage`] if it has
-    /// another size there; or what the driver says.
+    /// [`Error::NoSuchConstant`] if it is not declared with `#[constant]`, or not in the image; [`Error::StaleImage`] if it is of
+    /// another type or package there; or what the driver says.
     pub fn set_constant<T: DeviceCopy>(&self, constant: &'static Constant<T>, value: T) -> Result<()> {
         let symbol = self.find_constant(constant)?;
         let mut table = self.constants().0.write().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +75,7 @@ impl Module {
             Backend::Cpu(_) => Arc::make_mut(&mut table).set(constant, value),
             Backend::Cuda(_) => {
                 let code = self.code().ok_or_else(|| self.no_such_constant(constant.name()))?;
-                // SAFETY: `find_constant` compared the size; nothing is queued meanwhile, because the table is locked.
+                // SAFETY: `find_constant` compared the types; nothing is queued meanwhile, because the table is locked.
                 let set = unsafe { code.set_variable(&symbol, &value)? };
                 if !set {
                     return Err(self.no_such_constant(constant.name()));
@@ -89,7 +96,7 @@ impl Module {
             Backend::Cpu(_) => Ok(table.get(constant).unwrap_or_else(|| constant.initial())),
             Backend::Cuda(_) => {
                 let code = self.code().ok_or_else(|| self.no_such_constant(constant.name()))?;
-                // SAFETY: `find_constant` compared the size, and what is there is of this type: the declared value or a set one.
+                // SAFETY: `find_constant` compared the types, and what is there is of this type: the declared value or a set one.
                 unsafe { code.variable_value(&symbol)? }.ok_or_else(|| self.no_such_constant(constant.name()))
             }
         }
@@ -105,8 +112,12 @@ impl Module {
         let Some(found) = manifest.constants.iter().find(|known| known.name == name) else {
             return Err(self.no_such_constant(Some(name)));
         };
-        if found.size_bytes != size_of::<T>() {
-            let difference = format!("it has {} bytes there, {} here", found.size_bytes, size_of::<T>());
+        let here = constant.__signature().map_or(String::new(), |signature| signature.to_string());
+        let by_size = || {
+            let (there, here) = (found.size_bytes, size_of::<T>());
+            (there != here).then(|| format!("it has {there} bytes there, {here} here"))
+        };
+        if let Some(difference) = signatures_differ(&found.signature, &here, &LINES).or_else(by_size) {
             return Err(Error::StaleImage { kernel: name.to_owned(), difference });
         }
         Ok(found.symbol.clone())

@@ -26,7 +26,7 @@ impl Image {
     /// An image from bytes in the program that [`image!`](crate::image!) did not put there.
     ///
     /// # Safety
-    /// A GPU runs the code of the image in place of the program's kernels of the same paths, and only their parameters are
+    /// A GPU runs the code of the image in place of the program's kernels of the same paths, and only their signatures are
     /// compared. So `gpukernel-build` made it from the same source, or it holds no code.
     pub const unsafe fn from_static(bytes: &'static [u8]) -> Self {
         Self { bytes: Cow::Borrowed(bytes), functions: &[] }
@@ -40,10 +40,12 @@ impl Image {
         Self { bytes: Cow::Owned(bytes), functions: &[] }
     }
 
-    /// What [`image!`](crate::image!) embeds. Safe, because crates that forbid `unsafe` code embed kernels too; not to be called
-    /// otherwise.
+    /// What [`image!`](crate::image!) embeds.
+    ///
+    /// # Safety
+    /// As [`from_static`](Self::from_static), and each function is what the kernels declare by its name.
     #[doc(hidden)]
-    pub const fn __from_build(bytes: &'static [u8], functions: &'static [HostFunction]) -> Self {
+    pub const unsafe fn __from_build(bytes: &'static [u8], functions: &'static [HostFunction]) -> Self {
         Self { bytes: Cow::Borrowed(bytes), functions }
     }
 
@@ -59,20 +61,59 @@ impl Image {
 
 /// Embeds the image that the crate's build script made under this name.
 ///
+/// Crates that forbid `unsafe` code can use it, too.
+///
 /// ```ignore
 /// // build.rs: gpukernel_build::Builder::new("kernels").build()
 /// static KERNELS: gpukernel::Image = gpukernel::image!("kernels");
 /// ```
+///
+/// The name is that of an image in `OUT_DIR`, not a path to one:
+///
+/// ```compile_fail
+/// static KERNELS: gpukernel::Image = gpukernel::image!("../../somewhere/else");
+/// ```
 #[macro_export]
 macro_rules! image {
-    ($name:literal) => {
-        $crate::Image::__from_build(
-            ::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".gpukimg")),
-            {
-                #[allow(unused_imports)]
-                use $crate::__host::{HostCode, HostFunction};
-                ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".host.rs"))
-            },
-        )
-    };
+    ($name:literal) => {{
+        #[allow(unused_imports)]
+        use $crate::__host::{HostCode, HostFunction};
+
+        const _: () = ::core::assert!(
+            $crate::__host::is_name($name),
+            "`image!` takes the name of an image that the build script made, not a path"
+        );
+        const BYTES: &[::core::primitive::u8] =
+            ::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".gpukimg"));
+        const FUNCTIONS: &[HostFunction] =
+            ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".host.rs"));
+
+        // SAFETY: the package's build script made both in one go (docs/decisions/0019).
+        unsafe { $crate::Image::__from_build(BYTES, FUNCTIONS) }
+    }};
+}
+
+/// Whether a text names a file in a folder, and none elsewhere.
+pub(crate) const fn is_name(text: &str) -> bool {
+    let (bytes, mut i) = (text.as_bytes(), 0);
+    while i < bytes.len() {
+        if matches!(bytes[i], b'/' | b'\\' | b':') {
+            return false;
+        }
+        i += 1;
+    }
+    !bytes.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn names_of_images_are_no_paths() {
+        assert!(is_name("kernels") && is_name("linked-nvcc") && is_name("..."));
+        for path in ["", "../kernels", "/etc/kernels", "a/b", "a\\b", "c:kernels"] {
+            assert!(!is_name(path), "{path}");
+        }
+    }
 }

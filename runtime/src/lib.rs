@@ -57,4 +57,9 @@ pub use view::{Layers, LayersMut, Rows, RowsMut, Strided, StridedMut, View, View
 #[doc(hidden)]
 pub mod __host {
     pub use gpu_std::host::{HostCode, HostFunction};
+
+    /// See the runtime's `image.rs`.
+    pub const fn is_name(text: &str) -> bool {
+        crate::image::is_name(text)
+    }
 }

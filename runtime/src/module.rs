@@ -12,6 +12,7 @@ use std::{
 use gpu_std::{
     Contract, DeviceCopy,
     host::{Kernel, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
+    signature::Signature,
 };
 use gpukernel_image::{Arch, CodeKind, Manifest};
 
@@ -141,7 +142,8 @@ impl Module {
                 manifest: manifest.clone(),
                 code,
                 output,
-                constants: Constants::new(functions),
+                // SAFETY: whoever made the image promised it.
+                constants: unsafe { Constants::new(functions) },
                 checked,
             }),
         })
@@ -311,7 +313,8 @@ impl Module {
             device: &inner.device,
         };
         let shape = shape.into().check(&rules)?;
-        if let Some(condition) = K::unmet(&args) {
+        // SAFETY: packed by this kernel.
+        if let Some(condition) = unsafe { K::unmet(&args) } {
             return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), condition });
         }
         let shared = rules.check_shared(K::SHARED, K::DYNAMIC_ARRAYS, &args)?;
@@ -394,7 +397,7 @@ impl Inner {
         }
         let missing = || self.no_such_kernel(K::NAME);
         let kernel = self.manifest.kernel(K::NAME).ok_or_else(missing)?;
-        if let Some(difference) = difference(kernel, args, &K::CONTRACT) {
+        if let Some(difference) = difference(kernel, args, &K::SIGNATURE, &K::CONTRACT) {
             return Err(Error::StaleImage { kernel: K::NAME.to_owned(), difference });
         }
         let function = match &self.code {
@@ -414,7 +417,17 @@ impl Inner {
 }
 
 /// How the kernel in the image differs from the one in the program, if it does.
-fn difference(image: &gpukernel_image::Kernel, args: &PackedArgs, contract: &Contract) -> Option<String> {
+fn difference(
+    image: &gpukernel_image::Kernel,
+    args: &PackedArgs,
+    signature: &Signature,
+    contract: &Contract,
+) -> Option<String> {
+    let here = signature.to_string();
+    if let Some(difference) = signatures_differ(&image.signature, &here, &KERNEL_LINES) {
+        return Some(difference);
+    }
+    // Of equal types, that is; but this is what the driver is given.
     let in_image = image.parameters.iter().map(|parameter| (parameter.size_bytes, parameter.align_bytes));
     let in_program = args.layouts().map(|layout| (layout.size(), layout.align()));
     if in_image.len() != in_program.len() {
@@ -428,13 +441,6 @@ fn difference(image: &gpukernel_image::Kernel, args: &PackedArgs, contract: &Con
             ));
         }
     }
-    if image.elements != args.elements() {
-        return Some(format!(
-            "the elements of its memory have {:?} bytes there, {:?} here",
-            image.elements,
-            args.elements()
-        ));
-    }
     let promised = |number: u32| (number != 0).then_some(number);
     let here = gpukernel_image::Contract {
         block: promised(contract.block[0]).map(|_| contract.block),
@@ -446,6 +452,32 @@ fn difference(image: &gpukernel_image::Kernel, args: &PackedArgs, contract: &Con
         cluster: promised(contract.cluster[0]).map(|_| contract.cluster),
     };
     (here != image.contract).then(|| "it has another launch contract".to_owned())
+}
+
+/// What the lines of a kernel's signature say before those of its parameters.
+const KERNEL_LINES: [&str; 4] = ["package", "function", "requirement", "shared memory"];
+
+/// Where the signature in an image differs from that in the program, which begins with the path; `lines` names its lines, others are
+/// parameters.
+pub(crate) fn signatures_differ(there: &[String], here: &str, lines: &[&str]) -> Option<String> {
+    let here: Vec<&str> = here.split('\n').skip(1).collect();
+    let parameters = (there.len().saturating_sub(lines.len()), here.len().saturating_sub(lines.len()));
+    let same_head = here.len() >= lines.len() && there.get(..lines.len()).is_some_and(|head| head == &here[..lines.len()]);
+    if same_head && parameters.0 != parameters.1 {
+        return Some(format!("it has {} parameters there, {} here", parameters.0, parameters.1));
+    }
+    for index in 0..there.len().max(here.len()) {
+        let line = |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("`{line}`"));
+        let (there, here) = (there.get(index).map(String::as_str), here.get(index).copied());
+        if there != here {
+            let what = match lines.get(index) {
+                Some(name) => (*name).to_owned(),
+                None => format!("parameter {}", index - lines.len()),
+            };
+            return Some(format!("its {what} is {} there, {} here", line(there), line(here)));
+        }
+    }
+    None
 }
 
 fn available(image: &gpukernel_image::Image<'_>) -> String {

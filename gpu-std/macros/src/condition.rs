@@ -64,12 +64,59 @@ pub(crate) fn unmet(condition: &TokenStream, params: &[Param]) -> TokenStream {
     let condition_text = condition.to_string();
     quote! {
         #[allow(unused_variables, unused_mut, clippy::nonminimal_bool)]
-        fn unmet(args: &::gpu_std::host::PackedArgs) -> ::core::option::Option<&'static ::core::primitive::str> {
+        unsafe fn unmet(args: &::gpu_std::host::PackedArgs) -> ::core::option::Option<&'static ::core::primitive::str> {
             let mut reader = args.reader();
             // SAFETY: (in each) the arguments were packed for these parameters, in this order.
             #(#known)*
             if #condition { ::core::option::Option::None } else { ::core::option::Option::Some(#condition_text) }
         }
+    }
+}
+
+/// The condition as a part of the kernel's signature: as written, however rustc writes tokens as text, and the values of the
+/// constants in it, which `cfg` or a generic parameter may make others on the device.
+pub(crate) fn signature(condition: &TokenStream, params: &[Param]) -> TokenStream {
+    let (mut text, mut constants) = (String::new(), TokenStream::new());
+    describe(condition, false, params, &mut text, &mut constants);
+    let text = text.trim_end();
+    quote! {
+        ::gpu_std::signature::Text::All(&[::gpu_std::signature::Text::Word(#text), #constants])
+    }
+}
+
+fn describe(
+    condition: &TokenStream,
+    mut after_dot: bool,
+    params: &[Param],
+    text: &mut String,
+    constants: &mut TokenStream,
+) {
+    for token in condition.clone() {
+        match &token {
+            TokenTree::Group(group) => {
+                text.push_str("( ");
+                describe(&group.stream(), false, params, text, constants);
+                text.push_str(") ");
+            }
+            TokenTree::Ident(ident) => {
+                let name = ident.to_string();
+                let is_param = params.iter().any(|param| param.name().is_some_and(|param| param == *ident));
+                if !after_dot && !is_param && !TYPES.contains(&name.as_str()) {
+                    let label = format!("; {name} = ");
+                    constants.extend(quote! {
+                        ::gpu_std::signature::Text::Word(#label),
+                        ::gpu_std::signature::bits(#ident),
+                    });
+                }
+                text.push_str(&name);
+                text.push(' ');
+            }
+            other => {
+                text.push_str(&other.to_string());
+                text.push(' ');
+            }
+        }
+        after_dot = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
     }
 }
 

@@ -55,14 +55,22 @@ pub(crate) fn constant(arguments: &TokenStream, item: TokenStream) -> Result<Tok
     Ok(quote! {
         #(#attrs)*
         #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gpukernel.constant"))]
-        #visibility static #name: #ty = ::gpu_std::Constant::__declared(#value, #full);
+        #visibility static #name: #ty = ::gpu_std::Constant::__declared(#value, #full, ::gpu_std::__package!());
 
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
+            const __GPUKERNEL_SIGNATURE: ::gpu_std::signature::ConstantSignature =
+                ::gpu_std::signature::ConstantSignature {
+                    name: #full,
+                    package: ::gpu_std::__package!(),
+                    ty: <#ty>::__TYPE,
+                };
+
             #[used]
             #[unsafe(link_section = ".gpukernel.constants")]
-            static __GPUKERNEL_META: ::gpu_std::device::ConstantMeta<{ #full.len() }> =
-                ::gpu_std::device::ConstantMeta::new((&raw const #name).cast(), #full);
+            static __GPUKERNEL_META: ::gpu_std::device::ConstantMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
+                // SAFETY: the signature names the type of the static.
+                unsafe { ::gpu_std::device::ConstantMeta::new((&raw const #name).cast(), &__GPUKERNEL_SIGNATURE) };
         };
     })
 }

@@ -1,10 +1,10 @@
 //! `#[derive(DeviceCopy)]`: asks for a fixed layout, and rustc for fields that are `DeviceCopy`.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Data, DeriveInput, Error, GenericParam, Result, Token, parse_quote, punctuated::Punctuated,
-    spanned::Spanned,
+    Data, DataEnum, DeriveInput, Error, Fields, GenericParam, Member, Result, Token, ext::IdentExt, parse_quote,
+    punctuated::Punctuated, spanned::Spanned,
 };
 
 use crate::input::too_much;
@@ -23,9 +23,9 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
         ));
     }
 
-    let fields: Vec<_> = match &item.data {
-        Data::Struct(data) => data.fields.iter().map(|field| &field.ty).collect(),
-        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).map(|f| &f.ty).collect(),
+    let layout = match &item.data {
+        Data::Struct(data) => structure(&data.fields),
+        Data::Enum(data) => enumeration(&item, data),
         Data::Union(data) => {
             return Err(Error::new(
                 data.union_token.span,
@@ -42,9 +42,15 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
     }
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let name = &item.ident;
-    let checks = fields
-        .iter()
-        .map(|ty| quote_spanned!(ty.span()=> ::gpu_std::device_copy::assert_device_copy::<#ty>();));
+    let bare = name.unraw().to_string();
+    let arguments = item.generics.params.iter().map(|param| match param {
+        GenericParam::Const(param) => {
+            let value = &param.ident;
+            quote!(::gpu_std::signature::Text::Number(#value as ::core::primitive::i128))
+        }
+        GenericParam::Type(param) => type_of(&param.ident),
+        GenericParam::Lifetime(_) => TokenStream::new(),
+    });
     // Not in rustc's lists of types that could stand for another; but where a parameter is the trouble, rustc is to say so.
     let recommend = match item.generics.type_params().next() {
         None => quote!(#[diagnostic::do_not_recommend]),
@@ -52,16 +58,115 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
     };
     Ok(quote! {
         #recommend
-        // SAFETY: the layout is fixed, and the fields are checked below.
-        unsafe impl #impl_generics ::gpu_std::DeviceCopy for #name #type_generics #where_clause {}
-
-        const _: () = {
-            #[allow(dead_code)]
-            fn fields #impl_generics () #where_clause {
-                #(#checks)*
-            }
-        };
+        // SAFETY: the layout is fixed, rustc checks that the fields are plain data to name their types, and the path of the type is
+        // in its name.
+        unsafe impl #impl_generics ::gpu_std::DeviceCopy for #name #type_generics #where_clause {
+            const TYPE: ::gpu_std::signature::Text = ::gpu_std::signature::Text::All(&[
+                ::gpu_std::signature::Text::Of(
+                    ::core::concat!(::core::module_path!(), "::", #bare),
+                    &[#(#arguments),*],
+                ),
+                ::gpu_std::signature::Text::Word(" of "),
+                ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().name),
+                ::gpu_std::signature::Text::Word(" "),
+                ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().version),
+                #layout
+                ::gpu_std::signature::Text::Word(" "),
+                ::gpu_std::signature::Text::Number(::core::mem::size_of::<Self>() as ::core::primitive::i128),
+                ::gpu_std::signature::Text::Word(":"),
+                ::gpu_std::signature::Text::Number(::core::mem::align_of::<Self>() as ::core::primitive::i128),
+            ]);
+        }
     })
+}
+
+/// The description of a type, which makes rustc check that it is `DeviceCopy`.
+fn type_of(ty: &impl ToTokens) -> TokenStream {
+    quote_spanned!(ty.span()=> <#ty as ::gpu_std::DeviceCopy>::TYPE)
+}
+
+/// The fields of a struct: name, offset and type of each.
+fn structure(fields: &Fields) -> TokenStream {
+    let fields = fields.members().zip(fields).map(|(member, field)| {
+        let (label, ty) = (format!(" {}@", name_of(&member)), type_of(&field.ty));
+        quote! {
+            ::gpu_std::signature::Text::Word(#label),
+            ::gpu_std::signature::Text::Number(::core::mem::offset_of!(Self, #member) as ::core::primitive::i128),
+            ::gpu_std::signature::Text::Word(" "),
+            #ty,
+        }
+    });
+    quote! {
+        ::gpu_std::signature::Text::Word(" {"),
+        #(#fields)*
+        ::gpu_std::signature::Text::Word(" }"),
+    }
+}
+
+/// The variants of an enum: name, discriminant and fields of each, in the order in which a fixed layout has them.
+fn enumeration(item: &DeriveInput, data: &DataEnum) -> TokenStream {
+    let representation = representation(item);
+    let integer = INTEGERS.into_iter().find(|name| representation.iter().any(|word| word == name));
+    // What C's compiler would choose holds what fits in an `isize` (Rust reference, "Type layout").
+    let integer = Ident::new(integer.unwrap_or("isize"), Span::mixed_site());
+    let discriminant = Ident::new("discriminant", Span::mixed_site());
+    let (mut base, mut behind) = (None, 0_i128);
+    let variants = data.variants.iter().map(|variant| {
+        if let Some((_, value)) = &variant.discriminant {
+            (base, behind) = (Some(value), 0);
+        }
+        let value = match base {
+            Some(value) => quote! {
+                { let #discriminant: ::core::primitive::#integer = #value; #discriminant as ::core::primitive::i128 + #behind }
+            },
+            None => quote!(#behind),
+        };
+        behind += 1;
+        let label = format!(" {}=", variant.ident.unraw());
+        let fields = variant.fields.members().zip(&variant.fields).map(|(member, field)| {
+            let (label, ty) = (format!(" {} ", name_of(&member)), type_of(&field.ty));
+            quote!(::gpu_std::signature::Text::Word(#label), #ty,)
+        });
+        quote! {
+            ::gpu_std::signature::Text::Word(#label),
+            ::gpu_std::signature::Text::Number(#value),
+            ::gpu_std::signature::Text::Word(" {"),
+            #(#fields)*
+            ::gpu_std::signature::Text::Word(" }"),
+        }
+    });
+    let head = format!(" enum {} {{", representation.join(" "));
+    quote! {
+        ::gpu_std::signature::Text::Word(#head),
+        #(#variants)*
+        ::gpu_std::signature::Text::Word(" }"),
+    }
+}
+
+fn name_of(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    }
+}
+
+/// The words of `#[repr]` that choose the layout of an enum.
+fn representation(item: &DeriveInput) -> Vec<String> {
+    let mut words = Vec::new();
+    for attribute in item.attrs.iter().filter(|attr| attr.path().is_ident("repr")) {
+        // What is not a word, `align(8)`, was checked before and shows in the alignment of the type.
+        let _ = attribute.parse_nested_meta(|meta| {
+            words.extend(meta.path.get_ident().map(ToString::to_string));
+            if meta.input.peek(syn::token::Paren) {
+                let arguments;
+                syn::parenthesized!(arguments in meta.input);
+                arguments.parse::<TokenStream>()?;
+            }
+            Ok(())
+        });
+    }
+    words.sort();
+    words
 }
 
 /// Refuses layouts that rustc is free to choose.

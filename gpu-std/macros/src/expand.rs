@@ -150,6 +150,23 @@ impl Kernel {
         quote!(::core::concat!(::core::module_path!(), "::", #name))
     }
 
+    /// What the kernel was declared as.
+    pub(crate) fn origin(&self) -> TokenStream {
+        let (path, is_unsafe) = (self.path(), self.is_unsafe());
+        let requires = match &self.contract.requires {
+            Some(condition) => condition::signature(condition, &self.params),
+            None => quote!(::gpu_std::signature::Text::Word("nothing")),
+        };
+        quote! {
+            ::gpu_std::signature::Origin {
+                package: ::gpu_std::__package!(),
+                path: #path,
+                is_unsafe: #is_unsafe,
+                requires: #requires,
+            }
+        }
+    }
+
     /// The type of a tuple of the parameters that are shared arrays, or that are none.
     pub(crate) fn tuple(&self, shared: bool, lifetime: &Lifetime) -> TokenStream {
         let types = self
@@ -165,7 +182,7 @@ impl Kernel {
 
 fn host(kernel: &Kernel) -> TokenStream {
     let (name, handle) = (&kernel.function.signature.name, kernel.handle());
-    let (path, declaration) = (kernel.path(), kernel.contract.declaration());
+    let (path, declaration, origin) = (kernel.path(), kernel.contract.declaration(), kernel.origin());
     let lifetime = lifetime("'kernel");
     let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
     let call = kernel.call(&quote!(#name));
@@ -179,6 +196,7 @@ fn host(kernel: &Kernel) -> TokenStream {
         // SAFETY: the entry is made from the same parameters.
         unsafe impl ::gpu_std::host::Body for #handle {
             const NAME: &'static ::core::primitive::str = #path;
+            const ORIGIN: ::gpu_std::signature::Origin = #origin;
             const DECLARATION: ::gpu_std::contract::Declaration = #declaration;
 
             type Params<#lifetime> = #params;
@@ -196,7 +214,7 @@ fn host(kernel: &Kernel) -> TokenStream {
 
 fn device(kernel: &Kernel) -> TokenStream {
     let name = &kernel.function.signature.name;
-    let (path, declaration) = (kernel.path(), kernel.contract.declaration());
+    let (path, declaration, origin) = (kernel.path(), kernel.contract.declaration(), kernel.origin());
     // Where rustc points at if a parameter is not what it should be: one place and one type, whatever asks for it, because rustc
     // says once what it would say twice in the same words.
     let place = Span::call_site().located_at(kernel.function.signature.paren_token.span.join());
@@ -206,7 +224,7 @@ fn device(kernel: &Kernel) -> TokenStream {
     let mut storage = TokenStream::new();
     let mut entry_params = TokenStream::new();
     let mut dims = quote!(0);
-    let mut elements = TokenStream::new();
+    let mut signatures = TokenStream::new();
     let mut layouts = TokenStream::new();
     let mut layouts_len = 0_usize;
     let values: Vec<_> = kernel
@@ -227,6 +245,7 @@ fn device(kernel: &Kernel) -> TokenStream {
                 return quote_spanned!(ty.span()=>
                     <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(
                         if __GPUKERNEL_LARGE {
+                            // SAFETY: the launch reserves the shared arrays of the signature.
                             ::gpu_std::device::dynamic_shared(const {
                                 ::gpu_std::shared::layout::shared_offset(__GPUKERNEL_ARRAYS, #index)
                             })
@@ -245,12 +264,15 @@ fn device(kernel: &Kernel) -> TokenStream {
             aliases.extend(quote!(type #alias = #ty;));
             let param = quote_spanned!(place=> <#alias as ::gpu_std::param::Param<'static>>);
             dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
-            elements.extend(quote_spanned!(place=> #param::ELEMENT_BYTES,));
+            signatures.extend(quote_spanned!(place=> #param::SIGNATURE,));
             entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
             quote_spanned!(place=> #param::assemble(#head, #tail))
         })
         .collect();
-    let params = kernel.params.len() - layouts_len;
+    let (arrays, dynamic_arrays) = match layouts_len {
+        0 => (quote!(&[]), quote!(false)),
+        _ => (quote!(__GPUKERNEL_ARRAYS), quote!(__GPUKERNEL_LARGE)),
+    };
     let entry = quote_spanned! {place=>
         #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
         #[unsafe(link_section = ".gpukernel.entry")]
@@ -263,15 +285,26 @@ fn device(kernel: &Kernel) -> TokenStream {
             }
         }
 
+        const __GPUKERNEL_SIGNATURE: ::gpu_std::signature::Signature = ::gpu_std::signature::Signature {
+            name: #path,
+            package: ::gpu_std::__package!(),
+            origin: #origin,
+            parameters: &[#signatures],
+            arrays: #arrays,
+            dynamic_arrays: #dynamic_arrays,
+        };
+
         #[used]
         #[unsafe(link_section = ".gpukernel.meta")]
-        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<#params, { #path.len() }> =
-            ::gpu_std::device::EntryMeta::new(
-                __gpukernel_entry as *const (),
-                #declaration.contract(#dims),
-                &[#elements],
-                #path,
-            );
+        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
+            // SAFETY: entry and signature are made of the same parameters.
+            unsafe {
+                ::gpu_std::device::EntryMeta::new(
+                    __gpukernel_entry as *const (),
+                    #declaration.contract(#dims),
+                    &__GPUKERNEL_SIGNATURE,
+                )
+            };
     };
     let storage = match layouts_len {
         0 => storage,

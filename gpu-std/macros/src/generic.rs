@@ -71,7 +71,7 @@ fn lasting(kernel: &Kernel) -> Generics {
 
 pub(crate) fn host(kernel: &Kernel) -> TokenStream {
     let (name, handle) = (&kernel.function.signature.name, kernel.handle());
-    let declaration = kernel.contract.declaration();
+    let (declaration, origin) = (kernel.contract.declaration(), kernel.origin());
     let lifetime = lifetime("'kernel");
     let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
     let generics = lasting(kernel);
@@ -87,6 +87,7 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
     quote! {
         // SAFETY: entries are made from the same parameters.
         unsafe impl #impl_generics ::gpu_std::host::Template for #handle #type_generics #where_clause {
+            const ORIGIN: ::gpu_std::signature::Origin = #origin;
             const DECLARATION: ::gpu_std::contract::Declaration = #declaration;
 
             type Params<#lifetime> = #params;
@@ -101,7 +102,7 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
 
 pub(crate) fn device(kernel: &Kernel) -> TokenStream {
     let (name, handle) = (&kernel.function.signature.name, kernel.handle());
-    let declaration = kernel.contract.declaration();
+    let (declaration, origin) = (kernel.contract.declaration(), kernel.origin());
     let place = Span::call_site().located_at(kernel.function.signature.paren_token.span.join());
     let scope = Ident::new("scope", Span::mixed_site());
     let generics = lasting(kernel);
@@ -110,7 +111,7 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
     let mut arrays = TokenStream::new();
     let mut arrays_len = 0_usize;
     let mut entry_params = TokenStream::new();
-    let mut elements = TokenStream::new();
+    let mut signatures = TokenStream::new();
     let mut dims = quote!(0);
     let values: Vec<_> = kernel
         .params
@@ -127,9 +128,10 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
                 let ty = param.with_lifetime(&lifetime("'_"));
                 return quote_spanned!(place=>
                     <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(
+                        // SAFETY: the launch reserves the shared arrays of the signature.
                         ::gpu_std::device::dynamic_shared(const {
                             ::gpu_std::shared::layout::shared_offset(
-                                <#handle #type_generics as ::gpu_std::device::Template>::ARRAYS,
+                                <#handle #type_generics as ::gpu_std::device::Template>::SIGNATURE.arrays,
                                 #index,
                             )
                         })
@@ -142,7 +144,7 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
             let (head, tail) = (part("head"), part("tail"));
             let param = quote_spanned!(place=> <#ty as ::gpu_std::param::Param<'static>>);
             dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
-            elements.extend(quote_spanned!(place=> #param::ELEMENT_BYTES,));
+            signatures.extend(quote_spanned!(place=> #param::SIGNATURE,));
             entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
             quote_spanned!(place=> #param::assemble(#head, #tail))
         })
@@ -158,11 +160,19 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
             }
         }
 
-        impl #impl_generics ::gpu_std::device::Template for #handle #type_generics #where_clause {
+        // SAFETY: entry and signature are made of the same parameters.
+        unsafe impl #impl_generics ::gpu_std::device::Template for #handle #type_generics #where_clause {
             const ENTRY: *const () = __gpukernel_entry #turbofish as *const ();
             const CONTRACT: ::gpu_std::Contract = #declaration.contract(#dims);
-            const ELEMENTS: &'static [::core::primitive::usize] = &[#elements];
-            const ARRAYS: &'static [::core::alloc::Layout] = &[#arrays];
+            const SIGNATURE: ::gpu_std::signature::Signature = ::gpu_std::signature::Signature {
+                // Instances have names and packages of their own.
+                name: "",
+                package: ::gpu_std::__package!(),
+                origin: #origin,
+                parameters: &[#signatures],
+                arrays: &[#arrays],
+                dynamic_arrays: true,
+            };
         }
     }
 }

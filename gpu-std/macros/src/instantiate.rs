@@ -69,6 +69,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                 #[cfg(not(target_arch = "nvptx64"))]
                 unsafe impl ::gpu_std::host::Instance for #template {
                     const NAME: &'static ::core::primitive::str = #full;
+                    const PACKAGE: ::gpu_std::signature::Package = ::gpu_std::__package!();
                 }
 
                 // Evaluated here, so that a mistake in the contract is found where the instance is declared.
@@ -109,6 +110,9 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                 // SAFETY: the entry on the device is made of the same template.
                 unsafe impl ::gpu_std::host::Body for #handle {
                     const NAME: &'static ::core::primitive::str = #full;
+                    const ORIGIN: ::gpu_std::signature::Origin =
+                        <#template as ::gpu_std::host::Template>::ORIGIN;
+                    const PACKAGE: ::gpu_std::signature::Package = ::gpu_std::__package!();
                     const DECLARATION: ::gpu_std::contract::Declaration =
                         <#template as ::gpu_std::host::Template>::DECLARATION;
                     const DYNAMIC_ARRAYS: ::core::primitive::bool = true;
@@ -116,10 +120,11 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                     type Params<'kernel> = <#template as ::gpu_std::host::Template>::Params<'kernel>;
                     type Shared<'kernel> = <#template as ::gpu_std::host::Template>::Shared<'kernel>;
 
-                    fn unmet(
+                    unsafe fn unmet(
                         args: &::gpu_std::host::PackedArgs,
                     ) -> ::core::option::Option<&'static ::core::primitive::str> {
-                        <#template as ::gpu_std::host::Template>::unmet(args)
+                        // SAFETY: as the caller promises.
+                        unsafe { <#template as ::gpu_std::host::Template>::unmet(args) }
                     }
 
                     #[inline]
@@ -144,15 +149,24 @@ fn entry(template: &Path, full: &TokenStream) -> TokenStream {
     let template = quote!(<#template as ::gpu_std::device::Template>);
     quote! {
         #[cfg(target_arch = "nvptx64")]
+        const __GPUKERNEL_SIGNATURE: ::gpu_std::signature::Signature = ::gpu_std::signature::Signature {
+            name: #full,
+            package: ::gpu_std::__package!(),
+            ..#template::SIGNATURE
+        };
+
+        #[cfg(target_arch = "nvptx64")]
         #[used]
         #[unsafe(link_section = ".gpukernel.meta")]
-        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ #template::ELEMENTS.len() }, { #full.len() }> =
-            ::gpu_std::device::EntryMeta::new(
-                #template::ENTRY,
-                #template::CONTRACT,
-                #template::ELEMENTS,
-                #full,
-            );
+        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
+            // SAFETY: the entry is that of the template, whose signature it has.
+            unsafe {
+                ::gpu_std::device::EntryMeta::new(
+                    #template::ENTRY,
+                    #template::CONTRACT,
+                    &__GPUKERNEL_SIGNATURE,
+                )
+            };
     }
 }
 

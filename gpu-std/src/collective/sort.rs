@@ -9,8 +9,7 @@ use crate::{
     DeviceCopy,
     shared::{KernelScope, SharedParam},
     threads_per_block,
-    warp::WarpElement,
-};
+    warp::WarpElement, signature::Text};
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;
@@ -57,7 +56,9 @@ unsafe impl Zeroable for Piece {}
 unsafe impl AnyBitPattern for Piece {}
 // SAFETY: bytes.
 #[diagnostic::do_not_recommend]
-unsafe impl DeviceCopy for Piece {}
+unsafe impl DeviceCopy for Piece {
+    const TYPE: Text = Text::Word("gpu_std::collective::Piece");
+}
 
 impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     SortScratch<'_, K, THREADS, ITEMS, V>

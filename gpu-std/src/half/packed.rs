@@ -4,7 +4,7 @@ use core::ops::{Add, Mul, Neg, Sub};
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{DeviceCopy, Float, Vector, bf16, f16, native};
+use super::{DeviceCopy, Float, Text, Vector, bf16, f16, native};
 
 /// Calls a function of the prelude with vectors as integers; on the host, evaluates what is given for it.
 macro_rules! bits {
@@ -35,7 +35,9 @@ macro_rules! packed {
         unsafe impl Pod for $name {}
         // SAFETY: plain data with a layout of its own.
         #[diagnostic::do_not_recommend]
-        unsafe impl DeviceCopy for $name {}
+        unsafe impl DeviceCopy for $name {
+    const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($name)));
+}
 
         impl crate::vector::Sealed for $name {}
 

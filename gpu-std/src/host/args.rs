@@ -26,8 +26,6 @@ pub struct PackedArgs {
     used_bytes: usize,
     values: Vec<Value>,
     memory: Vec<(RawSlice, Access)>,
-    /// The sizes of elements of memory, in the order of the parameters.
-    elements: Vec<usize>,
     /// The kernel's own shared arrays; none if they are larger than the address space.
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
@@ -64,7 +62,6 @@ impl PackedArgs {
             used_bytes: 0,
             values: Vec::new(),
             memory: Vec::new(),
-            elements: Vec::new(),
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },
@@ -108,8 +105,7 @@ impl PackedArgs {
     }
 
     /// Adds a shared array of `len` elements, by its layout; none is one that is larger than the address space.
-    pub(crate) fn push_shared(&mut self, array: Option<Layout>, len: usize, element_bytes: usize) {
-        self.note_element(element_bytes);
+    pub(crate) fn push_shared(&mut self, array: Option<Layout>, len: usize) {
         let place = |start: Option<Layout>, array: Layout| start?.extend(array).ok();
         let host = array.and_then(|array| place(self.shared_on_host(), array));
         let device = array.and_then(|array| place(self.dynamic, array));
@@ -133,20 +129,8 @@ impl PackedArgs {
         Some(layout)
     }
 
-    /// The sizes of the elements of memory, in the order of the parameters; those without bytes are left out.
-    pub fn elements(&self) -> &[usize] {
-        &self.elements
-    }
-
-    fn note_element(&mut self, bytes: usize) {
-        if bytes > 0 {
-            self.elements.push(bytes);
-        }
-    }
-
     /// Adds the address of memory, and notes what the launch does to it.
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
-        self.note_element(slice.element_bytes);
         self.write(slice.address);
         self.memory.push((slice, access));
     }

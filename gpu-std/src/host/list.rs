@@ -6,6 +6,7 @@ use super::{ArgReader, PackedArgs, Runtime};
 use crate::{
     param::Param,
     shared::{KernelScope, SharedParam, layout::shared_offset},
+    signature::Text,
 };
 
 /// The parameters of a kernel that launches give.
@@ -22,6 +23,8 @@ use crate::{
 pub unsafe trait ParamList<'k>: Sized {
     /// The largest of [`Param::DIMS`].
     const DIMS: u32;
+    /// [`Param::SIGNATURE`] of each.
+    const SIGNATURES: &'static [Text];
     type Args<R: Runtime>;
     fn pack<R: Runtime>(args: Self::Args<R>, packed: &mut PackedArgs);
     unsafe fn assemble(args: &mut ArgReader<'_>) -> Self;
@@ -58,6 +61,8 @@ macro_rules! list {
                 $(let dims = max(dims, $P::DIMS);)*
                 dims
             };
+
+            const SIGNATURES: &'static [Text] = &[$($P::SIGNATURE),*];
 
             type Args<R: Runtime> = ($($P::Arg<R>,)*);
 

@@ -1,23 +1,33 @@
 //! What kernels of a module see of their module on the CPU device: the values of constants that the host has set, by the address of
 //! the static, and the host's versions of functions in CUDA C.
 
-use core::{cell::Cell, mem::MaybeUninit, ptr};
+use core::{any::TypeId, cell::Cell, mem::MaybeUninit, ptr};
 use std::vec::Vec;
 
 use super::HostFunction;
 use crate::{Constant, DeviceCopy};
 
 /// The constants of a module that were set, others have the values that they were declared with; and its functions of CUDA C.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ModuleTable {
-    constants: Vec<(usize, Vec<MaybeUninit<u128>>)>,
+    constants: Vec<(Key, Vec<MaybeUninit<u128>>)>,
     /// Sorted by name.
     functions: &'static [HostFunction],
 }
 
+/// A constant: its address, and its type, without which a place where two types start would be two constants.
+type Key = (usize, TypeId);
+
+fn key<T: DeviceCopy>(constant: &Constant<T>) -> Key {
+    (ptr::from_ref(constant).addr(), TypeId::of::<T>())
+}
+
 impl ModuleTable {
     /// No constant is set. The functions are sorted by name.
-    pub const fn new(functions: &'static [HostFunction]) -> Self {
+    ///
+    /// # Safety
+    /// Each function is what kernels of the module declare by its name.
+    pub const unsafe fn new(functions: &'static [HostFunction]) -> Self {
         Self { constants: Vec::new(), functions }
     }
 
@@ -28,19 +38,19 @@ impl ModuleTable {
         storage.resize(size_of::<T>().div_ceil(size_of::<u128>()), MaybeUninit::uninit());
         // SAFETY: the storage is large enough, and aligned as a `u128`.
         unsafe { storage.as_mut_ptr().cast::<T>().write(value) };
-        let key = ptr::from_ref(constant).addr();
+        let key = key(constant);
         self.constants.retain(|(other, _)| *other != key);
         self.constants.push((key, storage));
     }
 
     /// The value of a constant, if it was set.
     pub fn get<T: DeviceCopy>(&self, constant: &'static Constant<T>) -> Option<T> {
-        // SAFETY: `set` wrote a value of this type: two statics with bytes have two addresses.
+        // SAFETY: `set` wrote a value of this type, which is part of the key.
         self.find(constant).map(|value| unsafe { value.read() })
     }
 
-    fn find<T>(&self, constant: &Constant<T>) -> Option<*const T> {
-        let key = ptr::from_ref(constant).addr();
+    fn find<T: DeviceCopy>(&self, constant: &Constant<T>) -> Option<*const T> {
+        let key = key(constant);
         self.constants.iter().find(|(other, _)| *other == key).map(|(_, storage)| storage.as_ptr().cast())
     }
 }
@@ -77,7 +87,7 @@ pub(super) fn functions() -> Option<&'static [HostFunction]> {
 
 /// Where the value of a constant lies that was set for the launch which runs on this thread.
 #[inline]
-pub(crate) fn value_of<T>(constant: &Constant<T>) -> Option<*const T> {
+pub(crate) fn value_of<T: DeviceCopy>(constant: &Constant<T>) -> Option<*const T> {
     // SAFETY: `enter_module` promises that a table that is not null is there.
     unsafe { CURRENT.get().as_ref() }?.find(constant)
 }

@@ -50,7 +50,11 @@ impl fmt::Debug for ThreadContext<'_> {
 /// What a block does for its threads.
 ///
 /// Where it suspends the calling thread, the context that was current before the call is current again on return.
-pub trait BlockOps {
+///
+/// # Safety
+/// Kernels own and lend memory by what it does: each method returns when it says so and not before, with what it says, and calls what
+/// it is given as often as it says.
+pub unsafe trait BlockOps {
     /// Suspends the calling thread until all threads of the block that still run are here, and returns how they voted.
     ///
     /// An executor that finds all threads at equal barriers knows that shared arrays are in the same phase for all of them.
@@ -180,7 +184,8 @@ std::thread_local! {
 ///
 /// # Safety
 /// Until it is replaced, `context` is null or points to a context that stays alive and is changed only while no kernel
-/// code runs on this thread.
+/// code runs on this thread. It says what is true: no other thread of the launch has its place, its block and its cluster have
+/// the shared arrays that it points to, and these have the layout that the kernel expects.
 #[inline]
 pub unsafe fn set_current(context: *const ThreadContext<'_>) -> *const ThreadContext<'static> {
     CURRENT.replace(context.cast())

@@ -8,8 +8,7 @@ use crate::{
     DeviceCopy, block_dim, block_index,
     mma::{Accumulator, MmaAccumulator, accumulator::place_in_c, fragment::group_and_place},
     param::{Param, WriteStart},
-    shape, thread_index, unroll,
-};
+    shape, thread_index, unroll, signature::Text};
 
 /// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each warp owns one, written by [`Accumulator`]s.
 ///
@@ -166,7 +165,7 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
     type Head = WriteStart<'k, T>;
     type Tail = shape::Rows;
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("WarpTiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {

@@ -2,7 +2,7 @@
 
 use bytemuck::{AnyBitPattern, Zeroable};
 
-use crate::DeviceCopy;
+use crate::{DeviceCopy, signature::Text};
 
 /// What tensor cores multiply in place of `f32`: its exponent, and 10 bits of its mantissa. The lower 13 bits do not count.
 ///
@@ -22,7 +22,9 @@ unsafe impl Zeroable for Tf32 {}
 unsafe impl AnyBitPattern for Tf32 {}
 // SAFETY: as above.
 #[diagnostic::do_not_recommend]
-unsafe impl DeviceCopy for Tf32 {}
+unsafe impl DeviceCopy for Tf32 {
+    const TYPE: Text = Text::Word("gpu_std::mma::Tf32");
+}
 
 /// Those that do not count.
 const LOW: u32 = 0x1fff;

@@ -9,8 +9,7 @@ use super::{SharedElement, stride::BlockStride};
 use crate::host::{Barrier, PackedArgs, Runtime};
 use crate::{
     barrier::{Phase, sealed},
-    param::Param,
-};
+    param::Param, signature::Text};
 
 /// Elements that the threads of a block share, as many as the launch says, in the write phase: each thread uses the elements that
 /// it owns, as of a [`Shared`](crate::Shared) array.
@@ -107,12 +106,13 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
     type Head = Place;
     type Tail = ();
 
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("SharedSlice", &[T::TYPE]);
 
     #[inline(always)]
     unsafe fn assemble(place: Place, (): ()) -> Self {
         #[cfg(target_arch = "nvptx64")]
-        let start = crate::device::dynamic_shared(place.device_offset as usize);
+        // SAFETY: `pack` reserved the array there.
+        let start = unsafe { crate::device::dynamic_shared(place.device_offset as usize) };
         #[cfg(not(target_arch = "nvptx64"))]
         let start = crate::host::current().shared.wrapping_add(place.host_offset as usize);
         Self { start: start.cast(), len: place.len as usize, scope: PhantomData }
@@ -129,7 +129,7 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
                 "elements of shared arrays whose length the launch gives are aligned to at most 128 bytes"
             );
         }
-        args.push_shared(Layout::array::<T>(len).ok(), len, size_of::<T>());
+        args.push_shared(Layout::array::<T>(len).ok(), len);
     }
 }
 

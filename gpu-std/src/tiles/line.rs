@@ -8,8 +8,7 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     stride::GridStride,
-    thread_rank, threads_per_block,
-};
+    thread_rank, threads_per_block, signature::Text};
 
 /// A slice in tiles of `N` elements, of which each block owns some: block `i` of `n` owns the tiles `i`, `i + n`, …
 ///
@@ -249,7 +248,7 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for Tiles<'k, T, N> {
     type Tail = usize;
 
     const DIMS: u32 = 1;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("Tiles", &[T::TYPE, Text::Number(N as i128)]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {

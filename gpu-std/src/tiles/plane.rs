@@ -9,8 +9,7 @@ use crate::{
     param::{Param, WriteStart},
     shape,
     stride::{Axis, GridStride2d},
-    thread_index,
-};
+    thread_index, signature::Text};
 
 /// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each block owns some: x of a block's place in the grid is the column
 /// of its first tile, y its row; from there on in steps of the grid's extents.
@@ -345,7 +344,7 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
     type Tail = shape::Rows;
 
     const DIMS: u32 = 2;
-    const ELEMENT_BYTES: usize = size_of::<T>();
+    const SIGNATURE: Text = Text::Of("Tiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {

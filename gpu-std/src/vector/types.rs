@@ -8,7 +8,7 @@ use core::ops::{
 use bytemuck::{Pod, Zeroable};
 
 use super::{Sealed, Vector};
-use crate::{DeviceCopy, Float};
+use crate::{DeviceCopy, Float, signature::Text};
 
 /// An operator of two vectors, and of a vector and a number for every lane.
 macro_rules! operator {
@@ -71,7 +71,9 @@ macro_rules! vector {
         unsafe impl Pod for $name {}
         // SAFETY: plain numbers with a layout of their own.
         #[diagnostic::do_not_recommend]
-        unsafe impl DeviceCopy for $name {}
+        unsafe impl DeviceCopy for $name {
+    const TYPE: Text = Text::Word(concat!("gpu_std::vector::", stringify!($name)));
+}
 
         impl Sealed for $name {}
 

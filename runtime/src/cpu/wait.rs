@@ -127,7 +127,8 @@ impl Ops<'_> {
     }
 }
 
-impl BlockOps for Ops<'_> {
+// SAFETY: each method suspends the coroutine of the thread until `block` has found what the method promises.
+unsafe impl BlockOps for Ops<'_> {
     fn barrier(&self, barrier: Barrier, vote: bool) -> Votes {
         match self.wait(Wait::Barrier { barrier, vote }) {
             Answer::Votes(votes) => votes,

@@ -1,10 +1,11 @@
 //! Constants: statics of section `.gpukernel.constant` get names by which the runtime finds them, and at last their address space.
 //!
-//! The macro leaves for each a static in section `.gpukernel.constants`: a pointer to the constant, then its path.
+//! The macro leaves for each a static in section `.gpukernel.constants`: a pointer to the constant, then its signature, which begins
+//! with its path.
 
 use gpukernel_image::Constant;
 
-use super::LinkError;
+use super::{LinkError, entries::signature};
 use crate::llvm::{Linkage, Module, Value};
 
 const SECTION: &str = ".gpukernel.constant";
@@ -25,20 +26,20 @@ pub(super) fn find_and_name(module: &Module<'_>) -> Result<Vec<Constant>, LinkEr
         module.globals().into_iter().filter(|global| global.section() == META_SECTION).collect();
     let mut found = Vec::new();
     for meta in metas.iter().filter(|meta| !meta.is_declaration()) {
-        let (global, name) = read(*meta).ok_or_else(|| LinkError::Description { symbol: meta.name() })?;
-        found.push((name, global));
+        let (global, name, signature) = read(*meta).ok_or_else(|| LinkError::Description { symbol: meta.name() })?;
+        found.push((name, signature, global));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     let mut constants = Vec::new();
     let mut used_bytes = 0_usize;
-    for (name, global) in found {
+    for (name, signature, global) in found {
         // With a letter before the path, which no kernel has.
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let symbol = format!("constant__{}", name.replace("::", "__").chars().map(legal).collect::<String>());
         global.set_name(&symbol);
         let (size_bytes, align_bytes) = module.global_layout(global);
         used_bytes = used_bytes.next_multiple_of(align_bytes.max(1)).saturating_add(size_bytes);
-        constants.push(Constant { name, symbol: global.name(), size_bytes });
+        constants.push(Constant { name, symbol: global.name(), signature, size_bytes });
     }
     if used_bytes > MAX_BYTES {
         return Err(LinkError::ConstantsTooLarge {
@@ -50,7 +51,7 @@ pub(super) fn find_and_name(module: &Module<'_>) -> Result<Vec<Constant>, LinkEr
 }
 
 /// The initialiser is a struct of the pointer, then bytes.
-fn read<'c>(meta: Value<'c>) -> Option<(Value<'c>, String)> {
+fn read<'c>(meta: Value<'c>) -> Option<(Value<'c>, String, Vec<String>)> {
     let (mut constant, mut bytes) = (None, Vec::new());
     for part in meta.initializer()?.operands() {
         if part.is_global_variable() {
@@ -59,7 +60,8 @@ fn read<'c>(meta: Value<'c>) -> Option<(Value<'c>, String)> {
             bytes.extend(data);
         }
     }
-    Some((constant?, String::from_utf8(bytes).ok()?.trim_end_matches('\0').to_owned()))
+    let (name, signature) = signature(&bytes)?;
+    Some((constant?, name, signature))
 }
 
 /// Replaces every static of the section by one in constant memory.

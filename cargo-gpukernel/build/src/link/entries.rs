@@ -1,7 +1,7 @@
 //! Step 2: functions marked `#[kernel]` become entries that the driver launches.
 //!
 //! The macro leaves for each kernel a static in section `.gpukernel.meta`: a pointer to the entry, its launch contract, its
-//! path. The statics go away here.
+//! signature, which begins with its path. The statics go away here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +26,8 @@ pub(super) struct Entry<'c> {
     pub(super) symbol: String,
     pub(super) function: Value<'c>,
     pub(super) contract: Contract,
-    /// The sizes of the elements of its memory.
-    elements: Vec<usize>,
+    /// What the runtime compares with the program's kernel of that path.
+    signature: Vec<String>,
     /// Whether it reaches the barrier of the grid.
     pub(super) cooperative: bool,
 }
@@ -43,7 +43,7 @@ impl Entry<'_> {
             name: self.name,
             symbol: self.symbol,
             contract: self.contract,
-            elements: self.elements,
+            signature: self.signature,
             cooperative: self.cooperative,
             resources: BTreeMap::new(),
         }
@@ -113,13 +113,12 @@ fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
             bytes.extend(data);
         }
     }
-    let (contract, rest) = bytes.split_at_checked(CONTRACT_WORDS * 4)?;
+    let (contract, text) = bytes.split_at_checked(CONTRACT_WORDS * 4)?;
     let words = numbers(contract);
-    let (params, rest) = rest.split_first_chunk()?;
-    let (elements, name) = rest.split_at_checked((u32::from_le_bytes(*params) as usize).checked_mul(4)?)?;
+    let (name, signature) = signature(text)?;
     let given = |word: u32| (word != 0).then_some(word);
     Some(Entry {
-        name: String::from_utf8(name.to_vec()).ok()?.trim_end_matches('\0').to_owned(),
+        name,
         symbol: String::new(),
         function: function?,
         contract: Contract {
@@ -131,9 +130,15 @@ fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
             shared: given(words[7]),
             cluster: given(words[8]).map(|x| [x, words[9], words[10]]),
         },
-        elements: numbers(elements).into_iter().map(|size| size as usize).filter(|size| *size > 0).collect(),
+        signature,
         cooperative: false,
     })
+}
+
+/// The path in the first line of a signature, and the other lines.
+pub(super) fn signature(text: &[u8]) -> Option<(String, Vec<String>)> {
+    let mut lines = std::str::from_utf8(text).ok()?.trim_end_matches('\0').split('\n').map(str::to_owned);
+    Some((lines.next()?, lines.collect()))
 }
 
 fn numbers(bytes: &[u8]) -> Vec<u32> {
