@@ -32,7 +32,9 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::{
     DeviceCopy,
-    math::{Float, FloatExt, Sealed}, signature::Text};
+    math::{Float, FloatExt, Sealed},
+    signature::Text,
+};
 
 mod functions;
 mod inverse;

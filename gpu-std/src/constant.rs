@@ -73,11 +73,7 @@ impl<T: DeviceCopy> Constant<T> {
         #[cfg(target_arch = "nvptx64")]
         return self;
         #[cfg(not(target_arch = "nvptx64"))]
-        return Self {
-            value: self.value,
-            declared: Some((name, package)),
-            _own_address: AtomicU8::new(0),
-        };
+        return Self { value: self.value, declared: Some((name, package)), _own_address: AtomicU8::new(0) };
     }
 
     /// The value.

@@ -37,7 +37,7 @@ use core::{
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{DeviceCopy, Float, math::Sealed, vector::Vector, signature::Text};
+use crate::{DeviceCopy, Float, math::Sealed, signature::Text, vector::Vector};
 
 mod packed;
 mod software;

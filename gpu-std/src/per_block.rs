@@ -7,8 +7,10 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy, block_rank, blocks_per_grid,
     param::{Param, WriteStart},
+    signature::Text,
     stride::GridStride,
-    thread_rank, signature::Text};
+    thread_rank,
+};
 
 /// The elements of a slice that belong to the calling block, written by its first thread: for results of which each block has
 /// one, such as its part of a sum.

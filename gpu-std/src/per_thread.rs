@@ -7,7 +7,9 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
-    stride::{GridStride, grid_stride}, signature::Text};
+    signature::Text,
+    stride::{GridStride, grid_stride},
+};
 
 /// The elements of a slice that belong to the calling thread: every thread of the grid gets others, all threads
 /// together get all, whatever the grid.

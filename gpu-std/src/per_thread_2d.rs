@@ -8,7 +8,9 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     shape,
-    stride::{GridStride2d, grid_stride_2d}, signature::Text};
+    signature::Text,
+    stride::{GridStride2d, grid_stride_2d},
+};
 
 /// The elements of a matrix, row-major, that belong to the calling thread: every thread of the grid gets others, all
 /// threads together get all, whatever the grid.

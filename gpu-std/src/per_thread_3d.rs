@@ -8,7 +8,9 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     shape,
-    stride::{GridStride3d, grid_stride_3d}, signature::Text};
+    signature::Text,
+    stride::{GridStride3d, grid_stride_3d},
+};
 
 /// The elements of a volume that belong to the calling thread: every thread of the grid gets others, all threads together get
 /// all, whatever the grid.

@@ -8,7 +8,9 @@ use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
     shape,
-    stride::{GridStride, grid_stride}, signature::Text};
+    signature::Text,
+    stride::{GridStride, grid_stride},
+};
 
 /// The elements of a strided view that belong to the calling thread: [`PerThread`](crate::PerThread) for every n-th element of a
 /// slice, or for a column of a matrix. The elements between them are not the launch's.

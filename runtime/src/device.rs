@@ -244,8 +244,12 @@ impl Device {
     /// Loads PTX, a cubin or a fatbin that was made elsewhere.
     ///
     /// # Errors
-    /// [`Error::NeedsGpu`] on the CPU, [`Error::Load`] with the log of the driver's compiler if the driver refuses the code.
-    pub fn load_foreign(&self, code: &[u8]) -> Result<ForeignModule> {
+    /// [`Error::ForeignCode`] if it is none of these or is cut off, [`Error::NeedsGpu`] on the CPU, [`Error::Load`] with the log of the
+    /// driver's compiler if the driver refuses the code.
+    ///
+    /// # Safety
+    /// It is what a compiler or linker for CUDA wrote, unchanged. The driver reads machine code without checking it, in this process.
+    pub unsafe fn load_foreign(&self, code: &[u8]) -> Result<ForeignModule> {
         ForeignModule::load(self, code)
     }
 

@@ -19,7 +19,9 @@ use crate::{
 /// use gpukernel::{Device, Grid, RawArg};
 ///
 /// let device = Device::gpu(0)?;
-/// let module = device.load_foreign(&std::fs::read("scale.ptx").expect("nvcc -ptx scale.cu"))?;
+/// let code = std::fs::read("scale.ptx").expect("nvcc -ptx scale.cu");
+/// // SAFETY: nvcc wrote it.
+/// let module = unsafe { device.load_foreign(&code)? };
 /// let mut numbers = device.upload(&[1.0_f32, 2.0, 3.0])?;
 /// let count = numbers.len() as u32;
 /// // SAFETY: it is `__global__ void scale(float *numbers, unsigned count, float by)`.
@@ -38,22 +40,12 @@ pub struct ForeignModule {
 
 impl ForeignModule {
     pub(crate) fn load(device: &Device, code: &[u8]) -> Result<Self> {
+        let kind = kind(code).map_err(|reason| Error::ForeignCode { reason })?;
         let Backend::Cuda(gpu) = device.backend else {
             return Err(Error::NeedsGpu {
                 what: "code made elsewhere (PTX, cubin or fatbin)".to_owned(),
                 device: device.to_string(),
             });
-        };
-        // The driver finds the end of code by its contents, so that it must at least have some.
-        let kind = match code {
-            [0x7f, b'E', b'L', b'F', ..] => "a foreign cubin",
-            // The magic number of `fatbinary.h`.
-            [0x50, 0xed, 0x55, 0xba, ..] => "a foreign fatbin",
-            text if text.windows(8).any(|word| word == b".version") => "foreign PTX",
-            _ => {
-                let reason = format!("its {} bytes are neither PTX nor a cubin nor a fatbin", code.len());
-                return Err(Error::ForeignCode { reason });
-            }
         };
         let code = CudaModule::load(gpu, code, &|| kind.to_owned())?;
         Ok(Self { device: device.clone(), code: Arc::new(code) })
@@ -131,6 +123,71 @@ impl ForeignModule {
     }
 }
 
+/// What the code is. The driver is not told how long it is and finds its end by its contents, so that these must lie inside.
+fn kind(code: &[u8]) -> Result<&'static str, String> {
+    let cut_off = |what: &str, needed_bytes: u64| match needed_bytes > code.len() as u64 {
+        true => {
+            Err(format!("{what} of at least {needed_bytes} bytes is cut off: {} bytes are there", code.len()))
+        }
+        false => Ok(()),
+    };
+    match code {
+        [0x7f, b'E', b'L', b'F', ..] => {
+            cut_off("a cubin", elf_bytes(code).ok_or("it begins like a cubin, but is none")?)?;
+            Ok("a foreign cubin")
+        }
+        // The magic number of `fatbinary.h`. Its version, 16 bits, and the size of this header come next, then that of the rest.
+        [0x50, 0xed, 0x55, 0xba, ..] => {
+            cut_off("a fatbin", 16)?;
+            let header_bytes = number(code, 6, 2).unwrap_or(u64::MAX);
+            let rest_bytes = number(code, 8, 8).unwrap_or(u64::MAX);
+            cut_off("a fatbin", header_bytes.saturating_add(rest_bytes))?;
+            Ok("a foreign fatbin")
+        }
+        text if text.windows(8).any(|word| word == b".version") => Ok("foreign PTX"),
+        _ => Err(format!("its {} bytes are neither PTX nor a cubin nor a fatbin", code.len())),
+    }
+}
+
+/// Where the last header, segment or section of a 64-bit ELF file ends (ELF-64 Object File Format, version 1.5); `None` if it is
+/// something else, or its headers themselves lie outside.
+fn elf_bytes(code: &[u8]) -> Option<u64> {
+    const HEADER_BYTES: u64 = 64;
+    const NO_BITS: u64 = 8;
+    // 64 bits, little endian.
+    if code.get(4..6)? != [2, 1] {
+        return None;
+    }
+    let mut end = HEADER_BYTES;
+    let mut table = |start: usize, entry: usize, size: u64, find: &dyn Fn(u64) -> Option<u64>| {
+        let (first, bytes, count) =
+            (number(code, start, 8)?, number(code, entry, 2)?, number(code, entry + 2, 2)?);
+        if count > 0 && bytes != size {
+            return None;
+        }
+        for index in 0..count {
+            let header = first.checked_add(index * bytes)?;
+            end = end.max(header.checked_add(bytes)?).max(find(header)?);
+        }
+        Some(())
+    };
+    let field = |header: u64, at: u64, bytes: usize| number(code, usize::try_from(header + at).ok()?, bytes);
+    // Segments: offset and size in the file.
+    table(32, 54, 56, &|header| field(header, 8, 8)?.checked_add(field(header, 32, 8)?))?;
+    // Sections: those without bytes in the file have a size, too.
+    table(40, 58, 64, &|header| match field(header, 4, 4)? {
+        NO_BITS => Some(0),
+        _ => field(header, 24, 8)?.checked_add(field(header, 32, 8)?),
+    })?;
+    Some(end)
+}
+
+/// A number of so many bytes, little endian.
+fn number(code: &[u8], at: usize, bytes: usize) -> Option<u64> {
+    let bytes = code.get(at..at.checked_add(bytes)?)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
 /// More dynamic shared memory than this must be asked for (CUDA C++ Programming Guide, "Shared Memory" of each architecture).
 const DEFAULT_SHARED_BYTES: u32 = 48 << 10;
 
@@ -172,5 +229,55 @@ impl<'a> RawArg<'a> {
     fn memory<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
         let memory = (slice.len() * size_of::<T>() != 0).then(|| (slice.address(), access));
         Self { memory, ..Self::value(slice.address()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ELF file with one section of so many bytes after its headers.
+    fn elf(section_bytes: u64) -> Vec<u8> {
+        let mut code = vec![0_u8; 64 + 64];
+        code[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        code[40] = 64;
+        code[58] = 64;
+        code[60] = 1;
+        code[64 + 4] = 1;
+        code[64 + 24] = 128;
+        code[64 + 32..64 + 40].copy_from_slice(&section_bytes.to_le_bytes());
+        code.resize(128 + usize::try_from(section_bytes).unwrap_or(0), 7);
+        code
+    }
+
+    #[test]
+    fn code_must_hold_all_that_it_says_it_has() {
+        assert_eq!(kind(&elf(5)), Ok("a foreign cubin"));
+        assert_eq!(kind(b"// PTX\n.version 8.0"), Ok("foreign PTX"));
+        let whole = elf(5);
+        for len in 4..whole.len() {
+            assert!(kind(&whole[..len]).is_err(), "{len} bytes");
+        }
+        let mut fatbin = vec![0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3];
+        assert_eq!(kind(&fatbin), Ok("a foreign fatbin"));
+        fatbin.pop();
+        assert!(kind(&fatbin).is_err());
+        for len in 4..fatbin.len() {
+            assert!(kind(&fatbin[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_cut_off() {
+        let mut code = elf(5);
+        for (at, bytes) in [(64 + 24, 8), (64 + 32, 8), (40, 8), (58, 2), (60, 2)] {
+            let mut changed = code.clone();
+            changed[at..at + bytes].fill(0xff);
+            assert!(kind(&changed).is_err(), "at {at}");
+        }
+        code[5] = 2;
+        assert!(kind(&code).is_err(), "big endian");
+        let endless = [&[0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0][..], &[0xff; 8]].concat();
+        assert!(kind(&endless).is_err());
     }
 }

@@ -462,7 +462,8 @@ const KERNEL_LINES: [&str; 4] = ["package", "function", "requirement", "shared m
 pub(crate) fn signatures_differ(there: &[String], here: &str, lines: &[&str]) -> Option<String> {
     let here: Vec<&str> = here.split('\n').skip(1).collect();
     let parameters = (there.len().saturating_sub(lines.len()), here.len().saturating_sub(lines.len()));
-    let same_head = here.len() >= lines.len() && there.get(..lines.len()).is_some_and(|head| head == &here[..lines.len()]);
+    let same_head = here.len() >= lines.len()
+        && there.get(..lines.len()).is_some_and(|head| head == &here[..lines.len()]);
     if same_head && parameters.0 != parameters.1 {
         return Some(format!("it has {} parameters there, {} here", parameters.0, parameters.1));
     }

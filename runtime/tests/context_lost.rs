@@ -15,7 +15,8 @@ mod needs_a_gpu {
     #[ignore = "needs a GPU"]
     fn a_lost_context_says_so_from_then_on() {
         on_every_gpu(|device| {
-            let module = device.load_foreign(ptx::KERNELS.as_bytes())?;
+            // SAFETY: it is PTX, which the driver compiles and so checks.
+            let module = unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?;
             let buffer = device.upload(&[1, 2, 3])?;
             // SAFETY: it is not: the address is no memory of this process. The GPU reports it, and that is what this test is about.
             let launched = unsafe { module.launch("stray", Grid::new(1, 1), 0, &[RawArg::value(16_u64)]) };

@@ -21,7 +21,8 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn on_every_gpu(test: impl Fn(&Device, &ForeignModule) -> Result<()>) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    common::on_every_gpu(|device| test(device, &device.load_foreign(ptx::KERNELS.as_bytes())?));
+    // SAFETY: it is PTX, which the driver compiles and so checks.
+    common::on_every_gpu(|device| test(device, &unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?));
 }
 
 /// Copies after some ten milliseconds.
@@ -44,13 +45,18 @@ fn add(by: u32, y: PerThread<u32>) {
     }
 }
 
+/// The signature of a kernel as images hold it.
+fn signature<K: gpu_std::host::Kernel>(_: K) -> Vec<String> {
+    K::SIGNATURE.to_string().lines().skip(1).map(str::to_owned).collect()
+}
+
 fn image(change: impl FnOnce(&mut Kernel)) -> Image {
     let parameter = |bytes| Parameter { size_bytes: bytes, align_bytes: bytes };
     let mut kernel = Kernel {
         name: "gpu::add".to_owned(),
         symbol: "add".to_owned(),
         parameters: vec![parameter(4), parameter(8), parameter(8)],
-        elements: vec![4],
+        signature: signature(add),
         contract: Contract { dims: Some(1), ..Contract::default() },
         cooperative: false,
         resources: [(Arch::new(7, 5), Resources::default())].into(),
@@ -96,6 +102,23 @@ fn an_image_of_other_source_is_refused_on_every_device() {
             error.contains("its parameter 0 has 8 bytes aligned to 4 there, 4 aligned to 4 here"),
             "{error}"
         );
+        for (line, other, expected) in [
+            (0, r#""other" "0.1.0" with gpu-std "0.1.0""#, "its package is `\"other\""),
+            (1, "unsafe fn gpu::add of \"gpukernel\" \"0.1.0\"", "its function is `unsafe fn"),
+            (2, "requires by > 0", "its requirement is `requires by > 0` there, `requires nothing` here"),
+            (3, "shared 64:4", "its shared memory is `shared 64:4` there, `shared` here"),
+            (4, "f32", "its parameter 0 is `f32` there, `u32` here"),
+            (5, "&[u32]", "its parameter 1 is `&[u32]` there, `PerThread<u32>` here"),
+            (5, "PerThread<char>", "its parameter 1 is `PerThread<char>` there"),
+        ] {
+            let error = launch(image(|kernel| other.clone_into(&mut kernel.signature[line]))).unwrap_err();
+            assert!(matches!(error, Error::StaleImage { .. }), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        let error = launch(image(|kernel| kernel.signature.truncate(5))).unwrap_err().to_string();
+        assert!(error.contains("it has 1 parameters there, 2 here"), "{error}");
+        let error = launch(image(|kernel| kernel.signature.clear())).unwrap_err().to_string();
+        assert!(error.contains("its package is nothing there"), "{error}");
         let error = launch(image(|kernel| kernel.contract.max_block = Some(64))).unwrap_err();
         assert!(matches!(error, Error::StaleImage { .. }), "{error}");
         let error = launch(image(|kernel| kernel.name = "gpu::sub".to_owned())).unwrap_err().to_string();
@@ -177,7 +200,8 @@ mod needs_a_gpu {
             let source = device.filled(LEN, 7_u32)?;
             let mut copy = device.zeroed::<u32>(LEN)?;
             {
-                let module = device.load_foreign(ptx::KERNELS.as_bytes())?;
+                // SAFETY: it is PTX, which the driver compiles and so checks.
+                let module = unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?;
                 slow_copy(&module, &device.stream()?, &source, &mut copy)?;
             }
             assert!(copy.to_vec()?.iter().all(|&x| x == 7));
@@ -209,11 +233,14 @@ mod needs_a_gpu {
     #[ignore = "needs a GPU"]
     fn code_that_the_driver_refuses_comes_with_its_log() {
         on_every_gpu(|device, _| {
-            let error = device.load_foreign(b".version 6.3\n.target sm_75\n.nonsense").unwrap_err();
+            // SAFETY: the driver's compiler refuses it.
+            let error =
+                unsafe { device.load_foreign(b".version 6.3\n.target sm_75\n.nonsense") }.unwrap_err();
             assert!(matches!(&error, Error::Load { log, .. } if log.contains("nonsense")), "{error}");
             let error =
-                device.load_foreign(b"\x7fELF but not really, and long enough to be looked at").unwrap_err();
-            assert!(matches!(&error, Error::Load { .. }), "{error}");
+            // SAFETY: it is refused before the driver sees it.
+            unsafe { device.load_foreign(b"\x7fELF but not really, and long enough to be looked at") }.unwrap_err();
+            assert!(matches!(&error, Error::ForeignCode { .. }), "{error}");
             Ok(())
         });
     }

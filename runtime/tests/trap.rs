@@ -15,7 +15,8 @@ mod needs_a_gpu {
     #[ignore = "needs a GPU"]
     fn a_trap_loses_the_context() {
         on_every_gpu(|device| {
-            let module = device.load_foreign(ptx::KERNELS.as_bytes())?;
+            // SAFETY: it is PTX, which the driver compiles and so checks.
+            let module = unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?;
             // SAFETY: the kernel has no parameters and touches no memory.
             unsafe { module.launch("trap_now", Grid::new(1, 1), 0, &[])? };
             let error = device.default_stream().synchronize().unwrap_err();

@@ -18,7 +18,8 @@ fn main() -> gpukernel::Result<()> {
 }
 
 fn on_gpu(device: &Device, film: &[Rgb]) -> gpukernel::Result<Vec<f32>> {
-    let module = device.load_foreign(DEVELOP)?;
+    // SAFETY: the build script made it.
+    let module = unsafe { device.load_foreign(DEVELOP) }?;
     let film = device.upload(film)?;
     let mut print = device.upload(&vec![Rgb::default(); film.len()])?;
     let mut brightness = device.zeroed::<f32>(film.len())?;

@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Data, DataEnum, DeriveInput, Error, Fields, GenericParam, Member, Result, Token, ext::IdentExt, parse_quote,
-    punctuated::Punctuated, spanned::Spanned,
+    Data, DataEnum, DeriveInput, Error, Fields, GenericParam, Member, Result, Token, ext::IdentExt,
+    parse_quote, punctuated::Punctuated, spanned::Spanned,
 };
 
 use crate::input::too_much;

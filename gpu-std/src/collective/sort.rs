@@ -8,8 +8,10 @@ use super::sort_key::SortKey;
 use crate::{
     DeviceCopy,
     shared::{KernelScope, SharedParam},
+    signature::Text,
     threads_per_block,
-    warp::WarpElement, signature::Text};
+    warp::WarpElement,
+};
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;

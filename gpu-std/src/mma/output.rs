@@ -8,7 +8,10 @@ use crate::{
     DeviceCopy, block_dim, block_index,
     mma::{Accumulator, MmaAccumulator, accumulator::place_in_c, fragment::group_and_place},
     param::{Param, WriteStart},
-    shape, thread_index, unroll, signature::Text};
+    shape,
+    signature::Text,
+    thread_index, unroll,
+};
 
 /// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each warp owns one, written by [`Accumulator`]s.
 ///
@@ -165,7 +168,8 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
     type Head = WriteStart<'k, T>;
     type Tail = shape::Rows;
 
-    const SIGNATURE: Text = Text::Of("WarpTiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
+    const SIGNATURE: Text =
+        Text::Of("WarpTiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {

@@ -9,7 +9,9 @@ use super::{SharedElement, stride::BlockStride};
 use crate::host::{Barrier, PackedArgs, Runtime};
 use crate::{
     barrier::{Phase, sealed},
-    param::Param, signature::Text};
+    param::Param,
+    signature::Text,
+};
 
 /// Elements that the threads of a block share, as many as the launch says, in the write phase: each thread uses the elements that
 /// it owns, as of a [`Shared`](crate::Shared) array.

@@ -7,8 +7,10 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, WriteStart},
+    signature::Text,
     stride::GridStride,
-    thread_rank, threads_per_block, signature::Text};
+    thread_rank, threads_per_block,
+};
 
 /// A slice in tiles of `N` elements, of which each block owns some: block `i` of `n` owns the tiles `i`, `i + n`, …
 ///

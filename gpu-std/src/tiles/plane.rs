@@ -8,8 +8,10 @@ use crate::{
     DeviceCopy, block_dim, block_index, grid_dim,
     param::{Param, WriteStart},
     shape,
+    signature::Text,
     stride::{Axis, GridStride2d},
-    thread_index, signature::Text};
+    thread_index,
+};
 
 /// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each block owns some: x of a block's place in the grid is the column
 /// of its first tile, y its row; from there on in steps of the grid's extents.
@@ -344,7 +346,8 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
     type Tail = shape::Rows;
 
     const DIMS: u32 = 2;
-    const SIGNATURE: Text = Text::Of("Tiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
+    const SIGNATURE: Text =
+        Text::Of("Tiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {

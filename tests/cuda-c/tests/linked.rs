@@ -234,7 +234,8 @@ mod needs_a_gpu {
     #[ignore = "needs a GPU"]
     fn a_fatbin_is_loaded_like_that_of_any_compiler() {
         for device in gpus() {
-            let module = device.load_foreign(FOR_OTHERS).unwrap();
+            // SAFETY: the build script made it.
+            let module = unsafe { device.load_foreign(FOR_OTHERS) }.unwrap();
             let mut out = device.zeroed::<u32>(64).unwrap();
             let args = [RawArg::slice_mut(&mut out), RawArg::value(64_u64)];
             // SAFETY: `places` takes the address and the length of a slice.

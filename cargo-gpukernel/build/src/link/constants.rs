@@ -26,7 +26,8 @@ pub(super) fn find_and_name(module: &Module<'_>) -> Result<Vec<Constant>, LinkEr
         module.globals().into_iter().filter(|global| global.section() == META_SECTION).collect();
     let mut found = Vec::new();
     for meta in metas.iter().filter(|meta| !meta.is_declaration()) {
-        let (global, name, signature) = read(*meta).ok_or_else(|| LinkError::Description { symbol: meta.name() })?;
+        let (global, name, signature) =
+            read(*meta).ok_or_else(|| LinkError::Description { symbol: meta.name() })?;
         found.push((name, signature, global));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));

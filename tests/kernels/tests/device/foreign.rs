@@ -1,8 +1,8 @@
 //! PTX and machine code that were made elsewhere. The CPU cannot run them, and says so.
 
 use gpukernel::{Error, Grid, RawArg};
-use gpukernel_device_tests::{KERNELS, on_every_gpu, on_the_cpu};
-use gpukernel_image::Image;
+use gpukernel_device_tests::{KERNELS, on_every_device, on_every_gpu, on_the_cpu};
+use gpukernel_image::{CodeKind, Image};
 
 /// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
 const SCALE: &str = "
@@ -34,10 +34,29 @@ const SCALE: &str = "
 }
 ";
 
+/// The driver is not told how long code is.
+#[test]
+fn machine_code_that_is_cut_off_is_refused() {
+    let image = Image::parse(KERNELS.bytes()).unwrap();
+    let cubin = image.code().iter().find(|code| code.kind() == CodeKind::Cubin).unwrap().bytes();
+    on_every_device(|device, _| {
+        for len in [4, 16, 63, 64, 200, cubin.len() / 2, cubin.len() - 1] {
+            // SAFETY: it is refused before the driver sees it.
+            let error = unsafe { device.load_foreign(&cubin[..len]) }.unwrap_err();
+            assert!(matches!(error, Error::ForeignCode { .. }), "{len} bytes: {error}");
+        }
+        // SAFETY: ptxas wrote it.
+        let whole = unsafe { device.load_foreign(cubin) };
+        assert!(!matches!(whole, Err(Error::ForeignCode { .. })), "{whole:?}");
+        Ok(())
+    });
+}
+
 #[test]
 fn foreign_code_needs_a_gpu() {
     on_the_cpu(|device, _| {
-        let error = device.load_foreign(SCALE.as_bytes()).unwrap_err();
+        // SAFETY: it is PTX, which the driver compiles and so checks.
+        let error = unsafe { device.load_foreign(SCALE.as_bytes()) }.unwrap_err();
         assert!(matches!(error, Error::NeedsGpu { .. }), "{error}");
         Ok(())
     });
@@ -51,7 +70,8 @@ mod needs_a_gpu {
     #[ignore = "needs a GPU"]
     fn foreign_ptx_runs_on_a_gpu() {
         on_every_gpu(|device| {
-            let module = device.load_foreign(SCALE.as_bytes())?;
+            // SAFETY: it is PTX, which the driver compiles and so checks.
+            let module = unsafe { device.load_foreign(SCALE.as_bytes()) }?;
             let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
             let mut buffer = device.upload(&numbers)?;
             let stream = device.stream()?;
@@ -73,7 +93,8 @@ mod needs_a_gpu {
         let image = Image::parse(KERNELS.bytes()).unwrap();
         on_every_gpu(|device| {
             let Some(cubin) = device.arch().and_then(|arch| image.cubin_for(arch)) else { return Ok(()) };
-            let module = device.load_foreign(cubin.bytes())?;
+            // SAFETY: ptxas wrote it.
+            let module = unsafe { device.load_foreign(cubin.bytes()) }?;
             let x = device.upload(&[1.0_f32, 2.0, 3.0])?;
             let mut y = device.upload(&[10.0_f32, 20.0, 30.0])?;
             // SAFETY: `saxpy(a: f32, x: &[f32], y: PerThread<f32>)`, with the lengths of both.
@@ -93,13 +114,16 @@ mod needs_a_gpu {
     fn errors_in_foreign_code_come_with_the_drivers_log() {
         on_every_gpu(|device| {
             let broken = SCALE.replace("mul.f32", "mul.f33");
-            let error = device.load_foreign(broken.as_bytes()).unwrap_err();
+            // SAFETY: it is PTX, which the driver compiles and so checks.
+            let error = unsafe { device.load_foreign(broken.as_bytes()) }.unwrap_err();
             assert!(matches!(&error, Error::Load { log, .. } if log.contains("f33")), "{error}");
 
-            let error = device.load_foreign(b"#!/bin/sh").unwrap_err();
+            // SAFETY: it is no code, and refused before the driver sees it.
+            let error = unsafe { device.load_foreign(b"#!/bin/sh") }.unwrap_err();
             assert!(matches!(error, Error::ForeignCode { .. }), "{error}");
 
-            let module = device.load_foreign(SCALE.as_bytes())?;
+            // SAFETY: it is PTX, which the driver compiles and so checks.
+            let module = unsafe { device.load_foreign(SCALE.as_bytes()) }?;
             // SAFETY: there is no such kernel.
             let error = unsafe { module.launch("scales", Grid::new(1, 1), 0, &[]) }.unwrap_err();
             assert!(matches!(&error, Error::NoSuchKernel { kernel, .. } if kernel == "scales"), "{error}");
