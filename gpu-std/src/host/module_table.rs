@@ -91,3 +91,31 @@ pub(crate) fn value_of<T: DeviceCopy>(constant: &Constant<T>) -> Option<*const T
     // SAFETY: `enter_module` promises that a table that is not null is there.
     unsafe { CURRENT.get().as_ref() }?.find(constant)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_of_two_types_are_two_wherever_they_lie() {
+        static NUMBER: Constant<u32> = Constant::new(97);
+        // SAFETY: both have the same layout, and every value here is a letter.
+        let letter: &'static Constant<char> = unsafe { &*ptr::from_ref(&NUMBER).cast() };
+        // SAFETY: there are no functions.
+        let mut table = unsafe { ModuleTable::new(&[]) };
+        table.set(&NUMBER, 98);
+        assert_eq!((table.get(&NUMBER), table.get(letter)), (Some(98), None));
+        table.set(letter, 'c');
+        assert_eq!((table.get(&NUMBER), table.get(letter)), (Some(98), Some('c')));
+    }
+
+    #[test]
+    fn equal_constants_have_places_of_their_own() {
+        static FIRST: Constant<()> = Constant::new(());
+        static SECOND: Constant<()> = Constant::new(());
+        // SAFETY: there are no functions.
+        let mut table = unsafe { ModuleTable::new(&[]) };
+        table.set(&FIRST, ());
+        assert_eq!((table.get(&FIRST), table.get(&SECOND)), (Some(()), None));
+    }
+}

@@ -17,6 +17,14 @@ std::thread_local! {
 #[constant]
 static TEXT: Constant<&'static str> = Constant::new("text");
 
+/// Two constants of two types at one address: rustc puts equal constants in one place, unless they can change.
+fn letter() -> (&'static Constant<char>, &'static Constant<u32>) {
+    (const { &Constant::new('a') }, const { &Constant::new(97) })
+}
+
+/// A constant that says which of its bytes are whose.
+static NAMED: Constant<u32> = Constant { value: 97, declared: None };
+
 #[kernel]
 fn write() {
     TABLE.with(|table| table[0] = 1.0);

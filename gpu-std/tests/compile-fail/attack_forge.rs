@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use gpu_std::{
-    host::{ArgReader, Kernel, PackedArgs, SafeBody, ThreadContext, set_current},
+    host::{ArgReader, HostCode, HostFunction, Kernel, ModuleTable, PackedArgs, SafeBody, ThreadContext, set_current},
     param::Param,
     prelude::*,
     shared::KernelScope,
@@ -24,6 +24,38 @@ fn call<K: Kernel>(args: &PackedArgs) {
     K::run_thread(args);
 }
 
+/// Conditions of a kernel over arguments of another.
+fn condition<K: Kernel>(args: &PackedArgs) -> Option<&'static str> {
+    K::unmet(args)
+}
+
+unsafe extern "C" fn takes_nothing() {}
+
+/// A function of CUDA C that is another one.
+fn functions() -> ModuleTable {
+    const FUNCTIONS: &[HostFunction] =
+        &[HostFunction { name: "takes_a_pointer", code: HostCode::Here(takes_nothing) }];
+    ModuleTable::new(FUNCTIONS)
+}
+
+struct Alone(core::sync::atomic::AtomicPtr<()>);
+
+/// A block whose barriers do not wait.
+impl gpu_std::host::BlockOps for Alone {
+    fn barrier(&self, _: gpu_std::host::Barrier, _: bool) -> gpu_std::host::Votes {
+        gpu_std::host::Votes::default()
+    }
+    fn cluster_barrier(&self, _: gpu_std::host::Barrier) {}
+    fn grid_barrier(&self, _: &'static core::panic::Location<'static>) {}
+    fn meet(&self, _: gpu_std::host::Meeting, _: &[u8], _: &mut dyn FnMut(&gpu_std::host::Met<'_>)) {}
+    fn converge(&self, _: &'static core::panic::Location<'static>) -> u32 {
+        0
+    }
+    fn gathering(&self) -> &core::sync::atomic::AtomicPtr<()> {
+        &self.0
+    }
+}
+
 /// Arguments read as another type.
 fn argument(mut args: ArgReader<'_>) -> &'static f32 {
     args.read()
@@ -41,6 +73,7 @@ struct Everything<'k>(&'k mut [f32]);
 impl<'k> Param<'k> for Everything<'k> {
     type Head = *mut f32;
     type Tail = usize;
+    const SIGNATURE: gpu_std::signature::Text = gpu_std::signature::Text::Word("everything");
     unsafe fn assemble(head: *mut f32, len: usize) -> Self {
         unimplemented!()
     }
