@@ -70,7 +70,6 @@
 //! | A thread whose share of a copy into a staged array is wanted has not ended; for [`Staged::copy_bulk`] that is the thread of rank 0. | What it would have copied is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, memory that nobody wrote has all bytes `0xa5`. |
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
 //! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
-//! | Host and device have the same types, whatever `cfg(target_arch)` and the features of the kernel crate say on each side. | Memory is read as elements of another type. | The first launch of a kernel compares the sizes of its parameters with those in the image, and those of the elements of slices. Fields that change places are not found. |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
 //! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
 //! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |

@@ -271,7 +271,8 @@ impl Module {
     /// As [`launch`](Self::launch): nothing that is checked there is left out.
     ///
     /// # Safety
-    /// What the kernel's function asks for in its own `# Safety` section.
+    /// What the kernel's function asks for in its own `# Safety` section; and the module's image was built from the crate that declares
+    /// it, not from one that has a kernel of the same signature with another such section.
     pub unsafe fn launch_unchecked<K: Kernel>(
         &self,
         kernel: K,

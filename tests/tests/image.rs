@@ -77,5 +77,46 @@ fn the_manifest_describes_every_kernel() {
     assert_eq!(inner.contract.block, Some([32, 8, 1]));
     assert_eq!((inner.contract.min_blocks, inner.contract.max_registers), (Some(2), Some(64)));
     assert_eq!(flat.contract.max_block, Some(256));
+    assert_eq!(
+        flat.signature,
+        [
+            r#""described" "0.1.0" with gpu-std "0.1.0""#,
+            r#"fn described::first of "described" "0.1.0""#,
+            "requires nothing",
+            "shared",
+            "&[u16]",
+            "PerThread<u16>"
+        ]
+    );
+    assert_eq!(inner.signature[4..], ["f64", "u8", "PerThread2d<f32>"]);
     assert!(inner.resources.values().all(|resources| resources.registers <= 64));
+}
+
+/// What tells kernels apart does not depend on where they are built.
+#[test]
+fn the_same_crate_in_another_folder_gives_the_same_image() {
+    let image = || {
+        let kernels = KernelCrate::written(
+            "moved",
+            "
+            #[derive(Clone, Copy, DeviceCopy)] #[repr(C)]
+            pub struct Pair<const N: usize> { pub first: [u8; N], pub second: Kind }
+            #[derive(Clone, Copy, DeviceCopy)] #[repr(u8)]
+            pub enum Kind { Old = 3, New(char) }
+            #[kernel] pub fn swap(x: &[Pair<3>], y: PerThread<Pair<3>>) { for (i, y) in y { *y = x[i]; } }
+            ",
+        );
+        let built = kernels.try_build(Options::default()).expect("it builds");
+        (built.manifest.kernels[0].signature.clone(), fs::read(built.image).expect("the build wrote it"))
+    };
+    let (signature, bytes) = image();
+    let package = r#" of "moved" "0.1.0""#;
+    assert_eq!(
+        signature[5],
+        format!(
+            "PerThread<moved::Pair<3>{package} {{ first@0 [u8; 3] second@4 moved::Kind{package} \
+             enum u8 {{ Old=3 {{ }} New=4 {{ 0 char }} }} 8:4 }} 12:4>"
+        )
+    );
+    assert!(image().1 == bytes, "the bytes differ");
 }

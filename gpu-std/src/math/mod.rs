@@ -29,7 +29,11 @@ pub use float::Float;
 pub use float_ext::FloatExt;
 pub use rounding::{RoundedArithmetic, Rounding};
 
-/// Only `f32` and `f64` are floats here, so that functions can be added to the traits.
-pub trait Sealed {}
-impl Sealed for f32 {}
-impl Sealed for f64 {}
+pub(crate) use sealed::Sealed;
+
+mod sealed {
+    /// Only `f32` and `f64` are floats here, so that functions can be added to the traits.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}

@@ -88,6 +88,9 @@ struct Wide([u64; 4]);
 /// Atomic operations on 32 bytes.
 impl gpu_std::AtomicElement for Wide {}
 
+/// What keeps others from implementing the traits of numbers.
+impl gpu_std::math::Sealed for Wide {}
+
 /// A phase of one's own for the barrier.
 impl gpu_std::Phase for Wide {
     type Next = Wide;
