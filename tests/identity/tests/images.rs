@@ -9,9 +9,10 @@ use kernels::{Fields, LETTER, SCALE, Variants, parity::Number};
 /// Launches on every device with the image of the other kernels, which is refused with a message that holds `expected`, and with the
 /// program's own.
 fn refused(other: &Image, expected: &str, launch: impl Fn(&Device, &Module) -> gpukernel::Result<()>) {
-    for device in devices().unwrap() {
-        launch(&device, &device.load(&KERNELS).unwrap()).unwrap();
-        match launch(&device, &device.load(other).unwrap()) {
+    for device in devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}")) {
+        let launch = |image| launch(&device, &device.load(image)?);
+        launch(&KERNELS).unwrap_or_else(|error| panic!("on {device}: {error}"));
+        match launch(other) {
             Err(error @ Error::StaleImage { .. }) => {
                 assert!(error.to_string().contains(expected), "{device}: {error}");
             }
@@ -107,7 +108,7 @@ fn what_a_kernel_requires_has_the_same_constants() {
 
 #[test]
 fn instances_require_what_their_kernel_does() {
-    for device in devices().unwrap() {
+    for device in devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}")) {
         let module = device.load(&KERNELS).unwrap();
         let (x, mut y) = (device.upload(&[1, 2, 3, 4]).unwrap(), device.zeroed(1).unwrap());
         let error = module.launch(kernels::bounded::<8>, for_each(1), (&x, &mut y)).unwrap_err();
@@ -163,7 +164,7 @@ fn kernels_of_another_package_are_others() {
 /// The features of a crate are no reason to refuse its other kernels.
 #[test]
 fn what_the_feature_does_not_change_is_launched() {
-    for device in devices().unwrap() {
+    for device in devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}")) {
         let module = device.load(&OTHER_FEATURES).unwrap();
         let (x, mut y) = (device.upload(&[1, 2, 3]).unwrap(), device.zeroed(3).unwrap());
         module.set_constant(&SCALE, 3).unwrap();
