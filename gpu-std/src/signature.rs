@@ -32,7 +32,7 @@ struct Sink<'a> {
 impl Sink<'_> {
     /// In one operation: rustc takes 4 ms per kernel to evaluate its signature this way, and twice as long with a safe copy or a loop.
     const fn bytes(&mut self, bytes: &[u8]) {
-        if bytes.len() <= self.buffer.len().saturating_sub(self.len) {
+        if self.len + bytes.len() <= self.buffer.len() {
             // SAFETY: there is room behind `len` bytes, and no other reference to the buffer.
             unsafe {
                 let end = self.buffer.as_mut_ptr().add(self.len);
@@ -381,13 +381,16 @@ mod tests {
             name: "a::b",
             package: HERE,
             origin: Origin { package: HERE, path: "a::b", is_unsafe: true, requires: Text::Word("true") },
-            parameters: &[Text::Of("Tiles", &[Text::Word("f32"), Text::Number(4)]), Text::Word("u8")],
+            parameters: &[
+                Text::Of("Tiles", &[Text::Word("f32"), Text::Number(4)]),
+                Text::All(&[Text::Word("["), Text::Word("u8"), Text::Word("]")]),
+            ],
             arrays: &[Layout::new::<u64>(), Layout::new::<[u8; 3]>()],
             dynamic_arrays: false,
         };
         const BYTES: [u8; SIGNATURE.len()] = SIGNATURE.text();
         let expected = "a::b\n\"demo\" \"1.2.3\" with gpu-std \"0.1.0\"\nunsafe fn a::b of \"demo\" \"1.2.3\"\nrequires true\n\
-                        shared 8:8 3:1\nTiles<f32, 4>\nu8";
+                        shared 8:8 3:1\nTiles<f32, 4>\n[u8]";
         assert_eq!(core::str::from_utf8(&BYTES), Ok(expected));
         assert_eq!(SIGNATURE.to_string(), expected);
     }
