@@ -18,6 +18,9 @@ use crate::{
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
+/// The profile of dev builds, as cargo shows it.
+const DEV_PROFILE: &str = "dev-kernels";
+
 /// What is compiled and where to.
 pub(crate) struct CompileInput<'a> {
     /// The `Cargo.toml` of the kernel crate.
@@ -135,14 +138,7 @@ fn cargo(input: &CompileInput<'_>) -> Command {
     let mut command = Command::new(command_program());
     guard::clean_environment(&mut command);
     command
-        .args([
-            "build",
-            "--release",
-            "--lib",
-            "--target",
-            DEVICE_TARGET,
-            "--message-format=json-render-diagnostics",
-        ])
+        .args(["build", "--lib", "--target", DEVICE_TARGET, "--message-format=json-render-diagnostics"])
         .arg("--manifest-path")
         .arg(input.manifest)
         .arg("--target-dir")
@@ -162,9 +158,17 @@ fn cargo(input: &CompileInput<'_>) -> Command {
         .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_CODEGEN_UNITS", "16")
         .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OVERFLOW_CHECKS", "false")
         .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG_ASSERTIONS", "false");
-    // cargo keeps what it builds with other checks apart, so that both kinds can take turns.
-    let checks = if input.options.profile == Profile::Dev { "true" } else { "false" };
+    // Dev builds have a profile of their own, so that cargo does not say that it has built the `release` profile: the same but for
+    // the checks. cargo keeps what it builds with either apart, so that both kinds can take turns.
+    let (profile, checks) = match input.options.profile {
+        Profile::Dev => (DEV_PROFILE, "true"),
+        Profile::Release => ("release", "false"),
+    };
     command
+        .arg("--profile")
+        .arg(profile)
+        .arg("--config")
+        .arg(format!("profile.{DEV_PROFILE}.inherits='release'"))
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks)
         .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks);
     if !input.options.features.is_empty() {
