@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use crate::Dim3;
+mod values;
 
 /// What a value is: the lowest byte of the word in front of it; the others depend on it.
 #[doc(hidden)]
@@ -26,27 +26,64 @@ pub mod tag {
     pub const LIST: u32 = 7;
     /// As many values as bits 8–31 say.
     pub const TUPLE: u32 = 8;
-    /// Three words.
-    pub const DIM3: u32 = 9;
+    /// As many fields as bits 8–31 say. In front of their values a text: the name of the struct and those of the fields, with spaces
+    /// between.
+    pub const STRUCT: u32 = 9;
+    /// An `Option`: as many values as bits 8–31 say, none or one.
+    pub const OPTION: u32 = 10;
 }
 
 /// Words in front of the values of a record: how many words it has in all, address of the template in two, its length.
 #[doc(hidden)]
 pub const HEAD_WORDS: u32 = 4;
 
+/// So many words a record has at most: 64 KiB. Of a longer one a notice is printed.
+const MAX_WORDS: usize = 1 << 14;
+
+/// What is printed in place of a text that is too long.
+const TOO_LONG: &str = "[gpukernel: a text of more than 64 KiB of values is not printed]\n";
+
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
 /// A value that kernels can print.
 ///
-/// Numbers, `bool`, `char`, `&'static str`, [`Dim3`], and arrays, tuples and references of these. Other text than `&'static str`
-/// is gone when it is read, and types of your own are printed field by field.
+/// Numbers, [`f16`](struct@crate::half::f16), [`bf16`](crate::half::bf16), [`Complex`](crate::complex::Complex) numbers, the
+/// [vectors](crate::vector), `bool`, `char`, `&'static str`, [`Dim3`](crate::Dim3), and slices, arrays, tuples, `Option`s and references
+/// of these. Other text than `&'static str` is gone when it is read, and types of your own are printed field by field.
+///
+/// A text has at most 64 KiB of values. Of larger arrays rustc says so:
+///
+/// ```compile_fail,E0080
+/// gpu_std::println!("{:?}", [(); 1 << 32]);
+/// ```
+///
+/// Longer slices are printed as a notice. Outside of a kernel there is no such limit.
+///
+/// Sealed: the room of a record is made by what the types say here.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot print `{Self}`",
     label = "not a value that `gpu_std::println!` takes",
-    note = "numbers, `bool`, `char`, `&'static str`, `Dim3`, and arrays, tuples and references of these can be printed"
+    note = "numbers, `bool`, `char`, `&'static str`, `Dim3`, complex numbers, vectors, and slices, arrays, tuples, `Option`s and \
+            references of these can be printed"
 )]
-pub trait Print {
-    /// How many words it takes.
+pub trait Print: Sealed {
+    /// How many words a value takes at least.
     #[doc(hidden)]
-    const WORDS: u32;
+    const WORDS: usize;
+
+    /// Whether every value takes exactly so many.
+    #[doc(hidden)]
+    const FIXED: bool = true;
+
+    /// How many words this value takes.
+    #[doc(hidden)]
+    #[inline]
+    fn words(&self) -> usize {
+        Self::WORDS
+    }
 
     /// Writes it.
     #[doc(hidden)]
@@ -63,7 +100,7 @@ pub struct Words {
 impl Words {
     #[inline]
     fn put(&mut self, word: u32) {
-        // SAFETY: `emit` made room for as many words as `Print::WORDS` says.
+        // SAFETY: `emit` made room for as many words as `Print::words` says, and the types of this crate write so many.
         unsafe {
             self.at.write(word);
             self.at = self.at.add(1);
@@ -83,130 +120,29 @@ impl Words {
     }
 }
 
-macro_rules! integers {
-    ($($t:ty: $signed:literal, $words:literal;)*) => {$(
-        impl Print for $t {
-            const WORDS: u32 = 1 + $words;
-
-            #[inline]
-            fn put(&self, words: &mut Words) {
-                words.put(tag::INTEGER | (<$t>::BITS << 8) | ($signed << 16));
-                match $words {
-                    // Without the bits above its own, whatever its sign.
-                    1 => words.put((*self as u32) & (u32::MAX >> (32 - <$t>::BITS.min(32)))),
-                    2 => words.put_u64(*self as u64),
-                    _ => {
-                        words.put_u64(*self as u64);
-                        words.put_u64((*self as u128 >> 64) as u64);
-                    }
-                }
-            }
-        }
-    )*};
-}
-
-integers! {
-    u8: 0, 1; u16: 0, 1; u32: 0, 1; u64: 0, 2; usize: 0, 2; u128: 0, 4;
-    i8: 1, 1; i16: 1, 1; i32: 1, 1; i64: 1, 2; isize: 1, 2; i128: 1, 4;
-}
-
-macro_rules! scalars {
-    ($($t:ty: $tag:ident, $words:literal, |$value:ident| $bits:expr;)*) => {$(
-        impl Print for $t {
-            const WORDS: u32 = 1 + $words;
-
-            #[inline]
-            fn put(&self, words: &mut Words) {
-                let $value = *self;
-                words.put(tag::$tag);
-                match $words {
-                    1 => words.put($bits as u32),
-                    _ => words.put_u64($bits as u64),
-                }
-            }
-        }
-    )*};
-}
-
-scalars! {
-    f32: F32, 1, |value| value.to_bits();
-    f64: F64, 2, |value| value.to_bits();
-    bool: BOOL, 1, |value| value;
-    char: CHAR, 1, |value| value;
-}
-
-impl Print for &'static str {
-    const WORDS: u32 = 4;
-
-    #[inline]
-    fn put(&self, words: &mut Words) {
-        words.put(tag::TEXT);
-        words.put_text(self);
-    }
-}
-
-impl Print for Dim3 {
-    const WORDS: u32 = 4;
-
-    #[inline]
-    fn put(&self, words: &mut Words) {
-        words.put(tag::DIM3);
-        words.put(self.x);
-        words.put(self.y);
-        words.put(self.z);
-    }
-}
-
-impl<T: Print> Print for &T {
-    const WORDS: u32 = T::WORDS;
-
-    #[inline]
-    fn put(&self, words: &mut Words) {
-        T::put(self, words);
-    }
-}
-
-impl<T: Print, const N: usize> Print for [T; N] {
-    const WORDS: u32 = 1 + T::WORDS * N as u32;
-
-    #[inline]
-    fn put(&self, words: &mut Words) {
-        words.put(tag::LIST | ((N as u32) << 8));
-        for value in self {
-            value.put(words);
-        }
-    }
-}
-
-macro_rules! tuples {
-    ($($($t:ident)*;)*) => {$(
-        impl<$($t: Print),*> Print for ($($t,)*) {
-            const WORDS: u32 = 1 $(+ $t::WORDS)*;
-
-            #[inline]
-            #[allow(non_snake_case)]
-            fn put(&self, words: &mut Words) {
-                let ($($t,)*) = self;
-                let values: u32 = 0 $(+ { let _ = $t; 1 })*;
-                words.put(tag::TUPLE | (values << 8));
-                $($t.put(words);)*
-            }
-        }
-    )*};
-}
-
-tuples! {
-    ; A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; A B C D E F G H I;
-    A B C D E F G H I J; A B C D E F G H I J K; A B C D E F G H I J K L;
-}
-
-/// Writes a record to `at`, which has room for it.
+/// Writes a record of so many words to `at`.
+///
+/// # Safety
+/// There is room for them, and they are `HEAD_WORDS` and those of the values.
 #[inline]
-fn write<T: Print>(at: *mut u32, template: &'static str, values: &T) {
+unsafe fn write<T: Print>(at: *mut u32, room: usize, template: &'static str, values: &T) {
     let mut words = Words { at };
-    words.put(HEAD_WORDS + T::WORDS);
+    words.put(room as u32);
     words.put_text(template);
     values.put(&mut words);
+}
+
+/// How many words a record of these values has; none if that is more than a record may have.
+#[inline]
+fn room<T: Print>(values: &T) -> Option<usize> {
+    const {
+        assert!(
+            T::WORDS < MAX_WORDS,
+            "a kernel prints at most 64 KiB of values at once: print parts of them, such as slices"
+        );
+    }
+    let room = values.words().saturating_add(HEAD_WORDS as usize);
+    if room > MAX_WORDS { None } else { Some(room) }
 }
 
 /// What the macros call: `values` is a tuple. The text is what a program prints outside of a kernel.
@@ -214,13 +150,21 @@ fn write<T: Print>(at: *mut u32, template: &'static str, values: &T) {
 #[doc(hidden)]
 #[inline]
 pub fn emit<T: Print>(template: &'static str, values: &T, _text: fmt::Arguments<'_>) {
-    unsafe extern "C" {
-        /// Room for so many words, or null if there is none left.
-        safe fn __gpukernel_print_reserve(words: u32) -> *mut u32;
+    #[inline]
+    fn record<T: Print>(room: usize, template: &'static str, values: &T) {
+        unsafe extern "C" {
+            /// Room for so many words, or null if there is none left.
+            safe fn __gpukernel_print_reserve(words: u32) -> *mut u32;
+        }
+        let at = __gpukernel_print_reserve(room as u32);
+        if !at.is_null() {
+            // SAFETY: there is room for as many words, which `emit` has counted.
+            unsafe { write(at, room, template, values) };
+        }
     }
-    let at = __gpukernel_print_reserve(HEAD_WORDS + T::WORDS);
-    if !at.is_null() {
-        write(at, template, values);
+    match room(values) {
+        Some(room) => record(room, template, values),
+        None => record(HEAD_WORDS as usize + <()>::WORDS, TOO_LONG, &()),
     }
 }
 
@@ -228,11 +172,18 @@ pub fn emit<T: Print>(template: &'static str, values: &T, _text: fmt::Arguments<
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 pub fn emit<T: Print>(template: &'static str, values: &T, text: fmt::Arguments<'_>) {
+    fn record<T: Print>(room: usize, template: &'static str, values: &T) {
+        let mut record = std::vec![0_u32; room];
+        // SAFETY: the vector has as many words, which `emit` has counted.
+        unsafe { write(record.as_mut_ptr(), room, template, values) };
+        crate::host::print(&record);
+    }
     if !crate::host::in_printing_kernel() {
         std::print!("{text}");
         return;
     }
-    let mut record = std::vec![0_u32; (HEAD_WORDS + T::WORDS) as usize];
-    write(record.as_mut_ptr(), template, values);
-    crate::host::print(&record);
+    match room(values) {
+        Some(room) => record(room, template, values),
+        None => record(HEAD_WORDS as usize + <()>::WORDS, TOO_LONG, &()),
+    }
 }

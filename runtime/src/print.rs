@@ -70,10 +70,17 @@ impl Words<'_> {
             tag::TEXT => Value::Text(self.text()?),
             tag::LIST => Value::List(self.values(word >> 8)?),
             tag::TUPLE => Value::Tuple(self.values(word >> 8)?),
-            tag::DIM3 => {
-                let fields = ["x", "y", "z"].map(|name| Some((name, Value::from(self.word()?))));
-                Value::Struct("Dim3", fields.into_iter().collect::<Option<_>>()?)
+            tag::STRUCT => {
+                let names = self.text()?;
+                let (name, fields) = names.split_once(' ')?;
+                let mut values = self.values(word >> 8)?.into_iter();
+                let fields = fields.split(' ').map(|field| Some((field.to_owned(), values.next()?)));
+                Value::Struct(name.to_owned(), fields.collect::<Option<_>>()?)
             }
+            tag::OPTION => Value::Option(match word >> 8 {
+                0 => None,
+                _ => Some(Box::new(self.value()?)),
+            }),
             _ => return None,
         })
     }

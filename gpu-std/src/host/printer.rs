@@ -12,8 +12,12 @@ std::thread_local! {
     static PRINTER: Cell<Option<*const (dyn Printer + 'static)>> = const { Cell::new(None) };
 }
 
-/// Runs `kernels`, and gives what they print on this thread meanwhile to `printer`.
-pub fn with_printer<R>(printer: &dyn Printer, kernels: impl FnOnce() -> R) -> R {
+/// Runs `kernels`, and gives what they print on this thread of the host meanwhile to `printer`.
+///
+/// # Safety
+/// `kernels` returns or unwinds on this thread before any earlier call of this function does: it is not suspended halfway, as a
+/// thread of a kernel is that waits at a barrier.
+pub unsafe fn with_printer<R>(printer: &dyn Printer, kernels: impl FnOnce() -> R) -> R {
     struct Restore(Option<*const (dyn Printer + 'static)>);
 
     impl Drop for Restore {
@@ -23,7 +27,8 @@ pub fn with_printer<R>(printer: &dyn Printer, kernels: impl FnOnce() -> R) -> R 
     }
 
     let printer: *const (dyn Printer + '_) = printer;
-    // SAFETY: only the lifetime changes; the printer is forgotten before this returns, and so before it ends.
+    // SAFETY: only the lifetime changes; the printer is forgotten before this returns, because calls end in the reverse order, and
+    // so before it ends.
     let printer: *const (dyn Printer + 'static) = unsafe { core::mem::transmute(printer) };
     let _restore = Restore(PRINTER.replace(Some(printer)));
     kernels()

@@ -4,7 +4,7 @@ use gpu_std::println;
 
 struct Own;
 
-fn values(string: String, vec: Vec<u32>, option: Option<u32>) {
+fn values(string: String, vec: Vec<u32>, option: Option<String>) {
     println!("{string}");
     println!("{vec:?} {}", 1);
     println!("{:?}", option);

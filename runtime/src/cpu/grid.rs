@@ -55,16 +55,17 @@ pub(crate) unsafe fn launch<K: Kernel>(
     let pieces = if in_clusters { blocks / count(launch.cluster) } else { blocks.div_ceil(piece) };
     let run = |index: u64| {
         let first = index * piece;
-        with_printer(output, || {
-            // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid.
-            unsafe {
+        // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid. Whole blocks run below the closure,
+        // which returns on this thread.
+        unsafe {
+            with_printer(output, || {
                 if in_clusters {
                     resident::run_cluster::<K>(&launch, index)
                 } else {
                     launch.run_blocks::<K>(first..blocks.min(first + piece))
                 }
-            }
-        })
+            })
+        }
     };
     // One piece is no reason to wake other threads. Checks see one block after another.
     let result = if pieces == 1 || launch.check.is_some() {

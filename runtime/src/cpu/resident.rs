@@ -43,8 +43,9 @@ pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Res
     let rounds = Rounds { threads, round: Mutex::default(), ended: Condvar::new() };
     let share = |first: u64| {
         let clusters = (first..clusters).step_by(threads as usize);
-        // SAFETY: as the caller promises; each cluster is in one share.
-        with_printer(output, || unsafe { run_share::<K>(launch, clusters, |report| rounds.meet(report)) });
+        // SAFETY: as the caller promises; each cluster is in one share. Whole clusters run below the closure, which returns on this
+        // thread.
+        unsafe { with_printer(output, || run_share::<K>(launch, clusters, |report| rounds.meet(report))) };
     };
     thread::scope(|scope| {
         for first in 1..threads {

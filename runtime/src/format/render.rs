@@ -16,7 +16,7 @@ pub(crate) fn render(value: &Value, spec: &Spec) -> String {
         Value::F32(value) => float(*value, value.is_nan(), spec),
         Value::F64(value) => float(*value, value.is_nan(), spec),
         Value::Unknown(name) => format!("<{name}>"),
-        Value::List(_) | Value::Tuple(_) | Value::Struct(..) => {
+        Value::List(_) | Value::Tuple(_) | Value::Struct(..) | Value::Option(_) => {
             let value = Parts(value, spec);
             if spec.alternate { format!("{value:#?}") } else { format!("{value:?}") }
         }
@@ -47,6 +47,9 @@ impl fmt::Debug for Parts<'_> {
                 }
                 shown.finish()
             }
+            // Without regard to the width, as `derive(Debug)` has it.
+            Value::Option(None) => f.write_str("None"),
+            Value::Option(Some(value)) => f.debug_tuple("Some").field(&Parts(value, spec)).finish(),
             single => f.write_str(&render(single, spec)),
         }
     }
@@ -282,7 +285,12 @@ mod tests {
         same!(Value::Tuple(Vec::new()), (), "{0:?}");
         same!(Value::List(Vec::new()), [0_u8; 0], "{0:?}", "{0:#?}");
         let dim = gpu_std::Dim3::new(1, 2, 3);
-        let fields = [("x", 1), ("y", 2), ("z", 3)].map(|(name, value)| (name, Value::from(value)));
-        same!(Value::Struct("Dim3", fields.to_vec()), dim, "{0:?}", "{0:#?}", "{0:3?}", "{0:x?}");
+        let fields =
+            [("x", 1), ("y", 2), ("z", 3)].map(|(name, value)| (name.to_owned(), Value::from(value)));
+        same!(Value::Struct("Dim3".to_owned(), fields.to_vec()), dim, "{0:?}", "{0:#?}", "{0:3?}", "{0:x?}");
+        same!(Value::Option(None), None::<u32>, "{0:?}", "{0:#?}", "{0:8?}|");
+        let some = Value::Option(Some(Box::new(Value::F32(1.5))));
+        same!(some, Some(1.5_f32), "{0:?}", "{0:#?}", "{0:8.2?}|", "{0:+?}");
+        same!(Value::List(vec![some.clone(), Value::Option(None)]), [Some(1.5_f32), None], "{0:?}", "{0:#?}");
     }
 }

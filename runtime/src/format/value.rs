@@ -13,7 +13,9 @@ pub(crate) enum Value {
     List(Vec<Value>),
     Tuple(Vec<Value>),
     /// A struct with named fields.
-    Struct(&'static str, Vec<(&'static str, Value)>),
+    Struct(String, Vec<(String, Value)>),
+    /// An `Option`.
+    Option(Option<Box<Value>>),
     /// A width or precision, or what could not be read: not shown but by its name.
     Unknown(String),
 }

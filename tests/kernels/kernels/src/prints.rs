@@ -1,6 +1,12 @@
 //! Kernels that print.
 
-use gpu_std::{prelude::*, print, println};
+use gpu_std::{
+    complex::Complex,
+    half::{bf16, f16, f16x2},
+    prelude::*,
+    print, println,
+    vector::{Vector, f32x4, i16x2, u32x3},
+};
 
 /// A float that is none, and others, as the host passes them.
 #[kernel]
@@ -31,6 +37,30 @@ pub fn cases(case: u32, ints: &[u32], floats: &[f32]) {
             println!();
         }
         11 => println!("{:w$.p$}|{:>1$}|{:.*}|", f, 6, 2, f, w = 8, p = one as usize),
+        12 => println!(
+            "{} {:?} {:8.2}|{:+?}",
+            f16::from_f32(f),
+            bf16::from_f32(-2.5),
+            f16::from_f32(x as f32),
+            f16::INFINITY
+        ),
+        13 => println!("{:?} {:.1?}", Complex::new(f, 2.0), Complex::new(-0.25_f64, f64::from(f))),
+        14 => println!(
+            "{:?} {:#?} {:4?} {:?}",
+            f32x4::splat(f),
+            u32x3::new(one, 2, x),
+            i16x2::new(-1, 7),
+            f16x2::splat(f16::ONE)
+        ),
+        15 => println!("{:?} {:?} {:#x?} {:?}", ints, &floats[..1], &ints[x as usize..], &ints[4..]),
+        16 => println!(
+            "{:?} {:?} {:5?} {:#?}",
+            ints.first(),
+            ints.get(x as usize + 1),
+            Some(one),
+            [Some((x, Some('a'))), None]
+        ),
+        17 => println!("{:?}", (Some(ints), [&ints[..1], &[], ints], [[(); 3]; 2])),
         _ => println!("unknown case {case}"),
     }
 }
@@ -50,4 +80,11 @@ pub fn last_words(values: &[u32]) {
     let thread = thread_index().x;
     println!("thread {thread} says goodbye");
     println!("{}", values[thread as usize + 10]);
+}
+
+/// Prints the first so many values.
+#[kernel]
+pub fn slices(values: &[u32], len: usize) {
+    println!("{:?}", &values[..len]);
+    println!("{len}");
 }

@@ -1,7 +1,11 @@
 //! What kernels print: the same text on every device, and the one that Rust's own `format!` makes.
 
-use gpukernel::{Device, Grid, Module, Result};
-use gpukernel_device_test_kernels::prints::{cases, numbers};
+use gpu_std::{
+    half::{f16, f16x2},
+    vector::{Vector, f32x4, i16x2, u32x3},
+};
+use gpukernel::{Device, Error, Grid, Module, Result};
+use gpukernel_device_test_kernels::prints::{cases, numbers, slices};
 use gpukernel_device_tests::{Captured, on_every_device};
 
 fn printed(device: &Device, module: &Module, launch: impl FnOnce() -> Result<()>) -> Result<String> {
@@ -80,6 +84,57 @@ fn parts_of_a_line() {
 #[test]
 fn widths_and_precisions_that_are_arguments() {
     check(11, &format!("{:8.1}|{:>6}|{:.2}|", 1.5, 6, 1.5));
+}
+
+#[test]
+fn numbers_of_16_bits() {
+    check(12, &format!("1.5 -2.5 {:8.2}|+inf", 3.0));
+}
+
+#[test]
+fn complex_numbers() {
+    check(13, "Complex { re: 1.5, im: 2.0 } Complex { re: -0.2, im: 1.5 }");
+}
+
+#[test]
+fn vectors() {
+    let (three, two) = (u32x3::new(1, 2, 3), i16x2::new(-1, 7));
+    check(14, &format!("{:?} {three:#?} {two:4?} {:?}", f32x4::splat(1.5), f16x2::splat(f16::ONE)));
+}
+
+#[test]
+fn slices_of_any_length() {
+    check(15, &format!("[0, 1, 2, 3] [1.5] {:#x?} []", [3]));
+}
+
+#[test]
+fn options() {
+    check(16, &format!("Some(0) None {:5?} {:#?}", Some(1), [Some((3, Some('a'))), None]));
+}
+
+#[test]
+fn slices_and_options_in_each_other() {
+    check(17, "(Some([0, 1, 2, 3]), [[0], [], [0, 1, 2, 3]], [[(), (), ()], [(), (), ()]])");
+}
+
+/// A record has 2¹⁴ words: four in front, a tuple and a slice, and two per number.
+#[test]
+fn a_text_that_is_too_long_is_told() {
+    on_every_device(|device, module| {
+        let values = device.upload(&vec![7; 1 << 16])?;
+        let print = |len| {
+            let text = printed(device, module, || module.launch(slices, Grid::new(1, 1), (&values, len)))?;
+            let (list, rest) = text.split_once('\n').expect("two lines");
+            assert_eq!(rest, format!("{len}\n"), "what comes after it is printed");
+            Ok::<_, Error>(list.to_owned())
+        };
+        let fits = ((1 << 14) - 6) / 2;
+        assert_eq!(print(fits)?, format!("{:?}", vec![7; fits]));
+        for len in [fits + 1, 1 << 16] {
+            assert_eq!(print(len)?, "[gpukernel: a text of more than 64 KiB of values is not printed]");
+        }
+        Ok(())
+    });
 }
 
 #[test]
