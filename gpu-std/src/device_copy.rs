@@ -1,5 +1,12 @@
 //! Types whose values travel between host and device as bytes.
 
+use core::{
+    ops::{Deref, DerefMut},
+    slice,
+};
+
+use bytemuck::{Pod, Zeroable};
+
 use crate::signature::Text;
 
 /// A type whose values are plain data: copied between host and device byte by byte, and as good there as here.
@@ -14,6 +21,8 @@ use crate::signature::Text;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel: it is not `DeviceCopy`",
     label = "not plain data",
+    note = "tuples, and structs without `#[repr(C)]`, have no fixed layout: host and device may order their fields differently",
+    note = "plain data of other crates, such as vectors of `glam`, is passed as `gpu_std::Plain<T>` where it is `bytemuck::Pod`",
     note = "scalars, arrays and structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` can; memory is passed as `&[T]`, `PerThread<T>`, `&[Atomic<T>]` and so on: the table of `#[kernel]` lists all"
 )]
 pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
@@ -42,4 +51,89 @@ plain!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64,
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
     const TYPE: Text =
         Text::All(&[Text::Word("["), T::TYPE, Text::Word("; "), Text::Number(N as i128), Text::Word("]")]);
+}
+
+/// A value of another crate's type that is plain data by the word of `bytemuck`, such as `glam::Vec3`.
+///
+/// Neither trait nor type are the program's where it would implement [`DeviceCopy`] for such a type; this wrapper has it. It is laid
+/// out like the value, and derefs to it. Structs with `#[derive(DeviceCopy)]` can have it as a field.
+///
+/// Any bytes are a value of a [`Pod`] type. So it does no harm that the crate may define it differently for the GPU, as `glam` does for
+/// vectors that are SIMD registers on a CPU: the sizes are compared at the first launch.
+///
+/// ```
+/// use gpu_std::{Plain, prelude::*};
+///
+/// // Stands for a type of another crate.
+/// #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[repr(C)]
+/// pub struct Point {
+///     x: f32,
+///     y: f32,
+/// }
+///
+/// #[kernel]
+/// pub fn shift(by: Plain<Point>, points: PerThread<Plain<Point>>) {
+///     for (_, point) in points {
+///         point.x += by.x;
+///         point.y += by.y;
+///     }
+/// }
+///
+/// let points = [Point { x: 1.0, y: 2.0 }; 3];
+/// // let mut on_device = device.upload(Plain::from_values(&points))?;
+/// // module.launch(shift, for_each(3), (Plain(points[0]), &mut on_device))?;
+/// # assert_eq!(Plain::to_values(Plain::from_values(&points)), points);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Plain<T>(
+    /// The value.
+    pub T,
+);
+
+// SAFETY: the wrapper is transparent.
+unsafe impl<T: Zeroable> Zeroable for Plain<T> {}
+// SAFETY: as above.
+unsafe impl<T: Pod> Pod for Plain<T> {}
+
+// SAFETY: `Pod` types hold neither references nor pointers, and any bytes of their size are a value. So what one side has laid out
+// differently is still a value on the other.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: Pod + Send + Sync> DeviceCopy for Plain<T> {}
+
+impl<T> Plain<T> {
+    /// Values as wrapped ones, to be uploaded.
+    pub const fn from_values(values: &[T]) -> &[Self] {
+        // SAFETY: the wrapper is transparent.
+        unsafe { slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
+    }
+
+    /// Wrapped values as what they hold.
+    pub const fn to_values(wrapped: &[Self]) -> &[T] {
+        // SAFETY: the wrapper is transparent.
+        unsafe { slice::from_raw_parts(wrapped.as_ptr().cast(), wrapped.len()) }
+    }
+}
+
+impl<T> Deref for Plain<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Plain<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T> From<T> for Plain<T> {
+    fn from(value: T) -> Self {
+        Self(value)
+    }
 }

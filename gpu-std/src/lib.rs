@@ -138,7 +138,7 @@ pub use collective::{BlockScratch, SortScratch};
 pub use constant::Constant;
 pub use contract::Contract;
 #[doc(inline)]
-pub use device_copy::DeviceCopy;
+pub use device_copy::{DeviceCopy, Plain};
 pub use dim::Dim3;
 pub use exit::{exit, trap};
 pub use function::Function;

@@ -14,6 +14,9 @@ use crate::{
     signature::Text,
 };
 
+#[doc(hidden)]
+pub mod tuple;
+
 /// A type that a kernel can have as a parameter, for launches of the lifetime `'k`.
 ///
 /// Memory is a parameter for exactly the lifetime that it has. So no parameter outlives its thread's part of the kernel, also

@@ -142,6 +142,7 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
                      `&[Atomic<{t}>]` to let all threads change all elements atomically"
                 )
             }
+            (Type::Slice(slice), false) if is_tuple(&slice.elem) => no_tuples(&slice.elem),
             (Type::Slice(_), false) => return check_lifetimes(ty),
             (elem, true) => {
                 let t = text(elem);
@@ -172,11 +173,36 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
                 ),
             }
         }
+        Type::Path(path) if tuple_element(&path.path).is_some() => tuple_element(&path.path).map_or_else(String::new, no_tuples),
         Type::ImplTrait(_) => "a kernel's generic parameters have names, by which its instances are declared: `fn kernel<T: …>(value: T)`"
             .to_owned(),
         _ => return check_lifetimes(ty),
     };
     Err(Error::new_spanned(ty, message))
+}
+
+/// Whether it is a tuple with fields.
+fn is_tuple(ty: &Type) -> bool {
+    matches!(plain(ty), Type::Tuple(tuple) if !tuple.elems.is_empty())
+}
+
+/// The element of `PerThread<(f32, u32)>` and the like.
+fn tuple_element(path: &Path) -> Option<&Type> {
+    let last = path.segments.last().filter(|last| BORROWING.iter().any(|name| last.ident == name))?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) if is_tuple(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Why memory has no tuples in it.
+fn no_tuples(element: &Type) -> String {
+    format!(
+        "elements of device memory cannot be tuples, which rustc may lay out differently for the host and for the device. Make \
+         `{}` a struct: `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct …`",
+        text(element.to_token_stream())
+    )
 }
 
 /// Refuses lifetimes that are written out.

@@ -122,3 +122,17 @@ pub fn required(x: &[f32], step: u32, y: PerThread<f32>) {
         *y = x[i] / step as f32;
     }
 }
+
+/// Takes several values as one.
+#[kernel]
+pub fn tuples(first: (u8, f64, u16), second: ([u32; 2], bool, char), third: (f32,), out: PerThread<f64>) {
+    for (i, out) in out {
+        let ((a, b, c), (d, e, f)) = (first, second);
+        *out = f64::from(a)
+            + b
+            + f64::from(c)
+            + f64::from(d[i % 2])
+            + f64::from(third.0)
+            + if e { f64::from(f as u32) } else { 0.0 };
+    }
+}

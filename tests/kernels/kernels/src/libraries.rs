@@ -1,7 +1,7 @@
 //! Libraries from crates.io inside kernels: glam, libm and num-traits, as they are published.
 
-use glam::{Mat3, Quat, Vec3};
-use gpu_std::prelude::*;
+use glam::{Mat3, Quat, Vec2, Vec3, Vec4};
+use gpu_std::{Plain, prelude::*};
 
 /// Turns points around an axis, by a quaternion and by the matrix of it, and gives the distance of the two results.
 #[kernel]
@@ -52,5 +52,38 @@ pub fn polynomials(x: &[i64], exact: PerThread<i64>, rounded: PerThread<f64>) {
 pub fn norm(x: &[f64], y: &[f64], out: PerThread<f64>) {
     for (i, out) in out {
         *out = num_traits::Float::hypot(x[i], y[i]);
+    }
+}
+
+/// A struct with a vector of another crate in it.
+#[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
+#[repr(C)]
+pub struct Body {
+    /// Where it is.
+    pub position: Plain<Vec3>,
+    /// How heavy it is.
+    pub mass: f32,
+}
+
+/// Takes vectors of glam by value, in memory that is read, in memory that is written, and in shared memory.
+#[kernel(block = 32)]
+pub fn plain(
+    by: Plain<Vec2>,
+    colours: &[Plain<Vec4>],
+    mut row: Shared<Plain<Vec3>, 32>,
+    points: PerThread<Plain<Vec3>>,
+    bodies: PerThread<Body>,
+) {
+    for (i, place) in row.iter_mut() {
+        *place = Plain(Vec3::splat(i as f32));
+    }
+    let row = sync(row);
+    let neighbour = row[(thread_rank() as usize + 1) % 32];
+    for (i, point) in points {
+        **point += by.extend(colours[i].w) + *neighbour;
+    }
+    for (i, body) in bodies {
+        *body.position *= body.mass;
+        body.mass = colours[i].dot(Vec4::ONE);
     }
 }

@@ -2,7 +2,7 @@
 
 use gpukernel::{Error, for_each};
 use gpukernel_device_test_kernels::arguments::{
-    Direction, Float4, Mixed, all_largest, broadcast, copy, many, required, scale4,
+    Direction, Float4, Mixed, all_largest, broadcast, copy, many, required, scale4, tuples,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -118,6 +118,18 @@ fn what_a_kernel_requires_of_its_arguments_is_checked() {
             assert!(matches!(error, Error::RequirementNotMet { .. }), "{error:?}");
             assert!(error.to_string().contains("requires `x.len() >= y.len() && step > 0`"), "{error}");
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn tuples_by_value() {
+    on_every_device(|device, module| {
+        let mut out = device.zeroed::<f64>(3)?;
+        let args = ((200, 1e9, 60_000), ([1, 2], true, 'é'), (0.5,), &mut *out);
+        module.launch(tuples, for_each(3), args)?;
+        let sum = 200.0 + 1e9 + 60_000.0 + 0.5 + 233.0;
+        assert_eq!(out.to_vec()?, [sum + 1.0, sum + 2.0, sum + 1.0]);
         Ok(())
     });
 }

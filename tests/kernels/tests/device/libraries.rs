@@ -1,7 +1,9 @@
 //! Libraries from crates.io inside kernels give what they give on the host.
 
+use glam::{Vec2, Vec3, Vec4};
+use gpu_std::Plain;
 use gpukernel::for_each;
-use gpukernel_device_test_kernels::libraries::{norm, polynomials, special, turn};
+use gpukernel_device_test_kernels::libraries::{Body, norm, plain, polynomials, special, turn};
 use gpukernel_device_tests::on_every_device;
 
 #[test]
@@ -21,6 +23,27 @@ fn glam_turns_points() {
             }
         }
         assert!(apart.to_vec()?.into_iter().all(|distance| distance < 1e-4));
+        Ok(())
+    });
+}
+
+#[test]
+fn vectors_of_glam_are_plain_data() {
+    let colours: Vec<Vec4> = (0..32).map(|i| Vec4::new(1.0, 2.0, 3.0, i as f32)).collect();
+    let points: Vec<Vec3> = (0..32).map(|i| Vec3::new(i as f32, 0.0, -1.0)).collect();
+    on_every_device(|device, module| {
+        let on_device = device.upload(Plain::from_values(&colours))?;
+        let mut moved = device.upload(Plain::from_values(&points))?;
+        let mut bodies = device.filled(32, Body { position: Plain(Vec3::ONE), mass: 3.0 })?;
+        let by = Plain(Vec2::new(0.5, 0.25));
+        module.launch(plain, for_each(32), (by, &on_device, &mut moved, &mut bodies))?;
+        for (i, found) in moved.to_vec()?.into_iter().enumerate() {
+            let neighbour = ((i + 1) % 32) as f32;
+            assert_eq!(*found, points[i] + Vec3::new(0.5, 0.25, i as f32) + Vec3::splat(neighbour));
+        }
+        for (i, found) in bodies.to_vec()?.into_iter().enumerate() {
+            assert_eq!(found, Body { position: Plain(Vec3::splat(3.0)), mass: 6.0 + i as f32 });
+        }
         Ok(())
     });
 }

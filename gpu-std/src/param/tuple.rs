@@ -1,0 +1,53 @@
+//! Tuples by value. rustc may lay a tuple out differently for the host and for the device, so it travels as a struct with a fixed
+//! layout, and is a tuple again in the kernel.
+
+use super::Param;
+use crate::DeviceCopy;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{PackedArgs, Runtime};
+
+macro_rules! tuples {
+    ($($Fields:ident: $($T:ident)*;)*) => {$(
+        /// The fields of a tuple, one after another.
+        #[doc(hidden)]
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct $Fields<$($T),*>($($T),*);
+
+        // SAFETY: plain data in a fixed layout.
+        #[diagnostic::do_not_recommend]
+        unsafe impl<$($T: DeviceCopy),*> DeviceCopy for $Fields<$($T),*> {}
+
+        // SAFETY: the head is what `pack` writes, and plain data.
+        #[allow(non_snake_case)]
+        #[diagnostic::do_not_recommend]
+        unsafe impl<'k, $($T: DeviceCopy),*> Param<'k> for ($($T,)*) {
+            type Head = $Fields<$($T),*>;
+            type Tail = ();
+
+            #[inline(always)]
+            unsafe fn assemble($Fields($($T),*): Self::Head, _: ()) -> Self {
+                ($($T,)*)
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            type Arg<R: Runtime> = Self;
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn pack<R: Runtime>(($($T,)*): Self, args: &mut PackedArgs) {
+                args.push($Fields($($T),*));
+            }
+        }
+    )*};
+}
+
+tuples! {
+    Fields1: A;
+    Fields2: A B;
+    Fields3: A B C;
+    Fields4: A B C D;
+    Fields5: A B C D E;
+    Fields6: A B C D E F;
+    Fields7: A B C D E F G;
+    Fields8: A B C D E F G H;
+}
