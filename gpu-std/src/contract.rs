@@ -1,5 +1,12 @@
 //! Launch contracts: what every launch of a kernel keeps to.
 
+#[doc(hidden)]
+pub mod condition;
+#[doc(hidden)]
+pub mod known;
+#[doc(hidden)]
+pub mod record;
+
 /// What the launches of a kernel promise, as `#[kernel(block = (32, 8), …)]` declares it. Zero is no promise.
 ///
 /// The runtime checks launches against it, ptxas gets it as `.reqntid`, `.maxntid`, `.minnctapersm` and

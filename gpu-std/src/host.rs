@@ -32,8 +32,9 @@ pub(crate) use exit::exit;
 #[doc(hidden)]
 pub use import::Import;
 pub use import::{HostCode, HostFunction, NoHostVersion};
+pub use known::Unmet;
 #[doc(hidden)]
-pub use known::{Tail, known};
+pub use known::{known, unmet};
 #[doc(hidden)]
 pub use list::{ParamList, SharedList};
 pub(crate) use module_table::value_of;
@@ -120,7 +121,7 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     /// [`pack`](Self::pack) of this kernel packed them.
-    unsafe fn unmet(args: &PackedArgs) -> Option<&'static str>;
+    unsafe fn unmet(args: &PackedArgs) -> Option<Unmet>;
 
     /// Runs the calling thread's part of a launch on the CPU.
     ///
@@ -164,7 +165,7 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     const CONTRACT: Contract =
         Self::DECLARATION.contract(<Self::Params<'static> as ParamList<'static>>::DIMS);
     /// What it requires of arguments, which were packed for its parameters, and these do not meet.
-    unsafe fn unmet(_: &PackedArgs) -> Option<&'static str> {
+    unsafe fn unmet(_: &PackedArgs) -> Option<Unmet> {
         None
     }
     /// Calls the function.
@@ -198,7 +199,7 @@ where
         packed
     }
 
-    unsafe fn unmet(args: &PackedArgs) -> Option<&'static str> {
+    unsafe fn unmet(args: &PackedArgs) -> Option<Unmet> {
         // SAFETY: as the caller promises.
         unsafe { B::unmet(args) }
     }
@@ -230,7 +231,7 @@ pub unsafe trait Template: Copy + Send + Sync + 'static {
     const DECLARATION: Declaration;
     type Params<'k>: ParamList<'k>;
     type Shared<'k>: SharedList<'k>;
-    unsafe fn unmet(_: &PackedArgs) -> Option<&'static str> {
+    unsafe fn unmet(_: &PackedArgs) -> Option<Unmet> {
         None
     }
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
@@ -280,7 +281,7 @@ unsafe impl<T: Template + Instance> Body for T {
     type Params<'k> = <T as Template>::Params<'k>;
     type Shared<'k> = <T as Template>::Shared<'k>;
 
-    unsafe fn unmet(args: &PackedArgs) -> Option<&'static str> {
+    unsafe fn unmet(args: &PackedArgs) -> Option<Unmet> {
         // SAFETY: as the caller promises.
         unsafe { <T as Template>::unmet(args) }
     }

@@ -6,6 +6,8 @@
 
 use core::alloc::Layout;
 
+use crate::contract::record::Condition;
+
 /// A text made at compile time, as a tree: nothing on stable Rust concatenates strings of generic types.
 ///
 /// No two descriptions that differ are written alike: what a programmer chooses is an identifier, a number, or quoted.
@@ -24,7 +26,7 @@ pub enum Text {
 }
 
 /// Where bytes go: into a buffer as far as it has room, counted in any case.
-struct Sink<'a> {
+pub(crate) struct Sink<'a> {
     buffer: &'a mut [u8],
     len: usize,
 }
@@ -46,7 +48,7 @@ impl Sink<'_> {
         self.bytes(&[byte]);
     }
 
-    const fn word(&mut self, word: &str) {
+    pub(crate) const fn word(&mut self, word: &str) {
         self.bytes(word.as_bytes());
     }
 
@@ -80,6 +82,16 @@ impl Sink<'_> {
             self.byte(b'0' + (rest / power) as u8);
             rest %= power;
             power /= 10;
+        }
+    }
+
+    /// With `0x` in front.
+    pub(crate) const fn bits(&mut self, bits: u128) {
+        self.word("0x");
+        let mut shift = (128 - (bits | 1).leading_zeros()).next_multiple_of(4);
+        while shift > 0 {
+            shift -= 4;
+            self.byte(b"0123456789abcdef"[(bits >> shift) as usize & 0xf]);
         }
     }
 
@@ -168,7 +180,7 @@ pub struct Origin {
     /// Whether it is an `unsafe fn`.
     pub is_unsafe: bool,
     /// What it requires of arguments, with the values of the constants in it.
-    pub requires: Text,
+    pub requires: Condition,
 }
 
 /// The signature of a kernel.
@@ -240,7 +252,7 @@ impl Signature {
         sink.word(" of ");
         sink.package(&origin.package);
         sink.word("\nrequires ");
-        sink.text(&origin.requires);
+        origin.requires.put(sink);
         sink.word(if self.dynamic_arrays { "\nshared, dynamic" } else { "\nshared" });
         let mut i = 0;
         while i < self.arrays.len() {
@@ -299,6 +311,9 @@ impl ConstantSignature {
     }
 }
 
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+pub(crate) use display::written;
+
 #[cfg(not(target_arch = "nvptx64"))]
 mod display {
     use core::fmt;
@@ -307,7 +322,7 @@ mod display {
     use super::{ConstantSignature, Signature, Sink};
 
     /// What `put` writes.
-    fn written(put: impl Fn(&mut Sink<'_>)) -> String {
+    pub(crate) fn written(put: impl Fn(&mut Sink<'_>)) -> String {
         let mut counted = Sink { buffer: &mut [], len: 0 };
         put(&mut counted);
         let mut buffer = vec![0; counted.len];
@@ -328,41 +343,6 @@ mod display {
     }
 }
 
-mod sealed {
-    /// # Safety
-    /// All bytes of a value are initialised, and there are at most 16.
-    pub unsafe trait Primitive: Copy {}
-}
-
-macro_rules! primitives {
-    ($($t:ty)*) => {$(
-        // SAFETY: a primitive without padding.
-        unsafe impl sealed::Primitive for $t {}
-        impl Primitive for $t {}
-    )*};
-}
-
-/// A type of constants in conditions: a primitive number, or `bool` or `char`.
-#[diagnostic::on_unimplemented(
-    message = "`requires` takes constants that are primitive numbers, not a `{Self}`",
-    label = "not a primitive number"
-)]
-pub trait Primitive: sealed::Primitive {}
-
-primitives! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char }
-
-/// The bits of a constant.
-pub const fn bits<T: Primitive>(value: T) -> Text {
-    let start: *const T = &value;
-    let (mut bits, mut i) = (0_u128, size_of::<T>());
-    while i > 0 {
-        i -= 1;
-        // SAFETY: inside of the value, all bytes of which are initialised.
-        bits = bits << 8 | unsafe { start.cast::<u8>().add(i).read() } as u128;
-    }
-    Text::Number(bits as i128)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,7 +360,7 @@ mod tests {
         const SIGNATURE: Signature = Signature {
             name: "a::b",
             package: HERE,
-            origin: Origin { package: HERE, path: "a::b", is_unsafe: true, requires: Text::Word("true") },
+            origin: Origin { package: HERE, path: "a::b", is_unsafe: true, requires: Condition::NONE },
             parameters: &[
                 Text::Of("Tiles", &[Text::Word("f32"), Text::Number(4)]),
                 Text::All(&[Text::Word("["), Text::Word("u8"), Text::Word("]")]),
@@ -389,7 +369,7 @@ mod tests {
             dynamic_arrays: false,
         };
         const BYTES: [u8; SIGNATURE.len()] = SIGNATURE.text();
-        let expected = "a::b\n\"demo\" \"1.2.3\" with gpu-std \"0.1.0\"\nunsafe fn a::b of \"demo\" \"1.2.3\"\nrequires true\n\
+        let expected = "a::b\n\"demo\" \"1.2.3\" with gpu-std \"0.1.0\"\nunsafe fn a::b of \"demo\" \"1.2.3\"\nrequires nothing\n\
                         shared 8:8 3:1\nTiles<f32, 4>\n[u8]";
         assert_eq!(core::str::from_utf8(&BYTES), Ok(expected));
         assert_eq!(SIGNATURE.to_string(), expected);
@@ -400,9 +380,6 @@ mod tests {
         for number in [0, 7, 10, -1, 99, 100, i128::MAX, i128::MIN] {
             assert_eq!(text(Text::Number(number)), number.to_string());
         }
-        assert_eq!(text(bits(-1_i8)), "255");
-        assert_ne!(text(bits(1.25_f32)), text(bits(1.5_f32)));
-        assert_ne!(text(bits(0.0_f64)), text(bits(-0.0_f64)));
     }
 
     #[test]

@@ -216,12 +216,12 @@ pub enum Error {
         required: [u32; 3],
     },
     /// The arguments of a launch are not what the kernel's contract requires.
-    #[error("kernel `{kernel}` requires `{condition}`, which the arguments of this launch do not meet")]
+    #[error("the arguments of this launch are not what kernel `{kernel}` {unmet}")]
     RequirementNotMet {
         /// The kernel.
         kernel: String,
-        /// The condition, as the contract has it.
-        condition: &'static str,
+        /// The condition, as the contract has it, and the values that it depends on.
+        unmet: gpu_std::host::Unmet,
     },
     /// A launch extends along more axes than the kernel's contract allows.
     #[error(

@@ -315,8 +315,8 @@ impl Module {
         };
         let shape = shape.into().check(&rules)?;
         // SAFETY: packed by this kernel.
-        if let Some(condition) = unsafe { K::unmet(&args) } {
-            return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), condition });
+        if let Some(unmet) = unsafe { K::unmet(&args) } {
+            return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), unmet });
         }
         let shared = rules.check_shared(K::SHARED, K::DYNAMIC_ARRAYS, &args)?;
         let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);

@@ -10,6 +10,8 @@ use syn::{
     token::Paren,
 };
 
+use crate::condition::Condition;
+
 /// A contract as declared.
 #[derive(Default)]
 pub(crate) struct Contract {
@@ -19,7 +21,7 @@ pub(crate) struct Contract {
     max_registers: Option<TokenStream>,
     dims: Option<TokenStream>,
     shared: Option<TokenStream>,
-    pub(crate) requires: Option<TokenStream>,
+    pub(crate) requires: Option<Condition>,
     cluster: Option<[TokenStream; 3]>,
 }
 
@@ -39,7 +41,7 @@ impl Parse for Contract {
                 "max_registers" => contract.max_registers.replace(positive(input)?).is_none(),
                 "dims" => contract.dims.replace(positive(input)?).is_none(),
                 "shared" => contract.shared.replace(positive(input)?).is_none(),
-                "requires" => contract.requires.replace(value(input)?).is_none(),
+                "requires" => contract.requires.replace(input.parse()?).is_none(),
                 "cluster" => contract.cluster.replace(extents(input, "cluster", "blocks")?).is_none(),
                 unknown => {
                     return Err(Error::new(

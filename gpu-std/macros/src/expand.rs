@@ -139,9 +139,16 @@ impl Kernel {
     fn body(&self) -> TokenStream {
         let body = self.function.body();
         match &self.contract.requires {
-            Some(condition) => condition::relying(condition, &body),
+            Some(condition) => condition::using(condition, &self.params, &body),
             None => body,
         }
+    }
+
+    /// What the entry on the device relies on, if the contract requires anything; `parts` gives the two values as which a parameter
+    /// travels.
+    pub(crate) fn relying(&self, parts: impl Fn(usize) -> (Ident, Ident)) -> Option<TokenStream> {
+        let condition = self.contract.requires.as_ref()?;
+        Some(condition::relying(condition, &self.params, parts))
     }
 
     /// The path of the kernel as text, without `r#`.
@@ -154,8 +161,8 @@ impl Kernel {
     pub(crate) fn origin(&self) -> TokenStream {
         let (path, is_unsafe) = (self.path(), self.is_unsafe());
         let requires = match &self.contract.requires {
-            Some(condition) => condition::signature(condition, &self.params),
-            None => quote!(::gpu_std::signature::Text::Word("nothing")),
+            Some(condition) => condition::record(condition, &self.params),
+            None => quote!(::gpu_std::contract::record::Condition::NONE),
         };
         quote! {
             ::gpu_std::signature::Origin {
@@ -227,6 +234,7 @@ fn device(kernel: &Kernel) -> TokenStream {
     let mut signatures = TokenStream::new();
     let mut layouts = TokenStream::new();
     let mut layouts_len = 0_usize;
+    let part = |part: &str, i: usize| Ident::new(&format!("{part}{i}"), Span::mixed_site().located_at(place));
     let values: Vec<_> = kernel
         .params
         .iter()
@@ -259,8 +267,8 @@ fn device(kernel: &Kernel) -> TokenStream {
             }
             // The function takes it for any time, and so does not know that it could have it for ever.
             let ty = param.with_lifetime(&lifetime("'static"));
-            let part = |part: &str| Ident::new(&format!("{part}{i}"), Span::mixed_site().located_at(place));
-            let (alias, head, tail) = (format_ident!("__Param{i}", span = place), part("head"), part("tail"));
+            let (alias, head, tail) =
+                (format_ident!("__Param{i}", span = place), part("head", i), part("tail", i));
             aliases.extend(quote!(type #alias = #ty;));
             let param = quote_spanned!(place=> <#alias as ::gpu_std::param::Param<'static>>);
             dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
@@ -273,10 +281,12 @@ fn device(kernel: &Kernel) -> TokenStream {
         0 => (quote!(&[]), quote!(false)),
         _ => (quote!(__GPUKERNEL_ARRAYS), quote!(__GPUKERNEL_LARGE)),
     };
+    let relying = kernel.relying(|i| (part("head", i), part("tail", i)));
     let entry = quote_spanned! {place=>
         #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
         #[unsafe(link_section = ".gpukernel.entry")]
         unsafe extern "C" fn __gpukernel_entry(#entry_params) {
+            #relying
             // SAFETY: the scope is dropped here, where the thread's part of the kernel ends; whoever launches keeps the promises
             // about the arguments, and those of the kernel if it asks for any.
             unsafe {

@@ -113,6 +113,7 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
     let mut entry_params = TokenStream::new();
     let mut signatures = TokenStream::new();
     let mut dims = quote!(0);
+    let part = |part: &str, i: usize| format_ident!("{part}{i}", span = Span::mixed_site().located_at(place));
     let values: Vec<_> = kernel
         .params
         .iter()
@@ -140,8 +141,7 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
                     )
                 );
             }
-            let part = |part: &str| format_ident!("{part}{i}", span = Span::mixed_site().located_at(place));
-            let (head, tail) = (part("head"), part("tail"));
+            let (head, tail) = (part("head", i), part("tail", i));
             let param = quote_spanned!(place=> <#ty as ::gpu_std::param::Param<'static>>);
             dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
             signatures.extend(quote_spanned!(place=> #param::SIGNATURE,));
@@ -149,9 +149,11 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
             quote_spanned!(place=> #param::assemble(#head, #tail))
         })
         .collect();
+    let relying = kernel.relying(|i| (part("head", i), part("tail", i)));
     quote_spanned! {place=>
         #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
         unsafe extern "C" fn __gpukernel_entry #impl_generics(#entry_params) #where_clause {
+            #relying
             // SAFETY: the scope is dropped here, where the thread's part of the kernel ends; whoever launches keeps the promises
             // about the arguments, and those of the kernel if it asks for any.
             unsafe {

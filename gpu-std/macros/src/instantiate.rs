@@ -122,7 +122,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
 
                     unsafe fn unmet(
                         args: &::gpu_std::host::PackedArgs,
-                    ) -> ::core::option::Option<&'static ::core::primitive::str> {
+                    ) -> ::core::option::Option<::gpu_std::host::Unmet> {
                         // SAFETY: as the caller promises.
                         unsafe { <#template as ::gpu_std::host::Template>::unmet(args) }
                     }

@@ -6,7 +6,6 @@ use quote::ToTokens;
 use syn::{Attribute, Error, Result, ReturnType, Type};
 
 use crate::{
-    condition,
     contract::Contract,
     expand::expand,
     function::{Function, Signature},
@@ -49,7 +48,7 @@ pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<Tok
     let params: Vec<_> =
         inputs.iter().filter_map(|input| mistakes.keep(Param::new(input, unsafety.is_some()))).collect();
     if let Some(condition) = &contract.requires {
-        mistakes.keep(condition::check(condition, &params));
+        mistakes.keep(condition.check(&params));
     }
     match mistakes.0 {
         None => Ok(expand(&Kernel { contract, function, params })),

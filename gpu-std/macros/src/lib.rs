@@ -23,7 +23,7 @@ mod print;
 ///
 /// | parameter | the kernel sees | the launch gives |
 /// |---|---|---|
-/// | `f32`, `u64`, …, a `DeviceCopy` struct | the value | the value |
+/// | `f32`, `u64`, …, a `DeviceCopy` struct, a tuple of up to 8 of these | the value | the value |
 /// | `&[T]` | memory that nobody writes meanwhile | `&DeviceSlice<T>` |
 /// | `&[Atomic<T>]` | memory that all threads change atomically | `&mut DeviceSlice<T>` |
 /// | `View2d<T>`, `View3d<T>` | the same of a matrix or volume, by place | `buffer.rows(columns)?`, `buffer.layers(rows, columns)?` |
@@ -54,6 +54,18 @@ mod print;
 /// | `shared = 65536` | a block has at most so many bytes of shared memory, arrays whose length the launch gives included |
 /// | `cluster = 2`, `cluster = (2, 2)` | blocks come in clusters of exactly these extents, and grids are whole clusters; needs sm_90 on a GPU |
 /// | `requires = x.len() >= y.len()` | the arguments meet a condition over parameters, their extents and constants |
+///
+/// The condition of `requires` is made of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`, `rows()`, `columns()` and
+/// `layers()`, of constants, and of operators and `as` for integers. Launches evaluate it; one that does not meet it, or for which
+/// a computation in it overflows or divides by zero, is an error that shows the values. Device code relies on it, so that bounds
+/// checks vanish. Calls of functions, macros and types of the program are refused, because they could answer differently there:
+///
+/// ```compile_fail
+/// # use gpu_std::prelude::*;
+/// #[kernel(requires = limit(x.len()))] // calls a function
+/// fn calls(x: &[f32]) {}
+/// # const fn limit(len: usize) -> bool { len > 3 }
+/// ```
 ///
 /// Promises that no launch can keep are refused:
 ///
@@ -203,12 +215,13 @@ pub fn device_copy(item: TokenStream) -> TokenStream {
 /// Prints a line from a kernel.
 ///
 /// Format strings are those of `std::println!`, checked by rustc: `{}`, `{x:>8.3}`, `{:?}`, `{:#x}`, positions and names. What is
-/// printed implements `gpu_std::print::Print`: numbers, `bool`, `char`, `&'static str`, `Dim3`, and arrays, tuples and references of these.
+/// printed implements `gpu_std::print::Print`: numbers, `bool`, `char`, `&'static str`, `Dim3`, complex numbers, vectors, and slices,
+/// arrays, tuples, `Option`s and references of these.
 ///
 /// Nothing is formatted on a GPU. A thread leaves the values in a buffer, and the calls that wait for the device write the
 /// text, line by line in the order in which threads came: to standard output, or where `Module::set_output` says. What is
 /// not waited for before the program ends is not written. The buffer holds a megabyte; what does not fit is counted, and the
-/// output says how many texts were lost.
+/// output says how many texts were lost. A text has at most 64 KiB of values, of which a number takes 8 bytes, one of 64 bits 12.
 ///
 /// ```
 /// use gpu_std::prelude::*;

@@ -2,9 +2,9 @@
 //! layout, and is a tuple again in the kernel.
 
 use super::Param;
-use crate::DeviceCopy;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{PackedArgs, Runtime};
+use crate::{DeviceCopy, signature::Text};
 
 macro_rules! tuples {
     ($($Fields:ident: $($T:ident)*;)*) => {$(
@@ -16,7 +16,9 @@ macro_rules! tuples {
 
         // SAFETY: plain data in a fixed layout.
         #[diagnostic::do_not_recommend]
-        unsafe impl<$($T: DeviceCopy),*> DeviceCopy for $Fields<$($T),*> {}
+        unsafe impl<$($T: DeviceCopy),*> DeviceCopy for $Fields<$($T),*> {
+            const TYPE: Text = Text::Of("tuple", &[$($T::TYPE),*]);
+        }
 
         // SAFETY: the head is what `pack` writes, and plain data.
         #[allow(non_snake_case)]
@@ -24,6 +26,8 @@ macro_rules! tuples {
         unsafe impl<'k, $($T: DeviceCopy),*> Param<'k> for ($($T,)*) {
             type Head = $Fields<$($T),*>;
             type Tail = ();
+
+            const SIGNATURE: Text = Self::Head::TYPE;
 
             #[inline(always)]
             unsafe fn assemble($Fields($($T),*): Self::Head, _: ()) -> Self {

@@ -2,14 +2,6 @@
 
 use gpu_std::prelude::*;
 
-fn host_only(len: usize) -> bool {
-    len > 7
-}
-
-// A function may answer differently on the host and on the device.
-#[kernel(requires = host_only(x.len()))]
-fn asks_a_function(x: &[f32]) {}
-
 // The elements are not known before the launch.
 #[kernel(requires = x[0] > 0.0)]
 fn asks_an_element(x: &[f32]) {}
@@ -22,16 +14,16 @@ fn asks_a_thread(x: &[f32]) {}
 #[kernel(requires = part.len() > x.len())]
 fn asks_a_shared_array(x: &[f32], part: Shared<f32, 32>) {}
 
-// A macro may expand to anything.
-#[kernel(requires = cfg!(target_arch = "nvptx64"))]
-fn asks_the_target(x: &[f32]) {}
+// A name that is no parameter is a mistake.
+#[kernel(requires = x.len() > limit)]
+fn asks_an_unknown_name(x: &[f32]) {}
 
-// A constant by its path may be another one on the device.
-#[kernel(requires = x.len() > other::LIMIT)]
-fn asks_a_path(x: &[f32]) {}
+// A condition has an end.
+#[kernel(requires = x.len() > )]
+fn asks_half(x: &[f32]) {}
 
-// A condition is true or false.
-#[kernel(requires = x.len())]
-fn asks_nothing(x: &[f32]) {}
+// Comparisons have one result.
+#[kernel(requires = 1 < n < 3)]
+fn asks_a_chain(n: u32) {}
 
 fn main() {}

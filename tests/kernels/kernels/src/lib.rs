@@ -20,6 +20,7 @@ pub mod panics;
 pub mod prints;
 pub mod programs;
 pub mod random;
+pub mod requires;
 pub mod shared;
 pub mod shared_atomics;
 pub mod shared_slices;

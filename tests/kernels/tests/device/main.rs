@@ -24,6 +24,7 @@ mod outputs;
 mod prints;
 mod programs;
 mod random;
+mod requires;
 mod shared;
 mod shared_atomics;
 mod shared_slices;
