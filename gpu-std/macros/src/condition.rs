@@ -210,7 +210,8 @@ fn primary(input: ParseStream<'_>) -> Result<Expr> {
                 true => Error::new(span.join(), LANGUAGE),
                 false => error,
             })?;
-        return question(input, Expr::Paren(Box::new(root)));
+        let is_leaf = matches!(root, Expr::Literal(_) | Expr::Name { .. } | Expr::Extent { .. });
+        return question(input, if is_leaf { root } else { Expr::Paren(Box::new(root)) });
     }
     if input.peek(token::Paren) {
         let inside;

@@ -51,6 +51,9 @@ fn macros_pass_expressions_on_in_groups() {
     let group = proc_macro2::Group::new(Delimiter::None, sum);
     let condition: Condition = syn::parse2(quote!(2 * #group == c)).unwrap();
     assert_eq!(grouped(&condition.root), "((2 * (a + b)) == c)");
+    let two = proc_macro2::Group::new(Delimiter::None, quote!(2));
+    let condition: Condition = syn::parse2(quote!(#two * #group == c)).unwrap();
+    assert_eq!(condition.text(), "2 * (a + b) == c");
 }
 
 #[test]
