@@ -15,11 +15,6 @@ impl Print for Large {
     }
 }
 
-/// Makes room of its own.
-fn words(record: &mut [u32]) -> Words {
-    Words { at: record.as_mut_ptr() }
-}
-
 struct Forwards;
 
 impl Printer for Forwards {
