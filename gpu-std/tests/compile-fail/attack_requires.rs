@@ -71,10 +71,6 @@ fn reads_a_field(n: Liar) {}
 #[kernel(requires = n.min(3) < 3)]
 fn calls_a_method(n: u32) {}
 
-/// Calls a method of a number that has a name which extents have.
-#[kernel(requires = n.rows() < 3)]
-fn calls_rows(n: Liar) {}
-
 /// Converts to a type that has the name of a number's.
 #[kernel(requires = n as Wide > 3)]
 fn converts_to_anything(n: u32) {}

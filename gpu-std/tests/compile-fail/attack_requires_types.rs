@@ -69,23 +69,8 @@ fn asks_a_constant(x: &[f32]) {}
 #[kernel(requires = x.len() > COUNT)]
 fn asks_an_atomic(x: &[f32]) {}
 
-/// Makes a number of a type of the program.
-#[derive(Clone, Copy, Debug)]
-struct Number;
-
-impl gpu_std::contract::condition::Operand for Number {
-    const TYPE: &'static str = "u32";
-
-    fn order(self, _: Self) -> Option<std::cmp::Ordering> {
-        None
-    }
-}
-
-/// Makes memory of a type of the program.
-impl gpu_std::contract::known::Line for Liar {
-    fn len_of(&self) -> usize {
-        1 << 40
-    }
-}
+/// Calls a method of the program that has a name which extents have.
+#[kernel(requires = n.rows() < 3)]
+fn calls_rows(n: Liar) {}
 
 fn main() {}
