@@ -50,9 +50,9 @@ fn truth(flags: Shared<bool, 32>) {}
 #[kernel]
 fn characters(text: Shared2d<char, 4, 4>) {}
 
-/// A tuple, whose layout differs from compiler to compiler.
+/// A tuple in memory, whose layout differs from compiler to compiler.
 #[kernel]
-fn tuple(pair: (f32, u8)) {}
+fn tuple(pairs: &[[(f32, u8); 1]]) {}
 
 /// A text of the host.
 #[kernel]
