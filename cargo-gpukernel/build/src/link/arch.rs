@@ -9,7 +9,7 @@
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, call_graph, optimise::COMBINE};
+use super::{LinkError, address_spaces, call_graph, optimise::COMBINE};
 use crate::llvm::{Linkage, Module, TargetMachine, Value};
 
 /// The constant that holds the architecture as a number: 90 for `sm_90`.
@@ -58,12 +58,9 @@ pub(super) fn settle(
         function.add_attribute("alwaysinline");
     }
     // What was passed to them and returned by them through memory becomes registers, and generic pointers special ones.
-    module.run_passes(
-        &format!(
-            "always-inline,function(sroa<modify-cfg>,infer-address-spaces,{COMBINE},early-cse<>,simplifycfg),globaldce"
-        ),
-        machine,
-    )?;
+    module.run_passes("always-inline,function(sroa<modify-cfg>)", machine)?;
+    address_spaces::infer(module, machine)?;
+    module.run_passes(&format!("function({COMBINE},early-cse<>,simplifycfg),globaldce"), machine)?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, Linked, arch, barrier_loops, reductions};
+use super::{LinkError, Linked, address_spaces, arch, barrier_loops, reductions};
 use crate::llvm::{Context, Llvm, Module, TargetMachine};
 
 /// PTX for each architecture, in the order given.
@@ -34,6 +34,7 @@ fn emit(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> 
     let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
     arch::settle(&module, arch, kernels, &machine)?;
     barrier_loops::unroll(&module, &machine)?;
+    address_spaces::hide_undecided(&module);
     let ptx = machine.emit_ptx(module)?;
     // LLVM only warns about a processor that it does not know, and takes another one.
     if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string()))

@@ -18,6 +18,15 @@ pub(super) fn call_libraries(module: &Module<'_>) {
     }
 }
 
+/// Erases `compiler_fence`, which NVPTX has no code for and does not need any: nothing interrupts a thread that would see its memory in
+/// between. Has to come after the optimiser, which must not move accesses across it.
+pub(super) fn drop_compiler_fences(module: &Module<'_>) {
+    for function in module.functions() {
+        let fences = function.instructions().into_iter().filter(|instruction| instruction.is_compiler_fence());
+        fences.for_each(Value::erase);
+    }
+}
+
 fn library_function(instruction: Value<'_>) -> Option<&'static str> {
     let from = || instruction.operands().next().map(|operand| operand.type_name()).unwrap_or_default();
     let to = instruction.type_name();

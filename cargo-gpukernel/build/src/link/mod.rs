@@ -14,11 +14,12 @@
 //! 8. [`internalise`]: nothing but kernels is visible from outside
 //! 9. [`ranges`]: contracts become ranges of the indices
 //! 10. [`optimise`], and [`copies`] of what it left
-//! 11. [`shared`]: statics of shared memory move to its address space
+//! 11. [`shared`]: statics of shared memory move to its address space, and [`address_spaces`] are inferred
 //! 12. [`panics`] again: the calls become code
 //! 13. [`undefined`]: what is still missing is an error
 //! 14. [`emit`]: PTX per architecture, in parallel
 
+mod address_spaces;
 mod arch;
 mod barrier_loops;
 mod call_graph;
@@ -234,12 +235,13 @@ pub(crate) fn link(
         optimise::optimise(&module, &machine)?;
         shared::move_to_shared_memory(&module);
         constants::move_to_constant_memory(&module);
-        module.run_passes("function(infer-address-spaces)", &machine)?;
-        optimise::optimise_address_spaces(&module, &machine)?;
+        address_spaces::place_statics(&module, &machine)?;
+        address_spaces::optimise(&module, &machine)?;
         panics::record(&context, &module, &kernels, &machine)?;
         loops::branch_back(&module);
         negation::write_out(&module);
         local_atomics::make_plain(&module);
+        lowering::drop_compiler_fences(&module);
         Ok::<_, LinkError>(())
     })?;
     undefined::check(&module, &kernels, input.libdevice.is_some(), &names)?;

@@ -1,7 +1,7 @@
 //! Step 9: LLVM's optimiser, preceded by what a GPU wants and a CPU does not.
 
 use super::copies;
-use crate::llvm::{LlvmError, Module, TargetMachine, Value};
+use crate::llvm::{LlvmError, Module, TargetMachine};
 
 /// Both sides of `a && b` are computed, and branched on once, if `b` costs no more than eight instructions: threads of a warp
 /// that take different branches wait for each other. It has to come before common subexpressions are merged, because LLVM
@@ -27,7 +27,7 @@ pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(
         &format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})"),
         machine,
     )?;
-    connect_loops(module)?;
+    module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)?;
     module.run_passes("default<O3>", machine)?;
     if copies::split_copies(module) {
         module.run_passes(
@@ -36,34 +36,4 @@ pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(
         )?;
     }
     Ok(())
-}
-
-/// Runs [`LOOPS_OVER_ITERATORS`], but not on functions that ask whether a pointer is to global memory: LLVM 22 infers address spaces from
-/// the answer, and leaves an operand out where a path from there meets others (`infer-address-spaces`, then any later pass crashes).
-fn connect_loops(module: &Module<'_>) -> Result<(), LlvmError> {
-    let asks = |function: &Value<'_>| {
-        let calls = function.instructions().into_iter().filter_map(|instruction| instruction.called());
-        calls.into_iter().any(|called| called.name().starts_with("llvm.nvvm.isspacep."))
-    };
-    let left_out: Vec<_> = module.functions().into_iter().filter(asks).collect();
-    // One asks for the other.
-    const LEFT_OUT: [&str; 2] = ["noinline", "optnone"];
-    for function in &left_out {
-        LEFT_OUT.iter().for_each(|attribute| function.add_attribute(attribute));
-    }
-    module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)?;
-    for function in left_out {
-        LEFT_OUT.iter().for_each(|attribute| function.remove_attribute(attribute));
-    }
-    Ok(())
-}
-
-/// Makes generic loads and stores of shared memory special ones, and simplifies what that leaves. At last, what only one branch needs
-/// is computed there, such as the address of a result after the loop that computes it: that frees registers, and of the same loop of
-/// Mandelbrot ptxas makes one that takes 1.04 of nvcc's time without and 1.00 with it.
-pub(super) fn optimise_address_spaces(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    module.run_passes(
-        &format!("function(infer-address-spaces,{COMBINE},early-cse<>,simplifycfg,sink),globaldce"),
-        machine,
-    )
 }

@@ -308,6 +308,18 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// A copy of a constant that LLVM does not look through (`freeze`), made where the function starts.
+    pub(crate) fn freeze(&self, function: Value<'c>, constant: Value<'c>) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let first = function.first_block()?.instructions().into_iter().next()?;
+        let builder = Builder::new(self.context);
+        // SAFETY: a live instruction of the function's first block, which has no phis, and a constant of its context.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, first.raw);
+            Value::new(self.context, (llvm.LLVMBuildFreeze)(builder.raw, constant.raw, c"".as_ptr()))
+        }
+    }
+
     /// A 32-bit number.
     pub(crate) fn number(&self, number: u32) -> Option<Value<'c>> {
         let llvm = self.context.llvm;

@@ -173,6 +173,10 @@ functions! {
     LLVMSetVisibility(*mut LLVMValue, c_int);
     LLVMGetNumOperands(*mut LLVMValue) -> c_int;
     LLVMGetOperand(*mut LLVMValue, c_uint) -> *mut LLVMValue;
+    LLVMSetOperand(*mut LLVMValue, c_uint, *mut LLVMValue);
+    LLVMIsAConstantExpr(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMGetConstOpcode(*mut LLVMValue) -> c_int;
+    LLVMIsAtomicSingleThread(*mut LLVMValue) -> c_int;
     LLVMIsAFunction(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsAGlobalVariable(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsAConstant(*mut LLVMValue) -> *mut LLVMValue;
@@ -228,6 +232,7 @@ functions! {
     LLVMBuildICmp(*mut LLVMBuilder, c_int, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildSelect(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildInsertValue(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
+    LLVMBuildFreeze(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;
     LLVMBuildPhi(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;

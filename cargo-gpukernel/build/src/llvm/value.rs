@@ -174,6 +174,65 @@ impl<'c> Value<'c> {
         })
     }
 
+    /// The generic pointers that an instruction computes a generic pointer from, each with its place among the operands, if it is one of
+    /// those through which LLVM follows address spaces: a choice, an offset, a mask.
+    pub(crate) fn pointers_within(self) -> Option<Vec<(c_uint, Self)>> {
+        // llvm-c/Core.h, `LLVMOpcode`.
+        const GET_ELEMENT_POINTER: i32 = 29;
+        const PHI: i32 = 44;
+        const CALL: i32 = 45;
+        const SELECT: i32 = 46;
+        // SAFETY: a live instruction.
+        let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
+        let (skipped, count) = match number {
+            PHI => (0, usize::MAX),
+            SELECT => (1, 2),
+            GET_ELEMENT_POINTER => (0, 1),
+            CALL if self.called()?.name().starts_with("llvm.ptrmask.") => (0, 1),
+            _ => return None,
+        };
+        let of_pointers = self.type_name();
+        let is_generic = of_pointers == "ptr" || of_pointers.ends_with(" x ptr>");
+        is_generic.then(|| (0..).zip(self.operands()).skip(skipped).take(count).collect())
+    }
+
+    /// Replaces an operand of an instruction by a value of the same type.
+    pub(crate) fn set_operand(self, index: c_uint, value: Self) {
+        // SAFETY: a live instruction that has this operand; both values are of one context.
+        unsafe { (self.context.llvm.LLVMSetOperand)(self.raw, index, value.raw) };
+    }
+
+    /// Whether a constant is an address in a special address space, as a generic pointer.
+    pub(crate) fn is_cast_from_address_space(self) -> bool {
+        // llvm-c/Core.h, `LLVMOpcode`.
+        const GET_ELEMENT_POINTER: i32 = 29;
+        const ADDRESS_SPACE_CAST: i32 = 60;
+        let llvm = self.context.llvm;
+        // SAFETY: asked for its kind first.
+        let opcode = unsafe {
+            if (llvm.LLVMIsAConstantExpr)(self.raw).is_null() {
+                return false;
+            }
+            (llvm.LLVMGetConstOpcode)(self.raw)
+        };
+        match opcode {
+            ADDRESS_SPACE_CAST => true,
+            GET_ELEMENT_POINTER => self.operands().next().is_some_and(Self::is_cast_from_address_space),
+            _ => false,
+        }
+    }
+
+    /// Whether an instruction is a fence for the compiler alone (`compiler_fence`).
+    pub(crate) fn is_compiler_fence(self) -> bool {
+        // llvm-c/Core.h, `LLVMOpcode`.
+        const FENCE: i32 = 55;
+        let llvm = self.context.llvm;
+        // SAFETY: a live instruction, asked for its kind before the rest.
+        unsafe {
+            (llvm.LLVMGetInstructionOpcode)(self.raw) == FENCE && (llvm.LLVMIsAtomicSingleThread)(self.raw) != 0
+        }
+    }
+
     /// The bytes of a constant array of bytes.
     pub(crate) fn constant_bytes(self) -> Option<Vec<u8>> {
         let llvm = self.context.llvm;
