@@ -99,3 +99,83 @@ impl<'c> Computed<'c> {
         decided.into_iter().any(|(_, operands)| operands.iter().any(|(_, operand)| undecided.contains(operand)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Context, testing};
+
+    /// `computed` gives `%p` from constants alone; it meets the parameter of a kernel, which is global memory.
+    fn inferred(computed: &str) -> String {
+        let context = Context::new(testing::llvm());
+        let machine = TargetMachine::new(&context, "sm_80").unwrap();
+        let text = format!(
+            "target triple = \"nvptx64-nvidia-cuda\"
+            @a = constant [4 x i32] zeroinitializer
+            declare i1 @llvm.nvvm.isspacep.global(ptr)
+            declare void @llvm.assume(i1)
+            declare ptr @llvm.ptrmask.p0.i64(ptr, i64)
+            declare void @other()
+            define i32 @f(ptr %x, i1 %c, i1 %d, i64 %n) {{
+            start:
+                %global = call i1 @llvm.nvvm.isspacep.global(ptr %x)
+                call void @llvm.assume(i1 %global)
+                {computed}
+                %chosen = select i1 %d, ptr %p, ptr %x
+                %value = load i32, ptr %chosen
+                ret i32 %value
+            }}"
+        );
+        let module = Module::from_text(&context, &text, "a choice").unwrap();
+        infer(&module, &machine).unwrap();
+        module.verify().unwrap();
+        module.to_text()
+    }
+
+    #[test]
+    fn pointers_made_of_constants_alone_keep_their_operands() {
+        let dangling = "ptr inttoptr (i64 4 to ptr)";
+        for computed in [
+            "%p = select i1 %c, ptr @a, ptr getelementptr (i8, ptr @a, i64 4)",
+            &format!("%p = select i1 %c, ptr null, {dangling}"),
+            "%p = select i1 %c, ptr null, ptr undef",
+            "%p = select i1 %c, ptr @f, ptr @other",
+            "%p = getelementptr i32, ptr null, i64 %n",
+            "%p = getelementptr i32, ptr @a, i64 %n",
+            "%p = call ptr @llvm.ptrmask.p0.i64(ptr @a, i64 %n)",
+            &format!("%q = select i1 %c, ptr null, {dangling}\n %p = getelementptr i32, ptr %q, i64 %n"),
+            "br label %loop\nloop:\n %q = phi ptr [ null, %start ], [ %p, %loop ]\n %p = getelementptr i32, ptr %q, i64 1\n \
+             %ends = icmp eq ptr %p, %x\n br i1 %ends, label %end, label %loop\nend:",
+        ] {
+            let text = inferred(computed);
+            assert!(!text.contains("null operand"), "{computed}\n{text}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_undecided_nothing_is_hidden() {
+        for computed in ["%p = getelementptr i32, ptr %x, i64 %n", "%p = select i1 %c, ptr null, ptr %x"] {
+            let text = inferred(computed);
+            assert!(!text.contains("freeze"), "{text}");
+            assert!(text.contains("load i32, ptr addrspace(1)"), "{text}");
+        }
+    }
+
+    #[test]
+    fn statics_have_an_address_space_and_are_not_hidden() {
+        let context = Context::new(testing::llvm());
+        let machine = TargetMachine::new(&context, "sm_80").unwrap();
+        let text = "target triple = \"nvptx64-nvidia-cuda\"
+            @a = constant [4 x i32] zeroinitializer
+            define i32 @f(i64 %n) {
+                %p = getelementptr i32, ptr @a, i64 %n
+                %value = load i32, ptr %p
+                ret i32 %value
+            }";
+        let module = Module::from_text(&context, text, "a table").unwrap();
+        place_statics(&module, &machine).unwrap();
+        module.verify().unwrap();
+        let text = module.to_text();
+        assert!(text.contains("load i32, ptr addrspace(1)") && !text.contains("freeze"), "{text}");
+    }
+}

@@ -12,6 +12,8 @@ mod library;
 mod module;
 mod signature;
 mod target;
+#[cfg(test)]
+pub(crate) mod testing;
 mod value;
 
 use std::{

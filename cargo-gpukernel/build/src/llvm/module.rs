@@ -328,16 +328,7 @@ impl Drop for Buffer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        llvm::Llvm,
-        toolchain::{FindOptions, Toolchain},
-    };
-
-    fn llvm() -> &'static Llvm {
-        let rustc = Toolchain::find(&FindOptions::new(".")).unwrap().rustc;
-        let major = u32::try_from(rustc.llvm_version.major).unwrap();
-        Llvm::load(&rustc.libllvm.path, &rustc.libllvm.dependencies, major).unwrap()
-    }
+    use crate::llvm::testing::llvm;
 
     /// A library with a function that returns what its private table holds. Every one has its table under the same name.
     fn library(function: &str, value: u32) -> String {
