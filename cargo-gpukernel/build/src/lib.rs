@@ -10,7 +10,7 @@
 //!
 //! - [`toolchain`] finds the device rustc with its LLVM, and NVIDIA's tools; `setup` (a feature) gets them
 //! - `compile` runs cargo and collects libraries of bitcode
-//! - `link` makes one module of them, with the help of `llvm`
+//! - `link` makes one module of them, with the help of `llvm`, in a process of its own (`isolated`)
 //! - `foreign` prepares functions in CUDA C and C++ for being linked
 //! - `assemble` runs ptxas, `device_link` nvlink too, and `lto` makes LTO-IR of kernels for it
 //! - [`build`] does all of it, [`Builder`] does it for a build script
@@ -32,6 +32,7 @@ mod foreign;
 mod guard;
 #[cfg(feature = "header")]
 mod header;
+mod isolated;
 mod link;
 mod llvm;
 mod lto;

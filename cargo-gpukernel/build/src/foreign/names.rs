@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Code, Foreign, ForeignError, machine,
     prototype::{Prototype, Prototypes},
@@ -12,7 +14,7 @@ use super::{
 use crate::{BY_THE_DRIVER, DeviceLinkError, Error};
 
 /// Functions with the files that they are in.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Names {
     pub(crate) defined: BTreeMap<String, PathBuf>,
     pub(crate) wanted: BTreeMap<String, PathBuf>,

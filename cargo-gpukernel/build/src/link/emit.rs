@@ -5,7 +5,7 @@ use std::thread;
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, Linked, address_spaces, arch, barrier_loops, reductions};
+use super::{LinkError, Linked, address_spaces, arch, barrier_loops, crash, reductions};
 use crate::llvm::{Context, Llvm, Module, TargetMachine};
 
 /// PTX for each architecture, in the order given.
@@ -27,11 +27,19 @@ pub(crate) fn emit_ptx(
     })
 }
 
-/// Code generation changes the module, so each architecture reads its own copy, in a context of its own thread.
+/// Code generation changes the module, so each architecture reads its own copy, in a process of its own.
 fn emit(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> Result<String, LinkError> {
+    let work = || emit_here(llvm, bitcode, kernels, arch);
+    crash::survive(work, |ptx| Some(ptx.clone().into_bytes()), |bytes| String::from_utf8(bytes.to_vec()).ok())
+}
+
+/// Does so in this process.
+fn emit_here(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> Result<String, LinkError> {
     let context = Context::new(llvm);
     let machine = TargetMachine::new(&context, &arch.to_string())?;
     let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
+    let entries = kernels.iter().filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
+    crash::note_kernels(entries);
     arch::settle(&module, arch, kernels, &machine)?;
     barrier_loops::unroll(&module, &machine)?;
     address_spaces::hide_undecided(&module);

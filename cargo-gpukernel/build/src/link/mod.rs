@@ -18,6 +18,8 @@
 //! 12. [`panics`] again: the calls become code
 //! 13. [`undefined`]: what is still missing is an error
 //! 14. [`emit`]: PTX per architecture, in parallel
+//!
+//! All of it runs in child processes ([`crash`]).
 
 mod address_spaces;
 mod arch;
@@ -27,6 +29,7 @@ mod collect;
 mod constants;
 mod contraction;
 mod copies;
+mod crash;
 mod emit;
 mod entries;
 mod exports;
@@ -47,6 +50,7 @@ mod undefined;
 use std::path::PathBuf;
 
 use gpukernel_image::{Arch, Constant, Kernel};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     foreign::{ForeignError, Names},
@@ -78,8 +82,10 @@ pub(crate) struct LinkInput {
 }
 
 /// What came out.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Linked {
     /// The optimised module.
+    #[serde(skip)]
     pub(crate) bitcode: Vec<u8>,
     /// The same as text, if it was asked for.
     pub(crate) text: Option<String>,
@@ -164,6 +170,18 @@ pub enum LinkError {
     /// Bitcode of CUDA C or C++ does not fit.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
+    /// LLVM crashed, gave up, or broke the code that it was given.
+    #[error("{}", crash::message(kernels, function.as_deref(), pass, reason))]
+    Crashed {
+        /// The kernels that the code is part of; all of them, if it is not known of which.
+        kernels: Vec<String>,
+        /// The function that it worked on.
+        function: Option<String>,
+        /// The pass that it was in.
+        pass: String,
+        /// What it said.
+        reason: String,
+    },
     /// Functions that no library has.
     #[error("{}", undefined::describe(.0))]
     Undefined(Vec<UndefinedSymbol>),
@@ -182,17 +200,50 @@ pub struct UndefinedSymbol {
 
 /// The optimised module as text without debug info, for one architecture.
 pub(crate) fn plain_text(llvm: &'static Llvm, linked: &Linked, arch: Arch) -> Result<String, LinkError> {
-    let context = Context::new(llvm);
-    let machine = TargetMachine::new(&context, &arch.to_string())?;
-    let module = Module::from_bitcode(&context, &linked.bitcode, "the optimised module")?;
-    module.strip_debug_info();
-    arch::settle(&module, arch, &linked.kernels, &machine)?;
-    module.run_passes("strip-dead-prototypes", &machine)?;
-    Ok(module.to_text())
+    let work = || {
+        let context = Context::new(llvm);
+        let machine = TargetMachine::new(&context, &arch.to_string())?;
+        let module = Module::from_bitcode(&context, &linked.bitcode, "the optimised module")?;
+        module.strip_debug_info();
+        arch::settle(&module, arch, &linked.kernels, &machine)?;
+        module.run_passes("strip-dead-prototypes", &machine)?;
+        Ok(module.to_text())
+    };
+    crash::survive(work, |text| Some(text.clone().into_bytes()), |bytes| String::from_utf8(bytes.to_vec()).ok())
 }
 
 /// Links and optimises.
 pub(crate) fn link(
+    llvm: &'static Llvm,
+    input: &LinkInput,
+    want_text: bool,
+    timings: &mut Timings,
+) -> Result<Linked, LinkError> {
+    let work = || {
+        let mut steps = Timings::default();
+        link_here(llvm, input, want_text, &mut steps).map(|linked| (linked, steps))
+    };
+    let (linked, steps) = crash::survive(work, encode, decode)?;
+    timings.append(steps);
+    Ok(linked)
+}
+
+/// What was linked and how long it took as bytes: those of the module behind the others, and the number of these in front.
+fn encode(linked: &(Linked, Timings)) -> Option<Vec<u8>> {
+    let described = serde_json::to_vec(linked).ok()?;
+    let length = (described.len() as u64).to_le_bytes();
+    Some([&length, described.as_slice(), &linked.0.bitcode].concat())
+}
+
+fn decode(bytes: &[u8]) -> Option<(Linked, Timings)> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (described, bitcode) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;
+    let (linked, steps): (Linked, _) = serde_json::from_slice(described).ok()?;
+    Some((Linked { bitcode: bitcode.to_vec(), ..linked }, steps))
+}
+
+/// Does so in this process.
+fn link_here(
     llvm: &'static Llvm,
     input: &LinkInput,
     want_text: bool,
@@ -210,6 +261,7 @@ pub(crate) fn link(
         constants = constants::find_and_name(&module)?;
         let mut kernels = entries::find_and_mark(&module)?;
         exports = exports::find(&module);
+        crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
         collect::add_needed(&context, &module, &input.sysroot)?;
@@ -226,6 +278,7 @@ pub(crate) fn link(
         arch::release_available(&module, input.lowest);
         collect::forget_processors(&module);
         internalise::internalise(&module, &kernels, &exports);
+        crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
         module.run_passes("globaldce,always-inline", &machine)?;
         ranges::set_ranges(&module, &kernels);
         module.verify()?;

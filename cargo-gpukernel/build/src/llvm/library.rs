@@ -12,6 +12,7 @@ use std::{
 use libloading::Library;
 
 use super::LlvmError;
+use crate::isolated;
 
 /// An opaque handle of the C API.
 macro_rules! handles {
@@ -85,6 +86,7 @@ functions! {
     LLVMGetDiagInfoDescription(*mut LLVMDiagnostic) -> *mut c_char;
     LLVMGetDiagInfoSeverity(*mut LLVMDiagnostic) -> c_int;
     LLVMDisposeMessage(*mut c_char);
+    LLVMEnablePrettyStackTrace();
     LLVMGetErrorMessage(*mut LLVMErrorBox) -> *mut c_char;
     LLVMDisposeErrorMessage(*mut c_char);
 
@@ -250,6 +252,7 @@ functions! {
     LLVMDisposeTargetMachine(*mut LLVMTargetMachine);
     LLVMTargetMachineEmitToMemoryBuffer(*mut LLVMTargetMachine, *mut LLVMModule, c_int, *mut *mut c_char, *mut *mut LLVMMemoryBuffer) -> c_int;
     LLVMCreatePassBuilderOptions() -> *mut LLVMPassBuilderOptions;
+    LLVMPassBuilderOptionsSetVerifyEach(*mut LLVMPassBuilderOptions, c_int);
     LLVMDisposePassBuilderOptions(*mut LLVMPassBuilderOptions);
     LLVMRunPasses(*mut LLVMModule, *const c_char, *mut LLVMTargetMachine, *mut LLVMPassBuilderOptions) -> *mut LLVMErrorBox;
 }
@@ -273,6 +276,16 @@ impl Llvm {
         expected: u32,
     ) -> Result<&'static Self, LlvmError> {
         if LOADED.get().is_none() {
+            isolated::in_process(|| Self::load_once(path, dependencies, expected))?;
+        }
+        match LOADED.get() {
+            Some((loaded, llvm)) if loaded == path => Ok(llvm),
+            Some((loaded, _)) => Err(LlvmError::Another { loaded: loaded.clone(), wanted: path.to_owned() }),
+            None => Err(LlvmError::Load { path: path.to_owned(), reason: "it vanished".into() }),
+        }
+    }
+
+    fn load_once(path: &Path, dependencies: &[PathBuf], expected: u32) -> Result<(), LlvmError> {
             for dependency in dependencies {
                 // Kept mapped for libLLVM to find: it resolves its needs among what is loaded by name.
                 std::mem::forget(open(dependency)?);
@@ -289,12 +302,7 @@ impl Llvm {
             }
             // Another thread may have been faster; its library is as good.
             let _ = LOADED.set((path.to_owned(), llvm));
-        }
-        match LOADED.get() {
-            Some((loaded, llvm)) if loaded == path => Ok(llvm),
-            Some((loaded, _)) => Err(LlvmError::Another { loaded: loaded.clone(), wanted: path.to_owned() }),
-            None => Err(LlvmError::Load { path: path.to_owned(), reason: "it vanished".into() }),
-        }
+            Ok(())
     }
 
     /// Major, minor and patch version, with dots.

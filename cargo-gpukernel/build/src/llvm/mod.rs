@@ -1,5 +1,5 @@
-//! Safe wrappers over the part of LLVM's C API that linking needs. The `unsafe` of the crate is here and, for
-//! NVIDIA's library, in `lto::libnvvm`.
+//! Safe wrappers over the part of LLVM's C API that linking needs. The `unsafe` of the crate is here, in `isolated`, which starts
+//! processes, and, for NVIDIA's library, in `lto::libnvvm`.
 //!
 //! Lifetimes: an [`Llvm`] is loaded once and stays; a [`Context`] owns all that is made in it; a [`Module`] borrows its
 //! context; a [`Value`] (global, function, instruction, constant) borrows its module's context. A value that was
@@ -22,6 +22,7 @@ use std::{
     path::PathBuf,
 };
 
+use crate::isolated;
 pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 use build::Builder;
@@ -71,6 +72,17 @@ pub enum LlvmError {
         /// The library asked for.
         wanted: PathBuf,
     },
+    /// Its passes left invalid code.
+    #[error("LLVM's passes `{passes}` left invalid code: {reason}")]
+    Invalid {
+        /// The passes.
+        passes: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No process can be started to run it in.
+    #[error("cannot start a process to run LLVM in: {0}")]
+    NoProcess(std::io::Error),
     /// An operation failed.
     #[error("LLVM could not {what}: {reason}")]
     Failed {
@@ -94,6 +106,10 @@ impl Context {
         let messages = Box::new(RefCell::new(Vec::new()));
         // SAFETY: the handler gets the address of the box's content, which lives as long as the context.
         let raw = unsafe {
+            if isolated::is_child() {
+                // A crash then ends with the names of the pass and the function, for `link::crash`.
+                (llvm.LLVMEnablePrettyStackTrace)();
+            }
             let raw = (llvm.LLVMContextCreate)();
             let collector = std::ptr::from_ref(&*messages).cast_mut().cast();
             (llvm.LLVMContextSetDiagnosticHandler)(raw, Some(collect_error), collector);

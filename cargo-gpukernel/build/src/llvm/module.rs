@@ -6,6 +6,7 @@ use super::{
     Context, Linkage, LlvmError, TRIPLE, TargetMachine, Value, c_string,
     library::{LLVMMemoryBuffer, LLVMModule, LLVMTargetMachine, LLVMValue},
 };
+use crate::isolated;
 
 /// One module, freed when dropped.
 pub(crate) struct Module<'c> {
@@ -128,33 +129,43 @@ impl<'c> Module<'c> {
     fn run(&self, passes: &str, machine: *mut LLVMTargetMachine) -> Result<(), LlvmError> {
         let llvm = self.context.llvm;
         let text = c_string(passes);
+        isolated::entering(passes);
         // SAFETY: module, machine and options live through the call; an error is ours to free.
         let message = unsafe {
             let options = (llvm.LLVMCreatePassBuilderOptions)();
+            (llvm.LLVMPassBuilderOptionsSetVerifyEach)(options, isolated::diagnoses().into());
             let error = (llvm.LLVMRunPasses)(self.raw, text.as_ptr(), machine, options);
             (llvm.LLVMDisposePassBuilderOptions)(options);
             if error.is_null() {
-                return Ok(());
+                None
+            } else {
+                let message = (llvm.LLVMGetErrorMessage)(error);
+                let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+                (llvm.LLVMDisposeErrorMessage)(message);
+                Some(text)
             }
-            let message = (llvm.LLVMGetErrorMessage)(error);
-            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-            (llvm.LLVMDisposeErrorMessage)(message);
-            text
         };
-        Err(self.context.failed(format!("run {passes}"), Some(message)))
+        match message {
+            Some(_) => Err(self.context.failed(format!("run {passes}"), message)),
+            // At once: later passes would crash, and elsewhere.
+            None => self.problem().map_or(Ok(()), |reason| Err(LlvmError::Invalid { passes: passes.into(), reason })),
+        }
     }
 
     /// Checks that the module is well formed.
     pub(crate) fn verify(&self) -> Result<(), LlvmError> {
+        let problem = self.problem();
+        problem.map_or(Ok(()), |reason| Err(self.context.failed("accept the linked module", Some(reason))))
+    }
+
+    /// What is wrong with the module, if anything is.
+    fn problem(&self) -> Option<String> {
         const RETURN_STATUS: i32 = 2;
         let mut message = std::ptr::null_mut();
         // SAFETY: the message, if any, is ours to free.
         let broken = unsafe { (self.context.llvm.LLVMVerifyModule)(self.raw, RETURN_STATUS, &mut message) };
         let message = self.context.take_message(message);
-        if broken != 0 {
-            return Err(self.context.failed("accept the linked module", message));
-        }
-        Ok(())
+        (broken != 0).then(|| message.unwrap_or_default().trim().to_owned())
     }
 
     /// The module as textual IR.

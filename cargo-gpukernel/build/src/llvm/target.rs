@@ -1,6 +1,7 @@
 //! Target machines: code generation for one architecture.
 
 use super::{Buffer, Context, Llvm, LlvmError, Module, TRIPLE, c_string, library::LLVMTargetMachine};
+use crate::isolated;
 
 /// Generates code for one architecture.
 pub(crate) struct TargetMachine {
@@ -45,6 +46,7 @@ impl TargetMachine {
     pub(crate) fn emit_ptx(&self, module: Module<'_>) -> Result<String, LlvmError> {
         const ASSEMBLY: i32 = 0;
         let context = module.context;
+        isolated::entering("code generation");
         let (mut message, mut buffer) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: machine and module are live; buffer and message are ours to free.
         let failed = unsafe {

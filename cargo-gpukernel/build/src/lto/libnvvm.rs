@@ -10,6 +10,7 @@ use gpukernel_image::Arch;
 use libloading::Library;
 
 use super::Untranslatable;
+use crate::isolated::{self, Outcome, Work};
 
 /// Kernels cannot be made LTO-IR.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,9 @@ pub enum LtoError {
         /// Why.
         reason: String,
     },
+    /// No process can be started to run it in.
+    #[error("cannot start a process to run libnvvm in: {0}")]
+    NoProcess(std::io::Error),
     /// libnvvm refuses.
     #[error(
         "libnvvm does not compile the kernels for {arch}, and functions of CUDA C as LTO-IR need that: link them through nvcc or clang instead\n{log}"
@@ -126,8 +130,22 @@ impl Drop for Program<'_> {
     }
 }
 
-/// Compiles NVVM IR to LTO-IR.
+/// Compiles NVVM IR to LTO-IR, in a child process.
 pub(super) fn compile(library: &Path, ir: &str, arch: Arch) -> Result<Vec<u8>, LtoError> {
+    let here = || compile_here(library, ir, arch);
+    match isolated::run(false, || here().map_or(Work::Failed, Work::Done)) {
+        Ok(Outcome::Done(lto_ir)) => Ok(lto_ir),
+        Ok(Outcome::Failed) => isolated::in_process(here),
+        Ok(Outcome::Died(death)) => {
+            let log = format!("It ended with {}\n{}", death.status, death.said).trim().to_owned();
+            Err(LtoError::Rejected { arch, log })
+        }
+        Err(error) => Err(LtoError::NoProcess(error)),
+    }
+}
+
+/// Does so in this process.
+fn compile_here(library: &Path, ir: &str, arch: Arch) -> Result<Vec<u8>, LtoError> {
     let unusable = |reason: String| LtoError::Load { path: library.to_owned(), reason };
     let nvvm = Nvvm::load(library).map_err(|error| unusable(error.to_string()))?;
     let program = Program::new(&nvvm).ok_or_else(|| unusable("it creates no program".to_owned()))?;
