@@ -7,7 +7,7 @@
 //! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts; [`exports`] keep their names
 //! 3. [`panics`]: panics become calls that record them, or traps
 //! 4. [`lowering`]: what NVPTX has no instruction for becomes calls
-//!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, and 3 and 4 for that
+//!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, with the [`allocator`], and 3 and 4 for that
 //! 5. [`foreign`]: bitcode of CUDA C and C++ is linked in
 //! 6. [`contraction`]: a·b+c may become one instruction
 //! 7. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
@@ -22,6 +22,7 @@
 //! All of it runs in child processes ([`crash`]).
 
 mod address_spaces;
+mod allocator;
 mod arch;
 mod barrier_loops;
 mod call_graph;
@@ -265,6 +266,7 @@ fn link_here(
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);
         collect::add_needed(&context, &module, &input.sysroot)?;
+        allocator::complete(&module);
         // Again, for what was added.
         panics::replace(&module, input.panics, &kernels, &mut formatters);
         lowering::call_libraries(&module);

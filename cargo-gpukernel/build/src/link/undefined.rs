@@ -1,12 +1,17 @@
 //! Step 13: functions that kernels still need and no library has are an error that names them, who needs them, and the nearest name
 //! there is.
 
-use super::{LinkError, UndefinedSymbol, call_graph, entries::Entry, prelude};
+use std::collections::BTreeSet;
+
+use super::{LinkError, UndefinedSymbol, allocator, call_graph, entries::Entry, prelude};
 use crate::{
     BY_THE_DRIVER,
     foreign::Names,
     llvm::{Module, Value},
 };
+
+/// What all functions of an allocator are called in messages.
+const ALLOCATION: &str = "__rust_alloc";
 
 /// Fails if the module or foreign code needs what is nowhere.
 pub(super) fn check(
@@ -29,10 +34,14 @@ pub(super) fn check(
             let reaching = reached_by.get(function).map(Vec::as_slice).unwrap_or_default();
             let kernels = reaching.iter().map(|&index| kernels[index].name.clone());
             let file = foreign.wanted.get(&symbol).map(|file| file.display().to_string());
+            let name = match allocator::is_of_allocator(&symbol) {
+                true => ALLOCATION.to_owned(),
+                false => format!("{:#}", rustc_demangle::demangle(&symbol)),
+            };
             symbols.push(UndefinedSymbol {
+                name,
                 needed_by: kernels.chain(file).collect(),
                 hint: hint(&symbol, has_libdevice, foreign),
-                name: format!("{:#}", rustc_demangle::demangle(&symbol)),
             });
         }
     }
@@ -46,7 +55,21 @@ pub(super) fn check(
             });
         }
     }
+    merge_allocator(&mut symbols);
     if symbols.is_empty() { Ok(()) } else { Err(LinkError::Undefined(symbols)) }
+}
+
+/// The functions of an allocator are one to whoever reads of them.
+fn merge_allocator(symbols: &mut Vec<UndefinedSymbol>) {
+    let allocation = symbols.extract_if(.., |symbol| symbol.name == ALLOCATION);
+    let Some(merged) = allocation.reduce(|mut merged, other| {
+        merged.needed_by.extend(other.needed_by);
+        merged
+    }) else {
+        return;
+    };
+    let needed_by = BTreeSet::from_iter(merged.needed_by).into_iter().collect();
+    symbols.push(UndefinedSymbol { needed_by, ..merged });
 }
 
 /// The functions that the module needs and nobody is known to have.
@@ -68,6 +91,11 @@ fn is_needed(function: Value<'_>, foreign: &Names) -> bool {
 fn hint(symbol: &str, has_libdevice: bool, foreign: &Names) -> String {
     if prelude::is_of_libdevice(symbol) && !has_libdevice {
         return "it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`".into();
+    }
+    if allocator::is_of_allocator(symbol) {
+        return "memory is allocated there (`Vec`, `Box`, `String`), and kernels have no allocator: let the host allocate, use arrays, or declare \
+                one with `#[cfg_attr(target_arch = \"nvptx64\", global_allocator)]` (the book, \"Memory allocated in kernels\")"
+            .into();
     }
     if symbol.starts_with("__gpukernel_") {
         return "it is part of the gpukernel prelude: gpu-std and gpukernel-build must have the same version"

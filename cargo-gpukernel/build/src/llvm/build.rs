@@ -308,6 +308,18 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Gives a declared function without result a body that does nothing.
+    pub(crate) fn define_as_empty(&self, function: Value<'c>) {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: a live declaration of a function that returns nothing; its only block ends in a return.
+        unsafe {
+            let block = (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function.raw, c"".as_ptr());
+            (llvm.LLVMPositionBuilderAtEnd)(builder.raw, block);
+            (llvm.LLVMBuildRetVoid)(builder.raw);
+        }
+    }
+
     /// A copy of a constant that LLVM does not look through (`freeze`), made where the function starts.
     pub(crate) fn freeze(&self, function: Value<'c>, constant: Value<'c>) -> Option<Value<'c>> {
         let llvm = self.context.llvm;
