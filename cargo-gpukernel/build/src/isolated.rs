@@ -319,7 +319,8 @@ mod tests {
         thread::scope(|scope| {
             for i in 0..16_u8 {
                 scope.spawn(move || {
-                    let outcome = run(false, || if i % 2 == 0 { Work::Done(vec![i]) } else { std::process::abort() });
+                    let outcome =
+                        run(false, || if i % 2 == 0 { Work::Done(vec![i]) } else { std::process::abort() });
                     match outcome.unwrap() {
                         Outcome::Done(bytes) => assert_eq!(bytes, [i]),
                         Outcome::Died(_) => assert_eq!(i % 2, 1),

@@ -96,7 +96,9 @@ impl<'c> Computed<'c> {
     /// Whether one of these is an operand of another pointer.
     fn meet_others(&self, undecided: &HashSet<Value<'c>>) -> bool {
         let decided = self.pointers.iter().filter(|(instruction, _)| !undecided.contains(instruction));
-        decided.into_iter().any(|(_, operands)| operands.iter().any(|(_, operand)| undecided.contains(operand)))
+        decided
+            .into_iter()
+            .any(|(_, operands)| operands.iter().any(|(_, operand)| undecided.contains(operand)))
     }
 }
 

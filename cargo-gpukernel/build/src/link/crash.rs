@@ -94,10 +94,15 @@ struct Trace<'a> {
 impl<'a> Trace<'a> {
     fn of(said: &'a str) -> Self {
         const FATAL: &str = "LLVM ERROR: ";
-        let end = ["PLEASE submit a bug report", "Stack dump:"].iter().filter_map(|start| said.find(start)).min();
+        let end =
+            ["PLEASE submit a bug report", "Stack dump:"].iter().filter_map(|start| said.find(start)).min();
         let words = said[..end.unwrap_or(said.len())].trim();
-        let mut trace =
-            Self { words: words.replace(FATAL, ""), is_fatal_error: words.contains(FATAL), pass: None, function: None };
+        let mut trace = Self {
+            words: words.replace(FATAL, ""),
+            is_fatal_error: words.contains(FATAL),
+            pass: None,
+            function: None,
+        };
         for line in said.lines() {
             // `1.	Running pass "infer-address-spaces" on function "f"`, and in code generation with other quotes and `@f`.
             let Some((_, running)) = line.split_once("Running pass ") else { continue };
@@ -135,6 +140,45 @@ pub(super) fn message(kernels: &[String], function: Option<&str>, pass: &str, re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llvm::{Context, Module, TargetMachine, testing};
+
+    /// Two kernels, of which one is code that LLVM's pass breaks unless `address_spaces` prepares it.
+    const BREAKS: &str = "target triple = \"nvptx64-nvidia-cuda\"
+        declare i1 @llvm.nvvm.isspacep.global(ptr)
+        declare void @llvm.assume(i1)
+        define i32 @helper(ptr %x, i1 %c, i1 %d) {
+            %global = call i1 @llvm.nvvm.isspacep.global(ptr %x)
+            call void @llvm.assume(i1 %global)
+            %p = select i1 %c, ptr null, ptr inttoptr (i64 4 to ptr)
+            %chosen = select i1 %d, ptr %p, ptr %x
+            %value = load i32, ptr %chosen
+            ret i32 %value
+        }
+        define ptx_kernel void @first(ptr %x) {
+            %v = call i32 @helper(ptr %x, i1 true, i1 false)
+            ret void
+        }
+        define ptx_kernel void @second() { ret void }";
+
+    #[test]
+    fn a_pass_that_breaks_code_is_named_with_the_kernel() {
+        let llvm = testing::llvm();
+        let work = || -> Result<(), LinkError> {
+            let context = Context::new(llvm);
+            let machine = TargetMachine::new(&context, "sm_80")?;
+            let module = Module::from_text(&context, BREAKS, "kernels")?;
+            let kernels = ["first", "second"].into_iter();
+            note_kernels(kernels.filter_map(|name| Some((module.function(name)?, format!("crate::{name}")))));
+            Ok(module.run_passes(
+                "function(early-cse,infer-address-spaces,instcombine<no-verify-fixpoint>)",
+                &machine,
+            )?)
+        };
+        let error = survive(work, |()| Some(Vec::new()), |_| Some(())).unwrap_err();
+        let LinkError::Crashed { kernels, pass, .. } = &error else { panic!("{error}") };
+        assert_eq!(kernels, &["crate::first"], "{error}");
+        assert!(pass.contains("infer-address-spaces") || pass.contains("InferAddressSpaces"), "{error}");
+    }
 
     #[test]
     fn the_innermost_pass_is_named_with_its_function() {
@@ -166,7 +210,13 @@ mod tests {
     #[test]
     fn messages_name_few_kernels_and_count_many() {
         let kernels = |count: usize| (0..count).map(|i| format!("k::{i}")).collect::<Vec<_>>();
-        let first = |count| message(&kernels(count), Some("f"), "sroa", "reason").lines().next().unwrap_or_default().to_owned();
+        let first = |count| {
+            message(&kernels(count), Some("f"), "sroa", "reason")
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
         assert_eq!(first(0), "LLVM cannot compile the kernels: reason");
         assert_eq!(first(1), "LLVM cannot compile the kernel k::0: reason");
         assert_eq!(first(2), "LLVM cannot compile one of the kernels k::0, k::1: reason");

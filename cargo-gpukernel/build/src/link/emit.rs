@@ -34,11 +34,17 @@ fn emit(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> 
 }
 
 /// Does so in this process.
-fn emit_here(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> Result<String, LinkError> {
+fn emit_here(
+    llvm: &'static Llvm,
+    bitcode: &[u8],
+    kernels: &[Kernel],
+    arch: Arch,
+) -> Result<String, LinkError> {
     let context = Context::new(llvm);
     let machine = TargetMachine::new(&context, &arch.to_string())?;
     let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
-    let entries = kernels.iter().filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
+    let entries =
+        kernels.iter().filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
     crash::note_kernels(entries);
     arch::settle(&module, arch, kernels, &machine)?;
     barrier_loops::unroll(&module, &machine)?;

@@ -22,7 +22,8 @@ pub(super) fn call_libraries(module: &Module<'_>) {
 /// between. Has to come after the optimiser, which must not move accesses across it.
 pub(super) fn drop_compiler_fences(module: &Module<'_>) {
     for function in module.functions() {
-        let fences = function.instructions().into_iter().filter(|instruction| instruction.is_compiler_fence());
+        let fences =
+            function.instructions().into_iter().filter(|instruction| instruction.is_compiler_fence());
         fences.for_each(Value::erase);
     }
 }

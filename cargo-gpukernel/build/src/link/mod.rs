@@ -210,7 +210,11 @@ pub(crate) fn plain_text(llvm: &'static Llvm, linked: &Linked, arch: Arch) -> Re
         module.run_passes("strip-dead-prototypes", &machine)?;
         Ok(module.to_text())
     };
-    crash::survive(work, |text| Some(text.clone().into_bytes()), |bytes| String::from_utf8(bytes.to_vec()).ok())
+    crash::survive(
+        work,
+        |text| Some(text.clone().into_bytes()),
+        |bytes| String::from_utf8(bytes.to_vec()).ok(),
+    )
 }
 
 /// Links and optimises.

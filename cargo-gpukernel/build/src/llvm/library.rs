@@ -286,23 +286,23 @@ impl Llvm {
     }
 
     fn load_once(path: &Path, dependencies: &[PathBuf], expected: u32) -> Result<(), LlvmError> {
-            for dependency in dependencies {
-                // Kept mapped for libLLVM to find: it resolves its needs among what is loaded by name.
-                std::mem::forget(open(dependency)?);
-            }
-            let library = open(path)?;
-            check_version(&library, path, expected)?;
-            let llvm = Self::look_up(library, path)?;
-            // SAFETY: plain initialisers, idempotent, without arguments.
-            unsafe {
-                (llvm.LLVMInitializeNVPTXTargetInfo)();
-                (llvm.LLVMInitializeNVPTXTarget)();
-                (llvm.LLVMInitializeNVPTXTargetMC)();
-                (llvm.LLVMInitializeNVPTXAsmPrinter)();
-            }
-            // Another thread may have been faster; its library is as good.
-            let _ = LOADED.set((path.to_owned(), llvm));
-            Ok(())
+        for dependency in dependencies {
+            // Kept mapped for libLLVM to find: it resolves its needs among what is loaded by name.
+            std::mem::forget(open(dependency)?);
+        }
+        let library = open(path)?;
+        check_version(&library, path, expected)?;
+        let llvm = Self::look_up(library, path)?;
+        // SAFETY: plain initialisers, idempotent, without arguments.
+        unsafe {
+            (llvm.LLVMInitializeNVPTXTargetInfo)();
+            (llvm.LLVMInitializeNVPTXTarget)();
+            (llvm.LLVMInitializeNVPTXTargetMC)();
+            (llvm.LLVMInitializeNVPTXAsmPrinter)();
+        }
+        // Another thread may have been faster; its library is as good.
+        let _ = LOADED.set((path.to_owned(), llvm));
+        Ok(())
     }
 
     /// Major, minor and patch version, with dots.

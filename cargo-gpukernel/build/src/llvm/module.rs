@@ -148,7 +148,9 @@ impl<'c> Module<'c> {
         match message {
             Some(_) => Err(self.context.failed(format!("run {passes}"), message)),
             // At once: later passes would crash, and elsewhere.
-            None => self.problem().map_or(Ok(()), |reason| Err(LlvmError::Invalid { passes: passes.into(), reason })),
+            None => self
+                .problem()
+                .map_or(Ok(()), |reason| Err(LlvmError::Invalid { passes: passes.into(), reason })),
         }
     }
 

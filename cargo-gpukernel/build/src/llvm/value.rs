@@ -229,7 +229,8 @@ impl<'c> Value<'c> {
         let llvm = self.context.llvm;
         // SAFETY: a live instruction, asked for its kind before the rest.
         unsafe {
-            (llvm.LLVMGetInstructionOpcode)(self.raw) == FENCE && (llvm.LLVMIsAtomicSingleThread)(self.raw) != 0
+            (llvm.LLVMGetInstructionOpcode)(self.raw) == FENCE
+                && (llvm.LLVMIsAtomicSingleThread)(self.raw) != 0
         }
     }
 
