@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod atomics;
+pub mod choices;
 pub mod clusters;
 pub mod collective;
 pub mod complex;

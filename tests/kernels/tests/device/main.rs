@@ -4,6 +4,7 @@ mod arguments;
 mod atomics;
 mod atomics_16;
 mod checks;
+mod choices;
 mod clusters;
 mod collective;
 mod complex;
