@@ -56,6 +56,7 @@ unsafe impl<T: DeviceCopy> Sync for Constant<T> {}
 impl<T: DeviceCopy> Constant<T> {
     /// With the value that it has until the host sets another.
     pub const fn new(value: T) -> Self {
+        const { assert!(align_of::<T>() <= 16, "constants are aligned to at most 16 bytes") }
         #[cfg(target_arch = "nvptx64")]
         return Self { value: UnsafeCell::new(value) };
         #[cfg(not(target_arch = "nvptx64"))]

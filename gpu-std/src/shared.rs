@@ -60,9 +60,8 @@ pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
 pub(crate) use stride::BlockStride;
 pub use unchecked::UnsafeShared;
 
-/// The alignment of a block's dynamic shared memory.
-#[cfg(not(target_arch = "nvptx64"))]
-pub(crate) const DYNAMIC_ALIGN: usize = 128;
+/// The alignment of a block's dynamic shared memory, which the linker's prelude declares, and so the largest of an element.
+pub(crate) const SHARED_ALIGN: usize = 128;
 
 /// What a shared array can hold: plain data for which any bytes are a value, because those of shared memory are arbitrary
 /// when a block starts.
@@ -106,8 +105,13 @@ pub unsafe trait SharedParam<'k>: Sized {
     type Element: SharedElement;
     /// How many of them its storage has, padding included.
     const LEN: usize;
-    /// Its storage. Too large an array is an error at compile time.
+    /// Its storage. An array that is too large or aligned too strictly is an error at compile time.
     const LAYOUT: Layout = match Layout::array::<Self::Element>(Self::LEN) {
+        // Threads add at most 1024 to an index before they compare it. Elements without bytes have no other limit.
+        _ if Self::LEN > isize::MAX as usize => panic!("a shared array has at most isize::MAX elements"),
+        Ok(layout) if layout.align() > SHARED_ALIGN => {
+            panic!("elements of shared arrays are aligned to at most 128 bytes")
+        }
         Ok(layout) => layout,
         Err(_) => panic!("this shared array is larger than the address space"),
     };

@@ -12,7 +12,7 @@ use gpu_std::DeviceCopy;
 use crate::{
     Device, DeviceSlice, Error, Result, Stream,
     cpu::CpuDevice,
-    memory::{Allocation, Owner, Registered},
+    memory::{self, Allocation, Owner, Registered},
     stream::StreamBackend,
 };
 
@@ -45,7 +45,17 @@ pub(crate) enum Fill {
 
 impl<T: DeviceCopy> Buffer<T> {
     pub(crate) fn allocate(device: &Device, stream: &Stream, len: usize, fill: Fill) -> Result<Self> {
+        const {
+            assert!(
+                align_of::<T>() <= memory::ALIGN,
+                "elements of device memory are aligned to at most 256 bytes, as device memory itself is"
+            );
+        }
         stream.check_device(device, &|| "an allocation".to_owned())?;
+        // Elements with bytes are fewer in any case. Grid-stride loops add the number of threads to an index, which must not wrap.
+        if len > isize::MAX as usize && size_of::<T>() == 0 {
+            return Err(Error::TooManyElements { asked: len });
+        }
         let out_of_memory = || Error::OutOfMemory {
             device: device.to_string(),
             asked_bytes: u64::try_from(len as u128 * size_of::<T>() as u128).unwrap_or(u64::MAX),

@@ -282,6 +282,40 @@ pub enum Error {
         /// Who sets the limit.
         limited_by: String,
     },
+    /// A buffer of elements without bytes has more of them than kernels count.
+    #[error(
+        "a buffer of {asked} elements was asked for, but at most {} can be counted; use a shorter one",
+        isize::MAX
+    )]
+    TooManyElements {
+        /// Elements of the buffer.
+        asked: usize,
+    },
+    /// A shared array whose length the launch gives has more elements than kernels count.
+    #[error(
+        "kernel `{kernel}` was launched with a shared array of {asked} elements, but kernels count at most {allowed}; use a shorter \
+         one"
+    )]
+    SharedTooLong {
+        /// The kernel.
+        kernel: String,
+        /// Elements of the array.
+        asked: usize,
+        /// Elements that an array can have.
+        allowed: u32,
+    },
+    /// A kernel in which each warp writes a tile was launched by `for_each`, which counts threads.
+    #[error(
+        "kernel `{kernel}` writes a tile of {} x {} elements per warp, but `for_each` makes a thread per element and would leave tiles \
+         out or repeat them; use `Grid::new((columns.div_ceil({} * across), rows.div_ceil({} * down)), (32, across, down))`",
+        .tile[0], .tile[1], .tile[1], .tile[0]
+    )]
+    TilesNeedGrid {
+        /// The kernel.
+        kernel: String,
+        /// Rows and columns of a tile.
+        tile: [usize; 2],
+    },
     /// A grid is not made of whole clusters.
     #[error(
         "kernel `{kernel}` was launched with {} x {} x {} blocks, which are no whole clusters: its contract says \

@@ -264,6 +264,10 @@ impl Rules<'_> {
             allowed_bytes,
             limited_by,
         };
+        if let Some(asked) = args.too_long_shared() {
+            let kernel = self.kernel.to_owned();
+            return Err(Error::SharedTooLong { kernel, asked, allowed: u32::MAX });
+        }
         let asked_bytes = asked.unwrap_or(usize::MAX);
         let (promised, allowed) = (self.contract.shared as usize, self.limits.max_shared_bytes_per_block);
         if promised != 0 && asked_bytes > promised {
@@ -275,6 +279,16 @@ impl Rules<'_> {
                 Ok(SharedMemory { on_host, dynamic_bytes: dynamic as u32 })
             }
             _ => Err(too_large(allowed, self.device.to_string())),
+        }
+    }
+
+    /// A grid of a thread per element has no warp for each tile.
+    pub(crate) fn check_tiles(&self, shape: Shape, args: &PackedArgs) -> Result<()> {
+        match (shape, args.warp_tiles()) {
+            (Shape::ForEach(_), Some(tile)) => {
+                Err(Error::TilesNeedGrid { kernel: self.kernel.to_owned(), tile })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -13,6 +13,10 @@ use gpu_std::host::Access;
 
 use crate::{Device, Error, Result, cpu::CpuDevice, cuda, device::Backend};
 
+/// Memory starts at multiples of this on every device: on a GPU because the driver says so (CUDA C++ Programming Guide, "Device Memory
+/// Accesses"), on the CPU so that code that relies on it works there too.
+pub(crate) const ALIGN: usize = 256;
+
 /// Memory of a device, given back when it is dropped.
 pub(crate) struct Allocation {
     pub(crate) address: usize,

@@ -313,7 +313,9 @@ impl Module {
             limits,
             device: &inner.device,
         };
-        let shape = shape.into().check(&rules)?;
+        let shape = shape.into();
+        rules.check_tiles(shape, &args)?;
+        let shape = shape.check(&rules)?;
         // SAFETY: packed by this kernel.
         if let Some(unmet) = unsafe { K::unmet(&args) } {
             return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), unmet });

@@ -195,3 +195,65 @@ fn tools_that_only_look_get_an_image_without_code_until_the_next_build() {
     let source = kernels.dir().join("src/lib.rs");
     assert!(run.stdout.contains(&format!("cargo::rerun-if-changed={}\n", source.display())), "{run:#?}");
 }
+
+/// That a crate is refused whose kernels have these parameters, with these words.
+fn assert_refused(name: &str, items: &str, parameters: &[(&str, &str)]) {
+    let mut lib = items.to_owned();
+    for (i, (parameter, _)) in parameters.iter().enumerate() {
+        lib += &format!("#[kernel]\npub fn k{i}(_x: {parameter}) {{}}\n");
+    }
+    let kernels = KernelCrate::written(name, &lib);
+    let manifest = kernels.dir().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("it was written");
+    fs::write(&manifest, text + "bytemuck = { version = \"1\", features = [\"derive\"] }\n")
+        .expect("it was written");
+    let said = kernels.run_build_script(BUILD_SCRIPT, &[]).stderr;
+    for (parameter, words) in parameters {
+        let times = parameters.iter().filter(|(_, other)| other == words).count();
+        assert!(said.matches(words).count() >= times, "{parameter}: {said}");
+    }
+}
+
+/// Aligned as no memory of a GPU is promised to be.
+const PAGE: &str = "#[derive(Clone, Copy, DeviceCopy, bytemuck::AnyBitPattern)]\n#[repr(C, align(256))]\npub struct Page([u32; 64]);\n";
+
+#[test]
+fn shared_arrays_that_wrap_or_are_aligned_too_strictly_are_refused() {
+    assert_refused(
+        "extreme_arrays",
+        PAGE,
+        &[
+            ("Shared<(), { usize::MAX }>", "a shared array has at most isize::MAX elements"),
+            ("Shared2d<(), { 1 << 62 }, 2>", "a shared array has at most isize::MAX elements"),
+            ("Shared2d<u8, { 1 << 32 }, { 1 << 32 }>", "this shared array is larger than the address space"),
+            ("Shared<Page, 1>", "elements of shared arrays are aligned to at most 128 bytes"),
+            ("Shared<Page, 1000>", "elements of shared arrays are aligned to at most 128 bytes"),
+            ("Staged<Page, 1>", "elements of a staged array are aligned to 16 bytes at most"),
+        ],
+    );
+    let constant =
+        "#[constant]\npub static PAGE: gpu_std::Constant<Page> = gpu_std::Constant::new(Page([0; 64]));\n";
+    assert_refused(
+        "extreme_constant",
+        &format!("{PAGE}{constant}"),
+        &[("u32", "constants are aligned to at most 16 bytes")],
+    );
+}
+
+/// These are refused when the kernel is compiled, after its types have been checked.
+#[test]
+fn tiles_that_wrap_are_refused() {
+    assert_refused(
+        "extreme_tiles",
+        PAGE,
+        &[
+            ("Tiles2d<u32, { 1 << 63 }, 1>", "a tile has less than 2^32 rows and columns"),
+            ("Tiles2d<u32, 1, { 1 << 32 }>", "a tile has less than 2^32 rows and columns"),
+            ("Tiles2d<u32, 0, 1>", "a tile has at least one element"),
+            ("Tiles<u32, 0>", "a tile has at least one element"),
+            ("Tiles<u32, { usize::MAX }>", "a tile has at most isize::MAX elements"),
+            ("WarpTiles2d<f32, 8, { 1 << 15 }>", "a tile has less than 2^15 rows and columns"),
+            ("SharedSlice<Page>", "elements of shared arrays are aligned to at most 128 bytes"),
+        ],
+    );
+}

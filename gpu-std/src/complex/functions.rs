@@ -176,18 +176,25 @@ macro_rules! functions {
                 Self::new(ln, self.arg())
             }
 
-            /// The number to a real power.
+            /// The number to a real power. To the power of 0 it is 1, whatever the number.
             #[inline]
             pub fn powf(self, n: $t) -> Self {
+                if n == 0.0 {
+                    return Self::new(1.0, 0.0);
+                }
                 match self.re == 0.0 && self.im == 0.0 {
                     true => Self::new(Float::powf(0.0, n), 0.0),
                     false => Self::from_polar(Float::powf(self.abs(), n), n * self.arg()),
                 }
             }
 
-            /// The number to a complex power: e to the power of `n · self.ln()`.
+            /// The number to a complex power: e to the power of `n · self.ln()`. To the power of 0 it is 1, whatever the number, as in
+            /// Python and Numba.
             #[inline]
             pub fn powc(self, n: Self) -> Self {
+                if n.re == 0.0 && n.im == 0.0 {
+                    return Self::new(1.0, 0.0);
+                }
                 match self.re == 0.0 && self.im == 0.0 && n.re > 0.0 {
                     true => Self::new(0.0, 0.0),
                     false => (n * self.ln()).exp(),

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::{Access, RawSlice};
 use crate::{
     DeviceCopy,
-    shared::{DYNAMIC_ALIGN, Place, layout::shared_layout},
+    shared::{Place, SHARED_ALIGN, layout::shared_layout},
 };
 
 /// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
@@ -30,6 +30,10 @@ pub struct PackedArgs {
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
     dynamic: Option<Layout>,
+    /// The number of elements of a shared array that is more than kernels count.
+    too_long: Option<usize>,
+    /// The rows and columns of the tiles that each warp owns, if a parameter is an output in such tiles.
+    warp_tiles: Option<[usize; 2]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +69,8 @@ impl PackedArgs {
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },
+            too_long: None,
+            warp_tiles: None,
         }
     }
 
@@ -109,7 +115,11 @@ impl PackedArgs {
         let place = |start: Option<Layout>, array: Layout| start?.extend(array).ok();
         let host = array.and_then(|array| place(self.shared_on_host(), array));
         let device = array.and_then(|array| place(self.dynamic, array));
-        // A launch that asks for more shared memory than 32 bits count is refused before the offset is used.
+        // A launch that asks for more shared memory or elements than 32 bits count is refused before the place is used. Elements
+        // without bytes need no memory, so that only their number tells.
+        if len > u32::MAX as usize {
+            self.too_long = self.too_long.max(Some(len));
+        }
         let offset = |placed: &Option<(Layout, usize)>| placed.map_or(0, |(_, offset)| offset as u32);
         self.write(Place { device_offset: offset(&device), host_offset: offset(&host), len: len as u32 });
         self.dynamic = device.map(|(layout, _)| layout);
@@ -125,8 +135,23 @@ impl PackedArgs {
         let dynamic = self.dynamic?;
         // The place of the dynamic arrays among themselves depends on where they start, if they are aligned to different bytes:
         // they start where the largest alignment allows.
-        let (layout, _) = self.fixed?.align_to(DYNAMIC_ALIGN).ok()?.pad_to_align().extend(dynamic).ok()?;
+        let (layout, _) = self.fixed?.align_to(SHARED_ALIGN).ok()?.pad_to_align().extend(dynamic).ok()?;
         Some(layout)
+    }
+
+    /// The number of elements of a shared array that is more than `u32::MAX`, which is what kernels count; the launch must be refused.
+    pub fn too_long_shared(&self) -> Option<usize> {
+        self.too_long
+    }
+
+    /// Notes that the kernel writes a matrix in tiles of so many rows and columns, one for each warp.
+    pub(crate) fn note_warp_tiles(&mut self, extents: [usize; 2]) {
+        self.warp_tiles = Some(extents);
+    }
+
+    /// The rows and columns of the tiles of which each warp writes one; none if the kernel has no output of that kind.
+    pub fn warp_tiles(&self) -> Option<[usize; 2]> {
+        self.warp_tiles
     }
 
     /// Adds the address of memory, and notes what the launch does to it.

@@ -33,7 +33,7 @@ impl ModuleTable {
 
     /// Sets a constant.
     pub fn set<T: DeviceCopy>(&mut self, constant: &'static Constant<T>, value: T) {
-        const { assert!(align_of::<T>() <= align_of::<u128>(), "constants are aligned to at most 16 bytes") }
+        // `Constant::new` refuses larger alignments than that of the storage.
         let mut storage = Vec::new();
         storage.resize(size_of::<T>().div_ceil(size_of::<u128>()), MaybeUninit::uninit());
         // SAFETY: the storage is large enough, and aligned as a `u128`.

@@ -19,6 +19,10 @@ use crate::{
 /// for tiles side by side, `down` for tiles one below the other. x of a block's place in the grid counts such groups of tiles along the
 /// rows, y down the columns. Tiles at the right and lower edge may be smaller: what is outside is not written.
 ///
+/// `for_each` counts threads, not tiles, so the launch gives a `Grid`: for blocks of `(32, across, down)` threads
+/// `Grid::new((columns.div_ceil(across * COLUMNS), rows.div_ceil(down * ROWS)), (32, across, down))`. A launch with `for_each` is an
+/// error.
+///
 /// An element of a tile belongs to the lane in whose accumulators it can lie, which is the same wherever they are stored.
 pub struct WarpTiles2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
     start: *mut T,
@@ -50,8 +54,7 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_,
         if dim.x != 32 {
             not_32(dim.x);
         }
-        // Below 2⁴⁸ with what is added, so that nothing overflows.
-        const { assert!(ROWS < 1 << 15 && COLUMNS < 1 << 15, "a tile has less than 2^15 rows and columns") };
+        // There are less than 2³³ tiles down and 2⁴¹ across, of less than 2¹⁵ rows and columns (`assemble`): nothing overflows.
         // Blocks with another z have tiles that are outside of every matrix.
         let row = if block.z == 0 { block.y as usize * dim.z as usize + index.z as usize } else { 1 << 32 };
         let column = block.x as usize * dim.y as usize + index.y as usize;
@@ -123,7 +126,6 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_,
     #[inline(always)]
     #[track_caller]
     fn first_of(&self, (row, column): (usize, usize)) -> (usize, usize) {
-        const { assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element") };
         // The lanes hold 8 rows of pairs.
         let rows = Accumulator::<T>::LEN / 2 * 8;
         let is_inside = rows <= ROWS && row <= ROWS - rows && 8 <= COLUMNS && column <= COLUMNS - 8;
@@ -173,6 +175,11 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {
+        // Every `WarpTiles2d` is made here, so that its methods need no check.
+        const {
+            assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");
+            assert!(ROWS < 1 << 15 && COLUMNS < 1 << 15, "a tile has less than 2^15 rows and columns");
+        }
         Self { start: head.as_mut_ptr(), shape, lender: PhantomData }
     }
 
@@ -184,5 +191,6 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
         let view = R::raw_view_mut(&arg);
         args.push_memory(view.slice, Access::Write);
         args.push(view.shape);
+        args.note_warp_tiles([ROWS, COLUMNS]);
     }
 }

@@ -99,7 +99,7 @@ pub struct Place {
     pub device_offset: u32,
     /// From the start of a block's shared memory on the CPU, where the other arrays come first.
     pub host_offset: u32,
-    /// In elements.
+    /// In elements. The launch is refused if there are more.
     pub len: u32,
 }
 
@@ -112,6 +112,12 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
 
     #[inline(always)]
     unsafe fn assemble(place: Place, (): ()) -> Self {
+        const {
+            assert!(
+                align_of::<T>() <= super::SHARED_ALIGN,
+                "elements of shared arrays are aligned to at most 128 bytes"
+            );
+        }
         #[cfg(target_arch = "nvptx64")]
         // SAFETY: `pack` reserved the array there.
         let start = unsafe { crate::device::dynamic_shared(place.device_offset as usize) };
@@ -125,13 +131,7 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(len: usize, args: &mut PackedArgs) {
-        const {
-            assert!(
-                align_of::<T>() <= super::DYNAMIC_ALIGN,
-                "elements of shared arrays whose length the launch gives are aligned to at most 128 bytes"
-            );
-        }
-        args.push_shared(Layout::array::<T>(len).ok(), len);
+        args.push_shared(Layout::array::<T>(len).ok(), len, size_of::<T>());
     }
 }
 

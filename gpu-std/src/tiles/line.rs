@@ -59,7 +59,6 @@ impl<'a, T, const N: usize> Tiles<'a, T, N> {
     /// How many tiles there are, for all blocks together.
     #[inline(always)]
     pub fn count(&self) -> usize {
-        const { assert!(N > 0, "a tile has at least one element") }
         self.len.div_ceil(N)
     }
 
@@ -232,7 +231,7 @@ impl<'a, T, const N: usize> Iterator for TileIter<'a, T, N> {
         if self.round >= N {
             return None;
         }
-        // Both are far from overflow: `round` is less than `N`, the extent of something in memory or never reached.
+        // `round` is less than `N`, at most `isize::MAX` (`assemble`), and a rank less than 1024: nothing wraps.
         let index = (thread_rank() as usize).wrapping_add(self.round);
         self.round = self.round.saturating_add(threads_per_block() as usize);
         // SAFETY: the index is inside. Indices of one loop rise, those of other threads differ, those of other blocks are in other
@@ -254,6 +253,11 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for Tiles<'k, T, N> {
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
+        // Every `Tiles` is made here, so that its methods need no check.
+        const {
+            assert!(N > 0, "a tile has at least one element");
+            assert!(N <= isize::MAX as usize, "a tile has at most isize::MAX elements");
+        }
         Self { start: head.as_mut_ptr(), len, lender: PhantomData }
     }
 

@@ -75,8 +75,11 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Tiles2d<'a, T, ROWS, COLUMN
         self.iter_mut().next()
     }
 
-    /// The tile at the place of this block in the grid: its first one. It has no elements if the grid reaches beyond the matrix. Where
-    /// the grid has a block for each tile, as `for_each` makes it, this is the only one, and costs no branch.
+    /// The tile at the place of this block in the grid: its first one. It has no elements if the grid reaches beyond the matrix. Costs
+    /// no branch.
+    ///
+    /// It is the only tile of the block if the grid has a block for each. `for_each((columns, rows))` makes such a grid if blocks
+    /// have at most `COLUMNS` threads along x and `ROWS` along y; with larger blocks, or a smaller grid, loop over all tiles instead.
     ///
     /// ```
     /// use gpu_std::prelude::*;
@@ -91,6 +94,7 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Tiles2d<'a, T, ROWS, COLUMN
     #[inline(always)]
     pub fn at_block(&mut self) -> Tile2d<'_, T, ROWS, COLUMNS> {
         let (index, dim) = (block_index(), grid_dim());
+        // Numbers of blocks and extents of tiles are below 2³² (`assemble`), so that the products are exact.
         let row = (index.y as usize + dim.y as usize * index.z as usize).wrapping_mul(ROWS);
         let column = (index.x as usize).wrapping_mul(COLUMNS);
         Tile2d::new(self.start, self.shape, (row, column))
@@ -99,13 +103,6 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Tiles2d<'a, T, ROWS, COLUMN
     /// The places of this block's tiles, counted in tiles.
     #[inline(always)]
     fn places(&self) -> GridStride2d {
-        const {
-            assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");
-            assert!(
-                ROWS <= u32::MAX as usize && COLUMNS <= u32::MAX as usize,
-                "a tile has less than 2³² rows and columns"
-            );
-        }
         let (index, dim) = (block_index(), grid_dim());
         GridStride2d::new(
             Axis {
@@ -199,6 +196,7 @@ impl<T> TilePlace<T> {
     /// one address.
     #[inline(always)]
     fn element(&self, start: (usize, usize), round: (usize, usize)) -> Option<*mut T> {
+        // Exact: a tile begins below (2³² - 1)², and the other two are below 2³² + 1024 together.
         let place = (
             self.first.0.wrapping_add(start.0).wrapping_add(round.0),
             self.first.1.wrapping_add(start.1).wrapping_add(round.1),
@@ -351,6 +349,14 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
 
     #[inline(always)]
     unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {
+        // Every `Tiles2d` is made here, so that its methods need no check.
+        const {
+            assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");
+            assert!(
+                ROWS <= u32::MAX as usize && COLUMNS <= u32::MAX as usize,
+                "a tile has less than 2^32 rows and columns"
+            );
+        }
         Self { start: head.as_mut_ptr(), shape, lender: PhantomData }
     }
 

@@ -6,17 +6,13 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{Limits, buffer::Fill};
+use crate::{Limits, buffer::Fill, memory};
 
 /// The CPU. There is one.
 pub(crate) struct CpuDevice {
     name: String,
     limits: Limits,
 }
-
-/// Memory starts at multiples of this, as on a GPU (CUDA C++ Programming Guide, "Device Memory Accesses"), so that code
-/// that relies on it works here too.
-const ALIGN: usize = 256;
 
 impl CpuDevice {
     pub(crate) fn get() -> &'static Self {
@@ -42,7 +38,7 @@ impl CpuDevice {
 
     /// The address of new memory and the layout to give it back with; `None` if there is not enough.
     pub(crate) fn allocate(&self, layout: Layout, fill: Fill) -> Option<(usize, Layout)> {
-        let layout = layout.align_to(ALIGN).ok()?;
+        let layout = layout.align_to(memory::ALIGN).ok()?;
         let memory = match fill {
             // SAFETY: the caller asks for at least one byte.
             Fill::Zero => unsafe { alloc::alloc_zeroed(layout) },

@@ -62,3 +62,44 @@ pub fn exact(values: PerThread<u32>) {
         *value = threads_per_block();
     }
 }
+
+/// The largest tiles: the first holds all of any matrix, and what would be the others begin far outside.
+#[kernel(dims = 3)]
+pub fn largest_tiles(counts: Tiles2d<u32, 0xffff_ffff, 0xffff_ffff>) {
+    let mut counts = counts;
+    for (_, count) in &mut counts.at_block() {
+        *count += 1;
+    }
+    for mut tile in counts {
+        if let Some((_, count)) = tile.first_mut() {
+            *count += 100;
+        }
+    }
+}
+
+/// The largest tiles of a slice.
+#[kernel]
+pub fn largest_tiles_of_a_slice(counts: Tiles<u32, 0x7fff_ffff_ffff_ffff>) {
+    for mut tile in counts {
+        if let Some((_, count)) = tile.first_mut() {
+            *count += 1;
+        }
+    }
+}
+
+/// Counts the elements without bytes that threads own.
+#[kernel]
+pub fn count_units(first: u64, units: PerThread<()>, strided: PerThreadStrided<()>, count: &[Atomic<u64>]) {
+    for (i, ()) in units {
+        if i as u64 >= first {
+            count[0].fetch_add(1);
+        }
+        // Enough to see that the loop ends where it must.
+        if i > 1 << 40 {
+            break;
+        }
+    }
+    for (i, ()) in strided {
+        count[1].fetch_add(1 + i as u64);
+    }
+}

@@ -230,3 +230,11 @@ pub fn local_matrix(x: &[[f32; 9]], out: PerThread<[[f32; 3]; 3]>) {
         *out = square;
     }
 }
+
+/// The length of an array whose elements have no bytes.
+#[kernel(block = 1)]
+pub fn length_without_bytes(out: PerThread<usize>, units: SharedSlice<()>) {
+    for (_, out) in out {
+        *out = units.len();
+    }
+}

@@ -125,6 +125,17 @@ macro_rules! of_type {
             }
 
             #[test]
+            fn powers_of_zero_and_to_zero() {
+                check("powc", &[
+                    ([c(0.0, 0.0), c(0.0, 0.0)], [Some(1.0), Some(0.0)]),
+                    ([c(-0.0, 0.0), c(0.0, -0.0)], [Some(1.0), Some(0.0)]),
+                    ([c(3.0, -4.0), c(0.0, 0.0)], [Some(1.0), Some(0.0)]),
+                    ([c(INF, NAN), c(0.0, 0.0)], [Some(1.0), Some(0.0)]),
+                    ([c(0.0, 0.0), c(2.0, 1.0)], [Some(0.0), Some(0.0)]),
+                ]);
+            }
+
+            #[test]
             fn absolute_values_of_extremes_are_in_range() {
                 check("abs", &[
                     ([c(0.375 * MAX, 0.5 * MAX), c(0.0, 0.0)], [Some(0.625 * MAX), Some(0.0)]),

@@ -1,6 +1,6 @@
 //! Matrix multiplication by warps.
 
-use gpukernel::{Device, Grid, Module, Result};
+use gpukernel::{Device, Error, Grid, Module, Result, for_each};
 use gpukernel_device_test_kernels::mma::{
     DeviceCopy, GEMM, STAGED, Tf32, any_block, bf16, bf16_to_f32, f16, f16_to_f16, f16_to_f32, f64_to_f64,
     gemm, i8_to_i32, i8_u8_to_i32, load_at, load_bf16, load_f16, load_i8, load_rows, load_tf32, load_u8,
@@ -567,6 +567,20 @@ fn matrices_are_multiplied_in_tiles_while_the_next_are_fetched() {
             let zero = Matrix::new(rows, columns, |_, _| 0.0_f32);
             check(&found, (&a, &b, &zero), EXACT, 1e-5);
         }
+        Ok(())
+    });
+}
+
+/// `for_each` makes a thread per element, which are other grids than a warp per tile: elements would be left out without a word.
+#[test]
+fn tiles_of_warps_are_not_launched_by_for_each() {
+    on_every_device(|device, module| {
+        let mut out = device.filled(20 * 30, 7)?;
+        for shape in [for_each((30, 20)), for_each(600), for_each(0)] {
+            let error = module.launch(number_tiles, shape, (out.rows_mut(30)?,)).unwrap_err();
+            assert!(matches!(error, Error::TilesNeedGrid { tile: [32, 16], .. }), "{error}");
+        }
+        assert_eq!(out.to_vec()?, [7; 600]);
         Ok(())
     });
 }

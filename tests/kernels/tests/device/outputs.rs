@@ -1,8 +1,9 @@
 //! Outputs that each thread owns a part of: every element is written once, whatever the grid.
 
-use gpukernel::{Grid, Shape, for_each};
+use gpukernel::{Error, Grid, Shape, for_each};
 use gpukernel_device_test_kernels::outputs::{
-    add_index, add_place, add_place_in_blocks, bounded, exact, saxpy, split,
+    add_index, add_place, add_place_in_blocks, bounded, count_units, exact, largest_tiles,
+    largest_tiles_of_a_slice, saxpy, split,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -120,6 +121,57 @@ fn computed_blocks_keep_the_contract() {
         assert_eq!(threads.to_vec()?, vec![64; 1000]);
         module.launch(exact, for_each(1000), (&mut threads,))?;
         assert_eq!(threads.to_vec()?, vec![128; 1000]);
+        Ok(())
+    });
+}
+
+/// Places of tiles are products that do not wrap: no two blocks own an element, whatever the extents of a tile.
+#[test]
+fn the_largest_tiles_belong_to_one_block() {
+    on_every_device(|device, module| {
+        let mut counts = device.zeroed::<u32>(3 * 2)?;
+        module.launch(largest_tiles, Grid::new((5, 4, 3), (3, 1)), (counts.rows_mut(3)?,))?;
+        assert_eq!(counts.to_vec()?, [101, 101, 101, 1, 1, 1]);
+        let mut counts = device.zeroed::<u32>(5)?;
+        module.launch(largest_tiles_of_a_slice, Grid::new(7, 3), (&mut counts,))?;
+        assert_eq!(counts.to_vec()?, [1, 1, 1, 0, 0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn elements_without_bytes_are_counted() {
+    on_every_device(|device, module| {
+        let mut counts = device.zeroed::<u64>(2)?;
+        let (mut units, mut others) = (device.filled(1000, ())?, device.filled(isize::MAX as usize, ())?);
+        let far = others.strided_mut(5, isize::MAX as usize - 10)?;
+        assert_eq!(far.len(), 2);
+        module.launch(count_units, Grid::new(2, 16), (10, &mut units, far, &mut counts))?;
+        assert_eq!(counts.to_vec()?, [990, 3]);
+        for len in [isize::MAX as usize + 1, usize::MAX] {
+            let error = device.filled(len, ()).unwrap_err();
+            assert!(matches!(error, Error::TooManyElements { asked } if asked == len), "{error}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn views_of_elements_without_bytes_have_limits() {
+    on_every_device(|device, _| {
+        let mut units = device.filled(isize::MAX as usize, ())?;
+        assert!(matches!(units.rows(1), Err(Error::TooManyRows { .. })));
+        assert!(matches!(units.rows(0), Err(Error::NotRows { .. })));
+        assert!(matches!(units.layers(1 << 32, 1 << 32), Err(Error::NotLayers { .. })));
+        assert!(matches!(units.layers(0, usize::MAX), Err(Error::NotLayers { .. })));
+        assert!(units.strided(usize::MAX, 1).is_err() && units.strided(0, 0).is_err());
+        assert_eq!(units.strided_mut(0, usize::MAX)?.len(), 1);
+        // 2⁶³ - 1 has divisors of which both rows and columns are below 2³².
+        let columns = 7 * 7 * 127 * 649_657;
+        let rows = units.rows(columns)?;
+        assert_eq!((rows.rows(), rows.columns()), (73 * 337 * 92_737, columns));
+        let last = rows.part(rows.rows() - 1.., columns - 1..)?;
+        assert_eq!((last.rows(), last.columns()), (1, 1));
         Ok(())
     });
 }

@@ -2,8 +2,9 @@
 
 use gpukernel::{Device, Error, Grid, Module, Result, for_each};
 use gpukernel_device_test_kernels::shared_slices::{
-    ask_shared, bounded_shared, four_arrays, in_clusters, large_arrays, local_histogram, local_matrix,
-    local_stack, read_shared, reverse_any_block, smooth, whole_48_kib, whole_48_kib_too, wide_elements,
+    ask_shared, bounded_shared, four_arrays, in_clusters, large_arrays, length_without_bytes,
+    local_histogram, local_matrix, local_stack, read_shared, reverse_any_block, smooth, whole_48_kib,
+    whole_48_kib_too, wide_elements,
 };
 use gpukernel_device_tests::{on_every_device, on_the_cpu};
 
@@ -239,6 +240,26 @@ fn small_matrices_of_a_thread() {
                     assert_eq!(*found, expected);
                 }
             }
+        }
+        Ok(())
+    });
+}
+
+/// Lengths travel in 32 bits, and elements without bytes need no memory that could be too little.
+#[test]
+fn arrays_without_bytes_are_not_longer_than_kernels_count() {
+    on_every_device(|device, module| {
+        let mut out = device.zeroed::<usize>(1)?;
+        for len in [0, 7, u32::MAX as usize] {
+            module.launch(length_without_bytes, Grid::new(1, 1), (&mut out, len))?;
+            assert_eq!(out.to_vec()?, [len]);
+        }
+        for len in [u32::MAX as usize + 1, (1 << 32) + 7, usize::MAX] {
+            let error = module.launch(length_without_bytes, Grid::new(1, 1), (&mut out, len)).unwrap_err();
+            assert!(
+                matches!(error, Error::SharedTooLong { asked, allowed: u32::MAX, .. } if asked == len),
+                "{error}"
+            );
         }
         Ok(())
     });
