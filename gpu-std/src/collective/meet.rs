@@ -2,11 +2,21 @@
 //!
 //! A thread that waits stays on its stack, so what it brings can stay there too; the block only keeps the head of a list.
 
-use core::{any::TypeId, cell::UnsafeCell, panic::Location, ptr, sync::atomic::Ordering::AcqRel};
+use core::{
+    any::TypeId,
+    cell::UnsafeCell,
+    mem,
+    panic::Location,
+    ptr,
+    sync::atomic::{
+        AtomicPtr,
+        Ordering::{AcqRel, Release},
+    },
+};
 use std::vec::Vec;
 
 use crate::{
-    host::{Barrier, current},
+    host::{Barrier, BlockOps, Meeting, Met, Order, ThreadContext, Touch, Votes, current, set_current},
     thread_rank, threads_per_block,
 };
 
@@ -37,6 +47,8 @@ pub(super) fn meet<T: 'static, S>(
     let head = context.block.gathering();
     let mut node = Node { rank: thread_rank(), type_id, value: value.get().cast(), next: ptr::null_mut() };
     let this = &raw mut node;
+    // The list may hold this thread's node, which is gone when it is unwound from here; those that stay find nobody.
+    let forget_all = ForgetAll { head };
     // Null, or the node of a thread that waits below: nothing else is ever put there.
     let before: *mut Node = head.swap(this.cast(), AcqRel).cast();
     // SAFETY: nobody reads the list before all threads wait.
@@ -60,13 +72,103 @@ pub(super) fn meet<T: 'static, S>(
         }
         // SAFETY: each is that of a thread which waits, and a `T`.
         let mut values: Vec<_> = nodes.iter().map(|node| unsafe { &mut *node.value.cast::<T>() }).collect();
-        work(&mut values);
+        without_waiting(what, || work(&mut values));
     }
     wait(scratch);
+    mem::forget(forget_all);
     value.into_inner()
 }
 
 /// The barrier of the block. It compares the scratch and the place of the call.
+/// Empties the list when a thread is unwound that may be in it.
+struct ForgetAll<'a> {
+    head: &'a AtomicPtr<()>,
+}
+
+impl Drop for ForgetAll<'_> {
+    fn drop(&mut self) {
+        self.head.store(ptr::null_mut(), Release);
+    }
+}
+
+/// Runs `work`, which uses values on the stacks of threads that wait, and calls operators of the program. These must not wait: meanwhile
+/// the other threads could be unwound, and their values with them.
+fn without_waiting(what: &str, work: impl FnOnce()) {
+    let context = current();
+    let block = DoesNotWait { what, block: context.block };
+    let context = ThreadContext { block: &block, ..context };
+    // SAFETY: the context lasts until the one before is current again, also when `work` panics.
+    let _restore = Restore { before: unsafe { set_current(&raw const context) } };
+    work();
+}
+
+/// Makes the context that was current before current again.
+struct Restore {
+    before: *const ThreadContext<'static>,
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        // SAFETY: it is that of the thread, which runs.
+        unsafe { set_current(self.before) };
+    }
+}
+
+/// A block as the operator of an algorithm sees it.
+struct DoesNotWait<'a> {
+    what: &'a str,
+    block: &'a dyn BlockOps,
+}
+
+impl DoesNotWait<'_> {
+    #[cold]
+    fn refuse(&self) -> ! {
+        panic!("the operator of {} waits for other threads, which wait for it", self.what)
+    }
+}
+
+impl BlockOps for DoesNotWait<'_> {
+    fn barrier(&self, _: Barrier, _: bool) -> Votes {
+        self.refuse()
+    }
+
+    fn cluster_barrier(&self, _: Barrier) {
+        self.refuse()
+    }
+
+    fn grid_barrier(&self, _: &'static Location<'static>) {
+        self.refuse()
+    }
+
+    fn meet(&self, _: Meeting, _: &[u8], _: &mut dyn FnMut(&Met<'_>)) {
+        self.refuse()
+    }
+
+    fn converge(&self, _: &'static Location<'static>) -> u32 {
+        self.refuse()
+    }
+
+    fn gathering(&self) -> &AtomicPtr<()> {
+        self.refuse()
+    }
+
+    fn is_checked(&self) -> bool {
+        self.block.is_checked()
+    }
+
+    fn touch(&self, touch: Touch) {
+        self.block.touch(touch);
+    }
+
+    fn order(&self, order: Order) {
+        self.block.order(order);
+    }
+
+    fn exit(&self, place: &'static Location<'static>) {
+        self.block.exit(place);
+    }
+}
+
 #[track_caller]
 fn wait<S>(scratch: *mut S) {
     let barrier = Barrier { place: Location::caller(), arrays: Barrier::array(scratch, false) };

@@ -4,9 +4,9 @@
 //! another one. So a kernel without barriers pays for one coroutine per block, which is two switches of stack. When every
 //! thread waits or has ended, those that wait are resumed in order, until none is left.
 
-use std::{alloc::Layout, cell::Cell, mem};
+use std::{alloc::Layout, cell::Cell, mem, process, thread};
 
-use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 use gpu_std::{
     Dim3,
     host::{ClusterContext, Kernel, NoHostVersion, PackedArgs, ThreadContext, set_current},
@@ -16,7 +16,7 @@ use super::{
     check::{BlockCheck, LaunchCheck},
     meet::{self, Exchange, Next, Stuck},
     panic::{self, Panic, Unwound},
-    stacks::{self, Lease},
+    stacks::{self, Lease, Stack},
     storage::SharedStorage,
     wait::{Answer, Blocks, Ops, ThreadCoroutine, Wait, Waiting},
 };
@@ -28,7 +28,7 @@ pub(super) enum Failure {
     Panicked {
         block: Dim3,
         thread: Dim3,
-        panic: Panic,
+        panic: Box<Panic>,
     },
     Divergent {
         block: Dim3,
@@ -77,7 +77,7 @@ pub(super) enum State {
 #[derive(Default)]
 pub(super) struct Worker {
     /// For the coroutine that starts a block.
-    first_stack: Option<DefaultStack>,
+    first_stack: Option<Stack>,
     /// For the others.
     stacks: Lease,
     shared: SharedStorage,
@@ -96,6 +96,9 @@ pub(super) struct Block<'a> {
     /// Whether there are threads that have not been started; the last that was is then that of the context.
     starting: Cell<bool>,
 }
+
+/// How many times the threads of a block are ended before one that always catches it ends the process.
+const MAX_ENDS: u32 = 1000;
 
 const ORIGIN: Dim3 = Dim3::new(0, 0, 0);
 
@@ -168,20 +171,66 @@ impl Worker {
         state.map(|_| ()).inspect_err(|failure| self.give_up::<K>(&block, failure))
     }
 
-    /// Ends the threads of a block that wait, because of a failure there or elsewhere.
+    /// Ends the threads of a block that wait, because of a failure there or elsewhere: they are unwound, so that their destructors run.
+    ///
+    /// When it returns, no thread of the block is left. None can be given up with its stack: what lies there may be lent to others, who
+    /// rely on its destructors (`std::thread::scope`). So a thread that does not end ends the process.
     pub(super) fn give_up<K: Kernel>(&mut self, block: &Block<'_>, failure: &Failure) {
         if cfg!(panic = "abort") && !self.waiting.is_empty() {
-            // They cannot be unwound, and their stacks cannot be given up as they are: what lies there may be lent to others,
-            // who rely on its destructors (`std::thread::scope`). As everywhere in such a program, this ends it.
+            // They cannot be unwound. As everywhere in such a program, this ends it.
             panic!(
                 "{}: {failure:?}, and with `panic = \"abort\"` its other threads cannot be ended",
                 K::NAME
             );
         }
+        // What they panic with on their way is dropped after the context, which is current until then.
+        let mut unwound = Vec::new();
         let _current = block.enter();
         // A thread that catches its unwinding ends as if nothing were, and its coroutine would start the next.
         block.starting.set(false);
-        self.waiting.drain(..).chain(self.resumed.drain(..)).for_each(abandon);
+        self.waiting.append(&mut self.resumed);
+        self.waiting.sort_unstable_by_key(|thread| thread.rank);
+        let mut times = 0;
+        while let Some(first) = self.waiting.first() {
+            if times == MAX_ENDS {
+                eprintln!(
+                    "gpukernel: the launch of kernel `{}` has failed ({failure:?}), but thread {:?} of block {:?} catches the panic that \
+                     ends it and waits again, {MAX_ENDS} times now; let `catch_unwind` in kernels end the thread",
+                    K::NAME,
+                    first.thread,
+                    block.index(),
+                );
+                process::abort();
+            }
+            let mut any_ends = false;
+            for thread in self.waiting.iter_mut().filter(|thread| !thread.may_unwind) {
+                (thread.answer, any_ends) = (Answer::Ended, true);
+            }
+            // Those that wait in destructors cannot be unwound from there, but once all others have ended they can meet.
+            let go_on = self.waiting.iter().any(|thread| !matches!(thread.answer, Answer::NotYet));
+            if !go_on && !matches!(meet::release(&mut self.waiting, &mut self.exchange), Ok(Next::Some)) {
+                any_ends = true;
+                self.waiting.iter_mut().for_each(|thread| thread.answer = Answer::Ended);
+            }
+            times += u32::from(any_ends);
+            self.resume_to_end(block, &mut unwound);
+        }
+    }
+
+    /// Lets the threads go on that have an answer, and keeps what unwinds them.
+    fn resume_to_end(&mut self, block: &Block<'_>, unwound: &mut Vec<Unwound>) {
+        for mut thread in mem::take(&mut self.waiting) {
+            if matches!(thread.answer, Answer::NotYet) {
+                self.waiting.push(thread);
+                continue;
+            }
+            block.ops.answer.set(thread.answer);
+            match panic::catch(|| thread.coroutine.resume(())) {
+                Ok(CoroutineResult::Yield(wait)) => self.waiting.push(thread.waits_again(wait)),
+                Ok(CoroutineResult::Return(())) => {}
+                Err(reason) => unwound.push(reason),
+            }
+        }
     }
 
     /// Starts the threads of a block, and runs them until they have ended or wait for other blocks.
@@ -289,7 +338,7 @@ impl Worker {
             block.ops.answer.set(thread.answer);
             match block.resume(&mut thread.coroutine)? {
                 CoroutineResult::Yield(wait) => {
-                    self.waiting.push(Waiting { wait, answer: Answer::NotYet, ..thread });
+                    self.waiting.push(thread.waits_again(wait));
                 }
                 CoroutineResult::Return(()) => {
                     let stack = thread.coroutine.into_stack();
@@ -326,7 +375,7 @@ impl<'a> Block<'a> {
     ///
     /// # Safety
     /// As [`Kernel::run_thread`] for the threads it will run. The block outlives the coroutine.
-    unsafe fn coroutine<K: Kernel>(&self, stack: DefaultStack) -> ThreadCoroutine {
+    unsafe fn coroutine<K: Kernel>(&self, stack: Stack) -> ThreadCoroutine {
         let threads = |yielder: &Yielder<(), Wait>, ()| {
             self.ops.yielder.set(yielder);
             loop {
@@ -371,7 +420,8 @@ impl<'a> Block<'a> {
     fn waiting(&self, wait: Wait, coroutine: ThreadCoroutine) -> Waiting {
         // SAFETY: as in `advance`.
         let (thread, dim) = unsafe { ((*self.context).thread_index, (*self.context).block_dim) };
-        Waiting { thread, rank: rank(thread, dim) as u32, wait, answer: Answer::NotYet, coroutine }
+        let (rank, may_unwind) = (rank(thread, dim) as u32, thread::panicking());
+        Waiting { thread, rank, wait, answer: Answer::NotYet, may_unwind, coroutine }
     }
 
     /// How many threads have not been started.
@@ -437,10 +487,12 @@ fn rank(thread: Dim3, dim: Dim3) -> usize {
     (z * dim.y as usize + y) * dim.x as usize + x
 }
 
-/// Ends a thread that will not be resumed.
-fn abandon(mut thread: Waiting) {
-    // A destructor's own panic comes after the failure that is reported.
-    let _ = panic::catch(|| thread.coroutine.force_unwind());
+impl Waiting {
+    /// The same thread, which has gone on and waits for something else.
+    #[inline(always)]
+    fn waits_again(self, wait: Wait) -> Self {
+        Self { wait, answer: Answer::NotYet, may_unwind: thread::panicking(), ..self }
+    }
 }
 
 /// Makes the context that was current before current again, whatever happens: the other one is about to end.

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use super::{
     block::{Failure, Unmet, Worker},
     check::{self, LaunchCheck},
+    overflow,
+    panic::Panic,
     resident,
 };
 use crate::{Error, Result, launch::Checked, output::Output};
@@ -102,6 +104,7 @@ impl Launch<'_> {
         }
         // SAFETY: the table outlives the launch.
         let _entered = unsafe { enter_module(self.table) };
+        let _kernel = overflow::enter_kernel(K::NAME);
         let mut worker = WORKER.take().unwrap_or_default();
         worker.prepare(self.shared, self.check.is_some());
         let mut index = index_of(blocks.start, self.shape.grid);
@@ -156,7 +159,8 @@ fn error(kernel: &str, failure: Failure, blocks: u64, block_threads: u64) -> Err
     let kernel = kernel.to_owned();
     match failure {
         Failure::Panicked { block, thread, panic } => {
-            Error::KernelPanicked { kernel, message: panic.message, location: panic.location, block, thread }
+            let Panic { message, location, .. } = *panic;
+            Error::KernelPanicked { kernel, message, location, block, thread }
         }
         Failure::Divergent { block, first, second } => {
             let (first, second) = (Box::new(first), Box::new(second));

@@ -5,6 +5,7 @@ mod check;
 mod device;
 mod grid;
 mod meet;
+mod overflow;
 mod panic;
 mod resident;
 mod stacks;

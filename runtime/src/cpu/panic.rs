@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     cell::{Cell, RefCell},
+    fmt, mem,
     panic::{self, AssertUnwindSafe},
     sync::Once,
     thread,
@@ -13,11 +14,13 @@ use gpu_std::host::{Exit, NoHostVersion};
 use crate::error::Race;
 
 /// What a panic said.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Panic {
     pub(super) message: String,
     /// `file:line:column`.
     pub(super) location: Option<String>,
+    /// Kept until this is dropped.
+    _payload: Payload,
 }
 
 thread_local! {
@@ -29,13 +32,33 @@ thread_local! {
 #[derive(Debug)]
 pub(super) enum Unwound {
     /// It panicked.
-    Panicked(Panic),
+    Panicked(Box<Panic>),
     /// It called `exit`.
     Exited,
     /// A check found a race.
     Raced(Box<Race>),
     /// It called a function of CUDA C that has no version for the host.
     NoHostVersion(Box<NoHostVersion>),
+}
+
+/// What a kernel panicked with. Its destructor is code of the program, which may panic, wait at barriers and launch kernels: so it must
+/// not be dropped while a thread of the kernel is current.
+pub(super) struct Payload(Option<Box<dyn Any + Send>>);
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        let payload = self.0.take();
+        // Nobody can say how many more payloads panic when they are dropped: the next one is not.
+        if let Err(another) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            mem::forget(another);
+        }
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Payload").finish_non_exhaustive()
+    }
 }
 
 /// Runs `kernel`, and gives what unwound it if something did.
@@ -55,7 +78,10 @@ pub(super) fn catch<R>(kernel: impl FnOnce() -> R) -> Result<R, Unwound> {
         };
         match payload.downcast::<Race>() {
             Ok(race) => Unwound::Raced(race),
-            Err(payload) => Unwound::Panicked(LAST.take().unwrap_or_else(|| from_payload(payload.as_ref()))),
+            Err(payload) => {
+                let said = LAST.take().unwrap_or_else(|| from_payload(payload.as_ref()));
+                Unwound::Panicked(Box::new(Panic { _payload: Payload(Some(payload)), ..said }))
+            }
         }
     })
 }
@@ -72,17 +98,24 @@ fn install_hook() {
     ONCE.call_once(|| {
         let other = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !IN_KERNEL.try_with(Cell::get).unwrap_or(false) {
+            // The process ends after such a panic: nothing else would say why.
+            let ends_the_process = info.payload_as_str().is_some_and(|text| CANNOT_UNWIND.contains(&text));
+            if ends_the_process || !IN_KERNEL.try_with(Cell::get).unwrap_or(false) {
                 return other(info);
             }
             let panic = Panic {
                 message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
                 location: info.location().map(ToString::to_string),
+                _payload: Payload(None),
             };
             LAST.with(|last| last.replace(Some(panic)));
         }));
     });
 }
+
+/// What core says when a panic leaves a destructor that runs because of another, or a function that cannot be unwound.
+const CANNOT_UNWIND: [&str; 2] =
+    ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
 const NO_TEXT: &str = "a panic whose payload is not text";
 
@@ -92,7 +125,7 @@ fn from_payload(payload: &(dyn Any + Send)) -> Panic {
         (None, Some(text)) => text.clone(),
         (None, None) => NO_TEXT.to_owned(),
     };
-    Panic { message, location: None }
+    Panic { message, location: None, _payload: Payload(None) }
 }
 
 #[cfg(test)]
@@ -101,7 +134,7 @@ mod tests {
 
     fn panic_of<R: std::fmt::Debug>(result: Result<R, Unwound>) -> Panic {
         match result {
-            Err(Unwound::Panicked(panic)) => panic,
+            Err(Unwound::Panicked(panic)) => *panic,
             other => panic!("{other:?}"),
         }
     }

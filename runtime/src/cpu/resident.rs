@@ -20,6 +20,7 @@ use super::{
     block::{Block, BlockWait, Failure, State, Unmet, Worker},
     check::BlockCheck,
     grid::{Launch, count, index_of},
+    overflow,
     stacks::{Lease, MAX_STACKS},
     wait::{Blocks, Ops},
 };
@@ -85,6 +86,7 @@ unsafe fn run_share<K: Kernel>(
 ) {
     // SAFETY: the table outlives the launch.
     let _entered = unsafe { enter_module(launch.table) };
+    let _kernel = overflow::enter_kernel(K::NAME);
     let Launch { shape, cluster, .. } = *launch;
     let check = |index: Dim3| launch.check.as_ref().map(|check| BlockCheck::new(check, index, shape.block));
     let size = count(cluster) as usize;

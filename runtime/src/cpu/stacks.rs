@@ -9,10 +9,14 @@ use std::{
     sync::{Condvar, Mutex, PoisonError},
 };
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{self, DefaultStack, StackPointer};
 
-/// Address space per stack; memory is taken page by page as it is touched. A GPU thread has a few KiB.
-const STACK_BYTES: usize = 256 << 10;
+use super::overflow;
+
+/// Address space per stack; memory is taken page by page as it is touched. A GPU thread has at most 512 KiB of local memory, and in
+/// a build without optimisation what is moved lies there several times. Below 2 MiB, so that Linux never makes it a huge page, which
+/// would be taken as a whole.
+const STACK_BYTES: usize = (2 << 20) - (64 << 10);
 
 /// How many stacks there may be, except that one block always gets all it needs.
 pub(super) const MAX_STACKS: usize = 16 << 10;
@@ -20,22 +24,57 @@ pub(super) const MAX_STACKS: usize = 16 << 10;
 static POOL: Mutex<Pool> = Mutex::new(Pool { free: Vec::new(), lent: 0 });
 static GIVEN_BACK: Condvar = Condvar::new();
 
+/// A stack with a guard page, known to [`overflow`].
+pub(super) struct Stack(DefaultStack);
+
+// SAFETY: that of the stack that it wraps.
+unsafe impl stack::Stack for Stack {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        self.0.base()
+    }
+
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        self.0.limit()
+    }
+
+    #[cfg(windows)]
+    fn teb_fields(&self) -> stack::StackTebFields {
+        self.0.teb_fields()
+    }
+
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
+        self.0.update_teb_fields(stack_limit, guaranteed_stack_bytes);
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // Before the mapping is given back: the address may become another stack's.
+        overflow::remove(stack::Stack::limit(&self.0).get());
+    }
+}
+
 struct Pool {
-    free: Vec<DefaultStack>,
+    free: Vec<Stack>,
     /// Stacks that leases may take or make.
     lent: usize,
 }
 
 /// A new stack.
-pub(super) fn new_stack() -> io::Result<DefaultStack> {
-    DefaultStack::new(STACK_BYTES)
+pub(super) fn new_stack() -> io::Result<Stack> {
+    let stack = DefaultStack::new(STACK_BYTES)?;
+    overflow::add(stack::Stack::limit(&stack).get(), STACK_BYTES);
+    Ok(Stack(stack))
 }
 
 /// The right to some number of stacks, and those of them that nobody uses at the moment. Given back when dropped.
 #[derive(Default)]
 pub(super) struct Lease {
     lent: usize,
-    idle: Vec<DefaultStack>,
+    idle: Vec<Stack>,
     /// Whether the right is another lease's.
     of_another: bool,
 }
@@ -63,12 +102,12 @@ impl Lease {
     }
 
     /// A stack. No more than the lease is for are ever out.
-    pub(super) fn take(&mut self) -> io::Result<DefaultStack> {
+    pub(super) fn take(&mut self) -> io::Result<Stack> {
         self.idle.pop().map_or_else(new_stack, Ok)
     }
 
     /// Takes a stack back.
-    pub(super) fn put(&mut self, stack: DefaultStack) {
+    pub(super) fn put(&mut self, stack: Stack) {
         self.idle.push(stack);
     }
 

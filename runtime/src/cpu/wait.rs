@@ -1,18 +1,24 @@
 //! How threads of a block wait for others: what they wait for, and what they get when it is there.
 
-use std::{cell::Cell, panic::Location, ptr, slice, sync::atomic::AtomicPtr};
+use std::{
+    cell::Cell,
+    panic::{self, Location},
+    ptr, slice,
+    sync::atomic::AtomicPtr,
+    thread,
+};
 
-use corosensei::{Coroutine, Yielder, stack::DefaultStack};
+use corosensei::{Coroutine, Yielder};
 use gpu_std::{
     Dim3,
     host::{Barrier, BlockOps, Meeting, Met, Order, Touch, Votes},
 };
 
-use super::check::BlockCheck;
+use super::{check::BlockCheck, stacks::Stack};
 use crate::error::BarrierWait;
 
 /// A coroutine that runs threads of a block.
-pub(super) type ThreadCoroutine = Coroutine<(), Wait, (), DefaultStack>;
+pub(super) type ThreadCoroutine = Coroutine<(), Wait, (), Stack>;
 
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +46,12 @@ pub(super) enum Answer {
     Lanes(u32),
     /// That all threads of the blocks are there.
     Blocks,
+    /// Nothing, because the launch has failed: the thread is unwound from where it waits.
+    Ended,
 }
+
+/// What a thread is unwound with that is ended because the launch has failed.
+struct IsEnded;
 
 /// Blocks whose threads wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +67,9 @@ pub(super) struct Waiting {
     pub(super) rank: u32,
     pub(super) wait: Wait,
     pub(super) answer: Answer,
+    /// Whether it may wait in a destructor that runs because it panicked or was ended. So it is if it does; it may also be because
+    /// another thread of the block does, which the standard library does not tell apart.
+    pub(super) may_unwind: bool,
     pub(super) coroutine: ThreadCoroutine,
 }
 
@@ -99,16 +113,13 @@ impl<'l> Ops<'l> {
     }
 
     fn wait(&self, wait: Wait) -> Answer {
-        if std::thread::panicking() {
-            // Its peers could not be told apart from a thread that lives. As everywhere in Rust, this ends the process.
-            panic!(
-                "a barrier or an operation of a warp in a destructor that runs because its thread panicked"
-            );
-        }
         let restore = Restore { ops: self, thread_index: self.thread(), yielder: self.yielder.get() };
         // SAFETY: this runs in the coroutine whose yielder that is.
         unsafe { &*restore.yielder }.suspend(wait);
-        self.answer.get()
+        match self.answer.get() {
+            Answer::Ended => end(),
+            answer => answer,
+        }
     }
 }
 
@@ -172,12 +183,16 @@ unsafe impl BlockOps for Ops<'_> {
     }
 
     fn touch(&self, touch: Touch) {
+        if thread::panicking() {
+            // The launch has failed, and a panic in a destructor would end the process.
+            return;
+        }
         let race = self.check.as_ref().and_then(|check| check.touch(self.thread(), touch));
         if let Some(race) = race {
             if cfg!(panic = "abort") {
                 panic!("{race}");
             }
-            std::panic::resume_unwind(Box::new(race));
+            panic::resume_unwind(Box::new(race));
         }
     }
 
@@ -192,6 +207,12 @@ unsafe impl BlockOps for Ops<'_> {
             check.exit(self.thread(), place);
         }
     }
+}
+
+/// Unwinds the calling thread. In a destructor that runs because of a panic, this ends the process, as every panic there does.
+#[cold]
+fn end() -> ! {
+    panic::resume_unwind(Box::new(IsEnded))
 }
 
 /// Lanes in a warp.

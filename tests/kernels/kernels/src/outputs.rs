@@ -67,8 +67,14 @@ pub fn exact(values: PerThread<u32>) {
 #[kernel(dims = 3)]
 pub fn largest_tiles(counts: Tiles2d<u32, 0xffff_ffff, 0xffff_ffff>) {
     let mut counts = counts;
-    for (_, count) in &mut counts.at_block() {
-        *count += 1;
+    let (rows, columns) = (counts.rows(), counts.columns());
+    let mut tile = counts.at_block();
+    for row in 0..rows {
+        for column in 0..columns {
+            if let Some(count) = tile.get_mut((row, column)) {
+                *count += 1;
+            }
+        }
     }
     for mut tile in counts {
         if let Some((_, count)) = tile.first_mut() {
