@@ -71,7 +71,7 @@
 //! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
 //! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
 //! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
-//! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too. |
+//! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too, where a thread has 1984 KiB: the process ends with a message that names the kernel. |
 //! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |
 #![no_std]
 // What the macros write says `gpu_std`, here too.
