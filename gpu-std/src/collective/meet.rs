@@ -127,7 +127,8 @@ impl DoesNotWait<'_> {
     }
 }
 
-impl BlockOps for DoesNotWait<'_> {
+// SAFETY: what suspends threads does not return, and the others are those of the block.
+unsafe impl BlockOps for DoesNotWait<'_> {
     fn barrier(&self, _: Barrier, _: bool) -> Votes {
         self.refuse()
     }

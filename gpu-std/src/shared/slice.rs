@@ -131,7 +131,7 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(len: usize, args: &mut PackedArgs) {
-        args.push_shared(Layout::array::<T>(len).ok(), len, size_of::<T>());
+        args.push_shared(Layout::array::<T>(len).ok(), len);
     }
 }
 

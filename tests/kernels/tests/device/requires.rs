@@ -25,7 +25,10 @@ fn conditions_that_differ_between_host_and_device_are_found() {
         assert!(error.contains("`requires x.len() >= LIMIT; LIMIT: usize = 0x100000` there"), "{error}");
         assert!(error.contains("`requires x.len() >= LIMIT; LIMIT: usize = 0x0` here"), "{error}");
         let error = refused(module, other_condition, (&x, &mut y));
-        assert!(error.contains("`requires x.len() > 1_000_000` there, `requires x.len() > 0` here"), "{error}");
+        assert!(
+            error.contains("`requires x.len() > 1_000_000` there, `requires x.len() > 0` here"),
+            "{error}"
+        );
         let error = refused(module, condition_of_the_device, (&x, &mut y));
         assert!(error.contains("`requires x.len() > 1_000_000` there, `requires nothing` here"), "{error}");
         let mut numbers = device.zeroed::<u32>(4)?;
