@@ -47,7 +47,8 @@ fn emit_here(
         kernels.iter().filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
     crash::note_kernels(entries);
     arch::settle(&module, arch, kernels, &machine)?;
-    barrier_loops::unroll(&module, &machine)?;
+    let is_kernel = |name: &str| kernels.iter().any(|kernel| kernel.symbol == name);
+    barrier_loops::unroll(&module, is_kernel, &machine)?;
     address_spaces::hide_undecided(&module);
     let ptx = machine.emit_ptx(module)?;
     // LLVM only warns about a processor that it does not know, and takes another one.

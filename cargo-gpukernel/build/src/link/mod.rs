@@ -39,6 +39,7 @@ mod internalise;
 mod local_atomics;
 mod loops;
 mod lowering;
+mod natural_loops;
 mod negation;
 mod optimise;
 mod panics;
@@ -47,6 +48,7 @@ mod ranges;
 mod reductions;
 mod shared;
 mod undefined;
+mod uniformity;
 
 use std::path::PathBuf;
 

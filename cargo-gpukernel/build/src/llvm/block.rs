@@ -8,8 +8,8 @@ use super::{
 /// A basic block. Two are equal if they are the same block.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'c> {
-    context: &'c Context,
-    raw: *mut LLVMBasicBlock,
+    pub(super) context: &'c Context,
+    pub(super) raw: *mut LLVMBasicBlock,
 }
 
 impl PartialEq for Block<'_> {

@@ -137,6 +137,11 @@ functions! {
     LLVMGetBasicBlockTerminator(*mut LLVMBasicBlock) -> *mut LLVMValue;
     LLVMGetNumSuccessors(*mut LLVMValue) -> c_uint;
     LLVMIsConditional(*mut LLVMValue) -> c_int;
+    LLVMIsAInstruction(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAArgument(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsUndef(*mut LLVMValue) -> c_int;
+    LLVMCountIncoming(*mut LLVMValue) -> c_uint;
+    LLVMGetIncomingBlock(*mut LLVMValue, c_uint) -> *mut LLVMBasicBlock;
     LLVMGetCondition(*mut LLVMValue) -> *mut LLVMValue;
     LLVMSetCondition(*mut LLVMValue, *mut LLVMValue);
     LLVMGetSuccessor(*mut LLVMValue, c_uint) -> *mut LLVMBasicBlock;

@@ -8,6 +8,7 @@
 mod attribute;
 mod block;
 mod build;
+mod flow;
 mod library;
 mod module;
 mod signature;

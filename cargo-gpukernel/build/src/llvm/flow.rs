@@ -1,0 +1,106 @@
+//! What values are computed from and what branches depend on, for analyses of loops.
+
+use std::ffi::c_uint;
+
+use super::{Block, Value};
+
+// llvm-c/Core.h, `LLVMOpcode`.
+const BRANCH: i32 = 2;
+const SWITCH: i32 = 3;
+const UNREACHABLE: i32 = 7;
+const PHI: i32 = 44;
+/// add to xor, getelementptr, trunc to bitcast, icmp, fcmp, select, extractelement to insertvalue, addrspacecast, fneg.
+const COMPUTING: [std::ops::RangeInclusive<i32>; 6] = [8..=25, 29..=43, 46..=46, 50..=54, 60..=60, 66..=66];
+
+impl<'c> Value<'c> {
+    fn opcode_number(self) -> i32 {
+        // SAFETY: a live instruction.
+        unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) }
+    }
+
+    /// Whether it is a parameter of a function.
+    pub(crate) fn is_parameter(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !(self.context.llvm.LLVMIsAArgument)(self.raw).is_null() }
+    }
+
+    /// Whether it is a constant that LLVM may take for any value, another one at each use.
+    pub(crate) fn is_undefined(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { (self.context.llvm.LLVMIsUndef)(self.raw) != 0 }
+    }
+
+    /// Whether an instruction's result depends on nothing but the values of its operands. Of calls, those of LLVM's integer arithmetic.
+    pub(crate) fn only_computes(self) -> bool {
+        const FUNCTIONS: [&str; 12] = [
+            "abs",
+            "bitreverse",
+            "bswap",
+            "ctlz",
+            "ctpop",
+            "cttz",
+            "fshl",
+            "fshr",
+            "smax",
+            "smin",
+            "umax",
+            "umin",
+        ];
+        match self.called() {
+            Some(called) => called.name().strip_prefix("llvm.").is_some_and(|name| {
+                name.split_once('.').is_some_and(|(function, _)| FUNCTIONS.contains(&function))
+            }),
+            None => COMPUTING.iter().any(|range| range.contains(&self.opcode_number())),
+        }
+    }
+
+    /// The block that an instruction is in; none for other values.
+    pub(crate) fn block(self) -> Option<Block<'c>> {
+        let (context, llvm) = (self.context, self.context.llvm);
+        // SAFETY: asked for its kind first; an instruction of a whole function has a block.
+        unsafe {
+            let is_instruction = !(llvm.LLVMIsAInstruction)(self.raw).is_null();
+            is_instruction.then(|| Block { context, raw: (llvm.LLVMGetInstructionParent)(self.raw) })
+        }
+    }
+
+    /// The values that a phi may be, each with the block that it comes from; none for other instructions.
+    pub(crate) fn incoming(self) -> Option<Vec<(Value<'c>, Block<'c>)>> {
+        let (context, llvm) = (self.context, self.context.llvm);
+        if self.opcode_number() != PHI {
+            return None;
+        }
+        // SAFETY: a live phi; the index is below the count. A phi's operands are its values, in the order of its blocks.
+        let block = |index| unsafe { (llvm.LLVMGetIncomingBlock)(self.raw, index) };
+        // SAFETY: as above.
+        let count = unsafe { (llvm.LLVMCountIncoming)(self.raw) };
+        Some(
+            self.operands()
+                .zip((0..count).map(|index: c_uint| Block { context, raw: block(index) }))
+                .collect(),
+        )
+    }
+}
+
+impl<'c> Block<'c> {
+    /// The instruction that ends it.
+    fn terminator(self) -> Option<Value<'c>> {
+        // SAFETY: a live block.
+        Value::new(self.context, unsafe { (self.context.llvm.LLVMGetBasicBlockTerminator)(self.raw) })
+    }
+
+    /// What decides where it goes on; none if there is only one way, or if it depends on more than a value.
+    pub(crate) fn decided_by(self) -> Option<Value<'c>> {
+        let end = self.terminator()?;
+        let depends = match end.opcode_number() {
+            BRANCH => self.successors().len() > 1,
+            number => number == SWITCH,
+        };
+        if depends { end.operands().next() } else { None }
+    }
+
+    /// Whether its end is never reached: it calls what does not return.
+    pub(crate) fn does_not_end(self) -> bool {
+        self.terminator().is_some_and(|end| end.opcode_number() == UNREACHABLE)
+    }
+}

@@ -1,0 +1,127 @@
+//! Loops around barriers and operations of warps: they are unrolled where every thread makes the same rounds, and only there. A warp whose lanes
+//! come to one operation in different places waits for ever.
+
+use gpukernel_build::{Arch, Emit, Options};
+use gpukernel_tests::{Inspected, KernelCrate};
+
+/// Kernels `(name, body)`, each of which adds to `total`; `mine` differs from thread to thread, `rounds` does not.
+fn build(name: &str, kernels: &[(&str, String)]) -> Inspected {
+    let kernels = kernels.iter().map(|(kernel, body)| {
+        format!(
+            "#[kernel(block = 128)]
+            pub fn {kernel}(x: &[u32], rounds: u32, out: PerThread<u32>) {{
+                let mine = x[global_rank()];
+                let mut total = mine ^ rounds;
+                {body}
+                for (_, out) in out {{ *out = total; }}
+            }}
+            "
+        )
+    });
+    let options = Options { archs: vec![Arch::new(9, 0)], emit: vec![Emit::Sass], ..Options::default() };
+    KernelCrate::written(name, &kernels.collect::<String>()).inspect(options)
+}
+
+/// Each kind of operation with its PTX and its machine code.
+const OPERATIONS: [(&str, &str, &str, &str); 12] = [
+    ("barrier", "sync(()); total += k", "bar.sync", "BAR.SYNC"),
+    ("barrier_count", "total += sync_count((), total > k).1", "bar.red.popc", "BAR.RED"),
+    ("barrier_all", "total += u32::from(sync_all((), total > k).1)", "bar.red.and", "BAR.RED"),
+    ("barrier_any", "total += u32::from(sync_any((), total > k).1)", "bar.red.or", "BAR.RED"),
+    ("shuffle", "total += warp().shuffle_xor(total ^ k, 1)", "shfl.sync", "SHFL"),
+    ("tile_shuffle", "total += tile::<8>().shuffle_xor(total ^ k, 1)", "shfl.sync", "SHFL"),
+    ("vote", "total += u32::from(warp().any(total > k))", "vote.sync", "VOTE"),
+    ("ballot", "total += warp().ballot(total > k)", "vote.sync", "VOTE"),
+    ("matching", "total += warp().match_any(total ^ k)", "match.any", "MATCH"),
+    ("reduction", "total += warp().reduce_max(total ^ k)", "redux.sync", "REDUX"),
+    ("warp_barrier", "warp().sync(); total += k", "bar.warp.sync", "WARPSYNC"),
+    ("cluster_barrier", "sync_cluster(()); total += k", "barrier.cluster.wait", "UCGABAR_WAIT"),
+];
+
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+#[test]
+fn rounds_that_differ_come_to_the_same_instruction() {
+    let loops =
+        OPERATIONS.map(|(name, operation, ..)| (name, format!("for k in 0..mine {{ {operation}; }}")));
+    let built = build("rounds_differ", &loops);
+    let sass = built.sass("sm_90");
+    for (name, _, instruction, machine) in OPERATIONS {
+        let ptx = built.kernel("sm_90", name);
+        assert_eq!(count(&ptx, instruction), 1, "{name}: {ptx}");
+        // What ptxas makes of a shuffle where the warp may have parted has the same instructions once more, for that.
+        let machine_code = function(&sass, name);
+        if name.starts_with("barrier") {
+            assert_eq!(count(machine_code, machine), 1, "{name}: {machine_code}");
+        }
+    }
+}
+
+#[test]
+fn rounds_of_the_launch_are_unrolled() {
+    let loops =
+        OPERATIONS.map(|(name, operation, ..)| (name, format!("for k in 0..rounds {{ {operation}; }}")));
+    let built = build("rounds_agree", &loops);
+    for (name, _, instruction, _) in OPERATIONS {
+        let ptx = built.kernel("sm_90", name);
+        // Four rounds, and what is left over.
+        assert_eq!(count(&ptx, instruction), 5, "{name}: {ptx}");
+    }
+}
+
+/// All threads make as many rounds, as can be seen from what they are computed from.
+#[test]
+fn what_the_threads_of_a_block_agree_on_is_seen() {
+    let body = |head: &str| format!("{head} {{ total += sync_count((), total > 7).1; }}");
+    let kernels = [
+        ("length", body("for _ in 0..x.len()")),
+        ("places", body("for _ in block_index().x..grid_dim().x.max(rounds / 3)")),
+        ("steps", body("for _ in (0..rounds as usize).step_by(3)")),
+        ("guarded", body("if mine > 3 { for _ in 0..rounds") + "}"),
+        ("again_and_again", body("for _ in 0..mine { for _ in 0..rounds") + "}"),
+        ("some_warps", "for k in 0..rounds { if mine < 32 { total += warp().ballot(total > k); } }".into()),
+        ("some_rounds", "for k in 0..rounds { if k % 3 == 0 { sync(()); } total ^= total << 3; }".into()),
+    ];
+    let built = build("agreeing", &kernels);
+    for (name, _) in kernels {
+        let ptx = built.kernel("sm_90", name);
+        let operations = count(&ptx, "bar.") + count(&ptx, "vote.");
+        assert!(operations > 1, "{name}: {ptx}");
+    }
+}
+
+/// Neither who makes how many rounds nor who comes to an operation in which round is the same for all.
+#[test]
+fn what_threads_may_not_agree_on_keeps_a_loop_rolled() {
+    let sum = "total += sync_count((), total > 7).1";
+    let kernels = [
+        ("start", format!("for _ in thread_rank()..rounds {{ {sum}; }}")),
+        ("strided", format!("for _ in grid_stride(rounds as usize) {{ {sum}; }}")),
+        ("chosen", format!("let last = if mine > 3 {{ rounds }} else {{ rounds / 2 }}; for _ in 0..last {{ {sum}; }}")),
+        ("outer_variable", format!("for j in mine..rounds {{ for _ in 0..j {{ {sum}; }} }}")),
+        ("skipped", format!("for j in 0..rounds {{ if mine & j != 0 {{ for _ in 0..j {{ {sum}; }} }} }}")),
+        ("in_some_rounds", format!("for k in 0..rounds {{ if mine & k != 0 {{ {sum}; }} }}")),
+        ("mixed", format!("for k in 0..rounds {{ if mine > 5 || k % 4 == 0 {{ {sum}; }} }}")),
+        ("left_early", format!("for k in 0..rounds {{ {sum}; if total & k == 77 {{ break; }} }}")),
+        (
+            "other_lanes",
+            "for k in 0..rounds { let lanes = warp().match_any(mine & k); total += lanes; if total > 9 { total += coalesced().ballot(true); } }".into(),
+        ),
+    ];
+    let built = build("disagreeing", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        let most = if *name == "other_lanes" { 1 } else { 0 };
+        assert_eq!(count(&ptx, "bar.red") + count(&ptx, "match.any"), 1, "{name}: {ptx}");
+        assert_eq!(count(&ptx, "vote.sync"), most, "{name}: {ptx}");
+    }
+}
+
+/// The machine code of one kernel.
+fn function<'a>(sass: &'a str, name: &str) -> &'a str {
+    let head = format!(".section\t.text.{name},");
+    let (_, rest) = sass.split_once(&head).unwrap_or_else(|| panic!("no {name} in {sass}"));
+    rest.split(".section").next().unwrap_or(rest)
+}
