@@ -50,3 +50,18 @@ fn an_operation_that_an_architecture_lacks_is_refused_by_name() {
          `gpu_std::arch()`"
     );
 }
+
+#[test]
+fn a_function_for_cuda_c_is_named_as_its_user() {
+    let lib = format!(
+        "use gpu_std::device;
+        {REDUX}
+        #[device(export)]
+        pub extern \"C\" fn warp_sum(x: u32) -> u32 {{
+            // SAFETY: all lanes are here.
+            unsafe {{ __gpukernel_redux_add_u32(u32::MAX, x) }}
+        }}"
+    );
+    let error = KernelCrate::written("arch_lacks_export", &lib).try_build(Options::default()).unwrap_err();
+    assert!(error.to_string().contains("`redux_add_u32`, used by warp_sum, needs sm_80"), "{error}");
+}

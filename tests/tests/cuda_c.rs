@@ -402,3 +402,112 @@ fn functions_exported_as_bitcode_or_lto_ir_inline_into_kernels_of_another_crate(
         assert!(sass.contains("FMUL") && !sass.contains("CALL"), "{sass}");
     }
 }
+
+/// A function in Rust that CUDA C calls back, with the C function through which a kernel reaches it.
+struct CallBack {
+    project: Project,
+}
+
+impl CallBack {
+    /// `called` has the signature of `extern "C" fn called(x: u32) -> u32` in C.
+    fn new(name: &str, exported: &str) -> Self {
+        let lib = format!(
+            "use gpu_std::device;
+            #[device(import)]
+            unsafe extern \"C\" {{ safe fn relay(x: u32) -> u32; }}
+
+            {exported}
+
+            /// Reaches it through C.
+            #[kernel(block = (64, 1, 1))]
+            pub fn through_c(out: PerThread<u32>) {{ for (_, out) in out {{ *out = relay(*out); }} }}
+
+            /// Reaches neither.
+            #[kernel(block = 32)]
+            pub fn alone(out: PerThread<u32>) {{ for (i, out) in out {{ *out = i as u32; }} }}
+            "
+        );
+        let relay = "extern \"C\" __device__ unsigned called(unsigned x);\n\
+                     extern \"C\" __device__ unsigned relay(unsigned x) { return called(x) + 1; }\n\
+                     extern \"C\" __global__ void of_any_shape(unsigned *x) { *x = called(*x); }\n";
+        Self { project: Project::new(name, &lib, &[("relay.cu", relay)]) }
+    }
+
+    /// Links the C function as this kind of file.
+    fn inspect(self, file: &str) -> Inspected {
+        let project = self.project;
+        match file {
+            "relay.o" => project.nvcc(&["-dc", "-arch=sm_90"], "relay.cu", file),
+            "relay.cubin" => project.nvcc(&["-cubin", "-rdc=true", "-arch=sm_90"], "relay.cu", file),
+            "relay.ptx" => project.nvcc(&["-ptx", "-rdc=true", "-arch=compute_90"], "relay.cu", file),
+            _ => {}
+        }
+        let options = project.options(project.link(&[file]).way(Way::Nvcc));
+        project.kernels.inspect(options)
+    }
+}
+
+/// The PTX of a function that is visible from outside.
+fn exported<'a>(ptx: &'a str, name: &str) -> &'a str {
+    let head = format!("{name}(\n");
+    let mut functions = ptx.split(".visible .func").skip(1);
+    let function =
+        functions.find(|function| function.lines().take(2).any(|line| format!("{line}\n").ends_with(&head)));
+    let function = function.unwrap_or_else(|| panic!("{name} is not there: {ptx}"));
+    function.split("\n}").next().unwrap_or(function)
+}
+
+/// `alone` calls it for blocks of 32, `through_c` for blocks of 64, and any kernel in C for blocks of 1024.
+#[test]
+fn exported_functions_are_compiled_for_all_launches() {
+    let function = "
+        #[device(export)]
+        pub extern \"C\" fn called(x: u32) -> u32 {
+            let table = [x; 64];
+            let place = thread_index();
+            let i = place.x as usize + 64 * place.y as usize;
+            core::hint::black_box(&table)[i]
+        }
+
+        /// For blocks of 64: no check is left.
+        #[kernel(block = 64)]
+        pub fn in_rust(out: PerThread<u32>) { for (_, out) in out { *out = called(*out); } }
+    ";
+    let ptx = CallBack::new("any_launch", function).inspect("relay.cu").ptx("sm_90");
+    let function = exported(&ptx, "called");
+    assert!(function.contains("%tid.x") && function.contains("%tid.y"), "{function}");
+    assert!(function.contains("setp.gt.u") || function.contains("setp.lt.u"), "{function}");
+}
+
+#[test]
+fn kernels_that_reach_a_barrier_of_the_grid_through_c_are_launched_cooperatively() {
+    let function = "
+        #[device(export)]
+        pub extern \"C\" fn called(x: u32) -> u32 { meet(); x }
+        fn meet() { sync_grid(); }
+    ";
+    for (index, file) in ["relay.cu", "relay.ptx", "relay.cubin", "relay.o"].into_iter().enumerate() {
+        let built = CallBack::new(&format!("grid_through_c_{index}"), function).inspect(file);
+        let cooperative = |name: &str| {
+            let kernels = &built.built.manifest.kernels;
+            kernels.iter().find(|kernel| kernel.symbol == name).expect("it was built").cooperative
+        };
+        assert!(cooperative("through_c"), "{file}");
+        assert!(!cooperative("alone"), "{file}");
+    }
+}
+
+/// A function that several kernels may reach asks for the number of the kernel, which each of them writes.
+#[test]
+fn a_panic_in_a_function_that_c_calls_names_the_kernel() {
+    let function = "
+        #[device(export)]
+        pub extern \"C\" fn called(x: u32) -> u32 { 100_u32.checked_sub(x).unwrap() }
+    ";
+    let built = CallBack::new("panic_through_c", function).inspect("relay.cu");
+    let ptx = built.ptx("sm_90");
+    assert!(exported(&ptx, "called").contains("[gpukernel_kernel]"), "{ptx}");
+    let kernel = built.kernel("sm_90", "through_c");
+    assert!(kernel.contains("[gpukernel_kernel], "), "{kernel}");
+    assert!(!built.kernel("sm_90", "alone").contains("gpukernel_kernel"), "{ptx}");
+}

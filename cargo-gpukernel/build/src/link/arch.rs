@@ -64,6 +64,7 @@ pub(super) fn settle(
     Ok(())
 }
 
+/// Names the kernels that use what an architecture does not have, and the exported functions, by the names that they have in C.
 fn too_old(
     module: &Module<'_>,
     function: Value<'_>,
@@ -71,13 +72,26 @@ fn too_old(
     arch: Arch,
     kernels: &[Kernel],
 ) -> LinkError {
-    let entries: Vec<_> = kernels.iter().filter_map(|kernel| module.function(&kernel.symbol)).collect();
-    let reached = call_graph::reached_by(entries.iter().copied());
+    // Nothing else can be seen from outside.
+    let entries: Vec<_> = module
+        .functions()
+        .into_iter()
+        .filter(|function| !function.is_declaration() && !function.is_local())
+        .collect();
+    let reached = call_graph::reached_by(entries.iter().copied(), &[]);
     let reaching = reached.get(&function).map(Vec::as_slice).unwrap_or_default();
-    let is_reaching = |kernel: &&Kernel| reaching.iter().any(|&index| entries[index].name() == kernel.symbol);
+    let mut users: Vec<_> = reaching
+        .iter()
+        .map(|&index| {
+            let symbol = entries[index].name();
+            let kernel = kernels.iter().find(|kernel| kernel.symbol == symbol);
+            kernel.map_or(symbol, |kernel| kernel.name.clone())
+        })
+        .collect();
+    users.sort();
     LinkError::ArchTooOld {
         operation: function.name().trim_start_matches("__gpukernel_").to_owned(),
-        kernels: kernels.iter().filter(is_reaching).map(|kernel| kernel.name.clone()).collect(),
+        kernels: users,
         needed,
         arch,
     }

@@ -92,11 +92,12 @@ pub(super) fn find_and_mark<'c>(module: &Module<'c>) -> Result<Vec<Entry<'c>>, L
     Ok(entries)
 }
 
-/// Finds the kernels whose blocks wait for each other, before the barrier is inlined.
-pub(super) fn find_cooperative<'c>(module: &Module<'c>, entries: &mut [Entry<'c>]) {
+/// Finds the kernels whose blocks wait for each other, before the barrier is inlined: also those that may come to it through foreign code
+/// which calls an exported function.
+pub(super) fn find_cooperative<'c>(module: &Module<'c>, entries: &mut [Entry<'c>], exports: &[Value<'c>]) {
     // Most modules have none.
     let Some(barrier) = module.function(GRID_BARRIER) else { return };
-    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function));
+    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function), exports);
     for &index in reached.get(&barrier).into_iter().flatten() {
         entries[index].cooperative = true;
     }

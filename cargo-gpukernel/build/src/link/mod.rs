@@ -263,6 +263,7 @@ fn link_here(
     let mut constants = Vec::new();
     let mut names = input.names.clone();
     let mut exports = Vec::new();
+    let mut variables = Vec::new();
     let mut formatters = panics::Formatters::default();
     let kernels = timings.step("link libraries", || {
         constants = constants::find_and_name(&module)?;
@@ -281,24 +282,25 @@ fn link_here(
         if input.contraction {
             contraction::allow(&module);
         }
-        entries::find_cooperative(&module, &mut kernels);
+        entries::find_cooperative(&module, &mut kernels, &exports);
         prelude::link(&context, &module, input.libdevice.as_deref())?;
         arch::release_available(&module, input.lowest);
         collect::forget_processors(&module);
-        internalise::internalise(&module, &kernels, &exports);
+        variables = internalise::internalise(&module, &kernels, &exports);
         crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
         module.run_passes("globaldce,always-inline", &machine)?;
-        ranges::set_ranges(&module, &kernels);
+        ranges::set_ranges(&module, &kernels, &exports);
         module.verify()?;
         Ok::<_, LinkError>(kernels)
     })?;
     timings.step("optimise", || {
         optimise::optimise(&module, &machine)?;
+        internalise::internalise_variables(&module, &variables);
         shared::move_to_shared_memory(&module);
         constants::move_to_constant_memory(&module);
         address_spaces::place_statics(&module, &machine)?;
         address_spaces::optimise(&module, &machine)?;
-        panics::record(&context, &module, &kernels, &machine)?;
+        panics::record(&context, &module, &kernels, &exports, &machine)?;
         loops::branch_back(&module);
         negation::write_out(&module);
         local_atomics::make_plain(&module);

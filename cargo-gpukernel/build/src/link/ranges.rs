@@ -1,13 +1,13 @@
 //! Step 8: launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
 //!
 //! Every read of a special register gets the range that holds for all kernels which reach it. A range of one value is that
-//! value. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of
+//! value. Where exported functions reach it, any kernel of CUDA C may, so that the range is what the hardware allows. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of
 //! the block's extents.
 
 use gpukernel_image::Contract;
 
 use super::{call_graph, entries::Entry};
-use crate::llvm::Module;
+use crate::llvm::{Module, Value};
 
 /// The values `low..high` that a register may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,19 @@ impl Register {
             Self::ClusterBlockRank => Range::new(0, cluster.iter().product()),
         }
     }
+
+    /// Its values in any launch; none for clusters, whose largest size differs between GPUs.
+    fn range_of_hardware(self) -> Option<Range> {
+        match self {
+            Self::ThreadIndex(_) | Self::BlockDim(_) | Self::BlockIndex(_) | Self::GridDim(_) => {
+                Some(self.range(&Contract::default()))
+            }
+            Self::ClusterDim(_)
+            | Self::ClusterBlockIndex(_)
+            | Self::ClusterBlocks
+            | Self::ClusterBlockRank => None,
+        }
+    }
 }
 
 fn axis(name: &str) -> Option<usize> {
@@ -106,15 +119,18 @@ fn axis(name: &str) -> Option<usize> {
 }
 
 /// Sets the ranges of all reads of special registers in the module.
-pub(super) fn set_ranges(module: &Module<'_>, kernels: &[Entry<'_>]) {
-    let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
+pub(super) fn set_ranges<'c>(module: &Module<'c>, kernels: &[Entry<'c>], exports: &[Value<'c>]) {
+    let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function), exports);
+    let from_outside = call_graph::reached_from_outside(exports);
     for function in module.functions() {
-        let Some(reaching) = reached_by.get(&function) else { continue };
+        let is_open = from_outside.contains(&function);
+        let reaching = reached_by.get(&function).map(Vec::as_slice).unwrap_or_default();
         for instruction in function.instructions() {
             let register = instruction.called().and_then(|called| Register::read_by(&called.name()));
             let Some(register) = register else { continue };
             let ranges = reaching.iter().map(|&kernel| register.range(&kernels[kernel].contract));
-            match ranges.reduce(Range::union) {
+            let range = if is_open { register.range_of_hardware() } else { ranges.reduce(Range::union) };
+            match range {
                 Some(Range { low, high }) if high - low == 1 => instruction.replace_by_constant(low),
                 Some(Range { low, high }) => instruction.set_returned_range(low, high),
                 None => {}
@@ -173,6 +189,15 @@ mod tests {
         assert_eq!(range("tid.z", &contract), (0, 64));
         assert_eq!(range("ctaid.x", &contract), (0, 2_147_483_647));
         assert_eq!(range("nctaid.y", &contract), (1, 65536));
+    }
+
+    #[test]
+    fn whoever_calls_from_outside_launches_as_the_hardware_allows() {
+        let range = |name: &str| Register::read_by(name).unwrap().range_of_hardware();
+        assert_eq!(range("llvm.nvvm.read.ptx.sreg.tid.x"), Some(Range::new(0, 1024)));
+        assert_eq!(range("llvm.nvvm.read.ptx.sreg.nctaid.y"), Some(Range::new(1, 65536)));
+        assert_eq!(range("__gpukernel_cluster_block_rank"), None);
+        assert_eq!(range("__gpukernel_cluster_dim_x"), None);
     }
 
     #[test]

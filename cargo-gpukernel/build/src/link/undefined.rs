@@ -28,7 +28,7 @@ pub(super) fn check(
     let declared: Vec<_> = functions.iter().filter(|function| is_needed(**function, foreign)).collect();
     let mut symbols = Vec::new();
     if !declared.is_empty() {
-        let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function));
+        let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function), &[]);
         for function in declared {
             let symbol = function.name();
             let reaching = reached_by.get(function).map(Vec::as_slice).unwrap_or_default();

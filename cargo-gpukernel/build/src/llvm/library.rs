@@ -119,6 +119,7 @@ functions! {
     LLVMDeleteGlobal(*mut LLVMValue);
     LLVMGetInitializer(*mut LLVMValue) -> *mut LLVMValue;
     LLVMSetInitializer(*mut LLVMValue, *mut LLVMValue);
+    LLVMIsGlobalConstant(*mut LLVMValue) -> c_int;
     LLVMSetExternallyInitialized(*mut LLVMValue, c_int);
     LLVMGlobalGetValueType(*mut LLVMValue) -> *mut LLVMType;
     LLVMGetAlignment(*mut LLVMValue) -> c_uint;

@@ -158,6 +158,12 @@ impl<'c> Value<'c> {
         unsafe { (self.context.llvm.LLVMSetFunctionCallConv)(self.raw, PTX_KERNEL) };
     }
 
+    /// Whether a global variable keeps the value that it starts with.
+    pub(crate) fn is_constant_variable(self) -> bool {
+        // SAFETY: a live global variable.
+        unsafe { (self.context.llvm.LLVMIsGlobalConstant)(self.raw) != 0 }
+    }
+
     /// What a global starts with.
     pub(crate) fn initializer(self) -> Option<Self> {
         // SAFETY: a live global variable.

@@ -42,11 +42,12 @@ pub(in crate::link) fn record<'c>(
     context: &'c Context,
     module: &Module<'c>,
     entries: &[Entry<'c>],
+    exports: &[Value<'c>],
     machine: &TargetMachine,
 ) -> Result<(), LlvmError> {
     let calls = find(module);
     if !calls.is_empty() {
-        replace(context, module, entries, calls)?;
+        replace(context, module, entries, exports, calls)?;
         module.run_passes("always-inline,function(simplifycfg),globaldce", machine)?;
     }
     // The runtime makes a record, or a buffer, where there is such a variable.
@@ -62,6 +63,7 @@ fn replace<'c>(
     context: &'c Context,
     module: &Module<'c>,
     entries: &[Entry<'c>],
+    exports: &[Value<'c>],
     calls: Vec<(Value<'c>, Calls<'c>)>,
 ) -> Result<(), LlvmError> {
     prelude::link_panics(context, module)?;
@@ -70,7 +72,7 @@ fn replace<'c>(
         return Ok(());
     };
     let numbers: HashMap<_, _> = (0..).zip(entries).map(|(number, entry)| (entry.function, number)).collect();
-    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function));
+    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function), exports);
     let mut entering = BTreeSet::new();
     for (function, calls) in calls {
         let own_number = numbers.get(&function).copied();
