@@ -285,13 +285,24 @@ fn short_negations_are_computed_in_32_bits() {
             for (i, y) in y {
                 *y = [i64::from(x[i].wrapping_neg()), i64::from(x[i].wrapping_abs())];
             }
+        }
+
+        /// LLVM makes vectors of these.
+        #[kernel]
+        pub fn pairs(x: &[[i16; 2]], y: PerThread<[i16; 2]>, z: PerThread<[i16; 2]>) {
+            for ((i, y), (_, z)) in y.into_iter().zip(z) {
+                *y = x[i].map(i16::wrapping_neg);
+                *z = x[i].map(i16::wrapping_abs);
+            }
         }";
     let inspected = KernelCrate::written("short_negations", lib).inspect(Options::default());
-    shape(&inspected.kernel("sm_90", "negatives"))
-        .has("neg.s32")
-        .lacks("neg.s16")
-        .lacks("sub.s16")
-        .lacks("abs.s16");
+    for kernel in ["negatives", "pairs"] {
+        shape(&inspected.kernel("sm_90", kernel))
+            .has("neg.s32")
+            .lacks("neg.s16")
+            .lacks("sub.s16")
+            .lacks("abs.s16");
+    }
 }
 
 /// libdevice's is NaN at 0, so ours asks for that first.

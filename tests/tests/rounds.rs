@@ -119,6 +119,53 @@ fn what_threads_may_not_agree_on_keeps_a_loop_rolled() {
     }
 }
 
+/// LLVM unrolls loops with a constant bound and peels off first rounds, also where threads leave at different rounds.
+#[test]
+fn loops_in_loops_that_threads_go_round_differently_stay_rolled() {
+    let kernels = [
+        (
+            "left_before_the_bound",
+            "for j in 0..rounds { for k in 0..4 { if k >= mine { break; } total += sync_count((), (k + j) % 3 == 0).1; } }",
+        ),
+        (
+            "first_is_special",
+            "for j in 0..rounds {
+                let mut first = true;
+                for k in 0..mine {
+                    total += sync_count((), (k + j) % 3 == 0).1;
+                    if first { total ^= j * 77; first = false; } else { total = total.rotate_left(3); }
+                }
+            }",
+        ),
+        (
+            "of_a_warp",
+            "for j in 0..mine { for k in 0..3 { if (k + j) & mine == 0 { total += warp().match_any(total ^ k); } } }",
+        ),
+    ];
+    let kernels = kernels.map(|(name, body)| (name, body.to_owned()));
+    let built = build("loops_in_loops", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        assert_eq!(count(&ptx, "bar.red") + count(&ptx, "match.any"), 1, "{name}: {ptx}");
+    }
+}
+
+/// What is unrolled in any case: a known number of rounds that all threads make, also in a loop that they do not make alike.
+#[test]
+fn reductions_by_shuffles_have_no_loop() {
+    let sum = "for step in [16, 8, 4, 2, 1] { total += warp().shuffle_xor(total, step); }";
+    let kernels = [
+        ("alone", sum.to_owned()),
+        ("in_a_loop", format!("for _ in 0..mine {{ {sum} }}")),
+        ("in_a_branch", format!("if mine > 7 {{ for _ in 0..mine {{ {sum} }} }}")),
+    ];
+    let built = build("shuffles_unrolled", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        assert_eq!(count(&ptx, "shfl.sync"), 5, "{name}: {ptx}");
+    }
+}
+
 /// The machine code of one kernel.
 fn function<'a>(sass: &'a str, name: &str) -> &'a str {
     let head = format!(".section\t.text.{name},");

@@ -4,6 +4,9 @@
 //! in registers as, so it stays in local memory: such as a 16-byte struct that is either read or a constant
 //! (`bodies.get(i).copied().unwrap_or(ZERO)`). Pieces of a known type let it become registers.
 //!
+//! It relies on what `llvm.memcpy` promises: both sides are the same memory or have none in common, so that a piece may be written before
+//! the next is read, and are aligned as the call says. Copies that are volatile or of unknown length are left.
+//!
 //! Not before: pieces are integers, and the optimiser knows less of a pointer that was copied as one.
 
 use crate::llvm::{Module, Piece};

@@ -23,7 +23,9 @@ pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>], exports: &
         array.set_linkage(Linkage::External);
     }
     let is_defined = |value: &Value<'_>| !value.is_declaration() && !value.name().starts_with("llvm.");
-    for function in module.functions().into_iter().filter(|function| is_defined(function) && !stays(*function)) {
+    for function in
+        module.functions().into_iter().filter(|function| is_defined(function) && !stays(*function))
+    {
         function.set_linkage(Linkage::Internal);
     }
     let mut variables = Vec::new();

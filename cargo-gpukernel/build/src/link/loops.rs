@@ -2,6 +2,8 @@
 //!
 //! Code generation for NVPTX cannot turn branches round. `br %done, %exit, %loop` becomes two jumps, over and back, and ptxas does
 //! not unroll a loop that ends like this: the inner loop of an n-body kernel stayed at two bodies a round instead of eight.
+//!
+//! It relies on nothing about the program: the condition is turned round with the branch, and no block is copied.
 
 use std::collections::{HashMap, HashSet};
 

@@ -41,14 +41,18 @@ mod loops;
 mod lowering;
 mod natural_loops;
 mod negation;
+mod operations;
 mod optimise;
 mod panics;
 mod prelude;
 mod ranges;
 mod reductions;
+mod rolled_loops;
+mod same_copy;
 mod shared;
 mod undefined;
 mod uniformity;
+mod ways;
 
 use std::path::PathBuf;
 
@@ -294,7 +298,8 @@ fn link_here(
         Ok::<_, LinkError>(kernels)
     })?;
     timings.step("optimise", || {
-        optimise::optimise(&module, &machine)?;
+        let is_kernel = |name: &str| kernels.iter().any(|kernel| kernel.symbol == name);
+        optimise::optimise(&module, is_kernel, &machine)?;
         internalise::internalise_variables(&module, &variables);
         shared::move_to_shared_memory(&module);
         constants::move_to_constant_memory(&module);

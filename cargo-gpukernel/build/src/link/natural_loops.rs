@@ -1,24 +1,26 @@
-//! The innermost loops of a function: their blocks, and the ways out of them.
+//! The loops of a function: their blocks, and from where they go back.
 
 use std::collections::{HashMap, HashSet};
 
 use super::loops::forward_order;
 use crate::llvm::{Block, Value};
 
-/// A loop without another one inside. One block begins each of its rounds, and one ends each that another follows.
-pub(super) struct InnermostLoop<'c> {
-    /// In an order in which only the branch of the last block goes back, to the first.
+/// A loop that is entered at one block, with the loops inside of it.
+pub(super) struct NaturalLoop<'c> {
+    /// In forward order: the first one begins each round.
     pub(super) blocks: Vec<Block<'c>>,
     members: HashSet<Block<'c>>,
+    /// The blocks that go back to the first one.
+    pub(super) last: Vec<Block<'c>>,
+    /// Whether it has no loop inside, of whichever kind.
+    pub(super) is_innermost: bool,
+    /// Whether it has one inside that is entered at several blocks.
+    pub(super) is_tangled: bool,
 }
 
-impl<'c> InnermostLoop<'c> {
+impl<'c> NaturalLoop<'c> {
     pub(super) fn first(&self) -> Block<'c> {
         self.blocks[0]
-    }
-
-    pub(super) fn last(&self) -> Block<'c> {
-        self.blocks[self.blocks.len() - 1]
     }
 
     pub(super) fn contains(&self, block: Block<'c>) -> bool {
@@ -30,42 +32,57 @@ impl<'c> InnermostLoop<'c> {
     }
 }
 
-/// The innermost loops of a function that are entered at one place and go back from one.
-pub(super) fn innermost_loops<'c>(function: Value<'c>) -> Vec<InnermostLoop<'c>> {
-    let order = forward_order(function);
-    let places: HashMap<_, _> = order.iter().enumerate().map(|(place, block)| (*block, place)).collect();
-    let successors: Vec<Vec<usize>> = order
-        .iter()
-        .map(|block| block.successors().iter().map(|successor| places[successor]).collect())
-        .collect();
-    let mut predecessors = vec![Vec::new(); order.len()];
-    for (place, successors) in successors.iter().enumerate() {
-        successors.iter().for_each(|&successor| predecessors[successor].push(place));
-    }
-    let backs = (0..order.len()).flat_map(|last| {
-        successors[last].iter().filter(move |&&first| first <= last).map(move |&first| (first, last))
-    });
-    let found = backs.filter_map(|(first, last)| {
-        let mut members = HashSet::from([first, last]);
-        let mut to_do = vec![last];
-        while let Some(block) = to_do.pop() {
-            if block != first {
-                to_do.extend(predecessors[block].iter().copied().filter(|&other| members.insert(other)));
-            }
-        }
-        // Of a loop that is entered at several places, some way back to the function's start goes round its first block.
-        let is_entered_once = first == 0 || !members.contains(&0);
-        let goes_back_once = predecessors[first].iter().filter(|&&block| block >= first).count() == 1;
-        let goes_on = |block: usize| successors[block].iter().filter(|successor| members.contains(successor));
-        let is_innermost = members
+impl<'c> NaturalLoop<'c> {
+    /// The loops of a function. LLVM neither unrolls nor peels those that are entered at several blocks.
+    pub(super) fn all_of(function: Value<'c>) -> Vec<Self> {
+        let order = forward_order(function);
+        let places: HashMap<_, _> = order.iter().enumerate().map(|(place, block)| (*block, place)).collect();
+        let successors: Vec<Vec<usize>> = order
             .iter()
-            .all(|&block| goes_on(block).all(|&next| next > block || (next, block) == (first, last)));
-        let mut sorted: Vec<_> = members.iter().copied().collect();
-        sorted.sort_unstable();
-        (is_entered_once && goes_back_once && is_innermost).then(|| {
+            .map(|block| block.successors().iter().map(|successor| places[successor]).collect())
+            .collect();
+        let mut predecessors = vec![Vec::new(); order.len()];
+        for (place, successors) in successors.iter().enumerate() {
+            successors.iter().for_each(|&successor| predecessors[successor].push(place));
+        }
+        let (mut loops, mut firsts_inside) = (Vec::<Self>::new(), Vec::new());
+        for first in 0..order.len() {
+            let last: Vec<_> = predecessors[first].iter().copied().filter(|&block| block >= first).collect();
+            if last.is_empty() {
+                continue;
+            }
+            let mut members: HashSet<usize> = last.iter().copied().chain([first]).collect();
+            let mut to_do = last.clone();
+            while let Some(block) = to_do.pop() {
+                if block != first {
+                    to_do.extend(predecessors[block].iter().copied().filter(|&other| members.insert(other)));
+                }
+            }
+            // Where a loop is entered at several places, some way back to the start of the function goes round this one.
+            if first != 0 && members.contains(&0) {
+                continue;
+            }
+            let goes_back_to = |&block: &usize| {
+                let is_inside = |next: &&usize| **next <= block && **next != first && members.contains(next);
+                successors[block].iter().filter(is_inside).map(|&next| order[next]).collect::<Vec<_>>()
+            };
+            let inside: HashSet<_> = members.iter().flat_map(goes_back_to).collect();
+            let mut sorted: Vec<_> = members.into_iter().collect();
+            sorted.sort_unstable();
             let blocks: Vec<_> = sorted.into_iter().map(|place| order[place]).collect();
-            InnermostLoop { members: blocks.iter().copied().collect(), blocks }
-        })
-    });
-    found.collect()
+            loops.push(Self {
+                members: blocks.iter().copied().collect(),
+                blocks,
+                last: last.into_iter().map(|place| order[place]).collect(),
+                is_innermost: inside.is_empty(),
+                is_tangled: false,
+            });
+            firsts_inside.push(inside);
+        }
+        let firsts: HashSet<_> = loops.iter().map(Self::first).collect();
+        for (whole, inside) in loops.iter_mut().zip(firsts_inside) {
+            whole.is_tangled = !inside.is_subset(&firsts);
+        }
+        loops
+    }
 }

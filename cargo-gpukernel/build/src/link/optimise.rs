@@ -1,6 +1,6 @@
 //! Step 9: LLVM's optimiser, preceded by what a GPU wants and a CPU does not.
 
-use super::copies;
+use super::{copies, rolled_loops};
 use crate::llvm::{LlvmError, Module, TargetMachine};
 
 /// Both sides of `a && b` are computed, and branched on once, if `b` costs no more than eight instructions: threads of a warp
@@ -21,14 +21,22 @@ const COUNT_ROUNDS: &str = "sink,early-cse<>";
 /// touch barriers and the like, which are convergent. Without, loops over the elements of a thread do not unroll.
 const LOOPS_OVER_ITERATORS: &str = "function(jump-threading,simplifycfg)";
 
-/// Optimises the module for speed.
-pub(super) fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+/// LLVM's own passes for speed.
+const FOR_SPEED: &str = "default<O3>";
+
+/// Optimises the module for speed. `is_kernel` tells by their names which functions are launched.
+pub(super) fn optimise(
+    module: &Module<'_>,
+    is_kernel: impl Fn(&str) -> bool,
+    machine: &TargetMachine,
+) -> Result<(), LlvmError> {
     module.run_passes(
         &format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})"),
         machine,
     )?;
     module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)?;
-    module.run_passes("default<O3>", machine)?;
+    rolled_loops::mark(module, is_kernel, FOR_SPEED, machine)?;
+    module.run_passes(FOR_SPEED, machine)?;
     if copies::split_copies(module) {
         module.run_passes(
             &format!("function(sroa<modify-cfg>,{COMBINE},early-cse<memssa>,simplifycfg)"),

@@ -4,13 +4,13 @@
 //!   read alike (`%ntid`, `%nctaid`, `%ctaid`, those of clusters). Neither memory nor a phi: a value that another loop or a branch
 //!   has decided may differ, from thread to thread or from one entry of a loop to the next.
 //! - *Determined by the round*: computed from that and from the loop's own variables, which start from it and whose next values
-//!   are determined by the round. In round k of every entry, every thread of the block has the same one.
+//!   are determined by the round; or chosen between such values by branches that are. In round k of every entry, every thread of the block has the same one.
 //! - *Fixed in the loop*: computed from values that were there before the loop, and from the thread's place. A thread has the
 //!   same one in all rounds of one entry; other threads may have others.
 
 use std::collections::HashSet;
 
-use super::natural_loops::InnermostLoop;
+use super::{natural_loops::NaturalLoop, ways::Ways};
 use crate::llvm::{Block, Value};
 
 const SPECIAL_REGISTER: &str = "llvm.nvvm.read.ptx.sreg.";
@@ -47,7 +47,7 @@ impl<'c> LaunchConstants<'c> {
 
 /// What is known of the values of one loop.
 pub(super) struct Rounds<'a, 'c> {
-    whole: &'a InnermostLoop<'c>,
+    whole: &'a NaturalLoop<'c>,
     /// The values in the loop that the round determines.
     determined: HashSet<Value<'c>>,
     /// The values in the loop that are fixed in it.
@@ -56,10 +56,14 @@ pub(super) struct Rounds<'a, 'c> {
 }
 
 impl<'a, 'c> Rounds<'a, 'c> {
-    pub(super) fn of(whole: &'a InnermostLoop<'c>, constants: &'a LaunchConstants<'c>) -> Self {
+    pub(super) fn of(
+        whole: &'a NaturalLoop<'c>,
+        ways: &Ways<'c>,
+        constants: &'a LaunchConstants<'c>,
+    ) -> Self {
         let mut rounds = Self { whole, determined: HashSet::new(), fixed: HashSet::new(), constants };
         rounds.find_fixed();
-        rounds.find_determined();
+        rounds.find_determined(ways);
         rounds
     }
 
@@ -83,8 +87,22 @@ impl<'a, 'c> Rounds<'a, 'c> {
         }
     }
 
+    /// Whether an instruction is a phi of ways that meet in the block at this place, and the round determines which way and the value that comes by it.
+    fn determines_choice(&self, phi: Value<'c>, place: usize, ways: &Ways<'c>) -> bool {
+        let before = &self.whole.blocks[..place];
+        let is_decided = |block: &Block<'c>| block.decided_by().is_some_and(|value| self.determines(value));
+        let comes_as_determined = |&(value, from): &(Value<'c>, Block<'c>)| {
+            let splits = from.successors().len() > 1;
+            self.determines(value)
+                && before.contains(&from)
+                && (!splits || is_decided(&from))
+                && ways.decide(from).iter().all(is_decided)
+        };
+        phi.incoming().is_some_and(|incoming| incoming.iter().all(comes_as_determined))
+    }
+
     /// Takes all variables of the loop for determined at first, and none whose start or next value is not.
-    fn find_determined(&mut self) {
+    fn find_determined(&mut self, ways: &Ways<'c>) {
         let mut variables: Vec<_> = self
             .whole
             .first()
@@ -94,9 +112,13 @@ impl<'a, 'c> Rounds<'a, 'c> {
             .collect();
         loop {
             self.determined = variables.iter().map(|(variable, _)| *variable).collect();
-            for instruction in self.whole.instructions() {
-                if is_computed_from(instruction, |operand| self.determines(operand)) {
-                    self.determined.insert(instruction);
+            for (place, block) in self.whole.blocks.iter().enumerate() {
+                for instruction in block.instructions() {
+                    if is_computed_from(instruction, |operand| self.determines(operand))
+                        || (place > 0 && self.determines_choice(instruction, place, ways))
+                    {
+                        self.determined.insert(instruction);
+                    }
                 }
             }
             let count = variables.len();

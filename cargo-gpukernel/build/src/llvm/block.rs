@@ -2,7 +2,7 @@
 
 use super::{
     Context, Module, Value,
-    library::{LLVMBasicBlock, LLVMValue},
+    library::{LLVMBasicBlock, LLVMMetadata, LLVMValue},
 };
 
 /// A basic block. Two are equal if they are the same block.
@@ -95,27 +95,46 @@ impl<'c> Block<'c> {
     /// Asks to unroll the loop that this block ends so many times, unless something was said of that loop before.
     pub(crate) fn ask_to_unroll(self, times: u32) {
         let llvm = self.context.llvm;
+        // SAFETY: a live block of a whole function, so it has a terminator; the number is of its context.
+        let (is_free, number) = unsafe {
+            let terminator = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
+            let said = (llvm.LLVMGetMetadata)(terminator, self.context.metadata_kind("llvm.loop"));
+            let i32_type = (llvm.LLVMInt32TypeInContext)(self.context.raw);
+            (said.is_null(), (llvm.LLVMConstInt)(i32_type, times.into(), 0))
+        };
+        if is_free {
+            // SAFETY: as above.
+            let number = unsafe { (llvm.LLVMValueAsMetadata)(number) };
+            self.say_of_loop(&[self], "llvm.loop.unroll.count", Some(number));
+        }
+    }
+
+    /// Forbids to unroll or peel the loop that goes back from these blocks.
+    pub(crate) fn forbid_unrolling(blocks: &[Self]) {
+        if let Some(first) = blocks.first() {
+            first.say_of_loop(blocks, "llvm.loop.unroll.disable", None);
+        }
+    }
+
+    /// Says this, and nothing else, of the loop that goes back from these blocks.
+    fn say_of_loop(self, blocks: &[Self], text: &str, value: Option<*mut LLVMMetadata>) {
+        let llvm = self.context.llvm;
         let kind = self.context.metadata_kind("llvm.loop");
-        let text = "llvm.loop.unroll.count";
-        // SAFETY: a live block of a whole function, so it has a terminator; the metadata are of its context, and each array is as
+        // SAFETY: live blocks of a whole function, so they have terminators; the metadata are of their context, and each array is as
         // long as said. A loop's metadata name themselves first, through a node that stands in until they are there.
         unsafe {
-            let terminator = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
-            if !(llvm.LLVMGetMetadata)(terminator, kind).is_null() {
-                return;
-            }
             let context = self.context.raw;
-            let number = (llvm.LLVMConstInt)((llvm.LLVMInt32TypeInContext)(context), times.into(), 0);
-            let mut count = [
-                (llvm.LLVMMDStringInContext2)(context, text.as_ptr().cast(), text.len()),
-                (llvm.LLVMValueAsMetadata)(number),
-            ];
-            let count = (llvm.LLVMMDNodeInContext2)(context, count.as_mut_ptr(), count.len());
+            let mut said = vec![(llvm.LLVMMDStringInContext2)(context, text.as_ptr().cast(), text.len())];
+            said.extend(value);
+            let said = (llvm.LLVMMDNodeInContext2)(context, said.as_mut_ptr(), said.len());
             let itself = (llvm.LLVMTemporaryMDNode)(context, std::ptr::null_mut(), 0);
-            let mut parts = [itself, count];
+            let mut parts = [itself, said];
             let whole = (llvm.LLVMMDNodeInContext2)(context, parts.as_mut_ptr(), parts.len());
             (llvm.LLVMMetadataReplaceAllUsesWith)(itself, whole);
-            (llvm.LLVMSetMetadata)(terminator, kind, (llvm.LLVMMetadataAsValue)(context, whole));
+            for block in blocks {
+                let terminator = (llvm.LLVMGetBasicBlockTerminator)(block.raw);
+                (llvm.LLVMSetMetadata)(terminator, kind, (llvm.LLVMMetadataAsValue)(context, whole));
+            }
         }
     }
 }

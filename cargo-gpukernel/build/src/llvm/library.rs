@@ -101,6 +101,7 @@ functions! {
     LLVMWriteBitcodeToMemoryBuffer(*mut LLVMModule) -> *mut LLVMMemoryBuffer;
     LLVMPrintModuleToString(*mut LLVMModule) -> *mut c_char;
     LLVMDisposeModule(*mut LLVMModule);
+    LLVMCloneModule(*mut LLVMModule) -> *mut LLVMModule;
     LLVMLinkModules2(*mut LLVMModule, *mut LLVMModule) -> c_int;
     LLVMStripModuleDebugInfo(*mut LLVMModule) -> c_int;
     LLVMVerifyModule(*mut LLVMModule, c_int, *mut *mut c_char) -> c_int;
@@ -140,6 +141,7 @@ functions! {
     LLVMIsConditional(*mut LLVMValue) -> c_int;
     LLVMIsAInstruction(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsAArgument(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsNull(*mut LLVMValue) -> c_int;
     LLVMIsUndef(*mut LLVMValue) -> c_int;
     LLVMCountIncoming(*mut LLVMValue) -> c_uint;
     LLVMGetIncomingBlock(*mut LLVMValue, c_uint) -> *mut LLVMBasicBlock;
@@ -259,6 +261,7 @@ functions! {
     LLVMTargetMachineEmitToMemoryBuffer(*mut LLVMTargetMachine, *mut LLVMModule, c_int, *mut *mut c_char, *mut *mut LLVMMemoryBuffer) -> c_int;
     LLVMCreatePassBuilderOptions() -> *mut LLVMPassBuilderOptions;
     LLVMPassBuilderOptionsSetVerifyEach(*mut LLVMPassBuilderOptions, c_int);
+    LLVMPassBuilderOptionsSetLoopUnrolling(*mut LLVMPassBuilderOptions, c_int);
     LLVMDisposePassBuilderOptions(*mut LLVMPassBuilderOptions);
     LLVMRunPasses(*mut LLVMModule, *const c_char, *mut LLVMTargetMachine, *mut LLVMPassBuilderOptions) -> *mut LLVMErrorBox;
 }

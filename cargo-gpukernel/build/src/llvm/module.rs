@@ -61,6 +61,12 @@ impl<'c> Module<'c> {
         Ok(Self { context, raw })
     }
 
+    /// A copy with everything in it.
+    pub(crate) fn copy(&self) -> Self {
+        // SAFETY: a live module; the copy is of the same context and ours to free.
+        Self { context: self.context, raw: unsafe { (self.context.llvm.LLVMCloneModule)(self.raw) } }
+    }
+
     /// Moves everything of `other` into this module.
     pub(crate) fn link(&self, other: Module<'c>, name: &str) -> Result<(), LlvmError> {
         let other = std::mem::ManuallyDrop::new(other);
@@ -118,15 +124,24 @@ impl<'c> Module<'c> {
 
     /// Runs passes, named as for `opt -passes=`.
     pub(crate) fn run_passes(&self, passes: &str, machine: &TargetMachine) -> Result<(), LlvmError> {
-        self.run(passes, machine.raw)
+        self.run(passes, machine.raw, true)
+    }
+
+    /// Runs passes, and unrolls or peels no loop.
+    pub(crate) fn run_passes_without_unrolling(
+        &self,
+        passes: &str,
+        machine: &TargetMachine,
+    ) -> Result<(), LlvmError> {
+        self.run(passes, machine.raw, false)
     }
 
     /// Runs passes as for a machine that nothing is known of, a GPU or not.
     pub(crate) fn run_passes_for_any_machine(&self, passes: &str) -> Result<(), LlvmError> {
-        self.run(passes, std::ptr::null_mut())
+        self.run(passes, std::ptr::null_mut(), true)
     }
 
-    fn run(&self, passes: &str, machine: *mut LLVMTargetMachine) -> Result<(), LlvmError> {
+    fn run(&self, passes: &str, machine: *mut LLVMTargetMachine, unrolling: bool) -> Result<(), LlvmError> {
         let llvm = self.context.llvm;
         let text = c_string(passes);
         isolated::entering(passes);
@@ -134,6 +149,7 @@ impl<'c> Module<'c> {
         let message = unsafe {
             let options = (llvm.LLVMCreatePassBuilderOptions)();
             (llvm.LLVMPassBuilderOptionsSetVerifyEach)(options, isolated::diagnoses().into());
+            (llvm.LLVMPassBuilderOptionsSetLoopUnrolling)(options, unrolling.into());
             let error = (llvm.LLVMRunPasses)(self.raw, text.as_ptr(), machine, options);
             (llvm.LLVMDisposePassBuilderOptions)(options);
             if error.is_null() {

@@ -305,6 +305,12 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Whether it is a constant of which every bit is 0.
+    pub(crate) fn is_zero(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { (self.context.llvm.LLVMIsNull)(self.raw) != 0 }
+    }
+
     /// The number that a constant is.
     pub(crate) fn constant_number(self) -> Option<u64> {
         let llvm = self.context.llvm;

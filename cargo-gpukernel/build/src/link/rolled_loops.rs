@@ -1,0 +1,56 @@
+//! Before the optimiser: loops of which no round may be copied stay as they are.
+//!
+//! LLVM unrolls a loop with a constant bound, and peels a first round off, also if threads leave it at different rounds: that adds no
+//! condition to an operation. But lanes that go round an outer loop differently come to one operation in different copies then, and the warp
+//! waits for ever. Which loops those are shows when functions are inlined and loops have their final form: on a copy of the module, optimised but for
+//! loops. If there are any, the module is optimised like that, too, before they are marked.
+
+use super::{
+    loops::forward_order, natural_loops::NaturalLoop, operations::is_operation, same_copy::copies_are_alike,
+    uniformity::LaunchConstants,
+};
+use crate::llvm::{Block, LlvmError, Module, TargetMachine, Value};
+
+/// Marks the loops that must stay. `passes` is what the optimiser will do.
+pub(super) fn mark(
+    module: &Module<'_>,
+    is_kernel: impl Fn(&str) -> bool,
+    passes: &str,
+    machine: &TargetMachine,
+) -> Result<(), LlvmError> {
+    if !module.functions().into_iter().any(has_operations) {
+        return Ok(());
+    }
+    let copy = module.copy();
+    copy.run_passes_without_unrolling(passes, machine)?;
+    if mark_loops(&copy, &is_kernel) {
+        module.run_passes_without_unrolling(passes, machine)?;
+        mark_loops(module, &is_kernel);
+    }
+    Ok(())
+}
+
+fn has_operations(function: Value<'_>) -> bool {
+    function.instructions().into_iter().any(is_operation)
+}
+
+/// Whether there were any.
+fn mark_loops(module: &Module<'_>, is_kernel: impl Fn(&str) -> bool) -> bool {
+    let mut any = false;
+    for function in module.functions().into_iter().filter(|function| has_operations(*function)) {
+        let constants = LaunchConstants::of(&forward_order(function), is_kernel(&function.name()));
+        let mut loops = NaturalLoop::all_of(function);
+        // Those inside come first: a loop is not copied as a whole where one inside must stay.
+        loops.sort_by_key(|whole| whole.blocks.len());
+        let mut marked: Vec<Block<'_>> = Vec::new();
+        for whole in loops.iter().filter(|whole| whole.instructions().any(is_operation)) {
+            let has_one_inside = marked.iter().any(|first| whole.contains(*first));
+            if has_one_inside || !copies_are_alike(whole, &constants) {
+                Block::forbid_unrolling(&whole.last);
+                marked.push(whole.first());
+            }
+        }
+        any |= !marked.is_empty();
+    }
+    any
+}
