@@ -22,6 +22,7 @@ pub mod prints;
 pub mod programs;
 pub mod random;
 pub mod requires;
+pub mod rounds;
 pub mod shared;
 pub mod shared_atomics;
 pub mod shared_slices;

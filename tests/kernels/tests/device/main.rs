@@ -26,6 +26,7 @@ mod prints;
 mod programs;
 mod random;
 mod requires;
+mod rounds;
 mod shared;
 mod shared_atomics;
 mod shared_slices;
