@@ -48,6 +48,10 @@ pub(super) fn add_needed<'c>(
         for path in libraries {
             for_each_member(path, |bitcode, name| {
                 let library = Module::from_bitcode_lazily(context, bitcode, name)?;
+                // LLVM looks through all of the module that it links into, and libraries have hundreds of members.
+                if !defines_any(&library, &missing) {
+                    return Ok(());
+                }
                 library.strip_debug_info();
                 Ok(module.link_needed(library, name)?)
             })?;
@@ -68,6 +72,11 @@ pub(super) fn forget_processors(module: &Module<'_>) {
         function.remove_text_attribute("target-cpu");
         function.remove_text_attribute("target-features");
     }
+}
+
+fn defines_any(library: &Module<'_>, names: &HashSet<String>) -> bool {
+    let mut values = library.functions().into_iter().chain(library.globals());
+    values.any(|value| !value.is_declaration() && names.contains(&value.name()))
 }
 
 /// What is used and not there, but for what is linked later.

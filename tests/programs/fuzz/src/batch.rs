@@ -1,0 +1,129 @@
+//! Programs on their way to another machine: their code, and what they compute.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    ops::Range,
+    path::Path,
+};
+
+use gpukernel_image::{Image, ImageWriter, Manifest};
+use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
+use program_generator::Kind;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Outcome, ptx::Pieces};
+
+/// A batch of programs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Batch {
+    /// Their seeds.
+    pub seeds: Range<u64>,
+    /// What each computes in each case.
+    pub expected: Vec<Vec<Outcome>>,
+    /// Their code, by how it was compiled.
+    pub code: Vec<Code>,
+}
+
+/// The code of a batch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Code {
+    /// Whether it is a dev build: with checks for overflow, and with messages of panics.
+    pub dev: bool,
+    /// What the image says about it.
+    pub manifest: Manifest,
+    /// The architecture of the PTX.
+    pub arch: String,
+    /// All kernels.
+    pub ptx: String,
+}
+
+impl Code {
+    /// That of an image with PTX.
+    ///
+    /// # Errors
+    /// The bytes are no image.
+    pub fn of_image(bytes: &[u8], dev: bool) -> Result<Self, Error> {
+        let image = Image::parse(bytes)?;
+        let ptx = image.code().iter().find(|code| !code.text().is_empty());
+        Ok(Self {
+            dev,
+            manifest: image.manifest().clone(),
+            arch: ptx.map(|ptx| ptx.arch().to_string()).unwrap_or_default(),
+            ptx: ptx.map(|ptx| Pieces::new(ptx.text()).all()).unwrap_or_default(),
+        })
+    }
+
+    /// An image with one program, whose kernel the host knows by this path; with its PTX, or with machine code in place of that.
+    ///
+    /// # Errors
+    /// The architecture has no name of one.
+    pub fn image_of(&self, number: usize, path: &str, code: Machine<'_>) -> Result<Vec<u8>, Error> {
+        let symbol = symbol(number);
+        let mut manifest = Manifest { kernels: Vec::new(), ..self.manifest.clone() };
+        let kernel = self.manifest.kernels.iter().find(|kernel| kernel.symbol == symbol);
+        manifest.kernels.extend(kernel.cloned().map(|kernel| gpukernel_image::Kernel { name: path.to_owned(), ..kernel }));
+        let arch = |name: &str| {
+            name.parse().map_err(|_| Error::NotABatch { path: "code".into(), reason: format!("no architecture {name}") })
+        };
+        let mut writer = ImageWriter::new(manifest);
+        match code {
+            Machine::Ptx(text) => writer.add_ptx(arch(&self.arch)?, text),
+            Machine::Cubin(arch_name, bytes) => writer.add_cubin(arch(arch_name)?, bytes.to_vec()),
+        }
+        Ok(writer.finish())
+    }
+}
+
+/// The code of an image.
+#[derive(Clone, Copy, Debug)]
+pub enum Machine<'a> {
+    /// For the driver's compiler.
+    Ptx(&'a str),
+    /// For an architecture, by ptxas.
+    Cubin(&'a str, &'a [u8]),
+}
+
+/// The name of a program's kernel in PTX, by its place in the batch.
+pub fn symbol(number: usize) -> String {
+    format!("k{number}")
+}
+
+impl Batch {
+    /// The kind of a program, by its place.
+    pub fn kind(&self, number: usize) -> Kind {
+        Kind::of(self.seeds.start + number as u64)
+    }
+
+    /// Writes it to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let partial = path.with_extension("partial");
+        let written = || {
+            let file = fs::File::create(&partial)?;
+            let mut options = LzmaOptions::with_preset(6);
+            options.dict_size = 1 << 26;
+            let mut writer = LzmaWriter::new_use_header(file, &options, None)?;
+            writer.write_all(&serde_json::to_vec(self)?)?;
+            writer.finish()?;
+            fs::rename(&partial, path)
+        };
+        written().map_err(Error::file(path))
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no batch.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let file = fs::File::open(path).map_err(Error::file(path))?;
+        let not_a_batch = |reason: String| Error::NotABatch { path: path.to_owned(), reason };
+        let mut bytes = Vec::new();
+        LzmaReader::new_mem_limit(std::io::BufReader::new(file), 1 << 20, None)
+            .and_then(|mut reader| reader.read_to_end(&mut bytes))
+            .map_err(|error| not_a_batch(error.to_string()))?;
+        serde_json::from_slice(&bytes).map_err(|error| not_a_batch(error.to_string()))
+    }
+}

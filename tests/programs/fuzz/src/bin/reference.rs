@@ -1,0 +1,44 @@
+//! Runs the programs that it was built with on the CPU, and writes what they compute as JSON.
+//!
+//! `reference FIRST END` for all of them, `reference FIRST END words` for what each element became, as text.
+
+use std::{error::Error, io::Write};
+
+use gpukernel::{Device, Image};
+use gpukernel_image::{ImageWriter, Manifest};
+use program_fuzz::{Case, Kernels, Outcome, case::CASES, launch::Unoptimised};
+use program_generator::Kind;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let [first, end, words @ ..] = arguments.as_slice() else {
+        return Err("give the first seed and the end".into());
+    };
+    let (first, end): (u64, u64) = (first.parse()?, end.parse()?);
+    let mut manifest = Manifest::new("programs");
+    manifest.no_code = Some("it is for the CPU".to_owned());
+    // SAFETY: it holds no code.
+    let image = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    let module = Device::cpu().load(&image)?;
+
+    let mut expected = Vec::new();
+    for (number, seed) in (first..end).enumerate() {
+        let mut outcomes = Vec::new();
+        for case in 0..CASES {
+            let result = Unoptimised::launch(&module, Kind::of(seed), number as u32, &Case::new(seed, case));
+            let outcome = Outcome::of(&result);
+            if let Outcome::Failed(reason) = &outcome {
+                return Err(format!("the program of seed {seed} is wrong: {reason}").into());
+            }
+            if !words.is_empty() {
+                println!("seed {seed}, case {case}: {outcome}\n{:x?}", result.unwrap_or_default());
+            }
+            outcomes.push(outcome);
+        }
+        expected.push(outcomes);
+    }
+    if words.is_empty() {
+        std::io::stdout().write_all(&serde_json::to_vec(&expected)?)?;
+    }
+    Ok(())
+}

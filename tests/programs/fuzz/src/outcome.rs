@@ -1,0 +1,89 @@
+//! What came of a launch, in a form that can be stored and compared.
+
+use std::fmt;
+
+use gpukernel::Error;
+use serde::{Deserialize, Serialize};
+
+/// What came of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It computed something; this is a hash of that.
+    Computed(u64),
+    /// It panicked.
+    Panicked {
+        /// `line:column`.
+        place: String,
+        /// The block's and the thread's place.
+        thread: String,
+        /// What it said, where that is known.
+        message: String,
+    },
+    /// Something else went wrong.
+    Failed(String),
+}
+
+impl Outcome {
+    /// What came of a launch that wrote these words.
+    pub fn of(result: &Result<Vec<u64>, Error>) -> Self {
+        match result {
+            Ok(words) => Self::Computed(hash(words)),
+            Err(Error::KernelPanicked { message, location, block, thread, .. }) => {
+                // The file lies elsewhere for the device.
+                let place = location.as_deref().unwrap_or_default();
+                let column = place.rmatch_indices(':').nth(1).map_or(0, |(at, _)| at + 1);
+                Self::Panicked {
+                    place: place[column..].to_owned(),
+                    thread: format!("{block:?} {thread:?}"),
+                    message: message.clone(),
+                }
+            }
+            Err(other) => Self::Failed(other.to_string()),
+        }
+    }
+
+    /// Whether the same program came to this elsewhere: `found`, on a device whose code knows messages of panics or not.
+    ///
+    /// ```
+    /// use program_fuzz::Outcome;
+    ///
+    /// assert!(Outcome::Computed(7).agrees(&Outcome::Computed(7), true));
+    /// assert!(!Outcome::Computed(7).agrees(&Outcome::Failed("lost".into()), true));
+    /// ```
+    pub fn agrees(&self, found: &Self, with_messages: bool) -> bool {
+        match (self, found) {
+            (
+                Self::Panicked { place, thread, message },
+                Self::Panicked { place: found_place, thread: found_thread, message: found_message },
+            ) => {
+                place == found_place
+                    && thread == found_thread
+                    && (!with_messages || message == found_message)
+            }
+            _ => self == found,
+        }
+    }
+
+    /// Whether it is a panic that only builds with checks for overflow have.
+    pub fn is_overflow(&self) -> bool {
+        matches!(self, Self::Panicked { message, .. } if message.starts_with("attempt to ")
+            && (message.ends_with("with overflow") && !message.contains("divide") && !message.contains("remainder")))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Computed(hash) => write!(f, "computed {hash:016x}"),
+            Self::Panicked { place, thread, message } => write!(f, "panicked at {place} in {thread}: {message}"),
+            Self::Failed(reason) => write!(f, "failed: {reason}"),
+        }
+    }
+}
+
+/// FNV-1a.
+fn hash(words: &[u64]) -> u64 {
+    words.iter().flat_map(|word| word.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
