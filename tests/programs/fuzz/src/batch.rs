@@ -7,12 +7,13 @@ use std::{
     path::Path,
 };
 
-use gpukernel_image::{Image, ImageWriter, Manifest};
+use gpukernel_image::{CodeKind, Image, ImageWriter, Kernel, Manifest};
 use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
 use program_generator::Kind;
+use program_reference::Outcome;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Outcome, ptx::Pieces};
+use crate::{Error, ptx::Pieces};
 
 /// A batch of programs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,20 +60,40 @@ impl Code {
     /// # Errors
     /// The architecture has no name of one.
     pub fn image_of(&self, number: usize, path: &str, code: Machine<'_>) -> Result<Vec<u8>, Error> {
-        let symbol = symbol(number);
-        let mut manifest = Manifest { kernels: Vec::new(), ..self.manifest.clone() };
-        let kernel = self.manifest.kernels.iter().find(|kernel| kernel.symbol == symbol);
-        manifest.kernels.extend(kernel.cloned().map(|kernel| gpukernel_image::Kernel { name: path.to_owned(), ..kernel }));
         let arch = |name: &str| {
             name.parse().map_err(|_| Error::NotABatch { path: "code".into(), reason: format!("no architecture {name}") })
         };
-        let mut writer = ImageWriter::new(manifest);
+        let mut writer = ImageWriter::new(only(&self.manifest, number, path));
         match code {
             Machine::Ptx(text) => writer.add_ptx(arch(&self.arch)?, text),
             Machine::Cubin(arch_name, bytes) => writer.add_cubin(arch(arch_name)?, bytes.to_vec()),
         }
         Ok(writer.finish())
     }
+}
+
+/// An image with one program of those in another, and all of its code.
+///
+/// # Errors
+/// The bytes are no image.
+pub fn image_of_one(bytes: &[u8], number: usize, path: &str) -> Result<Vec<u8>, Error> {
+    let image = Image::parse(bytes)?;
+    let mut writer = ImageWriter::new(only(image.manifest(), number, path));
+    for code in image.code() {
+        match code.kind() {
+            CodeKind::Ptx => writer.add_ptx(code.arch(), code.text()),
+            CodeKind::Cubin => writer.add_cubin(code.arch(), code.bytes().to_vec()),
+        }
+    }
+    Ok(writer.finish())
+}
+
+/// A manifest with one program, whose kernel the host knows by this path.
+fn only(manifest: &Manifest, number: usize, path: &str) -> Manifest {
+    let symbol = symbol(number);
+    let kernels = manifest.kernels.iter().filter(|kernel| kernel.symbol == symbol);
+    let kernels = kernels.map(|kernel| Kernel { name: path.to_owned(), ..kernel.clone() }).collect();
+    Manifest { kernels, ..manifest.clone() }
 }
 
 /// The code of an image.

@@ -1,24 +1,15 @@
-//! Runs random kernels on every device, in every way that they are compiled, and compares what comes out.
+//! Builds random kernels by the hundred thousand, and runs them on a machine that has a GPU and no Rust.
 //!
-//! - [`Case`]: what a program is launched with
-//! - [`Outcome`]: what came of it
-//! - [`Kernels`]: launches, by the kernels of either crate that the host has
 //! - [`ptx`]: takes PTX apart, so that each program is a module of its own
 //! - [`Batch`]: programs on their way to another machine, in a file
 //! - [`make`] and [`run`]: the two halves of the long run
 
 pub mod batch;
-pub mod case;
-pub mod launch;
 pub mod make;
-pub mod outcome;
 pub mod ptx;
 pub mod run;
 
 pub use batch::Batch;
-pub use case::Case;
-pub use launch::Kernels;
-pub use outcome::Outcome;
 
 /// What can go wrong besides a program that computes something else.
 #[derive(Debug, thiserror::Error)]

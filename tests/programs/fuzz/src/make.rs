@@ -13,8 +13,9 @@ use gpukernel_build::{
     toolchain::{CudaPart, CudaTools, Environment, FindOptions, Toolchain, ToolchainError},
 };
 use program_generator::contracts;
+use program_reference::Outcome;
 
-use crate::{Batch, Error, Outcome, batch::Code};
+use crate::{Batch, Error, batch::Code};
 
 /// The variable that says which programs are compiled.
 pub const SEEDS: &str = "GPUKERNEL_PROGRAM_SEEDS";
@@ -110,7 +111,7 @@ fn reference(make: &Make) -> Result<Vec<Vec<Outcome>>, Error> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build
-        .args(["build", "--quiet", "--package", "program-fuzz", "--bin", "reference", "--target-dir"])
+        .args(["build", "--quiet", "--package", "program-reference", "--target-dir"])
         .arg(&target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         // Nobody debugs it, and it is built once per batch.
@@ -119,7 +120,7 @@ fn reference(make: &Make) -> Result<Vec<Vec<Outcome>>, Error> {
     if !status.success() {
         return Err(failed("cargo build", status.to_string()));
     }
-    let program = target.join("debug/reference");
+    let program = target.join("debug/program-reference");
     let mut run = Command::new(&program);
     run.arg(make.seeds.start.to_string()).arg(make.seeds.end.to_string()).stderr(Stdio::inherit());
     let output = run.output().map_err(Error::file(&program))?;

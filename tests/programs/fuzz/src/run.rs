@@ -12,12 +12,11 @@ use std::{
 };
 
 use gpukernel::{Device, Image};
+use program_reference::{Case, Kernels, Outcome, Unoptimised, case::CASES};
 
 use crate::{
-    Batch, Case, Error, Kernels, Outcome,
+    Batch, Error,
     batch::{Code, Machine, symbol},
-    case::CASES,
-    launch::Unoptimised,
     ptx::Pieces,
 };
 

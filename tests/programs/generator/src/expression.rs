@@ -18,8 +18,8 @@ impl Program {
         if depth == 0 || self.fuel < 0 || self.random.once_in(6) {
             return self.leaf(ty);
         }
-        if self.random.once_in(5)
-            && let Some(text) = self.part(ty, depth - 1)
+        if self.random.once_in(3)
+            && let Some(text) = (0..2).find_map(|_| self.part(ty, depth - 1))
         {
             return text;
         }

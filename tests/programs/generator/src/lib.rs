@@ -14,6 +14,8 @@ mod items;
 mod program;
 mod random;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod types;
 
@@ -147,7 +149,7 @@ fn written(seed: u64) -> Program {
     let mut program = Program::new(seed, kind, contracts(seed));
     program.items();
     // Most are small: what goes wrong is then easy to see, and there can be more of them.
-    program.fuel = 12 + program.random.below(24) as i32;
+    program.fuel = 14 + program.random.below(28) as i32;
     match kind {
         Kind::Scalar | Kind::Panics | Kind::Slices | Kind::Matrix | Kind::Atomics => program.by_element(),
         Kind::Lanes | Kind::Block | Kind::Collective => program.by_thread(),
@@ -179,6 +181,7 @@ impl Program {
             if program.kind == Kind::Panics {
                 program.one_panics();
             } else {
+                program.main_statement();
                 let count = 3 + program.random.below(5);
                 program.statements(count);
             }
@@ -242,10 +245,11 @@ impl Program {
             }
             program.lanes = BLOCK;
             // What this kind is about is in each of them.
-            let mut rest = 2 + program.random.below(4);
+            program.main_statement();
+            let mut rest = 1 + program.random.below(4);
             while rest > 0 && program.fuel > 0 {
-                program.statements(1);
                 program.statement_of_kind();
+                program.statements(1);
                 rest -= 1;
             }
             if program.kind == Kind::Block && program.random.once_in(16) {
@@ -279,6 +283,12 @@ impl Program {
             self.line(&format!("let mut {name}: {} = {value};", ty.name()));
             self.declare(&name, Type::Scalar(ty), true);
         }
+        // These cost nothing of what statements may.
+        let fuel = std::mem::replace(&mut self.fuel, 4);
+        for _ in 0..self.random.below(3) {
+            self.let_aggregate();
+        }
+        self.fuel = fuel;
     }
 
     /// What became of all variables, as an array of four words.

@@ -28,10 +28,13 @@ impl Program {
         if own && self.statement_of_kind() {
             return;
         }
+        if !self.loops.is_empty() && self.random.once_in(6) {
+            return self.leave();
+        }
         if self.lanes > 1 && self.random.once_in(4) && self.nesting < DEEPEST {
             return self.uniform_branch();
         }
-        match self.random.below(23) {
+        match self.random.below(26) {
             0..=3 => self.assign(),
             4 | 5 => self.compound_assign(),
             6 => self.let_scalar(),
@@ -47,6 +50,9 @@ impl Program {
             19 => self.closure(),
             20 => self.leave(),
             21 => self.early_return(),
+            22 => self.aggregate_statement(),
+            23 => self.array_loop(),
+            24 if self.nesting < DEEPEST => self.match_statement(),
             _ => self.assign(),
         }
     }
@@ -277,7 +283,6 @@ impl Program {
 
     fn match_statement(&mut self) {
         if !self.choice.is_empty()
-            && self.random.once_in(2)
             && let Some(variable) = self.variable(|variable| variable.ty == Type::Enum)
         {
             self.reach("match on an enum");

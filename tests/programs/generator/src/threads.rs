@@ -29,6 +29,21 @@ impl Program {
         true
     }
 
+    /// What this kind is about.
+    pub(crate) fn main_statement(&mut self) {
+        match self.kind {
+            Kind::Block => self.block(),
+            Kind::Collective => self.collective(),
+            Kind::Lanes => {
+                self.group();
+            }
+            Kind::Slices => self.slices(),
+            Kind::Matrix => self.matrix(),
+            Kind::Atomics => self.atomics(),
+            Kind::Scalar | Kind::Panics => {}
+        }
+    }
+
     /// A branch or loop that lanes take together, in which they can meet.
     pub(crate) fn uniform_branch(&mut self) {
         // Fewer lanes may go their own way, together.

@@ -6,7 +6,7 @@ use std::{error::Error, io::Write};
 
 use gpukernel::{Device, Image};
 use gpukernel_image::{ImageWriter, Manifest};
-use program_fuzz::{Case, Kernels, Outcome, case::CASES, launch::Unoptimised};
+use program_reference::{Case, Kernels, Outcome, Unoptimised, case::CASES};
 use program_generator::Kind;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -45,7 +45,7 @@ impl Outcome {
     /// Whether the same program came to this elsewhere: `found`, on a device whose code knows messages of panics or not.
     ///
     /// ```
-    /// use program_fuzz::Outcome;
+    /// use program_reference::Outcome;
     ///
     /// assert!(Outcome::Computed(7).agrees(&Outcome::Computed(7), true));
     /// assert!(!Outcome::Computed(7).agrees(&Outcome::Failed("lost".into()), true));

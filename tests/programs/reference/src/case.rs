@@ -35,7 +35,7 @@ impl Case {
     /// One of the [`CASES`] of a seed.
     ///
     /// ```
-    /// assert_eq!(program_fuzz::Case::new(5, 0).inputs.len(), 192);
+    /// assert_eq!(program_reference::Case::new(5, 0).inputs.len(), 192);
     /// ```
     pub fn new(seed: u64, case: usize) -> Self {
         let mut random = Random::new(seed.wrapping_mul(2).wrapping_add(case as u64) ^ 0xda7a);

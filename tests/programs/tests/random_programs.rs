@@ -1,0 +1,121 @@
+//! Random programs compute the same on every device, and however they are compiled.
+
+use gpukernel::{Device, Image};
+use gpukernel_image::{Arch, CodeKind};
+use gpukernel_program_tests::{Checked, DEV, Optimised, RELEASE};
+use program_fuzz::{
+    batch::{Code, Machine, image_of_one, symbol},
+    ptx::Pieces,
+};
+use program_generator::Kind;
+use program_reference::{Case, Kernels, Outcome, Unoptimised, case::CASES};
+
+/// As many as the kernel crates have.
+const SEEDS: u64 = 100;
+
+/// What a seed's program comes to on the CPU, by the kernels of a crate.
+fn on_cpu<K: Kernels>() -> Vec<Vec<Outcome>> {
+    let module = Device::cpu().load(&RELEASE).unwrap_or_else(|error| panic!("{error}"));
+    let outcomes = |seed: u64| {
+        let outcome = |case| {
+            Outcome::of(&K::launch(&module, Kind::of(seed), seed as u32, &Case::new(seed, case)))
+        };
+        (0..CASES).map(outcome).collect()
+    };
+    (0..SEEDS).map(outcomes).collect()
+}
+
+#[test]
+fn optimised_host_code_computes_what_other_host_code_does() {
+    let expected = on_cpu::<Unoptimised>();
+    let (release, dev) = (on_cpu::<Optimised>(), on_cpu::<Checked>());
+    for seed in 0..SEEDS as usize {
+        for case in 0..CASES {
+            let expected = &expected[seed][case];
+            assert!(!matches!(expected, Outcome::Failed(_)), "seed {seed}, case {case}: {expected}");
+            let dev = &dev[seed][case];
+            assert!(expected.agrees(dev, true), "seed {seed}, case {case}: {expected}, dev: {dev}");
+            let release = &release[seed][case];
+            assert!(
+                expected.is_overflow() || expected.agrees(release, true),
+                "seed {seed}, case {case}: {expected}, release: {release}"
+            );
+        }
+    }
+}
+
+/// They are of all kinds, so that what is compared is worth it.
+#[test]
+fn most_programs_compute_something_and_some_panic() {
+    let all: Vec<_> = on_cpu::<Unoptimised>().concat();
+    let panics = all.iter().filter(|outcome| matches!(outcome, Outcome::Panicked { .. })).count();
+    assert!((3..40).contains(&panics), "{panics} of {} launches panic", all.len());
+}
+
+/// The image holds what ptxas made of them, which accepted all.
+#[test]
+fn every_program_is_assembled() {
+    for image in [&RELEASE, &DEV] {
+        let image = gpukernel_image::Image::parse(image.bytes()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(image.manifest().kernels.len() as u64, SEEDS);
+        assert!(image.code().iter().any(|code| code.kind() == CodeKind::Cubin));
+        for kernel in &image.manifest().kernels {
+            let resources = kernel.resources.get(&Arch::new(9, 0));
+            assert!(resources.is_some_and(|resources| resources.registers > 0), "{}", kernel.name);
+        }
+    }
+}
+
+/// The long run takes PTX apart, so that each program is a module of its own.
+#[test]
+fn pieces_of_ptx_are_whole_modules() {
+    let code = Code::of_image(DEV.bytes(), true).unwrap_or_else(|error| panic!("{error}"));
+    let pieces = Pieces::new(&code.ptx);
+    for number in 0..SEEDS as usize {
+        let symbol = symbol(number);
+        let text = pieces.with(&[&symbol]);
+        let entries = text.lines().filter(|line| line.contains(".entry")).count();
+        assert_eq!(entries, 1, "{symbol}");
+        assert!(text.contains(&format!(".entry {symbol}(")), "{symbol}");
+        assert_eq!(text.matches('{').count(), text.matches('}').count(), "{symbol}");
+    }
+    assert_eq!(pieces.all(), code.ptx);
+}
+
+#[test]
+fn gpus_compute_what_the_cpu_does() {
+    let devices = gpukernel::devices().unwrap_or_else(|error| panic!("{error}"));
+    let expected = on_cpu::<Unoptimised>();
+    let code_of = |image: &Image, dev| Code::of_image(image.bytes(), dev).unwrap_or_else(|error| panic!("{error}"));
+    for device in devices.iter().filter(|device| device.is_gpu()) {
+        for (image, dev) in [(&RELEASE, false), (&DEV, true)] {
+            let code = code_of(image, dev);
+            let pieces = Pieces::new(&code.ptx);
+            for seed in 0..SEEDS {
+                let (number, kind) = (seed as usize, Kind::of(seed));
+                let path = Unoptimised::path(kind);
+                let text = pieces.with(&[&symbol(number)]);
+                let ways = [
+                    ("assembled by ptxas", image_of_one(image.bytes(), number, path)),
+                    ("compiled by the driver", code.image_of(number, path, Machine::Ptx(&text))),
+                ];
+                for (way, image) in ways {
+                    let what = format!("seed {seed}, dev: {dev}, {way}, on {device}");
+                    let image = image.unwrap_or_else(|error| panic!("{what}: {error}"));
+                    // SAFETY: the build script made it of the same programs.
+                    let image = unsafe { Image::from_bytes(image) };
+                    let module = device.load(&image).unwrap_or_else(|error| panic!("{what}: {error}"));
+                    for case in 0..CASES {
+                        let expected = &expected[number][case];
+                        if expected.is_overflow() && !dev {
+                            continue;
+                        }
+                        let data = Case::new(seed, case);
+                        let found = Outcome::of(&Unoptimised::launch(&module, kind, seed as u32, &data));
+                        assert!(expected.agrees(&found, dev), "{what}, case {case}: {expected}, found {found}");
+                    }
+                }
+            }
+        }
+    }
+}
