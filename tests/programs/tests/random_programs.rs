@@ -1,6 +1,6 @@
 //! Random programs compute the same on every device, and however they are compiled.
 
-use gpukernel::{Device, Image};
+use gpukernel::Image;
 use gpukernel_image::{Arch, CodeKind};
 use gpukernel_program_tests::{Checked, DEV, Optimised, RELEASE};
 use program_fuzz::{
@@ -8,18 +8,17 @@ use program_fuzz::{
     ptx::Pieces,
 };
 use program_generator::Kind;
-use program_reference::{Case, Kernels, Outcome, Unoptimised, case::CASES};
+use program_reference::{Case, Kernels, Outcome, Unoptimised, case::CASES, launch::load_on_cpu};
 
 /// As many as the kernel crates have.
 const SEEDS: u64 = 100;
 
 /// What a seed's program comes to on the CPU, by the kernels of a crate.
 fn on_cpu<K: Kernels>() -> Vec<Vec<Outcome>> {
-    let module = Device::cpu().load(&RELEASE).unwrap_or_else(|error| panic!("{error}"));
+    let module = load_on_cpu().unwrap_or_else(|error| panic!("{error}"));
     let outcomes = |seed: u64| {
-        let outcome = |case| {
-            Outcome::of(&K::launch(&module, Kind::of(seed), seed as u32, &Case::new(seed, case)))
-        };
+        let outcome =
+            |case| Outcome::of(&K::launch(&module, Kind::of(seed), seed as u32, &Case::new(seed, case)));
         (0..CASES).map(outcome).collect()
     };
     (0..SEEDS).map(outcomes).collect()
@@ -86,7 +85,8 @@ fn pieces_of_ptx_are_whole_modules() {
 fn gpus_compute_what_the_cpu_does() {
     let devices = gpukernel::devices().unwrap_or_else(|error| panic!("{error}"));
     let expected = on_cpu::<Unoptimised>();
-    let code_of = |image: &Image, dev| Code::of_image(image.bytes(), dev).unwrap_or_else(|error| panic!("{error}"));
+    let code_of =
+        |image: &Image, dev| Code::of_image(image.bytes(), dev).unwrap_or_else(|error| panic!("{error}"));
     for device in devices.iter().filter(|device| device.is_gpu()) {
         for (image, dev) in [(&RELEASE, false), (&DEV, true)] {
             let code = code_of(image, dev);
@@ -112,7 +112,10 @@ fn gpus_compute_what_the_cpu_does() {
                         }
                         let data = Case::new(seed, case);
                         let found = Outcome::of(&Unoptimised::launch(&module, kind, seed as u32, &data));
-                        assert!(expected.agrees(&found, dev), "{what}, case {case}: {expected}, found {found}");
+                        assert!(
+                            expected.agrees(&found, dev),
+                            "{what}, case {case}: {expected}, found {found}"
+                        );
                     }
                 }
             }

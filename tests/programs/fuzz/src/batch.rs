@@ -61,7 +61,10 @@ impl Code {
     /// The architecture has no name of one.
     pub fn image_of(&self, number: usize, path: &str, code: Machine<'_>) -> Result<Vec<u8>, Error> {
         let arch = |name: &str| {
-            name.parse().map_err(|_| Error::NotABatch { path: "code".into(), reason: format!("no architecture {name}") })
+            name.parse().map_err(|_| Error::NotABatch {
+                path: "code".into(),
+                reason: format!("no architecture {name}"),
+            })
         };
         let mut writer = ImageWriter::new(only(&self.manifest, number, path));
         match code {

@@ -97,8 +97,10 @@ impl Line {
 /// Runs all batches.
 ///
 /// # Errors
-/// A batch cannot be read, or a process not be started.
+/// There is no GPU, a batch cannot be read, or a process not be started.
 pub fn run(run: &Run) -> Result<Summary, Error> {
+    // Else each program would be one that ends its process.
+    Device::gpu(0)?;
     let queue = Mutex::new(run.files.iter().cloned().collect::<VecDeque<_>>());
     let summary = Mutex::new(Summary::default());
     let lock = || summary.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,12 +120,19 @@ pub fn run(run: &Run) -> Result<Summary, Error> {
                         all.programs += of_file.programs;
                         all.launches += of_file.launches;
                         all.findings.extend(of_file.findings);
-                        eprintln!("{}: {} programs, {} findings so far", file.display(), all.programs, all.findings.len());
+                        eprintln!(
+                            "{}: {} programs, {} findings so far",
+                            file.display(),
+                            all.programs,
+                            all.findings.len()
+                        );
                     }
                 })
             })
             .collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     Ok(summary.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
@@ -148,7 +157,12 @@ fn run_batch(run: &Run, file: &Path) -> Result<Summary, Error> {
 }
 
 /// Runs programs of a batch from one on. Returns the last one that was begun, and why the process ended there if it did.
-fn run_process(run: &Run, file: &Path, first: usize, summary: &mut Summary) -> Result<(usize, Option<String>), Error> {
+fn run_process(
+    run: &Run,
+    file: &Path,
+    first: usize,
+    summary: &mut Summary,
+) -> Result<(usize, Option<String>), Error> {
     let program = std::env::current_exe().map_err(Error::file("the running program"))?;
     let mut command = Command::new(&program);
     command.arg("child").arg(file).arg("--first").arg(first.to_string()).arg("--out").arg(&run.out);
@@ -226,13 +240,17 @@ pub fn child(file: &Path, first: usize, ptxas: Option<&Path>, out: &Path) -> Res
             if let (Some(ptxas), false) = (ptxas, code.dev) {
                 let group = number / TOGETHER;
                 if unoptimised.as_ref().is_none_or(|(of, _)| *of != group) {
-                    let symbols: Vec<_> = (group * TOGETHER..batch.expected.len().min((group + 1) * TOGETHER)).map(symbol).collect();
+                    let symbols: Vec<_> = (group * TOGETHER
+                        ..batch.expected.len().min((group + 1) * TOGETHER))
+                        .map(symbol)
+                        .collect();
                     let names: Vec<_> = symbols.iter().map(String::as_str).collect();
                     unoptimised = Some((group, assemble(ptxas, &arch, &pieces.with(&names), scratch.path())));
                 }
                 match &unoptimised {
                     Some((_, Ok(cubin))) => {
-                        lost |= comparison.compare(code, "-O0", Machine::Cubin(&arch, cubin), &mut launches)?;
+                        lost |=
+                            comparison.compare(code, "-O0", Machine::Cubin(&arch, cubin), &mut launches)?;
                     }
                     Some((_, Err(reason))) => comparison.finds(&format!("ptxas -O0: {reason}")),
                     None => {}
@@ -261,7 +279,13 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// Runs its cases; true if the device is of no use after it.
-    fn compare(&self, code: &Code, way: &str, machine: Machine<'_>, launches: &mut u64) -> Result<bool, Error> {
+    fn compare(
+        &self,
+        code: &Code,
+        way: &str,
+        machine: Machine<'_>,
+        launches: &mut u64,
+    ) -> Result<bool, Error> {
         let kind = self.batch.kind(self.number);
         let seed = self.batch.seeds.start + self.number as u64;
         let image = code.image_of(self.number, Unoptimised::path(kind), machine)?;

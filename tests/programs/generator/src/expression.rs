@@ -51,7 +51,9 @@ impl Program {
     pub(crate) fn uniform_expression(&mut self, lanes: u32) -> String {
         let variable = |program: &mut Self| {
             program
-                .variable(|variable| variable.uniform >= lanes && matches!(variable.ty, Type::Scalar(ty) if ty.is_integer()))
+                .variable(|variable| {
+                    variable.uniform >= lanes && matches!(variable.ty, Type::Scalar(ty) if ty.is_integer())
+                })
                 .map_or_else(|| program.constant(U32), |variable| format!("({} as u32)", variable.name))
         };
         let first = variable(self);
@@ -170,7 +172,10 @@ impl Program {
                 self.reach("bytes");
                 return match self.random.below(2) {
                     0 => format!("{name}::from_le_bytes({a}.to_be_bytes())"),
-                    _ => format!("({a}.to_ne_bytes()[{}] as {name})", self.random.below(ty.bits() as usize / 8)),
+                    _ => format!(
+                        "({a}.to_ne_bytes()[{}] as {name})",
+                        self.random.below(ty.bits() as usize / 8)
+                    ),
                 };
             }
             12 => {
@@ -314,7 +319,9 @@ impl Program {
             _ => {
                 self.reach("cast to float");
                 match Scalar::number(&mut self.random) {
-                    U128 | I128 if !self.random.once_in(4) => format!("{} as {name}", self.expression(I32, depth)),
+                    U128 | I128 if !self.random.once_in(4) => {
+                        format!("{} as {name}", self.expression(I32, depth))
+                    }
                     from => format!("{} as {name}", self.expression(from, depth)),
                 }
             }
@@ -326,7 +333,8 @@ impl Program {
         let name = ty.name();
         match self.random.below(12) {
             0 | 1 => {
-                let variable = self.variable(|variable| matches!(variable.ty, Type::Array(element, _) if element == ty))?;
+                let variable = self
+                    .variable(|variable| matches!(variable.ty, Type::Array(element, _) if element == ty))?;
                 let Type::Array(_, len) = variable.ty else { return None };
                 let index = self.expression(Usize, depth.min(1));
                 Some(match self.random.below(3) {
@@ -367,7 +375,8 @@ impl Program {
                 Some(format!("{}.f{field}", variable.name))
             }
             6 | 7 => {
-                let of_type: Vec<_> = self.helpers.iter().filter(|helper| helper.returns == ty).cloned().collect();
+                let of_type: Vec<_> =
+                    self.helpers.iter().filter(|helper| helper.returns == ty).cloned().collect();
                 if of_type.is_empty() {
                     return None;
                 }
@@ -410,14 +419,19 @@ impl Program {
     /// An iterator that is folded.
     fn fold(&mut self, ty: Scalar) -> String {
         let name = ty.name();
-        let array = self.variable(|variable| {
-            matches!(variable.ty, Type::Array(element, _) if element.is_integer())
-        });
-        let combine = self.random.of(&["acc ^ x", "acc.wrapping_add(x)", "acc.wrapping_mul(3).wrapping_sub(x)", "acc.max(x)"]);
+        let array =
+            self.variable(|variable| matches!(variable.ty, Type::Array(element, _) if element.is_integer()));
+        let combine = self.random.of(&[
+            "acc ^ x",
+            "acc.wrapping_add(x)",
+            "acc.wrapping_mul(3).wrapping_sub(x)",
+            "acc.max(x)",
+        ]);
         let Some(array) = array else {
             self.reach("fold over a range");
             let (end, start) = (self.leaf(U8), self.leaf(ty));
-            let adapter = self.random.of(&["", ".rev()", ".step_by(2)", ".skip(1)", ".filter(|k| k % 3 != 1)"]);
+            let adapter =
+                self.random.of(&["", ".rev()", ".step_by(2)", ".skip(1)", ".filter(|k| k % 3 != 1)"]);
             return format!("(0..{end} % 7){adapter}.map(|k| k as {name}).fold({start}, |acc, x| {combine})");
         };
         let start = self.leaf(ty);
@@ -449,7 +463,9 @@ impl Program {
             }
             6 => {
                 self.reach("scan");
-                format!("{array}.into_iter().scan(1_u32, |n, x| {{ *n = n.wrapping_mul(3) ^ x as u32; Some(*n) }})")
+                format!(
+                    "{array}.into_iter().scan(1_u32, |n, x| {{ *n = n.wrapping_mul(3) ^ x as u32; Some(*n) }})"
+                )
             }
             _ => {
                 self.reach("chain");
@@ -464,7 +480,17 @@ impl Program {
         match ty {
             Bool => self.random.once_in(2).to_string(),
             F32 | F64 => {
-                let value = self.random.of(&["0.0", "1.0", "0.1", "2.5", "3e10", "1e-30", "16777217.0", "0.75", "255.5"]);
+                let value = self.random.of(&[
+                    "0.0",
+                    "1.0",
+                    "0.1",
+                    "2.5",
+                    "3e10",
+                    "1e-30",
+                    "16777217.0",
+                    "0.75",
+                    "255.5",
+                ]);
                 format!("{value}_{name}")
             }
             _ => match self.random.below(4) {

@@ -38,8 +38,7 @@ impl Program {
 
     fn choice(&mut self) {
         let variants: Vec<_> = (0..1 + self.random.below(3)).map(|_| Scalar::any(&mut self.random)).collect();
-        let all: Vec<_> =
-            variants.iter().enumerate().map(|(i, ty)| format!("C{i}({})", ty.name())).collect();
+        let all: Vec<_> = variants.iter().enumerate().map(|(i, ty)| format!("C{i}({})", ty.name())).collect();
         self.line("#[derive(Clone, Copy)]");
         self.line(&format!("enum Choice {{ {}, None }}", all.join(", ")));
         self.choice = variants;

@@ -94,10 +94,9 @@ impl Kind {
                 "inputs: &[[u64; 6]], words: &[u32], bytes: &[u8], shorts: &[i16], doubles: &[f64], out: PerThread<[u64; 4]>",
                 "inputs, words, bytes, shorts, doubles, out",
             ),
-            Self::Matrix => (
-                "inputs: &[[u64; 6]], from: View2d<u32>, out: PerThread2d<[u64; 4]>",
-                "inputs, from, out",
-            ),
+            Self::Matrix => {
+                ("inputs: &[[u64; 6]], from: View2d<u32>, out: PerThread2d<[u64; 4]>", "inputs, from, out")
+            }
             Self::Atomics => (
                 "inputs: &[[u64; 6]], sums: &[Atomic<u32>], wide: &[Atomic<u64>], signed: &[Atomic<i32>], out: PerThread<[u64; 4]>",
                 "inputs, sums, wide, signed, out",
@@ -166,8 +165,7 @@ impl Program {
             .filter(|parameter| !parameter.starts_with("inputs:") && !parameter.starts_with("out:"))
             .collect();
         let memory = memory.join(", ");
-        let names: Vec<_> =
-            arguments.split(", ").filter(|name| !["inputs", "out"].contains(name)).collect();
+        let names: Vec<_> = arguments.split(", ").filter(|name| !["inputs", "out"].contains(name)).collect();
         let names = names.join(", ");
         let inline = self.random.of(&["", "", "#[inline(always)]", "#[inline(never)]"]);
         if !inline.is_empty() {
@@ -227,7 +225,9 @@ impl Program {
         let parameters: Vec<_> = parameters
             .split(", ")
             .map(|parameter| match parameter.split(':').next() {
-                Some("front" | "back" | "counts" | "scratch" | "wide" | "floats") => format!("mut {parameter}"),
+                Some("front" | "back" | "counts" | "scratch" | "wide" | "floats") => {
+                    format!("mut {parameter}")
+                }
                 _ => parameter.to_owned(),
             })
             .collect();
@@ -305,7 +305,9 @@ impl Program {
                 }
                 Type::Enum => {
                     let arms: Vec<_> = (0..self.choice.len())
-                        .map(|variant| format!("Choice::C{variant}(x) => {variant} ^ x.bits().rotate_left(5)"))
+                        .map(|variant| {
+                            format!("Choice::C{variant}(x) => {variant} ^ x.bits().rotate_left(5)")
+                        })
                         .collect();
                     format!("(match {name} {{ {}, Choice::None => 9 }})", arms.join(", "))
                 }

@@ -254,8 +254,7 @@ impl Program {
             1 => {
                 self.reach("loop with a value");
                 let ty = Scalar::any(&mut self.random);
-                let (found, value, other) =
-                    (self.fresh("v"), self.expression(ty, 1), self.expression(ty, 1));
+                let (found, value, other) = (self.fresh("v"), self.expression(ty, 1), self.expression(ty, 1));
                 self.line(&format!("let mut {found}: {} = {prefix}loop {{", ty.name()));
                 self.line(&format!("    {counter} += 1;"));
                 self.line(&format!("    if {counter} > {times} {{ break {value}; }}"));
@@ -458,7 +457,9 @@ impl Program {
                 let text = match self.random.below(4) {
                     0 => {
                         self.reach("option take");
-                        format!("if let Some(some) = {name}.take() {{ let _ = some; }} else {{ {name} = Some({value}); }}")
+                        format!(
+                            "if let Some(some) = {name}.take() {{ let _ = some; }} else {{ {name} = Some({value}); }}"
+                        )
                     }
                     1 => {
                         self.reach("get_or_insert");
@@ -503,7 +504,9 @@ impl Program {
             }
             None => {
                 self.reach("reference");
-                format!("{{ let (value, yes) = ({value}, {condition}); let at = &mut {first}; if yes {{ *at = value; }} }}")
+                format!(
+                    "{{ let (value, yes) = ({value}, {condition}); let at = &mut {first}; if yes {{ *at = value; }} }}"
+                )
             }
         };
         self.line(&text);
@@ -520,7 +523,11 @@ impl Program {
         let (a, b) = (self.expression(takes, 1), self.expression(takes, 1));
         let condition = self.expression(Scalar::Bool, 1);
         self.reach("closure");
-        self.line(&format!("let {name} = move |{parameter}: {}| -> {} {{ {body} }};", takes.name(), ty.name()));
+        self.line(&format!(
+            "let {name} = move |{parameter}: {}| -> {} {{ {body} }};",
+            takes.name(),
+            ty.name()
+        ));
         self.line(&format!("{target} = if {condition} {{ {name}({a}) }} else {{ {name}({b}) }};"));
     }
 
@@ -530,8 +537,12 @@ impl Program {
         let Some(innermost) = self.loops.last().filter(|around| around.lanes == 1).cloned() else {
             return self.assign();
         };
-        let labelled: Vec<_> =
-            self.loops.iter().filter(|around| around.lanes == 1 && !around.label.is_empty()).cloned().collect();
+        let labelled: Vec<_> = self
+            .loops
+            .iter()
+            .filter(|around| around.lanes == 1 && !around.label.is_empty())
+            .cloned()
+            .collect();
         let label = match labelled.len() {
             0 => String::new(),
             count if self.random.once_in(2) => labelled[self.random.below(count)].label.clone(),

@@ -174,7 +174,8 @@ const CONSTRUCTS: [&str; 161] = [
 fn a_thousand_programs_reach_every_construct() {
     let reached: BTreeSet<_> = (0..1000).flat_map(constructs).collect();
     let all = BTreeSet::from(CONSTRUCTS);
-    let (missing, unknown): (Vec<_>, Vec<_>) = (all.difference(&reached).collect(), reached.difference(&all).collect());
+    let (missing, unknown): (Vec<_>, Vec<_>) =
+        (all.difference(&reached).collect(), reached.difference(&all).collect());
     assert!(missing.is_empty() && unknown.is_empty(), "missing: {missing:?}, unknown: {unknown:?}");
 }
 

@@ -246,7 +246,9 @@ impl Program {
             }
             _ => {
                 self.reach("group barrier and rank");
-                format!("{{ let group = {group}; group.sync(); {target} ^= (group.rank() + 8 * group.size()) as {name}; }}")
+                format!(
+                    "{{ let group = {group}; group.sync(); {target} ^= (group.rank() + 8 * group.size()) as {name}; }}"
+                )
             }
         };
         self.line(&text);
@@ -302,8 +304,10 @@ impl Program {
             }
             3 => {
                 self.reach("shared atomics");
-                let (start, at, value) = (self.constant(U32), self.expression(Usize, 2), self.expression(U32, 2));
-                let operation = self.random.of(&["fetch_add", "fetch_xor", "fetch_max", "fetch_min", "fetch_or"]);
+                let (start, at, value) =
+                    (self.constant(U32), self.expression(Usize, 2), self.expression(U32, 2));
+                let operation =
+                    self.random.of(&["fetch_add", "fetch_xor", "fetch_max", "fetch_min", "fetch_or"]);
                 self.line(&format!("for (_, element) in &mut counts {{ *element = {start}; }}"));
                 self.line("let atomics = sync(counts.into_atomics());");
                 let condition = self.expression(Bool, 2);
@@ -320,7 +324,9 @@ impl Program {
                 self.line(&format!("for (i, element) in &mut back {{ *element = {b} ^ i as u32; }}"));
                 let at = self.expression(Usize, 2);
                 self.line("let (first, second) = sync((front, back));");
-                self.line(&format!("{target} = {target}.wrapping_sub((first[{at} % 64] ^ second[63]) as {name});"));
+                self.line(&format!(
+                    "{target} = {target}.wrapping_sub((first[{at} % 64] ^ second[63]) as {name});"
+                ));
                 self.line("(front, back) = sync((first, second));");
             }
             5 => {
@@ -343,7 +349,8 @@ impl Program {
 
     /// Reductions and scans of a block.
     fn collective(&mut self) {
-        let (scratch, ty) = self.random.of(&[("scratch", U32), ("scratch", U32), ("wide", I64), ("floats", F32)]);
+        let (scratch, ty) =
+            self.random.of(&[("scratch", U32), ("scratch", U32), ("wide", I64), ("floats", F32)]);
         let value = self.expression(ty, 2);
         let operators: &[&str] = match ty {
             F32 => &["Sum"],
@@ -359,7 +366,9 @@ impl Program {
             }
             1 => {
                 self.reach("block reduction to the first");
-                self.line(&format!("let {result} = {scratch}.reduce_to_first({value}, {operator}).unwrap_or_default();"));
+                self.line(&format!(
+                    "let {result} = {scratch}.reduce_to_first({value}, {operator}).unwrap_or_default();"
+                ));
                 self.declare(&result, crate::types::Type::Scalar(ty), false);
             }
             2 => {
@@ -379,7 +388,9 @@ impl Program {
             4 => {
                 self.reach("block exclusive scan");
                 let initial = self.constant(ty);
-                self.line(&format!("let {result} = {scratch}.exclusive_scan({value}, {initial}, {operator});"));
+                self.line(&format!(
+                    "let {result} = {scratch}.exclusive_scan({value}, {initial}, {operator});"
+                ));
                 self.declare(&result, crate::types::Type::Scalar(ty), false);
             }
             _ => {
@@ -428,7 +439,10 @@ impl Program {
         let (construct, text) = match choice {
             0 => ("index out of bounds", format!("let x = {array}[{at} % 6];")),
             1 => ("subslice out of bounds", format!("let x = {array}[{at} % 6..].len();")),
-            2 => ("subslice in disorder", format!("let (x, y) = ({at} % 5, {} % 5); let x = {array}[x..y].len();", self.leaf(Usize))),
+            2 => (
+                "subslice in disorder",
+                format!("let (x, y) = ({at} % 5, {} % 5); let x = {array}[x..y].len();", self.leaf(Usize)),
+            ),
             3 => ("division by zero", format!("let x = {a} / ({b} & 1);")),
             4 => ("remainder by zero", format!("let x = {a} % ({b} & 1);")),
             5 => ("unwrap", format!("let x = {a}.checked_add({b}).unwrap();")),
@@ -440,8 +454,16 @@ impl Program {
             11 => ("overflow", format!("let x = {a} + {b};")),
             12 => ("overflow", format!("let x = {a} * {b};")),
             13 => ("shift too far", format!("let x = {a} << ({b} & 127);")),
-            14 => ("copy of another length", format!("let mut x = {array}; x[..{at} % 4].copy_from_slice(&{array}[..2]);")),
-            _ => ("todo and option", format!("let x = {array}.get({at} % 6).copied().map(|x| x as {name}).expect(\"it is there\");")),
+            14 => (
+                "copy of another length",
+                format!("let mut x = {array}; x[..{at} % 4].copy_from_slice(&{array}[..2]);"),
+            ),
+            _ => (
+                "todo and option",
+                format!(
+                    "let x = {array}.get({at} % 6).copied().map(|x| x as {name}).expect(\"it is there\");"
+                ),
+            ),
         };
         self.reach(construct);
         self.line(&format!("{{ {text} }}"));

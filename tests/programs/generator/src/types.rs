@@ -28,8 +28,8 @@ use Scalar::*;
 
 /// The common ones more often: 128-bit arithmetic is slow to compile.
 const BY_FREQUENCY: [Scalar; 26] = [
-    U8, U8, U16, U16, U32, U32, U32, U64, U64, U128, Usize, Usize, I8, I8, I16, I16, I32, I32, I32, I64, I64, I128,
-    Isize, F32, F64, Bool,
+    U8, U8, U16, U16, U32, U32, U32, U64, U64, U128, Usize, Usize, I8, I8, I16, I16, I32, I32, I32, I64, I64,
+    I128, Isize, F32, F64, Bool,
 ];
 const INTEGERS: [Scalar; 14] = [U8, U16, U32, U32, U64, U64, Usize, I8, I16, I32, I32, I64, I64, Isize];
 

@@ -75,11 +75,7 @@ fn bits_of_f64(value: f64) -> u64 {
     if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() }
 }
 
-#[allow(
-    warnings,
-    clippy::all,
-    reason = "nobody wrote these"
-)]
+#[allow(warnings, clippy::all, reason = "nobody wrote these")]
 #[allow(arithmetic_overflow, unconditional_panic, overflowing_literals)]
 mod programs {
     use super::*;

@@ -1,6 +1,7 @@
 //! Launches of programs, through the kernels that a crate has on the host.
 
-use gpukernel::{Module, Result};
+use gpukernel::{Device, Image, Module, Result};
+use gpukernel_image::{ImageWriter, Manifest};
 use program_generator::Kind;
 
 use crate::case::{ATOMICS, Case, FROM_COLUMNS};
@@ -15,6 +16,18 @@ pub trait Kernels {
     /// # Errors
     /// What the runtime says, such as that the kernel panicked.
     fn launch(module: &Module, kind: Kind, program: u32, case: &Case) -> Result<Vec<u64>>;
+}
+
+/// The kernels of any crate on the CPU: they are in the program.
+///
+/// # Errors
+/// What the runtime says.
+pub fn load_on_cpu() -> Result<Module> {
+    let mut manifest = Manifest::new("programs");
+    manifest.no_code = Some("it is for the CPU".to_owned());
+    // SAFETY: it holds no code.
+    let image = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    Device::cpu().load(&image)
 }
 
 /// Implements [`Kernels`] for a type that stands for a crate.

@@ -56,9 +56,7 @@ impl Outcome {
                 Self::Panicked { place, thread, message },
                 Self::Panicked { place: found_place, thread: found_thread, message: found_message },
             ) => {
-                place == found_place
-                    && thread == found_thread
-                    && (!with_messages || message == found_message)
+                place == found_place && thread == found_thread && (!with_messages || message == found_message)
             }
             _ => self == found,
         }
@@ -75,7 +73,9 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Computed(hash) => write!(f, "computed {hash:016x}"),
-            Self::Panicked { place, thread, message } => write!(f, "panicked at {place} in {thread}: {message}"),
+            Self::Panicked { place, thread, message } => {
+                write!(f, "panicked at {place} in {thread}: {message}")
+            }
             Self::Failed(reason) => write!(f, "failed: {reason}"),
         }
     }
@@ -83,7 +83,8 @@ impl fmt::Display for Outcome {
 
 /// FNV-1a.
 fn hash(words: &[u64]) -> u64 {
-    words.iter().flat_map(|word| word.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    words
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

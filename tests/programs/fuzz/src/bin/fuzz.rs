@@ -141,7 +141,11 @@ fn work(task: Task) -> Result<ExitCode, Box<dyn Error>> {
         }
         Task::Show { seed } => {
             let contraction = if contracts(seed) { "with" } else { "without" };
-            println!("// Seed {seed}, {:?}, {contraction} contraction.\n{}", Kind::of(seed), program_generator::program(seed));
+            println!(
+                "// Seed {seed}, {:?}, {contraction} contraction.\n{}",
+                Kind::of(seed),
+                program_generator::program(seed)
+            );
         }
         Task::Child { file, first, ptxas, out } => run::child(&file, first, ptxas.as_deref(), &out)?,
     }
