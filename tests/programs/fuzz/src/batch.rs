@@ -151,3 +151,25 @@ impl Batch {
         serde_json::from_slice(&bytes).map_err(|error| not_a_batch(error.to_string()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_holds_what_was_written_or_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("batch.fuzz");
+        let expected = vec![vec![Outcome::Computed(u64::MAX), Outcome::Failed("no".to_owned())]];
+        let batch = Batch { seeds: 7..8, expected: expected.clone(), code: Vec::new() };
+        batch.write(&path).expect("the folder is ours");
+        let read = Batch::read(&path).expect("it was just written");
+        assert_eq!((read.seeds, read.expected), (7..8, expected));
+
+        let mut bytes = fs::read(&path).expect("it was just written");
+        bytes.truncate(bytes.len() / 2);
+        fs::write(&path, bytes).expect("the folder is ours");
+        assert!(matches!(Batch::read(&path), Err(Error::NotABatch { .. })));
+        assert!(matches!(Batch::read(folder.path()), Err(Error::NotABatch { .. } | Error::File { .. })));
+    }
+}

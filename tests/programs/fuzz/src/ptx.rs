@@ -112,7 +112,7 @@ fn function_name<'a>(lines: &[&'a str]) -> Option<&'a str> {
 /// A line without comments and debug info, if anything is left.
 fn meaning(line: &str) -> Option<&str> {
     let line = line.split("//").next().unwrap_or_default().trim();
-    let is_debug = [".loc", ".file", "$L__tmp"].iter().any(|start| line.starts_with(start));
+    let is_debug = [".loc\t", ".file\t", "$L__tmp"].iter().any(|start| line.starts_with(start));
     (!line.is_empty() && !is_debug).then_some(line)
 }
 
@@ -133,7 +133,7 @@ mod tests {
         .func  (.param .b32 func_retval0) helper\n(\n\t.param .b32 helper_param_0\n)\n;\n\
         .global .align 1 .b8 text[3] = {1, 2, 3};\n.global .align 8 .u64 place[2] = {generic(text), 9};\n\
         .global .align 4 .u32 other;\n\
-        .visible .entry k0(\n\t.param .u32 k0_param_0\n)\n{\n\t.loc 1 2 3\n\t{ // callseq 0, 0\n\t.param .b32 param0;\n\t\
+        .visible .entry k0(\n\t.param .u32 k0_param_0\n)\n{\n\t.local .align 8 .b8 \t__local_depot0[8];\n\t.loc\t1 2 3\n\t{ // callseq 0, 0\n\t.param .b32 param0;\n\t\
         call.uni (retval0), helper, (param0);\n\t} // callseq 0\n\tret;\n\n}\n\
         .func  (.param .b32 func_retval0) helper(\n\t.param .b32 helper_param_0\n)\n{\n\tmov.b64 %rd1, place;\n\tret;\n}\n\
         .func lonely()\n{\n\tret;\n}\n.visible .entry k1()\n{\n\tret;\n}\n\t.section\t.debug_macinfo\t{\t}\n";
@@ -145,8 +145,8 @@ mod tests {
         let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{text}"));
         let declaration = at("helper\n(");
         assert!(declaration < at("text[3]") && at("text[3]") < at("place[2]") && at("place[2]") < at("k0("));
-        assert!(at("k0(") < at("helper("));
-        for left_out in ["k1", "other", "lonely", ".loc", "//", ".section"] {
+        assert!(at("k0(") < at(".local") && at(".local") < at("helper("));
+        for left_out in ["k1", "other", "lonely", ".loc\t", "//", ".section"] {
             assert!(!text.contains(left_out), "{left_out} is in\n{text}");
         }
         assert!(text.starts_with(".version 8.0\n.target sm_90\n.address_size 64\n"));

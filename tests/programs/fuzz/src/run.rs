@@ -23,6 +23,8 @@ use crate::{
 /// What is run.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// What is started for a batch, with the arguments of `fuzz child`: this program.
+    pub program: PathBuf,
     /// The batches.
     pub files: Vec<PathBuf>,
     /// Where findings go.
@@ -163,15 +165,15 @@ fn run_process(
     first: usize,
     summary: &mut Summary,
 ) -> Result<(usize, Option<String>), Error> {
-    let program = std::env::current_exe().map_err(Error::file("the running program"))?;
-    let mut command = Command::new(&program);
+    let program = &run.program;
+    let mut command = Command::new(program);
     command.arg("child").arg(file).arg("--first").arg(first.to_string()).arg("--out").arg(&run.out);
     if let Some(ptxas) = &run.ptxas {
         command.arg("--ptxas").arg(ptxas);
     }
     // Nothing is compiled twice, so a cache only grows.
     command.env("CUDA_CACHE_DISABLE", "1").stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut child = command.spawn().map_err(Error::file(&program))?;
+    let mut child = command.spawn().map_err(Error::file(program))?;
     let (sender, lines) = mpsc::channel();
     let reader = child.stdout.take().map(|output| {
         thread::spawn(move || {
@@ -201,7 +203,7 @@ fn run_process(
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let status = child.wait().map_err(Error::file(&program))?;
+    let status = child.wait().map_err(Error::file(program))?;
     drop(lines);
     if let Some(reader) = reader {
         let _ = reader.join();
@@ -326,7 +328,11 @@ impl Comparison<'_> {
     }
 }
 
-fn assemble(ptxas: &Path, arch: &str, ptx: &str, scratch: &Path) -> Result<Vec<u8>, String> {
+/// Machine code of PTX as it is, without optimisation.
+///
+/// # Errors
+/// What ptxas says.
+pub fn assemble(ptxas: &Path, arch: &str, ptx: &str, scratch: &Path) -> Result<Vec<u8>, String> {
     let (source, cubin) = (scratch.join("code.ptx"), scratch.join("code.cubin"));
     fs::write(&source, ptx).map_err(|error| error.to_string())?;
     let output = Command::new(ptxas)
@@ -338,4 +344,57 @@ fn assemble(ptxas: &Path, arch: &str, ptx: &str, scratch: &Path) -> Result<Vec<u
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     fs::read(&cubin).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Runs a batch of four programs by a script in place of `fuzz`, whose fourth argument is the program to begin with.
+    fn run_by(script: &str, patience: Duration) -> Summary {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let (program, file) = (folder.path().join("fuzz"), folder.path().join("batch.fuzz"));
+        let text = format!("#!/bin/sh\ncase $4 in\n{script}\nesac\n");
+        // Not written here: while another test forks, a file that is open for writing cannot be run.
+        let written =
+            Command::new("sh").args(["-c", "printf %s \"$1\" > \"$0\""]).arg(&program).arg(&text).status();
+        assert!(written.expect("there is a shell").success());
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let expected = vec![vec![Outcome::Computed(1)]; 4];
+        Batch { seeds: 40..44, expected, code: Vec::new() }.write(&file).expect("the folder is ours");
+        let run = Run {
+            program,
+            files: Vec::new(),
+            out: folder.path().to_owned(),
+            jobs: 1,
+            patience,
+            ptxas: None,
+            until: None,
+        };
+        run_batch(&run, &file).expect("the batch can be read")
+    }
+
+    #[test]
+    fn the_next_process_goes_on_behind_the_program_that_ended_one() {
+        let script = "0) echo begins 0; echo launched 2; echo begins 1; echo finds seed 41, it differs; exit 3;;\n\
+                      2) echo begins 2; kill -9 $$;;\n\
+                      3) echo begins 3; echo launched 5;;";
+        let summary = run_by(script, Duration::from_secs(600));
+        assert_eq!((summary.programs, summary.launches), (4, 7));
+        let [differs, ended, killed] = summary.findings.as_slice() else { panic!("{summary}") };
+        assert_eq!(differs, "seed 41, it differs");
+        assert!(ended.starts_with("seed 41: ended its process: exit status: 3"), "{ended}");
+        assert!(killed.starts_with("seed 42: ended its process: signal: 9"), "{killed}");
+    }
+
+    /// However slow the machine is: what was not begun in time is what hangs.
+    #[test]
+    fn a_program_that_hangs_is_told_and_passed_over() {
+        let summary = run_by("*) echo begins $4; exec sleep 3600;;", Duration::from_millis(300));
+        assert_eq!(summary.programs, 4);
+        let expected: Vec<_> = (40..44).map(|seed| format!("seed {seed}: does not end within 0 s")).collect();
+        assert_eq!(summary.findings, expected);
+    }
 }

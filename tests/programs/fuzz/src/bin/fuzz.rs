@@ -125,6 +125,7 @@ fn work(task: Task) -> Result<ExitCode, Box<dyn Error>> {
             fs::create_dir_all(&out)?;
             let started = Instant::now();
             let summary = run::run(&Run {
+                program: std::env::current_exe()?,
                 files,
                 out: out.clone(),
                 jobs: jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
