@@ -1,6 +1,6 @@
 //! Random programs compute the same on every device, and however they are compiled.
 
-use gpukernel::Image;
+use gpukernel::{Device, Image};
 use gpukernel_build::toolchain::{CudaPart, FindOptions, Toolchain};
 use gpukernel_image::{Arch, CodeKind};
 use gpukernel_program_tests::{Checked, DEV, Optimised, RELEASE};
@@ -92,6 +92,30 @@ fn pieces_of_ptx_are_whole_modules() {
             assert!(cubin.unwrap_or_else(|error| panic!("{error}")).starts_with(b"\x7fELF"));
         }
         assert_eq!(pieces.all(), code.ptx);
+    }
+}
+
+/// What the runtime compares before it launches on a GPU, it compares on the CPU too: names and parameters.
+#[test]
+fn images_of_one_program_fit_the_kernels_of_the_host() {
+    let code = Code::of_image(RELEASE.bytes(), false).unwrap_or_else(|error| panic!("{error}"));
+    for number in 0..SEEDS as usize {
+        let kind = Kind::of(number as u64);
+        let path = Unoptimised::path(kind);
+        let images = [
+            image_of_one(RELEASE.bytes(), number, path),
+            code.image_of(number, path, Machine::Ptx(&code.ptx)),
+        ];
+        for image in images {
+            let image = image.unwrap_or_else(|error| panic!("{error}"));
+            // SAFETY: the CPU runs what is in the program.
+            let image = unsafe { Image::from_bytes(image) };
+            let module = Device::cpu().load(&image).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(module.kernels().collect::<Vec<_>>(), [path]);
+            let case = Case::new(number as u64, 1);
+            let outcome = Outcome::of(&Unoptimised::launch(&module, kind, number as u32, &case));
+            assert!(!matches!(outcome, Outcome::Failed(_)), "seed {number}: {outcome}");
+        }
     }
 }
 
