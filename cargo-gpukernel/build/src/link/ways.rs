@@ -55,7 +55,7 @@ impl<'c> Ways<'c> {
         }
         // Its control dependences, and theirs, which are before it.
         let mut deciding: Vec<Vec<usize>> = Vec::new();
-        for target in 0..blocks.len() {
+        for (target, _) in blocks.iter().enumerate() {
             let decides = |block: &usize| {
                 !ahead[*block][target] && next[*block].iter().any(|next| ahead[*next][target])
             };

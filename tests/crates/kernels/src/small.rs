@@ -21,7 +21,7 @@ crate::kernels! {
         let mut vec: arrayvec::ArrayVec<u32, 9> = (0..8).map(|i| x.wrapping_mul(i)).collect();
         vec.retain(|value| *value % 3 != 0);
         let mut text = arrayvec::ArrayString::<16>::new();
-        text.push_str(if x % 2 == 0 { "even" } else { "odd number" });
+        text.push_str(if x.is_multiple_of(2) { "even" } else { "odd number" });
         vec.iter().fold(0, |sum: u32, value| sum.wrapping_add(*value)) ^ (vec.len() + text.len()) as u32
     }
 
@@ -79,7 +79,7 @@ crate::kernels! {
     /// An iterator of two kinds.
     either(x) {
         use either::Either;
-        let values = if x % 2 == 0 { Either::Left(0..x % 17) } else { Either::Right([x, 5].into_iter()) };
+        let values = if x.is_multiple_of(2) { Either::Left(0..x % 17) } else { Either::Right([x, 5].into_iter()) };
         values.fold(0, u32::wrapping_add)
     }
 
@@ -248,9 +248,13 @@ crate::kernels! {
 
     /// A power of 256 bits.
     uint(x) {
-        uint::construct_uint! {
-            struct U256(4);
+        #[allow(clippy::manual_div_ceil, reason = "the macro's")]
+        mod number {
+            uint::construct_uint! {
+                pub struct U256(4);
+            }
         }
+        use number::U256;
         ((U256::from(x).pow(5.into()) / 12345) % 1_000_003).low_u32()
     }
 

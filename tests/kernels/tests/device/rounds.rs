@@ -94,12 +94,12 @@ fn several_barriers_a_round() {
 
 #[test]
 fn shuffles() {
-    check!(paired, With::Warp, |k, i, _| k * 64 + (i as u32 % 32 ^ 1));
+    check!(paired, With::Warp, |k, i, _| k * 64 + ((i as u32 % 32) ^ 1));
 }
 
 #[test]
 fn shuffles_in_tiles() {
-    check!(in_tiles, With::Warp, |k, i, _| k * 64 + (i as u32 % 32 ^ 1));
+    check!(in_tiles, With::Warp, |k, i, _| k * 64 + ((i as u32 % 32) ^ 1));
 }
 
 #[test]
