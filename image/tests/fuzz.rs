@@ -128,7 +128,7 @@ proptest! {
     ) {
         let image = valid();
         let length = usize::from(image[8]) | usize::from(image[9]) << 8;
-        let mut index: Value = serde_json::from_slice(&image[HEADER_BYTES..][..length]).unwrap();
+        let mut index: Value = serde_json::from_slice(&image[HEADER_BYTES..][..length]).expect("a valid index");
         for (steps, kind, odd) in changes {
             change(&mut index, &steps, kind, odd);
         }

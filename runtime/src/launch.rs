@@ -264,14 +264,15 @@ impl Rules<'_> {
             allowed_bytes,
             limited_by,
         };
-        if let Some(asked) = args.too_long_shared() {
-            let kernel = self.kernel.to_owned();
-            return Err(Error::SharedTooLong { kernel, asked, allowed: u32::MAX });
-        }
         let asked_bytes = asked.unwrap_or(usize::MAX);
         let (promised, allowed) = (self.contract.shared as usize, self.limits.max_shared_bytes_per_block);
         if promised != 0 && asked_bytes > promised {
             return Err(too_large(promised, "its contract (`shared`)".to_owned()));
+        }
+        // Of elements without bytes: any others would need more memory than there is, which is what to say.
+        if let Some(asked) = args.too_long_shared().filter(|_| asked_bytes <= allowed) {
+            let kernel = self.kernel.to_owned();
+            return Err(Error::SharedTooLong { kernel, asked, allowed: u32::MAX });
         }
         match (args.shared_on_host(), dynamic_bytes) {
             (Some(on_host), Some(dynamic)) if asked_bytes <= allowed => {

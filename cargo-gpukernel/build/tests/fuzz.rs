@@ -51,17 +51,17 @@ fn tables(names: &'static [&'static str], keys: &'static [&'static str]) -> impl
 }
 
 fn settings(text: &str) {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("gpukernel.toml"), text).unwrap();
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::write(dir.path().join("gpukernel.toml"), text).expect("a fresh folder");
     if let Err(error) = Settings::load(dir.path()) {
         assert!(error.to_string().contains("gpukernel.toml"), "{error}");
     }
 }
 
 fn options(text: &str) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
     let manifest = dir.path().join("Cargo.toml");
-    fs::write(&manifest, text).unwrap();
+    fs::write(&manifest, text).expect("a fresh folder");
     if let Err(error) = Options::of_crate(&manifest) {
         assert!(error.to_string().contains("Cargo.toml"), "{error}");
     }
