@@ -115,7 +115,8 @@ fn reference(make: &Make) -> Result<Vec<Vec<Outcome>>, Error> {
         .arg(&target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         // Nobody debugs it, and it is built once per batch.
-        .env("CARGO_PROFILE_DEV_DEBUG", "false");
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("CARGO_INCREMENTAL", "0");
     let status = build.status().map_err(|error| failed("cargo", error.to_string()))?;
     if !status.success() {
         return Err(failed("cargo build", status.to_string()));

@@ -88,3 +88,51 @@ fn hash(words: &[u64]) -> u64 {
         .flat_map(|word| word.to_le_bytes())
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
+
+#[cfg(test)]
+mod tests {
+    use gpu_std::Dim3;
+
+    use super::*;
+
+    fn panicked(message: &str, location: &str, thread: u32) -> Outcome {
+        Outcome::of(&Err(Error::KernelPanicked {
+            kernel: "programs::plain".to_owned(),
+            message: message.to_owned(),
+            location: Some(location.to_owned()),
+            block: Dim3::new(1, 0, 0),
+            thread: Dim3::new(thread, 0, 0),
+        }))
+    }
+
+    #[test]
+    fn one_bit_of_one_word_makes_another_outcome() {
+        let of = |words: &[u64]| Outcome::of(&Ok(words.to_vec()));
+        assert!(of(&[1, 2, 3]).agrees(&of(&[1, 2, 3]), true));
+        for other in [[1, 2, 2], [1 << 63 | 1, 2, 3], [2, 1, 3]] {
+            assert!(!of(&[1, 2, 3]).agrees(&of(&other), true));
+        }
+        assert!(!of(&[1]).agrees(&panicked("", "a.rs:1:2", 0), false));
+    }
+
+    #[test]
+    fn panics_are_the_same_in_the_same_place_and_thread() {
+        let here = panicked("x is 1", "/there/out/programs.rs:7:14", 3);
+        let elsewhere = panicked("x is 1", "/here/out/programs.rs:7:14", 3);
+        assert!(here.agrees(&elsewhere, true));
+        let without = panicked("not in a release build", "/here/out/programs.rs:7:14", 3);
+        assert!(here.agrees(&without, false) && !here.agrees(&without, true));
+        assert!(!here.agrees(&panicked("x is 1", "programs.rs:7:15", 3), true));
+        assert!(!here.agrees(&panicked("x is 1", "programs.rs:7:14", 4), true));
+    }
+
+    #[test]
+    fn only_dev_builds_find_overflow() {
+        for message in ["attempt to add with overflow", "attempt to shift left with overflow"] {
+            assert!(panicked(message, "p.rs:1:1", 0).is_overflow());
+        }
+        for message in ["attempt to divide by zero", "attempt to divide with overflow", "x with overflow"] {
+            assert!(!panicked(message, "p.rs:1:1", 0).is_overflow());
+        }
+    }
+}

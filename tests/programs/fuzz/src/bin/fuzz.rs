@@ -51,7 +51,7 @@ enum Task {
         #[arg(long)]
         jobs: Option<usize>,
         /// Seconds that a process may take for one program.
-        #[arg(long, default_value_t = 60)]
+        #[arg(long, default_value_t = 20)]
         patience: u64,
         /// Seconds after which nothing more is started.
         #[arg(long)]
@@ -158,7 +158,11 @@ fn make_all(seeds: Range<u64>, out: &Path, target: &Path, dev_every: u64) -> Res
     fs::create_dir_all(out)?;
     let target = std::path::absolute(target)?;
     let program = std::env::current_exe()?;
-    fs::copy(&program, out.join("fuzz"))?;
+    let carried = out.join("fuzz");
+    // A file that is copied onto itself is empty.
+    if carried.canonicalize().ok() != program.canonicalize().ok() {
+        fs::copy(&program, &carried)?;
+    }
     for batch in make::batches(seeds) {
         if make::file(out, &batch).is_file() {
             continue;
