@@ -25,7 +25,7 @@ fn call<K: Kernel>(args: &PackedArgs) {
 }
 
 /// Conditions of a kernel over arguments of another.
-fn condition<K: Kernel>(args: &PackedArgs) -> Option<&'static str> {
+fn condition<K: Kernel>(args: &PackedArgs) -> Option<gpu_std::host::Unmet> {
     K::unmet(args)
 }
 

@@ -71,17 +71,17 @@ fn images_of_one_program_fit_the_kernels_of_the_host() {
     let code = Code::of_image(RELEASE.bytes(), false).unwrap_or_else(|error| panic!("{error}"));
     for number in 0..SEEDS as usize {
         let kind = Kind::of(number as u64);
-        let path = Unoptimised::path(kind);
+        let host = Unoptimised::signature(kind);
         let images = [
-            image_of_one(RELEASE.bytes(), number, path),
-            code.image_of(number, path, Machine::Ptx(&code.ptx)),
+            image_of_one(RELEASE.bytes(), number, &host),
+            code.image_of(number, &host, Machine::Ptx(&code.ptx)),
         ];
         for image in images {
             let image = image.unwrap_or_else(|error| panic!("{error}"));
             // SAFETY: the CPU runs what is in the program.
             let image = unsafe { Image::from_bytes(image) };
             let module = Device::cpu().load(&image).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(module.kernels().collect::<Vec<_>>(), [path]);
+            assert_eq!(module.kernels().collect::<Vec<_>>(), [host.lines().next().unwrap_or_default()]);
             let case = Case::new(number as u64, 1);
             let outcome = Outcome::of(&Unoptimised::launch(&module, kind, number as u32, &case));
             assert!(!matches!(outcome, Outcome::Failed(_)), "seed {number}: {outcome}");
@@ -101,11 +101,11 @@ fn gpus_compute_what_the_cpu_does() {
             let pieces = Pieces::new(&code.ptx);
             for seed in 0..SEEDS {
                 let (number, kind) = (seed as usize, Kind::of(seed));
-                let path = Unoptimised::path(kind);
+                let host = Unoptimised::signature(kind);
                 let text = pieces.with(&[&symbol(number)]);
                 let ways = [
-                    ("assembled by ptxas", image_of_one(image.bytes(), number, path)),
-                    ("compiled by the driver", code.image_of(number, path, Machine::Ptx(&text))),
+                    ("assembled by ptxas", image_of_one(image.bytes(), number, &host)),
+                    ("compiled by the driver", code.image_of(number, &host, Machine::Ptx(&text))),
                 ];
                 for (way, image) in ways {
                     let what = format!("seed {seed}, dev: {dev}, {way}, on {device}");

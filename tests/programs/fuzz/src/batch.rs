@@ -55,18 +55,18 @@ impl Code {
         })
     }
 
-    /// An image with one program, whose kernel the host knows by this path; with its PTX, or with machine code in place of that.
+    /// An image with one program, whose kernel has this signature on the host; with its PTX, or with machine code in place of that.
     ///
     /// # Errors
     /// The architecture has no name of one.
-    pub fn image_of(&self, number: usize, path: &str, code: Machine<'_>) -> Result<Vec<u8>, Error> {
+    pub fn image_of(&self, number: usize, host: &str, code: Machine<'_>) -> Result<Vec<u8>, Error> {
         let arch = |name: &str| {
             name.parse().map_err(|_| Error::NotABatch {
                 path: "code".into(),
                 reason: format!("no architecture {name}"),
             })
         };
-        let mut writer = ImageWriter::new(only(&self.manifest, number, path));
+        let mut writer = ImageWriter::new(only(&self.manifest, number, host));
         match code {
             Machine::Ptx(text) => writer.add_ptx(arch(&self.arch)?, text),
             Machine::Cubin(arch_name, bytes) => writer.add_cubin(arch(arch_name)?, bytes.to_vec()),
@@ -75,13 +75,13 @@ impl Code {
     }
 }
 
-/// An image with one program of those in another, and all of its code.
+/// An image with one program of those in another, whose kernel has this signature on the host, and all of its code.
 ///
 /// # Errors
 /// The bytes are no image.
-pub fn image_of_one(bytes: &[u8], number: usize, path: &str) -> Result<Vec<u8>, Error> {
+pub fn image_of_one(bytes: &[u8], number: usize, host: &str) -> Result<Vec<u8>, Error> {
     let image = Image::parse(bytes)?;
-    let mut writer = ImageWriter::new(only(image.manifest(), number, path));
+    let mut writer = ImageWriter::new(only(image.manifest(), number, host));
     for code in image.code() {
         match code.kind() {
             CodeKind::Ptx => writer.add_ptx(code.arch(), code.text()),
@@ -91,12 +91,19 @@ pub fn image_of_one(bytes: &[u8], number: usize, path: &str) -> Result<Vec<u8>, 
     Ok(writer.finish())
 }
 
-/// A manifest with one program, whose kernel the host knows by this path.
-fn only(manifest: &Manifest, number: usize, path: &str) -> Manifest {
+/// A manifest with one program, whose kernel has this signature on the host. Path, package and function are the host's, where one kernel
+/// runs all programs of a kind; what is required and the parameters stay those of the image, for the runtime to compare.
+fn only(manifest: &Manifest, number: usize, host: &str) -> Manifest {
     let symbol = symbol(number);
-    let kernels = manifest.kernels.iter().filter(|kernel| kernel.symbol == symbol);
-    let kernels = kernels.map(|kernel| Kernel { name: path.to_owned(), ..kernel.clone() }).collect();
-    Manifest { kernels, ..manifest.clone() }
+    let mut host = host.lines();
+    let name = host.next().unwrap_or_default();
+    let identity: Vec<&str> = host.take(2).collect();
+    let kernels = manifest.kernels.iter().filter(|kernel| kernel.symbol == symbol).map(|kernel| {
+        let rest = kernel.signature.iter().skip(identity.len()).map(String::as_str);
+        let signature = identity.iter().copied().chain(rest).map(str::to_owned).collect();
+        Kernel { name: name.to_owned(), signature, ..kernel.clone() }
+    });
+    Manifest { kernels: kernels.collect(), ..manifest.clone() }
 }
 
 /// The code of an image.

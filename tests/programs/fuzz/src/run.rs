@@ -290,7 +290,7 @@ impl Comparison<'_> {
     ) -> Result<bool, Error> {
         let kind = self.batch.kind(self.number);
         let seed = self.batch.seeds.start + self.number as u64;
-        let image = code.image_of(self.number, Unoptimised::path(kind), machine)?;
+        let image = code.image_of(self.number, &Unoptimised::signature(kind), machine)?;
         // SAFETY: the kernel has the parameters of the one on the host, because both are of one list; the generator wrote it in
         // safe Rust, and it is not run on the CPU here.
         let image = unsafe { Image::from_bytes(image) };

@@ -8,8 +8,8 @@ use crate::case::{ATOMICS, Case, FROM_COLUMNS};
 
 /// The kernels of a crate of programs: they name the kernels of the device, and run on the host.
 pub trait Kernels {
-    /// The path of the kernel that runs programs of a kind.
-    fn path(kind: Kind) -> &'static str;
+    /// The signature of the kernel that runs programs of a kind; its first line is the kernel's path.
+    fn signature(kind: Kind) -> String;
 
     /// Launches a program, and gives what it wrote.
     ///
@@ -39,17 +39,17 @@ macro_rules! kernels {
         pub struct $name;
 
         impl $crate::Kernels for $name {
-            fn path(kind: ::program_generator::Kind) -> &'static str {
-                fn path<K: ::gpu_std::host::Kernel>(_: K) -> &'static str {
-                    K::NAME
+            fn signature(kind: ::program_generator::Kind) -> String {
+                fn signature<K: ::gpu_std::host::Kernel>(_: K) -> String {
+                    K::SIGNATURE.to_string()
                 }
                 match kind.kernel() {
-                    "slices" => path($programs::slices),
-                    "matrix" => path($programs::matrix),
-                    "atomics" => path($programs::atomics),
-                    "block" => path($programs::block),
-                    "collective" => path($programs::collective),
-                    _ => path($programs::plain),
+                    "slices" => signature($programs::slices),
+                    "matrix" => signature($programs::matrix),
+                    "atomics" => signature($programs::atomics),
+                    "block" => signature($programs::block),
+                    "collective" => signature($programs::collective),
+                    _ => signature($programs::plain),
                 }
             }
 
