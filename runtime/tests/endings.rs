@@ -7,7 +7,10 @@ use std::{
     env,
     panic::{self, catch_unwind},
     process::Command,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use common::on_the_cpu;
@@ -91,6 +94,9 @@ fn a_payload_that_waits_when_it_is_dropped() {
 
 static PASSED: AtomicUsize = AtomicUsize::new(0);
 
+/// For the tests that count there: they run at once where one process runs all.
+static COUNTING: Mutex<()> = Mutex::new(());
+
 /// Waits at a barrier when it is dropped, as the end of a phase may be written.
 struct WaitsAtTheEnd;
 
@@ -117,6 +123,7 @@ fn waits_in_destructors(who: u32, waits_before: bool) {
 /// The threads that are unwound meet at the barriers in their destructors, and all of them end.
 #[test]
 fn barriers_in_destructors_of_threads_that_panic() {
+    let _alone = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     on_the_cpu(|_, module| {
         for who in [0, 5, 31] {
             PASSED.store(0, Ordering::Relaxed);
@@ -140,6 +147,7 @@ fn is_ended_and_waits() {
 
 #[test]
 fn barriers_in_destructors_of_threads_that_another_ends() {
+    let _alone = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     on_the_cpu(|_, module| {
         assert_panicked(module.launch(is_ended_and_waits, Grid::new(100, 32), ()), "thread 7 gives up");
         Ok(())

@@ -132,10 +132,15 @@ fn factors(i: usize) -> (u32, u32) {
     [(12, 1), (6, 2), (4, 3), (3, 4)][(i * 7 + i / 32 + i / THREADS) % 4]
 }
 
+/// The same for all lanes of a warp.
+fn factors_of_warps(i: usize) -> (u32, u32) {
+    factors(i / 32 * 32)
+}
+
 macro_rules! check_loops {
-    ($kernel:ident) => {
+    ($kernel:ident, $factors:ident) => {
         on_every_device(|device, module| {
-            let (outer, inner): (Vec<_>, Vec<_>) = (0..BLOCKS * THREADS).map(factors).unzip();
+            let (outer, inner): (Vec<_>, Vec<_>) = (0..BLOCKS * THREADS).map($factors).unzip();
             let mut out = device.zeroed::<u32>(outer.len())?;
             let (outer, inner) = (device.upload(&outer)?, device.upload(&inner)?);
             module.launch($kernel, Grid::new(BLOCKS, THREADS), (&outer, &inner, &mut out))?;
@@ -147,12 +152,14 @@ macro_rules! check_loops {
 
 #[test]
 fn loops_in_loops() {
-    check_loops!(loop_in_loop);
+    check_loops!(loop_in_loop, factors);
 }
 
 #[test]
 fn loops_in_loops_that_are_left_before_their_bound() {
-    check_loops!(left_before_the_bound);
+    // Not lane by lane: ptxas 13 brings the lanes that left the inner loop together (`BSYNC`) while others wait in it for the whole
+    // warp (`WARPSYNC.ALL`), and an H200 hung. "Not enforced" says so.
+    check_loops!(left_before_the_bound, factors_of_warps);
 }
 
 #[test]
