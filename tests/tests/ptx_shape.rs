@@ -305,6 +305,29 @@ fn short_negations_are_computed_in_32_bits() {
     }
 }
 
+/// ptxas takes what `abs` gives for a number that is not negative, which that of the smallest number is: random program 2008.
+#[test]
+fn absolute_values_are_not_taken_for_positive() {
+    let lib = "
+        #[kernel]
+        pub fn signs(x: &[i32], wide: &[i64], y: PerThread<[i64; 4]>) {
+            for (i, y) in y {
+                let (x, wide) = (x[i], wide[i]);
+                *y = [
+                    i64::from(x.wrapping_abs() < 0),
+                    i64::from(wide.wrapping_abs() < 0),
+                    i64::from(x.saturating_add(x.unsigned_abs() as i32)),
+                    wide.saturating_add(wide.unsigned_abs() as i64),
+                ];
+            }
+        }";
+    let options = Options { emit: vec![Emit::Sass], ..Options::default() };
+    let inspected = KernelCrate::written("absolute_values", lib).inspect(options);
+    let ptx = inspected.kernel("sm_90", "signs");
+    shape(&ptx).has("max.s32").has("max.s64").lacks("abs.s32").lacks("abs.s64");
+    shape(function(&inspected.sass("sm_90"), "signs")).lacks("IABS");
+}
+
 /// libdevice's is NaN at 0, so ours asks for that first.
 #[test]
 fn bessel_functions_are_known_at_zero() {

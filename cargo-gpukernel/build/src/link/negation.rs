@@ -1,9 +1,15 @@
-//! After the optimiser: negations of 16 bits are computed in 32.
+//! After the optimiser: negations of 16 bits are computed in 32, and absolute values of 32 and 64 bits as the larger of a number and its
+//! negative. Both work around ptxas, which forgets that the smallest number is its own negative.
 //!
 //! ptxas takes the negative of a 16-bit number for one that needs no sign extension. That of -32768 is itself, and came out as 32768
 //! when it was converted to 64 bits (ptxas 13 for sm_90, as `neg.s16` and as `sub.s16` from 0; found by comparing random programs with
 //! the CPU). From the number without its sign, the lower half of the result is the same, and ptxas gets it right. It is given as PTX,
 //! because LLVM would make the short negation of it.
+//!
+//! ptxas takes the result of `abs.s32` and `abs.s64` for one that is not negative: `x.wrapping_abs() < 0` was always false, and
+//! `x.saturating_add(x.unsigned_abs() as i64)` wrong for the smallest `x` (ptxas 13 for sm_90; random program 2008). PTX does not say
+//! what `abs` is there (PTX ISA, "Integer Arithmetic Instructions: abs"), LLVM emits it for `llvm.abs` all the same. Of `max`
+//! ptxas believes nothing.
 
 use crate::llvm::{Module, Opcode, Value};
 
@@ -11,6 +17,9 @@ const NEGATE: &str =
     "{ .reg .b32 %wide; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; cvt.u16.u32 $0, %wide; }";
 const ABSOLUTE: &str = "{ .reg .b32 %wide; .reg .b16 %negative; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; \
                         cvt.u16.u32 %negative, %wide; max.s16 $0, $1, %negative; }";
+
+const ABSOLUTE_32: &str = "{ .reg .b32 %negative; neg.s32 %negative, $1; max.s32 $0, $1, %negative; }";
+const ABSOLUTE_64: &str = "{ .reg .b64 %negative; neg.s64 %negative, $1; max.s64 $0, $1, %negative; }";
 
 /// Both numbers of a pair in one register.
 const NEGATE_PAIR: &str = "{ .reg .b16 %low, %high; .reg .b32 %a, %b; mov.b32 {%low, %high}, $1; \
@@ -25,30 +34,36 @@ const ABSOLUTE_PAIR: &str = "{ .reg .b16 %low, %high, %negative; .reg .b32 %wide
 pub(super) fn write_out(module: &Module<'_>) {
     for function in module.functions() {
         for instruction in function.instructions() {
-            let is_pair = instruction.type_name() == "<2 x i16>";
-            if !is_pair && instruction.type_name() != "i16" {
-                continue;
-            }
-            if let Some((negation, operand)) = short_negation(instruction) {
-                let (text, constraints) = match (negation, is_pair) {
-                    (Negation::Negative, false) => (NEGATE, "=h,h"),
-                    (Negation::Absolute, false) => (ABSOLUTE, "=h,h"),
-                    (Negation::Negative, true) => (NEGATE_PAIR, "=r,r"),
-                    (Negation::Absolute, true) => (ABSOLUTE_PAIR, "=r,r"),
-                };
+            if let Some((negation, operand)) = negation(instruction)
+                && let Some((text, constraints)) = in_ptx(negation, &instruction.type_name())
+            {
                 module.replace_by_ptx(instruction, text, constraints, &[operand]);
             }
         }
     }
 }
 
+#[derive(Clone, Copy)]
 enum Negation {
     Negative,
     Absolute,
 }
 
-/// What an instruction on short numbers negates.
-fn short_negation(instruction: Value<'_>) -> Option<(Negation, Value<'_>)> {
+/// What to write for a type, and the constraints of its registers; nothing where ptxas gets the plain instruction right.
+fn in_ptx(negation: Negation, type_name: &str) -> Option<(&'static str, &'static str)> {
+    match (negation, type_name) {
+        (Negation::Negative, "i16") => Some((NEGATE, "=h,h")),
+        (Negation::Absolute, "i16") => Some((ABSOLUTE, "=h,h")),
+        (Negation::Negative, "<2 x i16>") => Some((NEGATE_PAIR, "=r,r")),
+        (Negation::Absolute, "<2 x i16>") => Some((ABSOLUTE_PAIR, "=r,r")),
+        (Negation::Absolute, "i32") => Some((ABSOLUTE_32, "=r,r")),
+        (Negation::Absolute, "i64") => Some((ABSOLUTE_64, "=l,l")),
+        _ => None,
+    }
+}
+
+/// What an instruction negates.
+fn negation(instruction: Value<'_>) -> Option<(Negation, Value<'_>)> {
     let operand = |index| instruction.operands().nth(index);
     match instruction.opcode()? {
         Opcode::Subtract if operand(0)?.is_zero() => Some((Negation::Negative, operand(1)?)),
