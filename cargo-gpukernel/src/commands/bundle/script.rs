@@ -109,6 +109,11 @@ mod tests {
         assert_eq!(last_line(&output), "3 passed, 0 failed, 2 skipped");
         let output = run_with(folder.path(), "echo 'A GPU, 80 GiB, 9.0'", &[]);
         assert_eq!(last_line(&output), "5 passed, 0 failed, 0 skipped");
+        // One that dies before it counts has skipped nothing that is known.
+        let dies = format!("[ $# -gt 0 ] || kill -9 $$; {NEEDS}");
+        add_binary(&folder.path().join("tests"), "one", &dies);
+        let output = run_with(folder.path(), "echo 'A GPU, 80 GiB, 9.0'", &[]);
+        assert_eq!(last_line(&output), "2 passed, 1 failed, 0 skipped");
         // One that fails there fails the run.
         add_binary(&folder.path().join("tests"), "two", &format!("[ $# -eq 0 ] || {{ {BAD}; }}; {GOOD}"));
         let output = run_with(folder.path(), "echo 'A GPU, 80 GiB, 9.0'", &[]);
