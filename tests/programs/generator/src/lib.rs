@@ -128,7 +128,7 @@ pub const CONTRACTION: u64 = 500;
 /// The program of a seed: the items of a module, with a function `run`.
 ///
 /// ```
-/// assert!(program_generator::program(3).contains("fn run("));
+/// assert!(program_generator::program(3).contains("fn run"));
 /// ```
 pub fn program(seed: u64) -> String {
     written(seed).text
