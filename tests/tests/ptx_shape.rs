@@ -321,11 +321,10 @@ fn absolute_values_are_not_taken_for_positive() {
                 ];
             }
         }";
-    let options = Options { emit: vec![Emit::Sass], ..Options::default() };
-    let inspected = KernelCrate::written("absolute_values", lib).inspect(options);
+    let inspected = KernelCrate::written("absolute_values", lib).inspect(Options::default());
     let ptx = inspected.kernel("sm_90", "signs");
-    shape(&ptx).has("max.s32").has("max.s64").lacks("abs.s32").lacks("abs.s64");
-    shape(function(&inspected.sass("sm_90"), "signs")).lacks("IABS");
+    // Of `core` of Rust 1.96 LLVM makes branches, and of that of 1.98 `llvm.abs`.
+    shape(&ptx).lacks("abs.s32").lacks("abs.s64");
 }
 
 /// libdevice's is NaN at 0, so ours asks for that first.
