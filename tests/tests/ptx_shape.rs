@@ -327,6 +327,43 @@ fn absolute_values_are_not_taken_for_positive() {
     shape(&ptx).lacks("abs.s32").lacks("abs.s64");
 }
 
+/// Of a constant that is added to a pair of numbers ptxas leaves nothing where one of the pair is used: random program 1725.
+#[test]
+fn sums_of_pairs_are_two_sums() {
+    let lib = "
+        #[kernel]
+        pub fn sums(bounds: &[u16], y: PerThread<u16>) {
+            for (i, y) in y {
+                *y = (0..bounds[i] % 100).fold(0, |sum: u16, k| sum.wrapping_add(if k % 3 == 1 { k } else { 0 }));
+            }
+        }";
+    let inspected = KernelCrate::written("sums_of_pairs", lib).inspect(Options::default());
+    shape(&inspected.kernel("sm_90", "sums")).has("add.s16 %a, %a, %c;").lacks("add.s16x2");
+}
+
+/// ptxas erases a vote whose result nothing reads, and forgets that the lanes are apart: random programs 301 and 800.
+#[test]
+fn votes_that_nobody_reads_are_barriers() {
+    let lib = "
+        #[kernel]
+        pub fn votes(x: &[u32], y: PerThread<u32>) {
+            let tile = tile::<4>();
+            let vote = x[global_rank() % 7] > 3;
+            let _ = tile.ballot(vote);
+            let _ = tile.match_any(x[0]);
+            let alike = tile.match_all(x[1]);
+            for (_, y) in y {
+                *y = u32::from(alike);
+            }
+        }";
+    let inspected = KernelCrate::written("unread_votes", lib).inspect(Options::default());
+    shape(&inspected.kernel("sm_90", "votes"))
+        .has("bar.warp.sync")
+        .has("match.any.sync.b32 %alike")
+        .lacks("vote.sync")
+        .lacks("match.all");
+}
+
 /// libdevice's is NaN at 0, so ours asks for that first.
 #[test]
 fn bessel_functions_are_known_at_zero() {

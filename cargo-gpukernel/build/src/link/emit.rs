@@ -5,7 +5,7 @@ use std::thread;
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, Linked, address_spaces, arch, barrier_loops, crash, negation, reductions};
+use super::{LinkError, Linked, address_spaces, arch, barrier_loops, crash, instructions, negation};
 use crate::llvm::{Context, Llvm, Module, TargetMachine};
 
 /// PTX for each architecture, in the order given.
@@ -58,5 +58,5 @@ fn emit_here(
     {
         return Err(LinkError::UnknownArch { arch, llvm: llvm.version() });
     }
-    Ok(reductions::drop_unused_results(&ptx))
+    Ok(instructions::rewrite(&ptx))
 }

@@ -17,7 +17,7 @@
 //! 11. [`shared`]: statics of shared memory move to its address space, and [`address_spaces`] are inferred
 //! 12. [`panics`] again: the calls become code
 //! 13. [`undefined`]: what is still missing is an error
-//! 14. [`emit`]: PTX per architecture, in parallel
+//! 14. [`emit`]: PTX per architecture, in parallel, with other [`instructions`] than LLVM's where ptxas needs them
 //!
 //! All of it runs in child processes ([`crash`]).
 
@@ -35,6 +35,7 @@ mod emit;
 mod entries;
 mod exports;
 mod foreign;
+mod instructions;
 mod internalise;
 mod local_atomics;
 mod loops;
@@ -46,7 +47,6 @@ mod optimise;
 mod panics;
 mod prelude;
 mod ranges;
-mod reductions;
 mod rolled_loops;
 mod same_copy;
 mod shared;

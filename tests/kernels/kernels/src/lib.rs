@@ -2,6 +2,7 @@
 #![no_std]
 
 pub mod arguments;
+pub mod assembler;
 pub mod atomics;
 pub mod choices;
 pub mod clusters;

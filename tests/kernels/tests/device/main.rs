@@ -1,6 +1,7 @@
 //! Kernels on every device of the machine: the same test bodies on the CPU and on each GPU.
 
 mod arguments;
+mod assembler;
 mod atomics;
 mod atomics_16;
 mod checks;

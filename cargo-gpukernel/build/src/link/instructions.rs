@@ -1,0 +1,179 @@
+//! PTX as LLVM wrote it goes in, the same comes out with other instructions where ptxas makes something wrong or slow of LLVM's:
+//!
+//! - [`reductions`]: atomics whose result nothing reads
+//! - [`votes`]: operations of some lanes of a warp whose result nothing reads, and `match.all`
+//! - [`packed_sums`]: two sums of 16 bits at once
+//!
+//! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
+//! while it chooses instructions. Relies on: LLVM writes an instruction per line, numbers the virtual registers of each function anew,
+//! and names each once where it is set.
+
+mod packed_sums;
+mod reductions;
+mod votes;
+
+use std::collections::HashMap;
+
+/// What to write for an instruction, if it is to be another one.
+type Rule = fn(&Instruction<'_>, &Uses<'_>) -> Option<String>;
+
+/// The rules, by what the names of their instructions start with.
+const RULES: [(&str, Rule); 7] = [
+    ("atom.", reductions::without_result),
+    ("vote.sync.", votes::rewritten),
+    ("match.", votes::rewritten),
+    ("redux.sync.", votes::rewritten),
+    ("elect.sync", votes::rewritten),
+    ("add.s16x2", packed_sums::one_by_one),
+    ("add.u16x2", packed_sums::one_by_one),
+];
+
+/// Replaces them in a whole file.
+pub(super) fn rewrite(ptx: &str) -> String {
+    let mut out = String::with_capacity(ptx.len());
+    let mut rest = ptx;
+    // Registers are local to a function: its body ends at a brace in the first column.
+    while let Some(end) = rest.find("\n}\n") {
+        let (function, after) = rest.split_at(end);
+        of_function(function, &mut out);
+        out.push_str("\n}\n");
+        rest = &after["\n}\n".len()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn of_function(text: &str, out: &mut String) {
+    let found: Vec<_> = text.split('\n').map(|line| (line, Instruction::with_rule(line))).collect();
+    let instructions = found.iter().filter_map(|(_, found)| Some(&found.as_ref()?.0));
+    let uses = Uses::count(text, instructions.flat_map(Instruction::results));
+    for (index, (line, found)) in found.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        match found.as_ref().and_then(|(instruction, rule)| Some((instruction, rule(instruction, &uses)?))) {
+            Some((instruction, rewritten)) => {
+                out.push_str(instruction.indent);
+                out.push_str(&rewritten);
+            }
+            None => out.push_str(line),
+        }
+    }
+}
+
+/// `atom.global.add.u32 %r1, [%rd1], 7;`
+struct Instruction<'a> {
+    indent: &'a str,
+    /// `atom.global.add.u32`
+    name: &'a str,
+    /// `%r1`, `[%rd1]`, `7`
+    operands: Vec<&'a str>,
+}
+
+impl<'a> Instruction<'a> {
+    /// The instruction of a line that one of the rules is for.
+    fn with_rule(line: &'a str) -> Option<(Self, Rule)> {
+        let text = line.trim_start();
+        let (_, rule) = RULES.iter().find(|(start, _)| text.starts_with(start))?;
+        let (name, operands) = text.split_once(char::is_whitespace)?;
+        let (operands, behind) = operands.split_once(';')?;
+        // Several in a line: somebody's inline assembly.
+        if !behind.trim().is_empty() && !behind.trim_start().starts_with("//") {
+            return None;
+        }
+        let indent = &line[..line.len() - text.len()];
+        Some((Self { indent, name, operands: operands.split(',').map(str::trim).collect() }, *rule))
+    }
+
+    /// The registers that it sets: `%r1`, or both of `%r1|%p1`.
+    fn results(&self) -> impl Iterator<Item = &'a str> {
+        self.operands[0].split('|').filter(|name| is_register(name))
+    }
+}
+
+fn is_register(operand: &str) -> bool {
+    operand
+        .strip_prefix('%')
+        .is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()))
+}
+
+/// How often a function names the registers that instructions with a rule set.
+struct Uses<'a>(HashMap<&'a str, usize>);
+
+impl<'a> Uses<'a> {
+    fn count(text: &'a str, results: impl Iterator<Item = &'a str>) -> Self {
+        let mut counts: HashMap<_, _> = results.map(|result| (result, 0)).collect();
+        if !counts.is_empty() {
+            for register in registers(text) {
+                if let Some(count) = counts.get_mut(register) {
+                    *count += 1;
+                }
+            }
+        }
+        Self(counts)
+    }
+
+    /// Whether nothing reads what an instruction sets, which it says itself if it has `_` for a result.
+    fn none_of(&self, instruction: &Instruction<'_>) -> bool {
+        instruction.results().all(|result| self.0.get(result) == Some(&1))
+    }
+}
+
+/// Every `%name` in a text.
+fn registers(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('%').map(|(start, _)| {
+        let name = &text[start + 1..];
+        let length = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        &text[start..start + 1 + length]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(body: &str) -> String {
+        format!(".visible .entry k(\n)\n{{\n\t.reg .b32 \t%r<9>;\n{body}\n}}\n\n")
+    }
+
+    /// That a function with a body becomes one with the other.
+    pub(super) fn becomes(body: &str, expected: &str) {
+        assert_eq!(rewrite(&function(body)), function(expected));
+    }
+
+    /// That bodies stay as they are.
+    pub(super) fn stay(bodies: &[&str]) {
+        bodies.iter().for_each(|body| becomes(body, body));
+    }
+
+    /// `%r1` is not read where `%r12` is.
+    #[test]
+    fn registers_are_told_apart_by_their_whole_names() {
+        becomes(
+            "\tatom.global.add.u32 \t%r1, [%rd2], %r12;\n\tmov.b32 \t%r3, %r12;",
+            "\tred.global.add.u32 \t[%rd2], %r12;\n\tmov.b32 \t%r3, %r12;",
+        );
+    }
+
+    /// The registers of each function are its own.
+    #[test]
+    fn functions_are_looked_at_one_by_one() {
+        let change = function("\tatom.global.add.u32 \t%r2, [%rd2], 1;");
+        let other = function("\tmov.b32 \t%r2, 1;\n\tst.global.b32 \t[%rd1], %r2;");
+        let both = rewrite(&format!("{change}{other}"));
+        assert_eq!(both, format!("{}{other}", function("\tred.global.add.u32 \t[%rd2], 1;")));
+    }
+
+    #[test]
+    fn the_rest_of_the_text_stays_byte_for_byte() {
+        for text in ["", "\n", ".version 8.8\n", "\n}\n", "a\n}\nb", "a\n}\n\n}\n"] {
+            assert_eq!(rewrite(text), text);
+        }
+        stay(&[
+            "\tatom.global.add.u32 \t%r2, [%rd2], 1; exit;",
+            "atom.",
+            "\tatom.global.add.u32",
+            "\tmatch.any",
+        ]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What ptxas makes wrong machine code of, if it is given the PTX that LLVM writes.
+
+use gpu_std::prelude::*;
+
+/// Kernels in which groups of lanes do something whose result nobody wants, before a few threads write what all read behind a barrier.
+macro_rules! unwanted {
+    ($($name:ident: |$group:ident, $value:ident| $operation:expr;)*) => {$(
+        /// The sum of eight numbers, for every thread.
+        #[kernel]
+        pub fn $name(from: u32, mut numbers: Shared<u32, 8>, sum: PerThread<u32>) {
+            sync(());
+            let ($group, $value) = (tile::<4>(), thread_rank());
+            let _ = $operation;
+            for (i, number) in &mut numbers {
+                *number = from + i as u32;
+            }
+            let numbers = sync(numbers);
+            for (_, sum) in sum {
+                *sum = numbers.iter().sum();
+            }
+        }
+    )*};
+}
+
+unwanted! {
+    unwanted_all: |group, value| group.all(value > 3);
+    unwanted_any: |group, value| group.any(value > 3);
+    unwanted_uniform: |group, value| group.uniform(value > 3);
+    unwanted_ballot: |group, value| group.ballot(value > 3);
+    unwanted_match_any: |group, value| group.match_any(value);
+    unwanted_match_any_64: |group, value| group.match_any(u64::from(value));
+    unwanted_match_all: |group, value| group.match_all(value);
+    unwanted_partition: |group, value| group.partition_if(value > 3);
+    unwanted_reduction: |group, value| group.reduce_xor(value);
+}
+
+/// Tiles whose members have the same value, because it is a parameter, ask whether they do.
+#[kernel]
+pub fn match_parameters(from: u32, wide: u64, mut numbers: Shared<u32, 8>, sum: PerThread<u32>) {
+    sync(());
+    let alike = tile::<4>().match_all(from) & tile::<8>().match_all(wide) & tile::<16>().match_all(7_u32);
+    for (i, number) in &mut numbers {
+        *number = from + i as u32;
+    }
+    let numbers = sync(numbers);
+    for (_, sum) in sum {
+        *sum = numbers.iter().sum::<u32>() * u32::from(alike);
+    }
+}
+
+/// Neighbouring sums of 16 bits, of each of which something else is made.
+pub fn neighbouring_sums(x: u16) -> u64 {
+    let sums: [u16; 4] = core::array::from_fn(|k| x.wrapping_add(99_u16.wrapping_mul(k as u16)));
+    sums.into_iter().fold(0_u64, |bits, sum| bits.rotate_left(3) ^ u64::from(sum))
+}
+
+/// Some of the numbers below another, two in a step of the loop.
+pub fn sum_of_some(bound: u16) -> u16 {
+    (0..bound % 100).fold(0, |sum: u16, k| sum.wrapping_add(if k % 3 == 1 { k } else { 0 }))
+}
+
+/// Of every number.
+#[kernel]
+pub fn narrow_sums(x: &[u16], y: PerThread<[u64; 2]>) {
+    for (i, y) in y {
+        *y = [neighbouring_sums(x[i]), u64::from(sum_of_some(x[i]))];
+    }
+}
+
+/// Absolute values and negatives, which of the smallest number are negative, in ways that ask for the sign.
+pub fn signs(x: i64) -> [i64; 8] {
+    let (short, middle) = (x as i16, x as i32);
+    [
+        i64::from(x.wrapping_abs() < 0),
+        x.saturating_add(x.unsigned_abs() as i64),
+        i64::from(middle.wrapping_abs() < 0),
+        i64::from(middle.wrapping_abs()),
+        i64::from(middle.saturating_add(middle.unsigned_abs() as i32)),
+        i64::from(short.wrapping_abs()),
+        i64::from(short.wrapping_neg()),
+        i64::from(short.wrapping_neg() < 0),
+    ]
+}
+
+/// Of every number.
+#[kernel]
+pub fn absolute_values(x: &[i64], y: PerThread<[i64; 8]>) {
+    for (i, y) in y {
+        *y = signs(x[i]);
+    }
+}
