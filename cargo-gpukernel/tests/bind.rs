@@ -6,11 +6,8 @@ use std::{
     process::{Command, Output},
 };
 
-use proptest::{
-    collection::vec,
-    prelude::*,
-    test_runner::{Config, RngSeed},
-};
+use gpukernel_random_inputs::config;
+use proptest::{collection::vec, prelude::*};
 
 fn bind(dir: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
@@ -130,12 +127,9 @@ fn declaration() -> impl Strategy<Value = String> {
 /// Bindings or an error with the place, never a panic: whatever the header holds. Always the same headers; `.ci/run fuzz` takes more.
 #[test]
 fn fuzz_headers() {
-    let default = Config::default();
+    let config = config();
     // Each starts a process with libclang.
-    let cases = default.cases.div_ceil(16);
-    let seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
-    let config =
-        Config { cases, rng_seed: seed, failure_persistence: None, max_shrink_iters: 200, ..default };
+    let config = ProptestConfig { cases: config.cases.div_ceil(16), max_shrink_iters: 200, ..config };
     proptest!(config, |(declarations in vec(declaration(), 1..6))| {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("odd.h"), declarations.join("\n")).unwrap();

@@ -1,22 +1,11 @@
 //! Damaged and invented images: an error or an image, never a panic. Always the same inputs; `.ci/run fuzz` takes many more.
 
 use gpukernel_image::{Arch, Image, ImageWriter, Manifest, PartKind};
-use proptest::{
-    collection::vec,
-    prelude::*,
-    test_runner::{Config, RngSeed},
-};
+use gpukernel_random_inputs::config;
+use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
 
 const HEADER_BYTES: usize = 24;
-
-fn config() -> Config {
-    let seed = match Config::default().rng_seed {
-        RngSeed::Random => RngSeed::Fixed(0),
-        given => given,
-    };
-    Config { rng_seed: seed, failure_persistence: None, ..Config::default() }
-}
 
 fn valid() -> Vec<u8> {
     let mut writer = ImageWriter::new(Manifest::new("demo"));

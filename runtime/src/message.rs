@@ -222,7 +222,44 @@ fn flags(bits: u32, spec: &mut Spec) {
 
 #[cfg(test)]
 mod tests {
+    use gpukernel_random_inputs::config;
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(config())]
+
+        /// Anything may lie in memory that the GPU writes.
+        #[test]
+        fn fuzz_messages_become_text(
+            words in vec(prop_oneof![4 => 0..8_u32, 2 => (0..6_u32, 0..40_u32).prop_map(|(of, layout)| of << 16 | 1 << 8 | layout), 1 => any::<u32>()], 1..60),
+            template in vec(prop_oneof![2 => 0x7e..=0xff_u8, 1 => 0..8_u8, 1 => any::<u8>()], 0..60),
+        ) {
+            let formatters = [
+                "<u32 as core::fmt::Display>::fmt",
+                "<&mut &i128 as core::fmt::Debug>::fmt",
+                "<f64 as core::fmt::LowerExp>::fmt",
+                "<char as core::fmt::Debug>::fmt",
+                "<x",
+            ]
+            .map(str::to_owned);
+            let read = |_: u64, bytes: usize| template.get(..bytes).map(<[u8]>::to_vec);
+            of_panic(&words, &formatters, &read);
+            let arguments = [(Value::from(u32::MAX), Style::Display), (Value::F32(f32::NAN), Style::UpperExp)];
+            fill(&template, &arguments);
+            Place::read(1, &read);
+        }
+    }
+
+    /// Counts that are arguments are those of `format!`, of 16 bits.
+    #[test]
+    fn widths_are_bounded() {
+        let read = memory(&[(0x10, b"\xD2\x00\x00\x00")]);
+        let formatters = ["<usize as core::fmt::Display>::fmt".to_owned()];
+        let message = of_panic(&[1, 0x10, 0, 4, 1, 1 << 8 | 8, u32::MAX, u32::MAX], &formatters, &read);
+        assert_eq!(message.len(), 65535);
+    }
 
     /// A device whose memory is these bytes, at these addresses.
     fn memory(parts: &'static [(u64, &'static [u8])]) -> impl Fn(u64, usize) -> Option<Vec<u8>> {

@@ -9,6 +9,9 @@ use crate::{
     message::{self, Read},
 };
 
+/// Values of values of values: what the compiler of kernels takes is not this deep.
+const MAX_DEPTH: u32 = 128;
+
 /// The text of the records that lie one after another in `words`; what is not written is zero.
 pub(crate) fn texts(words: &[u32], read: &Read<'_>) -> Vec<String> {
     let mut texts = Vec::new();
@@ -22,7 +25,7 @@ pub(crate) fn texts(words: &[u32], read: &Read<'_>) -> Vec<String> {
 
 /// The text of one record.
 pub(crate) fn text(record: &[u32], read: &Read<'_>) -> Option<String> {
-    let mut words = Words { rest: record.get(1..)?, read };
+    let mut words = Words { rest: record.get(1..)?, depth: 0, read };
     let template = words.text()?;
     let Value::Tuple(values) = words.value()? else { return None };
     let pieces = parse(&template).into_iter().map(|piece| match piece {
@@ -34,6 +37,8 @@ pub(crate) fn text(record: &[u32], read: &Read<'_>) -> Option<String> {
 
 struct Words<'a> {
     rest: &'a [u32],
+    /// How many values are being read, each a part of the one before.
+    depth: u32,
     read: &'a Read<'a>,
 }
 
@@ -57,10 +62,20 @@ impl Words<'_> {
     }
 
     fn value(&mut self) -> Option<Value> {
+        self.depth += 1;
+        let value = (self.depth <= MAX_DEPTH).then(|| self.value_at_depth())?;
+        self.depth -= 1;
+        value
+    }
+
+    fn value_at_depth(&mut self) -> Option<Value> {
         let word = self.word()?;
         Some(match word & 0xff {
             tag::INTEGER => {
                 let (bits, signed) = (word >> 8 & 0xff, word >> 16 & 1 == 1);
+                if !(1..=128).contains(&bits) {
+                    return None;
+                }
                 Value::Integer(Integer { pattern: self.number(bits.div_ceil(32))?, bits, signed })
             }
             tag::F32 => Value::F32(f32::from_bits(self.word()?)),
@@ -88,7 +103,86 @@ impl Words<'_> {
 
 #[cfg(test)]
 mod tests {
+    use gpukernel_random_inputs::config;
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
+
+    /// Texts that are templates or names of fields, by their addresses; others are not there.
+    fn read(address: u64, bytes: usize) -> Option<Vec<u8>> {
+        const TEXTS: [&str; 6] =
+            ["{0:?} {1:#?}", "{0:1$.2$e}|{2:>99999}", "P x y", "{0:x?}{1:é^+#09}", "{", "ß"];
+        let text = TEXTS[address as usize % TEXTS.len()].as_bytes();
+        text.get(..bytes).map(<[u8]>::to_vec)
+    }
+
+    /// The first word of a value of some kind, with what it says of itself, or any word.
+    fn word() -> impl Strategy<Value = u32> {
+        prop_oneof![
+            4 => (0..12_u32, prop_oneof![0..6_u32, 0..0x200_u32]).prop_map(|(kind, detail)| kind | detail << 8),
+            2 => 0..13_u32,
+            1 => any::<u32>(),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        /// Anything may lie in memory that the GPU writes: it is text, or told to be none.
+        #[test]
+        fn fuzz_records_become_text(lengths in vec(4_u32..40, 0..4), words in vec(word(), 0..120)) {
+            let mut words = words;
+            let mut at = 0;
+            for length in lengths {
+                if let Some(first) = words.get_mut(at) {
+                    *first = length;
+                }
+                at += length as usize;
+            }
+            prop_assert!(texts(&words, &read).len() <= words.len() / HEAD_WORDS as usize);
+        }
+
+        #[test]
+        fn fuzz_values_become_text(template in 0_u32..6, length in 0_u32..24, values in vec(word(), 0..60)) {
+            let head = [0, template, 0, length, tag::TUPLE | 3 << 8];
+            text(&[&head[..], &values].concat(), &read);
+        }
+
+        /// As a template, any text.
+        #[test]
+        fn fuzz_templates_are_text(template in "[{}0-9:<^>+#.$?xXeEbé ]{0,40}") {
+            let read = |_: u64, _: usize| Some(template.clone().into_bytes());
+            let values = [tag::TUPLE | 2 << 8, tag::F32, 0x7fc0_0000, tag::INTEGER | 128 << 8, 1, 2, 3, u32::MAX];
+            let head = [0, 1, 0, template.len() as u32];
+            prop_assert!(text(&[&head[..], &values].concat(), &read).is_some());
+        }
+    }
+
+    #[test]
+    fn integers_have_a_number_of_bits_that_there_is() {
+        let of = |bits: u32| {
+            text(
+                &[[5, 0, 0, 5].as_slice(), &[tag::TUPLE | 1 << 8, tag::INTEGER | bits << 8], &[7; 9]]
+                    .concat(),
+                &|_, _| Some(b"{0:x}".to_vec()),
+            )
+        };
+        assert_eq!((of(0), of(129), of(255)), (None, None, None));
+        assert_eq!(of(128).as_deref(), Some("7000000070000000700000007"));
+    }
+
+    #[test]
+    fn values_are_not_endlessly_deep() {
+        let deep = |depth| {
+            let values = vec![tag::OPTION | 1 << 8; depth];
+            text(
+                &[[0, 0, 0, 5].as_slice(), &[tag::TUPLE | 1 << 8], &values, &[tag::BOOL, 1]].concat(),
+                &|_, _| Some(b"{0:?}".to_vec()),
+            )
+        };
+        assert!(deep(100).is_some());
+        assert_eq!(deep(1 << 20), None);
+    }
 
     #[test]
     fn what_is_not_written_is_no_record() {

@@ -3,19 +3,8 @@
 use std::fs;
 
 use gpukernel_build::{Options, toolchain::Settings};
-use proptest::{
-    collection::vec,
-    prelude::*,
-    test_runner::{Config, RngSeed},
-};
-
-fn config() -> Config {
-    let seed = match Config::default().rng_seed {
-        RngSeed::Random => RngSeed::Fixed(0),
-        given => given,
-    };
-    Config { rng_seed: seed, failure_persistence: None, ..Config::default() }
-}
+use gpukernel_random_inputs::config;
+use proptest::{collection::vec, prelude::*};
 
 /// Values that fit no key, and some that do.
 fn value() -> impl Strategy<Value = String> {

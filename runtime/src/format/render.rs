@@ -4,8 +4,16 @@ use std::fmt;
 
 use super::{Align, DebugHex, Integer, Spec, Style, Value};
 
+/// Widths and precisions have at most 16 bits, as `format!` has it.
+const MAX_COUNT: usize = u16::MAX as usize;
+
 /// The text.
 pub(crate) fn render(value: &Value, spec: &Spec) -> String {
+    let spec = &Spec {
+        width: spec.width.min(MAX_COUNT),
+        precision: spec.precision.map(|precision| precision.min(MAX_COUNT)),
+        ..*spec
+    };
     match value {
         Value::Bool(value) => pad_text(if *value { "true" } else { "false" }, spec),
         Value::Char(value) if spec.style == Style::Debug => format!("{value:?}"),

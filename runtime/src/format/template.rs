@@ -27,10 +27,8 @@ impl Place {
             _ => None,
         };
         let mut spec = self.spec;
-        // As `format!` has it, at most 16 bits.
-        const MAX: usize = u16::MAX as usize;
-        spec.width = count(self.width).unwrap_or(spec.width).min(MAX);
-        spec.precision = count(self.precision).or(spec.precision).map(|precision| precision.min(MAX));
+        spec.width = count(self.width).unwrap_or(spec.width);
+        spec.precision = count(self.precision).or(spec.precision);
         values.get(self.argument).map_or_else(|| "<missing>".to_owned(), |value| render(value, &spec))
     }
 }
