@@ -5,11 +5,13 @@
 //! waits for ever. Which loops those are shows when functions are inlined and loops have their final form: on a copy of the module, optimised but for
 //! loops. If there are any, the module is optimised like that, too, before they are marked.
 
+use std::collections::HashSet;
+
 use super::{
-    loops::forward_order, natural_loops::NaturalLoop, operations::is_operation, same_copy::copies_are_alike,
-    uniformity::LaunchConstants,
+    call_graph, loops::forward_order, natural_loops::NaturalLoop, operations::is_operation,
+    same_copy::copies_are_alike, uniformity::LaunchConstants,
 };
-use crate::llvm::{Block, LlvmError, Module, TargetMachine, Value};
+use crate::llvm::{Block, Linkage, LlvmError, Module, TargetMachine, Value};
 
 /// Marks the loops that must stay. `passes` is what the optimiser will do.
 pub(super) fn mark(
@@ -22,12 +24,31 @@ pub(super) fn mark(
         return Ok(());
     }
     let copy = module.copy();
+    forget_what_has_none(&copy, machine)?;
     copy.run_passes_without_unrolling(passes, machine)?;
     if mark_loops(&copy, &is_kernel) {
         module.run_passes_without_unrolling(passes, machine)?;
         mark_loops(module, &is_kernel);
     }
     Ok(())
+}
+
+/// Drops what only serves kernels and exports without operations: nothing is asked about them, and the optimiser takes its time.
+fn forget_what_has_none(copy: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+    let entries = || {
+        let functions = copy.functions().into_iter();
+        functions.filter(|function| !function.is_declaration() && !function.is_local())
+    };
+    let with_one: Vec<_> =
+        copy.functions().into_iter().filter(|function| has_operations(*function)).collect();
+    let reached = call_graph::reached_by(entries(), &entries().collect::<Vec<_>>());
+    let needed: HashSet<_> = with_one.iter().filter_map(|function| reached.get(function)).flatten().collect();
+    for (index, entry) in entries().enumerate() {
+        if !needed.contains(&index) {
+            entry.set_linkage(Linkage::Internal);
+        }
+    }
+    copy.run_passes("globaldce", machine)
 }
 
 fn has_operations(function: Value<'_>) -> bool {
