@@ -236,7 +236,7 @@ fn temp_dir() -> TempDir {
 
 /// One folder for all tests, beside the profile they were built in, so that gpu-std is compiled for the device once. It is where
 /// a build script has it: `OUT_DIR` is `…/<profile>/build/<package>/out` beside it.
-fn device_target_dir() -> PathBuf {
+pub fn device_target_dir() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
     let profile = test.ancestors().nth(2).expect("tests lie in target/<profile>/deps");
     profile.join("gpukernel-tests").join("gpukernel")

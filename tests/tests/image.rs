@@ -1,10 +1,13 @@
 //! What is in an image, with all tools and without.
 
-use std::fs;
+use std::{
+    env, fs,
+    path::{Component, Path, PathBuf},
+};
 
-use gpukernel_build::{Options, toolchain::CudaTools};
+use gpukernel_build::{BuildInput, Options, toolchain::CudaTools};
 use gpukernel_image::{CodeKind, Image};
-use gpukernel_tests::{KernelCrate, toolchain};
+use gpukernel_tests::{KernelCrate, device_target_dir, toolchain};
 
 /// The kinds and architectures of the code in an image.
 fn code(image: &Image<'_>) -> Vec<(CodeKind, String)> {
@@ -42,6 +45,34 @@ fn without_libdevice_mathematics_is_an_error_that_says_where_it_is() {
         "undefined device function `__nv_sinf`, needed by without_libdevice::sine\n  \
          it is in NVIDIA's libdevice, which was not found: run `cargo gpukernel setup`"
     );
+}
+
+/// What cargo made was not found below a folder that was not named from the root.
+#[test]
+fn folders_may_be_relative() {
+    let kernels = KernelCrate::written(
+        "relative",
+        "#[kernel] pub fn double(x: PerThread<u32>) { for (_, x) in x { *x *= 2; } }",
+    );
+    let here = env::current_dir().expect("there is one");
+    let relative = |path: &Path| -> PathBuf {
+        let names = |path: &Path| -> Vec<_> {
+            path.components()
+                .filter(|part| matches!(part, Component::Normal(_)))
+                .map(Component::as_os_str)
+                .map(PathBuf::from)
+                .collect()
+        };
+        names(&here).iter().map(|_| PathBuf::from("..")).chain(names(path)).collect()
+    };
+    let input = BuildInput {
+        crate_path: relative(kernels.dir()),
+        target_dir: relative(&device_target_dir()),
+        out_dir: relative(&kernels.dir().join("out")),
+        options: Options::default(),
+    };
+    let built = gpukernel_build::build(&input, &toolchain()).expect("it builds");
+    assert_eq!(built.manifest.kernels.len(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     thread,
 };
 
@@ -93,6 +93,9 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     }
     let mut timings = Timings::default();
     fs::create_dir_all(out_dir).map_err(|reason| Error::File { path: out_dir.clone(), reason })?;
+    // What cargo says that it made has whole paths.
+    let target_dir =
+        &path::absolute(target_dir).map_err(|reason| Error::File { path: target_dir.clone(), reason })?;
 
     let manifest_path = manifest_path(crate_path)?;
     let rustc = &toolchain.rustc;
