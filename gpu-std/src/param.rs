@@ -105,12 +105,21 @@ impl<T> WriteStart<'_, T> {
     }
 }
 
+/// The signature of what travels itself. rustc does not compile kernels with others: it panics.
+const fn signature_of_value<T: DeviceCopy>() -> Text {
+    assert!(
+        align_of::<T>() <= 16,
+        "values that kernels take are aligned to at most 16 bytes: pass others in memory, as `&[T]`"
+    );
+    T::TYPE
+}
+
 // SAFETY: a value of plain data is its own head.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for T {
     type Head = T;
     type Tail = ();
 
-    const SIGNATURE: Text = T::TYPE;
+    const SIGNATURE: Text = signature_of_value::<T>();
 
     #[inline(always)]
     unsafe fn assemble(head: T, _: ()) -> T {

@@ -257,3 +257,11 @@ fn tiles_that_wrap_are_refused() {
         ],
     );
 }
+
+/// At which rustc panicked.
+#[test]
+fn values_aligned_too_strictly_are_refused() {
+    let words = "values that kernels take are aligned to at most 16 bytes: pass others in memory, as `&[T]`";
+    let parameters = ["Page", "(u32, Page)", "[Page; 2]"].map(|parameter| (parameter, words));
+    assert_refused("extreme_values", PAGE, &parameters);
+}

@@ -27,7 +27,7 @@ macro_rules! tuples {
             type Head = $Fields<$($T),*>;
             type Tail = ();
 
-            const SIGNATURE: Text = Self::Head::TYPE;
+            const SIGNATURE: Text = super::signature_of_value::<Self::Head>();
 
             #[inline(always)]
             unsafe fn assemble($Fields($($T),*): Self::Head, _: ()) -> Self {
