@@ -25,6 +25,39 @@ pub enum Text {
     All(&'static [Text]),
 }
 
+/// The lines of a signature as text, whose length has to be known before.
+macro_rules! as_text {
+    ($($signature:ident: $lines:literal;)*) => {$(
+        impl $signature {
+            /// The length of its text in bytes.
+            pub const fn len(&self) -> usize {
+                let mut sink = Sink { buffer: &mut [], len: 0 };
+                self.put(&mut sink);
+                sink.len
+            }
+
+            /// Never: it has lines.
+            pub const fn is_empty(&self) -> bool {
+                false
+            }
+
+            #[doc = concat!("Its text, of `N` bytes: ", $lines, ".")]
+            pub const fn text<const N: usize>(&self) -> [u8; N] {
+                let mut buffer = [0; N];
+                let mut sink = Sink { buffer: &mut buffer, len: 0 };
+                self.put(&mut sink);
+                assert!(sink.len == N, "the length of a signature is its parameter");
+                buffer
+            }
+        }
+    )*};
+}
+
+as_text! {
+    Signature: "the name, the package, the function, what it requires, the shared arrays, and then one line per parameter";
+    ConstantSignature: "the name, the package and the type, in lines";
+}
+
 /// Where bytes go: into a buffer as far as it has room, counted in any case.
 pub(crate) struct Sink<'a> {
     buffer: &'a mut [u8],
@@ -219,28 +252,6 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// The length of its text in bytes.
-    pub const fn len(&self) -> usize {
-        let mut sink = Sink { buffer: &mut [], len: 0 };
-        self.put(&mut sink);
-        sink.len
-    }
-
-    /// Never: it has lines.
-    pub const fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// Its text, of `N` bytes: the name, the package, the function, what it requires, the shared arrays, and then one line per
-    /// parameter.
-    pub const fn text<const N: usize>(&self) -> [u8; N] {
-        let mut buffer = [0; N];
-        let mut sink = Sink { buffer: &mut buffer, len: 0 };
-        self.put(&mut sink);
-        assert!(sink.len == N, "the length of a signature is its parameter");
-        buffer
-    }
-
     const fn put(&self, sink: &mut Sink<'_>) {
         let origin = &self.origin;
         sink.word(self.name);
@@ -281,27 +292,6 @@ pub struct ConstantSignature {
 }
 
 impl ConstantSignature {
-    /// The length of its text in bytes.
-    pub const fn len(&self) -> usize {
-        let mut sink = Sink { buffer: &mut [], len: 0 };
-        self.put(&mut sink);
-        sink.len
-    }
-
-    /// Never: it has lines.
-    pub const fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// Its text, of `N` bytes: the name, the package and the type, in lines.
-    pub const fn text<const N: usize>(&self) -> [u8; N] {
-        let mut buffer = [0; N];
-        let mut sink = Sink { buffer: &mut buffer, len: 0 };
-        self.put(&mut sink);
-        assert!(sink.len == N, "the length of a signature is its parameter");
-        buffer
-    }
-
     const fn put(&self, sink: &mut Sink<'_>) {
         sink.word(self.name);
         sink.byte(b'\n');

@@ -13,7 +13,7 @@ const LOCAL: &str = "ptr addrspace(5)";
 pub(super) fn make_plain(module: &Module<'_>) {
     for function in module.functions() {
         for instruction in function.instructions() {
-            if instruction.opcode() == Some(Opcode::CompareExchange)
+            if instruction.opcode() == Opcode::COMPARE_EXCHANGE
                 && instruction.operands().next().is_some_and(|address| address.type_name() == LOCAL)
             {
                 module.replace_by_plain_exchange(instruction);

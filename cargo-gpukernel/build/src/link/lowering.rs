@@ -31,24 +31,24 @@ pub(super) fn drop_compiler_fences(module: &Module<'_>) {
 fn library_function(instruction: Value<'_>) -> Option<&'static str> {
     let from = || instruction.operands().next().map(|operand| operand.type_name()).unwrap_or_default();
     let to = instruction.type_name();
-    let operation = match instruction.opcode()? {
-        Opcode::FloatRemainder => {
+    let operation = match instruction.opcode() {
+        Opcode::FLOAT_REMAINDER => {
             return match to.as_str() {
                 "float" => Some("__nv_fmodf"),
                 "double" => Some("__nv_fmod"),
                 _ => None,
             };
         }
-        Opcode::Subtract | Opcode::CompareExchange => return None,
-        Opcode::UnsignedToFloat => "uitofp",
-        Opcode::SignedToFloat => "sitofp",
-        Opcode::FloatToUnsigned => "fptoui",
-        Opcode::FloatToSigned => "fptosi",
-        Opcode::Call => match instruction.called()?.name() {
+        Opcode::UNSIGNED_TO_FLOAT => "uitofp",
+        Opcode::SIGNED_TO_FLOAT => "sitofp",
+        Opcode::FLOAT_TO_UNSIGNED => "fptoui",
+        Opcode::FLOAT_TO_SIGNED => "fptosi",
+        Opcode::CALL => match instruction.called()?.name() {
             name if name.starts_with("llvm.fptoui.sat.i128.") => "fptoui",
             name if name.starts_with("llvm.fptosi.sat.i128.") => "fptosi",
             _ => return None,
         },
+        _ => return None,
     };
     Some(match (operation, from().as_str(), to.as_str()) {
         ("uitofp", "i128", "float") => "__floatuntisf",

@@ -30,9 +30,7 @@ impl<'c> NaturalLoop<'c> {
     pub(super) fn instructions(&self) -> impl Iterator<Item = Value<'c>> {
         self.blocks.iter().flat_map(|block| block.instructions())
     }
-}
 
-impl<'c> NaturalLoop<'c> {
     /// The loops of a function. LLVM neither unrolls nor peels those that are entered at several blocks.
     pub(super) fn all_of(function: Value<'c>) -> Vec<Self> {
         let order = forward_order(function);

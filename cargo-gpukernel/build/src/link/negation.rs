@@ -65,9 +65,9 @@ fn in_ptx(negation: Negation, type_name: &str) -> Option<(&'static str, &'static
 /// What an instruction negates.
 fn negation(instruction: Value<'_>) -> Option<(Negation, Value<'_>)> {
     let operand = |index| instruction.operands().nth(index);
-    match instruction.opcode()? {
-        Opcode::Subtract if operand(0)?.is_zero() => Some((Negation::Negative, operand(1)?)),
-        Opcode::Call if instruction.called()?.name().starts_with("llvm.abs.") => {
+    match instruction.opcode() {
+        Opcode::SUBTRACT if operand(0)?.is_zero() => Some((Negation::Negative, operand(1)?)),
+        Opcode::CALL if instruction.called()?.name().starts_with("llvm.abs.") => {
             Some((Negation::Absolute, operand(0)?))
         }
         _ => None,

@@ -1,7 +1,7 @@
 //! Basic blocks of a function, and the branches that end them.
 
 use super::{
-    Context, Module, Value,
+    Context, Module, Opcode, Value,
     library::{LLVMBasicBlock, LLVMMetadata, LLVMValue},
 };
 
@@ -63,13 +63,11 @@ impl<'c> Block<'c> {
 
     /// The branch that ends it, if that has a condition.
     pub(crate) fn conditional_branch(self) -> Option<Branch<'c>> {
-        // llvm-c/Core.h, `LLVMOpcode`.
-        const BRANCH: i32 = 2;
         let (context, llvm) = (self.context, self.context.llvm);
-        // SAFETY: a live block of a whole function, so it has a terminator; asked for its kind before the rest.
+        let raw = self.terminator().filter(|end| end.opcode() == Opcode::BRANCH)?.raw;
+        // SAFETY: a live branch, asked for its kind before the rest.
         unsafe {
-            let raw = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
-            if (llvm.LLVMGetInstructionOpcode)(raw) != BRANCH || (llvm.LLVMIsConditional)(raw) == 0 {
+            if (llvm.LLVMIsConditional)(raw) == 0 {
                 return None;
             }
             let successor = |index| Block { context, raw: (llvm.LLVMGetSuccessor)(raw, index) };

@@ -2,22 +2,9 @@
 
 use std::ffi::c_uint;
 
-use super::{Block, Value};
-
-// llvm-c/Core.h, `LLVMOpcode`.
-const BRANCH: i32 = 2;
-const SWITCH: i32 = 3;
-const UNREACHABLE: i32 = 7;
-const PHI: i32 = 44;
-/// add to xor, getelementptr, trunc to bitcast, icmp, fcmp, select, extractelement to insertvalue, addrspacecast, fneg.
-const COMPUTING: [std::ops::RangeInclusive<i32>; 6] = [8..=25, 29..=43, 46..=46, 50..=54, 60..=60, 66..=66];
+use super::{Block, Opcode, Value};
 
 impl<'c> Value<'c> {
-    fn opcode_number(self) -> i32 {
-        // SAFETY: a live instruction.
-        unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) }
-    }
-
     /// Whether it is a parameter of a function.
     pub(crate) fn is_parameter(self) -> bool {
         // SAFETY: a live value.
@@ -50,7 +37,7 @@ impl<'c> Value<'c> {
             Some(called) => called.name().strip_prefix("llvm.").is_some_and(|name| {
                 name.split_once('.').is_some_and(|(function, _)| FUNCTIONS.contains(&function))
             }),
-            None => COMPUTING.iter().any(|range| range.contains(&self.opcode_number())),
+            None => self.opcode().computes(),
         }
     }
 
@@ -67,7 +54,7 @@ impl<'c> Value<'c> {
     /// The values that a phi may be, each with the block that it comes from; none for other instructions.
     pub(crate) fn incoming(self) -> Option<Vec<(Value<'c>, Block<'c>)>> {
         let (context, llvm) = (self.context, self.context.llvm);
-        if self.opcode_number() != PHI {
+        if self.opcode() != Opcode::PHI {
             return None;
         }
         // SAFETY: a live phi; the index is below the count. A phi's operands are its values, in the order of its blocks.
@@ -84,7 +71,7 @@ impl<'c> Value<'c> {
 
 impl<'c> Block<'c> {
     /// The instruction that ends it.
-    fn terminator(self) -> Option<Value<'c>> {
+    pub(super) fn terminator(self) -> Option<Value<'c>> {
         // SAFETY: a live block.
         Value::new(self.context, unsafe { (self.context.llvm.LLVMGetBasicBlockTerminator)(self.raw) })
     }
@@ -92,15 +79,15 @@ impl<'c> Block<'c> {
     /// What decides where it goes on; none if there is only one way, or if it depends on more than a value.
     pub(crate) fn decided_by(self) -> Option<Value<'c>> {
         let end = self.terminator()?;
-        let depends = match end.opcode_number() {
-            BRANCH => self.successors().len() > 1,
-            number => number == SWITCH,
+        let depends = match end.opcode() {
+            Opcode::BRANCH => self.successors().len() > 1,
+            other => other == Opcode::SWITCH,
         };
         if depends { end.operands().next() } else { None }
     }
 
     /// Whether its end is never reached: it calls what does not return.
     pub(crate) fn does_not_end(self) -> bool {
-        self.terminator().is_some_and(|end| end.opcode_number() == UNREACHABLE)
+        self.terminator().is_some_and(|end| end.opcode() == Opcode::UNREACHABLE)
     }
 }

@@ -11,6 +11,7 @@ mod build;
 mod flow;
 mod library;
 mod module;
+mod opcode;
 mod signature;
 mod target;
 #[cfg(test)]
@@ -29,8 +30,9 @@ pub(crate) use block::Block;
 use build::Builder;
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
+pub(crate) use opcode::Opcode;
 pub(crate) use target::TargetMachine;
-pub(crate) use value::{Linkage, Opcode, Piece, Value};
+pub(crate) use value::{Linkage, Piece, Value};
 
 /// The triple of everything we link.
 pub(crate) const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";

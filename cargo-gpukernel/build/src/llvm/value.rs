@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_uint};
 
-use super::{Context, library::LLVMValue};
+use super::{Context, Opcode, library::LLVMValue};
 
 /// A value of a module. Two are equal if they are the same value.
 #[derive(Clone, Copy)]
@@ -34,19 +34,6 @@ pub(crate) enum Linkage {
     OnDemand = 3,
     /// By nobody.
     Internal = 8,
-}
-
-/// What an instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opcode {
-    Subtract,
-    FloatRemainder,
-    FloatToUnsigned,
-    FloatToSigned,
-    UnsignedToFloat,
-    SignedToFloat,
-    Call,
-    CompareExchange,
 }
 
 /// A copy of memory.
@@ -183,18 +170,11 @@ impl<'c> Value<'c> {
     /// The generic pointers that an instruction computes a generic pointer from, each with its place among the operands, if it is one of
     /// those through which LLVM follows address spaces: a choice, an offset, a mask.
     pub(crate) fn pointers_within(self) -> Option<Vec<(c_uint, Self)>> {
-        // llvm-c/Core.h, `LLVMOpcode`.
-        const GET_ELEMENT_POINTER: i32 = 29;
-        const PHI: i32 = 44;
-        const CALL: i32 = 45;
-        const SELECT: i32 = 46;
-        // SAFETY: a live instruction.
-        let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
-        let (skipped, count) = match number {
-            PHI => (0, usize::MAX),
-            SELECT => (1, 2),
-            GET_ELEMENT_POINTER => (0, 1),
-            CALL if self.called()?.name().starts_with("llvm.ptrmask.") => (0, 1),
+        let (skipped, count) = match self.opcode() {
+            Opcode::PHI => (0, usize::MAX),
+            Opcode::SELECT => (1, 2),
+            Opcode::GET_ELEMENT_POINTER => (0, 1),
+            Opcode::CALL if self.called()?.name().starts_with("llvm.ptrmask.") => (0, 1),
             _ => return None,
         };
         let of_pointers = self.type_name();
@@ -210,34 +190,20 @@ impl<'c> Value<'c> {
 
     /// Whether a constant is an address in a special address space, as a generic pointer.
     pub(crate) fn is_cast_from_address_space(self) -> bool {
-        // llvm-c/Core.h, `LLVMOpcode`.
-        const GET_ELEMENT_POINTER: i32 = 29;
-        const ADDRESS_SPACE_CAST: i32 = 60;
-        let llvm = self.context.llvm;
-        // SAFETY: asked for its kind first.
-        let opcode = unsafe {
-            if (llvm.LLVMIsAConstantExpr)(self.raw).is_null() {
-                return false;
+        match self.constant_opcode() {
+            Some(Opcode::ADDRESS_SPACE_CAST) => true,
+            Some(Opcode::GET_ELEMENT_POINTER) => {
+                self.operands().next().is_some_and(Self::is_cast_from_address_space)
             }
-            (llvm.LLVMGetConstOpcode)(self.raw)
-        };
-        match opcode {
-            ADDRESS_SPACE_CAST => true,
-            GET_ELEMENT_POINTER => self.operands().next().is_some_and(Self::is_cast_from_address_space),
             _ => false,
         }
     }
 
     /// Whether an instruction is a fence for the compiler alone (`compiler_fence`).
     pub(crate) fn is_compiler_fence(self) -> bool {
-        // llvm-c/Core.h, `LLVMOpcode`.
-        const FENCE: i32 = 55;
-        let llvm = self.context.llvm;
-        // SAFETY: a live instruction, asked for its kind before the rest.
-        unsafe {
-            (llvm.LLVMGetInstructionOpcode)(self.raw) == FENCE
-                && (llvm.LLVMIsAtomicSingleThread)(self.raw) != 0
-        }
+        // SAFETY: a live instruction, asked for its kind first.
+        self.opcode() == Opcode::FENCE
+            && unsafe { (self.context.llvm.LLVMIsAtomicSingleThread)(self.raw) } != 0
     }
 
     /// The bytes of a constant array of bytes.
@@ -283,14 +249,10 @@ impl<'c> Value<'c> {
     /// Whether an instruction most likely takes one of the processor: not if it only says what a value is, or that it is part of
     /// another one.
     pub(crate) fn takes_an_instruction(self) -> bool {
-        // SAFETY: a live instruction.
-        let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
-        // llvm-c/Core.h, `LLVMOpcode`: br, getelementptr, trunc, ptrtoint to bitcast, phi, extractvalue, insertvalue, addrspacecast.
-        const FREE: [i32; 10] = [2, 29, 30, 39, 40, 41, 44, 53, 54, 60];
         const SAYINGS: [&str; 4] =
             ["llvm.assume", "llvm.dbg.", "llvm.experimental.noalias", "llvm.lifetime."];
         let says = |called: Self| SAYINGS.iter().any(|start| called.name().starts_with(start));
-        !FREE.contains(&number) && !self.called().is_some_and(says)
+        !self.opcode().is_free() && !self.called().is_some_and(says)
     }
 
     /// What a call instruction calls; none for other instructions.
@@ -351,24 +313,6 @@ impl<'c> Value<'c> {
             }
         };
         (is_volatile == 0).then(|| PlainCopy { bytes, align: align(1).min(align(2)) })
-    }
-
-    /// What an instruction does, if it is one of the operations that are told apart here.
-    pub(crate) fn opcode(self) -> Option<Opcode> {
-        // SAFETY: a live instruction.
-        let number = unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) };
-        // llvm-c/Core.h, `LLVMOpcode`.
-        Some(match number {
-            10 => Opcode::Subtract,
-            19 => Opcode::FloatRemainder,
-            33 => Opcode::FloatToUnsigned,
-            34 => Opcode::FloatToSigned,
-            35 => Opcode::UnsignedToFloat,
-            36 => Opcode::SignedToFloat,
-            45 => Opcode::Call,
-            56 => Opcode::CompareExchange,
-            _ => return None,
-        })
     }
 
     /// Its type as LLVM writes it: `float`, `<2 x double>`.
