@@ -136,6 +136,7 @@ macro_rules! operators {
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for Complex<$t> {
     const TYPE: Text = Text::Of("gpu_std::complex::Complex", &[<$t>::TYPE]);
+            const ANY_BYTES: bool = true;
 }
 
         impl Add for Complex<$t> {

@@ -34,23 +34,32 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         Text::Word(":"),
         Text::Number(align_of::<Self>() as i128),
     ]);
+
+    /// Whether any bytes are a value, which is so for numbers, and not for `bool`, `char` and enums. Shared arrays of types for which it
+    /// is `false` are zeroed before the kernel begins.
+    ///
+    /// It may be `false` for any type. The derive macro sets it.
+    const ANY_BYTES: bool = false;
 }
 
 macro_rules! plain {
-    ($($t:ty),*) => {$(
+    ($any_bytes:literal: $($t:ty),*) => {$(
         // SAFETY: a primitive of the same size and alignment on every 64-bit target.
         unsafe impl DeviceCopy for $t {
             const TYPE: Text = Text::Word(stringify!($t));
+            const ANY_BYTES: bool = $any_bytes;
         }
     )*};
 }
 
-plain!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char, ());
+plain!(true: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, ());
+plain!(false: bool, char);
 
 // SAFETY: an array is its elements, one after another.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
     const TYPE: Text =
         Text::All(&[Text::Word("["), T::TYPE, Text::Word("; "), Text::Number(N as i128), Text::Word("]")]);
+    const ANY_BYTES: bool = T::ANY_BYTES;
 }
 
 /// A value of another crate's type that is plain data by the word of `bytemuck`, such as `glam::Vec3`.
@@ -100,7 +109,9 @@ unsafe impl<T: Pod> Pod for Plain<T> {}
 // SAFETY: `Pod` types hold neither references nor pointers, and any bytes of their size are a value. So what one side has laid out
 // differently is still a value on the other.
 #[diagnostic::do_not_recommend]
-unsafe impl<T: Pod + Send + Sync> DeviceCopy for Plain<T> {}
+unsafe impl<T: Pod + Send + Sync> DeviceCopy for Plain<T> {
+    const ANY_BYTES: bool = true;
+}
 
 impl<T> Plain<T> {
     /// Values as wrapped ones, to be uploaded.

@@ -91,6 +91,7 @@ macro_rules! half {
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $t {
     const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($t)));
+            const ANY_BYTES: bool = true;
 }
 
         impl Sealed for $t {}
@@ -289,6 +290,7 @@ macro_rules! half {
             #[diagnostic::do_not_recommend]
             unsafe impl DeviceCopy for ::half::$t {
     const TYPE: Text = Text::Word(concat!("half::", stringify!($t)));
+            const ANY_BYTES: bool = true;
 }
 
             impl From<::half::$t> for $t {

@@ -159,8 +159,8 @@ pub use shared::{
     SharedView2d, UnsafeShared,
 };
 pub use staged::{
-    Arrived, CopyBarrier, Pending, PendingBulk, Pipeline, PipelineRest, Staged, Staged2d, StagedView,
-    StagedView2d,
+    Arrived, CopyBarrier, Pending, PendingBulk, Pipeline, PipelineRest, Staged, Staged2d, StagedElement,
+    StagedView, StagedView2d,
 };
 pub use stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use tiles::{Tile, Tile2d, Tile2dIter, TileIter, Tiles, Tiles2d, Tiles2dIter, TilesIter};

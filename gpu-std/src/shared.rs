@@ -38,7 +38,7 @@
 
 use core::{alloc::Layout, marker::PhantomData};
 
-use bytemuck::AnyBitPattern;
+use bytemuck::Zeroable;
 
 use crate::DeviceCopy;
 
@@ -63,18 +63,37 @@ pub use unchecked::UnsafeShared;
 /// The alignment of a block's dynamic shared memory, which the linker's prelude declares, and so the largest of an element.
 pub(crate) const SHARED_ALIGN: usize = 128;
 
-/// What a shared array can hold: plain data for which any bytes are a value, because those of shared memory are arbitrary
-/// when a block starts.
+/// What a shared array can hold: plain data of which zero bytes are a value.
+///
+/// The bytes of shared memory are arbitrary when a block starts. Arrays of types for which not any bytes are a value
+/// ([`DeviceCopy::ANY_BYTES`]), such as `bool`, are zeroed before the kernel begins, with a barrier of the block behind it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot lie in shared memory",
-    label = "not plain data of which any bytes are a value",
-    note = "shared memory starts with arbitrary bytes, so its elements are `DeviceCopy + bytemuck::AnyBitPattern`: numbers, arrays of them, and structs that derive both"
+    label = "not plain data of which zero bytes are a value",
+    note = "elements of shared arrays are `DeviceCopy + bytemuck::Zeroable`: numbers, `bool`, `char`, arrays of them, and structs and enums that derive both"
 )]
-pub trait SharedElement: DeviceCopy + AnyBitPattern {}
+pub trait SharedElement: DeviceCopy + Zeroable {}
 
 // Without it rustc would say `Pod`, which is how bytemuck implements it.
 #[diagnostic::do_not_recommend]
-impl<T: DeviceCopy + AnyBitPattern> SharedElement for T {}
+impl<T: DeviceCopy + Zeroable> SharedElement for T {}
+
+/// Zeroes an array of the block if not any bytes are a value of its elements.
+///
+/// # Safety
+/// All threads of the block and nobody else have this array, and all of them come here before one uses it.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+unsafe fn make_valid<T: SharedElement>(start: *mut T, len: usize) {
+    if T::ANY_BYTES {
+        return;
+    }
+    for index in BlockStride::new(len) {
+        // SAFETY: below the length, and each thread takes others.
+        unsafe { start.add(index).write_bytes(0, 1) };
+    }
+    crate::sync(());
+}
 
 /// The body of a kernel, as the lifetime that its shared arrays have.
 #[doc(hidden)]
@@ -122,4 +141,18 @@ pub unsafe trait SharedParam<'k>: Sized {
     /// `storage` has `LEN` initialised elements and lasts as long as the scope, all threads of the block and nobody else give the
     /// same, and each thread does so once.
     unsafe fn enter(storage: *mut Self::Element, scope: &'k KernelScope) -> Self;
+
+    /// The same of memory that has any bytes.
+    ///
+    /// # Safety
+    /// As for [`enter`](Self::enter), of `LEN` times the bytes of an element, and all threads come here before one uses the array.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn begin(memory: *mut Self::Element, scope: &'k KernelScope) -> Self {
+        // SAFETY: promised by the caller; now the elements are initialised.
+        unsafe {
+            make_valid(memory, Self::LEN);
+            Self::enter(memory, scope)
+        }
+    }
 }

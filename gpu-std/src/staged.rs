@@ -45,7 +45,7 @@ use core::marker::PhantomData;
 
 use bytemuck::{AnyBitPattern, Zeroable};
 
-use crate::{DeviceCopy, barrier::Phase, signature::Text};
+use crate::{DeviceCopy, barrier::Phase, shared::SharedElement, signature::Text};
 
 mod array;
 mod bulk;
@@ -77,7 +77,20 @@ unsafe impl AnyBitPattern for Piece {}
 #[diagnostic::do_not_recommend]
 unsafe impl DeviceCopy for Piece {
     const TYPE: Text = Text::Word("gpu_std::staged::Piece");
+    const ANY_BYTES: bool = true;
 }
+
+/// What a staged array can hold: plain data of which any bytes are a value. Copies write it in pieces of 16 bytes, whatever it is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot lie in a staged array",
+    label = "not plain data of which any bytes are a value",
+    note = "elements of staged arrays are `DeviceCopy + bytemuck::AnyBitPattern`: numbers, arrays of them, and structs that derive both"
+)]
+pub trait StagedElement: SharedElement + AnyBitPattern {}
+
+// Without it rustc would say `Pod`, which is how bytemuck implements it.
+#[diagnostic::do_not_recommend]
+impl<T: SharedElement + AnyBitPattern> StagedElement for T {}
 
 /// What is copied into asynchronously: a staged array, or several as a tuple.
 pub trait Stage: Phase<Next = <Self as Stage>::View> + sealed::Stage {

@@ -251,7 +251,7 @@ fn device(kernel: &Kernel) -> TokenStream {
                 );
                 storage.extend(shared_storage(&name, param));
                 return quote_spanned!(ty.span()=>
-                    <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(
+                    <#ty as ::gpu_std::shared::SharedParam<'_>>::begin(
                         if __GPUKERNEL_LARGE {
                             // SAFETY: the launch reserves the shared arrays of the signature.
                             ::gpu_std::device::dynamic_shared(const {

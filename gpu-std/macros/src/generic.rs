@@ -128,7 +128,7 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
                 );
                 let ty = param.with_lifetime(&lifetime("'_"));
                 return quote_spanned!(place=>
-                    <#ty as ::gpu_std::shared::SharedParam<'_>>::enter(
+                    <#ty as ::gpu_std::shared::SharedParam<'_>>::begin(
                         // SAFETY: the launch reserves the shared arrays of the signature.
                         ::gpu_std::device::dynamic_shared(const {
                             ::gpu_std::shared::layout::shared_offset(

@@ -51,7 +51,9 @@ unsafe impl<T: WarpElement> Zeroable for Slots<T> {}
 unsafe impl<T: WarpElement> AnyBitPattern for Slots<T> {}
 // SAFETY: its elements are plain data, one after another.
 #[diagnostic::do_not_recommend]
-unsafe impl<T: WarpElement> DeviceCopy for Slots<T> {}
+unsafe impl<T: WarpElement> DeviceCopy for Slots<T> {
+    const ANY_BYTES: bool = true;
+}
 
 impl<T: WarpElement> BlockScratch<'_, T> {
     /// The slots for this call, one per warp. Between them and those of the next call for which they are the same, all threads of

@@ -60,6 +60,7 @@ unsafe impl AnyBitPattern for Piece {}
 #[diagnostic::do_not_recommend]
 unsafe impl DeviceCopy for Piece {
     const TYPE: Text = Text::Word("gpu_std::collective::Piece");
+    const ANY_BYTES: bool = true;
 }
 
 impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>

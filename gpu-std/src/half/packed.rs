@@ -37,6 +37,7 @@ macro_rules! packed {
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {
     const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($name)));
+            const ANY_BYTES: bool = true;
 }
 
         impl crate::vector::Sealed for $name {}

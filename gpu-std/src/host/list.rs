@@ -87,7 +87,7 @@ macro_rules! list {
             unsafe fn enter(scope: &'k KernelScope) -> Self {
                 // SAFETY: the caller promises that the storage of the calling thread's block is laid out by `LAYOUTS`.
                 ($(unsafe {
-                    $P::enter(array(const { shared_offset(Self::LAYOUTS, $index) }), scope)
+                    $P::begin(array(const { shared_offset(Self::LAYOUTS, $index) }), scope)
                 },)*)
             }
         }

@@ -24,6 +24,7 @@ unsafe impl AnyBitPattern for Tf32 {}
 #[diagnostic::do_not_recommend]
 unsafe impl DeviceCopy for Tf32 {
     const TYPE: Text = Text::Word("gpu_std::mma::Tf32");
+    const ANY_BYTES: bool = true;
 }
 
 /// Those that do not count.

@@ -18,6 +18,7 @@ macro_rules! tuples {
         #[diagnostic::do_not_recommend]
         unsafe impl<$($T: DeviceCopy),*> DeviceCopy for $Fields<$($T),*> {
             const TYPE: Text = Text::Of("tuple", &[$($T::TYPE),*]);
+            const ANY_BYTES: bool = $($T::ANY_BYTES)&&*;
         }
 
         // SAFETY: the head is what `pack` writes, and plain data.

@@ -11,7 +11,7 @@ use crate::host::Barrier;
 ///
 /// Thread `i` of `n` in the block owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its
 /// [`thread_rank`](crate::thread_rank). [`sync`](crate::sync) makes it a [`SharedView`]. What was not written holds
-/// arbitrary values.
+/// arbitrary values, or zeros ([`SharedElement`]).
 pub struct Shared<'k, T, const N: usize> {
     start: *mut T,
     scope: PhantomData<&'k mut [T; N]>,

@@ -11,7 +11,8 @@ use crate::host::Barrier;
 /// it owns.
 ///
 /// x of a thread's place in the block is its first column, y its first row; from there on in steps of the block's extents.
-/// [`sync`](crate::sync) makes it a [`SharedView2d`]. What was not written holds arbitrary values.
+/// [`sync`](crate::sync) makes it a [`SharedView2d`]. What was not written holds arbitrary values, or zeros
+/// ([`SharedElement`]).
 ///
 /// `PAD` more elements follow every row and are never used. With 4-byte elements in 32 columns, a `PAD` of 1 puts the elements
 /// of a column into different banks (CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks").

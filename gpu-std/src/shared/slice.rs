@@ -17,7 +17,7 @@ use crate::{
 /// it owns, as of a [`Shared`](crate::Shared) array.
 ///
 /// The launch gives the number of elements, one for each such parameter of a kernel. [`sync`](crate::sync) makes it a
-/// [`SharedSliceView`]. What was not written holds arbitrary values.
+/// [`SharedSliceView`]. What was not written holds arbitrary values, or zeros ([`SharedElement`]).
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -123,7 +123,10 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
         let start = unsafe { crate::device::dynamic_shared(place.device_offset as usize) };
         #[cfg(not(target_arch = "nvptx64"))]
         let start = crate::host::current().shared.wrapping_add(place.host_offset as usize);
-        Self { start: start.cast(), len: place.len as usize, scope: PhantomData }
+        let (start, len) = (start.cast(), place.len as usize);
+        // SAFETY: as above; every thread assembles its parameters before the kernel begins.
+        unsafe { super::make_valid::<T>(start, len) };
+        Self { start, len, scope: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]

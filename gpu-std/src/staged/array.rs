@@ -2,12 +2,12 @@
 
 use core::{fmt, marker::PhantomData, ops::Deref};
 
-use super::{PIECE, Pending, Piece, Stage, copy::copy_piece, sealed};
+use super::{PIECE, Pending, Piece, Stage, StagedElement, copy::copy_piece, sealed};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::{
     barrier::{self, Phase},
-    shared::{BlockStride, KernelScope, SharedElement, SharedParam},
+    shared::{BlockStride, KernelScope, SharedParam},
 };
 
 /// `N` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
@@ -27,7 +27,7 @@ const fn pieces<T, const N: usize>() -> usize {
     }
 }
 
-impl<'k, T: SharedElement, const N: usize> Staged<'k, T, N> {
+impl<'k, T: StagedElement, const N: usize> Staged<'k, T, N> {
     /// How many pieces it has.
     pub(super) const PIECES: usize = pieces::<T, N>();
 
@@ -75,7 +75,7 @@ impl<T, const N: usize> fmt::Debug for Staged<'_, T, N> {
 }
 
 // SAFETY: until a barrier each thread uses only the pieces of its own rank.
-unsafe impl<'k, T: SharedElement, const N: usize> SharedParam<'k> for Staged<'k, T, N> {
+unsafe impl<'k, T: StagedElement, const N: usize> SharedParam<'k> for Staged<'k, T, N> {
     type Element = Piece;
     const LEN: usize = {
         assert!(align_of::<T>() <= PIECE, "elements of a staged array are aligned to 16 bytes at most");

@@ -2,10 +2,10 @@
 
 use core::{fmt, iter, marker::PhantomData, mem::ManuallyDrop, ptr};
 
-use super::{Arrived, PIECE, Pending, Piece, Source, Staged, Staged2d, copy::copy_piece};
+use super::{Arrived, PIECE, Pending, Piece, Source, Staged, Staged2d, StagedElement, copy::copy_piece};
 use crate::{
     View2d,
-    shared::{KernelScope, SharedElement, SharedParam},
+    shared::{KernelScope, SharedParam},
     thread_rank,
 };
 
@@ -58,7 +58,7 @@ impl fmt::Debug for CopyBarrier<'_> {
     }
 }
 
-impl<'k, T: SharedElement, const N: usize> Staged<'k, T, N> {
+impl<'k, T: StagedElement, const N: usize> Staged<'k, T, N> {
     /// Starts to copy the first `N` elements of `source`, as [`copy_async`](Self::copy_async) does; all threads should give the same
     /// source.
     ///
@@ -79,7 +79,7 @@ impl<'k, T: SharedElement, const N: usize> Staged<'k, T, N> {
     }
 }
 
-impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+impl<'k, T: StagedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     Staged2d<'k, T, ROWS, COLUMNS, PAD>
 {
     /// Starts to copy the tile of a matrix whose first element is at `(row, column)`, as [`copy_async`](Self::copy_async) does; all

@@ -3,7 +3,7 @@
 use core::{fmt, marker::PhantomData, ops::Index};
 
 use super::{
-    PIECE, Pending, Piece, Stage,
+    PIECE, Pending, Piece, Stage, StagedElement,
     copy::{can_copy_whole_pieces, copy_piece, copy_whole_piece},
     sealed,
 };
@@ -12,7 +12,7 @@ use crate::host::Barrier;
 use crate::{
     View2d,
     barrier::{self, Phase},
-    shared::{BlockStride, KernelScope, SharedElement, SharedParam},
+    shared::{BlockStride, KernelScope, SharedParam},
 };
 
 /// `ROWS` × `COLUMNS` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
@@ -58,7 +58,7 @@ const fn row_pieces<T, const COLUMNS: usize, const PAD: usize>() -> usize {
     }
 }
 
-impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+impl<'k, T: StagedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     Staged2d<'k, T, ROWS, COLUMNS, PAD>
 {
     /// Pieces per row, padding included.
@@ -123,7 +123,7 @@ impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
 }
 
 // SAFETY: until a barrier each thread uses only the pieces of its own rank.
-unsafe impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedParam<'k>
+unsafe impl<'k, T: StagedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedParam<'k>
     for Staged2d<'k, T, ROWS, COLUMNS, PAD>
 {
     type Element = Piece;

@@ -73,6 +73,7 @@ macro_rules! vector {
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {
     const TYPE: Text = Text::Word(concat!("gpu_std::vector::", stringify!($name)));
+            const ANY_BYTES: bool = true;
 }
 
         impl Sealed for $name {}

@@ -78,8 +78,15 @@ fn changed_cell(cells: SharedCells<u32, 32>) {
     cells[0].fetch_add(1);
 }
 
+/// Of which zero bytes are none.
+#[derive(Clone, Copy, DeviceCopy, bytemuck::NoUninit)]
+#[repr(u8)]
+enum Choice {
+    First = 1,
+}
+
 /// Puts what starts as arbitrary bytes in cells.
 #[kernel]
-fn truth(cells: SharedCells<bool, 32>) {}
+fn choices(cells: SharedCells<Choice, 32>) {}
 
 fn main() {}

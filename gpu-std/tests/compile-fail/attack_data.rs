@@ -42,13 +42,24 @@ fn nested_output(y: PerThread<PerThread<f32>>) {}
 #[kernel]
 fn uninitialised(y: PerThread<MaybeUninit<u32>>) {}
 
-/// A type whose arbitrary bytes are no value, in shared memory.
-#[kernel]
-fn truth(flags: Shared<bool, 32>) {}
+/// Neither arbitrary bytes nor zeros are a value.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(u8)]
+enum Choice {
+    First = 1,
+}
 
-/// The same for characters.
+/// Such a type in shared memory.
 #[kernel]
-fn characters(text: Shared2d<char, 4, 4>) {}
+fn choices(choices: Shared<Choice, 32>) {}
+
+/// The same with two axes.
+#[kernel]
+fn plane_of_choices(choices: Shared2d<Choice, 4, 4>) {}
+
+/// A type whose arbitrary bytes are no value, in memory that copies reach at any time.
+#[kernel]
+fn truth(flags: Staged<bool, 32>) {}
 
 /// A tuple in memory, whose layout differs from compiler to compiler.
 #[kernel]

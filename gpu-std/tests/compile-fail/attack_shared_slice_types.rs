@@ -4,8 +4,14 @@
 
 use gpu_std::{host::Kernel, prelude::*};
 
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(u8)]
+enum Choice {
+    First = 1,
+}
+
 #[kernel]
-fn references(part: SharedSlice<bool>) {}
+fn choices(part: SharedSlice<Choice>) {}
 
 #[kernel]
 fn for_ever(part: SharedSlice<'static, f32>) {}

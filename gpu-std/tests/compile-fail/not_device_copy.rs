@@ -17,7 +17,14 @@ fn atomics(y: &[Atomic<u8>]) {}
 #[kernel]
 fn pair(pair: (f32, f32)) {}
 
+/// Zero bytes are none of these.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(u8)]
+enum Choice {
+    First = 1,
+}
+
 #[kernel]
-fn flags(flags: Shared<bool, 32>) {}
+fn choices(choices: Shared<Choice, 32>) {}
 
 fn main() {}

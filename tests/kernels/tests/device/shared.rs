@@ -2,7 +2,7 @@
 
 use gpukernel::{Grid, for_each};
 use gpukernel_device_test_kernels::shared::{
-    TILE, pass_left, reverse_blocks, rotate, rounds, sum_blocks, transpose, two_arrays,
+    TILE, pass_left, reverse_blocks, rotate, rounds, sum_blocks, transpose, two_arrays, valid_from_the_start,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -93,4 +93,32 @@ fn arrays_are_used_again_in_a_loop() {
         }
         Ok(())
     });
+}
+
+/// Shared memory starts with any bytes, of which most are no `bool`, no `char` and no variant.
+#[test]
+fn elements_are_valid_from_the_start() {
+    const LETTERS: usize = 77;
+    for threads in [1, 40, 96, 256] {
+        let write: Vec<bool> = (0..300).map(|i| i * i % 7 < 3).collect();
+        let written = |n: usize| write[..n].iter().filter(|write| **write).count() as u32;
+        // Which thread writes a mark is told by its place, row by row.
+        let marks = (0..3 * 50).filter(|i| write[i % 50]);
+        let marks: u32 = marks.map(|i| if i % threads % 2 == 0 { 1 } else { 100 }).sum();
+        let letters = written(LETTERS);
+        let expected =
+            [written(300), marks, letters + 1000 * (LETTERS as u32 - letters), written(40.min(threads))];
+        on_every_device(|device, module| {
+            let write = device.upload(&write)?;
+            // Leaves bytes behind.
+            let xs = device.upload(&vec![u32::MAX; 1 << 14])?;
+            let mut ys = device.zeroed::<u32>(1 << 14)?;
+            module.launch(reverse_blocks, for_each(1 << 14), (&xs, &mut ys))?;
+            let mut counts = device.zeroed::<[u32; 4]>(8 * threads)?;
+            let grid = Grid::new(8, threads);
+            module.launch(valid_from_the_start, grid, (&write, LETTERS, &mut counts))?;
+            assert_eq!(counts.to_vec()?, vec![expected; 8 * threads]);
+            Ok(())
+        });
+    }
 }
