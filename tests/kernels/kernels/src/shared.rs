@@ -145,7 +145,7 @@ pub fn valid_from_the_start(
     }
     for ((_, column), mark) in &mut marks {
         if write[column] {
-            *mark = if thread_rank() % 2 == 0 { Mark::Even } else { Mark::Odd };
+            *mark = if thread_rank().is_multiple_of(2) { Mark::Even } else { Mark::Odd };
         }
     }
     for (i, letter) in &mut letters {
