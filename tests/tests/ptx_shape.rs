@@ -341,6 +341,25 @@ fn sums_of_pairs_are_two_sums() {
     shape(&inspected.kernel("sm_90", "sums")).has("add.s16 %a, %a, %c;").lacks("add.s16x2");
 }
 
+/// ptxas takes the wrong predicate from minima of 16 bits, and forgets the sign of negatives: random programs 33996 and 45167.
+#[test]
+fn extremes_are_those_that_ptxas_gets_right() {
+    let lib = "
+        #[kernel]
+        pub fn extremes(x: &[u8], a: &[i32], y: PerThread<[i32; 2]>) {
+            for (i, y) in y {
+                let doubled = x[i].saturating_add(x[i]);
+                *y = [i32::from(matches!(!doubled, 0 | 7)), a[i].min(a[i + 1].wrapping_neg()).min(a[i + 2])];
+            }
+        }";
+    let inspected = KernelCrate::written("extremes", lib).inspect(Options::default());
+    shape(&inspected.kernel("sm_90", "extremes"))
+        .has("min.u32 %a, %a, %b;")
+        .has("not.b32 %other")
+        .lacks("min.u16")
+        .lacks("neg.s32");
+}
+
 /// ptxas erases a vote whose result nothing reads, and forgets that the lanes are apart: random programs 301 and 800.
 #[test]
 fn votes_that_nobody_reads_are_barriers() {

@@ -3,22 +3,26 @@
 //! - [`reductions`]: atomics whose result nothing reads
 //! - [`votes`]: operations of some lanes of a warp whose result nothing reads, and `match.all`
 //! - [`packed_sums`]: two sums of 16 bits at once
+//! - [`extremes`]: minima and maxima of 16 bits, and of negatives
+//! - [`truth`]: truth values as floats
 //!
 //! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
 //! while it chooses instructions. Relies on: LLVM writes an instruction per line, numbers the virtual registers of each function anew,
 //! and names each once where it is set.
 
+mod extremes;
 mod packed_sums;
 mod reductions;
+mod truth;
 mod votes;
 
 use std::collections::HashMap;
 
 /// What to write for an instruction, if it is to be another one.
-type Rule = fn(&Instruction<'_>, &Uses<'_>) -> Option<String>;
+type Rule = fn(&Instruction<'_>, &Function<'_>) -> Option<String>;
 
 /// The rules, by what the names of their instructions start with.
-const RULES: [(&str, Rule); 7] = [
+const RULES: [(&str, Rule); 14] = [
     ("atom.", reductions::without_result),
     ("vote.sync.", votes::rewritten),
     ("match.", votes::rewritten),
@@ -26,6 +30,13 @@ const RULES: [(&str, Rule); 7] = [
     ("elect.sync", votes::rewritten),
     ("add.s16x2", packed_sums::one_by_one),
     ("add.u16x2", packed_sums::one_by_one),
+    ("min.s16", extremes::in_32_bits),
+    ("min.u16", extremes::in_32_bits),
+    ("max.s16", extremes::in_32_bits),
+    ("max.u16", extremes::in_32_bits),
+    ("neg.s32", extremes::negative),
+    ("cvt.rn.f32.", truth::as_float),
+    ("cvt.rn.f64.", truth::as_float),
 ];
 
 /// Replaces them in a whole file.
@@ -46,12 +57,15 @@ pub(super) fn rewrite(ptx: &str) -> String {
 fn of_function(text: &str, out: &mut String) {
     let found: Vec<_> = text.split('\n').map(|line| (line, Instruction::with_rule(line))).collect();
     let instructions = found.iter().filter_map(|(_, found)| Some(&found.as_ref()?.0));
-    let uses = Uses::count(text, instructions.flat_map(Instruction::results));
+    let function = Function::of(text, instructions.flat_map(Instruction::results));
     for (index, (line, found)) in found.iter().enumerate() {
         if index > 0 {
             out.push('\n');
         }
-        match found.as_ref().and_then(|(instruction, rule)| Some((instruction, rule(instruction, &uses)?))) {
+        match found
+            .as_ref()
+            .and_then(|(instruction, rule)| Some((instruction, rule(instruction, &function)?)))
+        {
             Some((instruction, rewritten)) => {
                 out.push_str(instruction.indent);
                 out.push_str(&rewritten);
@@ -75,14 +89,14 @@ impl<'a> Instruction<'a> {
     fn with_rule(line: &'a str) -> Option<(Self, Rule)> {
         let text = line.trim_start();
         let (_, rule) = RULES.iter().find(|(start, _)| text.starts_with(start))?;
-        let (name, operands) = text.split_once(char::is_whitespace)?;
-        let (operands, behind) = operands.split_once(';')?;
+        let (name, _) = text.split_once(char::is_whitespace)?;
+        let (_, behind) = text.split_once(';')?;
         // Several in a line: somebody's inline assembly.
         if !behind.trim().is_empty() && !behind.trim_start().starts_with("//") {
             return None;
         }
         let indent = &line[..line.len() - text.len()];
-        Some((Self { indent, name, operands: operands.split(',').map(str::trim).collect() }, *rule))
+        Some((Self { indent, name, operands: operands(line) }, *rule))
     }
 
     /// The registers that it sets: `%r1`, or both of `%r1|%p1`.
@@ -97,26 +111,49 @@ fn is_register(operand: &str) -> bool {
         .is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
-/// How often a function names the registers that instructions with a rule set.
-struct Uses<'a>(HashMap<&'a str, usize>);
+/// What the rules ask about the function around an instruction.
+struct Function<'a> {
+    /// For each register that an instruction with a rule sets, the first words of the lines that name it, once for each time.
+    named_by: HashMap<&'a str, Vec<&'a str>>,
+    /// What constants registers hold, and for which predicate: the operands of `selp.b32` behind its result.
+    choices: HashMap<&'a str, [&'a str; 3]>,
+}
 
-impl<'a> Uses<'a> {
-    fn count(text: &'a str, results: impl Iterator<Item = &'a str>) -> Self {
-        let mut counts: HashMap<_, _> = results.map(|result| (result, 0)).collect();
-        if !counts.is_empty() {
-            for register in registers(text) {
-                if let Some(count) = counts.get_mut(register) {
-                    *count += 1;
+impl<'a> Function<'a> {
+    fn of(text: &'a str, results: impl Iterator<Item = &'a str>) -> Self {
+        let mut named_by: HashMap<_, Vec<_>> = results.map(|result| (result, Vec::new())).collect();
+        let mut choices = HashMap::new();
+        if named_by.is_empty() {
+            return Self { named_by, choices };
+        }
+        for line in text.split('\n') {
+            let name = line.split_whitespace().next().unwrap_or_default();
+            for register in registers(line) {
+                if let Some(names) = named_by.get_mut(register) {
+                    names.push(name);
                 }
             }
+            if name == "selp.b32"
+                && let Some((result, operands)) = operands(line).split_first()
+                && let Ok(operands) = operands.try_into()
+            {
+                choices.insert(*result, operands);
+            }
         }
-        Self(counts)
+        Self { named_by, choices }
     }
 
     /// Whether nothing reads what an instruction sets, which it says itself if it has `_` for a result.
-    fn none_of(&self, instruction: &Instruction<'_>) -> bool {
-        instruction.results().all(|result| self.0.get(result) == Some(&1))
+    fn ignores(&self, instruction: &Instruction<'_>) -> bool {
+        instruction.results().all(|result| self.named_by.get(result).is_some_and(|names| names.len() == 1))
     }
+}
+
+/// The operands of the instruction in a line.
+fn operands(line: &str) -> Vec<&str> {
+    let text = line.trim_start().split_once(char::is_whitespace).map_or("", |(_, operands)| operands);
+    let text = text.split_once(';').map_or(text, |(operands, _)| operands);
+    text.split(',').map(str::trim).collect()
 }
 
 /// Every `%name` in a text.

@@ -9,26 +9,28 @@
 //! ptxas takes the result of `abs.s32` and `abs.s64` for one that is not negative: `x.wrapping_abs() < 0` was always false, and
 //! `x.saturating_add(x.unsigned_abs() as i64)` wrong for the smallest `x` (ptxas 13 for sm_90; random program 2008). PTX does not say
 //! what `abs` is there (PTX ISA, "Integer Arithmetic Instructions: abs"), LLVM emits it for `llvm.abs` all the same. Of `max`
-//! ptxas believes nothing.
+//! ptxas believes nothing. The negative in it is `!x + 1`, because of what ptxas forgets of others
+//! ([`extremes`](super::instructions)).
 
 use crate::llvm::{Module, Opcode, Value};
 
 const NEGATE: &str =
     "{ .reg .b32 %wide; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; cvt.u16.u32 $0, %wide; }";
-const ABSOLUTE: &str = "{ .reg .b32 %wide; .reg .b16 %negative; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; \
-                        cvt.u16.u32 %negative, %wide; max.s16 $0, $1, %negative; }";
+const ABSOLUTE: &str = "{ .reg .b32 %wide, %negative; cvt.s32.s16 %wide, $1; not.b32 %negative, %wide; \
+                        add.s32 %negative, %negative, 1; max.s32 %wide, %wide, %negative; cvt.u16.u32 $0, %wide; }";
 
-const ABSOLUTE_32: &str = "{ .reg .b32 %negative; neg.s32 %negative, $1; max.s32 $0, $1, %negative; }";
+const ABSOLUTE_32: &str = "{ .reg .b32 %negative; not.b32 %negative, $1; add.s32 %negative, %negative, 1; max.s32 $0, $1, %negative; }";
 const ABSOLUTE_64: &str = "{ .reg .b64 %negative; neg.s64 %negative, $1; max.s64 $0, $1, %negative; }";
 
 /// Both numbers of a pair in one register.
 const NEGATE_PAIR: &str = "{ .reg .b16 %low, %high; .reg .b32 %a, %b; mov.b32 {%low, %high}, $1; \
                            cvt.u32.u16 %a, %low; neg.s32 %a, %a; cvt.u16.u32 %low, %a; \
                            cvt.u32.u16 %b, %high; neg.s32 %b, %b; cvt.u16.u32 %high, %b; mov.b32 $0, {%low, %high}; }";
-const ABSOLUTE_PAIR: &str = "{ .reg .b16 %low, %high, %negative; .reg .b32 %wide; mov.b32 {%low, %high}, $1; \
-                             cvt.u32.u16 %wide, %low; neg.s32 %wide, %wide; cvt.u16.u32 %negative, %wide; max.s16 %low, %low, %negative; \
-                             cvt.u32.u16 %wide, %high; neg.s32 %wide, %wide; cvt.u16.u32 %negative, %wide; max.s16 %high, %high, %negative; \
-                             mov.b32 $0, {%low, %high}; }";
+const ABSOLUTE_PAIR: &str = "{ .reg .b16 %low, %high; .reg .b32 %wide, %negative; mov.b32 {%low, %high}, $1; \
+                             cvt.s32.s16 %wide, %low; not.b32 %negative, %wide; add.s32 %negative, %negative, 1; \
+                             max.s32 %wide, %wide, %negative; cvt.u16.u32 %low, %wide; \
+                             cvt.s32.s16 %wide, %high; not.b32 %negative, %wide; add.s32 %negative, %negative, 1; \
+                             max.s32 %wide, %wide, %negative; cvt.u16.u32 %high, %wide; mov.b32 $0, {%low, %high}; }";
 
 /// Replaces them everywhere in the module.
 pub(super) fn write_out(module: &Module<'_>) {

@@ -89,3 +89,26 @@ pub fn absolute_values(x: &[i64], y: PerThread<[i64; 8]>) {
         *y = signs(x[i]);
     }
 }
+
+/// Minima and maxima that are compared with their operands, those of negatives, and truth as a number.
+pub fn extremes(a: i32, b: i32, c: i32) -> [i64; 6] {
+    let (x, y) = (a as u8, b as i16);
+    let is_extreme = |doubled: u8| u8::from(matches!(!doubled, 0 | 7));
+    [
+        i64::from(is_extreme(x.saturating_add(x))),
+        i64::from(u8::from(y.max(100) == 100) + 2 * u8::from(y.min(-3) == -3)),
+        i64::from(a.min(b.wrapping_neg()).min(c)),
+        i64::from((a >> 3).max((a >> 3).wrapping_neg()).max(c)),
+        i64::from((a.overflowing_add(b).1 as i32 as f32).to_bits() ^ c as u32),
+        ((a < b) as u32 as f64).to_bits() as i64 ^ i64::from(c),
+    ]
+}
+
+/// Of every three numbers.
+#[kernel]
+pub fn all_extremes(numbers: &[[i32; 3]], y: PerThread<[i64; 6]>) {
+    for (i, y) in y {
+        let [a, b, c] = numbers[i];
+        *y = extremes(a, b, c);
+    }
+}

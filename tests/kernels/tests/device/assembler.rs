@@ -2,9 +2,9 @@
 
 use gpukernel::{Grid, for_each};
 use gpukernel_device_test_kernels::assembler::{
-    absolute_values, match_parameters, narrow_sums, neighbouring_sums, signs, sum_of_some, unwanted_all,
-    unwanted_any, unwanted_ballot, unwanted_match_all, unwanted_match_any, unwanted_match_any_64,
-    unwanted_partition, unwanted_reduction, unwanted_uniform,
+    absolute_values, all_extremes, extremes, match_parameters, narrow_sums, neighbouring_sums, signs,
+    sum_of_some, unwanted_all, unwanted_any, unwanted_ballot, unwanted_match_all, unwanted_match_any,
+    unwanted_match_any_64, unwanted_partition, unwanted_reduction, unwanted_uniform,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -73,6 +73,24 @@ fn absolute_values_of_the_smallest_numbers() {
         let mut y = device.zeroed::<[i64; 8]>(x.len())?;
         module.launch(absolute_values, for_each(x.len()), (&device.upload(&x)?, &mut y))?;
         assert_eq!(y.to_vec()?, x.iter().copied().map(signs).collect::<Vec<_>>());
+        Ok(())
+    });
+}
+
+/// Programs 33996, 40157 and 45167: the sign of a negative was forgotten, a truth value not converted, and the predicate of a minimum was
+/// that of another.
+#[test]
+fn extremes_and_truth_values() {
+    let edges =
+        [i32::MIN, i32::MIN + 1, -129, -128, -101, -3, -1, 0, 1, 3, 100, 124, 127, 128, 255, i32::MAX];
+    let triples = edges.iter().flat_map(|&a| edges.iter().flat_map(move |&b| edges.map(|c| [a, b, c])));
+    let numbers: Vec<_> = triples.collect();
+    on_every_device(|device, module| {
+        let mut y = device.zeroed::<[i64; 6]>(numbers.len())?;
+        module.launch(all_extremes, for_each(numbers.len()), (&device.upload(&numbers)?, &mut y))?;
+        for (numbers, found) in numbers.iter().zip(y.to_vec()?) {
+            assert_eq!(found, extremes(numbers[0], numbers[1], numbers[2]), "{numbers:?}");
+        }
         Ok(())
     });
 }

@@ -4,9 +4,9 @@
 //! random programs 1725 and 2952). Minima and maxima of pairs, and pairs of `f16`, come out right. LLVM makes pairs of loops over `u8`
 //! and `u16`, and of neighbouring sums.
 
-use super::{Instruction, Uses};
+use super::{Function, Instruction};
 
-pub(super) fn one_by_one(sum: &Instruction<'_>, _: &Uses<'_>) -> Option<String> {
+pub(super) fn one_by_one(sum: &Instruction<'_>, _: &Function<'_>) -> Option<String> {
     let [result, left, right] = sum.operands[..] else { return None };
     Some(format!(
         "{{ .reg .b32 %pair; .reg .b16 %a, %b, %c, %d; mov.b32 %pair, {left}; mov.b32 {{%a, %b}}, %pair; \

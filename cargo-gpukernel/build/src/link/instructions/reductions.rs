@@ -6,17 +6,17 @@
 //! Communication Instructions: red"), with the same address spaces, scopes and types; it has no acquire order, no `exch` and no
 //! `cas`.
 
-use super::{Instruction, Uses};
+use super::{Function, Instruction};
 
 /// The operations of `red`.
 const OPERATIONS: [&str; 8] = ["add", "and", "or", "xor", "min", "max", "inc", "dec"];
 
-pub(super) fn without_result(atomic: &Instruction<'_>, uses: &Uses<'_>) -> Option<String> {
+pub(super) fn without_result(atomic: &Instruction<'_>, function: &Function<'_>) -> Option<String> {
     let suffixes = atomic.name.strip_prefix("atom")?;
     // `red` has relaxed and release order; what is acquired is acquired by the value that is read.
     let is_ordered = suffixes.contains(".acq");
     let has_one = suffixes.split('.').any(|part| OPERATIONS.contains(&part));
-    let fits = has_one && !is_ordered && uses.none_of(atomic);
+    let fits = has_one && !is_ordered && function.ignores(atomic);
     fits.then(|| format!("red{suffixes} \t{};", atomic.operands[1..].join(", ")))
 }
 

@@ -12,14 +12,14 @@
 //!
 //! Where the lanes are all 32 of the warp, written as a constant, there is nothing to let through.
 
-use super::{Instruction, Uses};
+use super::{Function, Instruction};
 
-pub(super) fn rewritten(vote: &Instruction<'_>, uses: &Uses<'_>) -> Option<String> {
+pub(super) fn rewritten(vote: &Instruction<'_>, function: &Function<'_>) -> Option<String> {
     let (results, [.., lanes]) = vote.operands.split_first()? else { return None };
     if is_whole_warp(lanes) {
         return None;
     }
-    if uses.none_of(vote) {
+    if function.ignores(vote) {
         return Some(format!("bar.warp.sync \t{lanes};"));
     }
     let kind = vote.name.strip_prefix("match.all.sync.")?;
