@@ -9,13 +9,13 @@ use proptest::test_runner::{Config, RngSeed};
 ///
 /// proptest! {
 ///     #![proptest_config(gpukernel_random_inputs::config())]
-///     # fn main() {
+///
+///     #[test]
 ///     fn sums_commute(a: u8, b: u8) {
 ///         prop_assert_eq!(a.wrapping_add(b), b.wrapping_add(a));
 ///     }
-///     # sums_commute();
-///     # }
 /// }
+/// # fn main() {}
 /// ```
 pub fn config() -> Config {
     let config = Config::default();
