@@ -135,9 +135,9 @@ macro_rules! operators {
         // SAFETY: two numbers with a layout of their own.
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for Complex<$t> {
-    const TYPE: Text = Text::Of("gpu_std::complex::Complex", &[<$t>::TYPE]);
+            const TYPE: Text = Text::Of("gpu_std::complex::Complex", &[<$t>::TYPE]);
             const ANY_BYTES: bool = true;
-}
+        }
 
         impl Add for Complex<$t> {
             type Output = Self;

@@ -90,9 +90,9 @@ macro_rules! half {
         // SAFETY: as above.
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $t {
-    const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($t)));
+            const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($t)));
             const ANY_BYTES: bool = true;
-}
+        }
 
         impl Sealed for $t {}
 
@@ -289,9 +289,9 @@ macro_rules! half {
             // SAFETY: 16 bits, of which any are a value.
             #[diagnostic::do_not_recommend]
             unsafe impl DeviceCopy for ::half::$t {
-    const TYPE: Text = Text::Word(concat!("half::", stringify!($t)));
-            const ANY_BYTES: bool = true;
-}
+                const TYPE: Text = Text::Word(concat!("half::", stringify!($t)));
+                const ANY_BYTES: bool = true;
+            }
 
             impl From<::half::$t> for $t {
                 #[inline(always)]

@@ -36,9 +36,9 @@ macro_rules! packed {
         // SAFETY: plain data with a layout of its own.
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {
-    const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($name)));
+            const TYPE: Text = Text::Word(concat!("gpu_std::half::", stringify!($name)));
             const ANY_BYTES: bool = true;
-}
+        }
 
         impl crate::vector::Sealed for $name {}
 

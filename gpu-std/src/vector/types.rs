@@ -72,9 +72,9 @@ macro_rules! vector {
         // SAFETY: plain numbers with a layout of their own.
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $name {
-    const TYPE: Text = Text::Word(concat!("gpu_std::vector::", stringify!($name)));
+            const TYPE: Text = Text::Word(concat!("gpu_std::vector::", stringify!($name)));
             const ANY_BYTES: bool = true;
-}
+        }
 
         impl Sealed for $name {}
 

@@ -10,12 +10,12 @@ use proptest::test_runner::{Config, RngSeed};
 /// proptest! {
 ///     #![proptest_config(gpukernel_random_inputs::config())]
 ///
-///     #[test]
+///     // A test says `#[test]` here.
 ///     fn sums_commute(a: u8, b: u8) {
 ///         prop_assert_eq!(a.wrapping_add(b), b.wrapping_add(a));
 ///     }
 /// }
-/// # fn main() {}
+/// sums_commute();
 /// ```
 pub fn config() -> Config {
     let config = Config::default();

@@ -62,16 +62,10 @@ fn of_function(text: &str, out: &mut String) {
         if index > 0 {
             out.push('\n');
         }
-        match found
-            .as_ref()
-            .and_then(|(instruction, rule)| Some((instruction, rule(instruction, &function)?)))
-        {
-            Some((instruction, rewritten)) => {
-                out.push_str(instruction.indent);
-                out.push_str(&rewritten);
-            }
-            None => out.push_str(line),
-        }
+        let rewritten = found.as_ref().and_then(|(instruction, rule)| {
+            Some(format!("{}{}", instruction.indent, rule(instruction, &function)?))
+        });
+        out.push_str(rewritten.as_deref().unwrap_or(line));
     }
 }
 

@@ -39,10 +39,9 @@ fn forget_what_has_none(copy: &Module<'_>, machine: &TargetMachine) -> Result<()
         let functions = copy.functions().into_iter();
         functions.filter(|function| !function.is_declaration() && !function.is_local())
     };
-    let with_one: Vec<_> =
-        copy.functions().into_iter().filter(|function| has_operations(*function)).collect();
     let reached = call_graph::reached_by(entries(), &entries().collect::<Vec<_>>());
-    let needed: HashSet<_> = with_one.iter().filter_map(|function| reached.get(function)).flatten().collect();
+    let with_one = copy.functions().into_iter().filter(|function| has_operations(*function));
+    let needed: HashSet<_> = with_one.filter_map(|function| reached.get(&function)).flatten().collect();
     for (index, entry) in entries().enumerate() {
         if !needed.contains(&index) {
             entry.set_linkage(Linkage::Internal);

@@ -26,6 +26,7 @@ pub(super) fn in_32_bits(extreme: &Instruction<'_>, _: &Function<'_>) -> Option<
 
 /// `~x + 1`, if it goes where a minimum may take it from.
 pub(super) fn negative(negative: &Instruction<'_>, function: &Function<'_>) -> Option<String> {
+    // Copies, through which ptxas looks, and inline assembly, which is not looked into here.
     const READERS: [&str; 4] = ["min.s32", "max.s32", "mov.b32", "{"];
     let [result, number] = negative.operands[..] else { return None };
     let readers = function.named_by.get(result)?;
