@@ -360,6 +360,28 @@ fn extremes_are_those_that_ptxas_gets_right() {
         .lacks("neg.s32");
 }
 
+/// ptxas leaves conversions of truth values out without looking at their types: random program 40157.
+#[test]
+fn truth_values_are_hidden_where_their_type_changes() {
+    let lib = "
+        #[kernel]
+        pub fn truths(x: &[i32], bits: PerThread<u64>, denormal: PerThread<f64>) {
+            for (i, bits) in bits {
+                *bits = u64::from((x[i].overflowing_add(x[i + 1]).1 as u32 as f32).to_bits());
+            }
+            for (i, denormal) in denormal {
+                *denormal = f64::from(f32::from_bits(u32::from(x[i] > 3)));
+            }
+        }";
+    let inspected = KernelCrate::written("truth_values", lib).inspect(Options::default());
+    let ptx = inspected.kernel("sm_90", "truths");
+    let hidden: Vec<_> = ptx.lines().filter(|line| line.contains("prmt.b32 %same0")).collect();
+    assert!(
+        matches!(hidden[..], [bits, number] if bits.contains("; cvt.u64.u32 %rd") && number.contains("; cvt.f64.f32 %rd")),
+        "{ptx}"
+    );
+}
+
 /// ptxas erases a vote whose result nothing reads, and forgets that the lanes are apart: random programs 301 and 800.
 #[test]
 fn votes_that_nobody_reads_are_barriers() {

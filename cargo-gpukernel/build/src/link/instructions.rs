@@ -4,7 +4,7 @@
 //! - [`votes`]: operations of some lanes of a warp whose result nothing reads, and `match.all`
 //! - [`packed_sums`]: two sums of 16 bits at once
 //! - [`extremes`]: minima and maxima of 16 bits, and of negatives
-//! - [`truth`]: truth values as floats
+//! - [`reinterpretations`]: truth values that are converted, then taken for bits of another type
 //!
 //! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
 //! while it chooses instructions. Relies on: LLVM writes an instruction per line, numbers the virtual registers of each function anew,
@@ -13,7 +13,7 @@
 mod extremes;
 mod packed_sums;
 mod reductions;
-mod truth;
+mod reinterpretations;
 mod votes;
 
 use std::collections::HashMap;
@@ -35,9 +35,13 @@ const RULES: [(&str, Rule); 14] = [
     ("max.s16", extremes::in_32_bits),
     ("max.u16", extremes::in_32_bits),
     ("neg.s32", extremes::negative),
-    ("cvt.rn.f32.", truth::as_float),
-    ("cvt.rn.f64.", truth::as_float),
+    ("cvt.", reinterpretations::in_conversion),
+    ("st.", reinterpretations::in_store),
 ];
+
+fn rule(name: &str) -> Option<Rule> {
+    RULES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, rule)| *rule)
+}
 
 /// Replaces them in a whole file.
 pub(super) fn rewrite(ptx: &str) -> String {
@@ -55,14 +59,14 @@ pub(super) fn rewrite(ptx: &str) -> String {
 }
 
 fn of_function(text: &str, out: &mut String) {
-    let found: Vec<_> = text.split('\n').map(|line| (line, Instruction::with_rule(line))).collect();
-    let instructions = found.iter().filter_map(|(_, found)| Some(&found.as_ref()?.0));
-    let function = Function::of(text, instructions.flat_map(Instruction::results));
-    for (index, (line, found)) in found.iter().enumerate() {
+    let lines: Vec<_> = text.split('\n').map(|line| (line, Instruction::of(line))).collect();
+    let function = Function::of(text, lines.iter().filter_map(|(_, instruction)| instruction.as_ref()));
+    for (index, (line, instruction)) in lines.iter().enumerate() {
         if index > 0 {
             out.push('\n');
         }
-        let rewritten = found.as_ref().and_then(|(instruction, rule)| {
+        let rewritten = instruction.as_ref().and_then(|instruction| {
+            let rule = instruction.rule()?;
             Some(format!("{}{}", instruction.indent, rule(instruction, &function)?))
         });
         out.push_str(rewritten.as_deref().unwrap_or(line));
@@ -79,18 +83,24 @@ struct Instruction<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// The instruction of a line that one of the rules is for.
-    fn with_rule(line: &'a str) -> Option<(Self, Rule)> {
+    /// The instruction of a line, if a rule is for it or asks about it.
+    fn of(line: &'a str) -> Option<Self> {
         let text = line.trim_start();
-        let (_, rule) = RULES.iter().find(|(start, _)| text.starts_with(start))?;
         let (name, _) = text.split_once(char::is_whitespace)?;
+        if rule(name).is_none() && !name.starts_with("selp.") && !name.starts_with("mov.b") {
+            return None;
+        }
         let (_, behind) = text.split_once(';')?;
         // Several in a line: somebody's inline assembly.
         if !behind.trim().is_empty() && !behind.trim_start().starts_with("//") {
             return None;
         }
         let indent = &line[..line.len() - text.len()];
-        Some((Self { indent, name, operands: operands(line) }, *rule))
+        Some(Self { indent, name, operands: operands(line) })
+    }
+
+    fn rule(&self) -> Option<Rule> {
+        rule(self.name)
     }
 
     /// The registers that it sets: `%r1`, or both of `%r1|%p1`.
@@ -107,18 +117,21 @@ fn is_register(operand: &str) -> bool {
 
 /// What the rules ask about the function around an instruction.
 struct Function<'a> {
-    /// For each register that an instruction with a rule sets, the first words of the lines that name it, once for each time.
+    /// The instructions that set a register, as far as [`Instruction::of`] knows them.
+    set_by: HashMap<&'a str, Vec<&'a Instruction<'a>>>,
+    /// For each of these registers, the first words of the lines that name it, once for each time.
     named_by: HashMap<&'a str, Vec<&'a str>>,
-    /// What constants registers hold, and for which predicate: the operands of `selp.b32` behind its result.
-    choices: HashMap<&'a str, [&'a str; 3]>,
 }
 
 impl<'a> Function<'a> {
-    fn of(text: &'a str, results: impl Iterator<Item = &'a str>) -> Self {
-        let mut named_by: HashMap<_, Vec<_>> = results.map(|result| (result, Vec::new())).collect();
-        let mut choices = HashMap::new();
-        if named_by.is_empty() {
-            return Self { named_by, choices };
+    fn of(text: &'a str, instructions: impl Iterator<Item = &'a Instruction<'a>>) -> Self {
+        let mut set_by: HashMap<_, Vec<_>> = HashMap::new();
+        let mut named_by: HashMap<_, Vec<_>> = HashMap::new();
+        for instruction in instructions {
+            for result in instruction.results() {
+                set_by.entry(result).or_default().push(instruction);
+                named_by.insert(result, Vec::new());
+            }
         }
         for line in text.split('\n') {
             let name = line.split_whitespace().next().unwrap_or_default();
@@ -127,14 +140,8 @@ impl<'a> Function<'a> {
                     names.push(name);
                 }
             }
-            if name == "selp.b32"
-                && let Some((result, operands)) = operands(line).split_first()
-                && let Ok(operands) = operands.try_into()
-            {
-                choices.insert(*result, operands);
-            }
         }
-        Self { named_by, choices }
+        Self { set_by, named_by }
     }
 
     /// Whether nothing reads what an instruction sets, which it says itself if it has `_` for a result.

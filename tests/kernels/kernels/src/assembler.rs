@@ -1,5 +1,6 @@
 //! What ptxas makes wrong machine code of, if it is given the PTX that LLVM writes.
 
+use gpu_std::half::f16;
 use gpu_std::prelude::*;
 
 /// Kernels in which groups of lanes do something whose result nobody wants, before a few threads write what all read behind a barrier.
@@ -90,8 +91,8 @@ pub fn absolute_values(x: &[i64], y: PerThread<[i64; 8]>) {
     }
 }
 
-/// Minima and maxima that are compared with their operands, those of negatives, and truth as a number.
-pub fn extremes(a: i32, b: i32, c: i32) -> [i64; 6] {
+/// Minima and maxima that are compared with their operands, and those of negatives.
+pub fn extremes(a: i32, b: i32, c: i32) -> [i64; 4] {
     let (x, y) = (a as u8, b as i16);
     let is_extreme = |doubled: u8| u8::from(matches!(!doubled, 0 | 7));
     [
@@ -99,16 +100,48 @@ pub fn extremes(a: i32, b: i32, c: i32) -> [i64; 6] {
         i64::from(u8::from(y.max(100) == 100) + 2 * u8::from(y.min(-3) == -3)),
         i64::from(a.min(b.wrapping_neg()).min(c)),
         i64::from((a >> 3).max((a >> 3).wrapping_neg()).max(c)),
-        i64::from((a.overflowing_add(b).1 as i32 as f32).to_bits() ^ c as u32),
-        ((a < b) as u32 as f64).to_bits() as i64 ^ i64::from(c),
     ]
 }
 
 /// Of every three numbers.
 #[kernel]
-pub fn all_extremes(numbers: &[[i32; 3]], y: PerThread<[i64; 6]>) {
+pub fn all_extremes(numbers: &[[i32; 3]], y: PerThread<[i64; 4]>) {
     for (i, y) in y {
         let [a, b, c] = numbers[i];
         *y = extremes(a, b, c);
+    }
+}
+
+/// Truth values as numbers whose bits are converted as those of another type.
+pub fn reinterpretations(a: i32, b: i32) -> [u64; 14] {
+    let truth = a.overflowing_add(b).1;
+    let (single, double, half) =
+        (truth as u32 as f32, truth as i32 as f64, f16::from_f32(f32::from(truth as u16)));
+    let (single_bits, double_bits) = (f32::from_bits(truth.into()), f64::from_bits(truth.into()));
+    [
+        single.to_bits().into(),
+        (single.to_bits() ^ b as u32).into(),
+        single.to_bits() as i32 as i64 as u64,
+        (single.to_bits() as u16).into(),
+        (single.to_bits() as f32).to_bits().into(),
+        (double.to_bits() as u32).into(),
+        double.to_bits() ^ b as u64,
+        half.to_bits().into(),
+        half.to_bits() as i16 as u64,
+        f64::from(single_bits).to_bits(),
+        (single_bits as u32).into(),
+        (single_bits.ceil() as i32) as u64,
+        (double_bits as f32).to_bits().into(),
+        f16::from_bits(truth.into()).to_f32().to_bits().into(),
+    ]
+}
+
+/// Of every two numbers, and the lowest byte of the first.
+#[kernel]
+pub fn all_reinterpretations(numbers: &[[i32; 2]], y: PerThread<[u64; 14]>, bytes: PerThread<u8>) {
+    for ((i, y), (_, byte)) in y.into_iter().zip(bytes) {
+        let [a, b] = numbers[i];
+        *y = reinterpretations(a, b);
+        *byte = reinterpretations(a, b)[0] as u8;
     }
 }

@@ -2,9 +2,10 @@
 
 use gpukernel::{Grid, for_each};
 use gpukernel_device_test_kernels::assembler::{
-    absolute_values, all_extremes, extremes, match_parameters, narrow_sums, neighbouring_sums, signs,
-    sum_of_some, unwanted_all, unwanted_any, unwanted_ballot, unwanted_match_all, unwanted_match_any,
-    unwanted_match_any_64, unwanted_partition, unwanted_reduction, unwanted_uniform,
+    absolute_values, all_extremes, all_reinterpretations, extremes, match_parameters, narrow_sums,
+    neighbouring_sums, reinterpretations, signs, sum_of_some, unwanted_all, unwanted_any, unwanted_ballot,
+    unwanted_match_all, unwanted_match_any, unwanted_match_any_64, unwanted_partition, unwanted_reduction,
+    unwanted_uniform,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -77,19 +78,36 @@ fn absolute_values_of_the_smallest_numbers() {
     });
 }
 
-/// Programs 33996, 40157 and 45167: the sign of a negative was forgotten, a truth value not converted, and the predicate of a minimum was
-/// that of another.
+const EDGES: [i32; 16] =
+    [i32::MIN, i32::MIN + 1, -129, -128, -101, -3, -1, 0, 1, 3, 100, 124, 127, 128, 255, i32::MAX];
+
+/// Programs 33996 and 45167: the sign of a negative was forgotten, and the predicate of a minimum was that of another.
 #[test]
-fn extremes_and_truth_values() {
-    let edges =
-        [i32::MIN, i32::MIN + 1, -129, -128, -101, -3, -1, 0, 1, 3, 100, 124, 127, 128, 255, i32::MAX];
-    let triples = edges.iter().flat_map(|&a| edges.iter().flat_map(move |&b| edges.map(|c| [a, b, c])));
+fn extremes_of_the_edges() {
+    let triples = EDGES.iter().flat_map(|&a| EDGES.iter().flat_map(move |&b| EDGES.map(|c| [a, b, c])));
     let numbers: Vec<_> = triples.collect();
     on_every_device(|device, module| {
-        let mut y = device.zeroed::<[i64; 6]>(numbers.len())?;
+        let mut y = device.zeroed::<[i64; 4]>(numbers.len())?;
         module.launch(all_extremes, for_each(numbers.len()), (&device.upload(&numbers)?, &mut y))?;
         for (numbers, found) in numbers.iter().zip(y.to_vec()?) {
             assert_eq!(found, extremes(numbers[0], numbers[1], numbers[2]), "{numbers:?}");
+        }
+        Ok(())
+    });
+}
+
+/// Program 40157: of a truth value that became a float whose bits became an integer, the first conversion was left out.
+#[test]
+fn truth_values_whose_bits_are_taken_for_another_type() {
+    let numbers: Vec<_> = EDGES.iter().flat_map(|&a| EDGES.map(|b| [a, b])).collect();
+    on_every_device(|device, module| {
+        let mut y = device.zeroed::<[u64; 14]>(numbers.len())?;
+        let mut bytes = device.zeroed::<u8>(numbers.len())?;
+        let x = device.upload(&numbers)?;
+        module.launch(all_reinterpretations, for_each(numbers.len()), (&x, &mut y, &mut bytes))?;
+        for ((&[a, b], found), byte) in numbers.iter().zip(y.to_vec()?).zip(bytes.to_vec()?) {
+            let expected = reinterpretations(a, b);
+            assert_eq!((found, byte), (expected, expected[0] as u8), "{a} {b}");
         }
         Ok(())
     });
