@@ -5,7 +5,7 @@ use std::thread;
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, Linked, address_spaces, arch, barrier_loops, crash, instructions, negation};
+use super::{LinkError, Linked, address_spaces, arch, barrier_loops, crash, instructions};
 use crate::llvm::{Context, Llvm, Module, TargetMachine};
 
 /// PTX for each architecture, in the order given.
@@ -49,8 +49,6 @@ fn emit_here(
     arch::settle(&module, arch, kernels, &machine)?;
     let is_kernel = |name: &str| kernels.iter().any(|kernel| kernel.symbol == name);
     barrier_loops::unroll(&module, is_kernel, &machine)?;
-    // Once more: what was simplified here may have left others.
-    negation::write_out(&module);
     address_spaces::hide_undecided(&module);
     let ptx = machine.emit_ptx(module)?;
     // LLVM only warns about a processor that it does not know, and takes another one.

@@ -3,14 +3,16 @@
 //! - [`reductions`]: atomics whose result nothing reads
 //! - [`votes`]: operations of some lanes of a warp whose result nothing reads, and `match.all`
 //! - [`packed_sums`]: two sums of 16 bits at once
-//! - [`extremes`]: minima and maxima of 16 bits, and of negatives
-//! - [`reinterpretations`]: truth values that are converted, then taken for bits of another type
+//! - [`narrow`]: minima, maxima, differences and negatives of 16 bits
+//! - [`negatives`]: those of which minima and maxima are taken, and absolute values
+//! - [`reinterpretations`]: booleans that are converted, then taken for bits of another type
 //!
 //! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
 //! while it chooses instructions. Relies on: LLVM writes an instruction per line, numbers the virtual registers of each function anew,
 //! and names each once where it is set.
 
-mod extremes;
+mod narrow;
+pub(super) mod negatives;
 mod packed_sums;
 mod reductions;
 mod reinterpretations;
@@ -22,7 +24,7 @@ use std::collections::HashMap;
 type Rule = fn(&Instruction<'_>, &Function<'_>) -> Option<String>;
 
 /// The rules, by what the names of their instructions start with.
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 15] = [
     ("atom.", reductions::without_result),
     ("vote.sync.", votes::rewritten),
     ("match.", votes::rewritten),
@@ -30,11 +32,12 @@ const RULES: [(&str, Rule); 14] = [
     ("elect.sync", votes::rewritten),
     ("add.s16x2", packed_sums::one_by_one),
     ("add.u16x2", packed_sums::one_by_one),
-    ("min.s16", extremes::in_32_bits),
-    ("min.u16", extremes::in_32_bits),
-    ("max.s16", extremes::in_32_bits),
-    ("max.u16", extremes::in_32_bits),
-    ("neg.s32", extremes::negative),
+    ("min.", narrow::in_32_bits),
+    ("max.", narrow::in_32_bits),
+    ("sub.s16", narrow::in_32_bits),
+    ("neg.s16", narrow::in_32_bits),
+    ("neg.s32", negatives::of_extremes),
+    ("abs.s", negatives::absolute),
     ("cvt.", reinterpretations::in_conversion),
     ("st.", reinterpretations::in_store),
 ];

@@ -1,26 +1,15 @@
-//! After the optimiser: negations of 16 bits are computed in 32, and absolute values of 32 and 64 bits as the larger of a number and its
-//! negative. Both work around ptxas, which forgets that the smallest number is its own negative.
+//! After the optimiser: negations of 16 bits and absolute values become PTX that ptxas gets right.
 //!
-//! ptxas takes the negative of a 16-bit number for one that needs no sign extension. That of -32768 is itself, and came out as 32768
-//! when it was converted to 64 bits (ptxas 13 for sm_90, as `neg.s16` and as `sub.s16` from 0; found by comparing random programs with
-//! the CPU). From the number without its sign, the lower half of the result is the same, and ptxas gets it right. It is given as PTX,
-//! because LLVM would make the short negation of it.
-//!
-//! ptxas takes the result of `abs.s32` and `abs.s64` for one that is not negative: `x.wrapping_abs() < 0` was always false, and
-//! `x.saturating_add(x.unsigned_abs() as i64)` wrong for the smallest `x` (ptxas 13 for sm_90; random program 2008). PTX does not say
-//! what `abs` is there (PTX ISA, "Integer Arithmetic Instructions: abs"), LLVM emits it for `llvm.abs` all the same. Of `max`
-//! ptxas believes nothing. The negative in it is `!x + 1`, because of what ptxas forgets of others
-//! ([`extremes`](super::instructions)).
+//! Most of it could wait for [`instructions`](super::instructions), which say what ptxas makes of the plain ones: LLVM forms some of them
+//! while it chooses instructions. But kernels that become LTO-IR are never PTX here.
 
 use crate::llvm::{Module, Opcode, Value};
 
+use super::instructions::negatives::absolute_value;
+
+/// LLVM would make the short negation of what computes the same in its own terms.
 const NEGATE: &str =
     "{ .reg .b32 %wide; cvt.u32.u16 %wide, $1; neg.s32 %wide, %wide; cvt.u16.u32 $0, %wide; }";
-const ABSOLUTE: &str = "{ .reg .b32 %wide, %negative; cvt.s32.s16 %wide, $1; not.b32 %negative, %wide; \
-                        add.s32 %negative, %negative, 1; max.s32 %wide, %wide, %negative; cvt.u16.u32 $0, %wide; }";
-
-const ABSOLUTE_32: &str = "{ .reg .b32 %negative; not.b32 %negative, $1; add.s32 %negative, %negative, 1; max.s32 $0, $1, %negative; }";
-const ABSOLUTE_64: &str = "{ .reg .b64 %negative; neg.s64 %negative, $1; max.s64 $0, $1, %negative; }";
 
 /// Both numbers of a pair in one register.
 const NEGATE_PAIR: &str = "{ .reg .b16 %low, %high; .reg .b32 %a, %b; mov.b32 {%low, %high}, $1; \
@@ -39,7 +28,7 @@ pub(super) fn write_out(module: &Module<'_>) {
             if let Some((negation, operand)) = negation(instruction)
                 && let Some((text, constraints)) = in_ptx(negation, &instruction.type_name())
             {
-                module.replace_by_ptx(instruction, text, constraints, &[operand]);
+                module.replace_by_ptx(instruction, &text, constraints, &[operand]);
             }
         }
     }
@@ -52,14 +41,15 @@ enum Negation {
 }
 
 /// What to write for a type, and the constraints of its registers; nothing where ptxas gets the plain instruction right.
-fn in_ptx(negation: Negation, type_name: &str) -> Option<(&'static str, &'static str)> {
+fn in_ptx(negation: Negation, type_name: &str) -> Option<(String, &'static str)> {
+    let absolute = |bits, constraints| Some((absolute_value(bits, "$0", "$1")?, constraints));
     match (negation, type_name) {
-        (Negation::Negative, "i16") => Some((NEGATE, "=h,h")),
-        (Negation::Absolute, "i16") => Some((ABSOLUTE, "=h,h")),
-        (Negation::Negative, "<2 x i16>") => Some((NEGATE_PAIR, "=r,r")),
-        (Negation::Absolute, "<2 x i16>") => Some((ABSOLUTE_PAIR, "=r,r")),
-        (Negation::Absolute, "i32") => Some((ABSOLUTE_32, "=r,r")),
-        (Negation::Absolute, "i64") => Some((ABSOLUTE_64, "=l,l")),
+        (Negation::Negative, "i16") => Some((NEGATE.to_owned(), "=h,h")),
+        (Negation::Negative, "<2 x i16>") => Some((NEGATE_PAIR.to_owned(), "=r,r")),
+        (Negation::Absolute, "<2 x i16>") => Some((ABSOLUTE_PAIR.to_owned(), "=r,r")),
+        (Negation::Absolute, "i16") => absolute(16, "=h,h"),
+        (Negation::Absolute, "i32") => absolute(32, "=r,r"),
+        (Negation::Absolute, "i64") => absolute(64, "=l,l"),
         _ => None,
     }
 }

@@ -69,7 +69,7 @@ pub fn narrow_sums(x: &[u16], y: PerThread<[u64; 2]>) {
 }
 
 /// Absolute values and negatives, which of the smallest number are negative, in ways that ask for the sign.
-pub fn signs(x: i64) -> [i64; 8] {
+pub fn signs(x: i64) -> [i64; 10] {
     let (short, middle) = (x as i16, x as i32);
     [
         i64::from(x.wrapping_abs() < 0),
@@ -80,12 +80,14 @@ pub fn signs(x: i64) -> [i64; 8] {
         i64::from(short.wrapping_abs()),
         i64::from(short.wrapping_neg()),
         i64::from(short.wrapping_neg() < 0),
+        i64::from(0_i16.saturating_sub(short)),
+        i64::from(0_i16.checked_sub(short).unwrap_or(7)),
     ]
 }
 
 /// Of every number.
 #[kernel]
-pub fn absolute_values(x: &[i64], y: PerThread<[i64; 8]>) {
+pub fn absolute_values(x: &[i64], y: PerThread<[i64; 10]>) {
     for (i, y) in y {
         *y = signs(x[i]);
     }
@@ -112,7 +114,7 @@ pub fn all_extremes(numbers: &[[i32; 3]], y: PerThread<[i64; 4]>) {
     }
 }
 
-/// Truth values as numbers whose bits are converted as those of another type.
+/// Booleans as numbers whose bits are converted as those of another type.
 pub fn reinterpretations(a: i32, b: i32) -> [u64; 14] {
     let truth = a.overflowing_add(b).1;
     let (single, double, half) =

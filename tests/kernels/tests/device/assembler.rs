@@ -65,13 +65,14 @@ fn sums_of_16_bits() {
     });
 }
 
-/// Program 2008: the absolute value of the smallest number was taken for one that is not negative.
+/// Programs 2008 and 89454: the absolute value of the smallest number was taken for one that is not negative, and its negative of 16 bits
+/// for one that is not itself.
 #[test]
 fn absolute_values_of_the_smallest_numbers() {
     let smallest = [i64::MIN, i32::MIN.into(), i16::MIN.into(), 0];
     let x: Vec<_> = smallest.iter().flat_map(|x| (-3..=3).map(|by| x.wrapping_add(by))).collect();
     on_every_device(|device, module| {
-        let mut y = device.zeroed::<[i64; 8]>(x.len())?;
+        let mut y = device.zeroed::<[i64; 10]>(x.len())?;
         module.launch(absolute_values, for_each(x.len()), (&device.upload(&x)?, &mut y))?;
         assert_eq!(y.to_vec()?, x.iter().copied().map(signs).collect::<Vec<_>>());
         Ok(())
@@ -96,9 +97,9 @@ fn extremes_of_the_edges() {
     });
 }
 
-/// Program 40157: of a truth value that became a float whose bits became an integer, the first conversion was left out.
+/// Program 40157: of a boolean that became a float whose bits became an integer, the first conversion was left out.
 #[test]
-fn truth_values_whose_bits_are_taken_for_another_type() {
+fn booleans_whose_bits_are_taken_for_another_type() {
     let numbers: Vec<_> = EDGES.iter().flat_map(|&a| EDGES.map(|b| [a, b])).collect();
     on_every_device(|device, module| {
         let mut y = device.zeroed::<[u64; 14]>(numbers.len())?;

@@ -1,6 +1,6 @@
-//! Truth values that are converted and then taken for bits of another type: ptxas must not see both.
+//! Booleans that are converted and then taken for bits of another type: ptxas must not see both.
 //!
-//! Where a truth value (`selp.b32 %r1, 1, 0, %p1`) goes through several conversions, ptxas 13 leaves out all but the last: the numbers
+//! Where a boolean (`selp.b32 %r1, 1, 0, %p1`) goes through several conversions, ptxas 13 leaves out all but the last: the numbers
 //! 0 and 1 are the same in every type. It does not see where a conversion reads the bits of a float as an integer, or the other way
 //! around. `u64::from((b as u32 as f32).to_bits())`, which is
 //!
@@ -23,7 +23,7 @@ pub(super) fn in_conversion(conversion: &Instruction<'_>, function: &Function<'_
     let (_, from) = types(conversion)?;
     let bits = match from.kind {
         Kind::Integer => function.float_in(source)?,
-        Kind::Float if function.is_truth(source) => from.bits,
+        Kind::Float if function.is_boolean(source) => from.bits,
         Kind::Float => return None,
     };
     let (hidden, same) = hide(source, bits, 0)?;
@@ -85,7 +85,7 @@ struct Type {
 }
 
 impl Type {
-    /// Of `u32`, `b8`, `bf16`. There are others, such as `f16x2`, which no truth value is converted to.
+    /// Of `u32`, `b8`, `bf16`. There are others, such as `f16x2`, which no boolean is converted to.
     fn of(name: &str) -> Option<Self> {
         let start = name.find(|c: char| c.is_ascii_digit())?;
         let (kind, bits) = name.split_at(start);
@@ -117,7 +117,7 @@ impl Function<'_> {
     }
 
     /// Whether a register may hold 0 or 1 for a predicate.
-    fn is_truth(&self, register: &str) -> bool {
+    fn is_boolean(&self, register: &str) -> bool {
         let to_integer = |to: Type| to.kind == Kind::Integer;
         let made =
             self.made_by(register, |instruction| types(instruction).is_some_and(|(to, _)| to_integer(to)));
@@ -165,7 +165,7 @@ fn bits(constant: &str) -> Option<u64> {
 mod tests {
     use crate::link::instructions::tests::{becomes, stay};
 
-    const TRUTH: &str = "\tselp.b32 \t%r1, 1, 0, %p1;\n";
+    const BOOLEAN: &str = "\tselp.b32 \t%r1, 1, 0, %p1;\n";
     const HIDDEN: &str = "\t{ .reg .b32 %same0; prmt.b32 %same0, %r2, 0, 0x3210;";
 
     #[test]
@@ -180,8 +180,8 @@ mod tests {
         ] {
             let (name, result) = read.split_once(' ').unwrap();
             becomes(
-                &format!("{TRUTH}\t{made}\n\t{name} \t{result}, %r2;"),
-                &format!("{TRUTH}\t{made}\n{HIDDEN} {name} {result}, %same0; }}"),
+                &format!("{BOOLEAN}\t{made}\n\t{name} \t{result}, %r2;"),
+                &format!("{BOOLEAN}\t{made}\n{HIDDEN} {name} {result}, %same0; }}"),
             );
         }
         becomes(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn truth_values_are_hidden_from_conversions_of_floats() {
+    fn booleans_are_hidden_from_conversions_of_floats() {
         for choice in ["1, 0", "0, 1", "0x00000001, 0x00000000", "0f00000001, 0f00000000"] {
             let choice = format!("\tselp.b32 \t%r2, {choice}, %p1;\n");
             becomes(
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn floats_are_hidden_from_stores_of_fewer_bits() {
-        let float = format!("{TRUTH}\tcvt.rn.f32.u32 \t%r2, %r1;\n");
+        let float = format!("{BOOLEAN}\tcvt.rn.f32.u32 \t%r2, %r1;\n");
         becomes(
             &format!("{float}\tst.global.b8 \t[%rd1+4], %r2;"),
             &format!("{float}{HIDDEN} st.global.b8 [%rd1+4], %same0; }}"),
@@ -238,7 +238,7 @@ mod tests {
     fn numbers_that_are_converted_as_what_they_are_stay() {
         stay(&[
             &format!(
-                "{TRUTH}\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.rn.f64.u64 \t%rd2, %rd1;\n\tcvt.rn.f32.f64 \t%r2, %rd2;"
+                "{BOOLEAN}\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.rn.f64.u64 \t%rd2, %rd1;\n\tcvt.rn.f32.f64 \t%r2, %rd2;"
             ),
             "\tld.b32 \t%r1, [%rd1];\n\tcvt.f64.f32 \t%rd2, %r1;\n\tcvt.u16.u32 \t%rs1, %r1;",
             "\tselp.b32 \t%r1, 3, 0, %p1;\n\tcvt.f64.f32 \t%rd1, %r1;",
