@@ -8,8 +8,8 @@
 //! - [`reinterpretations`]: booleans that are converted, then taken for bits of another type
 //!
 //! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
-//! while it chooses instructions. Relies on: LLVM writes an instruction per line, numbers the virtual registers of each function anew,
-//! and names each once where it is set.
+//! while it chooses instructions. Relies on: LLVM writes an instruction per line, and numbers the virtual registers of each function anew. A
+//! register may be set in several places, for different purposes.
 
 mod narrow;
 pub(super) mod negatives;

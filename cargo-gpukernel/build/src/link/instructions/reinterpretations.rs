@@ -234,6 +234,14 @@ mod tests {
         ]);
     }
 
+    /// Random program 59743: a number was taken for a boolean because its register held one elsewhere.
+    #[test]
+    fn registers_that_are_set_twice_keep_both_values() {
+        stay(&[&format!(
+            "\tcvt.u32.u64 \t%r1, %rd4;\n\tcvt.rn.f32.u32 \t%r2, %r1;\n{BOOLEAN}\tst.b32 \t[%rd1], %r1;"
+        )]);
+    }
+
     #[test]
     fn numbers_that_are_converted_as_what_they_are_stay() {
         stay(&[
