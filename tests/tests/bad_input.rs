@@ -196,6 +196,33 @@ fn tools_that_only_look_get_an_image_without_code_until_the_next_build() {
     assert!(run.stdout.contains(&format!("cargo::rerun-if-changed={}\n", source.display())), "{run:#?}");
 }
 
+/// cargo would run the build script again each time.
+#[test]
+fn files_that_a_build_makes_are_no_reason_to_build_again() {
+    let kernels = KernelCrate::written(
+        "makes_sources",
+        "include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));
+        #[kernel]
+        pub fn one(y: PerThread<f32>) { for (_, y) in y { *y = ONE; } }
+        ",
+    );
+    let script = r#"
+        fn main() {
+            println!("cargo::rerun-if-changed=one.txt");
+            let made = std::env::var("OUT_DIR").unwrap() + "/made.rs";
+            std::fs::write(made, std::fs::read("one.txt").unwrap()).unwrap();
+        }"#;
+    for (file, text) in [("build.rs", script), ("one.txt", "const ONE: f32 = 1.0;")] {
+        fs::write(kernels.dir().join(file), text).expect("the crate was written");
+    }
+    let run = kernels.run_build_script(BUILD_SCRIPT, &[]);
+    assert!(run.success && !run.stdout.contains("made.rs"), "{run:#?}");
+    for file in ["src/lib.rs", "one.txt"] {
+        let source = kernels.dir().join(file);
+        assert!(run.stdout.contains(&format!("cargo::rerun-if-changed={}\n", source.display())), "{run:#?}");
+    }
+}
+
 /// That a crate is refused whose kernels have these parameters, with these words.
 fn assert_refused(name: &str, items: &str, parameters: &[(&str, &str)]) {
     let mut lib = items.to_owned();

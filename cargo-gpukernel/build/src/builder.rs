@@ -173,8 +173,10 @@ impl Builder {
             SYSTEM.iter().any(|dir| path.starts_with(dir))
                 || tools.is_some_and(|tools| path.starts_with(tools))
         };
+        // Newer than the start of this script, so that cargo would run it again each time. They change with what they are made of.
+        let made_here = |path: &Path| path.starts_with(&out_dir) || path.starts_with(&input.target_dir);
         let sources = built.sources.iter().chain(&settings).chain(&host_sources);
-        for source in sources.filter(|source| !of_system(source)) {
+        for source in sources.filter(|source| !of_system(source) && !made_here(source)) {
             println!("cargo::rerun-if-changed={}", source.display());
         }
         Ok(())

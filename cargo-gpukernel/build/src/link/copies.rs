@@ -7,6 +7,10 @@
 //! It relies on what `llvm.memcpy` promises: both sides are the same memory or have none in common, so that a piece may be written before
 //! the next is read, and are aligned as the call says. Copies that are volatile or of unknown length are left.
 //!
+//! A piece of which one byte is poison is poison as a whole for LLVM, although the copy of the other bytes is not. LLVM takes the same
+//! liberty where its own instcombine makes a load and a store of a copy of up to 8 bytes: it has no type for bytes that are each
+//! something else (LLVM language reference, "Poison Values"), and looks through such pairs.
+//!
 //! Not before: pieces are integers, and the optimiser knows less of a pointer that was copied as one.
 
 use crate::llvm::{Module, Piece};
