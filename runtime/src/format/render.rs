@@ -4,14 +4,17 @@ use std::fmt;
 
 use super::{Align, DebugHex, Integer, Spec, Style, Value};
 
-/// Widths and precisions have at most 16 bits, as `format!` has it.
-const MAX_COUNT: usize = u16::MAX as usize;
+/// Widths have at most 16 bits, as `format!` has it.
+const MAX_WIDTH: usize = u16::MAX as usize;
+
+/// One less: `{:e}` of a float adds 1 to its precision, in 16 bits, and panics (Rust 1.95).
+const MAX_PRECISION: usize = MAX_WIDTH - 1;
 
 /// The text.
 pub(crate) fn render(value: &Value, spec: &Spec) -> String {
     let spec = &Spec {
-        width: spec.width.min(MAX_COUNT),
-        precision: spec.precision.map(|precision| precision.min(MAX_COUNT)),
+        width: spec.width.min(MAX_WIDTH),
+        precision: spec.precision.map(|precision| precision.min(MAX_PRECISION)),
         ..*spec
     };
     match value {
@@ -237,6 +240,16 @@ mod tests {
             "{0:+x}",
             "{0:08b}"
         );
+    }
+
+    /// `format!("{:.65535e}", 1.0)` panics.
+    #[test]
+    fn the_largest_precision_does_not_panic() {
+        for value in [Value::F32(1.0), Value::F64(0.1), int(5, 32, false)] {
+            for template in ["{0:.65535e}", "{0:.65535E}", "{0:.65535?}", "{0:.65535}", "{0:.99999e}"] {
+                assert!(!ours(template, &value).is_empty());
+            }
+        }
     }
 
     #[test]
