@@ -42,10 +42,6 @@ const RULES: [(&str, Rule); 15] = [
     ("st.", reinterpretations::in_store),
 ];
 
-fn rule(name: &str) -> Option<Rule> {
-    RULES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, rule)| *rule)
-}
-
 /// Replaces them in a whole file.
 pub(super) fn rewrite(ptx: &str) -> String {
     let mut out = String::with_capacity(ptx.len());
@@ -69,8 +65,7 @@ fn of_function(text: &str, out: &mut String) {
             out.push('\n');
         }
         let rewritten = instruction.as_ref().and_then(|instruction| {
-            let rule = instruction.rule()?;
-            Some(format!("{}{}", instruction.indent, rule(instruction, &function)?))
+            Some(format!("{}{}", instruction.indent, instruction.rule?(instruction, &function)?))
         });
         out.push_str(rewritten.as_deref().unwrap_or(line));
     }
@@ -83,6 +78,8 @@ struct Instruction<'a> {
     name: &'a str,
     /// `%r1`, `[%rd1]`, `7`
     operands: Vec<&'a str>,
+    /// The rule that is for it.
+    rule: Option<Rule>,
 }
 
 impl<'a> Instruction<'a> {
@@ -90,7 +87,8 @@ impl<'a> Instruction<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let text = line.trim_start();
         let (name, _) = text.split_once(char::is_whitespace)?;
-        if rule(name).is_none() && !name.starts_with("selp.") && !name.starts_with("mov.b") {
+        let rule = RULES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, rule)| *rule);
+        if rule.is_none() && !name.starts_with("selp.") && !name.starts_with("mov.b") {
             return None;
         }
         let (_, behind) = text.split_once(';')?;
@@ -99,11 +97,7 @@ impl<'a> Instruction<'a> {
             return None;
         }
         let indent = &line[..line.len() - text.len()];
-        Some(Self { indent, name, operands: operands(line) })
-    }
-
-    fn rule(&self) -> Option<Rule> {
-        rule(self.name)
+        Some(Self { indent, name, operands: operands(line), rule })
     }
 
     /// The registers that it sets: `%r1`, or both of `%r1|%p1`.

@@ -118,9 +118,9 @@ impl Function<'_> {
 
     /// Whether a register may hold 0 or 1 for a predicate.
     fn is_boolean(&self, register: &str) -> bool {
-        let to_integer = |to: Type| to.kind == Kind::Integer;
-        let made =
-            self.made_by(register, |instruction| types(instruction).is_some_and(|(to, _)| to_integer(to)));
+        let made = self.made_by(register, |instruction| {
+            types(instruction).is_some_and(|(to, _)| to.kind == Kind::Integer)
+        });
         made.iter().any(|choice| {
             let [_, yes, no, _] = choice.operands[..] else { return false };
             choice.name.starts_with("selp.")
