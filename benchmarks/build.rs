@@ -9,14 +9,14 @@ use std::{
 };
 
 use gpukernel_build::{
-    Builder, Link, Options, Way,
+    Builder, CudaCompiler, CudaSources, Options,
     toolchain::{CudaPart, FindOptions, Toolchain},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
-    for way in [Way::Nvcc, Way::Clang, Way::Lto] {
-        let link = Link::new(["cuda/logistic.cu"]).way(way);
+    for way in [CudaCompiler::Nvcc, CudaCompiler::Clang, CudaCompiler::Lto] {
+        let link = CudaSources::new(["cuda/logistic.cu"]).compiler(way);
         Builder::new("linked").image(format!("linked-{way}")).link(link).build()?;
     }
     for name in ["kernels", "block", "iterate", "tensor"] {

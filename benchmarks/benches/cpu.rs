@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use benchmark_kernels::{View, escape, mandelbrot};
-use gpukernel::{Device, Error, Image, for_each};
-use gpukernel_benchmarks::{Way, compare, print_row};
+use gpukernel::{Device, Error, Image, for_each, for_each_2d};
+use gpukernel_benchmarks::{TimedRun, compare, print_row};
 use rayon::prelude::*;
 
 static KERNELS: Image = gpukernel::image!("kernels");
@@ -18,13 +18,13 @@ fn main() -> Result<(), Error> {
     let view = View { left: -2.0, top: -1.5, step: 3.0 / SIZE as f32 };
     let mut our_pixels = device.zeroed::<u32>(SIZE * SIZE)?;
     let mut their_pixels = vec![0_u32; SIZE * SIZE];
-    let ours: Way<'_> = Box::new(|| {
+    let ours: TimedRun<'_> = Box::new(|| {
         let start = Instant::now();
-        let pixels = our_pixels.rows_mut(SIZE)?;
-        module.launch(mandelbrot, for_each((SIZE, SIZE)), (view, ITERATIONS, pixels))?;
+        let pixels = our_pixels.view_2d_mut(SIZE)?;
+        module.launch(mandelbrot, for_each_2d(SIZE, SIZE), (view, ITERATIONS, pixels))?;
         Ok(start.elapsed())
     });
-    let theirs: Way<'_> = Box::new(|| {
+    let theirs: TimedRun<'_> = Box::new(|| {
         let start = Instant::now();
         their_pixels.par_chunks_mut(SIZE).enumerate().for_each(|(row, pixels)| {
             for (column, pixel) in pixels.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// One way of doing something: returns how long it took.
-pub type Way<'a> = Box<dyn FnMut() -> Result<Duration, gpukernel::Error> + 'a>;
+pub type TimedRun<'a> = Box<dyn FnMut() -> Result<Duration, gpukernel::Error> + 'a>;
 
 /// What two ways of doing the same took.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ const MAX_TIME: Duration = Duration::from_secs(4);
 ///
 /// # Errors
 /// What a run returns.
-pub fn compare(mut ours: Way<'_>, mut theirs: Way<'_>) -> Result<Comparison, gpukernel::Error> {
+pub fn compare(mut ours: TimedRun<'_>, mut theirs: TimedRun<'_>) -> Result<Comparison, gpukernel::Error> {
     for _ in 0..2 {
         ours()?;
         theirs()?;
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn ratio_is_the_median_of_neighbours() {
         let mut runs = [9.0, 9.0, 2.0, 4.0, 6.0].into_iter();
-        let ours: Way<'_> = Box::new(move || Ok(Duration::from_secs_f64(runs.next().unwrap_or(4.0))));
-        let theirs: Way<'_> = Box::new(|| Ok(Duration::from_secs(2)));
+        let ours: TimedRun<'_> = Box::new(move || Ok(Duration::from_secs_f64(runs.next().unwrap_or(4.0))));
+        let theirs: TimedRun<'_> = Box::new(|| Ok(Duration::from_secs(2)));
         // The first two of each warm up.
         let comparison = compare(ours, theirs).unwrap();
         assert_eq!((comparison.ratio, comparison.error), (2.0, 0.0));
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn each_runs_first_in_every_other_pair() {
         let order = std::cell::RefCell::new(String::new());
-        let way = |name: char| -> Way<'_> {
+        let way = |name: char| -> TimedRun<'_> {
             let order = &order;
             Box::new(move || {
                 order.borrow_mut().push(name);
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn noise_is_measured_longer() {
         let mut slow = false;
-        let ours: Way<'_> = Box::new(move || {
+        let ours: TimedRun<'_> = Box::new(move || {
             slow = !slow;
             Ok(Duration::from_millis(if slow { 3 } else { 1 }))
         });
-        let theirs: Way<'_> = Box::new(|| Ok(Duration::from_millis(1)));
+        let theirs: TimedRun<'_> = Box::new(|| Ok(Duration::from_millis(1)));
         assert_eq!(compare(ours, theirs).unwrap().rounds, MAX_ROUNDS);
     }
 }

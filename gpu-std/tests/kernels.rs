@@ -165,7 +165,7 @@ mod kernels {
     }
 
     /// Takes values in any order and mutability.
-    #[kernel(min_blocks = 1 + 1, max_block = 256, max_registers = 32, dims = 1)]
+    #[kernel(min_blocks_per_sm = 1 + 1, max_threads = 256, max_registers = 32, dims = 1)]
     pub fn values(
         mixed: Mixed<f64>,
         _nothing: (),
@@ -219,7 +219,7 @@ fn every_element_is_visited_once_whatever_the_grid() {
         assert!(counts.0.iter().all(|&count| count == 2), "{grid:?} {block:?} {n}");
 
         let mut counts = Memory(vec![0_u32; n]);
-        launch(kernels::visit_2d, grid, block, (counts.rows_mut(columns),));
+        launch(kernels::visit_2d, grid, block, (counts.view_2d_mut(columns),));
         assert!(
             counts.0.iter().enumerate().all(|(i, &count)| count as usize == i + 1),
             "{grid:?} {block:?} {rows} {columns}"
@@ -239,7 +239,7 @@ fn asking_gives_what_iterating_gives() {
     let mut random = Random::new(2);
     for _ in 0..30 {
         let (mut line, mut plane) = (Memory(vec![0_u32; 30]), Memory(vec![0_u32; 42]));
-        launch(kernels::ask, random.dim(4), random.dim(4), (&mut line, plane.rows_mut(7)));
+        launch(kernels::ask, random.dim(4), random.dim(4), (&mut line, plane.view_2d_mut(7)));
         assert_eq!((line.0, plane.0), (vec![1; 30], vec![1; 42]));
     }
 }
@@ -267,7 +267,7 @@ fn shared_arrays_change_places() {
 #[test]
 fn shared_arrays_lie_side_by_side() {
     let mut output = Memory(vec![0; 64]);
-    launch_blocks(kernels::exchange, 1, (8, 4), (7, output.rows_mut(8)));
+    launch_blocks(kernels::exchange, 1, (8, 4), (7, output.view_2d_mut(8)));
     for row in 0..8_u64 {
         for column in 0..8_u64 {
             let more = (row % 3 + 1) * 1000 + (column % 5) * 10000 + 7_000_000;
@@ -300,7 +300,8 @@ fn handles_know_their_kernels() {
     assert_eq!(kernel(kernels::visit_strides).1, Contract::NONE);
     let exchange = Contract { block: [8, 4, 1], ..contract(2) };
     assert_eq!(kernel(kernels::exchange), ("kernels::kernels::exchange", exchange, 3));
-    let values = Contract { block: [0; 3], max_block: 256, min_blocks: 2, max_registers: 32, ..contract(1) };
+    let values =
+        Contract { block: [0; 3], max_threads: 256, min_blocks_per_sm: 2, max_registers: 32, ..contract(1) };
     assert_eq!(kernel(kernels::values).1, values);
 }
 
@@ -311,7 +312,7 @@ fn empty_memory_and_odd_blocks() {
     launch(kernels::saxpy, 2, (3, 2), (2.0, &x, &mut y));
     launch(kernels::r#loop, 1, 1, (&x, &mut y));
     let mut z = Memory(Vec::new());
-    launch(kernels::visit_2d, 2, (3, 2), (z.rows_mut(0),));
+    launch(kernels::visit_2d, 2, (3, 2), (z.view_2d_mut(0),));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The bytes of an image: a header, the manifest as JSON, then the code of each architecture.
 //!
 //! ```text
-//! 0   8  magic "gpukimg2"
+//! 0   8  magic "gpukimg3"
 //! 8   8  length of the index in bytes, little endian
 //! 16  4  CRC-32 of all that follows, little endian: drivers do not survive damaged machine code
 //! 20  4  zero
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arch, Manifest};
 
-const MAGIC: &[u8; 8] = b"gpukimg2";
+const MAGIC: &[u8; 8] = b"gpukimg3";
 const CHECKSUM: Range<usize> = 16..20;
 const HEADER_BYTES: usize = 24;
 const CODE_ALIGN: usize = 8;
@@ -76,7 +76,7 @@ struct CodeEntry {
 pub enum ImageError {
     /// The bytes do not start like an image of this version.
     #[error(
-        "not a gpukernel image of this version (it must start with `gpukimg2`); rebuild it with the same gpukernel version"
+        "not a gpukernel image of this version (it must start with `gpukimg3`); rebuild it with the same gpukernel version"
     )]
     Magic,
     /// The bytes end too early, or code lies outside them.

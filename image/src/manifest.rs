@@ -98,15 +98,15 @@ pub struct Contract {
     /// Exactly this many threads per block, along x, y and z.
     pub block: Option<[u32; 3]>,
     /// At most this many threads per block.
-    pub max_block: Option<u32>,
+    pub max_threads: Option<u32>,
     /// At least this many blocks resident on a multiprocessor.
-    pub min_blocks: Option<u32>,
+    pub min_blocks_per_sm: Option<u32>,
     /// At most this many registers per thread.
     pub max_registers: Option<u32>,
     /// Launched along this many axes (1 to 3): the others have extent 1.
     pub dims: Option<u32>,
     /// At most this many bytes of shared memory per block.
-    pub shared: Option<u32>,
+    pub shared_bytes: Option<u32>,
     /// Launched in clusters of exactly this many blocks, along x, y and z.
     pub cluster: Option<[u32; 3]>,
 }

@@ -44,18 +44,18 @@ pub(crate) enum Fill {
 }
 
 impl<T: DeviceCopy> Buffer<T> {
-    pub(crate) fn allocate(device: &Device, stream: &Stream, len: usize, fill: Fill) -> Result<Self> {
+    pub(crate) fn allocate(stream: &Stream, len: usize, fill: Fill) -> Result<Self> {
         const {
             assert!(
                 align_of::<T>() <= memory::ALIGN,
                 "elements of device memory are aligned to at most 256 bytes, as device memory itself is"
             );
         }
-        stream.check_device(device, &|| "an allocation".to_owned())?;
         // Elements with bytes are fewer in any case. Grid-stride loops add the number of threads to an index, which must not wrap.
         if len > isize::MAX as usize && size_of::<T>() == 0 {
             return Err(Error::TooManyElements { asked: len });
         }
+        let device = stream.device();
         let out_of_memory = || Error::OutOfMemory {
             device: device.to_string(),
             asked_bytes: u64::try_from(len as u128 * size_of::<T>() as u128).unwrap_or(u64::MAX),
@@ -75,7 +75,7 @@ impl<T: DeviceCopy> Buffer<T> {
                 Some(Allocation { address, size_bytes: layout.size(), owner: Owner::Cpu(layout) })
             }
         };
-        Ok(Self { device: device.clone(), len, memory: memory.map(Registered::new), elements: PhantomData })
+        Ok(Self { device, len, memory: memory.map(Registered::new), elements: PhantomData })
     }
 
     /// The device whose memory this is.

@@ -6,10 +6,7 @@ use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
 use gpukernel_image::Arch;
 
-use crate::{
-    Buffer, Error, ForeignModule, Image, Module, Result, Stream, buffer::Fill, cpu::CpuDevice,
-    cuda::CudaDevice,
-};
+use crate::{Buffer, Error, ForeignModule, Image, Module, Result, Stream, cpu::CpuDevice, cuda::CudaDevice};
 
 /// Names the device that [`Device::best`] gives, in the syntax of [`Device::from_name`].
 const DEVICE_VARIABLE: &str = "GPUKERNEL_DEVICE";
@@ -68,9 +65,9 @@ pub struct Limits {
     /// Threads per block, all axes together.
     pub max_threads_per_block: u32,
     /// Threads per block along x, y and z.
-    pub max_block: [u32; 3],
+    pub max_block_dim: [u32; 3],
     /// Blocks along x, y and z.
-    pub max_grid: [u32; 3],
+    pub max_grid_dim: [u32; 3],
     /// Bytes of shared memory per block.
     pub max_shared_bytes_per_block: usize,
     /// How many multiprocessors (on the CPU: threads) run blocks at the same time.
@@ -82,8 +79,8 @@ impl Limits {
     /// Capability").
     pub(crate) const CUDA: Self = Self {
         max_threads_per_block: 1024,
-        max_block: [1024, 1024, 64],
-        max_grid: [i32::MAX as u32, 65535, 65535],
+        max_block_dim: [1024, 1024, 64],
+        max_grid_dim: [i32::MAX as u32, 65535, 65535],
         max_shared_bytes_per_block: 48 << 10,
         multiprocessors: 1,
     };
@@ -253,25 +250,16 @@ impl Device {
         ForeignModule::load(self, code)
     }
 
-    /// Copies `elements` to new memory on the device.
+    /// Allocates memory and copies `elements` there (`cudaMalloc` and `cudaMemcpy`), on the default stream.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], or what the driver says.
+    #[doc(alias = "cudaMalloc", alias = "to_device")]
     pub fn upload<T: DeviceCopy>(&self, elements: &[T]) -> Result<Buffer<T>> {
-        self.upload_on(&self.default_stream(), elements)
+        self.default_stream().upload(elements)
     }
 
-    /// [`upload`](Self::upload) on a stream.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn upload_on<T: DeviceCopy>(&self, stream: &Stream, elements: &[T]) -> Result<Buffer<T>> {
-        let mut buffer = Buffer::allocate(self, stream, elements.len(), Fill::None)?;
-        buffer.copy_from_on(stream, elements)?;
-        Ok(buffer)
-    }
-
-    /// New memory for `len` elements, all zero.
+    /// Allocates memory for `len` elements and sets all bytes to zero (`cudaMalloc` and `cudaMemset`), on the default stream.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -281,19 +269,12 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], or what the driver says.
+    #[doc(alias = "cudaMalloc", alias = "cudaMemset", alias = "device_array")]
     pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
-        self.zeroed_on(&self.default_stream(), len)
+        self.default_stream().zeroed(len)
     }
 
-    /// [`zeroed`](Self::zeroed) on a stream.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn zeroed_on<T: DeviceCopy + Zeroable>(&self, stream: &Stream, len: usize) -> Result<Buffer<T>> {
-        Buffer::allocate(self, stream, len, Fill::Zero)
-    }
-
-    /// New memory for `len` elements, all equal to `value`.
+    /// Allocates memory for `len` elements and sets each to `value`, on the default stream.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -303,18 +284,9 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], or what the driver says.
+    #[doc(alias = "cudaMalloc", alias = "cudaMemset")]
     pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
-        self.filled_on(&self.default_stream(), len, value)
-    }
-
-    /// [`filled`](Self::filled) on a stream.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn filled_on<T: DeviceCopy>(&self, stream: &Stream, len: usize, value: T) -> Result<Buffer<T>> {
-        let mut buffer = Buffer::allocate(self, stream, len, Fill::None)?;
-        buffer.fill_on(stream, value)?;
-        Ok(buffer)
+        self.default_stream().filled(len, value)
     }
 
     /// A new stream, whose work runs independently of that of other streams unless it uses the same memory.

@@ -16,7 +16,7 @@ use crate::{
 /// let device = gpukernel::Device::cpu();
 /// let stream = device.stream()?;
 /// let start = stream.record()?;
-/// let numbers = device.upload_on(&stream, &[1, 2, 3])?;
+/// let numbers = stream.upload(&[1, 2, 3])?;
 /// let end = stream.record()?;
 /// println!("{:?} for {} numbers", end.elapsed_since(&start)?, numbers.len());
 /// assert!(end.is_done()?);

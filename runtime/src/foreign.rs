@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, mem::MaybeUninit, sync::Arc};
 use gpu_std::{Contract, DeviceCopy, host::Access};
 
 use crate::{
-    Device, DeviceSlice, Error, Grid, Result, Shape, Stream,
+    Device, DeviceSlice, Error, LaunchConfig, Result, Stream,
     cuda::{self, CudaModule},
     device::Backend,
     launch::Rules,
@@ -16,7 +16,7 @@ use crate::{
 /// Code that another compiler made, loaded on a GPU.
 ///
 /// ```no_run
-/// use gpukernel::{Device, Grid, RawArg};
+/// use gpukernel::{Device, LaunchConfig, RawArg};
 ///
 /// let device = Device::gpu(0)?;
 /// let code = std::fs::read("scale.ptx").expect("nvcc -ptx scale.cu");
@@ -27,7 +27,7 @@ use crate::{
 /// // SAFETY: it is `__global__ void scale(float *numbers, unsigned count, float by)`.
 /// unsafe {
 ///     let args = [RawArg::slice_mut(&mut numbers), RawArg::value(count), RawArg::value(2.0_f32)];
-///     module.launch("scale", Grid::new(1, 32), 0, &args)?;
+///     module.launch("scale", LaunchConfig::new(1, 32), 0, &args)?;
 /// }
 /// assert_eq!(numbers.to_vec()?, [2.0, 4.0, 6.0]);
 /// # Ok::<(), gpukernel::Error>(())
@@ -69,26 +69,23 @@ impl ForeignModule {
     pub unsafe fn launch(
         &self,
         name: &str,
-        grid: Grid,
+        config: LaunchConfig,
         shared_bytes: u32,
         args: &[RawArg<'_>],
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { self.launch_on(&self.device.default_stream(), name, grid, shared_bytes, args) }
+        unsafe { self.launch_on(&self.device.default_stream(), name, config, shared_bytes, args) }
     }
 
     /// [`launch`](Self::launch) on a stream.
     ///
-    /// # Errors
-    /// As there.
-    ///
     /// # Safety
     /// As there.
-    pub unsafe fn launch_on(
+    pub(crate) unsafe fn launch_on(
         &self,
         stream: &Stream,
         name: &str,
-        grid: Grid,
+        config: LaunchConfig,
         shared_bytes: u32,
         args: &[RawArg<'_>],
     ) -> Result<()> {
@@ -105,11 +102,11 @@ impl ForeignModule {
         let rules = Rules {
             kernel: name,
             contract: &Contract::NONE,
-            kernel_max_block: function.max_block,
+            kernel_max_threads: function.max_threads,
             limits: self.device.limits(),
             device: &self.device,
         };
-        let shape = Shape::Grid(grid).check(&rules)?;
+        let shape = config.check(&rules)?;
         let uses = Uses::find(args.iter().filter_map(|arg| arg.memory), &self.device, &doing)?;
         let Some(shape) = shape else { return Ok(()) };
         if shared_bytes > DEFAULT_SHARED_BYTES {

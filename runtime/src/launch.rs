@@ -1,4 +1,4 @@
-//! Shapes of launches: how many blocks of how many threads, given or computed, and the checks of both.
+//! Launch configurations: how many blocks of how many threads, given or computed, and the checks of both.
 
 use std::alloc::Layout;
 
@@ -55,65 +55,71 @@ impl From<(usize, usize, usize)> for Extents {
     }
 }
 
-/// Blocks and threads per block, given explicitly.
-///
-/// ```
-/// use gpukernel::Grid;
-///
-/// let grid = Grid::new((8, 4), 256); // 8 x 4 blocks of 256 threads
-/// assert_eq!(grid.blocks().axes(), [8, 4, 1]);
-/// ```
+/// The launch configuration, CUDA's `<<<grid, block>>>`: from [`for_each`], [`for_each_2d`], [`for_each_3d`] or [`LaunchConfig::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    blocks: Extents,
-    threads: Extents,
-}
-
-impl Grid {
-    /// So many blocks of so many threads each.
-    pub fn new(blocks: impl Into<Extents>, threads: impl Into<Extents>) -> Self {
-        Self { blocks: blocks.into(), threads: threads.into() }
-    }
-
-    /// The number of blocks.
-    pub fn blocks(self) -> Extents {
-        self.blocks
-    }
-
-    /// Threads per block.
-    pub fn threads(self) -> Extents {
-        self.threads
-    }
-}
-
-/// How the threads of a launch are laid out: [`for_each`] or a [`Grid`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// At least one thread per element of these extents.
+pub enum LaunchConfig {
+    /// At least one thread for each of so many elements along x, y and z, in blocks that the runtime chooses.
     ForEach(Extents),
-    /// Exactly this grid.
-    Grid(Grid),
+    /// Exactly these.
+    Exact {
+        /// Blocks along x, y and z: `gridDim`.
+        grid_dim: Extents,
+        /// Threads per block along x, y and z: `blockDim`.
+        block_dim: Extents,
+    },
 }
 
-impl From<Grid> for Shape {
-    fn from(grid: Grid) -> Self {
-        Self::Grid(grid)
+impl LaunchConfig {
+    /// A grid of `grid_dim` blocks with `block_dim` threads each, as CUDA's `<<<grid_dim, block_dim>>>`: numbers, or tuples `(x, y)` and
+    /// `(x, y, z)` as `dim3`.
+    ///
+    /// ```
+    /// use gpukernel::{Extents, LaunchConfig};
+    ///
+    /// let config = LaunchConfig::new((8, 4), 256); // 8 x 4 blocks of 256 threads
+    /// assert_eq!(config, LaunchConfig::Exact { grid_dim: Extents::from((8, 4)), block_dim: Extents::from(256) });
+    /// ```
+    pub fn new(grid_dim: impl Into<Extents>, block_dim: impl Into<Extents>) -> Self {
+        Self::Exact { grid_dim: grid_dim.into(), block_dim: block_dim.into() }
     }
 }
 
-/// At least one thread for each of `n` elements, of `(width, height)` or of `(x, y, z)`.
+/// At least one thread for each of `n` elements (Numba's `forall`).
 ///
-/// The block is what the kernel's contract fixes, else 256 threads (32 x 8 and 32 x 4 x 2 along two and three axes), or as
+/// The block is what the kernel's contract fixes, else 256 threads ([`for_each_2d`]: 32 x 8, [`for_each_3d`]: 32 x 4 x 2), or as
 /// many as contract, kernel and device allow. There can be more threads than elements: the last block of an axis is whole.
 ///
 /// ```
-/// use gpukernel::{Shape, for_each};
+/// use gpukernel::{LaunchConfig, for_each};
 ///
-/// assert_eq!(for_each(1000), Shape::ForEach(1000.into()));
-/// assert_eq!(for_each((640, 480)), Shape::ForEach((640, 480).into()));
+/// assert_eq!(for_each(1000), LaunchConfig::ForEach(1000.into()));
 /// ```
-pub fn for_each(extents: impl Into<Extents>) -> Shape {
-    Shape::ForEach(extents.into())
+#[doc(alias = "forall")]
+pub fn for_each(n: usize) -> LaunchConfig {
+    LaunchConfig::ForEach(n.into())
+}
+
+/// At least one thread for each element of a matrix, columns along x and rows along y: as [`for_each`].
+///
+/// ```
+/// use gpukernel::{LaunchConfig, for_each_2d};
+///
+/// let (height, width) = (480, 640);
+/// assert_eq!(for_each_2d(height, width), LaunchConfig::ForEach((width, height).into()));
+/// ```
+pub fn for_each_2d(rows: usize, columns: usize) -> LaunchConfig {
+    LaunchConfig::ForEach((columns, rows).into())
+}
+
+/// At least one thread for each element of a volume, columns along x, rows along y and layers along z: as [`for_each`].
+///
+/// ```
+/// use gpukernel::{LaunchConfig, for_each_3d};
+///
+/// assert_eq!(for_each_3d(4, 480, 640), LaunchConfig::ForEach((640, 480, 4).into()));
+/// ```
+pub fn for_each_3d(layers: usize, rows: usize, columns: usize) -> LaunchConfig {
+    LaunchConfig::ForEach((columns, rows, layers).into())
 }
 
 /// What a launch may be: limits from the kernel, its contract and the device.
@@ -121,14 +127,14 @@ pub(crate) struct Rules<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) contract: &'a Contract,
     /// Threads per block that the kernel's registers leave room for.
-    pub(crate) kernel_max_block: u32,
+    pub(crate) kernel_max_threads: u32,
     pub(crate) limits: &'a Limits,
     pub(crate) device: &'a dyn std::fmt::Display,
 }
 
 /// A checked launch that runs at least one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedConfig {
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
 }
@@ -145,11 +151,11 @@ pub(crate) struct SharedMemory {
 const WARP: u32 = 32;
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
-impl Shape {
+impl LaunchConfig {
     /// Blocks and threads, if they keep the rules; `None` if no thread runs.
-    pub(crate) fn check(self, rules: &Rules<'_>) -> Result<Option<Checked>> {
+    pub(crate) fn check(self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
         let (blocks, threads, dims) = match self {
-            Shape::ForEach(extents) => {
+            Self::ForEach(extents) => {
                 let threads = rules.block_for(extents.dims).map(|extent| extent as usize);
                 // Whole clusters, as whole blocks.
                 let cluster = rules.contract.cluster.map(|blocks| blocks.max(1) as usize);
@@ -159,8 +165,8 @@ impl Shape {
                 });
                 (blocks, threads, extents.dims)
             }
-            Shape::Grid(grid) => {
-                (grid.blocks.axes, grid.threads.axes, grid.blocks.dims.max(grid.threads.dims))
+            Self::Exact { grid_dim, block_dim } => {
+                (grid_dim.axes, block_dim.axes, grid_dim.dims.max(block_dim.dims))
             }
         };
         rules.check_dims(dims, [blocks, threads])?;
@@ -171,7 +177,7 @@ impl Shape {
         let grid = rules.check_grid(blocks)?;
         rules.check_clusters(grid)?;
         rules.check_total(grid, block)?;
-        Ok(Some(Checked { grid, block }))
+        Ok(Some(CheckedConfig { grid, block }))
     }
 }
 
@@ -181,9 +187,9 @@ impl Rules<'_> {
         if self.contract.block[0] != 0 {
             return self.contract.block;
         }
-        let max = match self.contract.max_block {
-            0 => self.kernel_max_block,
-            max => max.min(self.kernel_max_block),
+        let max = match self.contract.max_threads {
+            0 => self.kernel_max_threads,
+            max => max.min(self.kernel_max_threads),
         };
         // 256 threads keep every scheduler of a multiprocessor busy and fit the registers of nearly every kernel; 32 along x
         // is one warp, so that it reads whole rows.
@@ -223,20 +229,20 @@ impl Rules<'_> {
         let threads = asked.iter().fold(1_u128, |product, &extent| product.saturating_mul(extent as u128));
         let too_large =
             |allowed, limited_by| Error::BlockTooLarge { kernel: kernel(), asked, allowed, limited_by };
-        let contract_max = self.contract.max_block;
+        let contract_max = self.contract.max_threads;
         if contract_max != 0 && threads > contract_max.into() {
-            return Err(too_large(contract_max, "its contract (`max_block`)".to_owned()));
+            return Err(too_large(contract_max, "its contract (`max_threads`)".to_owned()));
         }
         let device_max = self.limits.max_threads_per_block;
         if threads > device_max.into() {
             return Err(too_large(device_max, self.device.to_string()));
         }
-        if threads > self.kernel_max_block.into() {
+        if threads > self.kernel_max_threads.into() {
             let limited_by = format!("its use of registers on {}", self.device);
-            return Err(too_large(self.kernel_max_block, limited_by));
+            return Err(too_large(self.kernel_max_threads, limited_by));
         }
         for axis in 0..3 {
-            let allowed = self.limits.max_block[axis];
+            let allowed = self.limits.max_block_dim[axis];
             if asked[axis] > allowed as usize {
                 return Err(too_large(allowed, format!("{} along {}", self.device, AXES[axis])));
             }
@@ -265,9 +271,10 @@ impl Rules<'_> {
             limited_by,
         };
         let asked_bytes = asked.unwrap_or(usize::MAX);
-        let (promised, allowed) = (self.contract.shared as usize, self.limits.max_shared_bytes_per_block);
+        let (promised, allowed) =
+            (self.contract.shared_bytes as usize, self.limits.max_shared_bytes_per_block);
         if promised != 0 && asked_bytes > promised {
-            return Err(too_large(promised, "its contract (`shared`)".to_owned()));
+            return Err(too_large(promised, "its contract (`shared_bytes`)".to_owned()));
         }
         // Of elements without bytes: any others would need more memory than there is, which is what to say.
         if let Some(asked) = args.too_long_shared().filter(|_| asked_bytes <= allowed) {
@@ -284,9 +291,9 @@ impl Rules<'_> {
     }
 
     /// A grid of a thread per element has no warp for each tile.
-    pub(crate) fn check_tiles(&self, shape: Shape, args: &PackedArgs) -> Result<()> {
-        match (shape, args.warp_tiles()) {
-            (Shape::ForEach(_), Some(tile)) => {
+    pub(crate) fn check_tiles(&self, config: LaunchConfig, args: &PackedArgs) -> Result<()> {
+        match (config, args.warp_tiles()) {
+            (LaunchConfig::ForEach(_), Some(tile)) => {
                 Err(Error::TilesNeedGrid { kernel: self.kernel.to_owned(), tile })
             }
             _ => Ok(()),
@@ -326,7 +333,7 @@ impl Rules<'_> {
 
     fn check_grid(&self, asked: [usize; 3]) -> Result<Dim3> {
         for axis in 0..3 {
-            let allowed = self.limits.max_grid[axis];
+            let allowed = self.limits.max_grid_dim[axis];
             if asked[axis] > allowed as usize {
                 return Err(Error::GridTooLarge {
                     kernel: self.kernel.to_owned(),
@@ -347,40 +354,40 @@ mod tests {
 
     use super::*;
 
-    fn check(shape: impl Into<Shape>, contract: Contract) -> Result<Option<Checked>> {
+    fn check(config: LaunchConfig, contract: Contract) -> Result<Option<CheckedConfig>> {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            kernel_max_block: 1024,
+            kernel_max_threads: 1024,
             limits: &Limits::CUDA,
             device: &"the device",
         };
-        shape.into().check(&rules)
+        config.check(&rules)
     }
 
-    fn checked(grid: [u32; 3], block: [u32; 3]) -> Option<Checked> {
-        Some(Checked { grid: grid.into(), block: block.into() })
+    fn checked(grid: [u32; 3], block: [u32; 3]) -> Option<CheckedConfig> {
+        Some(CheckedConfig { grid: grid.into(), block: block.into() })
     }
 
     #[test]
     fn grids_are_computed() {
         let none = Contract::NONE;
         assert_eq!(check(for_each(1000), none).unwrap(), checked([4, 1, 1], [256, 1, 1]));
-        assert_eq!(check(for_each((33, 9)), none).unwrap(), checked([2, 2, 1], [32, 8, 1]));
-        assert_eq!(check(for_each((33, 5, 3)), none).unwrap(), checked([2, 2, 2], [32, 4, 2]));
+        assert_eq!(check(for_each_2d(9, 33), none).unwrap(), checked([2, 2, 1], [32, 8, 1]));
+        assert_eq!(check(for_each_3d(3, 5, 33), none).unwrap(), checked([2, 2, 2], [32, 4, 2]));
         let exact = Contract { block: [16, 16, 1], ..none };
-        assert_eq!(check(for_each((17, 16)), exact).unwrap(), checked([2, 1, 1], [16, 16, 1]));
+        assert_eq!(check(for_each_2d(16, 17), exact).unwrap(), checked([2, 1, 1], [16, 16, 1]));
     }
 
     #[test]
     fn default_blocks_stay_within_the_contract() {
-        for max_block in 1..=300 {
-            let contract = Contract { max_block, ..Contract::NONE };
-            for shape in [for_each(1000), for_each((100, 100)), for_each((50, 50, 50))] {
+        for max_threads in 1..=300 {
+            let contract = Contract { max_threads, ..Contract::NONE };
+            for shape in [for_each(1000), for_each_2d(100, 100), for_each_3d(50, 50, 50)] {
                 let block = check(shape, contract).unwrap().unwrap().block;
                 assert!(
-                    block.count() <= max_block.into() && block.count() * 2 > max_block.min(256).into(),
-                    "{max_block}: {block:?}"
+                    block.count() <= max_threads.into() && block.count() * 2 > max_threads.min(256).into(),
+                    "{max_threads}: {block:?}"
                 );
             }
         }
@@ -390,11 +397,11 @@ mod tests {
     fn nothing_runs_for_zero_extents() {
         for shape in [
             for_each(0),
-            for_each((0, 5)),
-            for_each((5, 0)),
-            Grid::new(0, 64).into(),
-            Grid::new(5, 0).into(),
-            Grid::new((3, 0), (8, 8)).into(),
+            for_each_2d(5, 0),
+            for_each_2d(0, 5),
+            LaunchConfig::new(0, 64),
+            LaunchConfig::new(5, 0),
+            LaunchConfig::new((3, 0), (8, 8)),
         ] {
             assert_eq!(check(shape, Contract::NONE).unwrap(), None, "{shape:?}");
         }
@@ -405,7 +412,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &Contract::NONE,
-            kernel_max_block: 1024,
+            kernel_max_threads: 1024,
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -425,11 +432,11 @@ mod tests {
     #[test]
     fn large_arrays_are_dynamic() {
         let limits = Limits { max_shared_bytes_per_block: 100 << 10, ..Limits::CUDA };
-        let contract = Contract { shared: 60 << 10, ..Contract::NONE };
+        let contract = Contract { shared_bytes: 60 << 10, ..Contract::NONE };
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            kernel_max_block: 1024,
+            kernel_max_threads: 1024,
             limits: &limits,
             device: &"the device",
         };
@@ -445,56 +452,56 @@ mod tests {
         assert_eq!(check(48).unwrap().dynamic_bytes, 48 << 10, "the linker has a word of its own");
         assert_eq!(
             check(61).unwrap_err().to_string(),
-            "the shared arrays of kernel `k` have 62464 bytes, but its contract (`shared`) allows 61440 per block; use smaller ones"
+            "the shared arrays of kernel `k` have 62464 bytes, but its contract (`shared_bytes`) allows 61440 per block; use smaller ones"
         );
     }
 
     #[test]
     fn contracts_and_limits_are_kept() {
         let none = Contract::NONE;
-        let error = |shape: Shape, contract| check(shape, contract).unwrap_err().to_string();
+        let error = |config: LaunchConfig, contract| check(config, contract).unwrap_err().to_string();
         assert_eq!(
-            error(Grid::new(1, 2048).into(), none),
+            error(LaunchConfig::new(1, 2048), none),
             "kernel `k` was launched with 2048 threads per block (2048 x 1 x 1), but the device allows 1024; \
              use smaller blocks, or `for_each`"
         );
         assert_eq!(
-            error(Grid::new(1, (1, 1, 128)).into(), none),
+            error(LaunchConfig::new(1, (1, 1, 128)), none),
             "kernel `k` was launched with 128 threads per block (1 x 1 x 128), but the device along z allows 64; \
              use smaller blocks, or `for_each`"
         );
         assert_eq!(
-            error(Grid::new(1, 128).into(), Contract { max_block: 64, ..none }),
-            "kernel `k` was launched with 128 threads per block (128 x 1 x 1), but its contract (`max_block`) allows 64; \
+            error(LaunchConfig::new(1, 128), Contract { max_threads: 64, ..none }),
+            "kernel `k` was launched with 128 threads per block (128 x 1 x 1), but its contract (`max_threads`) allows 64; \
              use smaller blocks, or `for_each`"
         );
         assert_eq!(
-            error(Grid::new(1, 256).into(), Contract { block: [32, 8, 1], ..none }),
+            error(LaunchConfig::new(1, 256), Contract { block: [32, 8, 1], ..none }),
             "kernel `k` was launched with blocks of 256 x 1 x 1 threads, but its contract says `block = (32, 8, 1)`; \
              use that block, or `for_each`"
         );
         assert!(matches!(
-            check(for_each((5, 5)), Contract { dims: 1, ..none }),
+            check(for_each_2d(5, 5), Contract { dims: 1, ..none }),
             Err(Error::TooManyDims { asked: 2, allowed: 1, .. })
         ));
         assert!(matches!(
-            check(Grid::new(1, (8, 8)), Contract { dims: 1, ..none }),
+            check(LaunchConfig::new(1, (8, 8)), Contract { dims: 1, ..none }),
             Err(Error::TooManyDims { asked: 2, allowed: 1, .. })
         ));
-        let huge = Grid::new((1 << 27, 1 << 15, 1 << 15), (16, 8, 8));
+        let huge = LaunchConfig::new((1 << 27, 1 << 15, 1 << 15), (16, 8, 8));
         assert!(
             matches!(check(huge, none), Err(Error::TooManyThreads { along: "in all", .. })),
             "{:?}",
             check(huge, none)
         );
-        let long = Grid::new(1 << 24, 256);
+        let long = LaunchConfig::new(1 << 24, 256);
         assert!(matches!(check(long, none), Err(Error::TooManyThreads { along: "along x", .. })));
-        assert!(matches!(check(Grid::new((1 << 24) - 1, 256), none), Ok(Some(_))));
+        assert!(matches!(check(LaunchConfig::new((1 << 24) - 1, 256), none), Ok(Some(_))));
         assert!(matches!(
-            check(Grid::new((1, 65536), 1), none),
+            check(LaunchConfig::new((1, 65536), 1), none),
             Err(Error::GridTooLarge { axis: 'y', asked: 65536, allowed: 65535, .. })
         ));
-        assert!(matches!(check(Grid::new(1, usize::MAX), none), Err(Error::BlockTooLarge { .. })));
+        assert!(matches!(check(LaunchConfig::new(1, usize::MAX), none), Err(Error::BlockTooLarge { .. })));
         assert!(matches!(check(for_each(usize::MAX), none), Err(Error::GridTooLarge { axis: 'x', .. })));
     }
 }

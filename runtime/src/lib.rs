@@ -47,11 +47,11 @@ pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;
 pub use image::Image;
-pub use launch::{Extents, Grid, Shape, for_each};
+pub use launch::{Extents, LaunchConfig, for_each, for_each_2d, for_each_3d};
 pub use module::{Module, ThisRuntime};
 pub use slice::DeviceSlice;
 pub use stream::Stream;
-pub use view::{Layers, LayersMut, Rows, RowsMut, Strided, StridedMut, View, ViewMut};
+pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};
 
 /// What [`image!`] names.
 #[doc(hidden)]

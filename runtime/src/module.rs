@@ -13,11 +13,12 @@ use gpu_std::{
     Contract, DeviceCopy,
     host::{Kernel, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
     signature::Signature,
+    view::layout::ViewLayout,
 };
 use gpukernel_image::{Arch, CodeKind, Manifest};
 
 use crate::{
-    Device, DeviceSlice, Error, Image, Result, Shape, Stream, View, ViewMut,
+    Device, DeviceSlice, Error, Image, LaunchConfig, Result, Stream, View, ViewMut,
     constant::Constants,
     cpu,
     cuda::{self, CudaModule, Function},
@@ -28,6 +29,7 @@ use crate::{
     stream::StreamBackend,
 };
 
+#[doc(hidden)]
 /// The types of this runtime, for the arguments of launches: `&DeviceSlice<T>` for `&[T]`, `&mut DeviceSlice<T>` for
 /// `PerThread<T>`, [`View`]s and [`ViewMut`]s for parameters with a shape.
 #[derive(Debug)]
@@ -35,8 +37,8 @@ pub enum ThisRuntime {}
 
 impl Runtime for ThisRuntime {
     type Slice<T: DeviceCopy> = DeviceSlice<T>;
-    type View<'a, T: DeviceCopy, S: gpu_std::shape::Shape> = View<'a, T, S>;
-    type ViewMut<'a, T: DeviceCopy, S: gpu_std::shape::Shape> = ViewMut<'a, T, S>;
+    type View<'a, T: DeviceCopy, S: ViewLayout> = View<'a, T, S>;
+    type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = ViewMut<'a, T, S>;
 
     fn raw_slice<T: DeviceCopy>(slice: &DeviceSlice<T>) -> RawSlice {
         RawSlice {
@@ -46,11 +48,11 @@ impl Runtime for ThisRuntime {
         }
     }
 
-    fn raw_view<T: DeviceCopy, S: gpu_std::shape::Shape>(view: &View<'_, T, S>) -> RawView<S> {
+    fn raw_view<T: DeviceCopy, S: ViewLayout>(view: &View<'_, T, S>) -> RawView<S> {
         view.raw()
     }
 
-    fn raw_view_mut<T: DeviceCopy, S: gpu_std::shape::Shape>(view: &ViewMut<'_, T, S>) -> RawView<S> {
+    fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(view: &ViewMut<'_, T, S>) -> RawView<S> {
         view.raw()
     }
 }
@@ -178,7 +180,7 @@ impl Module {
     ///
     /// ```
     /// use gpu_std::prelude::*;
-    /// use gpukernel::{Device, Grid};
+    /// use gpukernel::{Device, LaunchConfig};
     /// # use gpukernel::Image;
     /// # use gpukernel_image::{ImageWriter, Manifest};
     ///
@@ -195,7 +197,7 @@ impl Module {
     /// let module = device.load(&KERNELS)?;
     /// let (mut reader, writer) = std::io::pipe().expect("a pipe");
     /// module.set_output(writer);
-    /// module.launch(greet, Grid::new(1, 1), ())?;
+    /// module.launch(greet, LaunchConfig::new(1, 1), ())?;
     /// device.synchronize()?;
     /// drop(module); // and with it the writer
     /// assert_eq!(std::io::read_to_string(&mut reader).expect("text"), "hello from thread 0\n");
@@ -207,7 +209,7 @@ impl Module {
 
     /// Launches a kernel on the device's default stream.
     ///
-    /// The shape is [`for_each`](crate::for_each)`(n)` or a [`Grid`](crate::Grid); the arguments are a tuple with one for each
+    /// The configuration is [`for_each`](crate::for_each)`(n)` or a [`LaunchConfig::new`]`(grid_dim, block_dim)`; the arguments are a tuple with one for each
     /// parameter of the kernel. If no thread would run, nothing happens. On a GPU the launch is queued: what goes wrong
     /// when it runs is reported by the next call that waits for it.
     ///
@@ -244,25 +246,10 @@ impl Module {
     pub fn launch<K: SafeKernel>(
         &self,
         kernel: K,
-        shape: impl Into<Shape>,
+        config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
-        self.launch_on(&self.inner.device.default_stream(), kernel, shape, args)
-    }
-
-    /// [`launch`](Self::launch) on a stream.
-    ///
-    /// # Errors
-    /// As there, and [`Error::WrongDevice`] for a stream of another device.
-    pub fn launch_on<K: SafeKernel>(
-        &self,
-        stream: &Stream,
-        kernel: K,
-        shape: impl Into<Shape>,
-        args: K::Args<'_, ThisRuntime>,
-    ) -> Result<()> {
-        // SAFETY: a safe kernel asks for nothing.
-        unsafe { self.launch_unchecked_on(stream, kernel, shape, args) }
+        self.inner.device.default_stream().launch(self, kernel, config, args)
     }
 
     /// Launches a kernel that was declared as `unsafe fn`, on the device's default stream.
@@ -273,28 +260,25 @@ impl Module {
     /// # Safety
     /// What the kernel's function asks for in its own `# Safety` section; and the module's image was built from the crate that declares
     /// it, not from one that has a kernel of the same signature with another such section.
-    pub unsafe fn launch_unchecked<K: Kernel>(
+    pub unsafe fn launch_unsafe<K: Kernel>(
         &self,
         kernel: K,
-        shape: impl Into<Shape>,
+        config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { self.launch_unchecked_on(&self.inner.device.default_stream(), kernel, shape, args) }
+        unsafe { self.launch_on(&self.inner.device.default_stream(), kernel, config, args) }
     }
 
-    /// [`launch_unchecked`](Self::launch_unchecked) on a stream.
-    ///
-    /// # Errors
-    /// As [`launch_on`](Self::launch_on).
+    /// Launches a kernel on a stream.
     ///
     /// # Safety
-    /// As there.
-    pub unsafe fn launch_unchecked_on<K: Kernel>(
+    /// As for [`launch_unsafe`](Self::launch_unsafe).
+    pub(crate) unsafe fn launch_on<K: Kernel>(
         &self,
         stream: &Stream,
         _kernel: K,
-        shape: impl Into<Shape>,
+        config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
         let inner = &*self.inner;
@@ -307,15 +291,14 @@ impl Module {
         let rules = Rules {
             kernel: K::NAME,
             contract: &K::CONTRACT,
-            kernel_max_block: checked
+            kernel_max_threads: checked
                 .function
-                .map_or(limits.max_threads_per_block, |function| function.max_block),
+                .map_or(limits.max_threads_per_block, |function| function.max_threads),
             limits,
             device: &inner.device,
         };
-        let shape = shape.into();
-        rules.check_tiles(shape, &args)?;
-        let shape = shape.check(&rules)?;
+        rules.check_tiles(config, &args)?;
+        let shape = config.check(&rules)?;
         // SAFETY: packed by this kernel.
         if let Some(unmet) = unsafe { K::unmet(&args) } {
             return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), unmet });
@@ -447,11 +430,11 @@ fn difference(
     let promised = |number: u32| (number != 0).then_some(number);
     let here = gpukernel_image::Contract {
         block: promised(contract.block[0]).map(|_| contract.block),
-        max_block: promised(contract.max_block),
-        min_blocks: promised(contract.min_blocks),
+        max_threads: promised(contract.max_threads),
+        min_blocks_per_sm: promised(contract.min_blocks_per_sm),
         max_registers: promised(contract.max_registers),
         dims: promised(contract.dims),
-        shared: promised(contract.shared),
+        shared_bytes: promised(contract.shared_bytes),
         cluster: promised(contract.cluster[0]).map(|_| contract.cluster),
     };
     (here != image.contract).then(|| "it has another launch contract".to_owned())

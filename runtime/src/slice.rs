@@ -92,24 +92,19 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         Ok(elements)
     }
 
-    /// Copies the elements to the host, into a slice of the same length. Waits for the work that writes them.
+    /// Copies the elements to a slice of the host of the same length (`cudaMemcpyDeviceToHost`). Waits for the copy, and so for the
+    /// work that writes the elements. [`Stream::copy_to_host`] does so on a stream.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], else as [`to_vec`](Self::to_vec).
     pub fn copy_to(&self, to: &mut [T]) -> Result<()> {
-        same_length(self.len(), to.len())?;
-        // SAFETY: `to` has room for as many elements.
-        unsafe { self.copy_to_raw(None, to.as_mut_ptr()) }
+        self.copy_to_host(None, to)
     }
 
-    /// [`copy_to`](Self::copy_to) on a stream.
-    ///
-    /// # Errors
-    /// As there, and [`Error::WrongDevice`] for a stream of another device.
-    pub fn copy_to_on(&self, stream: &Stream, to: &mut [T]) -> Result<()> {
+    pub(crate) fn copy_to_host(&self, stream: Option<&Stream>, to: &mut [T]) -> Result<()> {
         same_length(self.len(), to.len())?;
         // SAFETY: `to` has room for as many elements.
-        unsafe { self.copy_to_raw(Some(stream), to.as_mut_ptr()) }
+        unsafe { self.copy_to_raw(stream, to.as_mut_ptr()) }
     }
 
     /// # Safety
@@ -132,25 +127,17 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         }
     }
 
-    /// Copies elements of the host here. Both must be as long. Waits for the copy.
+    /// Copies a slice of the host of the same length here (`cudaMemcpyHostToDevice`). Waits for the copy.
+    /// [`Stream::copy_to_device`] does so on a stream.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], or what the driver says.
     pub fn copy_from(&mut self, from: &[T]) -> Result<()> {
-        same_length(from.len(), self.len())?;
         self.copy_from_host(None, from)
     }
 
-    /// [`copy_from`](Self::copy_from) on a stream.
-    ///
-    /// # Errors
-    /// As there, and [`Error::WrongDevice`] for a stream of another device.
-    pub fn copy_from_on(&mut self, stream: &Stream, from: &[T]) -> Result<()> {
+    pub(crate) fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
         same_length(from.len(), self.len())?;
-        self.copy_from_host(Some(stream), from)
-    }
-
-    fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
         let Some((allocation, stream)) = self.allocation_on(stream, "a copy from the host")? else {
             return Ok(());
         };
@@ -171,7 +158,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         }
     }
 
-    /// Copies elements of the same device here. Both must be as long. Queued, like a launch.
+    /// Copies elements of the same device here (`cudaMemcpyDeviceToDevice`); both slices have the same length. Queued, like a launch.
+    /// [`Stream::copy`] does so on a stream.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::WrongDevice`], or what the driver says.
@@ -179,15 +167,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         self.copy_from_slice(None, from)
     }
 
-    /// [`copy_from_device`](Self::copy_from_device) on a stream.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn copy_from_device_on(&mut self, stream: &Stream, from: &DeviceSlice<T>) -> Result<()> {
-        self.copy_from_slice(Some(stream), from)
-    }
-
-    fn copy_from_slice(&mut self, stream: Option<&Stream>, from: &DeviceSlice<T>) -> Result<()> {
+    pub(crate) fn copy_from_slice(&mut self, stream: Option<&Stream>, from: &DeviceSlice<T>) -> Result<()> {
         same_length(from.len(), self.len())?;
         let doing = "a copy on the device";
         let Some((to_allocation, stream)) = self.allocation_on(stream, doing)? else { return Ok(()) };
@@ -209,7 +189,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         }
     }
 
-    /// Sets every element to `value`.
+    /// Sets every element to `value`. [`Stream::fill`] does so on a stream.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -222,18 +202,10 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// # Errors
     /// What the driver says.
     pub fn fill(&mut self, value: T) -> Result<()> {
-        self.fill_from(None, value)
+        self.fill_on(None, value)
     }
 
-    /// [`fill`](Self::fill) on a stream.
-    ///
-    /// # Errors
-    /// As there, and [`Error::WrongDevice`] for a stream of another device.
-    pub fn fill_on(&mut self, stream: &Stream, value: T) -> Result<()> {
-        self.fill_from(Some(stream), value)
-    }
-
-    fn fill_from(&mut self, stream: Option<&Stream>, value: T) -> Result<()> {
+    pub(crate) fn fill_on(&mut self, stream: Option<&Stream>, value: T) -> Result<()> {
         // One copy from the host, then copies on the device that double what is done.
         const FIRST: usize = 4096;
         let mut done = self.len().min(FIRST);

@@ -2,7 +2,16 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{Device, Error, Event, Result, cpu::CpuDevice, cuda::CudaStream, device::Backend};
+use bytemuck::Zeroable;
+use gpu_std::{
+    DeviceCopy,
+    host::{Kernel, SafeKernel},
+};
+
+use crate::{
+    Buffer, Device, DeviceSlice, Error, Event, ForeignModule, LaunchConfig, Module, RawArg, Result,
+    buffer::Fill, cpu::CpuDevice, cuda::CudaStream, device::Backend, module::ThisRuntime,
+};
 
 /// A queue of work. What is queued on one stream runs in order; streams run independently of each other, except where they
 /// use the same memory: that is ordered without being asked for.
@@ -12,9 +21,9 @@ use crate::{Device, Error, Event, Result, cpu::CpuDevice, cuda::CudaStream, devi
 /// ```
 /// let device = gpukernel::Device::cpu();
 /// let (copies, work) = (device.stream()?, device.stream()?);
-/// let input = device.upload_on(&copies, &[1, 2, 3])?;
-/// let mut output = device.zeroed_on::<i32>(&work, 3)?;
-/// output.copy_from_device_on(&work, &input)?; // waits for the upload, which ran on another stream
+/// let input = copies.upload(&[1, 2, 3])?;
+/// let mut output = work.zeroed::<i32>(3)?;
+/// work.copy(&input, &mut output)?; // waits for the upload, which ran on another stream
 /// work.synchronize()?;
 /// assert_eq!(output.to_vec()?, [1, 2, 3]);
 /// # Ok::<(), gpukernel::Error>(())
@@ -69,10 +78,128 @@ impl Stream {
         })
     }
 
-    /// Waits until all work that was queued here is done.
+    /// Allocates memory and copies `elements` there, as [`Device::upload`].
     ///
     /// # Errors
-    /// As [`Device::synchronize`]: whoever waits first is told of a panic, on whichever stream it was.
+    /// As there.
+    pub fn upload<T: DeviceCopy>(&self, elements: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::allocate(self, elements.len(), Fill::None)?;
+        self.copy_to_device(elements, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Allocates memory for `len` elements and sets all bytes to zero, as [`Device::zeroed`].
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(alias = "cudaMallocAsync", alias = "cudaMemsetAsync")]
+    pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
+        Buffer::allocate(self, len, Fill::Zero)
+    }
+
+    /// Allocates memory for `len` elements and sets each to `value`, as [`Device::filled`].
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(alias = "cudaMallocAsync")]
+    pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::allocate(self, len, Fill::None)?;
+        self.fill(&mut buffer, value)?;
+        Ok(buffer)
+    }
+
+    /// Copies `from` to a slice of the host of the same length (`cudaMemcpyAsync`), and waits for the copy.
+    ///
+    /// # Errors
+    /// As [`DeviceSlice::copy_to`], and [`Error::WrongDevice`] for memory of another device.
+    #[doc(alias = "cudaMemcpyAsync")]
+    pub fn copy_to_host<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut [T]) -> Result<()> {
+        from.copy_to_host(Some(self), to)
+    }
+
+    /// Copies a slice of the host to `to`, which has the same length (`cudaMemcpyAsync`), and waits for the copy.
+    ///
+    /// # Errors
+    /// As [`DeviceSlice::copy_from`], and [`Error::WrongDevice`] for memory of another device.
+    #[doc(alias = "cudaMemcpyAsync")]
+    pub fn copy_to_device<T: DeviceCopy>(&self, from: &[T], to: &mut DeviceSlice<T>) -> Result<()> {
+        to.copy_from_host(Some(self), from)
+    }
+
+    /// Copies `from` to `to`, both of the same length on this device (`cudaMemcpyAsync`). Queued, like a launch.
+    ///
+    /// # Errors
+    /// As [`DeviceSlice::copy_from_device`].
+    #[doc(alias = "cudaMemcpyAsync")]
+    pub fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut DeviceSlice<T>) -> Result<()> {
+        to.copy_from_slice(Some(self), from)
+    }
+
+    /// Sets every element of `slice` to `value`, as [`DeviceSlice::fill`].
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongDevice`] for memory of another device.
+    #[doc(alias = "cudaMemsetAsync")]
+    pub fn fill<T: DeviceCopy>(&self, slice: &mut DeviceSlice<T>, value: T) -> Result<()> {
+        slice.fill_on(Some(self), value)
+    }
+
+    /// Launches a kernel of `module`, as [`Module::launch`].
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongDevice`] for a module of another device.
+    pub fn launch<K: SafeKernel>(
+        &self,
+        module: &Module,
+        kernel: K,
+        config: LaunchConfig,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<()> {
+        // SAFETY: a safe kernel asks for nothing.
+        unsafe { self.launch_unsafe(module, kernel, config, args) }
+    }
+
+    /// Launches a kernel of `module` that was declared as `unsafe fn`, as [`Module::launch_unsafe`].
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch).
+    ///
+    /// # Safety
+    /// As for [`Module::launch_unsafe`].
+    pub unsafe fn launch_unsafe<K: Kernel>(
+        &self,
+        module: &Module,
+        kernel: K,
+        config: LaunchConfig,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { module.launch_on(self, kernel, config, args) }
+    }
+
+    /// Launches the kernel of this name in `module`, as [`ForeignModule::launch`].
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongDevice`] for a module of another device.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn launch_foreign(
+        &self,
+        module: &ForeignModule,
+        name: &str,
+        config: LaunchConfig,
+        shared_bytes: u32,
+        args: &[RawArg<'_>],
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { module.launch_on(self, name, config, shared_bytes, args) }
+    }
+
+    /// Waits until all work that was queued here is done (`cudaStreamSynchronize`).
+    ///
+    /// # Errors
+    /// As [`Device::synchronize`]: returns a pending kernel panic from any stream; each is reported once.
     pub fn synchronize(&self) -> Result<()> {
         match &self.backend {
             StreamBackend::Cpu => Ok(()),

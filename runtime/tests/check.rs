@@ -7,11 +7,11 @@ use std::{process::Command, thread};
 use common::on_the_cpu;
 use gpu_std::{
     atomic::{AcqRel, Device as DeviceScope, fence},
-    exit,
-    prelude::*,
+    exit_thread,
+    prelude::{memory::*, *},
     warp,
 };
-use gpukernel::{Error, Grid, RaceSide, for_each};
+use gpukernel::{Error, LaunchConfig, RaceSide, for_each};
 
 /// Runs a test with the variable set: in a process of its own, because it is read once.
 fn with_checks(test: impl FnOnce()) {
@@ -58,7 +58,7 @@ fn a_race_on_shared_memory_names_both_threads_and_places() {
     with_checks(|| {
         on_the_cpu(|device, module| {
             let mut out = device.zeroed::<u32>(16)?;
-            let error = module.launch(pass_left, Grid::new(2, 8), (false, &mut out)).unwrap_err();
+            let error = module.launch(pass_left, LaunchConfig::new(2, 8), (false, &mut out)).unwrap_err();
             let Error::Race { kernel, race } = &error else { panic!("{error}") };
             assert_eq!(kernel, "check::pass_left");
             assert!(race.is_shared);
@@ -75,7 +75,7 @@ fn a_race_on_shared_memory_names_both_threads_and_places() {
                 )
             );
             // The device stays usable, and the barrier is what was missing.
-            module.launch(pass_left, Grid::new(2, 8), (true, &mut out))?;
+            module.launch(pass_left, LaunchConfig::new(2, 8), (true, &mut out))?;
             assert!(out.to_vec()?.into_iter().eq((0..16).map(|i| (i + 7) % 8)));
             Ok(())
         });
@@ -89,7 +89,7 @@ fn nothing_is_checked_unless_asked() {
     }
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(16)?;
-        module.launch(pass_left, Grid::new(2, 8), (false, &mut out))
+        module.launch(pass_left, LaunchConfig::new(2, 8), (false, &mut out))
     });
 }
 
@@ -111,11 +111,12 @@ fn a_race_on_an_output_is_found_across_blocks() {
             let mut y = device.zeroed::<u32>(4)?;
             let distinct = device.upload(&[2, 0, 3, 1])?;
             // SAFETY: no place comes twice.
-            unsafe { module.launch_unchecked(scatter, Grid::new(2, 2), (&x, &distinct, &mut y))? };
+            unsafe { module.launch_unsafe(scatter, LaunchConfig::new(2, 2), (&x, &distinct, &mut y))? };
             assert_eq!(y.to_vec()?, [2, 4, 1, 3]);
             let twice = device.upload(&[2, 0, 3, 2])?;
             // SAFETY: blocks run one after another when they are checked, so that the race that is looked for is none here.
-            let error = unsafe { module.launch_unchecked(scatter, Grid::new(2, 2), (&x, &twice, &mut y)) };
+            let error =
+                unsafe { module.launch_unsafe(scatter, LaunchConfig::new(2, 2), (&x, &twice, &mut y)) };
             let error = error.unwrap_err();
             let Error::Race { race, .. } = &error else { panic!("{error}") };
             assert_eq!((race.first.block.x, race.first.thread.x), (0, 0));
@@ -144,7 +145,7 @@ fn reading_together_is_no_race() {
         on_the_cpu(|device, module| {
             let mut x = device.filled(5, 2_u32)?;
             let mut out = device.zeroed::<u32>(300)?;
-            module.launch(read_all, Grid::new(3, 100), (&mut x, &mut out))?;
+            module.launch(read_all, LaunchConfig::new(3, 100), (&mut x, &mut out))?;
             assert_eq!(out.to_vec()?, [10; 300]);
             Ok(())
         });
@@ -177,7 +178,7 @@ fn fences_order_blocks_and_relaxed_atomics_do_not() {
                 let mut total = device.zeroed::<u32>(1)?;
                 let result = module.launch(
                     sum_by_the_last,
-                    Grid::new(4, 1),
+                    LaunchConfig::new(4, 1),
                     (with_fences, &mut parts, &mut done, &mut total),
                 );
                 if with_fences {
@@ -215,9 +216,9 @@ fn a_sync_of_a_warp_orders_and_a_vote_does_not() {
     with_checks(|| {
         on_the_cpu(|device, module| {
             let mut out = device.zeroed::<u32>(32)?;
-            module.launch(pass_in_warp, Grid::new(1, 32), (true, &mut out))?;
+            module.launch(pass_in_warp, LaunchConfig::new(1, 32), (true, &mut out))?;
             assert!(out.to_vec()?.into_iter().eq((0..32).map(|i| i ^ 1)));
-            let error = module.launch(pass_in_warp, Grid::new(1, 32), (false, &mut out)).unwrap_err();
+            let error = module.launch(pass_in_warp, LaunchConfig::new(1, 32), (false, &mut out)).unwrap_err();
             assert!(matches!(error, Error::Race { .. }), "{error}");
             Ok(())
         });
@@ -229,7 +230,7 @@ fn returns_early(last: u32, by_exit: bool) {
     sync(()); // PASSED
     if thread_rank() > last {
         if by_exit {
-            exit(); // EXITS
+            exit_thread(); // EXITS
         }
         return;
     }
@@ -241,7 +242,7 @@ fn a_thread_that_ends_before_a_barrier_is_named_with_its_place() {
     with_checks(|| {
         on_the_cpu(|_, module| {
             for by_exit in [false, true] {
-                let error = module.launch(returns_early, Grid::new(2, 8), (4, by_exit)).unwrap_err();
+                let error = module.launch(returns_early, LaunchConfig::new(2, 8), (4, by_exit)).unwrap_err();
                 let Error::EndedBeforeBarrier { waiting, ended, .. } = &error else { panic!("{error}") };
                 assert_eq!((waiting.thread.x, waiting.place.line()), (0, line_of("WAITS")));
                 assert_eq!(ended.thread.x, 5);
@@ -250,13 +251,13 @@ fn a_thread_that_ends_before_a_barrier_is_named_with_its_place() {
                 let text = error.to_string();
                 assert!(text.contains("thread (0, 0, 0) waits in the barrier of the block at "), "{text}");
                 let how = if by_exit {
-                    "by `exit` at "
+                    "by `exit_thread` at "
                 } else {
                     "by returning from the kernel, after the barrier at "
                 };
                 assert!(text.contains(&format!("but thread (5, 0, 0) has ended, {how}")), "{text}");
             }
-            module.launch(returns_early, Grid::new(2, 8), (7, true))
+            module.launch(returns_early, LaunchConfig::new(2, 8), (7, true))
         });
     });
 }
@@ -273,7 +274,7 @@ fn ends_at_once() {
 fn a_thread_that_comes_to_no_barrier_at_all() {
     with_checks(|| {
         on_the_cpu(|_, module| {
-            let error = module.launch(ends_at_once, Grid::new(1, 8), ()).unwrap_err();
+            let error = module.launch(ends_at_once, LaunchConfig::new(1, 8), ()).unwrap_err();
             let text = error.to_string();
             assert!(
                 text.contains(
@@ -301,7 +302,7 @@ fn two_barriers(mut row: Shared<u32, 8>) {
 fn barriers_at_two_places_are_named() {
     with_checks(|| {
         on_the_cpu(|_, module| {
-            let error = module.launch(two_barriers, Grid::new(1, 8), ()).unwrap_err();
+            let error = module.launch(two_barriers, LaunchConfig::new(1, 8), ()).unwrap_err();
             let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
             assert_eq!((first.thread.x, first.place.line()), (0, line_of("ONE")));
             assert_eq!((second.thread.x, second.place.line()), (4, line_of("OTHER")));

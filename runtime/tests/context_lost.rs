@@ -5,7 +5,7 @@ mod common;
 mod ptx;
 
 use common::on_every_gpu;
-use gpukernel::{Device, Error, Grid, RawArg};
+use gpukernel::{Device, Error, LaunchConfig, RawArg};
 
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
@@ -19,7 +19,8 @@ mod needs_a_gpu {
             let module = unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?;
             let buffer = device.upload(&[1, 2, 3])?;
             // SAFETY: it is not: the address is no memory of this process. The GPU reports it, and that is what this test is about.
-            let launched = unsafe { module.launch("stray", Grid::new(1, 1), 0, &[RawArg::value(16_u64)]) };
+            let launched =
+                unsafe { module.launch("stray", LaunchConfig::new(1, 1), 0, &[RawArg::value(16_u64)]) };
             assert!(launched.is_ok(), "{launched:?}");
             let error = device.synchronize().unwrap_err();
             assert!(matches!(error, Error::ContextLost { .. }), "{error}");

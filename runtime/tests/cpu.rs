@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::on_the_cpu;
 use gpu_std::{Phase, prelude::*};
-use gpukernel::{Error, Grid, for_each};
+use gpukernel::{Error, LaunchConfig, for_each};
 
 #[kernel]
 fn rank(out: PerThread<u64>) {
@@ -20,7 +20,7 @@ fn every_thread_of_every_block_runs_once() {
     on_the_cpu(|device, module| {
         for (blocks, threads) in [(1, 1), (1, 1024), (1024, 1), (1000, 37), (100_000, 3)] {
             let mut out = device.zeroed::<u64>(blocks * threads)?;
-            module.launch(rank, Grid::new(blocks, threads), (&mut out,))?;
+            module.launch(rank, LaunchConfig::new(blocks, threads), (&mut out,))?;
             assert!(out.to_vec()?.into_iter().eq(0..(blocks * threads) as u64), "{blocks} x {threads}");
         }
         Ok(())
@@ -84,7 +84,7 @@ fn largest_blocks(out: PerThread<u32>, mut all: Shared<u32, 1024>) {
 fn the_largest_blocks_wait_on_as_many_stacks() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(40 * 1024)?;
-        module.launch(largest_blocks, Grid::new(40, 1024), (&mut out,))?;
+        module.launch(largest_blocks, LaunchConfig::new(40, 1024), (&mut out,))?;
         assert!(out.to_vec()?.into_iter().enumerate().all(|(i, x)| x == 1023 - i as u32 % 1024));
         Ok(())
     });
@@ -107,7 +107,7 @@ fn threads_that_ended_count_as_arrived() {
     on_the_cpu(|device, module| {
         for stay in [0, 1, 5, 31, 32] {
             let mut out = device.zeroed::<u32>(64)?;
-            module.launch(some_leave_early, Grid::new(2, 32), (stay, &mut out))?;
+            module.launch(some_leave_early, LaunchConfig::new(2, 32), (stay, &mut out))?;
             let found = out.to_vec()?;
             assert!(
                 found.iter().enumerate().all(|(i, &x)| x == u32::from(i as u32 % 32 < stay)),
@@ -136,13 +136,13 @@ fn two_barriers(out: PerThread<u32>) {
 fn threads_at_different_barriers_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(8)?;
-        let error = module.launch(two_barriers, Grid::new(1, 8), (&mut out,)).unwrap_err();
+        let error = module.launch(two_barriers, LaunchConfig::new(1, 8), (&mut out,)).unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x), (0, 3));
         let line = |wait: &gpukernel::BarrierWait| wait.place.line();
         assert_eq!(line(first) + 2, line(second));
         assert!(error.to_string().contains("runtime/tests/cpu.rs"), "{error}");
-        module.launch(rank, Grid::new(1, 8), (&mut device.zeroed(8)?,))
+        module.launch(rank, LaunchConfig::new(1, 8), (&mut device.zeroed(8)?,))
     });
 }
 
@@ -171,14 +171,14 @@ fn other_phases(array: Shared<u32, 4>) {
 fn threads_with_other_shared_arrays_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(4)?;
-        let error = module.launch(other_arrays, Grid::new(1, 4), (&mut out,)).unwrap_err();
+        let error = module.launch(other_arrays, LaunchConfig::new(1, 4), (&mut out,)).unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x, first.place), (0, 2, second.place));
         assert!(
             error.to_string().contains("thread (2, 0, 0) at the same with other shared arrays;"),
             "{error}"
         );
-        let error = module.launch(other_phases, Grid::new(1, 4), ()).unwrap_err();
+        let error = module.launch(other_phases, LaunchConfig::new(1, 4), ()).unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x, first.place), (0, 2, second.place));
         Ok(())
@@ -213,10 +213,10 @@ fn shared_arrays_without_bytes_are_somewhere() {
     on_the_cpu(|device, module| {
         for _ in 0..2 {
             let mut out = device.zeroed::<u32>(2)?;
-            module.launch(shared_arrays_without_bytes, Grid::new(1, 2), (&mut out,))?;
+            module.launch(shared_arrays_without_bytes, LaunchConfig::new(1, 2), (&mut out,))?;
             assert_eq!(out.to_vec()?, [3 + 2, 2 + 2]);
             // With less aligned storage left by another kernel.
-            module.launch(largest_blocks, Grid::new(1, 1024), (&mut device.zeroed(1024)?,))?;
+            module.launch(largest_blocks, LaunchConfig::new(1, 1024), (&mut device.zeroed(1024)?,))?;
         }
         Ok(())
     });
@@ -238,12 +238,12 @@ fn catches_its_end() {
 #[test]
 fn threads_that_resist_their_end() {
     on_the_cpu(|device, module| {
-        let error = module.launch(catches_its_end, Grid::new(1, 8), ()).unwrap_err();
+        let error = module.launch(catches_its_end, LaunchConfig::new(1, 8), ()).unwrap_err();
         let Error::KernelPanicked { message, thread, .. } = &error else { panic!("{error}") };
         assert_eq!((message.as_str(), thread.x), ("thread 3 gives up", 3));
         // No kernel runs here any more.
         assert!(std::panic::catch_unwind(thread_index).is_err());
-        module.launch(rank, Grid::new(1, 8), (&mut device.zeroed(8)?,))
+        module.launch(rank, LaunchConfig::new(1, 8), (&mut device.zeroed(8)?,))
     });
 }
 
@@ -260,7 +260,7 @@ fn survives_its_end(starts: &[Atomic<u32>]) {
 fn no_thread_starts_after_one_has_failed() {
     on_the_cpu(|device, module| {
         let mut starts = device.zeroed::<u32>(8)?;
-        let error = module.launch(survives_its_end, Grid::new(1, 8), (&mut starts,)).unwrap_err();
+        let error = module.launch(survives_its_end, LaunchConfig::new(1, 8), (&mut starts,)).unwrap_err();
         assert!(matches!(error, Error::KernelPanicked { .. }), "{error}");
         assert_eq!(starts.to_vec()?, [1, 1, 1, 1, 0, 0, 0, 0]);
         Ok(())
@@ -289,7 +289,7 @@ fn launches_another(out: PerThread<u64>, mut array: Shared<u64, 4>) {
 fn a_kernel_that_launches_another() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u64>(4 * 40)?;
-        module.launch(launches_another, Grid::new(40, 4), (&mut out,))?;
+        module.launch(launches_another, LaunchConfig::new(40, 4), (&mut out,))?;
         let found = out.to_vec()?;
         assert!(
             found.iter().enumerate().all(|(i, &x)| x == (4 - i as u64 % 4) * 10 + i as u64 % 4),
@@ -328,8 +328,9 @@ fn a_panic_ends_the_launch_and_drops_what_waits() {
         let mut out = device.zeroed::<u32>(16)?;
         for who in [0, 7, 15] {
             DROPPED.store(0, Ordering::Relaxed);
-            let error =
-                module.launch(panics_between_barriers, Grid::new(1, 16), (who, &mut out)).unwrap_err();
+            let error = module
+                .launch(panics_between_barriers, LaunchConfig::new(1, 16), (who, &mut out))
+                .unwrap_err();
             let Error::KernelPanicked { kernel, message, location, block, thread } = &error else {
                 panic!("{error}")
             };
@@ -342,7 +343,7 @@ fn a_panic_ends_the_launch_and_drops_what_waits() {
             assert_eq!((block.x, thread.x), (0, who));
             assert_eq!(DROPPED.load(Ordering::Relaxed), 16);
         }
-        module.launch(panics_between_barriers, Grid::new(1, 16), (99, &mut out))?;
+        module.launch(panics_between_barriers, LaunchConfig::new(1, 16), (99, &mut out))?;
         assert_eq!(out.to_vec()?, [1; 16]);
         Ok(())
     });
@@ -405,7 +406,7 @@ fn deep(depth: u32, out: PerThread<u32>) {
 fn threads_have_a_stack_of_some_size() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        module.launch(deep, Grid::new(1, 64), (200, &mut out))?;
+        module.launch(deep, LaunchConfig::new(1, 64), (200, &mut out))?;
         assert_eq!(out.to_vec()?, [200 * 201 / 2; 64]);
         Ok(())
     });
@@ -423,7 +424,7 @@ fn unsafe_kernels_are_launched_in_unsafe_code() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(3)?;
         // SAFETY: it asks for nothing.
-        unsafe { module.launch_unchecked(nothing_yet, for_each(3), (&mut out,))? };
+        unsafe { module.launch_unsafe(nothing_yet, for_each(3), (&mut out,))? };
         assert_eq!(out.to_vec()?, [5; 3]);
         Ok(())
     });
@@ -434,8 +435,8 @@ fn nothing_runs_for_nothing() {
     on_the_cpu(|device, module| {
         let mut out = device.filled(4, 9_u64)?;
         module.launch(rank, for_each(0), (&mut out,))?;
-        module.launch(rank, Grid::new(0, 32), (&mut out,))?;
-        module.launch(rank, Grid::new(32, 0), (&mut out,))?;
+        module.launch(rank, LaunchConfig::new(0, 32), (&mut out,))?;
+        module.launch(rank, LaunchConfig::new(32, 0), (&mut out,))?;
         assert_eq!(out.to_vec()?, [9; 4]);
         module.launch(rank, for_each(32), (&mut device.zeroed(0)?,))
     });

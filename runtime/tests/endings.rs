@@ -14,8 +14,11 @@ use std::{
 };
 
 use common::on_the_cpu;
-use gpu_std::{collective::Sum, prelude::*};
-use gpukernel::{Error, Grid, Result};
+use gpu_std::{
+    collective::Sum,
+    prelude::{collective::*, *},
+};
+use gpukernel::{Error, LaunchConfig, Result};
 
 /// That a launch failed because a thread panicked, with these words.
 fn assert_panicked(result: Result<()>, expected: &str) {
@@ -58,7 +61,7 @@ fn a_payload_that_panics_when_it_is_dropped() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(32 * 100)?;
         for more in [0, 1, 3] {
-            let result = module.launch(throws_bombs, Grid::new(100, 32), (more, &mut out));
+            let result = module.launch(throws_bombs, LaunchConfig::new(100, 32), (more, &mut out));
             assert_panicked(result, "a panic whose payload is not text");
         }
         Ok(())
@@ -86,7 +89,7 @@ fn throws_what_waits() {
 #[test]
 fn a_payload_that_waits_when_it_is_dropped() {
     on_the_cpu(|_, module| {
-        let result = module.launch(throws_what_waits, Grid::new(100, 32), ());
+        let result = module.launch(throws_what_waits, LaunchConfig::new(100, 32), ());
         assert_panicked(result, "a panic whose payload is not text");
         Ok(())
     });
@@ -127,7 +130,7 @@ fn barriers_in_destructors_of_threads_that_panic() {
     on_the_cpu(|_, module| {
         for who in [0, 5, 31] {
             PASSED.store(0, Ordering::Relaxed);
-            let result = module.launch(waits_in_destructors, Grid::new(1, 32), (who, false));
+            let result = module.launch(waits_in_destructors, LaunchConfig::new(1, 32), (who, false));
             assert_panicked(result, &format!("thread {who} gives up"));
             assert_eq!(PASSED.load(Ordering::Relaxed), 64);
         }
@@ -149,7 +152,10 @@ fn is_ended_and_waits() {
 fn barriers_in_destructors_of_threads_that_another_ends() {
     let _alone = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     on_the_cpu(|_, module| {
-        assert_panicked(module.launch(is_ended_and_waits, Grid::new(100, 32), ()), "thread 7 gives up");
+        assert_panicked(
+            module.launch(is_ended_and_waits, LaunchConfig::new(100, 32), ()),
+            "thread 7 gives up",
+        );
         Ok(())
     });
 }
@@ -167,7 +173,7 @@ fn catches_its_end_many_times(times: u32) {
 #[test]
 fn threads_that_catch_their_end_for_a_while() {
     on_the_cpu(|_, module| {
-        let result = module.launch(catches_its_end_many_times, Grid::new(4, 32), (100,));
+        let result = module.launch(catches_its_end_many_times, LaunchConfig::new(4, 32), (100,));
         assert_panicked(result, "thread 7 gives up");
         Ok(())
     });
@@ -191,7 +197,7 @@ fn reduces_while_it_ends(out: PerThread<u32>, mut scratch: BlockScratch<u32>) {
 fn threads_that_catch_their_end_in_a_reduction() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(32 * 20)?;
-        let result = module.launch(reduces_while_it_ends, Grid::new(20, 32), (&mut out,));
+        let result = module.launch(reduces_while_it_ends, LaunchConfig::new(20, 32), (&mut out,));
         assert_panicked(result, "thread 31 gives up");
         Ok(())
     });
@@ -218,7 +224,7 @@ fn local_arrays_may_be_as_large_as_on_a_gpu() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(4 * 16)?;
         let last = LOCAL_WORDS - 1;
-        module.launch(large_local_array, Grid::new(4, 16), (last, &mut out))?;
+        module.launch(large_local_array, LaunchConfig::new(4, 16), (last, &mut out))?;
         let found = out.to_vec()?;
         assert!(found.iter().enumerate().all(|(i, &x)| x == last as u32 ^ i as u32), "{found:?}");
         Ok(())
@@ -282,7 +288,7 @@ fn ends_the_process(
 fn a_stack_that_overflows_is_named() {
     let said = ends_the_process("a_stack_that_overflows_is_named", |device, module| {
         let mut out = device.zeroed::<u64>(64)?;
-        module.launch(overflows_its_stack, Grid::new(1, 64), (1_000_000, &mut out))
+        module.launch(overflows_its_stack, LaunchConfig::new(1, 64), (1_000_000, &mut out))
     });
     assert!(said.contains("kernel `endings::overflows_its_stack` overflowed the stack"), "{said}");
 }
@@ -290,7 +296,7 @@ fn a_stack_that_overflows_is_named() {
 #[test]
 fn a_thread_that_catches_its_end_for_ever() {
     let said = ends_the_process("a_thread_that_catches_its_end_for_ever", |_, module| {
-        module.launch(never_ends, Grid::new(1, 32), ())
+        module.launch(never_ends, LaunchConfig::new(1, 32), ())
     });
     assert!(said.contains("kernel `endings::never_ends`") && said.contains("catches"), "{said}");
 }
@@ -298,7 +304,7 @@ fn a_thread_that_catches_its_end_for_ever() {
 #[test]
 fn a_thread_that_waits_alone_in_a_destructor() {
     let said = ends_the_process("a_thread_that_waits_alone_in_a_destructor", |_, module| {
-        module.launch(waits_alone_in_a_destructor, Grid::new(1, 32), ())
+        module.launch(waits_alone_in_a_destructor, LaunchConfig::new(1, 32), ())
     });
     assert!(said.contains("panic in a destructor during cleanup"), "{said}");
 }

@@ -11,7 +11,9 @@ use std::{
 
 use common::on_every_device;
 use gpu_std::prelude::*;
-use gpukernel::{Buffer, Device, Error, ForeignModule, Grid, Image, RawArg, Result, Stream, for_each};
+use gpukernel::{
+    Buffer, Device, Error, ForeignModule, Image, LaunchConfig, RawArg, Result, Stream, for_each,
+};
 use gpukernel_image::{Arch, Contract, ImageWriter, Kernel, Manifest, Parameter, Resources};
 
 const LEN: usize = 1 << 14;
@@ -35,7 +37,7 @@ fn slow_copy(
     let count = from.len() as u32;
     let args = [RawArg::slice(from), RawArg::slice_mut(to), RawArg::value(count)];
     // SAFETY: they are the arguments of `slow`, which stays inside both because they are as long.
-    unsafe { module.launch_on(stream, "slow", Grid::new(LEN.div_ceil(256), 256), 0, &args) }
+    unsafe { stream.launch_foreign(&module, "slow", LaunchConfig::new(LEN.div_ceil(256), 256), 0, &args) }
 }
 
 #[kernel]
@@ -79,8 +81,8 @@ fn one_launch_for_every_device() {
         let mut numbers = device.upload(&(0..10_000).collect::<Vec<u32>>())?;
         let stream = device.stream()?;
         module.launch(add, for_each(10_000), (5, &mut numbers))?;
-        module.launch_on(&stream, add, for_each(5_000), (7, &mut numbers[2_500..7_500]))?;
-        module.launch(add, Grid::new(10, 1_000), (1, &mut numbers))?;
+        stream.launch(&module, add, for_each(5_000), (7, &mut numbers[2_500..7_500]))?;
+        module.launch(add, LaunchConfig::new(10, 1_000), (1, &mut numbers))?;
         module.launch(add, for_each(0), (1, &mut numbers[..0]))?;
         module.launch(add, for_each(100), (1, &mut numbers[..0]))?;
         let expected = (0..10_000).map(|i| i + 6 + if (2_500..7_500).contains(&i) { 7 } else { 0 });
@@ -119,7 +121,7 @@ fn an_image_of_other_source_is_refused_on_every_device() {
         assert!(error.contains("it has 1 parameters there, 2 here"), "{error}");
         let error = launch(image(|kernel| kernel.signature.clear())).unwrap_err().to_string();
         assert!(error.contains("its package is nothing there"), "{error}");
-        let error = launch(image(|kernel| kernel.contract.max_block = Some(64))).unwrap_err();
+        let error = launch(image(|kernel| kernel.contract.max_threads = Some(64))).unwrap_err();
         assert!(matches!(error, Error::StaleImage { .. }), "{error}");
         let error = launch(image(|kernel| kernel.name = "gpu::sub".to_owned())).unwrap_err().to_string();
         assert!(
@@ -143,12 +145,12 @@ mod needs_a_gpu {
             let mut buffer = device.zeroed::<u32>(LEN)?;
             slow_copy(module, &first, &source, &mut buffer)?;
             let mut found = vec![0; LEN];
-            buffer.copy_to_on(&second, &mut found)?;
+            second.copy_to_host(&buffer, &mut found)?;
             assert!(found.iter().all(|&x| x == 7));
 
             slow_copy(module, &first, &source, &mut buffer)?;
             let mut third = device.zeroed::<u32>(LEN)?;
-            third.copy_from_device_on(&second, &buffer)?;
+            second.copy(&buffer, &mut third)?;
             assert!(third.to_vec()?.iter().all(|&x| x == 7));
             Ok(())
         });
@@ -164,7 +166,7 @@ mod needs_a_gpu {
             for (copy, stream) in copies.iter_mut().zip(&streams) {
                 slow_copy(module, stream, &source, copy)?;
             }
-            source.fill_on(&streams[2], 9)?;
+            streams[2].fill(&mut source, 9)?;
             for copy in &copies {
                 assert!(copy.to_vec()?.iter().all(|&x| x == 7));
             }
@@ -180,11 +182,11 @@ mod needs_a_gpu {
             let (first, second) = (device.stream()?, device.stream()?);
             let mut copies = (0..4).map(|_| device.zeroed::<u32>(LEN)).collect::<Result<Vec<_>>>()?;
             for copy in &mut copies {
-                let source = device.filled_on(&second, LEN, 7_u32)?;
+                let source = second.filled(LEN, 7_u32)?;
                 slow_copy(module, &first, &source, copy)?;
                 drop(source);
                 // Takes the memory that was just given back, if it was given back too early.
-                device.filled_on(&second, LEN, 1_u32)?.fill_on(&second, 2)?;
+                second.fill(&mut second.filled(LEN, 1_u32)?, 2)?;
             }
             for copy in &copies {
                 assert!(copy.to_vec()?.iter().all(|&x| x == 7));
@@ -252,10 +254,10 @@ mod needs_a_gpu {
             assert!(device.arch().is_some_and(|arch| arch >= Arch::new(5, 0)));
             assert!(device.limits().max_threads_per_block >= 1024 && device.limits().multiprocessors > 0);
             assert!(!device.name().is_empty());
-            println!("{device}: {:?}, {:?}", device.arch(), device.limits());
+            std::println!("{device}: {:?}, {:?}", device.arch(), device.limits());
             let error = device.filled(usize::MAX >> 8, 0_u8).unwrap_err();
             assert!(matches!(error, Error::OutOfMemory { free_bytes: Some(1..), .. }), "{error}");
-            println!("{error}");
+            std::println!("{error}");
             Ok(())
         });
     }

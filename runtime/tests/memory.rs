@@ -37,7 +37,7 @@ fn empty_buffers_and_elements_without_bytes_are_legal() {
         empty.copy_to(&mut [])?;
         empty.fill(1.0)?;
         assert!(empty[..].is_empty());
-        assert_eq!((empty.rows_mut(0)?.rows(), empty.rows_mut(7)?.rows()), (0, 0));
+        assert_eq!((empty.view_2d_mut(0)?.rows(), empty.view_2d_mut(7)?.rows()), (0, 0));
         assert_eq!(device.zeroed::<u8>(0)?.len(), 0);
         assert_eq!(device.filled(0, 1)?.len(), 0);
 
@@ -152,7 +152,7 @@ fn memory_of_two_gpus_is_not_mixed() {
         let mut to = second.zeroed::<i32>(2).unwrap();
         assert!(matches!(to.copy_from_device(&from), Err(Error::WrongDevice { .. })));
         assert!(matches!(
-            from.copy_to_on(&second.default_stream(), &mut [0; 2]),
+            second.default_stream().copy_to_host(&from, &mut [0; 2]),
             Err(Error::WrongDevice { .. })
         ));
         assert_eq!(to.to_vec().unwrap(), [0, 0]);

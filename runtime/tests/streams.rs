@@ -17,8 +17,8 @@ fn copies_between_streams_are_ordered() {
         for round in 0..40_u32 {
             let stream = &streams[round as usize % 4];
             let next = &streams[(round as usize + 1) % 4];
-            ring.fill_on(stream, round)?;
-            other.copy_from_device_on(next, &ring)?;
+            stream.fill(&mut ring, round)?;
+            next.copy(&ring, &mut other)?;
             std::mem::swap(&mut ring, &mut other);
         }
         assert!(ring.to_vec()?.iter().all(|&x| x == 39));
@@ -33,8 +33,8 @@ fn a_stream_may_be_dropped_before_its_work_is_done() {
         let mut buffer = device.zeroed::<u32>(1 << 20)?;
         for value in 1..=10 {
             let stream = device.stream()?;
-            let source = device.filled_on(&stream, 1 << 20, value)?;
-            buffer.copy_from_device_on(&stream, &source)?;
+            let source = stream.filled(1 << 20, value)?;
+            stream.copy(&source, &mut buffer)?;
         }
         assert!(buffer.to_vec()?.iter().all(|&x| x == 10));
         Ok(())
@@ -46,7 +46,7 @@ fn events_are_done_after_the_work_before_them() {
     on_every_device(|device| {
         let stream = device.stream()?;
         let start = stream.record()?;
-        let buffer = device.filled_on(&stream, 1 << 20, 1_u8)?;
+        let buffer = stream.filled(1 << 20, 1_u8)?;
         let end = stream.record()?;
         end.synchronize()?;
         assert!(start.is_done()? && end.is_done()?);
@@ -84,9 +84,7 @@ mod needs_a_gpu {
         on_every_gpu(|device| {
             let mut buffer = device.upload(&[1, 2])?;
             let stream = cpu.stream()?;
-            assert!(matches!(buffer.fill_on(&stream, 3), Err(Error::WrongDevice { .. })));
-            assert!(matches!(device.upload_on(&stream, &[1]), Err(Error::WrongDevice { .. })));
-            assert!(matches!(cpu.zeroed_on::<u8>(&device.stream()?, 1), Err(Error::WrongDevice { .. })));
+            assert!(matches!(stream.fill(&mut buffer, 3), Err(Error::WrongDevice { .. })));
             let (here, there) = (device.default_stream().record()?, stream.record()?);
             assert!(matches!(here.elapsed_since(&there), Err(Error::EventsOfTwoDevices { .. })));
             // Waiting across devices has a meaning.

@@ -5,7 +5,7 @@ mod common;
 mod ptx;
 
 use common::on_every_gpu;
-use gpukernel::{Error, Grid};
+use gpukernel::{Error, LaunchConfig};
 
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
@@ -18,7 +18,7 @@ mod needs_a_gpu {
             // SAFETY: it is PTX, which the driver compiles and so checks.
             let module = unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?;
             // SAFETY: the kernel has no parameters and touches no memory.
-            unsafe { module.launch("trap_now", Grid::new(1, 1), 0, &[])? };
+            unsafe { module.launch("trap_now", LaunchConfig::new(1, 1), 0, &[])? };
             let error = device.default_stream().synchronize().unwrap_err();
             assert!(matches!(error, Error::ContextLost { .. }), "{error}");
             println!("{error}");

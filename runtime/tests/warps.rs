@@ -3,8 +3,8 @@
 mod common;
 
 use common::on_the_cpu;
-use gpu_std::prelude::*;
-use gpukernel::{BarrierWait, Error, Grid};
+use gpu_std::prelude::{warp::*, *};
+use gpukernel::{BarrierWait, Error, LaunchConfig};
 
 /// The threads and lines of an error.
 fn places(error: &Error) -> [(u32, u32); 2] {
@@ -26,7 +26,7 @@ fn two_shuffles(out: PerThread<u32>) {
 fn lanes_at_different_operations_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        let error = module.launch(two_shuffles, Grid::new(1, 64), (&mut out,)).unwrap_err();
+        let error = module.launch(two_shuffles, LaunchConfig::new(1, 64), (&mut out,)).unwrap_err();
         assert_eq!(places(&error).map(|(thread, _)| thread), [0, 20], "{error}");
         let Error::DivergentWarp { first, second, .. } = &error else { panic!("{error}") };
         assert!(first.place.column() < second.place.column(), "{error}");
@@ -48,7 +48,7 @@ fn one_waits_for_the_block() {
 #[test]
 fn a_barrier_of_the_block_is_no_operation_of_the_warp() {
     on_the_cpu(|_, module| {
-        let error = module.launch(one_waits_for_the_block, Grid::new(1, 32), ()).unwrap_err();
+        let error = module.launch(one_waits_for_the_block, LaunchConfig::new(1, 32), ()).unwrap_err();
         let [(first, line), (second, other_line)] = places(&error);
         assert_eq!((first, second, line), (0, 5, other_line + 2), "{error}");
         assert!(error.to_string().contains("thread (5, 0, 0) in the barrier of the block at"), "{error}");
@@ -60,7 +60,7 @@ fn a_barrier_of_the_block_is_no_operation_of_the_warp() {
 fn other_groups() {
     // All at one place, but not in one group.
     if lane_index() < 4 {
-        pass(tile::<8>());
+        pass(tiled_partition::<8>());
     } else {
         pass(warp());
     }
@@ -74,7 +74,7 @@ fn other_groups() {
 #[test]
 fn a_tile_does_not_meet_the_warp() {
     on_the_cpu(|_, module| {
-        let error = module.launch(other_groups, Grid::new(1, 32), ()).unwrap_err();
+        let error = module.launch(other_groups, LaunchConfig::new(1, 32), ()).unwrap_err();
         let Error::DivergentWarp { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.lanes, first.thread.x), (Some(0xff), 0), "{error}");
         assert_eq!((second.lanes, second.thread.x), (Some(u32::MAX), 4), "{error}");
@@ -98,7 +98,8 @@ fn loops_of_unequal_length(out: PerThread<u32>) {
 fn a_lane_that_ends_excuses_itself_but_gives_no_value() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(32)?;
-        let error = module.launch(loops_of_unequal_length, Grid::new(1, 32), (&mut out,)).unwrap_err();
+        let error =
+            module.launch(loops_of_unequal_length, LaunchConfig::new(1, 32), (&mut out,)).unwrap_err();
         let Error::KernelPanicked { message, location, thread, .. } = &error else { panic!("{error}") };
         assert_eq!(message, "`shuffle_xor` asks lane 0 for a value, but that lane's thread has ended");
         assert_eq!(thread.x, 1);
@@ -130,7 +131,7 @@ fn many_rounds(rounds: u32, out: PerThread<u32>) {
 fn warps_and_blocks_wait_in_turns() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(20 * 1024)?;
-        module.launch(many_rounds, Grid::new(20, 1024), (40, &mut out))?;
+        module.launch(many_rounds, LaunchConfig::new(20, 1024), (40, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..20 * 1024).map(|i| (i + 40) % 32)));
         Ok(())
     });
@@ -148,11 +149,11 @@ fn panics_between_shuffles(who: u32) {
 fn a_panic_between_operations_ends_the_launch() {
     on_the_cpu(|_, module| {
         for who in [0, 7, 31] {
-            let error = module.launch(panics_between_shuffles, Grid::new(1, 64), (who,)).unwrap_err();
+            let error = module.launch(panics_between_shuffles, LaunchConfig::new(1, 64), (who,)).unwrap_err();
             let Error::KernelPanicked { message, thread, .. } = &error else { panic!("{error}") };
             assert_eq!((message.as_str(), thread.x), (format!("lane {who} gives up").as_str(), who));
         }
-        module.launch(panics_between_shuffles, Grid::new(1, 64), (99,))
+        module.launch(panics_between_shuffles, LaunchConfig::new(1, 64), (99,))
     });
 }
 
@@ -170,7 +171,7 @@ fn converges_in_a_loop(counts: &[Atomic<u32>]) {
 fn all_lanes_of_a_place_converge() {
     on_the_cpu(|device, module| {
         let mut counts = device.zeroed::<u32>(32)?;
-        module.launch(converges_in_a_loop, Grid::new(1, 32), (&mut counts,))?;
+        module.launch(converges_in_a_loop, LaunchConfig::new(1, 32), (&mut counts,))?;
         assert!(counts.to_vec()?.into_iter().eq((1..=32).rev()));
         Ok(())
     });

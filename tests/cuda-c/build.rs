@@ -9,45 +9,48 @@ use std::{
 };
 
 use gpukernel_build::{
-    Builder, Emit, Link, Way, needs_no_device_code,
+    Builder, CudaCompiler, CudaSources, Emit, needs_no_device_code,
     toolchain::{CudaPart, FindOptions, Toolchain},
 };
 
 const SOURCES: [&str; 3] = ["cuda/functions.cu", "cuda/gpu_only.cu", "cuda/helper.cu"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let build = |name: &str, link: Link| Builder::new("kernels").image(name).link(link).build();
-    build("nvcc", Link::new(SOURCES).way(Way::Nvcc))?;
+    let build = |name: &str, link: CudaSources| Builder::new("kernels").image(name).link(link).build();
+    build("nvcc", CudaSources::new(SOURCES).compiler(CudaCompiler::Nvcc))?;
     // For programs that know nothing of images.
-    let link = Link::new(SOURCES).way(Way::Clang);
+    let link = CudaSources::new(SOURCES).compiler(CudaCompiler::Clang);
     Builder::new("kernels").image("for-others").emit([Emit::Fatbin]).link(link).build()?;
     let fatbin = PathBuf::from(env::var("OUT_DIR")?).join("for-others/gpukernel_cuda_c_test_kernels.fatbin");
     if needs_no_device_code() {
         fs::create_dir_all(fatbin.parent().ok_or("a file has a folder")?)?;
         fs::write(fatbin, "")?;
     }
-    build("clang", Link::new(SOURCES).way(Way::Clang))?;
-    build("lto", Link::new(SOURCES).way(Way::Lto))?;
-    let with_helper = |file| Link::new([SOURCES[0], SOURCES[1], file]);
+    build("clang", CudaSources::new(SOURCES).compiler(CudaCompiler::Clang))?;
+    build("lto", CudaSources::new(SOURCES).compiler(CudaCompiler::Lto))?;
+    let with_helper = |file| CudaSources::new([SOURCES[0], SOURCES[1], file]);
     build("c", with_helper("cuda/helper.c"))?;
     build("cuh", with_helper("cuda/helper.cuh"))?;
-    build("c-clang", with_helper("cuda/helper.c").way(Way::Clang))?;
-    build("cuh-clang", with_helper("cuda/helper.cuh").way(Way::Clang))?;
+    build("c-clang", with_helper("cuda/helper.c").compiler(CudaCompiler::Clang))?;
+    build("cuh-clang", with_helper("cuda/helper.cuh").compiler(CudaCompiler::Clang))?;
     let tools = Tools::find()?;
-    build("ptx", Link::new(tools.nvcc("ptx", &["-ptx", "-rdc=true", "-arch=compute_80"])?))?;
+    build("ptx", CudaSources::new(tools.nvcc("ptx", &["-ptx", "-rdc=true", "-arch=compute_80"])?))?;
     let both = ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_80,code=sm_90"];
-    build("fatbin", Link::new(tools.nvcc("fatbin", &[&["-fatbin", "-rdc=true"], &both[..]].concat())?))?;
+    build(
+        "fatbin",
+        CudaSources::new(tools.nvcc("fatbin", &[&["-fatbin", "-rdc=true"], &both[..]].concat())?),
+    )?;
     let lto = ["-ltoir", "-rdc=true", "-gencode=arch=compute_80,code=lto_80"];
-    build("ltoir", Link::new(tools.nvcc("ltoir", &lto)?))?;
+    build("ltoir", CudaSources::new(tools.nvcc("ltoir", &lto)?))?;
     let objects = tools.nvcc("o", &[&["-dc"], &both[..]].concat())?;
-    let with_host = SOURCES.iter().fold(Link::new(&objects), |link, source| link.host(source));
+    let with_host = SOURCES.iter().fold(CudaSources::new(&objects), |link, source| link.host(source));
     build("object", with_host)?;
-    build("library", Link::new([tools.library(&objects)?]))?;
-    build("bitcode", Link::new(tools.clang()?))?;
+    build("library", CudaSources::new([tools.library(&objects)?]))?;
+    build("bitcode", CudaSources::new(tools.clang()?))?;
     // Machine code of one architecture is for kernels of that one.
     let cubins = tools.nvcc("cubin", &["-cubin", "-rdc=true", "-arch=sm_90"])?;
     let archs = ["sm_90".parse()?];
-    Ok(Builder::new("kernels").image("cubin").archs(archs).link(Link::new(cubins)).build()?)
+    Ok(Builder::new("kernels").image("cubin").archs(archs).link(CudaSources::new(cubins)).build()?)
 }
 
 /// The compilers, as a project uses them that has compiled its CUDA C before.

@@ -221,7 +221,7 @@ fn a_histogram_counts_in_shared_memory_without_checks() {
                  counts[usize::from(values[i])].fetch_add(1);
              }
              sync(());
-             for (value, count) in counts.mine() {
+             for (value, count) in counts.owned() {
                  bins[value].fetch_add(count.load());
              }
          }
@@ -264,7 +264,7 @@ fn clocks_and_ends_are_single_instructions() {
              }
          }
          #[kernel] pub fn ends(x: u32, out: PerThread<u32>) {
-             if x == 7 { gpu_std::exit() }
+             if x == 7 { gpu_std::exit_thread() }
              if x == 8 { gpu_std::trap() }
              for (_, out) in out { *out = x; }
          }",

@@ -31,7 +31,7 @@ fn an_undefined_function_is_named_with_the_kernels_that_need_it() {
         pub fn third(y: PerThread<f32>) { for (_, y) in y { *y = 0.0; } }
         ",
     );
-    assert!(matches!(error, Error::Link(LinkError::Undefined(_))), "{error}");
+    assert!(matches!(error, Error::CudaSources(LinkError::Undefined(_))), "{error}");
     assert_eq!(
         error.to_string(),
         "undefined device function `bar`, needed by undefined::first, undefined::second\n  \
@@ -255,7 +255,7 @@ fn shared_arrays_that_wrap_or_are_aligned_too_strictly_are_refused() {
             ("Shared2d<u8, { 1 << 32 }, { 1 << 32 }>", "this shared array is larger than the address space"),
             ("Shared<Page, 1>", "elements of shared arrays are aligned to at most 128 bytes"),
             ("Shared<Page, 1000>", "elements of shared arrays are aligned to at most 128 bytes"),
-            ("Staged<Page, 1>", "elements of a staged array are aligned to 16 bytes at most"),
+            ("AsyncShared<Page, 1>", "elements of a staged array are aligned to 16 bytes at most"),
         ],
     );
     let constant =
@@ -274,12 +274,12 @@ fn tiles_that_wrap_are_refused() {
         "extreme_tiles",
         PAGE,
         &[
-            ("Tiles2d<u32, { 1 << 63 }, 1>", "a tile has less than 2^32 rows and columns"),
-            ("Tiles2d<u32, 1, { 1 << 32 }>", "a tile has less than 2^32 rows and columns"),
-            ("Tiles2d<u32, 0, 1>", "a tile has at least one element"),
-            ("Tiles<u32, 0>", "a tile has at least one element"),
-            ("Tiles<u32, { usize::MAX }>", "a tile has at most isize::MAX elements"),
-            ("WarpTiles2d<f32, 8, { 1 << 15 }>", "a tile has less than 2^15 rows and columns"),
+            ("BlockTiles2d<u32, { 1 << 63 }, 1>", "a tile has less than 2^32 rows and columns"),
+            ("BlockTiles2d<u32, 1, { 1 << 32 }>", "a tile has less than 2^32 rows and columns"),
+            ("BlockTiles2d<u32, 0, 1>", "a tile has at least one element"),
+            ("BlockTiles<u32, 0>", "a tile has at least one element"),
+            ("BlockTiles<u32, { usize::MAX }>", "a tile has at most isize::MAX elements"),
+            ("MmaOutput<f32, 8, { 1 << 15 }>", "a tile has less than 2^15 rows and columns"),
             ("SharedSlice<Page>", "elements of shared arrays are aligned to at most 128 bytes"),
         ],
     );

@@ -4,7 +4,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
 
 use gpukernel_build::{
-    Arch, DeviceLinkError, Emit, Error, ForeignError, Link, LinkError, Options, Way,
+    Arch, CudaCompiler, CudaSources, DeviceLinkError, Emit, Error, ForeignError, LinkError, Options,
     toolchain::{CudaPart, Environment, FindOptions, Toolchain},
 };
 use gpukernel_tests::{Inspected, KernelCrate, repository, toolchain};
@@ -42,15 +42,15 @@ impl Project {
         self.kernels.dir().join(file)
     }
 
-    fn link(&self, files: &[&str]) -> Link {
-        Link::new(files.iter().map(|file| self.path(file))).include(self.kernels.dir())
+    fn link(&self, files: &[&str]) -> CudaSources {
+        CudaSources::new(files.iter().map(|file| self.path(file))).include(self.kernels.dir())
     }
 
-    fn options(&self, link: Link) -> Options {
+    fn options(&self, link: CudaSources) -> Options {
         Options { archs: vec![ARCH], links: vec![link], ..Options::default() }
     }
 
-    fn error(&self, link: Link) -> Error {
+    fn error(&self, link: CudaSources) -> Error {
         self.kernels.try_build(self.options(link)).expect_err("it must not build")
     }
 
@@ -63,21 +63,21 @@ impl Project {
     }
 }
 
-fn sass_of(name: &str, way: Way) -> String {
+fn sass_of(name: &str, way: CudaCompiler) -> String {
     let project = Project::new(name, CALLER, &[("scaled.cu", SCALED)]);
-    let options = project.options(project.link(&["scaled.cu"]).way(way));
+    let options = project.options(project.link(&["scaled.cu"]).compiler(way));
     let built: Inspected = project.kernels.inspect(Options { emit: vec![Emit::Sass], ..options });
     built.sass("sm_90")
 }
 
 #[test]
 fn clang_and_lto_let_calls_inline_and_nvcc_keeps_them() {
-    for (name, way) in [("inlined", Way::Clang), ("inlined_by_lto", Way::Lto)] {
+    for (name, way) in [("inlined", CudaCompiler::Clang), ("inlined_by_lto", CudaCompiler::Lto)] {
         let inlined = sass_of(name, way);
         assert!(inlined.contains(".text.apply") && inlined.contains("FMUL"), "{inlined}");
         assert!(!inlined.contains("CALL") && !inlined.contains(".text.scaled"), "{inlined}");
     }
-    let called = sass_of("called", Way::Nvcc);
+    let called = sass_of("called", CudaCompiler::Nvcc);
     assert!(called.contains("CALL"), "{called}");
 }
 
@@ -103,7 +103,7 @@ fn a_changed_header_is_compiled_again_with_what_includes_it_alone() {
         ],
     );
     let build = |archs: &[Arch]| {
-        let options = project.options(project.link(&["scaled.cu", "other.cu"]).way(Way::Nvcc));
+        let options = project.options(project.link(&["scaled.cu", "other.cu"]).compiler(CudaCompiler::Nvcc));
         let built = project.kernels.try_build(Options { archs: archs.to_vec(), ..options }).unwrap();
         let names =
             built.recompiled.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned());
@@ -132,7 +132,7 @@ fn two_architectures_cost_one_run_of_the_front_end() {
     let environment = Environment::process().with("GPUKERNEL_CUDA", &toolkit);
     let tools = Toolchain::find(&FindOptions::new(repository()).environment(environment)).unwrap();
 
-    let options = project.options(project.link(&["scaled.cu"]).way(Way::Nvcc));
+    let options = project.options(project.link(&["scaled.cu"]).compiler(CudaCompiler::Nvcc));
     let archs = vec![Arch::new(8, 0), ARCH];
     project.kernels.try_build_with(&tools, Options { archs, ..options }).unwrap();
     let runs = fs::read_to_string(log).unwrap();
@@ -168,10 +168,10 @@ fn without_a_compiler_the_error_says_how_to_get_one() {
     };
     tools.clang = None;
     let link = || project.link(&["scaled.cu"]);
-    let text = error(&tools, link().way(Way::Clang));
+    let text = error(&tools, link().compiler(CudaCompiler::Clang));
     assert!(text.contains("cannot compile") && text.contains("setup --clang"), "{text}");
     tools.cuda = Default::default();
-    let text = error(&tools, link().way(Way::Nvcc));
+    let text = error(&tools, link().compiler(CudaCompiler::Nvcc));
     assert!(text.contains("nvcc, which was not found") && text.contains("apt install g++"), "{text}");
     let text = error(&tools, link());
     assert!(text.contains("nvcc, which") && text.contains("or clang") && text.contains("neither"), "{text}");
@@ -179,13 +179,13 @@ fn without_a_compiler_the_error_says_how_to_get_one() {
 
 #[test]
 fn a_syntax_error_is_told_in_the_compilers_words() {
-    for way in [Way::Nvcc, Way::Clang] {
+    for way in [CudaCompiler::Nvcc, CudaCompiler::Clang] {
         let project = Project::new(
             "syntax",
             CALLER,
             &[("scaled.cu", "extern \"C\" __device__ float scaled(float x) { return 3 *; }\n")],
         );
-        let error = project.error(project.link(&["scaled.cu"]).way(way));
+        let error = project.error(project.link(&["scaled.cu"]).compiler(way));
         assert!(matches!(error, Error::Foreign(ForeignError::Rejected { .. })), "{error}");
         let text = error.to_string();
         assert!(text.contains("scaled.cu") && text.contains("expected") && text.contains("error"), "{text}");
@@ -202,13 +202,13 @@ fn a_missing_function_is_named_with_who_wants_it_and_what_is_like_it() {
             "extern \"C\" __device__ float scaled_by(float x);\nextern \"C\" __device__ float scale(float x) { return scaled_by(x); }\n",
         )],
     );
-    for way in [Way::Nvcc, Way::Clang] {
-        let error = project.error(project.link(&["scale.cu"]).way(way));
+    for way in [CudaCompiler::Nvcc, CudaCompiler::Clang] {
+        let error = project.error(project.link(&["scale.cu"]).compiler(way));
         let text = error.to_string();
-        assert!(matches!(error, Error::Link(LinkError::Undefined(_))), "{text}");
+        assert!(matches!(error, Error::CudaSources(LinkError::Undefined(_))), "{text}");
         assert!(text.contains("undefined device function `scaled`, needed by missing::apply"), "{text}");
         assert!(text.contains("scale.cu defines `scale`, which is similar"), "{text}");
-        if way == Way::Nvcc {
+        if way == CudaCompiler::Nvcc {
             assert!(
                 text.contains("undefined device function `scaled_by`, needed by ")
                     && text.contains("scale.cu"),
@@ -217,13 +217,13 @@ fn a_missing_function_is_named_with_who_wants_it_and_what_is_like_it() {
         }
     }
     // LTO-IR cannot be looked into.
-    let error = project.error(project.link(&["scale.cu"]).way(Way::Lto));
+    let error = project.error(project.link(&["scale.cu"]).compiler(CudaCompiler::Lto));
     let Error::DeviceLink(DeviceLinkError::Undefined { missing }) = &error else { panic!("{error}") };
     assert!(missing.iter().any(|(name, by)| name == "scaled" && by == "the kernels"), "{error}");
     // A function of C++ has another name.
     let project =
         Project::new("mangled", CALLER, &[("scaled.cu", "__device__ float scaled(float x) { return x; }\n")]);
-    let text = project.error(project.link(&["scaled.cu"]).way(Way::Nvcc)).to_string();
+    let text = project.error(project.link(&["scaled.cu"]).compiler(CudaCompiler::Nvcc)).to_string();
     assert!(text.contains("declare it `extern \"C\"` there"), "{text}");
 }
 
@@ -247,8 +247,8 @@ fn what_machine_code_misses_is_named_too() {
 #[test]
 fn a_function_that_two_files_define_is_named_with_both() {
     let project = Project::new("twice", CALLER, &[("one.cu", SCALED), ("two.cu", SCALED)]);
-    for way in [Way::Nvcc, Way::Clang] {
-        let error = project.error(project.link(&["one.cu", "two.cu"]).way(way));
+    for way in [CudaCompiler::Nvcc, CudaCompiler::Clang] {
+        let error = project.error(project.link(&["one.cu", "two.cu"]).compiler(way));
         let text = error.to_string();
         assert!(
             text.contains("`scaled` is defined twice") && text.contains("one.cu") && text.contains("two.cu"),
@@ -256,7 +256,7 @@ fn a_function_that_two_files_define_is_named_with_both() {
         );
     }
     project.nvcc(&["-dc", "-arch=sm_90"], "one.cu", "one.o");
-    let text = project.error(project.link(&["one.o", "two.cu"]).way(Way::Nvcc)).to_string();
+    let text = project.error(project.link(&["one.o", "two.cu"]).compiler(CudaCompiler::Nvcc)).to_string();
     assert!(text.contains("`scaled` is defined twice") && text.contains("one.o"), "{text}");
 }
 
@@ -264,8 +264,8 @@ fn a_function_that_two_files_define_is_named_with_both() {
 fn other_parameters_than_declared_are_shown_beside_the_declaration() {
     let wrong = "extern \"C\" __device__ float scaled(double x, float y) { return x * y; }\n";
     let project = Project::new("parameters", CALLER, &[("scaled.cu", wrong)]);
-    for way in [Way::Nvcc, Way::Lto] {
-        let text = project.error(project.link(&["scaled.cu"]).way(way)).to_string();
+    for way in [CudaCompiler::Nvcc, CudaCompiler::Lto] {
+        let text = project.error(project.link(&["scaled.cu"]).compiler(way)).to_string();
         assert!(
             text.contains("declared: (4 bytes) -> 4 bytes\n   defined: (8 bytes, 4 bytes) -> 4 bytes"),
             "{text}"
@@ -274,7 +274,7 @@ fn other_parameters_than_declared_are_shown_beside_the_declaration() {
     // Bitcode tells numbers from each other.
     fs::write(project.path("scaled.cu"), "extern \"C\" __device__ float scaled(int x) { return x; }\n")
         .unwrap();
-    let text = project.error(project.link(&["scaled.cu"]).way(Way::Clang)).to_string();
+    let text = project.error(project.link(&["scaled.cu"]).compiler(CudaCompiler::Clang)).to_string();
     assert!(text.contains("declared: (f32) -> f32\n   defined: (i32) -> f32"), "{text}");
 }
 
@@ -320,7 +320,7 @@ fn objects_without_device_code_are_refused() {
     assert!(text.contains("linked already") && text.contains("-rdc=true"), "{text}");
     // A host function in a source for devices.
     fs::write(project.path("host.cu"), "extern \"C\" float scaled(float x) { return x; }\n").unwrap();
-    let text = project.error(project.link(&["host.cu"]).way(Way::Nvcc)).to_string();
+    let text = project.error(project.link(&["host.cu"]).compiler(CudaCompiler::Nvcc)).to_string();
     assert!(
         text.contains("undefined device function `scaled`") && text.contains("as `__device__`"),
         "{text}"
@@ -334,8 +334,9 @@ fn functions_of_a_file_in_c_have_the_names_that_they_have_in_c() {
         CALLER,
         &[("scaled.c", "__device__ float scaled(float x) { return 3.0f * x; }\n")],
     );
-    for way in [Way::Nvcc, Way::Clang, Way::Lto] {
-        let built = project.kernels.try_build(project.options(project.link(&["scaled.c"]).way(way))).unwrap();
+    for way in [CudaCompiler::Nvcc, CudaCompiler::Clang, CudaCompiler::Lto] {
+        let built =
+            project.kernels.try_build(project.options(project.link(&["scaled.c"]).compiler(way))).unwrap();
         assert!(built.foreign_functions.contains_key("scaled"), "{way}");
     }
 }
@@ -397,7 +398,7 @@ fn functions_exported_as_bitcode_or_lto_ir_inline_into_kernels_of_another_crate(
     let built = exporting.kernels.try_build(options).unwrap();
     for (name, file) in ["imports_bitcode", "imports_lto_ir"].into_iter().zip(&built.emitted) {
         let project = Project::new(name, CALLER, &[]);
-        let options = project.options(Link::new([file]));
+        let options = project.options(CudaSources::new([file]));
         let sass = project.kernels.inspect(Options { emit: vec![Emit::Sass], ..options }).sass("sm_90");
         assert!(sass.contains("FMUL") && !sass.contains("CALL"), "{sass}");
     }
@@ -442,7 +443,7 @@ impl CallBack {
             "relay.ptx" => project.nvcc(&["-ptx", "-rdc=true", "-arch=compute_90"], "relay.cu", file),
             _ => {}
         }
-        let options = project.options(project.link(&[file]).way(Way::Nvcc));
+        let options = project.options(project.link(&[file]).compiler(CudaCompiler::Nvcc));
         project.kernels.inspect(options)
     }
 }

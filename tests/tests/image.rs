@@ -82,12 +82,12 @@ fn the_manifest_describes_every_kernel() {
         "
         pub mod inner {
             use gpu_std::prelude::*;
-            #[kernel(block = (32, 8), min_blocks = 2, max_registers = 64)]
+            #[kernel(block = (32, 8), min_blocks_per_sm = 2, max_registers = 64)]
             pub fn first(a: f64, b: u8, image: PerThread2d<f32>) {
                 for ((_, _), pixel) in image { *pixel = a as f32 + b as f32; }
             }
         }
-        #[kernel(max_block = 256)]
+        #[kernel(max_threads = 256)]
         pub fn first(x: &[u16], y: PerThread<u16>) { for (i, y) in y { *y = x[i]; } }
         ",
     );
@@ -106,8 +106,8 @@ fn the_manifest_describes_every_kernel() {
     // A matrix travels as its address and its rows, columns and stride.
     assert_eq!(sizes(inner), [(8, 8), (1, 1), (8, 8), (12, 4)]);
     assert_eq!(inner.contract.block, Some([32, 8, 1]));
-    assert_eq!((inner.contract.min_blocks, inner.contract.max_registers), (Some(2), Some(64)));
-    assert_eq!(flat.contract.max_block, Some(256));
+    assert_eq!((inner.contract.min_blocks_per_sm, inner.contract.max_registers), (Some(2), Some(64)));
+    assert_eq!(flat.contract.max_threads, Some(256));
     assert_eq!(
         flat.signature,
         [

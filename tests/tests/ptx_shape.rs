@@ -390,7 +390,7 @@ fn votes_that_nobody_reads_are_barriers() {
     let lib = "
         #[kernel]
         pub fn votes(x: &[u32], y: PerThread<u32>) {
-            let tile = tile::<4>();
+            let tile = tiled_partition::<4>();
             let vote = x[global_rank() % 7] > 3;
             let _ = tile.ballot(vote);
             let _ = tile.match_any(x[0]);

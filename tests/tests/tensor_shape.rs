@@ -16,7 +16,7 @@ fn copies() -> Inspected {
     let lib = "
         /// Every second stage is on its way while the other is read.
         #[kernel(block = 128)]
-        pub fn sums(x: &[u32], out: &[Atomic<u32>], front: Staged<u32, 512>, back: Staged<u32, 512>) {
+        pub fn sums(x: &[u32], out: &[Atomic<u32>], front: AsyncShared<u32, 512>, back: AsyncShared<u32, 512>) {
             let part = |i: usize| x.get(i * 512..).unwrap_or_default();
             let mut sum = 0;
             let mut pipeline = Pipeline::start([front], |_, stage| stage.copy_async(part(0)));
@@ -34,7 +34,7 @@ fn copies() -> Inspected {
         }
 
         #[kernel(block = 32)]
-        pub fn aligned(x: &[u128], out: PerThread<u128>, part: Staged<u128, 32>) {
+        pub fn aligned(x: &[u128], out: PerThread<u128>, part: AsyncShared<u128, 32>) {
             let part = sync(part.copy_async(x).wait());
             for (i, out) in out {
                 *out = part[31 - i % 32];
@@ -77,7 +77,7 @@ fn older_architectures_load_and_store() {
 fn bulk_copies() -> Inspected {
     let lib = "
         #[kernel(block = 128)]
-        pub fn part(x: &[u128], out: PerThread<u128>, part: Staged<u128, 256>, barrier: CopyBarrier) {
+        pub fn part(x: &[u128], out: PerThread<u128>, part: AsyncShared<u128, 256>, barrier: Mbarrier) {
             let (arrived, _) = part.copy_bulk(x, barrier).wait();
             let part = sync(arrived);
             for (i, out) in out {
@@ -86,7 +86,7 @@ fn bulk_copies() -> Inspected {
         }
 
         #[kernel(block = 128)]
-        pub fn tile(x: View2d<f32>, out: PerThread<f32>, tile: Staged2d<f32, 8, 64>, barrier: CopyBarrier) {
+        pub fn tile(x: View2d<f32>, out: PerThread<f32>, tile: AsyncShared2d<f32, 8, 64>, barrier: Mbarrier) {
             let (arrived, _) = tile.copy_bulk(x, (8, 64), barrier).wait();
             let tile = sync(arrived);
             for (i, out) in out {
@@ -147,18 +147,18 @@ fn architectures_without_the_copy_engine_have_the_threads_copy() {
 
 fn products() -> Inspected {
     let lib = "
-        use gpu_std::{half::f16, mma::{Accumulator, FragmentA, FragmentB, FullWarp, Tf32}, unroll};
+        use gpu_std::{half::f16, mma::{Accumulator, FragmentA, FragmentB, ConvergedWarp, Tf32}, unroll};
 
         /// Four by four tiles from shared memory.
         #[kernel(block = 32)]
         pub fn many(
             a: View2d<f16>,
             b: View2d<f16>,
-            mut c: WarpTiles2d<f32, 64, 32>,
-            to_a: Staged2d<f16, 64, 16, 8>,
-            to_b: Staged2d<f16, 16, 32, 8>,
+            mut c: MmaOutput<f32, 64, 32>,
+            to_a: AsyncShared2d<f16, 64, 16, 8>,
+            to_b: AsyncShared2d<f16, 16, 32, 8>,
         ) {
-            let warp = FullWarp::new(warp());
+            let warp = warp().converged();
             let copies = to_a.copy_async(a, (0, 0)).and(to_b.copy_async(b, (0, 0)));
             let (a, b) = sync(copies.wait());
             let mut sums = [[Accumulator::filled(0.0); 4]; 4];
@@ -173,21 +173,21 @@ fn products() -> Inspected {
         }
 
         #[kernel(block = 32)]
-        pub fn of_i8(a: i8, b: i8, mut c: WarpTiles2d<i32, 16, 8>) {
-            let warp = FullWarp::new(warp());
+        pub fn of_i8(a: i8, b: i8, mut c: MmaOutput<i32, 16, 8>) {
+            let warp = warp().converged();
             c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0)));
         }
 
         #[kernel(block = 32)]
-        pub fn of_tf32(a: f32, b: f32, mut c: WarpTiles2d<f32, 16, 8>) {
-            let warp = FullWarp::new(warp());
+        pub fn of_tf32(a: f32, b: f32, mut c: MmaOutput<f32, 16, 8>) {
+            let warp = warp().converged();
             let (a, b) = (Tf32::from(a), Tf32::from(b));
             c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0.0)));
         }
 
         #[kernel(block = 32)]
-        pub fn of_f64(a: f64, b: f64, mut c: WarpTiles2d<f64, 8, 8>) {
-            let warp = FullWarp::new(warp());
+        pub fn of_f64(a: f64, b: f64, mut c: MmaOutput<f64, 8, 8>) {
+            let warp = warp().converged();
             c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0.0)));
         }";
     KernelCrate::written("matrix_products", lib).inspect(archs(&["sm_80", "sm_90"]))
@@ -223,16 +223,16 @@ fn each_type_has_its_instruction() {
 #[test]
 fn architectures_without_tensor_cores_of_this_kind_are_refused() {
     let lib = "
-        use gpu_std::mma::{Accumulator, FragmentA, FragmentB, FullWarp};
+        use gpu_std::mma::{Accumulator, FragmentA, FragmentB, ConvergedWarp};
 
         #[kernel(block = 32)]
-        pub fn product(a: i8, b: i8, mut c: WarpTiles2d<i32, 16, 8>) {
-            let warp = FullWarp::new(warp());
+        pub fn product(a: i8, b: i8, mut c: MmaOutput<i32, 16, 8>) {
+            let warp = warp().converged();
             c.store((0, 0), &warp.mma(&FragmentA::filled(a), &FragmentB::filled(b), Accumulator::filled(0)));
         }";
     let error =
         KernelCrate::written("product_for_all", lib).try_build(archs(&["sm_75", "sm_90"])).unwrap_err();
-    assert!(matches!(error, Error::Link(LinkError::ArchTooOld { .. })), "{error:?}");
+    assert!(matches!(error, Error::CudaSources(LinkError::ArchTooOld { .. })), "{error:?}");
     assert!(
         error.to_string().contains("`mma_i8_i8_i32`, used by product_for_all::product, needs sm_80"),
         "{error}"

@@ -31,7 +31,7 @@ fn shuffles_are_one_instruction_per_word() {
         ("index", "u32", "warp().shuffle(mine, 3)", "shfl.sync.idx.b32", 1),
         ("up", "i64", "warp().shuffle_up(mine, 1)", "shfl.sync.up.b32", 2),
         ("down", "[f32; 3]", "warp().shuffle_down(mine, 1)", "shfl.sync.down.b32", 3),
-        ("xor", "[u64; 4]", "tile::<16>().shuffle_xor(mine, 8)", "shfl.sync.bfly.b32", 8),
+        ("xor", "[u64; 4]", "tiled_partition::<16>().shuffle_xor(mine, 8)", "shfl.sync.bfly.b32", 8),
         ("narrow", "u8", "warp().broadcast(mine, 0)", "shfl.sync.idx.b32", 1),
         ("odd", "[u16; 3]", "warp().broadcast(mine, 0)", "shfl.sync.idx.b32", 2),
     ];
@@ -74,7 +74,7 @@ fn reductions_are_one_instruction_where_there_is_one() {
         ("sum", "u32", "warp().reduce_sum(mine)", "redux.sync.add"),
         ("least", "i32", "warp().reduce_min(mine)", "redux.sync.min.s32"),
         ("greatest", "u32", "warp().reduce_max(mine)", "redux.sync.max.u32"),
-        ("bits", "u32", "tile::<8>().reduce_or(mine)", "redux.sync.or.b32"),
+        ("bits", "u32", "tiled_partition::<8>().reduce_or(mine)", "redux.sync.or.b32"),
         ("narrow", "i16", "warp().reduce_max(mine)", "redux.sync.max.s32"),
     ];
     let inspected =

@@ -5,8 +5,8 @@ use benchmark_kernels::block::{
     inclusive_i32_4, reduce_f32_1, reduce_f32_4, reduce_i32_1, reduce_i32_4, reduce_max_f32_1, sort_u32_4,
     sum_f32,
 };
-use gpukernel::{Device, Error, ForeignModule, Grid, Module, RawArg};
-use gpukernel_benchmarks::{Way, compare, print_row};
+use gpukernel::{Device, Error, ForeignModule, LaunchConfig, Module, RawArg};
+use gpukernel_benchmarks::{TimedRun, compare, print_row};
 
 static CUB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/block.fatbin"));
 
@@ -23,16 +23,16 @@ macro_rules! row {
         let x = $device.upload(&input)?;
         let mut our_y = $device.zeroed::<[$t; $items]>(input.len())?;
         let mut their_y = $device.zeroed::<[$t; $items]>(input.len())?;
-        let our_way: Way<'_> = Box::new(|| {
+        let our_way: TimedRun<'_> = Box::new(|| {
             super::time($device, || {
-                $ours.launch($kernel, Grid::new(BLOCKS, THREADS), (&x, REPETITIONS, &mut our_y))
+                $ours.launch($kernel, LaunchConfig::new(BLOCKS, THREADS), (&x, REPETITIONS, &mut our_y))
             })
         });
-        let their_way: Way<'_> = Box::new(|| {
+        let their_way: TimedRun<'_> = Box::new(|| {
             super::time($device, || {
                 let args = [RawArg::slice(&x), RawArg::value(REPETITIONS), RawArg::slice_mut(&mut their_y)];
                 // SAFETY: the parameters of the kernel in cuda/block.cu; both arrays have `ITEMS` elements per thread.
-                unsafe { $theirs.launch(stringify!($kernel), Grid::new(BLOCKS, THREADS), 0, &args) }
+                unsafe { $theirs.launch(stringify!($kernel), LaunchConfig::new(BLOCKS, THREADS), 0, &args) }
             })
         });
         print_row($text, "", Some(&compare(our_way, their_way)?));
@@ -71,11 +71,11 @@ fn compare_sum(device: &Device, ours: &Module, cub: &ForeignModule) -> Result<()
     let (mut our_parts, mut our_count) = (device.zeroed::<f32>(BLOCKS)?, device.zeroed::<u32>(1)?);
     let (mut their_parts, mut their_count) = (device.zeroed::<f32>(BLOCKS)?, device.zeroed::<u32>(1)?);
     let (mut our_sum, mut their_sum) = (device.zeroed::<f32>(1)?, device.zeroed::<f32>(1)?);
-    let grid = Grid::new(BLOCKS, THREADS);
-    let our_way: Way<'_> = Box::new(|| {
+    let grid = LaunchConfig::new(BLOCKS, THREADS);
+    let our_way: TimedRun<'_> = Box::new(|| {
         super::time(device, || ours.launch(sum_f32, grid, (&x, &mut our_parts, &mut our_count, &mut our_sum)))
     });
-    let their_way: Way<'_> = Box::new(|| {
+    let their_way: TimedRun<'_> = Box::new(|| {
         super::time(device, || {
             let args = [
                 RawArg::slice(&x),

@@ -1,8 +1,8 @@
 //! A kernel whose inner function is in CUDA C, linked in each way, beside the same in CUDA C alone and in Rust alone.
 
 use benchmark_linked::{iterate, iterate_in_rust};
-use gpukernel::{Buffer, Device, Error, Grid, Image, RawArg, for_each};
-use gpukernel_benchmarks::{Way, compare, print_row};
+use gpukernel::{Buffer, Device, Error, Image, LaunchConfig, RawArg, for_each};
+use gpukernel_benchmarks::{TimedRun, compare, print_row};
 
 static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/iterate.fatbin"));
 static NVCC: Image = gpukernel::image!("linked-nvcc");
@@ -25,11 +25,11 @@ pub(crate) fn compare_ways(device: &Device) -> Result<(), Error> {
         let our_way = |out: &mut Buffer<f32>| {
             super::time(device, || module.launch(iterate, for_each(ELEMENTS), (&rates, out)))
         };
-        let their_way: Way<'_> = Box::new(|| {
+        let their_way: TimedRun<'_> = Box::new(|| {
             super::time(device, || {
                 let args = [RawArg::slice(&rates), RawArg::value(ELEMENTS), RawArg::slice_mut(&mut expected)];
                 // SAFETY: the parameters of `iterate` in cuda/iterate.cu, which stays below the length.
-                unsafe { theirs.launch("iterate", Grid::new(ELEMENTS / 256, 256), 0, &args) }
+                unsafe { theirs.launch("iterate", LaunchConfig::new(ELEMENTS / 256, 256), 0, &args) }
             })
         });
         let beside_c = compare(Box::new(|| our_way(&mut ours)), their_way)?;
@@ -38,7 +38,7 @@ pub(crate) fn compare_ways(device: &Device) -> Result<(), Error> {
             "",
             Some(&beside_c),
         );
-        let rust_way: Way<'_> = Box::new(|| {
+        let rust_way: TimedRun<'_> = Box::new(|| {
             super::time(device, || module.launch(iterate_in_rust, for_each(ELEMENTS), (&rates, &mut in_rust)))
         });
         let beside_rust = compare(Box::new(|| our_way(&mut ours)), rust_way)?;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use benchmark_kernels::{View, mandelbrot, random_states, saxpy};
 use gpu_std::rng::Xoroshiro128Plus;
-use gpukernel::{Device, Error, ForeignModule, Grid, Image, Module, RawArg, for_each};
-use gpukernel_benchmarks::{Way, compare, print_row};
+use gpukernel::{Device, Error, ForeignModule, Image, LaunchConfig, Module, RawArg, for_each, for_each_2d};
+use gpukernel_benchmarks::{TimedRun, compare, print_row};
 
 static KERNELS: Image = gpukernel::image!("kernels");
 static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin"));
@@ -44,15 +44,15 @@ fn compare_mandelbrot(device: &Device, ours: &Module, theirs: &ForeignModule) ->
     let view = View { left: -2.0, top: -1.5, step: 3.0 / SIZE as f32 };
     let mut our_pixels = device.zeroed::<u32>(SIZE * SIZE)?;
     let mut their_pixels = device.zeroed::<u32>(SIZE * SIZE)?;
-    let our_way: Way<'_> = Box::new(|| {
+    let our_way: TimedRun<'_> = Box::new(|| {
         time(device, || {
-            let pixels = our_pixels.rows_mut(SIZE)?;
-            ours.launch(mandelbrot, for_each((SIZE, SIZE)), (view, ITERATIONS, pixels))
+            let pixels = our_pixels.view_2d_mut(SIZE)?;
+            ours.launch(mandelbrot, for_each_2d(SIZE, SIZE), (view, ITERATIONS, pixels))
         })
     });
-    let grid = Grid::new((SIZE / 32, SIZE / 8), (32, 8));
+    let grid = LaunchConfig::new((SIZE / 32, SIZE / 8), (32, 8));
     let size = SIZE as u32;
-    let their_way: Way<'_> = Box::new(|| {
+    let their_way: TimedRun<'_> = Box::new(|| {
         time(device, || {
             let args = [
                 RawArg::value(view),
@@ -78,9 +78,9 @@ fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Resu
     let x = device.filled(LENGTH, 1.5_f32)?;
     let mut our_y = device.filled(LENGTH, 0.25_f32)?;
     let mut their_y = device.filled(LENGTH, 0.25_f32)?;
-    let our_way: Way<'_> =
+    let our_way: TimedRun<'_> =
         Box::new(|| time(device, || ours.launch(saxpy, for_each(LENGTH), (2.0, &x, &mut our_y))));
-    let their_way: Way<'_> = Box::new(|| {
+    let their_way: TimedRun<'_> = Box::new(|| {
         time(device, || {
             let args = [
                 RawArg::value(2.0_f32),
@@ -89,7 +89,7 @@ fn compare_saxpy(device: &Device, ours: &Module, theirs: &ForeignModule) -> Resu
                 RawArg::slice_mut(&mut their_y),
             ];
             // SAFETY: the parameters of `saxpy` in cuda/kernels.cu; both arrays have `LENGTH` elements.
-            unsafe { theirs.launch("saxpy", Grid::new(LENGTH / 256, 256), 0, &args) }
+            unsafe { theirs.launch("saxpy", LaunchConfig::new(LENGTH / 256, 256), 0, &args) }
         })
     });
     let comparison = compare(our_way, their_way)?;

@@ -2,8 +2,8 @@
 
 use benchmark_kernels::tensor::{TILE, gemm_f16};
 use gpu_std::half::f16;
-use gpukernel::{Device, Error, Grid, Module, RawArg};
-use gpukernel_benchmarks::{Way, compare, print_row};
+use gpukernel::{Device, Error, LaunchConfig, Module, RawArg};
+use gpukernel_benchmarks::{TimedRun, compare, print_row};
 
 static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tensor.fatbin"));
 
@@ -33,13 +33,13 @@ pub(crate) fn compare_products(device: &Device, ours: &Module) -> Result<(), Err
     let (a, b) = (device.upload(&matrix(factor_a))?, device.upload(&matrix(factor_b))?);
     let mut our_c = device.filled(SIZE * SIZE, f32::NAN)?;
     let mut their_c = device.filled(SIZE * SIZE, f32::NAN)?;
-    let grid = Grid::new((SIZE / TILE, SIZE / TILE), (32, 4, 2));
-    let our_way: Way<'_> = Box::new(|| {
+    let grid = LaunchConfig::new((SIZE / TILE, SIZE / TILE), (32, 4, 2));
+    let our_way: TimedRun<'_> = Box::new(|| {
         super::time(device, || {
-            ours.launch(gemm_f16, grid, (a.rows(SIZE)?, b.rows(SIZE)?, our_c.rows_mut(SIZE)?))
+            ours.launch(gemm_f16, grid, (a.view_2d(SIZE)?, b.view_2d(SIZE)?, our_c.view_2d_mut(SIZE)?))
         })
     });
-    let their_way: Way<'_> = Box::new(|| {
+    let their_way: TimedRun<'_> = Box::new(|| {
         super::time(device, || {
             let args = [
                 RawArg::slice(&a),

@@ -1,7 +1,10 @@
 //! The algorithms of a block, as those in `cuda/block.cu`: each round works on what the round before left in registers, so that the
 //! algorithm is measured and not memory.
 
-use gpu_std::{prelude::*, warp::WarpElement};
+use gpu_std::{
+    prelude::{collective::*, *},
+    warp::WarpElement,
+};
 
 /// Threads per block of all kernels here.
 pub const THREADS: usize = 256;

@@ -3,8 +3,8 @@
 use gpu_std::{
     arch,
     half::f16,
-    mma::{Accumulator, FragmentA, FragmentB, FullWarp},
-    prelude::*,
+    mma::{Accumulator, FragmentA, FragmentB},
+    prelude::{async_copy::*, mma::*, warp::*, *},
     unroll,
 };
 
@@ -19,17 +19,17 @@ const DEPTH: usize = 32;
 pub fn gemm_f16(
     a: View2d<f16>,
     b: View2d<f16>,
-    mut c: WarpTiles2d<f32, 64, 32>,
-    front_a: Staged2d<f16, TILE, DEPTH, 8>,
-    back_a: Staged2d<f16, TILE, DEPTH, 8>,
-    front_b: Staged2d<f16, DEPTH, TILE, 8>,
-    back_b: Staged2d<f16, DEPTH, TILE, 8>,
+    mut c: MmaOutput<f32, 64, 32>,
+    front_a: AsyncShared2d<f16, TILE, DEPTH, 8>,
+    back_a: AsyncShared2d<f16, TILE, DEPTH, 8>,
+    front_b: AsyncShared2d<f16, DEPTH, TILE, 8>,
+    back_b: AsyncShared2d<f16, DEPTH, TILE, 8>,
 ) {
     // Tensor cores have these instructions since `sm_80`; the CPU device, 0, has them too.
     if (1..80).contains(&arch()) {
         return;
     }
-    let warp = FullWarp::new(warp());
+    let warp = warp().converged();
     let (first_row, first_column) = (block_index().y as usize * TILE, block_index().x as usize * TILE);
     let (warp_row, warp_column) = (thread_index().z as usize * 64, thread_index().y as usize * 32);
     let mut pipeline = Pipeline::start([(front_a, front_b)], |_, (to_a, to_b)| {

@@ -9,7 +9,7 @@ use std::{
 use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
-    BuildInput, Built, Emit, Error, Link, Options, Panics, Profile,
+    BuildInput, Built, CudaSources, Emit, Error, Options, Panics, Profile,
     foreign::host::{self, HostInput},
     guard, pipeline,
     toolchain::{FindOptions, Settings, Toolchain},
@@ -40,7 +40,7 @@ pub struct Builder {
     panics: Option<Panics>,
     features: Vec<String>,
     emit: Vec<Emit>,
-    links: Vec<Link>,
+    links: Vec<CudaSources>,
 }
 
 impl Builder {
@@ -102,7 +102,7 @@ impl Builder {
     }
 
     /// Links functions in CUDA C or C++ with the kernels, besides those that `gpukernel.toml` names.
-    pub fn link(mut self, link: Link) -> Self {
+    pub fn link(mut self, link: CudaSources) -> Self {
         self.links.push(link);
         self
     }

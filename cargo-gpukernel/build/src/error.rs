@@ -22,7 +22,7 @@ pub enum Error {
     Compile(#[from] CompileError),
     /// Linking or optimising failed.
     #[error(transparent)]
-    Link(#[from] LinkError),
+    CudaSources(#[from] LinkError),
     /// Functions in CUDA C or C++ cannot be linked.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
@@ -79,7 +79,7 @@ pub enum Error {
 
 impl From<LlvmError> for Error {
     fn from(error: LlvmError) -> Self {
-        Self::Link(error.into())
+        Self::CudaSources(error.into())
     }
 }
 

@@ -51,7 +51,7 @@ pub use device_link::DeviceLinkError;
 pub use error::Error;
 #[doc(hidden)]
 pub use foreign::host::HEADER as HOST_HEADER;
-pub use foreign::{ForeignError, Link, Way};
+pub use foreign::{CudaCompiler, CudaSources, ForeignError};
 pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
 pub use link::{LinkError, UndefinedSymbol};

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use gpukernel_image::Arch;
 use serde::Deserialize;
 
-use crate::{Error, Link, link::Recording, toolchain::Settings};
+use crate::{CudaSources, Error, link::Recording, toolchain::Settings};
 
 /// How kernels are compiled.
 ///
@@ -32,7 +32,7 @@ pub struct Options {
     /// What to keep beside the image, for people to read.
     pub emit: Vec<Emit>,
     /// Functions in CUDA C and C++ to link.
-    pub links: Vec<Link>,
+    pub links: Vec<CudaSources>,
 }
 
 impl Default for Options {
@@ -60,7 +60,7 @@ impl Options {
     /// panic = "trap"               # or "record", the default
     /// ```
     ///
-    /// And the [`Link`]s of the `gpukernel.toml` that is nearest to it: in its folder or one above.
+    /// And the [`CudaSources`]s of the `gpukernel.toml` that is nearest to it: in its folder or one above.
     ///
     /// # Errors
     /// A file cannot be read, or holds what it should not.

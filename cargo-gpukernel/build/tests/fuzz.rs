@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn fuzz_settings_of_a_project(text in tables(
         &["", "[[link]]", "[link]", "[other]"],
-        &["rustc", "cuda", "clang", "needs", "files", "include", "define", "way", "flags", "host"],
+        &["rustc", "cuda", "clang", "needs", "files", "include", "define", "compiler", "flags", "host"],
     )) {
         settings(&text);
     }

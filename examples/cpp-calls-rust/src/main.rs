@@ -1,7 +1,7 @@
 //! A kernel in CUDA C++ that calls functions in Rust; on a machine without a GPU, the same functions called from here.
 
 use cpp_calls_rust_functions::{Rgb, luminance, tone_mapped};
-use gpukernel::{Device, Grid, RawArg};
+use gpukernel::{Device, LaunchConfig, RawArg};
 
 /// The kernel, linked with the functions.
 static DEVELOP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/develop.fatbin"));
@@ -32,7 +32,7 @@ fn on_gpu(device: &Device, film: &[Rgb]) -> gpukernel::Result<Vec<f32>> {
             RawArg::value(film.len() as u32),
             RawArg::value(EXPOSURE),
         ];
-        module.launch("develop", Grid::new(film.len().div_ceil(32), 32), 0, &args)?;
+        module.launch("develop", LaunchConfig::new(film.len().div_ceil(32), 32), 0, &args)?;
     }
     brightness.to_vec()
 }

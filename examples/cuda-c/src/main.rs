@@ -2,7 +2,7 @@
 
 use cuda_c_kernels::{Particle, add_twice, sums, weigh};
 use gpu_std::vector::f32x3;
-use gpukernel::{Device, Error, Grid, Image, Module, Result, for_each};
+use gpukernel::{Device, Error, Image, LaunchConfig, Module, Result, for_each};
 
 static KERNELS: Image = gpukernel::image!("kernels");
 
@@ -45,7 +45,7 @@ fn summed(module: &Module) -> Result<Vec<f32>> {
     let device = module.device();
     let x = device.upload(&(0..600).map(|i| i as f32).collect::<Vec<_>>())?;
     let mut out = device.zeroed::<f32>(3)?;
-    module.launch(sums, Grid::new(3, 256), (&x, &mut out))?;
+    module.launch(sums, LaunchConfig::new(3, 256), (&x, &mut out))?;
     out.to_vec()
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gpukernel::{Device, Image, Result, for_each};
+use gpukernel::{Device, Image, Result, for_each_2d};
 use mandelbrot_kernels::{View, mandelbrot};
 
 static KERNELS: Image = gpukernel::image!("kernels");
@@ -36,7 +36,7 @@ pub(crate) fn render(device: &Device, picture: Picture) -> Result<(Vec<u8>, Time
 
     let stream = device.default_stream();
     let start = stream.record()?;
-    module.launch(mandelbrot, for_each((width, height)), (view, iterations, image.rows_mut(width)?))?;
+    module.launch(mandelbrot, for_each_2d(height, width), (view, iterations, image.view_2d_mut(width)?))?;
     let rendered = stream.record()?;
     let pixels = image.to_vec()?;
     let copied = stream.record()?;

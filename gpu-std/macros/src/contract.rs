@@ -16,11 +16,11 @@ use crate::condition::Condition;
 #[derive(Default)]
 pub(crate) struct Contract {
     block: Option<[TokenStream; 3]>,
-    max_block: Option<TokenStream>,
-    min_blocks: Option<TokenStream>,
+    max_threads: Option<TokenStream>,
+    min_blocks_per_sm: Option<TokenStream>,
     max_registers: Option<TokenStream>,
     dims: Option<TokenStream>,
-    shared: Option<TokenStream>,
+    shared_bytes: Option<TokenStream>,
     pub(crate) requires: Option<Condition>,
     cluster: Option<[TokenStream; 3]>,
 }
@@ -36,19 +36,19 @@ impl Parse for Contract {
             input.parse::<Token![=]>()?;
             let kept = match key.to_string().as_str() {
                 "block" => contract.block.replace(extents(input, "block", "threads")?).is_none(),
-                "max_block" => contract.max_block.replace(positive(input)?).is_none(),
-                "min_blocks" => contract.min_blocks.replace(positive(input)?).is_none(),
+                "max_threads" => contract.max_threads.replace(positive(input)?).is_none(),
+                "min_blocks_per_sm" => contract.min_blocks_per_sm.replace(positive(input)?).is_none(),
                 "max_registers" => contract.max_registers.replace(positive(input)?).is_none(),
                 "dims" => contract.dims.replace(positive(input)?).is_none(),
-                "shared" => contract.shared.replace(positive(input)?).is_none(),
+                "shared_bytes" => contract.shared_bytes.replace(positive(input)?).is_none(),
                 "requires" => contract.requires.replace(input.parse()?).is_none(),
                 "cluster" => contract.cluster.replace(extents(input, "cluster", "blocks")?).is_none(),
                 unknown => {
                     return Err(Error::new(
                         key.span(),
                         format!(
-                            "unknown key `{unknown}`: a launch contract has `block`, `max_block`, `min_blocks`, \
-                             `max_registers`, `dims`, `shared`, `cluster` and `requires`"
+                            "unknown key `{unknown}`: a launch contract has `block`, `max_threads`, `min_blocks_per_sm`, \
+                             `max_registers`, `dims`, `shared_bytes`, `cluster` and `requires`"
                         ),
                     ));
                 }
@@ -122,21 +122,21 @@ impl Contract {
         };
         let number = |value: &Option<TokenStream>| option(value.clone());
         let block = option(self.block.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
-        let max_block = number(&self.max_block);
-        let min_blocks = number(&self.min_blocks);
+        let max_threads = number(&self.max_threads);
+        let min_blocks_per_sm = number(&self.min_blocks_per_sm);
         let max_registers = number(&self.max_registers);
         let own_dims = number(&self.dims);
-        let shared = number(&self.shared);
+        let shared_bytes = number(&self.shared_bytes);
         let cluster = option(self.cluster.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
         // What is wrong with computed values is reported here: at the attribute.
         quote_spanned! {Span::call_site()=>
             ::gpu_std::contract::Declaration {
                 block: #block,
-                max_block: #max_block,
-                min_blocks: #min_blocks,
+                max_threads: #max_threads,
+                min_blocks_per_sm: #min_blocks_per_sm,
                 max_registers: #max_registers,
                 dims: #own_dims,
-                shared: #shared,
+                shared_bytes: #shared_bytes,
                 cluster: #cluster,
             }
         }

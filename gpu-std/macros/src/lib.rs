@@ -26,14 +26,14 @@ mod print;
 /// | `f32`, `u64`, …, a `DeviceCopy` struct, a tuple of up to 8 of these | the value | the value |
 /// | `&[T]` | memory that nobody writes meanwhile | `&DeviceSlice<T>` |
 /// | `&[Atomic<T>]` | memory that all threads change atomically | `&mut DeviceSlice<T>` |
-/// | `View2d<T>`, `View3d<T>` | the same of a matrix or volume, by place | `buffer.rows(columns)?`, `buffer.layers(rows, columns)?` |
-/// | `Strided<T>` | every n-th element, or a column | `buffer.strided(first, step)?` |
+/// | `View2d<T>`, `View3d<T>` | the same of a matrix or volume, by place | `buffer.view_2d(columns)?`, `buffer.view_3d(rows, columns)?` |
+/// | `ViewStrided<T>` | every n-th element, or a column | `buffer.view_strided(first, step)?` |
 /// | `PerThread<T>` | the elements that its thread owns | `&mut DeviceSlice<T>` |
-/// | `PerThread2d<T>`, `PerThread3d<T>` | the same of a matrix or volume | `buffer.rows_mut(columns)?`, `buffer.layers_mut(rows, columns)?` |
-/// | `PerThreadStrided<T>` | the same of every n-th element, or of a column | `buffer.strided_mut(first, step)?` |
+/// | `PerThread2d<T>`, `PerThread3d<T>` | the same of a matrix or volume | `buffer.view_2d_mut(columns)?`, `buffer.view_3d_mut(rows, columns)?` |
+/// | `PerThreadStrided<T>` | the same of every n-th element, or of a column | `buffer.view_strided_mut(first, step)?` |
 /// | `PerBlock<T>` | the elements of its block, for the first thread | `&mut DeviceSlice<T>` |
-/// | `Tiles<T, N>` | the tiles of its block, of which each thread owns elements | `&mut DeviceSlice<T>` |
-/// | `Tiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.rows_mut(columns)?` |
+/// | `BlockTiles<T, N>` | the tiles of its block, of which each thread owns elements | `&mut DeviceSlice<T>` |
+/// | `BlockTiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.view_2d_mut(columns)?` |
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
 /// | `SharedSlice<T>` | the same, of a length that the launch gives | the number of elements |
 /// | `BlockScratch<T>`, `SortScratch<K, THREADS, ITEMS, V>` | what algorithms of its block need | nothing |
@@ -47,11 +47,11 @@ mod print;
 /// | key | promise |
 /// |---|---|
 /// | `block = 256`, `block = (32, 8)`, `block = (8, 8, 4)` | blocks have exactly these extents |
-/// | `max_block = 512` | blocks have at most so many threads |
-/// | `min_blocks = 2` | so many blocks fit on a multiprocessor at once; needs `block` or `max_block` |
+/// | `max_threads = 512` | blocks have at most so many threads |
+/// | `min_blocks_per_sm = 2` | so many blocks fit on a multiprocessor at once; needs `block` or `max_threads` |
 /// | `max_registers = 64` | a thread uses at most so many registers |
 /// | `dims = 2` | the launch has extents other than 1 along so many axes at most |
-/// | `shared = 65536` | a block has at most so many bytes of shared memory, arrays whose length the launch gives included |
+/// | `shared_bytes = 65536` | a block has at most so many bytes of shared memory, arrays whose length the launch gives included |
 /// | `cluster = 2`, `cluster = (2, 2)` | blocks come in clusters of exactly these extents, and grids are whole clusters; needs sm_90 on a GPU |
 /// | `requires = x.len() >= y.len()` | the arguments meet a condition over parameters, their extents and constants |
 ///
@@ -77,8 +77,8 @@ mod print;
 /// fn large() {}
 /// ```
 ///
-/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerBlock` or `Tiles` is launched along one axis, one that
-/// takes `PerThread2d` or `Tiles2d` along two, `PerThread3d` along three, more if `block` has more; other kernels promise nothing.
+/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerBlock` or `BlockTiles` is launched along one axis, one that
+/// takes `PerThread2d` or `BlockTiles2d` along two, `PerThread3d` along three, more if `block` has more; other kernels promise nothing.
 ///
 /// ```
 /// use gpu_std::prelude::*;

@@ -12,7 +12,7 @@ use crate::input::{Input, Typed};
 /// Types of gpu_std with a lifetime that kernels leave out.
 const BORROWING: &[&str] = &[
     "BlockScratch",
-    "CopyBarrier",
+    "Mbarrier",
     "PerBlock",
     "PerThread",
     "PerThread2d",
@@ -24,29 +24,29 @@ const BORROWING: &[&str] = &[
     "SharedCells",
     "SharedSlice",
     "SortScratch",
-    "Staged",
-    "Staged2d",
-    "Strided",
-    "Tiles",
-    "Tiles2d",
+    "AsyncShared",
+    "AsyncShared2d",
+    "ViewStrided",
+    "BlockTiles",
+    "BlockTiles2d",
     "UnsafeShared",
     "UnsafeSlice",
     "View2d",
     "View3d",
-    "WarpTiles2d",
+    "MmaOutput",
 ];
 
 /// Those of them that are no argument of a launch.
 const SHARED: &[&str] = &[
     "BlockScratch",
-    "CopyBarrier",
+    "Mbarrier",
     "SortScratch",
     "Shared",
     "Shared2d",
     "SharedAtomics",
     "SharedCells",
-    "Staged",
-    "Staged2d",
+    "AsyncShared",
+    "AsyncShared2d",
     "UnsafeShared",
 ];
 

@@ -108,7 +108,7 @@ fn contract() {}
 #[kernel(block = (if SIZE > 4 { SIZE } else { 4 }, product::<2, 1>(), (1 + 1) * 2))]
 fn computed_block() {}
 
-#[kernel(block = (SIZE + 8) * 2, min_blocks = match SIZE { 8 => 2, _ => 1 })]
+#[kernel(block = (SIZE + 8) * 2, min_blocks_per_sm = match SIZE { 8 => 2, _ => 1 })]
 fn parenthesis() {}
 
 #[kernel(block = (64))]

@@ -17,7 +17,7 @@ use crate::DeviceCopy;
 /// [`SharedCells`](crate::SharedCells) for shared memory.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, memory::*};
 ///
 /// /// One round of labelling: each thread takes the smallest label around it, old or new.
 /// #[kernel]

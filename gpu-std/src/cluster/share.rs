@@ -17,7 +17,7 @@ impl Cluster {
     /// [Not enforced](crate#not-enforced).
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, cluster::*};
     ///
     /// /// Counts in the shared memory of four blocks: each counts a quarter of the values that there are.
     /// #[kernel(block = 256, cluster = 4)]
@@ -30,7 +30,7 @@ impl Cluster {
     ///             peers.of_block(value as u32 / 4096)[value % 4096].fetch_add(1);
     ///         }
     ///     });
-    ///     for (i, count) in counts.mine() {
+    ///     for (i, count) in counts.owned() {
     ///         bins[cluster.block_rank() as usize * 4096 + i].fetch_add(count.load());
     ///     }
     /// }

@@ -4,8 +4,9 @@ use super::{BlockScratch, Operator, reduce::reduce_to_first};
 use crate::{
     Atomic,
     atomic::{Acquire, AtomicElement, Device, Release, fence},
-    barrier::sync_any,
-    block_rank, blocks_per_grid, thread_rank, threads_per_block,
+    block_rank, blocks_per_grid,
+    shared::barrier::sync_any,
+    thread_rank, threads_per_block,
     warp::WarpElement,
 };
 
@@ -20,7 +21,7 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
     /// decide: floating-point results are the same bits each time, and on each device.
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, collective::*};
     ///
     /// /// The sum of all elements. `parts` has an element per block.
     /// #[kernel(block = 256)]

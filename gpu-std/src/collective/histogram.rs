@@ -17,7 +17,7 @@ impl<const BINS: usize> SharedAtomics<'_, u32, BINS> {
     /// pub fn histograms(x: &[[u8; 4]], counts: SharedAtomics<u32, 256>, y: &[Atomic<u32>]) {
     ///     let bytes = x.get(global_rank()).copied();
     ///     counts.histogram(bytes.iter().flatten().map(|byte| usize::from(*byte)));
-    ///     for (value, count) in counts.mine() {
+    ///     for (value, count) in counts.owned() {
     ///         y[block_index().x as usize * 256 + value].store(count.load());
     ///     }
     /// }

@@ -13,7 +13,7 @@ use crate::warp::{LaneBits, LaneNumber, Reduction};
 /// on each device, the CPU included.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, collective::*};
 ///
 /// /// The composition of the functions `x ↦ a·x + b` of a block's threads: not commutative.
 /// #[kernel(block = 128)]

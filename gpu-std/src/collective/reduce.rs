@@ -11,7 +11,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     /// `None`.
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, collective::*};
     ///
     /// /// The largest element of each row.
     /// #[kernel(block = 128)]

@@ -10,7 +10,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     /// Combines the values of the threads up to the calling one, its own included, in the order of their ranks.
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, collective::*};
     ///
     /// /// Sums from the start of each 256 elements.
     /// #[kernel(block = 256)]
@@ -38,7 +38,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     /// `initial`, which is the same for all threads.
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, collective::*};
     ///
     /// /// The positions of the elements above a limit, those of each block together.
     /// #[kernel(block = 256)]

@@ -19,7 +19,7 @@ pub(super) const MAX_WARPS: usize = 32;
 /// with one barrier each. For what it takes, see [the module](crate::collective).
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, collective::*};
 ///
 /// /// The sum of each 1024 elements, four per thread.
 /// #[kernel(block = 256)]

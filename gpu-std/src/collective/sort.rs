@@ -25,7 +25,7 @@ const DIGIT_BITS: u32 = 4;
 /// It takes 36 bytes per thread, 4 or 8 per key and those of the values.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, collective::*};
 ///
 /// /// Sorts each 1024 elements.
 /// #[kernel(block = 256)]
@@ -97,7 +97,7 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     /// Sorts keys, the smallest first, and puts the values in the same order.
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, collective::*};
     ///
     /// /// In which order the elements of each 128 stand when sorted.
     /// #[kernel(block = 128)]

@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-/// What a thread unwinds with that called [`exit`](crate::exit()). An executor that catches it takes the thread as ended.
+/// What a thread unwinds with that called [`exit`](crate::exit_thread). An executor that catches it takes the thread as ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Exit;
 
@@ -14,7 +14,7 @@ pub(crate) fn exit() -> ! {
     super::current().block.exit(Location::caller());
     if cfg!(panic = "abort") {
         panic!(
-            "`exit` on the CPU device unwinds, which this program was built without (`panic = \"abort\"`): return instead"
+            "`exit_thread` on the CPU device unwinds, which this program was built without (`panic = \"abort\"`): return instead"
         );
     }
     std::panic::resume_unwind(std::boxed::Box::new(Exit))

@@ -19,7 +19,7 @@ pub enum Rounding {
 /// The same bits on the GPU and the CPU, NaN's apart. Never contracted to a multiply-add.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, math::*};
 ///
 /// /// The sum of two intervals, which contains every sum of their numbers.
 /// fn sum((a, b): (f32, f32), (c, d): (f32, f32)) -> (f32, f32) {

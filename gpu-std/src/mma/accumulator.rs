@@ -9,14 +9,14 @@ use crate::unroll;
 ///
 /// ```
 /// use gpu_std::{
-///     mma::{Accumulator, FragmentA, FragmentB, FullWarp},
-///     prelude::*,
+///     mma::{Accumulator, FragmentA, FragmentB, ConvergedWarp},
+///     prelude::{*, warp::*, mma::*},
 /// };
 ///
 /// /// `scale` times what i8 matrices of 16 × 32 and 32 × 8 elements make.
 /// #[kernel(block = 32)]
-/// pub fn scaled_product(scale: i32, a: View2d<i8>, b: View2d<i8>, mut c: WarpTiles2d<i32, 16, 8>) {
-///     let warp = FullWarp::new(warp());
+/// pub fn scaled_product(scale: i32, a: View2d<i8>, b: View2d<i8>, mut c: MmaOutput<i32, 16, 8>) {
+///     let warp = warp().converged();
 ///     let a = FragmentA::from_fn(|row, column| a[(row, column)]);
 ///     let b = FragmentB::from_fn(|row, column| b[(row, column)]);
 ///     let product = warp.mma(&a, &b, Accumulator::filled(0));

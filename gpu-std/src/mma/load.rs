@@ -1,12 +1,12 @@
 //! Fragments from staged arrays, by `ldmatrix`: 16 bytes of each of 8, 16 or 32 rows at once, spread over the lanes.
 
 use super::{
-    FragmentA, FragmentB, FullWarp, Tf32,
+    ConvergedWarp, FragmentA, FragmentB, Tf32,
     element::{MmaElement, sealed::Element},
 };
 use crate::{
+    async_copy::{AsyncSharedView2d, PIECE},
     half::{bf16, f16},
-    staged::{PIECE, StagedView2d},
 };
 
 /// Elements of at most 4 bytes: those whose fragments `ldmatrix` loads.
@@ -32,8 +32,8 @@ impl<T: MatrixElement> FragmentA<T> {
     #[inline(always)]
     #[track_caller]
     pub fn load<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-        warp: FullWarp,
-        view: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+        warp: ConvergedWarp,
+        view: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
         place: (usize, usize),
     ) -> Self {
         check(view, place, (T::ROWS, T::DEPTH));
@@ -56,8 +56,8 @@ impl<T: MatrixElement> FragmentB<T> {
     #[inline(always)]
     #[track_caller]
     pub fn load_columns<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-        warp: FullWarp,
-        view: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+        warp: ConvergedWarp,
+        view: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
         place: (usize, usize),
     ) -> Self {
         check(view, place, (T::COLUMNS, T::DEPTH));
@@ -77,8 +77,8 @@ impl<T: MatrixElement> FragmentB<T> {
     #[inline(always)]
     #[track_caller]
     pub fn load_columns_of_two<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-        warp: FullWarp,
-        view: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+        warp: ConvergedWarp,
+        view: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
         place: (usize, usize),
     ) -> [Self; 2] {
         check(view, place, (2 * T::COLUMNS, T::DEPTH));
@@ -107,8 +107,8 @@ impl<T: HalfElement> FragmentB<T> {
     #[inline(always)]
     #[track_caller]
     pub fn load<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-        warp: FullWarp,
-        view: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+        warp: ConvergedWarp,
+        view: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
         place: (usize, usize),
     ) -> Self {
         check(view, place, (T::DEPTH, T::COLUMNS));
@@ -128,8 +128,8 @@ impl<T: HalfElement> FragmentB<T> {
     #[inline(always)]
     #[track_caller]
     pub fn load_two<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-        warp: FullWarp,
-        view: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+        warp: ConvergedWarp,
+        view: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
         place: (usize, usize),
     ) -> [Self; 2] {
         check(view, place, (T::DEPTH, 2 * T::COLUMNS));
@@ -150,7 +150,7 @@ impl<T: HalfElement> FragmentB<T> {
 #[inline(always)]
 #[track_caller]
 fn check<T: MatrixElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-    _: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+    _: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
     (row, column): (usize, usize),
     (rows, columns): (usize, usize),
 ) {
@@ -177,7 +177,7 @@ fn refuse(
 
 #[cfg(target_arch = "nvptx64")]
 mod device {
-    use super::{FullWarp, MatrixElement, PIECE, StagedView2d};
+    use super::{AsyncSharedView2d, ConvergedWarp, MatrixElement, PIECE};
     use crate::warp::lane_index;
 
     #[repr(C)]
@@ -195,8 +195,8 @@ mod device {
             /// `spread` says for a lane which row and piece it points to, counted from the place, which was checked.
             #[inline(always)]
             pub(super) fn $name<T: MatrixElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
-                _: FullWarp,
-                view: &StagedView2d<'_, T, ROWS, COLUMNS, PAD>,
+                _: ConvergedWarp,
+                view: &AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>,
                 (row, column): (usize, usize),
                 spread: impl Fn(usize) -> (usize, usize),
             ) -> [u32; $count] {

@@ -15,24 +15,27 @@ use crate::{
 ///
 /// Its operations are the warp's: all lanes come to them together. See [Not enforced](crate#not-enforced).
 #[derive(Clone, Copy, Debug)]
-pub struct FullWarp {
+pub struct ConvergedWarp {
     warp: Warp,
 }
 
-impl FullWarp {
-    /// The warp, if it is full. Where the launch contract has a multiple of 32 threads per block, this costs nothing.
+impl Warp {
+    /// The warp as one that runs matrix instructions, for which it has all of its 32 lanes. Where the launch contract has a multiple of
+    /// 32 threads per block, this costs nothing.
     ///
     /// # Panics
     /// If the warp has less than 32 lanes: the last one of a block that is not a multiple of 32.
     #[inline(always)]
     #[track_caller]
-    pub fn new(warp: Warp) -> Self {
-        if warp.size() != WARP_SIZE {
-            not_full(warp.size());
+    pub fn converged(self) -> ConvergedWarp {
+        if self.size() != WARP_SIZE {
+            not_full(self.size());
         }
-        Self { warp }
+        ConvergedWarp { warp: self }
     }
+}
 
+impl ConvergedWarp {
     /// The warp.
     #[inline(always)]
     pub fn warp(self) -> Warp {

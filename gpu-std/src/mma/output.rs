@@ -8,39 +8,39 @@ use crate::{
     DeviceCopy, block_dim, block_index,
     mma::{Accumulator, MmaAccumulator, accumulator::place_in_c, fragment::group_and_place},
     param::{Param, WriteStart},
-    shape,
     signature::Text,
     thread_index, unroll,
+    view::layout,
 };
 
 /// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each warp owns one, written by [`Accumulator`]s.
 ///
-/// The launch gives `buffer.rows_mut(columns)?`, or a part of it. Blocks have the extents `(32, across, down)`: `across` warps
+/// The launch gives `buffer.view_2d_mut(columns)?`, or a part of it. Blocks have the extents `(32, across, down)`: `across` warps
 /// for tiles side by side, `down` for tiles one below the other. x of a block's place in the grid counts such groups of tiles along the
-/// rows, y down the columns. Tiles at the right and lower edge may be smaller: what is outside is not written.
+/// rows, y down the columns. BlockTiles at the right and lower edge may be smaller: what is outside is not written.
 ///
 /// `for_each` counts threads, not tiles, so the launch gives a `Grid`: for blocks of `(32, across, down)` threads
-/// `Grid::new((columns.div_ceil(across * COLUMNS), rows.div_ceil(down * ROWS)), (32, across, down))`. A launch with `for_each` is an
+/// `LaunchConfig::new((columns.div_ceil(across * COLUMNS), rows.div_ceil(down * ROWS)), (32, across, down))`. A launch with `for_each` is an
 /// error.
 ///
 /// An element of a tile belongs to the lane in whose accumulators it can lie, which is the same wherever they are stored.
-pub struct WarpTiles2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
+pub struct MmaOutput<'a, T, const ROWS: usize, const COLUMNS: usize> {
     start: *mut T,
-    shape: shape::Rows,
+    layout: layout::Layout2d,
     lender: PhantomData<&'a mut [T]>,
 }
 
-impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_, T, ROWS, COLUMNS> {
+impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T, ROWS, COLUMNS> {
     /// How many rows there are, for all warps together.
     #[inline(always)]
     pub fn rows(&self) -> usize {
-        self.shape.rows as usize
+        self.layout.rows as usize
     }
 
     /// How many columns there are, for all warps together.
     #[inline(always)]
     pub fn columns(&self) -> usize {
-        self.shape.columns as usize
+        self.layout.columns as usize
     }
 
     /// The row and column of the first element of this warp's tile, which may be outside of the matrix.
@@ -73,7 +73,7 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_,
         let lane = group_and_place();
         // Two neighbours together are aligned if those of every row are.
         let in_pairs =
-            self.shape.pitch.is_multiple_of(2) && self.start.addr().is_multiple_of(2 * size_of::<T>());
+            self.layout.pitch.is_multiple_of(2) && self.start.addr().is_multiple_of(2 * size_of::<T>());
         unroll::<2>(|pair| {
             let i = 2 * pair;
             if i >= Accumulator::<T>::LEN {
@@ -81,14 +81,14 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_,
             }
             let (row, column) = place_in_c(lane, i);
             let place = (first_row + row, first_column + column);
-            if !self.shape.holds(place) {
+            if !self.layout.holds(place) {
                 return;
             }
             // SAFETY: the place is inside, as is its right neighbour where that is written, and both are this lane's: the tile is the
             // warp's, and which lane holds an element of it is a matter of the element's place modulo 8 alone.
             unsafe {
-                let to = self.start.add(self.shape.offset(place));
-                let has_neighbour = self.shape.holds((place.0, place.1 + 1));
+                let to = self.start.add(self.layout.offset(place));
+                let has_neighbour = self.layout.holds((place.0, place.1 + 1));
                 if has_neighbour && in_pairs {
                     T::store_pair(to, [values.get(i), values.get(i + 1)]);
                 } else {
@@ -113,9 +113,9 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> WarpTiles2d<'_,
         Accumulator::from_indices(|i| {
             let (row, column) = place_in_c(lane, i);
             let place = (first_row + row, first_column + column);
-            if self.shape.holds(place) {
+            if self.layout.holds(place) {
                 // SAFETY: the place is inside, and this lane's, as in `store`.
-                unsafe { self.start.add(self.shape.offset(place)).read() }
+                unsafe { self.start.add(self.layout.offset(place)).read() }
             } else {
                 bytemuck::Zeroable::zeroed()
             }
@@ -156,41 +156,41 @@ fn refuse((row, column): (usize, usize), rows: usize, (all_rows, all_columns): (
     )
 }
 
-impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for WarpTiles2d<'_, T, ROWS, COLUMNS> {
+impl<T, const ROWS: usize, const COLUMNS: usize> fmt::Debug for MmaOutput<'_, T, ROWS, COLUMNS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WarpTiles2d").field("shape", &self.shape).finish_non_exhaustive()
+        f.debug_struct("MmaOutput").field("layout", &self.layout).finish_non_exhaustive()
     }
 }
 
 // SAFETY: `pack` takes rows that the runtime borrows exclusively for the launch, and each lane uses only the places that are its
 // own in the tile of its warp.
 unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k>
-    for WarpTiles2d<'k, T, ROWS, COLUMNS>
+    for MmaOutput<'k, T, ROWS, COLUMNS>
 {
     type Head = WriteStart<'k, T>;
-    type Tail = shape::Rows;
+    type Tail = layout::Layout2d;
 
     const SIGNATURE: Text =
-        Text::Of("WarpTiles2d", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
+        Text::Of("MmaOutput", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'k, T>, shape: shape::Rows) -> Self {
-        // Every `WarpTiles2d` is made here, so that its methods need no check.
+    unsafe fn assemble(head: WriteStart<'k, T>, layout: layout::Layout2d) -> Self {
+        // Every `MmaOutput` is made here, so that its methods need no check.
         const {
             assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");
             assert!(ROWS < 1 << 15 && COLUMNS < 1 << 15, "a tile has less than 2^15 rows and columns");
         }
-        Self { start: head.as_mut_ptr(), shape, lender: PhantomData }
+        Self { start: head.as_mut_ptr(), layout, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<R: Runtime> = R::ViewMut<'k, T, shape::Rows>;
+    type Arg<R: Runtime> = R::ViewMut<'k, T, layout::Layout2d>;
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
         let view = R::raw_view_mut(&arg);
         args.push_memory(view.slice, Access::Write);
-        args.push(view.shape);
+        args.push(view.layout);
         args.note_warp_tiles([ROWS, COLUMNS]);
     }
 }

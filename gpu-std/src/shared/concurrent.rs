@@ -7,7 +7,7 @@ use super::{KernelScope, Shared, SharedElement, SharedParam, SharedView, stride:
 use crate::host::Barrier;
 use crate::{
     atomic::{Atomic, AtomicElement, Block, CellElement, RelaxedCell},
-    barrier::{Phase, sealed},
+    shared::barrier::{Phase, sealed},
 };
 
 /// `N` atomics that the threads of a block share, with the scope of the block: an array in all ways, without phases.
@@ -28,7 +28,7 @@ use crate::{
 ///         counts[usize::from(values[i])].fetch_add(1);
 ///     }
 ///     sync(());
-///     for (value, count) in counts.mine() {
+///     for (value, count) in counts.owned() {
 ///         bins[value].fetch_add(count.load());
 ///     }
 /// }
@@ -43,7 +43,7 @@ pub struct SharedAtomics<'k, T: AtomicElement, const N: usize> {
 /// They start with arbitrary values, as [`SharedAtomics`] do.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, memory::*};
 ///
 /// /// The sums of all elements up to each, block by block (Hillis and Steele).
 /// #[kernel(block = 256)]
@@ -74,7 +74,7 @@ macro_rules! concurrent {
             /// next barrier.
             #[inline(always)]
             pub fn fill(&self, value: T) {
-                for (_, element) in self.mine() {
+                for (_, element) in self.owned() {
                     element.store(value);
                 }
             }
@@ -82,8 +82,8 @@ macro_rules! concurrent {
             /// A share of the elements, with their indices: each thread of the block gets others, as of a [`Shared`] array, and all
             /// threads together get all.
             #[inline(always)]
-            pub fn mine(&self) -> Mine<'_, $element<T, Block>> {
-                Mine { indices: BlockStride::new(N), elements: self.elements }
+            pub fn owned(&self) -> Owned<'_, $element<T, Block>> {
+                Owned { indices: BlockStride::new(N), elements: self.elements }
             }
         }
 
@@ -140,19 +140,19 @@ concurrent! {
     SharedCells of RelaxedCell: CellElement, 4;
 }
 
-/// The iterator of [`SharedAtomics::mine`] and [`SharedCells::mine`].
-pub struct Mine<'a, E> {
+/// The iterator of [`SharedAtomics::owned`] and [`SharedCells::owned`].
+pub struct Owned<'a, E> {
     indices: BlockStride,
     elements: &'a [E],
 }
 
-impl<E> fmt::Debug for Mine<'_, E> {
+impl<E> fmt::Debug for Owned<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mine").field("indices", &self.indices).finish_non_exhaustive()
+        f.debug_struct("Owned").field("indices", &self.indices).finish_non_exhaustive()
     }
 }
 
-impl<'a, E> Iterator for Mine<'a, E> {
+impl<'a, E> Iterator for Owned<'a, E> {
     type Item = (usize, &'a E);
 
     #[inline(always)]
@@ -163,7 +163,7 @@ impl<'a, E> Iterator for Mine<'a, E> {
     }
 }
 
-impl<E> FusedIterator for Mine<'_, E> {}
+impl<E> FusedIterator for Owned<'_, E> {}
 
 impl<'k, T: AtomicElement, const N: usize> Shared<'k, T, N> {
     /// The elements as atomics after the next barrier: `let counts = sync(counts.into_atomics());`. All threads of the block do it

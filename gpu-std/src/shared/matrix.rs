@@ -3,9 +3,9 @@
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Index};
 
 use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride2d};
-use crate::barrier::{Phase, sealed};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
+use crate::shared::barrier::{Phase, sealed};
 
 /// `ROWS` × `COLUMNS` elements that the threads of a block share, in the write phase: each thread uses the elements that
 /// it owns.

@@ -8,8 +8,8 @@ use super::{SharedElement, stride::BlockStride};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Barrier, PackedArgs, Runtime};
 use crate::{
-    barrier::{Phase, sealed},
     param::Param,
+    shared::barrier::{Phase, sealed},
     signature::Text,
 };
 

@@ -3,7 +3,7 @@
 //! Unlike grid-stride loops these count from 0, the same for all threads, and add the place of the thread to that: where the
 //! launch contract fixes the block, the number of rounds is a constant, so that the loops unroll and the tests fall away.
 
-use crate::{block_dim, stride::Axis, thread_index, thread_rank, threads_per_block};
+use crate::{block_dim, thread::grid_stride::Axis, thread_index, thread_rank, threads_per_block};
 
 /// The indices that a thread takes of an array.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use crate::host::{Access, Memory, Watch};
 /// `GPUKERNEL_CHECK=1` in the environment, a race is an error that names both threads and both places in the source.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, memory::*};
 ///
 /// /// The sum of each 256 elements, in a tree that uses half of the threads in each round.
 /// #[kernel(block = 256)]

@@ -8,60 +8,60 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, ReadStart},
-    shape,
+    view::layout,
 };
 
 /// Every n-th element of a slice, or a column of a matrix, that nobody writes during the launch: read as `view[i]`.
 ///
-/// The launch gives `buffer.strided(first, step)?` or `buffer.rows(columns)?.column(i)?`.
+/// The launch gives `buffer.view_strided(first, step)?` or `buffer.view_2d(columns)?.column(i)?`.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, memory::*};
 ///
 /// #[kernel]
-/// pub fn gather(from: Strided<f32>, to: PerThread<f32>) {
+/// pub fn gather(from: ViewStrided<f32>, to: PerThread<f32>) {
 ///     for (i, to) in to {
 ///         *to = from[i];
 ///     }
 /// }
 /// ```
-pub struct Strided<'k, T> {
+pub struct ViewStrided<'k, T> {
     start: *const T,
-    shape: shape::Strided,
+    layout: layout::StridedLayout,
     lender: PhantomData<&'k [T]>,
 }
 
-view_param!(Strided, Strided);
+view_param!(ViewStrided, StridedLayout);
 
-impl<'k, T> Strided<'k, T> {
+impl<'k, T> ViewStrided<'k, T> {
     /// How many elements there are.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.shape.len
+        self.layout.len
     }
 
     /// Whether there are none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.shape.len == 0
+        self.layout.len == 0
     }
 
     /// The element `index`, or `None` if there is no such element.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&'k T> {
         // SAFETY: the element is inside, lives as long as the launch, and nobody writes it.
-        (index < self.shape.len).then(|| unsafe { &*self.start.add(self.shape.offset(index)) })
+        (index < self.layout.len).then(|| unsafe { &*self.start.add(self.layout.offset(index)) })
     }
 
     /// All elements, in order.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &'k T> + use<'k, T> {
         let view = *self;
-        (0..view.shape.len).filter_map(move |index| view.get(index))
+        (0..view.layout.len).filter_map(move |index| view.get(index))
     }
 }
 
-impl<T> Index<usize> for Strided<'_, T> {
+impl<T> Index<usize> for ViewStrided<'_, T> {
     type Output = T;
 
     #[inline(always)]
@@ -69,7 +69,7 @@ impl<T> Index<usize> for Strided<'_, T> {
     fn index(&self, index: usize) -> &T {
         match self.get(index) {
             Some(element) => element,
-            None => outside(index, self.shape.len),
+            None => outside(index, self.layout.len),
         }
     }
 }
@@ -81,8 +81,8 @@ fn outside(index: usize, len: usize) -> ! {
     panic!("index {index} is outside of a strided view of {len} elements")
 }
 
-impl<T> fmt::Debug for Strided<'_, T> {
+impl<T> fmt::Debug for ViewStrided<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Strided").field("shape", &self.shape).finish_non_exhaustive()
+        f.debug_struct("ViewStrided").field("layout", &self.layout).finish_non_exhaustive()
     }
 }

@@ -8,12 +8,12 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, ReadStart},
-    shape,
+    view::layout,
 };
 
 /// A matrix that nobody writes during the launch, read as `view[(row, column)]`.
 ///
-/// The launch gives `buffer.rows(columns)?`, or a part of it: rows may have a distance (a leading dimension) that is larger than
+/// The launch gives `buffer.view_2d(columns)?`, or a part of it: rows may have a distance (a leading dimension) that is larger than
 /// their length.
 ///
 /// ```
@@ -31,23 +31,23 @@ use crate::{
 /// ```
 pub struct View2d<'k, T> {
     start: *const T,
-    shape: shape::Rows,
+    layout: layout::Layout2d,
     lender: PhantomData<&'k [T]>,
 }
 
-view_param!(View2d, Rows);
+view_param!(View2d, Layout2d);
 
 impl<'k, T> View2d<'k, T> {
     /// How many rows there are.
     #[inline(always)]
     pub fn rows(&self) -> usize {
-        self.shape.rows as usize
+        self.layout.rows as usize
     }
 
     /// How many columns there are.
     #[inline(always)]
     pub fn columns(&self) -> usize {
-        self.shape.columns as usize
+        self.layout.columns as usize
     }
 
     /// Where the first element of a part lies, and how many elements its rows are apart; `None` if some of it lies outside.
@@ -62,8 +62,8 @@ impl<'k, T> View2d<'k, T> {
         };
         (fits(row, rows, self.rows()) && fits(column, columns, self.columns())).then(|| {
             // SAFETY: the part has elements, and they are inside, so its first is.
-            let offset = unsafe { self.shape.offset((row, column)) };
-            (self.start.wrapping_add(offset), self.shape.pitch as usize)
+            let offset = unsafe { self.layout.offset((row, column)) };
+            (self.start.wrapping_add(offset), self.layout.pitch as usize)
         })
     }
 
@@ -74,7 +74,7 @@ impl<'k, T> View2d<'k, T> {
             // SAFETY: the row is inside; its elements live as long as the launch, and nobody writes them. A row without columns
             // starts at an offset that may be outside, so it has none.
             unsafe {
-                let offset = if self.columns() == 0 { 0 } else { self.shape.offset((row, 0)) };
+                let offset = if self.columns() == 0 { 0 } else { self.layout.offset((row, 0)) };
                 slice::from_raw_parts(self.start.add(offset), self.columns())
             }
         })
@@ -84,7 +84,7 @@ impl<'k, T> View2d<'k, T> {
     #[inline(always)]
     pub fn get(&self, place: (usize, usize)) -> Option<&'k T> {
         // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.
-        self.shape.holds(place).then(|| unsafe { &*self.start.add(self.shape.offset(place)) })
+        self.layout.holds(place).then(|| unsafe { &*self.start.add(self.layout.offset(place)) })
     }
 }
 
@@ -96,7 +96,7 @@ impl<T> Index<(usize, usize)> for View2d<'_, T> {
     fn index(&self, place: (usize, usize)) -> &T {
         match self.get(place) {
             Some(element) => element,
-            None => outside(place, self.shape),
+            None => outside(place, self.layout),
         }
     }
 }
@@ -104,12 +104,12 @@ impl<T> Index<(usize, usize)> for View2d<'_, T> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside((row, column): (usize, usize), shape: shape::Rows) -> ! {
-    panic!("({row}, {column}) is outside of a view of {} rows and {} columns", shape.rows, shape.columns)
+fn outside((row, column): (usize, usize), layout: layout::Layout2d) -> ! {
+    panic!("({row}, {column}) is outside of a view of {} rows and {} columns", layout.rows, layout.columns)
 }
 
 impl<T> fmt::Debug for View2d<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View2d").field("shape", &self.shape).finish_non_exhaustive()
+        f.debug_struct("View2d").field("layout", &self.layout).finish_non_exhaustive()
     }
 }

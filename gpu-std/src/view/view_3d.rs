@@ -8,12 +8,12 @@ use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
     DeviceCopy,
     param::{Param, ReadStart},
-    shape,
+    view::layout,
 };
 
 /// A volume that nobody writes during the launch, read as `view[(layer, row, column)]`.
 ///
-/// The launch gives `buffer.layers(rows, columns)?`, or a part of it.
+/// The launch gives `buffer.view_3d(rows, columns)?`, or a part of it.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -29,29 +29,29 @@ use crate::{
 /// ```
 pub struct View3d<'k, T> {
     start: *const T,
-    shape: shape::Layers,
+    layout: layout::Layout3d,
     lender: PhantomData<&'k [T]>,
 }
 
-view_param!(View3d, Layers);
+view_param!(View3d, Layout3d);
 
 impl<'k, T> View3d<'k, T> {
     /// How many layers there are.
     #[inline(always)]
     pub fn layers(&self) -> usize {
-        self.shape.layers as usize
+        self.layout.layers as usize
     }
 
     /// How many rows a layer has.
     #[inline(always)]
     pub fn rows(&self) -> usize {
-        self.shape.rows as usize
+        self.layout.rows as usize
     }
 
     /// How many columns a layer has.
     #[inline(always)]
     pub fn columns(&self) -> usize {
-        self.shape.columns as usize
+        self.layout.columns as usize
     }
 
     /// A whole row, or `None` if there is no such row.
@@ -60,7 +60,7 @@ impl<'k, T> View3d<'k, T> {
         (layer < self.layers() && row < self.rows()).then(|| {
             // SAFETY: as in `View2d::row`.
             unsafe {
-                let offset = if self.columns() == 0 { 0 } else { self.shape.offset((layer, row, 0)) };
+                let offset = if self.columns() == 0 { 0 } else { self.layout.offset((layer, row, 0)) };
                 slice::from_raw_parts(self.start.add(offset), self.columns())
             }
         })
@@ -70,7 +70,7 @@ impl<'k, T> View3d<'k, T> {
     #[inline(always)]
     pub fn get(&self, place: (usize, usize, usize)) -> Option<&'k T> {
         // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.
-        self.shape.holds(place).then(|| unsafe { &*self.start.add(self.shape.offset(place)) })
+        self.layout.holds(place).then(|| unsafe { &*self.start.add(self.layout.offset(place)) })
     }
 }
 
@@ -82,7 +82,7 @@ impl<T> Index<(usize, usize, usize)> for View3d<'_, T> {
     fn index(&self, place: (usize, usize, usize)) -> &T {
         match self.get(place) {
             Some(element) => element,
-            None => outside(place, self.shape),
+            None => outside(place, self.layout),
         }
     }
 }
@@ -90,15 +90,15 @@ impl<T> Index<(usize, usize, usize)> for View3d<'_, T> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside((layer, row, column): (usize, usize, usize), shape: shape::Layers) -> ! {
+fn outside((layer, row, column): (usize, usize, usize), layout: layout::Layout3d) -> ! {
     panic!(
         "({layer}, {row}, {column}) is outside of a view of {} layers of {} rows and {} columns",
-        shape.layers, shape.rows, shape.columns
+        layout.layers, layout.rows, layout.columns
     )
 }
 
 impl<T> fmt::Debug for View3d<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View3d").field("shape", &self.shape).finish_non_exhaustive()
+        f.debug_struct("View3d").field("layout", &self.layout).finish_non_exhaustive()
     }
 }

@@ -27,7 +27,7 @@ pub struct Coalesced {
 /// groups. On the CPU device it is all lanes that come here before they wait elsewhere.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, warp::*};
 ///
 /// /// Appends the positive numbers: one atomic operation for all lanes that have one.
 /// #[kernel]

@@ -17,7 +17,7 @@ use super::{
 /// from a member that does not exist is the calling lane's own.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, warp::*};
 ///
 /// /// Each element plus its right neighbour among 32.
 /// #[kernel(block = 64)]
@@ -166,7 +166,7 @@ pub trait LaneGroup: sealed::Routes + Copy {
     /// The members with the same label as the calling one, as a group.
     ///
     /// ```
-    /// use gpu_std::prelude::*;
+    /// use gpu_std::prelude::{*, warp::*};
     ///
     /// /// Counts keys with one atomic operation per key and warp.
     /// #[kernel]

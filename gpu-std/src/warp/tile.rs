@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{thread_rank, threads_per_block};
 
-/// `N` lanes of a warp that lie side by side, the first a multiple of `N`; what [`tile`] gives. `N` is 1, 2, 4, 8, 16 or 32.
+/// `N` lanes of a warp that lie side by side, the first a multiple of `N`; what [`tiled_partition`] gives. `N` is 1, 2, 4, 8, 16 or 32.
 ///
 /// The last tile of a block has less if the block is not a multiple of `N`.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +34,12 @@ pub fn warp() -> Warp {
 /// time.
 ///
 /// ```
-/// use gpu_std::prelude::*;
+/// use gpu_std::prelude::{*, warp::*};
 ///
 /// /// The largest of each 8 elements, to each of them.
 /// #[kernel(block = 128)]
 /// pub fn largest_of_8(x: &[i32], y: PerThread<i32>) {
-///     let largest = tile::<8>().reduce_max(x.get(global_rank()).copied().unwrap_or(i32::MIN));
+///     let largest = tiled_partition::<8>().reduce_max(x.get(global_rank()).copied().unwrap_or(i32::MIN));
 ///     for (_, y) in y {
 ///         *y = largest;
 ///     }
@@ -47,11 +47,11 @@ pub fn warp() -> Warp {
 /// ```
 ///
 /// ```compile_fail
-/// let _ = gpu_std::tile::<12>();
+/// let _ = gpu_std::tiled_partition::<12>();
 /// ```
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn tile<const N: u32>() -> WarpTile<N> {
+pub fn tiled_partition<const N: u32>() -> WarpTile<N> {
     WarpTile::of_this_thread()
 }
 
@@ -77,7 +77,7 @@ impl<const N: u32> WarpTile<N> {
     /// The part of `M` lanes in which the calling thread's lane lies. `M` is at most `N`, else it is an error at compile time.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn tile<const M: u32>(self) -> WarpTile<M> {
+    pub fn tiled_partition<const M: u32>(self) -> WarpTile<M> {
         const { assert!(M <= N, "a part of a tile has at most as many lanes as the tile") };
         WarpTile::of_this_thread()
     }

@@ -25,11 +25,11 @@ use gpu_std::{
 pub struct Memory<T>(pub Vec<T>);
 
 impl<T> Memory<T> {
-    pub fn rows_mut(&mut self, columns: usize) -> (&mut Self, shape::Rows) {
+    pub fn view_2d_mut(&mut self, columns: usize) -> (&mut Self, layout::Layout2d) {
         assert_eq!(self.0.len() % columns.max(1), 0);
         let rows = self.0.len().checked_div(columns).unwrap_or(0) as u32;
         let columns = columns as u32;
-        (self, shape::Rows { rows, columns, pitch: columns })
+        (self, layout::Layout2d { rows, columns, pitch: columns })
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, cluster::*};
 
 /// Keeps an array of another block past the barrier.
 #[kernel(cluster = 2)]

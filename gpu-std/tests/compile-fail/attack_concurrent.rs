@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use gpu_std::{Atomic, atomic::Block, prelude::*};
+use gpu_std::{Atomic, atomic::Block, prelude::{*, memory::*}};
 
 /// Writes an element without an atomic operation.
 #[kernel]
@@ -40,7 +40,7 @@ fn kept_element(bins: SharedAtomics<u32, 32>) {
 /// Keeps the loop over one's own elements.
 #[kernel]
 fn kept_loop(bins: SharedAtomics<u32, 32>) {
-    let mut mine = bins.mine();
+    let mut mine = bins.owned();
     let view = sync(bins);
     drop((mine.next(), view));
 }

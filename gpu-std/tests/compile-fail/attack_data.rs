@@ -4,7 +4,7 @@
 
 use std::{cell::Cell, mem::MaybeUninit, num::NonZeroU32, rc::Rc, sync::Arc};
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, async_copy::*};
 
 /// A reference to the host's memory.
 #[kernel]
@@ -59,7 +59,7 @@ fn plane_of_choices(choices: Shared2d<Choice, 4, 4>) {}
 
 /// A type whose arbitrary bytes are no value, in memory that copies reach at any time.
 #[kernel]
-fn truth(flags: Staged<bool, 32>) {}
+fn truth(flags: AsyncShared<bool, 32>) {}
 
 /// A tuple in memory, whose layout differs from compiler to compiler.
 #[kernel]

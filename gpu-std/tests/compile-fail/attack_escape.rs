@@ -7,7 +7,7 @@ use std::{
     sync::{Mutex, mpsc::Sender},
 };
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, memory::*};
 
 static KEPT: Mutex<Option<&'static [f32]>> = Mutex::new(None);
 

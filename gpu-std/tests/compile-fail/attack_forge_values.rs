@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use gpu_std::{prelude::*, rng::Xoroshiro128Plus};
+use gpu_std::{prelude::{*, memory::*}, rng::Xoroshiro128Plus};
 
 /// An output over memory of one's own choice.
 fn output(start: *mut f32) {

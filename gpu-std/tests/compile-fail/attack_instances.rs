@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use gpu_std::{
-    Function,
+    DeviceFn,
     host::{Kernel, PackedArgs, SafeKernel},
     prelude::*,
 };
@@ -57,7 +57,7 @@ fn shared_of_anything<T: DeviceCopy>(part: Shared<T, 8>) {
     sync(part);
 }
 
-gpu_std::closure! {
+gpu_std::device_fn! {
     /// A closure that captures what does not travel.
     pub Captures { text: &'static str } = |x: u32| -> u32 { x }
 }

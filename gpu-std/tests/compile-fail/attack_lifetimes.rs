@@ -11,7 +11,7 @@ fn hide_the_lifetime(x: View2d<'static, f32>) {}
 fn not_plain(x: View2d<&'static str>) {}
 
 #[kernel]
-fn tiles_for_ever(x: Tiles2d<'static, f32, 8, 8>) {}
+fn tiles_for_ever(x: BlockTiles2d<'static, f32, 8, 8>) {}
 
 #[kernel]
 fn sums_for_ever(x: PerBlock<'static, f32>) {}

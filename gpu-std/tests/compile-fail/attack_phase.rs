@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, memory::*};
 
 /// Writes what others read.
 #[kernel]

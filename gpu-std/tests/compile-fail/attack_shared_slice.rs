@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, memory::*};
 
 std::thread_local! {
     static KEPT: Cell<Option<SharedSliceView<'static, f32>>> = const { Cell::new(None) };

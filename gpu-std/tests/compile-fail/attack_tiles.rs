@@ -2,17 +2,17 @@
 
 #![allow(unused)]
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, memory::*};
 
 #[kernel]
-fn two_tiles_at_once(mut y: Tiles<f32, 64>) {
+fn two_tiles_at_once(mut y: BlockTiles<f32, 64>) {
     let first = y.first_mut();
     let again = y.first_mut();
     drop((first, again));
 }
 
 #[kernel]
-fn tile_twice(y: Tiles<f32, 64>) {
+fn tile_twice(y: BlockTiles<f32, 64>) {
     for mut tile in y {
         for (_, a) in &mut tile {
             for (_, b) in &mut tile {
@@ -23,20 +23,20 @@ fn tile_twice(y: Tiles<f32, 64>) {
 }
 
 #[kernel]
-fn tiles_again(y: Tiles2d<f32, 8, 8>) {
+fn tiles_again(y: BlockTiles2d<f32, 8, 8>) {
     for tile in y {}
     for tile in y {}
 }
 
 #[kernel]
-fn copy_of_tile(mut y: Tiles2d<f32, 8, 8>) {
+fn copy_of_tile(mut y: BlockTiles2d<f32, 8, 8>) {
     if let Some(tile) = y.first_mut() {
         let copy = tile.clone();
     }
 }
 
 #[kernel]
-fn element_of_another_thread(mut y: Tiles<f32, 64>) {
+fn element_of_another_thread(mut y: BlockTiles<f32, 64>) {
     if let Some(mut tile) = y.first_mut() {
         tile[3] = 1.0;
     }
@@ -74,7 +74,7 @@ fn write_a_row(x: View2d<f32>) {
 }
 
 #[kernel]
-fn write_strided(x: Strided<f32>) {
+fn write_strided(x: ViewStrided<f32>) {
     x[0] = 1.0;
 }
 

@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use gpu_std::{
-    prelude::*,
+    prelude::{*, warp::*},
     warp::{Coalesced, LaneGroup, WarpTile, warp},
 };
 

@@ -17,7 +17,7 @@ fn many() {}
 #[kernel(block = ())]
 fn few() {}
 
-#[kernel(min_blocks)]
+#[kernel(min_blocks_per_sm)]
 fn no_value() {}
 
 #[kernel(cluster = (2, 0))]
@@ -26,10 +26,10 @@ fn empty_cluster() {}
 #[kernel(cluster = (1, 1, 1, 1))]
 fn many_axes() {}
 
-#[kernel(shared = 0)]
+#[kernel(shared_bytes = 0)]
 fn no_memory() {}
 
-#[kernel(shared = 1024, shared = 2048)]
+#[kernel(shared = 1024, shared_bytes = 2048)]
 fn shared_twice() {}
 
 fn main() {}

@@ -12,7 +12,7 @@ fn large_cluster() {}
 #[kernel(cluster = (1, 2), dims = 1)]
 fn flat_cluster() {}
 
-#[kernel(shared = 1 - 1)]
+#[kernel(shared_bytes = 1 - 1)]
 fn no_memory() {}
 
 fn main() {}

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use gpu_std::{
     host::{Kernel, RawSlice, RawView, Runtime, SafeKernel},
     prelude::*,
-    shape::Shape,
+    layout::ViewLayout,
 };
 
 struct DeviceSlice<T>(T);
@@ -45,7 +45,7 @@ impl Runtime for Mock {
 }
 
 fn launch<K: SafeKernel>(_: K, _: K::Args<'_, Mock>) {}
-unsafe fn launch_unchecked<K: Kernel>(_: K, _: K::Args<'_, Mock>) {}
+unsafe fn launch_unsafe<K: Kernel>(_: K, _: K::Args<'_, Mock>) {}
 
 #[kernel]
 fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {}
@@ -60,7 +60,7 @@ fn main() {
     let z = Buffer(1_u32);
 
     launch(saxpy, (2.0, &x, &mut y));
-    unsafe { launch_unchecked(raw, (&x,)) };
+    unsafe { launch_unsafe(raw, (&x,)) };
 
     launch(saxpy, (2_u32, &x, &mut y));
     launch(saxpy, (2.0, &z, &mut y));

@@ -37,7 +37,7 @@ fn both(y: &[Atomic<u32>], z: PerThread<u32>) {}
 fn transpose(x: View2d<f32>, y: PerThread2d<f32>) {}
 
 #[kernel]
-fn halves(x: Tiles2d<f32, 8, 8>, y: PerThread2d<f32>) {}
+fn halves(x: BlockTiles2d<f32, 8, 8>, y: PerThread2d<f32>) {}
 
 #[kernel]
 fn sums(x: View2d<f32>, y: PerBlock<f32>) {}

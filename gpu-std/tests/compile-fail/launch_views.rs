@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use gpu_std::{
     host::{RawSlice, RawView, Runtime, SafeKernel},
-    prelude::*,
+    prelude::{*, memory::*},
     shape::{self, Shape},
 };
 
@@ -32,13 +32,13 @@ impl Runtime for Mock {
 
 fn launch<K: SafeKernel>(_: K, _: K::Args<'_, Mock>) {}
 
-fn rows(memory: &Vec<f32>) -> View<'_, f32, shape::Rows> {
+fn rows(memory: &Vec<f32>) -> View<'_, f32, layout::Layout2d> {
     unimplemented!()
 }
-fn rows_mut(memory: &mut Vec<f32>) -> ViewMut<'_, f32, shape::Rows> {
+fn rows_mut(memory: &mut Vec<f32>) -> ViewMut<'_, f32, layout::Layout2d> {
     unimplemented!()
 }
-fn strided(memory: &Vec<f32>) -> View<'_, f32, shape::Strided> {
+fn strided(memory: &Vec<f32>) -> View<'_, f32, layout::StridedLayout> {
     unimplemented!()
 }
 
@@ -52,7 +52,7 @@ mod kernels {
     pub fn volume(x: View3d<f32>) {}
 
     #[kernel]
-    pub fn line(x: Strided<f32>) {}
+    pub fn line(x: ViewStrided<f32>) {}
 }
 
 use kernels::{line, transpose, volume};

@@ -1,6 +1,6 @@
-//! Staged arrays of what is not plain data.
+//! AsyncShared arrays of what is not plain data.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{*, async_copy::*};
 
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(u8)]
@@ -10,7 +10,7 @@ pub enum Side {
 }
 
 #[kernel]
-pub fn not_of_any_bytes(part: Staged<Side, 32>) {
+pub fn not_of_any_bytes(part: AsyncShared<Side, 32>) {
     drop(part);
 }
 

@@ -247,7 +247,7 @@ impl Worker {
         match block.resume(&mut coroutine)? {
             CoroutineResult::Return(()) => {
                 self.first_stack = Some(coroutine.into_stack());
-                // There are more only if a thread ended by `exit`, and its coroutine with it.
+                // There are more only if a thread ended by `exit_thread`, and its coroutine with it.
                 if !block.starting.get() {
                     return Ok(State::Done);
                 }

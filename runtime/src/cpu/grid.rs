@@ -15,7 +15,7 @@ use super::{
     panic::Panic,
     resident,
 };
-use crate::{Error, Result, launch::Checked, output::Output};
+use crate::{Error, Result, launch::CheckedConfig, output::Output};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
 /// costs as much as some ten short threads.
@@ -31,7 +31,7 @@ const PIECES_PER_THREAD: u64 = 32;
 /// its shared arrays. What it prints goes to `output`.
 pub(crate) unsafe fn launch<K: Kernel>(
     args: &PackedArgs,
-    shape: Checked,
+    shape: CheckedConfig,
     shared: Layout,
     table: &ModuleTable,
     output: &Output,
@@ -82,7 +82,7 @@ pub(crate) unsafe fn launch<K: Kernel>(
 /// What all blocks of a launch share.
 pub(super) struct Launch<'a> {
     pub(super) args: &'a PackedArgs,
-    pub(super) shape: Checked,
+    pub(super) shape: CheckedConfig,
     pub(super) shared: Layout,
     pub(super) check: Option<LaunchCheck>,
     pub(super) table: &'a ModuleTable,

@@ -33,7 +33,7 @@ thread_local! {
 pub(super) enum Unwound {
     /// It panicked.
     Panicked(Box<Panic>),
-    /// It called `exit`.
+    /// It called `exit_thread`.
     Exited,
     /// A check found a race.
     Raced(Box<Race>),

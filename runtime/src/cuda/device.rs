@@ -92,12 +92,12 @@ impl CudaDevice {
         let arch = Arch::new(u16::try_from(major).unwrap_or(0), u16::try_from(minor).unwrap_or(0));
         let limits = Limits {
             max_threads_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            max_block: [
+            max_block_dim: [
                 get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
                 get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
                 get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
             ],
-            max_grid: [
+            max_grid_dim: [
                 get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
                 get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
                 get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,

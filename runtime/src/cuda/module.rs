@@ -38,7 +38,7 @@ unsafe impl Sync for CudaModule {}
 pub(crate) struct Function {
     raw: CUfunction,
     /// Threads per block that its registers and contract leave room for.
-    pub(crate) max_block: u32,
+    pub(crate) max_threads: u32,
 }
 
 // SAFETY: a function is a handle that any thread may use.
@@ -149,12 +149,12 @@ impl CudaModule {
             CUresult::CUDA_ERROR_NOT_FOUND => return Ok(None),
             result => self.device.check("cuModuleGetFunction", result)?,
         }
-        let mut max_block: c_int = 0;
+        let mut max_threads: c_int = 0;
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
         // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
-        let result = unsafe { sys::cuFuncGetAttribute(&mut max_block, attribute, raw) };
+        let result = unsafe { sys::cuFuncGetAttribute(&mut max_threads, attribute, raw) };
         self.device.check("cuFuncGetAttribute", result)?;
-        Ok(Some(Function { raw, max_block: u32::try_from(max_block).unwrap_or(0) }))
+        Ok(Some(Function { raw, max_threads: u32::try_from(max_threads).unwrap_or(0) }))
     }
 }
 

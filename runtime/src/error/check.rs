@@ -39,7 +39,7 @@ pub struct Ended {
     pub thread: Dim3,
     /// The barrier of its block that it passed last.
     pub passed: Option<&'static Location<'static>>,
-    /// The call of `exit` that ended it; none if the kernel returned.
+    /// The call of `exit_thread` that ended it; none if the kernel returned.
     pub exit: Option<&'static Location<'static>>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Ended {
         let Self { thread, passed, exit } = self;
         write!(f, "thread {} has ended, ", place(thread))?;
         match exit {
-            Some(exit) => write!(f, "by `exit` at {exit}, ")?,
+            Some(exit) => write!(f, "by `exit_thread` at {exit}, ")?,
             None => write!(f, "by returning from the kernel, ")?,
         }
         match passed {

@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use gpukernel::{Buffer, ForeignModule, Grid, Module, RawArg, Result, RowsMut, for_each};
+use gpukernel::{Buffer, ForeignModule, LaunchConfig, Module, RawArg, Result, View2dMut, for_each};
 
 mod kernels {
     use gpu_std::prelude::*;
@@ -69,24 +69,24 @@ fn memory_of_the_host(module: &Module, x: Vec<f32>, mut y: Buffer<f32>) -> Resul
 
 /// Gives memory without saying how wide its rows are.
 fn rows_of_no_width(module: &Module, mut image: Buffer<u8>) -> Result<()> {
-    module.launch(draw, for_each((4, 4)), (&mut image,))
+    module.launch(draw, for_each_2d(4, 4), (&mut image,))
 }
 
 /// Says it beside the memory, where nothing compares the two.
 fn width_beside_the_memory(module: &Module, mut image: Buffer<u8>) -> Result<()> {
-    module.launch(draw, for_each((4, 4)), (&mut image, 1000))
+    module.launch(draw, for_each_2d(4, 4), (&mut image, 1000))
 }
 
 /// Widens rows that were checked.
-fn wider_rows(module: &Module, mut rows: RowsMut<'_, u8>) -> Result<()> {
+fn wider_rows(module: &Module, mut rows: View2dMut<'_, u8>) -> Result<()> {
     rows.columns = 1000;
-    module.launch(draw, for_each((4, 4)), (rows,))
+    module.launch(draw, for_each_2d(4, 4), (rows,))
 }
 
 /// Gives the same rows to two launches, of which the second might come when they are gone.
-fn rows_twice(module: &Module, rows: RowsMut<'_, u8>) -> Result<()> {
-    module.launch(draw, for_each((4, 4)), (rows,))?;
-    module.launch(draw, for_each((4, 4)), (rows,))
+fn rows_twice(module: &Module, rows: View2dMut<'_, u8>) -> Result<()> {
+    module.launch(draw, for_each_2d(4, 4), (rows,))?;
+    module.launch(draw, for_each_2d(4, 4), (rows,))
 }
 
 /// Leaves an argument out.
@@ -101,12 +101,12 @@ fn unsafe_kernel(module: &Module, mut x: Buffer<f32>) -> Result<()> {
 
 /// Launches it as it has to be, but does not promise what it asks for.
 fn without_promise(module: &Module, mut x: Buffer<f32>) -> Result<()> {
-    module.launch_unchecked(raw, for_each(4), (&mut x,))
+    module.launch_unsafe(raw, for_each(4), (&mut x,))
 }
 
 /// Launches code of which nothing is known without a promise.
 fn foreign_without_promise(module: &ForeignModule, x: &Buffer<f32>) -> Result<()> {
-    module.launch("anything", Grid::new(1, 1), 0, &[RawArg::slice(x)])
+    module.launch("anything", LaunchConfig::new(1, 1), 0, &[RawArg::slice(x)])
 }
 
 /// Calls a kernel as a function, outside of a launch.
@@ -121,7 +121,7 @@ fn no_kernel(module: &Module) -> Result<()> {
 
 /// Launches along four axes.
 fn four_axes(module: &Module, mut y: Buffer<f32>) -> Result<()> {
-    module.launch(both, for_each((1, 2, 3, 4)), (&mut y, &mut y))
+    module.launch(both, for_each_4d(4, 3, 2, 1), (&mut y, &mut y))
 }
 
 fn main() {}

@@ -2,20 +2,20 @@
 
 #![allow(unused)]
 
-use gpukernel::{Buffer, Device, DeviceSlice, RawArg, Result, RowsMut};
+use gpukernel::{Buffer, Device, DeviceSlice, RawArg, Result, View2dMut};
 
 /// Reads a buffer while its rows are lent for writing.
 fn read_while_lent(mut image: Buffer<u8>) -> Result<()> {
-    let rows = image.rows_mut(4)?;
+    let rows = image.view_2d_mut(4)?;
     let pixels = image.to_vec()?;
     drop(rows);
     Ok(())
 }
 
 /// Keeps rows of a buffer that is freed.
-fn rows_past_their_buffer(device: &Device) -> Result<RowsMut<'static, u8>> {
+fn rows_past_their_buffer(device: &Device) -> Result<View2dMut<'static, u8>> {
     let mut image = device.zeroed::<u8>(16)?;
-    image.rows_mut(4)
+    image.view_2d_mut(4)
 }
 
 /// Keeps a slice of a buffer that is freed.
@@ -36,8 +36,8 @@ fn argument_past_its_buffer(device: &Device) -> Result<RawArg<'static>> {
 
 /// Sees the same memory as rows twice, of different widths.
 fn rows_twice(mut image: Buffer<u8>) -> Result<()> {
-    let narrow = image.rows_mut(2)?;
-    let wide = image.rows_mut(8)?;
+    let narrow = image.view_2d_mut(2)?;
+    let wide = image.view_2d_mut(8)?;
     drop((narrow, wide));
     Ok(())
 }

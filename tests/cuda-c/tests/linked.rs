@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use gpukernel::{Device, Error, Grid, Image, Module, RawArg, Result, devices, for_each};
+use gpukernel::{Device, Error, Image, LaunchConfig, Module, RawArg, Result, devices, for_each};
 use gpukernel_cuda_c_test_kernels::{RESULTS, all, largest, meetings, places};
 use gpukernel_cuda_c_tests::{
     BITCODE, C, C_CLANG, CLANG, CUBIN, CUH, CUH_CLANG, FATBIN, FOR_OTHERS, LIBRARY, LTO, LTO_IR, NVCC,
@@ -104,13 +104,13 @@ fn check_all(module: &Module) -> Result<()> {
 fn check_threads(module: &Module) -> Result<()> {
     let device = module.device();
     let mut out = device.zeroed::<u32>(3 * 64)?;
-    module.launch(places, Grid::new(3, 64), (&mut out,))?;
+    module.launch(places, LaunchConfig::new(3, 64), (&mut out,))?;
     let place = |i: u32| i % 64 + 1000 * (i / 64) + 1_000_000 * 64 * 3;
     assert!(out.to_vec()?.into_iter().eq((0..3 * 64).map(place)));
 
     let mut counters = device.zeroed::<u32>(3)?;
     // SAFETY: there is a counter for each of three blocks.
-    unsafe { module.launch_unchecked(meetings, Grid::new(3, 64), (&mut counters, &mut out))? };
+    unsafe { module.launch_unsafe(meetings, LaunchConfig::new(3, 64), (&mut counters, &mut out))? };
     assert_eq!(out.to_vec()?, [64; 3 * 64]);
     Ok(())
 }
@@ -120,7 +120,7 @@ fn check_blocks(module: &Module) -> Result<()> {
     let device = module.device();
     let x: Vec<i32> = (0..3 * 96).map(|i| (i * 37 + 11) % 288).collect();
     let mut out = device.zeroed::<i32>(3)?;
-    module.launch(largest, Grid::new(3, 96), (&device.upload(&x)?, &mut out))?;
+    module.launch(largest, LaunchConfig::new(3, 96), (&device.upload(&x)?, &mut out))?;
     let expected: Vec<i32> =
         x.chunks(96).map(|block| block.iter().copied().fold(i32::MIN, i32::max)).collect();
     assert_eq!(out.to_vec()?, expected);
@@ -194,10 +194,10 @@ kinds! {
 fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
     let device = Device::cpu();
     let mut out = device.zeroed::<i32>(1).unwrap();
-    for (image, why) in [(&NVCC, "__shared__"), (&CLANG, "__shared__"), (&PTX, "`Link::host`")] {
+    for (image, why) in [(&NVCC, "__shared__"), (&CLANG, "__shared__"), (&PTX, "`CudaSources::host`")] {
         let module = device.load(image).unwrap();
         let x = device.upload(&[1; 96]).unwrap();
-        let error = module.launch(largest, Grid::new(1, 96), (&x, &mut out)).unwrap_err();
+        let error = module.launch(largest, LaunchConfig::new(1, 96), (&x, &mut out)).unwrap_err();
         let Error::NoHostVersion { function, reason, location, .. } = &error else { panic!("{error}") };
         assert_eq!(*function, "block_max");
         assert!(reason.contains(why), "{reason}");
@@ -239,7 +239,7 @@ mod needs_a_gpu {
             let mut out = device.zeroed::<u32>(64).unwrap();
             let args = [RawArg::slice_mut(&mut out), RawArg::value(64_u64)];
             // SAFETY: `places` takes the address and the length of a slice.
-            unsafe { module.launch("places", Grid::new(2, 32), 0, &args) }.unwrap();
+            unsafe { module.launch("places", LaunchConfig::new(2, 32), 0, &args) }.unwrap();
             let place = |i: u32| i % 32 + 1000 * (i / 32) + 1_000_000 * 32 * 2;
             assert!(out.to_vec().unwrap().into_iter().eq((0..64).map(place)));
         }

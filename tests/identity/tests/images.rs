@@ -135,7 +135,7 @@ fn launches_reserve_the_shared_memory_that_the_code_uses() {
 
 #[test]
 fn tiles_have_the_same_length() {
-    refused(&OTHER_FEATURES, "`Tiles<u32, 1024>` there, `Tiles<u32, 4>` here", |device, module| {
+    refused(&OTHER_FEATURES, "`BlockTiles<u32, 1024>` there, `BlockTiles<u32, 4>` here", |device, module| {
         let mut y = device.zeroed(8)?;
         module.launch(kernels::tiles, for_each(8), (&mut y,))
     });

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use gpukernel::{Device, Error, Grid, Module, Result, for_each};
+use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
     panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
@@ -61,7 +61,7 @@ fn check_with(case: u32, check: impl Fn(&Device, &str)) {
     alone(|device, module| {
         let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
         let mut out = device.zeroed::<u32>(96)?;
-        let grid = Grid::new(3, 32);
+        let grid = LaunchConfig::new(3, 32);
         let launched = module.launch(cases, grid, (case, 94, &values, &mut out));
         let found = panicked(launched.and_then(|()| device.synchronize()));
         assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::cases");
@@ -177,7 +177,7 @@ fn a_function_of_two_kernels_tells_which_one_it_was_called_by() {
 fn peers_of_a_panicking_thread_do_not_wait_for_it_at_the_barrier() {
     alone(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        let launched = module.launch(before_barrier, Grid::new(1, 64), (40, &mut out));
+        let launched = module.launch(before_barrier, LaunchConfig::new(1, 64), (40, &mut out));
         let found = panicked(launched.and_then(|()| device.synchronize()));
         assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::before_barrier");
         assert!((40..64).contains(&found.thread[0]), "{:?}", found.thread);
@@ -186,7 +186,7 @@ fn peers_of_a_panicking_thread_do_not_wait_for_it_at_the_barrier() {
             let written = out.to_vec()?;
             assert!(written[..40].iter().copied().eq((0..40).map(|i| i / 2 + 1)), "{written:?}");
         }
-        module.launch(before_barrier, Grid::new(1, 64), (64, &mut out))?;
+        module.launch(before_barrier, LaunchConfig::new(1, 64), (64, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| i / 2 + 1)));
         Ok(())
     });
@@ -198,7 +198,7 @@ fn what_was_printed_before_a_panic_is_there() {
         let values = device.upload(&[1, 2, 3])?;
         let captured = Captured::default();
         module.set_output(captured.clone());
-        let launched = module.launch(last_words, Grid::new(1, 1), (&values,));
+        let launched = module.launch(last_words, LaunchConfig::new(1, 1), (&values,));
         panicked(launched.and_then(|()| device.synchronize()));
         assert_eq!(captured.text(), "thread 0 says goodbye\n");
         Ok(())
@@ -209,7 +209,7 @@ fn what_was_printed_before_a_panic_is_there() {
 fn of_many_panics_one_is_told() {
     alone(|device, module| {
         let mut out = device.zeroed::<u32>(1 << 16)?;
-        let launched = module.launch(all, Grid::new(256, 256), (&mut out,));
+        let launched = module.launch(all, LaunchConfig::new(256, 256), (&mut out,));
         let found = panicked(launched.and_then(|()| device.synchronize()));
         let thread = found.block[0] * 256 + found.thread[0];
         check_message(device, &found.message, &format!("thread {thread}"));
@@ -223,9 +223,9 @@ fn every_call_that_waits_tells_it() {
         let mut out = device.zeroed::<u32>(10)?;
         let stream = device.stream()?;
         let mut launch = || match device.is_gpu() {
-            true => module.launch_on(&stream, all, for_each(10), (&mut out,)).map(|()| None),
+            true => stream.launch(&module, all, for_each(10), (&mut out,)).map(|()| None),
             // On the CPU the launch is such a call.
-            false => Ok(Some(module.launch_on(&stream, all, for_each(10), (&mut out,)))),
+            false => Ok(Some(stream.launch(&module, all, for_each(10), (&mut out,)))),
         };
         let waits: [&dyn Fn() -> Result<()>; 4] =
             [&|| stream.synchronize(), &|| device.synchronize(), &|| stream.record()?.synchronize(), &|| {
@@ -266,7 +266,7 @@ fn panics_on_two_streams_are_one_error_of_a_module() {
         let mut outs = [device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?];
         let mut told = 0;
         for (stream, out) in streams.iter().zip(&mut outs) {
-            told += usize::from(module.launch_on(stream, all, for_each(10), (out,)).is_err());
+            told += usize::from(stream.launch(&module, all, for_each(10), (out,)).is_err());
         }
         for stream in &streams {
             told += usize::from(stream.synchronize().is_err());
@@ -325,11 +325,11 @@ fn a_block_that_lacks_a_thread_sorts_inside_of_its_scratch() {
     alone(|device, module| {
         for victim in [0, 5, 63] {
             let mut y = device.zeroed::<[u32; 4]>(64)?;
-            let launched = module.launch(panics_before, Grid::new(1, 64), (victim, &mut y));
+            let launched = module.launch(panics_before, LaunchConfig::new(1, 64), (victim, &mut y));
             let found = panicked(launched.and_then(|()| device.synchronize()));
             assert_eq!(found.thread, [victim, 0, 0]);
             // A place outside of shared memory would have cost the context.
-            module.launch(panics_before, Grid::new(1, 64), (64, &mut y))?;
+            module.launch(panics_before, LaunchConfig::new(1, 64), (64, &mut y))?;
             assert!(y.to_vec()?.concat().into_iter().eq(0..256));
         }
         Ok(())
@@ -340,7 +340,7 @@ fn a_block_that_lacks_a_thread_sorts_inside_of_its_scratch() {
 fn a_block_that_the_cluster_has_not() {
     alone(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        let grid = Grid::new(2, 32);
+        let grid = LaunchConfig::new(2, 32);
         match module.launch(outside, grid, (1, &mut out)) {
             Err(Error::NoClusters { .. }) if device.is_gpu() => return Ok(()),
             launched => launched?,

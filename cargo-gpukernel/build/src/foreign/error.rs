@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gpukernel_image::Arch;
 
-use super::Way;
+use super::CudaCompiler;
 use crate::toolchain::ToolchainError;
 
 /// Foreign code cannot be linked.
@@ -27,12 +27,12 @@ pub enum ForeignError {
         file: PathBuf,
     },
     /// No compiler.
-    #[error("cannot compile {}: {}", file.display(), needs(*way))]
+    #[error("cannot compile {}: {}", file.display(), needs(*compiler))]
     NoCompiler {
         /// The source.
         file: PathBuf,
-        /// The way that it was to go, if one was asked for.
-        way: Option<Way>,
+        /// The compiler that was asked for, if any.
+        compiler: Option<CudaCompiler>,
     },
     /// A tool is missing.
     #[error(transparent)]
@@ -120,14 +120,14 @@ pub enum ForeignError {
     },
 }
 
-/// What a way needs, and how to get it.
-fn needs(way: Option<Way>) -> &'static str {
-    match way {
-        Some(Way::Nvcc | Way::Lto) => {
+/// What a compiler needs, and how to get it.
+fn needs(compiler: Option<CudaCompiler>) -> &'static str {
+    match compiler {
+        Some(CudaCompiler::Nvcc | CudaCompiler::Lto) => {
             "it was to go through nvcc, which was not found: `cargo gpukernel setup` gets it. It also needs a host compiler (Debian: \
              `apt install g++`)"
         }
-        Some(Way::Clang) => {
+        Some(CudaCompiler::Clang) => {
             "it was to go through clang, and none was found that is at most as new as the LLVM of the device rustc: `cargo gpukernel setup \
              --clang` gets one; GPUKERNEL_CLANG names another. It also needs CUDA's headers, which `cargo gpukernel setup` gets"
         }

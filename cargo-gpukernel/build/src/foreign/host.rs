@@ -12,7 +12,7 @@ use std::{
 use object::{Object, ObjectSymbol};
 
 use super::{
-    ForeignError, Kind, Link,
+    CudaSources, ForeignError, Kind,
     source::{self, Recipe, Source},
 };
 
@@ -31,7 +31,7 @@ const FORWARDED: [&str; 6] = [
 
 /// What is compiled.
 pub(crate) struct HostInput<'a> {
-    pub(crate) links: &'a [Link],
+    pub(crate) links: &'a [CudaSources],
     /// The functions, and the files that define them for the device.
     pub(crate) functions: &'a BTreeMap<String, PathBuf>,
     /// For names of symbols that no other image has.
@@ -73,7 +73,7 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
             let recipe = match Kind::of(file)? {
                 Kind::Source => recipe(link, &include, &renamed),
                 _ => Err(format!(
-                    "{} is compiled code: name its source for the host (`Link::host`, or `host = [...]` in gpukernel.toml)",
+                    "{} is compiled code: name its source for the host (`CudaSources::host`, or `host = [...]` in gpukernel.toml)",
                     file.display()
                 )),
             };
@@ -116,7 +116,7 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
 }
 
 /// How the host's compiler is run. The error is a reason why it cannot be.
-fn recipe(link: &Link, include: &Path, renamed: &[String]) -> Result<Recipe, String> {
+fn recipe(link: &CudaSources, include: &Path, renamed: &[String]) -> Result<Recipe, String> {
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").opt_level(3).debug(false).warnings(false).cargo_metadata(false).pic(true);
     let compiler = build.try_get_compiler().map_err(|error| {

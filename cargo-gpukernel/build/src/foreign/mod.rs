@@ -31,14 +31,14 @@ use gpukernel_image::Arch;
 
 pub use error::ForeignError;
 pub(crate) use names::Names;
-pub use request::{Link, Way};
+pub use request::{CudaCompiler, CudaSources};
 
 use self::source::{Recipe, Source};
 use crate::toolchain::Toolchain;
 
 /// What is asked for, and with what it is to be made.
 pub(crate) struct ForeignInput<'a> {
-    pub(crate) links: &'a [Link],
+    pub(crate) links: &'a [CudaSources],
     pub(crate) toolchain: &'a Toolchain,
     /// A folder for what is compiled, kept between builds.
     pub(crate) dir: &'a Path,
@@ -81,7 +81,7 @@ impl Foreign {
     /// Prepares all files, compiling those that changed since the last build.
     pub(crate) fn prepare(input: &ForeignInput<'_>) -> Result<Self, ForeignError> {
         let mut foreign = Self::default();
-        let (mut sources, mut ways) = (Vec::new(), Vec::new());
+        let (mut sources, mut compilers) = (Vec::new(), Vec::new());
         for link in input.links {
             for file in &link.files {
                 if !file.is_file() {
@@ -90,9 +90,9 @@ impl Foreign {
                 foreign.sources.insert(file.clone());
                 match Kind::of(file)? {
                     Kind::Source => {
-                        let (way, recipe) = Recipe::for_device(input, link, file)?;
+                        let (compiler, recipe) = Recipe::for_device(input, link, file)?;
                         sources.push(Source::new(file, input.dir, &recipe)?);
-                        ways.push(way);
+                        compilers.push(compiler);
                     }
                     Kind::Ptx => {
                         let text = read_ptx(file)?;
@@ -109,16 +109,16 @@ impl Foreign {
             }
         }
         let results = source::compile_all(&sources);
-        for ((source, way), result) in sources.iter().zip(ways).zip(results) {
+        for ((source, compiler), result) in sources.iter().zip(compilers).zip(results) {
             let compiled = result?;
             foreign.sources.extend(compiled.included);
             if compiled.is_new {
                 foreign.compiled.push(source.file.clone());
             }
-            let code = match way {
-                Way::Clang => Code::Bitcode(compiled.path),
-                Way::Lto => Code::LtoIr(compiled.path),
-                Way::Nvcc => Code::Ptx { text: read_ptx(&compiled.path)?, path: compiled.path },
+            let code = match compiler {
+                CudaCompiler::Clang => Code::Bitcode(compiled.path),
+                CudaCompiler::Lto => Code::LtoIr(compiled.path),
+                CudaCompiler::Nvcc => Code::Ptx { text: read_ptx(&compiled.path)?, path: compiled.path },
             };
             foreign.add(&source.file, code);
         }

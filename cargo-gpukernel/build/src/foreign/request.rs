@@ -14,12 +14,12 @@ use serde::Deserialize;
 ///
 /// ```no_run
 /// // build.rs
-/// use gpukernel_build::{Builder, Link, Way};
+/// use gpukernel_build::{Builder, CudaSources, CudaCompiler};
 ///
 /// fn main() -> Result<(), gpukernel_build::Error> {
 ///     Builder::new("kernels")
-///         .link(Link::new(["cuda/filter.cu", "cuda/noise.cu"]).include("cuda/include").define("TAPS", "5"))
-///         .link(Link::new(["cuda/inner_loop.cu"]).way(Way::Clang))
+///         .link(CudaSources::new(["cuda/filter.cu", "cuda/noise.cu"]).include("cuda/include").define("TAPS", "5"))
+///         .link(CudaSources::new(["cuda/inner_loop.cu"]).compiler(CudaCompiler::Clang))
 ///         .build()
 /// }
 /// ```
@@ -30,7 +30,7 @@ use serde::Deserialize;
 /// [[link]]
 /// crate = "my-kernels"              # the package that it is for; all kernel crates below if left out
 /// files = ["cuda/filter.cu"]
-/// way = "nvcc"                      # or "clang" or "lto"
+/// compiler = "nvcc"                      # or "clang" or "lto"
 /// include = ["cuda/include"]
 /// define = ["TAPS=5"]
 /// flags = ["-std=c++20"]
@@ -39,12 +39,12 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[must_use = "it is linked when a `Builder` or `Options` has it"]
-pub struct Link {
+pub struct CudaSources {
     /// The package of the kernel crate that this is for.
     #[serde(rename = "crate")]
     pub(crate) package: Option<String>,
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) way: Option<Way>,
+    pub(crate) compiler: Option<CudaCompiler>,
     #[serde(default)]
     pub(crate) include: Vec<PathBuf>,
     #[serde(default)]
@@ -55,15 +55,15 @@ pub struct Link {
     pub(crate) host: Vec<PathBuf>,
 }
 
-impl Link {
+impl CudaSources {
     /// Links these files. In a build script their paths are relative to its package.
     pub fn new<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
         Self { files: files.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Compiles sources in this way. Else nvcc compiles them, or clang where there is no nvcc.
-    pub fn way(mut self, way: Way) -> Self {
-        self.way = Some(way);
+    /// Compiles sources with this compiler. Without it nvcc compiles them, or clang where there is no nvcc.
+    pub fn compiler(mut self, compiler: CudaCompiler) -> Self {
+        self.compiler = Some(compiler);
         self
     }
 
@@ -110,7 +110,7 @@ impl Link {
 /// How a source of CUDA C or C++ becomes part of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum CudaCompiler {
     /// NVIDIA's compiler, to code that is linked with that of the kernels: calls stay calls.
     Nvcc,
     /// LLVM's, to bitcode that is optimised with the kernels: calls are inlined.
@@ -119,7 +119,7 @@ pub enum Way {
     Lto,
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for CudaCompiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nvcc => "nvcc",
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn paths_start_from_the_folder_of_the_file_that_names_them() {
-        let link = Link::new(["a.cu", "/b/c.ptx"]).include("include").relative_to(Path::new("/p"));
+        let link = CudaSources::new(["a.cu", "/b/c.ptx"]).include("include").relative_to(Path::new("/p"));
         assert_eq!(link.files, ["/p/a.cu", "/b/c.ptx"].map(PathBuf::from));
         assert_eq!(link.include, [PathBuf::from("/p/include")]);
     }

@@ -13,7 +13,7 @@ use std::{
 
 use semver::Version;
 
-use super::{ForeignError, ForeignInput, Link, Way};
+use super::{CudaCompiler, CudaSources, ForeignError, ForeignInput};
 use crate::{dep_info, toolchain::CudaPart};
 
 /// One file and how it is compiled.
@@ -25,7 +25,7 @@ pub(super) struct Source {
     output: PathBuf,
 }
 
-/// A compiler and what it is told, the same for all files of a [`Link`].
+/// A compiler and what it is told, the same for all files of a [`CudaSources`].
 pub(super) struct Recipe {
     pub(super) compiler: PathBuf,
     pub(super) version: Option<Version>,
@@ -44,22 +44,23 @@ pub(super) struct Compiled {
 }
 
 impl Recipe {
-    /// For devices, with the way that it is.
+    /// For devices, with the compiler that it is.
     pub(super) fn for_device(
         input: &ForeignInput<'_>,
-        link: &Link,
+        link: &CudaSources,
         file: &Path,
-    ) -> Result<(Way, Self), ForeignError> {
+    ) -> Result<(CudaCompiler, Self), ForeignError> {
         let cuda = &input.toolchain.cuda;
         let nvcc = cuda.get(CudaPart::Nvcc);
         let clang = input.toolchain.clang.as_ref();
-        let way = link.way.or(nvcc.map(|_| Way::Nvcc)).or(clang.map(|_| Way::Clang));
-        let no_compiler = || ForeignError::NoCompiler { file: file.to_owned(), way: link.way };
+        let compiler =
+            link.compiler.or(nvcc.map(|_| CudaCompiler::Nvcc)).or(clang.map(|_| CudaCompiler::Clang));
+        let no_compiler = || ForeignError::NoCompiler { file: file.to_owned(), compiler: link.compiler };
         let (major, minor) = input.archs.iter().map(|arch| arch.compute_capability()).min().unwrap_or((7, 5));
-        let (way, mut recipe) = match (way, nvcc, clang) {
-            (Some(way @ (Way::Nvcc | Way::Lto)), Some(nvcc), _) => {
-                let (kind, extension, code) = match way {
-                    Way::Lto => ("-ltoir", "ltoir", format!("lto_{major}{minor}")),
+        let (compiler, mut recipe) = match (compiler, nvcc, clang) {
+            (Some(compiler @ (CudaCompiler::Nvcc | CudaCompiler::Lto)), Some(nvcc), _) => {
+                let (kind, extension, code) = match compiler {
+                    CudaCompiler::Lto => ("-ltoir", "ltoir", format!("lto_{major}{minor}")),
                     _ => ("-ptx", "ptx", format!("compute_{major}{minor}")),
                 };
                 let contraction = format!("--fmad={}", input.contraction);
@@ -71,9 +72,9 @@ impl Recipe {
                     arguments: arguments.map(str::to_owned).to_vec(),
                     extension,
                 };
-                (way, recipe)
+                (compiler, recipe)
             }
-            (Some(Way::Clang), _, Some(clang)) => {
+            (Some(CudaCompiler::Clang), _, Some(clang)) => {
                 let root = cuda.include_root().ok_or_else(no_compiler)?;
                 let contraction = if input.contraction { "fast" } else { "off" };
                 let arguments = [
@@ -103,13 +104,13 @@ impl Recipe {
                     arguments: arguments.map(str::to_owned).to_vec(),
                     extension: "bc",
                 };
-                (Way::Clang, recipe)
+                (CudaCompiler::Clang, recipe)
             }
             _ => return Err(no_compiler()),
         };
         recipe.arguments.extend(link.preprocessor_arguments());
         recipe.arguments.extend(link.flags.iter().cloned());
-        Ok((way, recipe))
+        Ok((compiler, recipe))
     }
 }
 

@@ -124,11 +124,11 @@ fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
         function: function?,
         contract: Contract {
             block: given(words[0]).map(|x| [x, words[1], words[2]]),
-            max_block: given(words[3]),
-            min_blocks: given(words[4]),
+            max_threads: given(words[3]),
+            min_blocks_per_sm: given(words[4]),
             max_registers: given(words[5]),
             dims: given(words[6]),
-            shared: given(words[7]),
+            shared_bytes: given(words[7]),
             cluster: given(words[8]).map(|x| [x, words[9], words[10]]),
         },
         signature,
@@ -193,15 +193,15 @@ fn legal(name: &str) -> String {
 
 /// The contract as LLVM passes it on to ptxas (LLVM's NVPTX usage guide, "Kernel attributes").
 fn set_contract_attributes(entry: &Entry<'_>) {
-    let Contract { block, max_block, min_blocks, max_registers, dims: _, shared: _, cluster } =
+    let Contract { block, max_threads, min_blocks_per_sm, max_registers, dims: _, shared_bytes: _, cluster } =
         &entry.contract;
     let set = |key: &str, value: String| entry.function.add_text_attribute(key, &value);
     if let Some([x, y, z]) = block {
         set("nvvm.reqntid", format!("{x},{y},{z}"));
-    } else if let Some(threads) = max_block {
+    } else if let Some(threads) = max_threads {
         set("nvvm.maxntid", threads.to_string());
     }
-    if let Some(blocks) = min_blocks {
+    if let Some(blocks) = min_blocks_per_sm {
         set("nvvm.minctasm", blocks.to_string());
     }
     if let Some(registers) = max_registers {

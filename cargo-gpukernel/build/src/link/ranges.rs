@@ -80,7 +80,7 @@ impl Register {
             Some(block) => Some(block[axis]),
             None => flat(axis).then_some(1),
         };
-        let most = |axis: usize| contract.max_block.unwrap_or(u32::MAX).min(MAX_BLOCK[axis]);
+        let most = |axis: usize| contract.max_threads.unwrap_or(u32::MAX).min(MAX_BLOCK[axis]);
         // A block that was launched without is a cluster of its own.
         let cluster = contract.cluster.unwrap_or([1; 3]);
         match self {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn max_block_and_dims_bound_what_they_can() {
-        let contract = Contract { max_block: Some(256), dims: Some(1), ..Contract::default() };
+        let contract = Contract { max_threads: Some(256), dims: Some(1), ..Contract::default() };
         assert_eq!(range("tid.x", &contract), (0, 256));
         assert_eq!(range("ntid.x", &contract), (1, 257));
         assert_eq!(range("tid.y", &contract), (0, 1));

@@ -1,4 +1,4 @@
-//! Link-time optimisation by NVIDIA's tools: kernels become LTO-IR, which nvlink optimises together with that of CUDA C, so that calls
+//! CudaSources-time optimisation by NVIDIA's tools: kernels become LTO-IR, which nvlink optimises together with that of CUDA C, so that calls
 //! inline.
 //!
 //! libnvvm makes LTO-IR of NVVM IR, which for architectures before Blackwell is the LLVM IR of LLVM 7 (NVVM IR specification, "Dialects"):

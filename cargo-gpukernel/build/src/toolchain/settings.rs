@@ -6,7 +6,7 @@
 //! clang = "clang-22"                   # the compiler of CUDA C++ whose calls inline: a path or a name, as above
 //! needs = ["clang"]                    # what `cargo gpukernel setup` gets for this project besides
 //!
-//! [[link]]                             # files with device functions in CUDA C: see `Link`
+//! [[link]]                             # files with device functions in CUDA C: see `CudaSources`
 //! files = ["cuda/filter.cu"]
 //! ```
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::ToolchainError;
-use crate::foreign::Link;
+use crate::foreign::CudaSources;
 
 /// The name of the file.
 const FILE: &str = "gpukernel.toml";
@@ -33,7 +33,7 @@ pub struct Settings {
     /// clang: a path, or a program's name to search in `PATH`.
     pub clang: Option<PathBuf>,
     /// The files to link with kernel crates.
-    pub links: Vec<Link>,
+    pub links: Vec<CudaSources>,
     /// What `setup` gets for this project, besides what every project needs.
     pub needs: Vec<Need>,
 }
@@ -54,7 +54,7 @@ struct Content {
     cuda: Option<PathBuf>,
     clang: Option<PathBuf>,
     #[serde(default, rename = "link")]
-    links: Vec<Link>,
+    links: Vec<CudaSources>,
     #[serde(default)]
     needs: Vec<Need>,
 }

@@ -208,7 +208,7 @@ pub fn shared(y: PerThread<u32>, mut array: Shared<u32, SHARED>) {
 
 /// An owner of another size.
 #[kernel]
-pub fn tiles(y: Tiles<u32, { ROOM }>) {
+pub fn tiles(y: BlockTiles<u32, { ROOM }>) {
     for mut tile in y {
         for (i, y) in &mut tile {
             *y = i as u32;

@@ -1,7 +1,7 @@
 //! What ptxas makes wrong machine code of, if it is given the PTX that LLVM writes.
 
 use gpu_std::half::f16;
-use gpu_std::prelude::*;
+use gpu_std::prelude::{warp::*, *};
 
 /// Kernels in which groups of lanes do something whose result nobody wants, before a few threads write what all read behind a barrier.
 macro_rules! unwanted {
@@ -10,7 +10,7 @@ macro_rules! unwanted {
         #[kernel]
         pub fn $name(from: u32, mut numbers: Shared<u32, 8>, sum: PerThread<u32>) {
             sync(());
-            let ($group, $value) = (tile::<4>(), thread_rank());
+            let ($group, $value) = (tiled_partition::<4>(), thread_rank());
             let _ = $operation;
             for (i, number) in &mut numbers {
                 *number = from + i as u32;
@@ -35,11 +35,13 @@ unwanted! {
     unwanted_reduction: |group, value| group.reduce_xor(value);
 }
 
-/// Tiles whose members have the same value, because it is a parameter, ask whether they do.
+/// BlockTiles whose members have the same value, because it is a parameter, ask whether they do.
 #[kernel]
 pub fn match_parameters(from: u32, wide: u64, mut numbers: Shared<u32, 8>, sum: PerThread<u32>) {
     sync(());
-    let alike = tile::<4>().match_all(from) & tile::<8>().match_all(wide) & tile::<16>().match_all(7_u32);
+    let alike = tiled_partition::<4>().match_all(from)
+        & tiled_partition::<8>().match_all(wide)
+        & tiled_partition::<16>().match_all(7_u32);
     for (i, number) in &mut numbers {
         *number = from + i as u32;
     }

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use gpu_std::{
     atomic::{AcqRel, Acquire, Block, Device, Release, SeqCst, System, fence},
     half::{bf16, bf16x2, f16, f16x2},
-    prelude::*,
+    prelude::{memory::*, *},
 };
 
 macro_rules! sums {

@@ -1,6 +1,9 @@
 //! Clusters of blocks: places, barriers, and shared memory of other blocks.
 
-use gpu_std::{exit, prelude::*};
+use gpu_std::{
+    exit_thread,
+    prelude::{cluster::*, memory::*, *},
+};
 
 fn place() -> [u32; 14] {
     let cluster = cluster();
@@ -91,7 +94,7 @@ pub fn histogram(values: &[u32], bins: &[Atomic<u32>], mut counts: SharedAtomics
             peers.of_block(value / 500)[value as usize % 500].fetch_add(1);
         }
     });
-    for (i, count) in counts.mine() {
+    for (i, count) in counts.owned() {
         bins[cluster.block_rank() as usize * 500 + i].fetch_add(count.load());
     }
 }
@@ -127,7 +130,7 @@ pub fn ordered(sums: &[Atomic<u32>], out: PerThread<[u32; 2]>, mut part: Shared<
 #[kernel(block = 64, cluster = 2)]
 pub fn some_end(sum: &[Atomic<u32>], out: PerThread<u32>) {
     if thread_rank() >= 40 && block_index().x % 2 == 1 {
-        exit();
+        exit_thread();
     }
     sum[cluster().index().x as usize].fetch_add(1);
     sync_cluster(());

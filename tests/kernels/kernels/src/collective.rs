@@ -1,6 +1,9 @@
 //! Reductions and scans of blocks of every shape.
 
-use gpu_std::{prelude::*, warp::WarpElement};
+use gpu_std::{
+    prelude::{collective::*, *},
+    warp::WarpElement,
+};
 
 /// What one thread gets from each algorithm: reduce to all, reduce (the initial value for those that get nothing), inclusive
 /// scan and its total, exclusive scan and its total.
@@ -241,7 +244,7 @@ pub fn histogram(x: &[[u8; 3]], counts: SharedAtomics<u32, 10>, y: &[Atomic<u32>
     let first: u32 = counts.iter().map(|count| count.load()).sum();
     counts.histogram(digits());
     let block = block_rank();
-    for (digit, count) in counts.mine() {
+    for (digit, count) in counts.owned() {
         y[block * 11 + digit].store(count.load());
     }
     y[block * 11 + 10].store(first);

@@ -1,6 +1,6 @@
 //! Generic kernels: over types, constants and functions, with their instances.
 
-use gpu_std::{Function, SharedElement, prelude::*};
+use gpu_std::{DeviceFn, SharedElement, prelude::*};
 
 /// Multiplies by a value of any type that can.
 #[kernel]
@@ -174,7 +174,7 @@ gpu_std::instantiate!(fold::<u32>, fold::<types::Interval>);
 #[kernel]
 pub fn map<A: DeviceCopy, B: DeviceCopy, F>(f: F, x: &[A], y: PerThread<B>)
 where
-    F: DeviceCopy + Function<(A,), Output = B>,
+    F: DeviceCopy + DeviceFn<(A,), Output = B>,
 {
     for (i, y) in y {
         *y = f.call((x[i],));
@@ -183,33 +183,33 @@ where
 
 /// Pairs of values through a function of two arguments.
 #[kernel]
-pub fn zip<F: DeviceCopy + Function<(u32, u32), Output = u32>>(f: F, x: &[u32], y: PerThread<u32>) {
+pub fn zip<F: DeviceCopy + DeviceFn<(u32, u32), Output = u32>>(f: F, x: &[u32], y: PerThread<u32>) {
     for (i, y) in y {
         *y = f.call((x[i], *y));
     }
 }
 
-gpu_std::closure! {
+gpu_std::device_fn! {
     /// a·x + b.
     pub Line { a: f32, b: f32 } = |x: f32| -> f32 { a * x + b }
 }
 
-gpu_std::closure! {
+gpu_std::device_fn! {
     /// Whether a number is even, without anything captured.
     pub Even = |x: u32| -> u8 { u8::from(x % 2 == 0) }
 }
 
-gpu_std::closure! {
+gpu_std::device_fn! {
     /// The place in a table that is captured.
     pub Lookup { table: [i16; 5], shift: u8 } = |x: u32| -> i16 { table[x as usize % 5] << shift }
 }
 
-gpu_std::closure! {
+gpu_std::device_fn! {
     /// The larger of two.
     pub Larger = |a: u32, b: u32| -> u32 { if a > b { a } else { b } }
 }
 
-gpu_std::closure! {
+gpu_std::device_fn! {
     /// Both, mixed.
     pub Mix { by: u32 } = |a: u32, b: u32| -> u32 { a.wrapping_mul(by) ^ b }
 }
@@ -222,7 +222,7 @@ pub struct Polynomial<const N: usize> {
     pub coefficients: [f64; N],
 }
 
-impl<const N: usize> Function<(f64,)> for Polynomial<N> {
+impl<const N: usize> DeviceFn<(f64,)> for Polynomial<N> {
     type Output = f64;
 
     fn call(&self, (x,): (f64,)) -> f64 {
@@ -247,7 +247,7 @@ gpu_std::instantiate!(
 
 /// A matrix of which rows and columns are constants.
 #[kernel]
-pub fn tiles_of<const ROWS: usize, const COLUMNS: usize>(to: Tiles2d<[u32; 2], ROWS, COLUMNS>) {
+pub fn tiles_of<const ROWS: usize, const COLUMNS: usize>(to: BlockTiles2d<[u32; 2], ROWS, COLUMNS>) {
     for mut tile in to {
         for ((row, column), to) in &mut tile {
             *to = [row as u32, column as u32];

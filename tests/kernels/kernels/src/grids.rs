@@ -1,6 +1,6 @@
 //! The barrier of the grid.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{cluster::*, memory::*, warp::*, *};
 
 /// Every thread adds its number, and all see the sum after the barrier.
 #[kernel(dims = 3)]

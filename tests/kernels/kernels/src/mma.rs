@@ -1,8 +1,8 @@
 //! Matrix multiplication by warps.
 
 use gpu_std::{
-    mma::{Accumulator, FragmentA, FragmentB, FullWarp},
-    prelude::*,
+    mma::{Accumulator, FragmentA, FragmentB},
+    prelude::{async_copy::*, mma::*, warp::*, *},
     unroll,
 };
 
@@ -16,9 +16,9 @@ macro_rules! products {
     ($($name:ident: $a:ty, $b:ty => $c:ty, $rows:literal x $depth:literal, $convert:path;)*) => {$(
         /// C + A·B, a warp for each tile of C.
         #[kernel(block = 32)]
-        pub fn $name(a: View2d<$a>, b: View2d<$b>, c: WarpTiles2d<$c, $rows, 8>) {
+        pub fn $name(a: View2d<$a>, b: View2d<$b>, c: MmaOutput<$c, $rows, 8>) {
             let mut c = c;
-            let warp = FullWarp::new(warp());
+            let warp = warp().converged();
             let (first_row, first_column) = c.first();
             let mut sum = c.load((0, 0));
             for k in (0..a.columns()).step_by($depth) {
@@ -60,9 +60,9 @@ macro_rules! loads {
             column: usize,
             x: View2d<$t>,
             out: &[Atomic<u32>],
-            part: Staged2d<$t, { STAGED[0] }, { STAGED[1] }, { STAGED[2] }>,
+            part: AsyncShared2d<$t, { STAGED[0] }, { STAGED[1] }, { STAGED[2] }>,
         ) {
-            let warp = FullWarp::new(warp());
+            let warp = warp().converged();
             let view = sync(part.copy_async(x, (0, 0)).wait());
             let a = FragmentA::load(warp, &view, (row, column));
             a.for_each(|i, k, value| out[i * $depth + k].store($bits(value)));
@@ -91,9 +91,9 @@ pub fn load_rows(
     column: usize,
     x: View2d<f16>,
     out: &[Atomic<u32>],
-    part: Staged2d<f16, { STAGED[0] }, { STAGED[1] }, { STAGED[2] }>,
+    part: AsyncShared2d<f16, { STAGED[0] }, { STAGED[1] }, { STAGED[2] }>,
 ) {
-    let warp = FullWarp::new(warp());
+    let warp = warp().converged();
     let view = sync(part.copy_async(x, (0, 0)).wait());
     let one = FragmentB::load(warp, &view, (row, column));
     one.for_each(|k, j, value| out[k * 8 + j].store(value.to_bits().into()));
@@ -105,7 +105,7 @@ pub fn load_rows(
 
 /// What each element of an accumulator becomes.
 #[kernel(block = 32)]
-pub fn mapped(out: WarpTiles2d<f32, 16, 8>) {
+pub fn mapped(out: MmaOutput<f32, 16, 8>) {
     let mut out = out;
     let places = Accumulator::from_fn(|row, column| (row * 8 + column) as f32);
     let halves = places.map(|x| x / 2.0);
@@ -114,17 +114,17 @@ pub fn mapped(out: WarpTiles2d<f32, 16, 8>) {
 
 /// Fragments changed before they are multiplied: 2A · 3B.
 #[kernel(block = 32)]
-pub fn scaled(a: View2d<f64>, b: View2d<f64>, c: WarpTiles2d<f64, 8, 8>) {
+pub fn scaled(a: View2d<f64>, b: View2d<f64>, c: MmaOutput<f64, 8, 8>) {
     let mut c = c;
-    let warp = FullWarp::new(warp());
+    let warp = warp().converged();
     let a = FragmentA::from_fn(|row, column| a[(row, column)]).map(|x| 2.0 * x);
     let b = FragmentB::from_fn(|row, column| b[(row, column)]).map(|x| 3.0 * x);
     c.store((0, 0), &warp.mma(&a, &b, Accumulator::filled(0.0)));
 }
 
-/// Tiles of several warps, each with several parts: the number of the warp in the launch in all of its elements.
+/// BlockTiles of several warps, each with several parts: the number of the warp in the launch in all of its elements.
 #[kernel(block = (32, 2, 3))]
-pub fn number_tiles(out: WarpTiles2d<i32, 32, 16>) {
+pub fn number_tiles(out: MmaOutput<i32, 32, 16>) {
     let mut out = out;
     let (row, column) = out.first();
     let number = Accumulator::filled((row / 32 * 100 + column / 16) as i32);
@@ -135,17 +135,17 @@ pub fn number_tiles(out: WarpTiles2d<i32, 32, 16>) {
 }
 
 /// Multiplies in a block that may be no multiple of a warp.
-#[kernel(max_block = 64)]
-pub fn any_block(c: WarpTiles2d<i32, 16, 8>) {
+#[kernel(max_threads = 64)]
+pub fn any_block(c: MmaOutput<i32, 16, 8>) {
     let mut c = c;
-    let warp = FullWarp::new(warp());
+    let warp = warp().converged();
     let product = warp.mma(&FragmentA::filled(1_i8), &FragmentB::filled(2_i8), Accumulator::filled(3));
     c.store((0, 0), &product);
 }
 
 /// A part of a tile where there is none.
 #[kernel(block = 32)]
-pub fn store_at(row: usize, column: usize, c: WarpTiles2d<f32, 32, 16>) {
+pub fn store_at(row: usize, column: usize, c: MmaOutput<f32, 32, 16>) {
     let mut c = c;
     c.store((row, column), &Accumulator::filled(1.0));
 }
@@ -156,11 +156,11 @@ pub fn load_at(
     row: usize,
     column: usize,
     x: View2d<f16>,
-    c: WarpTiles2d<f32, 16, 8>,
-    part: Staged2d<f16, 32, 32>,
+    c: MmaOutput<f32, 16, 8>,
+    part: AsyncShared2d<f16, 32, 32>,
 ) {
     let mut c = c;
-    let warp = FullWarp::new(warp());
+    let warp = warp().converged();
     let view = sync(part.copy_async(x, (0, 0)).wait());
     let a = FragmentA::load(warp, &view, (row, column));
     c.store((0, 0), &warp.mma(&a, &FragmentB::filled(f16::ONE), Accumulator::filled(0.0)));
@@ -174,15 +174,15 @@ pub const GEMM: [usize; 3] = [64, 64, 32];
 pub fn gemm(
     a: View2d<f16>,
     b: View2d<f16>,
-    c: WarpTiles2d<f32, 32, 32>,
-    a0: Staged2d<f16, { GEMM[0] }, { GEMM[2] }, 8>,
-    b0: Staged2d<f16, { GEMM[2] }, { GEMM[1] }, 8>,
-    a1: Staged2d<f16, { GEMM[0] }, { GEMM[2] }, 8>,
-    b1: Staged2d<f16, { GEMM[2] }, { GEMM[1] }, 8>,
+    c: MmaOutput<f32, 32, 32>,
+    a0: AsyncShared2d<f16, { GEMM[0] }, { GEMM[2] }, 8>,
+    b0: AsyncShared2d<f16, { GEMM[2] }, { GEMM[1] }, 8>,
+    a1: AsyncShared2d<f16, { GEMM[0] }, { GEMM[2] }, 8>,
+    b1: AsyncShared2d<f16, { GEMM[2] }, { GEMM[1] }, 8>,
 ) {
     let mut c = c;
     let [rows, columns, depth] = GEMM;
-    let warp = FullWarp::new(warp());
+    let warp = warp().converged();
     let (first_row, first_column) = (block_index().y as usize * rows, block_index().x as usize * columns);
     let (warp_row, warp_column) = (thread_index().z as usize * 32, thread_index().y as usize * 32);
     let mut sums = [[Accumulator::filled(0.0); 4]; 2];

@@ -2,7 +2,7 @@
 
 use gpu_std::{
     math::{bits, special::*},
-    prelude::*,
+    prelude::{math::*, *},
 };
 
 /// A kernel that computes the function of that number for each row of arguments.

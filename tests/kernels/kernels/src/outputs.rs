@@ -1,6 +1,6 @@
 //! Outputs that give each thread the elements it owns, by element and by place in a matrix.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{memory::*, *};
 
 /// `y += a x`.
 #[kernel]
@@ -48,7 +48,7 @@ pub fn split(x: &[i32], negative: PerThread<u8>, doubled: PerThread<i64>) {
 }
 
 /// At most 64 threads per block, along one axis.
-#[kernel(max_block = 64, dims = 1)]
+#[kernel(max_threads = 64, dims = 1)]
 pub fn bounded(values: PerThread<u32>) {
     for (_, value) in values {
         *value = threads_per_block();
@@ -65,7 +65,7 @@ pub fn exact(values: PerThread<u32>) {
 
 /// The largest tiles: the first holds all of any matrix, and what would be the others begin far outside.
 #[kernel(dims = 3)]
-pub fn largest_tiles(counts: Tiles2d<u32, 0xffff_ffff, 0xffff_ffff>) {
+pub fn largest_tiles(counts: BlockTiles2d<u32, 0xffff_ffff, 0xffff_ffff>) {
     let mut counts = counts;
     let (rows, columns) = (counts.rows(), counts.columns());
     let mut tile = counts.at_block();
@@ -85,7 +85,7 @@ pub fn largest_tiles(counts: Tiles2d<u32, 0xffff_ffff, 0xffff_ffff>) {
 
 /// The largest tiles of a slice.
 #[kernel]
-pub fn largest_tiles_of_a_slice(counts: Tiles<u32, 0x7fff_ffff_ffff_ffff>) {
+pub fn largest_tiles_of_a_slice(counts: BlockTiles<u32, 0x7fff_ffff_ffff_ffff>) {
     for mut tile in counts {
         if let Some((_, count)) = tile.first_mut() {
             *count += 1;

@@ -1,7 +1,10 @@
 //! The programs of the documents that teach Numba's CUDA target, as kernels. What can be a plain function is one, for the host
 //! to call too.
 
-use gpu_std::{math::special::erfc, prelude::*};
+use gpu_std::{
+    math::special::erfc,
+    prelude::{memory::*, *},
+};
 
 /// The sum of two vectors.
 #[kernel]
@@ -241,7 +244,7 @@ pub fn option_prices(options: &[[f64; 3]], rate: f64, volatility: f64, prices: P
 
 /// Transposes tiles of 32 × 32 by 32 × 8 threads, through shared memory whose padding keeps columns in different banks.
 #[kernel(block = (32, 8))]
-pub fn transpose(x: View2d<f32>, mut y: Tiles2d<f32, 32, 32>, mut tile: Shared2d<f32, 32, 32, 1>) {
+pub fn transpose(x: View2d<f32>, mut y: BlockTiles2d<f32, 32, 32>, mut tile: Shared2d<f32, 32, 32, 1>) {
     let first = y.first_mut().map(|tile| tile.first());
     for ((row, column), element) in &mut tile {
         *element = match first {

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{cluster::*, collective::*, warp::*, *};
 
 /// Kernels whose threads do something in as many rounds as each is told. `total` is what they write.
 macro_rules! rounds {
@@ -35,7 +35,7 @@ rounds! {
     /// The sums of pairs of lanes, which make as many rounds.
     paired(k, total) { total += warp().shuffle_xor(k * 64 + warp().rank(), 1); }
     /// The same in tiles of four.
-    in_tiles(k, total) { total += tile::<4>().shuffle_xor(k * 64 + warp().rank(), 1); }
+    in_tiles(k, total) { total += tiled_partition::<4>().shuffle_xor(k * 64 + warp().rank(), 1); }
     /// The lanes that are still there.
     ballots(_k, total) { total += warp().ballot(true).count_ones(); }
     /// The lanes that are still there and in the same group.

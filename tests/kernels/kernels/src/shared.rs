@@ -1,6 +1,6 @@
 //! Shared arrays, and the barrier of the block that they pass through.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{memory::*, *};
 
 /// Rows and columns of a tile.
 pub const TILE: usize = 32;

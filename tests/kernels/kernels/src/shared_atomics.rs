@@ -2,7 +2,7 @@
 
 use gpu_std::{
     half::{bf16, bf16x2, f16, f16x2},
-    prelude::*,
+    prelude::{memory::*, *},
 };
 
 use crate::atomics::Operation;
@@ -16,7 +16,7 @@ pub fn histogram(values: &[u8], counts: SharedAtomics<u32, 256>, bins: &[Atomic<
         counts[usize::from(values[i])].fetch_add(1);
     }
     sync(());
-    for (value, count) in counts.mine() {
+    for (value, count) in counts.owned() {
         bins[value].fetch_add(count.load());
     }
 }
@@ -51,7 +51,7 @@ macro_rules! operations {
                 };
             }
             sync(());
-            for (i, atomic) in all.mine() {
+            for (i, atomic) in all.owned() {
                 last[block_index().x as usize * 3 + i].store(atomic.load());
             }
         }

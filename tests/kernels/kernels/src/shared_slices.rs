@@ -162,7 +162,7 @@ fn checked(at: usize, len: usize) -> usize {
 }
 
 /// At most 1024 bytes of shared memory.
-#[kernel(shared = 1024)]
+#[kernel(shared_bytes = 1024)]
 pub fn bounded_shared(mut part: SharedSlice<u32>, mut fixed: Shared<u32, 32>, out: PerThread<u32>) {
     for (_, element) in &mut part {
         *element = 1;

@@ -1,6 +1,6 @@
 //! Sorted blocks.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{collective::*, *};
 
 macro_rules! kernels {
     ($($name:ident: [$t:ty; $items:literal], $threads:literal;)*) => {$(

@@ -1,6 +1,6 @@
 //! Asynchronous copies into shared memory.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{async_copy::*, *};
 
 /// Elements of the staged arrays below: no multiple of a block, nor, with small elements, of 16 bytes.
 pub const LEN: usize = 101;
@@ -9,7 +9,7 @@ macro_rules! copies {
     ($($name:ident: $t:ty;)*) => {$(
         /// Copies what starts at `first`, through a staged array of one block.
         #[kernel(block = 64)]
-        pub fn $name(first: usize, x: &[$t], out: PerThread<$t>, part: Staged<$t, LEN>) {
+        pub fn $name(first: usize, x: &[$t], out: PerThread<$t>, part: AsyncShared<$t, LEN>) {
             let part = sync(part.copy_async(x.get(first..).unwrap_or_default()).wait());
             for (i, out) in out {
                 *out = part[i];
@@ -35,8 +35,8 @@ macro_rules! bulk_copies {
             first: usize,
             x: &[$t],
             out: PerThread<$t>,
-            part: Staged<$t, LEN>,
-            barrier: CopyBarrier,
+            part: AsyncShared<$t, LEN>,
+            barrier: Mbarrier,
         ) {
             let (arrived, _) = part.copy_bulk(x.get(first..).unwrap_or_default(), barrier).wait();
             let part = sync(arrived);
@@ -61,10 +61,10 @@ bulk_copies! {
 pub fn bulk_rounds(
     x: &[u32],
     out: &[Atomic<u64>],
-    even: Staged<u32, PART>,
-    odd: Staged<u32, PART>,
-    first_barrier: CopyBarrier,
-    second_barrier: CopyBarrier,
+    even: AsyncShared<u32, PART>,
+    odd: AsyncShared<u32, PART>,
+    first_barrier: Mbarrier,
+    second_barrier: Mbarrier,
 ) {
     let part = |i: usize| x.get(i * PART..).unwrap_or_default();
     let (mut even, mut odd, mut first, mut second) = (even, odd, first_barrier, second_barrier);
@@ -88,7 +88,7 @@ pub const LARGE: usize = 10 * 1024;
 
 /// Each block sums a part of its own, rank by rank.
 #[kernel(block = 128)]
-pub fn bulk_large(x: &[u32], sums: &[Atomic<u64>], part: Staged<u32, LARGE>, barrier: CopyBarrier) {
+pub fn bulk_large(x: &[u32], sums: &[Atomic<u64>], part: AsyncShared<u32, LARGE>, barrier: Mbarrier) {
     let block = block_index().x as usize;
     let source = x.get(block * LARGE..).unwrap_or_default();
     let (arrived, _) = part.copy_bulk(source, barrier).wait();
@@ -106,8 +106,8 @@ pub fn bulk_of_what_was_written(
     rounds: u32,
     mine: PerThread<[u32; 64]>,
     out: &[Atomic<u32>],
-    mut part: Staged<u32, 64>,
-    mut barrier: CopyBarrier,
+    mut part: AsyncShared<u32, 64>,
+    mut barrier: Mbarrier,
 ) {
     let mut mine = mine.into_iter().next();
     for round in 0..rounds {
@@ -133,7 +133,7 @@ pub fn bulk_of_what_was_written(
 
 /// The engine and the threads fill one array by turns.
 #[kernel(block = 32)]
-pub fn bulk_and_by_hand(x: &[u32], out: &[Atomic<u64>], part: Staged<u32, PART>, barrier: CopyBarrier) {
+pub fn bulk_and_by_hand(x: &[u32], out: &[Atomic<u64>], part: AsyncShared<u32, PART>, barrier: Mbarrier) {
     let (mut part, mut barrier) = (part, barrier);
     for round in 0..x.len().div_ceil(PART) {
         let source = x.get(round * PART..).unwrap_or_default();
@@ -151,7 +151,7 @@ pub fn bulk_and_by_hand(x: &[u32], out: &[Atomic<u64>], part: Staged<u32, PART>,
 
 /// The last threads have ended; the engine does not need them.
 #[kernel(block = 96)]
-pub fn bulk_after_some_left(x: &[u32], out: PerThread<u32>, part: Staged<u32, 16>, barrier: CopyBarrier) {
+pub fn bulk_after_some_left(x: &[u32], out: PerThread<u32>, part: AsyncShared<u32, 16>, barrier: Mbarrier) {
     if thread_rank() >= 32 {
         return;
     }
@@ -164,7 +164,7 @@ pub fn bulk_after_some_left(x: &[u32], out: PerThread<u32>, part: Staged<u32, 16
 
 /// The source is an argument.
 #[kernel(block = 32)]
-pub fn bulk_from_argument(x: [u32; 40], out: PerThread<u32>, part: Staged<u32, 64>, barrier: CopyBarrier) {
+pub fn bulk_from_argument(x: [u32; 40], out: PerThread<u32>, part: AsyncShared<u32, 64>, barrier: Mbarrier) {
     let (arrived, _) = part.copy_bulk(&x, barrier).wait();
     let part = sync(arrived);
     for (i, out) in out {
@@ -178,8 +178,8 @@ pub fn bulk_tile(
     place: [usize; 2],
     x: View2d<u16>,
     out: PerThread<u16>,
-    tile: Staged2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
-    barrier: CopyBarrier,
+    tile: AsyncShared2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
+    barrier: Mbarrier,
 ) {
     let (arrived, _) = tile.copy_bulk(x, (place[0], place[1]), barrier).wait();
     let tile = sync(arrived);
@@ -193,10 +193,10 @@ pub fn bulk_tile(
 pub fn bulk_column_sums(
     x: View2d<u32>,
     out: &[Atomic<u32>],
-    front: Staged2d<u32, 16, 32>,
-    back: Staged2d<u32, 16, 32>,
-    front_barrier: CopyBarrier,
-    back_barrier: CopyBarrier,
+    front: AsyncShared2d<u32, 16, 32>,
+    back: AsyncShared2d<u32, 16, 32>,
+    front_barrier: Mbarrier,
+    back_barrier: Mbarrier,
 ) {
     let mut pending = front.copy_bulk(x, (0, 0), front_barrier);
     let (mut free, mut free_barrier) = (back, back_barrier);
@@ -218,7 +218,7 @@ pub fn bulk_column_sums(
 
 /// Gives a copy up.
 #[kernel(block = 32)]
-pub fn bulk_dropped(x: &[u32], out: PerThread<u32>, part: Staged<u32, 64>, barrier: CopyBarrier) {
+pub fn bulk_dropped(x: &[u32], out: PerThread<u32>, part: AsyncShared<u32, 64>, barrier: Mbarrier) {
     drop(part.copy_bulk(x, barrier));
     for (i, out) in out {
         *out = x[i];
@@ -227,7 +227,7 @@ pub fn bulk_dropped(x: &[u32], out: PerThread<u32>, part: Staged<u32, 64>, barri
 
 /// The engine reads global memory only.
 #[kernel(block = 32)]
-pub fn bulk_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>, barrier: CopyBarrier) {
+pub fn bulk_from_local(scale: u32, out: PerThread<u32>, part: AsyncShared<u32, 64>, barrier: Mbarrier) {
     let mut local = [0; 50];
     for (i, local) in local.iter_mut().enumerate() {
         *local = scale * i as u32;
@@ -239,7 +239,7 @@ pub fn bulk_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>, b
     }
 }
 
-/// Tile rows, columns, and padding.
+/// BlockTile rows, columns, and padding.
 pub const TILE: [usize; 3] = [12, 40, 8];
 
 /// The tile of a matrix that starts at a place.
@@ -248,7 +248,7 @@ pub fn copy_tile(
     place: [usize; 2],
     x: View2d<u16>,
     out: PerThread<u16>,
-    tile: Staged2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
+    tile: AsyncShared2d<u16, { TILE[0] }, { TILE[1] }, { TILE[2] }>,
 ) {
     let tile = sync(tile.copy_async(x, (place[0], place[1])).wait());
     for (i, out) in out {
@@ -258,7 +258,7 @@ pub fn copy_tile(
 
 /// Rows as slices.
 #[kernel(block = 32)]
-pub fn sum_tile_rows(x: View2d<u32>, out: PerThread<u32>, tile: Staged2d<u32, 4, 32, 4>) {
+pub fn sum_tile_rows(x: View2d<u32>, out: PerThread<u32>, tile: AsyncShared2d<u32, 4, 32, 4>) {
     let tile = sync(tile.copy_async(x, (0, 0)).wait());
     for (i, out) in out {
         *out = tile.row(i).map_or(u32::MAX, |row| row.iter().sum());
@@ -267,7 +267,7 @@ pub fn sum_tile_rows(x: View2d<u32>, out: PerThread<u32>, tile: Staged2d<u32, 4,
 
 /// The source lies in the thread's own memory.
 #[kernel(block = 32)]
-pub fn copy_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>) {
+pub fn copy_from_local(scale: u32, out: PerThread<u32>, part: AsyncShared<u32, 64>) {
     let mut local = [0; 50];
     for (i, local) in local.iter_mut().enumerate() {
         *local = scale * i as u32;
@@ -280,7 +280,12 @@ pub fn copy_from_local(scale: u32, out: PerThread<u32>, part: Staged<u32, 64>) {
 
 /// The source lies in shared memory.
 #[kernel(block = 32)]
-pub fn copy_from_shared(x: &[u32], out: PerThread<u32>, mut before: Shared<u32, 64>, part: Staged<u32, 64>) {
+pub fn copy_from_shared(
+    x: &[u32],
+    out: PerThread<u32>,
+    mut before: Shared<u32, 64>,
+    part: AsyncShared<u32, 64>,
+) {
     for (i, before) in &mut before {
         *before = x[i];
     }
@@ -293,7 +298,7 @@ pub fn copy_from_shared(x: &[u32], out: PerThread<u32>, mut before: Shared<u32, 
 
 /// The source is a constant.
 #[kernel(block = 32)]
-pub fn copy_from_constant(out: PerThread<u32>, part: Staged<u32, 8>) {
+pub fn copy_from_constant(out: PerThread<u32>, part: AsyncShared<u32, 8>) {
     let part = sync(part.copy_async(&[11, 22, 33, 44, 55]).wait());
     for (i, out) in out {
         *out = part[i];
@@ -302,7 +307,13 @@ pub fn copy_from_constant(out: PerThread<u32>, part: Staged<u32, 8>) {
 
 /// Two arrays through one wait and one barrier.
 #[kernel(block = 32)]
-pub fn copy_both(x: &[u32], y: &[u64], out: PerThread<u64>, xs: Staged<u32, 64>, ys: Staged<u64, 64>) {
+pub fn copy_both(
+    x: &[u32],
+    y: &[u64],
+    out: PerThread<u64>,
+    xs: AsyncShared<u32, 64>,
+    ys: AsyncShared<u64, 64>,
+) {
     let (xs, ys) = sync(xs.copy_async(x).and(ys.copy_async(y)).wait());
     for (i, out) in out {
         *out = u64::from(xs[i]) + ys[i];
@@ -311,7 +322,12 @@ pub fn copy_both(x: &[u32], y: &[u64], out: PerThread<u64>, xs: Staged<u32, 64>,
 
 /// Gives up one copy and makes another.
 #[kernel(block = 32)]
-pub fn drop_and_go_on(x: &[u32], out: PerThread<u32>, given_up: Staged<u32, 64>, part: Staged<u32, 64>) {
+pub fn drop_and_go_on(
+    x: &[u32],
+    out: PerThread<u32>,
+    given_up: AsyncShared<u32, 64>,
+    part: AsyncShared<u32, 64>,
+) {
     drop(given_up.copy_async(x));
     let part = sync(part.copy_async(x).wait());
     for (i, out) in out {
@@ -321,7 +337,7 @@ pub fn drop_and_go_on(x: &[u32], out: PerThread<u32>, given_up: Staged<u32, 64>,
 
 /// The last threads have no part in the barriers and copy nothing.
 #[kernel(block = 96)]
-pub fn some_leave_early(x: &[u32], out: PerThread<u32>, part: Staged<u32, 16>) {
+pub fn some_leave_early(x: &[u32], out: PerThread<u32>, part: AsyncShared<u32, 16>) {
     if thread_rank() >= 32 {
         return;
     }
@@ -346,8 +362,8 @@ macro_rules! pipelines {
         pub fn $name(
             x: &[u32],
             out: &[Atomic<u64>],
-            $($stage: Staged<u32, PART>,)*
-            spare: Staged<u32, PART>,
+            $($stage: AsyncShared<u32, PART>,)*
+            spare: AsyncShared<u32, PART>,
         ) {
             let part = |i: usize| x.get(i * PART..).unwrap_or_default();
             let mut pipeline = Pipeline::start([$($stage),*], |i, stage| stage.copy_async(part(i)));

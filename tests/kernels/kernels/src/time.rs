@@ -1,6 +1,6 @@
 //! Clocks, pauses, and threads that end early.
 
-use gpu_std::{clock, clock64, exit, global_timer, nanosleep, prelude::*, trap};
+use gpu_std::{clock, clock64, exit_thread, global_timer, nanosleep, prelude::*, trap};
 
 /// What each clock says before and after some work: 0 where it went backwards.
 #[kernel]
@@ -25,7 +25,7 @@ pub fn clocks(rounds: u32, out: PerThread<[u64; 3]>) {
 #[inline(never)]
 fn root(x: f32) -> f32 {
     if x < 0.0 {
-        exit();
+        exit_thread();
     }
     x.sqrt()
 }
@@ -44,14 +44,14 @@ pub fn end_on_both_sides(first: u32, second: u32, counts: &[Atomic<u32>]) {
     let me = thread_rank();
     let block = block_index().x as usize;
     if me >= first {
-        exit();
+        exit_thread();
     }
     counts[3 * block].fetch_add(1);
     sync(());
     // All that came are counted.
     counts[3 * block + 1].fetch_max(counts[3 * block].load());
     if me < second {
-        exit();
+        exit_thread();
     }
     sync(());
     counts[3 * block + 2].fetch_add(1);

@@ -1,6 +1,6 @@
 //! Parameters with a shape: volumes, strided elements, tiles and results of blocks, matrices and parts of them.
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{memory::*, *};
 
 /// Adds layer, row and column to every element.
 #[kernel]
@@ -97,7 +97,7 @@ pub fn read_3d(volume: View3d<u32>, place: [usize; 3], out: PerThread<u32>) {
 
 /// Reads this element of a strided view.
 #[kernel]
-pub fn read_strided(view: Strided<u32>, index: usize, out: PerThread<u32>) {
+pub fn read_strided(view: ViewStrided<u32>, index: usize, out: PerThread<u32>) {
     for (_, out) in out {
         *out = view[index];
     }
@@ -113,7 +113,7 @@ pub fn add_row_and_column(values: PerThread2d<u32>) {
 
 /// Copies every n-th element to every m-th, plus the index.
 #[kernel]
-pub fn copy_strided(from: Strided<i64>, to: PerThreadStrided<i64>) {
+pub fn copy_strided(from: ViewStrided<i64>, to: PerThreadStrided<i64>) {
     for (i, to) in to {
         *to = from[i] + i as i64;
     }
@@ -134,7 +134,7 @@ pub fn ask_strided(mut to: PerThreadStrided<u8>) {
 
 /// The sum of all strided elements.
 #[kernel]
-pub fn sum_strided(view: Strided<u32>, sum: PerThread<u32>) {
+pub fn sum_strided(view: ViewStrided<u32>, sum: PerThread<u32>) {
     for (_, sum) in sum {
         *sum = view.iter().sum();
     }
@@ -168,7 +168,7 @@ pub fn visit_per_block(mut counts: PerBlock<u32>) {
 
 /// Counts visits of the elements of tiles, and notes the tile.
 #[kernel(dims = 3)]
-pub fn visit_tiles(mut values: Tiles<[u32; 2], 24>) {
+pub fn visit_tiles(mut values: BlockTiles<[u32; 2], 24>) {
     for mut tile in &mut values {
         let first = tile.first() as u32;
         for (i, value) in &mut tile {
@@ -187,7 +187,7 @@ pub fn visit_tiles(mut values: Tiles<[u32; 2], 24>) {
 
 /// Turns every 32 elements round through shared memory, also those of a short tile.
 #[kernel(block = 32)]
-pub fn reverse_tiles(x: &[u32], y: Tiles<u32, 32>, mut part: Shared<u32, 32>) {
+pub fn reverse_tiles(x: &[u32], y: BlockTiles<u32, 32>, mut part: Shared<u32, 32>) {
     for mut tile in y {
         let (first, len) = (tile.first(), tile.len());
         for (i, element) in &mut part {
@@ -203,7 +203,7 @@ pub fn reverse_tiles(x: &[u32], y: Tiles<u32, 32>, mut part: Shared<u32, 32>) {
 
 /// Counts visits of the elements of tiles of a matrix, and notes place and tile.
 #[kernel(dims = 3)]
-pub fn visit_tiles_2d(mut values: Tiles2d<[u32; 3], 6, 10>) {
+pub fn visit_tiles_2d(mut values: BlockTiles2d<[u32; 3], 6, 10>) {
     for mut tile in &mut values {
         let (first_row, first_column) = tile.first();
         for ((row, column), value) in &mut tile {
@@ -225,7 +225,7 @@ pub fn visit_tiles_2d(mut values: Tiles2d<[u32; 3], 6, 10>) {
 
 /// Transposes tile by tile through shared memory.
 #[kernel(block = (16, 4))]
-pub fn transpose_tiles(from: View2d<f32>, to: Tiles2d<f32, 16, 16>, mut part: Shared2d<f32, 16, 16, 1>) {
+pub fn transpose_tiles(from: View2d<f32>, to: BlockTiles2d<f32, 16, 16>, mut part: Shared2d<f32, 16, 16, 1>) {
     for mut tile in to {
         let (first_row, first_column) = tile.first();
         for ((row, column), element) in &mut part {
@@ -241,7 +241,7 @@ pub fn transpose_tiles(from: View2d<f32>, to: Tiles2d<f32, 16, 16>, mut part: Sh
 
 /// The extents that a kernel sees.
 #[kernel]
-pub fn extents(plane: View2d<u8>, volume: View3d<u8>, line: Strided<u8>, out: PerThread<[u64; 6]>) {
+pub fn extents(plane: View2d<u8>, volume: View3d<u8>, line: ViewStrided<u8>, out: PerThread<[u64; 6]>) {
     for (_, out) in out {
         *out = [plane.rows(), plane.columns(), volume.layers(), volume.rows(), volume.columns(), line.len()]
             .map(|extent| extent as u64);

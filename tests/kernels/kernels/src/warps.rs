@@ -1,7 +1,10 @@
 //! Groups of lanes: what they give to each other, how they vote, and what they find in common.
 
 use bytemuck::{Pod, Zeroable};
-use gpu_std::{prelude::*, warp::Coalesced};
+use gpu_std::{
+    prelude::{collective::*, warp::*, *},
+    warp::Coalesced,
+};
 
 /// A struct of several words, not all of one size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable, DeviceCopy)]
@@ -62,8 +65,8 @@ macro_rules! reductions {
             let mine = x[global_rank() % x.len()];
             let found = [
                 [$(warp().$method(mine)),*],
-                [$(tile::<8>().$method(mine)),*],
-                [$(tile::<1>().$method(mine)),*],
+                [$(tiled_partition::<8>().$method(mine)),*],
+                [$(tiled_partition::<1>().$method(mine)),*],
             ];
             for (_, out) in out {
                 *out = found;
@@ -88,7 +91,7 @@ macro_rules! tiles {
         /// What a tile of this size does: shuffles by one both ways, votes, labels, scans.
         #[kernel(dims = 3)]
         pub fn $kernel(x: &[u32], out: PerThread<[u32; 12]>) {
-            let tile = tile::<$n>();
+            let tile = tiled_partition::<$n>();
             let mine = x[global_rank() % x.len()];
             let found = [
                 tile.size(),
@@ -227,12 +230,12 @@ pub fn nested_partitions(labels: &[u32], out: PerThread<[u32; 10]>) {
     }
 }
 
-/// Tiles in tiles.
+/// BlockTiles in tiles.
 #[kernel]
 pub fn nested_tiles(x: &[u32], out: PerThread<[u32; 4]>) {
     let mine = x[global_rank() % x.len()];
-    let half = warp().tile::<16>();
-    let part = half.tile::<4>();
+    let half = warp().tiled_partition::<16>();
+    let part = half.tiled_partition::<4>();
     let found = [half.reduce_sum(mine), part.reduce_sum(mine), half.index_in_warp(), part.index_in_warp()];
     for (_, out) in out {
         *out = found;
@@ -243,7 +246,7 @@ pub fn nested_tiles(x: &[u32], out: PerThread<[u32; 4]>) {
 #[kernel]
 pub fn divergent_tiles(x: &[u32], out: PerThread<u32>) {
     let mine = x[global_rank() % x.len()];
-    let tile = tile::<8>();
+    let tile = tiled_partition::<8>();
     let found = match tile.index_in_warp() {
         0 => tile.reduce_sum(mine),
         1 => {

@@ -1,6 +1,6 @@
 //! What ptxas makes wrong machine code of, if it is given the PTX that LLVM writes. Found by the random programs of `tests/programs`.
 
-use gpukernel::{Grid, for_each};
+use gpukernel::{LaunchConfig, for_each};
 use gpukernel_device_test_kernels::assembler::{
     absolute_values, all_extremes, all_reinterpretations, extremes, match_parameters, narrow_sums,
     neighbouring_sums, reinterpretations, signs, sum_of_some, unwanted_all, unwanted_any, unwanted_ballot,
@@ -21,7 +21,7 @@ macro_rules! check {
             for threads in THREADS {
                 $({
                     let mut sums = device.zeroed::<u32>(BLOCKS * threads)?;
-                    module.launch($kernel, Grid::new(BLOCKS, threads), (5, $($argument,)? &mut sums))?;
+                    module.launch($kernel, LaunchConfig::new(BLOCKS, threads), (5, $($argument,)? &mut sums))?;
                     assert_eq!(sums.to_vec()?, vec![(5..5 + 8).sum::<u32>(); BLOCKS * threads], stringify!($kernel));
                 })*
             }

@@ -1,6 +1,6 @@
 //! Atomics in device memory: nothing is lost, whoever changes what when; scopes, orders, cells and fences.
 
-use gpukernel::{Device, Grid, Module, Result, for_each};
+use gpukernel::{Device, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::atomics::{
     Operation, Pair, cells_bool, cells_char, cells_f32, cells_f64, cells_i16, cells_i64, cells_u8, cells_u32,
     change_f32, change_f64, change_i32, change_i64, change_own, change_u32, change_u64, count_each_way, draw,
@@ -22,7 +22,7 @@ macro_rules! sums {
                         expected[i % bins] += value;
                     }
                     let mut sums = device.zeroed::<$t>(bins)?;
-                    module.launch($kernel, Grid::new(20, 256), (&x, &mut sums))?;
+                    module.launch($kernel, LaunchConfig::new(20, 256), (&x, &mut sums))?;
                     assert_eq!(sums.to_vec()?, expected, "{bins} bins");
                 }
                 Ok(())
@@ -242,7 +242,11 @@ macro_rules! steps {
             let mut found = Vec::new();
             for &(operation, value) in steps {
                 let value = device.upload(&[value])?;
-                module.launch($kernel, Grid::new(1, 1), (operation, &value, &mut all, &mut before))?;
+                module.launch(
+                    $kernel,
+                    LaunchConfig::new(1, 1),
+                    (operation, &value, &mut all, &mut before),
+                )?;
                 found.extend(before.to_vec()?);
             }
             found.extend(all.to_vec()?);
@@ -371,7 +375,7 @@ macro_rules! ways {
                 // Block scope is for one block.
                 let blocks = if $way < 5 { 1 } else { 40 };
                 let mut counts = device.zeroed::<u32>(30)?;
-                module.launch(count_each_way, Grid::new(blocks, 128), (&mut counts,))?;
+                module.launch(count_each_way, LaunchConfig::new(blocks, 128), (&mut counts,))?;
                 let counts = counts.to_vec()?;
                 assert_eq!([counts[$way], counts[15 + $way]], [128 * blocks as u32; 2]);
                 Ok(())
@@ -432,7 +436,7 @@ fn the_last_block_sees_what_all_left() {
             for launches in 1..=2 {
                 module.launch(
                     sum_by_the_last,
-                    Grid::new(3000, 1),
+                    LaunchConfig::new(3000, 1),
                     (with_fence, &mut parts, &mut done, &mut total),
                 )?;
                 let sum: u64 = (0..3000).map(|block| block * 3 + 1).sum();
@@ -450,7 +454,7 @@ macro_rules! handshakes {
             on_every_device(|device, module| {
                 let mut flags = device.zeroed::<u32>(6400)?;
                 let mut seen = device.zeroed::<u32>(6400)?;
-                module.launch(handshake, Grid::new(100, 64), ($how, &mut flags, &mut seen))?;
+                module.launch(handshake, LaunchConfig::new(100, 64), ($how, &mut flags, &mut seen))?;
                 assert!(seen.to_vec()?.chunks(2).all(|pair| pair != [0, 0]));
                 Ok(())
             });
@@ -469,7 +473,7 @@ fn cells_of_eight_bytes_do_not_tear() {
     on_every_device(|device, module| {
         let mut cells = device.filled(3, Pair { low: 0, high: u32::MAX })?;
         let mut torn = device.zeroed::<u32>(1)?;
-        module.launch(tear, Grid::new(16, 256), (50, &mut cells, &mut torn))?;
+        module.launch(tear, LaunchConfig::new(16, 256), (50, &mut cells, &mut torn))?;
         assert_eq!(torn.to_vec()?, [0]);
         assert!(cells.to_vec()?.into_iter().all(|Pair { low, high }| low == !high));
         Ok(())
@@ -486,7 +490,7 @@ macro_rules! cells {
                 let from = device.upload(&values)?;
                 let mut cells = device.filled(values.len(), values[0])?;
                 let mut to = device.filled(values.len(), values[0])?;
-                module.launch($kernel, Grid::new(10, 64), (&from, &mut cells, &mut to))?;
+                module.launch($kernel, LaunchConfig::new(10, 64), (&from, &mut cells, &mut to))?;
                 let expected: Vec<_> = (0..values.len()).map(|i| values[i ^ 1]).collect();
                 assert_eq!(to.to_vec()?, expected);
                 assert_eq!(cells.to_vec()?, values);

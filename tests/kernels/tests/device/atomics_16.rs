@@ -2,7 +2,7 @@
 //! stay what they are, sums are rounded once.
 
 use gpu_std::half::{bf16, bf16x2, f16, f16x2};
-use gpukernel::{Device, Grid, Module, Result, for_each};
+use gpukernel::{Device, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
     atomics::{Operation, change_bf16, change_bf16x2, change_f16, change_f16x2, count_16_bits_each_way},
     shared_atomics::{shared_bf16, shared_bf16x2, shared_f16, shared_f16x2},
@@ -126,7 +126,7 @@ macro_rules! pairs {
             on_every_device(|device, module| {
                 let x = device.upload(&values)?;
                 let (mut before, mut last) = (device.filled(128, first)?, device.filled(3, first)?);
-                let grid = Grid::new(1, 128);
+                let grid = LaunchConfig::new(1, 128);
                 module.launch($shared, grid, (Operation::$operation, first, &x, &mut before, &mut last))?;
                 let (last, before) = (last.to_vec()?, before.to_vec()?);
                 let lanes: [fn($pair) -> $t; 2] = [|pair| pair.x, |pair| pair.y];
@@ -244,7 +244,11 @@ fn numbers_of_16_bits_are_counted_in_each_scope_and_order() {
         let mut counts = device.zeroed::<f16>(30)?;
         let mut others = device.zeroed::<bf16>(15)?;
         let mut pairs = device.zeroed::<f16x2>(15)?;
-        module.launch(count_16_bits_each_way, Grid::new(1, 128), (&mut counts, &mut others, &mut pairs))?;
+        module.launch(
+            count_16_bits_each_way,
+            LaunchConfig::new(1, 128),
+            (&mut counts, &mut others, &mut pairs),
+        )?;
         let count = f16::from_f32(128.0);
         assert_eq!(counts.to_vec()?, [count; 30]);
         assert_eq!(others.to_vec()?, [bf16::from_f32(128.0); 15]);

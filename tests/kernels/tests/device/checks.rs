@@ -1,7 +1,7 @@
 //! `GPUKERNEL_CHECK=1` and kernels whose blocks wait for each other: races across barriers of the grid and of clusters, and barriers
 //! that are not met.
 
-use gpukernel::{Error, Grid};
+use gpukernel::{Error, LaunchConfig};
 use gpukernel_device_test_kernels::{
     clusters::pass_to_another_block,
     grids::{one_ends_before, panics_between, pass_to_the_next_block, reduce_all},
@@ -15,10 +15,10 @@ fn races_between_blocks_of_a_cooperative_launch_are_found() {
         on_the_cpu(|device, module| {
             let mut x = device.zeroed::<u32>(128)?;
             let mut out = device.zeroed::<u32>(128)?;
-            module.launch(pass_to_the_next_block, Grid::new(4, 32), (3, &mut x, &mut out))?;
+            module.launch(pass_to_the_next_block, LaunchConfig::new(4, 32), (3, &mut x, &mut out))?;
             assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| (i + 32) % 128)));
             for barriers in [0, 1, 2] {
-                let grid = Grid::new(4, 32);
+                let grid = LaunchConfig::new(4, 32);
                 let error =
                     module.launch(pass_to_the_next_block, grid, (barriers, &mut x, &mut out)).unwrap_err();
                 let Error::Race { race, .. } = &error else { panic!("{error}") };
@@ -39,10 +39,11 @@ fn a_barrier_of_a_cluster_orders_its_blocks_and_no_others() {
         on_the_cpu(|device, module| {
             let mut x = device.zeroed::<u32>(128)?;
             let mut out = device.zeroed::<u32>(128)?;
-            module.launch(pass_to_another_block, Grid::new(4, 32), (1, &mut x, &mut out))?;
+            module.launch(pass_to_another_block, LaunchConfig::new(4, 32), (1, &mut x, &mut out))?;
             assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| i ^ 32)));
-            let error =
-                module.launch(pass_to_another_block, Grid::new(4, 32), (2, &mut x, &mut out)).unwrap_err();
+            let error = module
+                .launch(pass_to_another_block, LaunchConfig::new(4, 32), (2, &mut x, &mut out))
+                .unwrap_err();
             let Error::Race { race, .. } = &error else { panic!("{error}") };
             assert_eq!(race.first.block.x ^ race.second.block.x, 2, "{error}");
             Ok(())
@@ -56,7 +57,7 @@ fn kernels_that_are_right_pass_all_barriers_checked() {
         on_the_cpu(|device, module| {
             let x = device.upload(&[1_u32; 1000])?;
             let (mut sums, mut out) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(6 * 64)?);
-            module.launch(reduce_all, Grid::new(6, 64), (&x, &mut sums, &mut out))?;
+            module.launch(reduce_all, LaunchConfig::new(6, 64), (&x, &mut sums, &mut out))?;
             assert_eq!(out.to_vec()?, vec![3000; 6 * 64]);
             Ok(())
         });
@@ -67,11 +68,11 @@ fn kernels_that_are_right_pass_all_barriers_checked() {
 fn threads_that_end_or_panic_before_a_barrier_of_the_grid_are_named() {
     with_checks(|| {
         on_the_cpu(|device, module| {
-            let error = module.launch(one_ends_before, Grid::new(3, 32), (40,)).unwrap_err();
+            let error = module.launch(one_ends_before, LaunchConfig::new(3, 32), (40,)).unwrap_err();
             let Error::UnmetBarrier { other_block, other_thread, .. } = &error else { panic!("{error}") };
             assert_eq!((other_block.x, other_thread.x), (1, 8), "{error}");
             let mut out = device.zeroed::<u32>(1)?;
-            let error = module.launch(panics_between, Grid::new(4, 32), (70, &mut out)).unwrap_err();
+            let error = module.launch(panics_between, LaunchConfig::new(4, 32), (70, &mut out)).unwrap_err();
             let Error::KernelPanicked { block, thread, .. } = &error else { panic!("{error}") };
             assert_eq!((block.x, thread.x), (2, 6), "{error}");
             Ok(())

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gpu_std::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
-use gpukernel::{Device, Error, Grid, for_each};
+use gpukernel::{Device, Error, LaunchConfig, for_each};
 use gpukernel_device_test_kernels::collective::{
     Results, all_f32, all_f64, all_i16, all_i32, all_i64, all_u8, all_u32, all_u64, compose, compose_grid,
     different_algorithms, histogram, items_f32_4, items_i32_1, items_i32_3, items_i32_8, items_u64_2,
@@ -53,7 +53,7 @@ macro_rules! operators {
                     let values: Vec<$t> = (0..2 * threads).map(value).collect();
                     let x = device.upload(&values)?;
                     let mut results = device.zeroed::<Results<$t>>(values.len())?;
-                    let grid = Grid::new(2, threads);
+                    let grid = LaunchConfig::new(2, threads);
                     module.launch($kernel, grid, (operator::$code, $initial, &x, &mut results))?;
                     let combine = |a, b| Operator::<$t>::combine(&$operator, a, b);
                     let expected: Vec<_> =
@@ -108,7 +108,7 @@ macro_rules! items {
                         .collect();
                     let x = device.upload(&values)?;
                     let mut results = device.zeroed::<[[$t; $n]; 4]>(values.len())?;
-                    module.launch($kernel, Grid::new(2, threads), ($initial, &x, &mut results))?;
+                    module.launch($kernel, LaunchConfig::new(2, threads), ($initial, &x, &mut results))?;
                     let found = results.to_vec()?;
                     for (values, found) in values.chunks(threads).zip(found.chunks(threads)) {
                         let total: $t = values.as_flattened().iter().sum();
@@ -154,7 +154,7 @@ fn order_is_kept_for_operators_that_do_not_commute() {
             let values = functions(2 * threads);
             let x = device.upload(&values)?;
             let mut results = device.zeroed::<Results<[u32; 2]>>(values.len())?;
-            module.launch(compose, Grid::new(2, threads), (&x, &mut results))?;
+            module.launch(compose, LaunchConfig::new(2, threads), (&x, &mut results))?;
             let expected: Vec<_> =
                 values.chunks(threads).flat_map(|block| expected(block, [1, 0], after)).collect();
             assert_results(&results.to_vec()?, &expected, &format!("{threads} threads"));
@@ -170,7 +170,7 @@ fn threads_of_blocks_with_several_axes_stand_x_first() {
             let values = functions(x * y * z);
             let input = device.upload(&values)?;
             let mut results = device.zeroed::<Results<[u32; 2]>>(values.len())?;
-            module.launch(compose, Grid::new(1, (x, y, z)), (&input, &mut results))?;
+            module.launch(compose, LaunchConfig::new(1, (x, y, z)), (&input, &mut results))?;
             let expected = expected(&values, [1, 0], after);
             assert_results(&results.to_vec()?, &expected, &format!("{x} x {y} x {z} threads"));
         }
@@ -186,7 +186,7 @@ fn values_of_many_words_travel_whole() {
                 (0..threads).map(|i| std::array::from_fn(|k| ((i + 1) as u64) << (10 * k))).collect();
             let x = device.upload(&values)?;
             let mut results = device.zeroed::<Results<[u64; 4]>>(values.len())?;
-            module.launch(large, Grid::new(1, threads), (&x, &mut results))?;
+            module.launch(large, LaunchConfig::new(1, threads), (&x, &mut results))?;
             let add = |a: [u64; 4], b: [u64; 4]| std::array::from_fn(|k| a[k] + b[k]);
             assert_results(
                 &results.to_vec()?,
@@ -218,7 +218,7 @@ fn one_scratch_serves_any_number_of_calls() {
         for threads in [1, 32, 65, 512] {
             for rounds in [0, 1, 2, 3, 50] {
                 let mut results = device.zeroed::<u32>(threads)?;
-                module.launch(many_rounds, Grid::new(1, threads), (rounds, &mut results))?;
+                module.launch(many_rounds, LaunchConfig::new(1, threads), (rounds, &mut results))?;
                 let mut values: Vec<u32> = (1..=threads as u32).collect();
                 for round in 0..rounds {
                     let largest = values.iter().copied().max().unwrap_or_default();
@@ -241,7 +241,7 @@ fn two_scratches_do_not_disturb_each_other() {
     on_every_device(|device, module| {
         for threads in [1_u32, 40, 128] {
             let mut results = device.zeroed::<[f64; 2]>(3 * threads as usize)?;
-            module.launch(two_scratches, Grid::new(3, threads as usize), (&mut results,))?;
+            module.launch(two_scratches, LaunchConfig::new(3, threads as usize), (&mut results,))?;
             let largest = f64::from(threads * (threads - 1) / 2 + threads);
             for (i, result) in results.to_vec()?.into_iter().enumerate() {
                 let rank = i as u32 % threads;
@@ -262,7 +262,11 @@ fn floats_are_grouped_alike_on_every_device() {
         let mut results = device.zeroed::<Results<f32>>(values.len())?;
         let blocks = values.len().div_ceil(threads);
         let module = device.load(&KERNELS)?;
-        module.launch(all_f32, Grid::new(blocks, threads), (operator::SUM, 1.0 / 3.0, &x, &mut results))?;
+        module.launch(
+            all_f32,
+            LaunchConfig::new(blocks, threads),
+            (operator::SUM, 1.0 / 3.0, &x, &mut results),
+        )?;
         Ok(results.to_vec()?.into_iter().map(|results| results.map(f32::to_bits)).collect())
     };
     on_every_device(|device, _| {
@@ -282,7 +286,7 @@ fn extremes_pass_over_nan() {
             let x = device.upload(&values)?;
             for (code, extreme) in [(operator::MIN, 0.0), (operator::MAX, (threads - 1) as f32)] {
                 let mut results = device.zeroed::<Results<f32>>(threads)?;
-                module.launch(all_f32, Grid::new(1, threads), (code, 0.0, &x, &mut results))?;
+                module.launch(all_f32, LaunchConfig::new(1, threads), (code, 0.0, &x, &mut results))?;
                 let [reduced, .., total] = results.to_vec()?[threads - 1];
                 assert_eq!([reduced, total], [extreme; 2], "{threads} threads");
             }
@@ -296,7 +300,7 @@ fn extremes_of_nothing_but_nan_are_nan() {
     on_every_device(|device, module| {
         let x = device.upload(&[f32::NAN; 64])?;
         let mut results = device.zeroed::<Results<f32>>(64)?;
-        module.launch(all_f32, Grid::new(1, 64), (operator::MAX, f32::NAN, &x, &mut results))?;
+        module.launch(all_f32, LaunchConfig::new(1, 64), (operator::MAX, f32::NAN, &x, &mut results))?;
         assert!(results.to_vec()?.as_flattened().iter().all(|result| result.is_nan()));
         Ok(())
     });
@@ -309,7 +313,7 @@ fn zeros_have_an_order() {
         let x = device.upload(&values)?;
         for (code, extreme) in [(operator::MIN, -0.0_f32), (operator::MAX, 0.0)] {
             let mut results = device.zeroed::<Results<f32>>(64)?;
-            module.launch(all_f32, Grid::new(1, 64), (code, extreme, &x, &mut results))?;
+            module.launch(all_f32, LaunchConfig::new(1, 64), (code, extreme, &x, &mut results))?;
             assert_eq!(results.to_vec()?[63][0].to_bits(), extreme.to_bits());
         }
         Ok(())
@@ -323,7 +327,7 @@ fn infinities_of_both_signs_sum_to_nan() {
         (values[7], values[90]) = (f32::INFINITY, f32::NEG_INFINITY);
         let x = device.upload(&values)?;
         let mut results = device.zeroed::<Results<f32>>(100)?;
-        module.launch(all_f32, Grid::new(1, 100), (operator::SUM, 0.0, &x, &mut results))?;
+        module.launch(all_f32, LaunchConfig::new(1, 100), (operator::SUM, 0.0, &x, &mut results))?;
         let found = results.to_vec()?;
         assert!(found[0][0].is_nan());
         assert_eq!([found[6][2], found[50][2]], [7.0, f32::INFINITY]);
@@ -335,9 +339,9 @@ fn infinities_of_both_signs_sum_to_nan() {
 fn threads_that_do_not_come_are_found() {
     on_the_cpu(|device, module| {
         let mut results = device.zeroed::<u32>(100)?;
-        module.launch(not_all_come, Grid::new(1, 100), (100, &mut results))?;
+        module.launch(not_all_come, LaunchConfig::new(1, 100), (100, &mut results))?;
         assert_eq!(results.to_vec()?, [100; 100]);
-        let error = module.launch(not_all_come, Grid::new(1, 100), (70, &mut results)).unwrap_err();
+        let error = module.launch(not_all_come, LaunchConfig::new(1, 100), (70, &mut results)).unwrap_err();
         let text = error.to_string();
         if is_checking() {
             assert!(matches!(error, Error::EndedBeforeBarrier { .. }), "{text}");
@@ -347,7 +351,7 @@ fn threads_that_do_not_come_are_found() {
         }
         assert!(text.contains("collective.rs"), "{text}");
         // The scratch of a block that failed is as good as new.
-        module.launch(not_all_come, Grid::new(1, 100), (100, &mut results))?;
+        module.launch(not_all_come, LaunchConfig::new(1, 100), (100, &mut results))?;
         assert_eq!(results.to_vec()?, [100; 100]);
         Ok(())
     });
@@ -357,10 +361,11 @@ fn threads_that_do_not_come_are_found() {
 fn threads_that_call_different_algorithms_are_found() {
     on_the_cpu(|device, module| {
         let mut results = device.zeroed::<u32>(64)?;
-        let error = module.launch(different_algorithms, Grid::new(1, 64), (&mut results,)).unwrap_err();
+        let error =
+            module.launch(different_algorithms, LaunchConfig::new(1, 64), (&mut results,)).unwrap_err();
         assert!(matches!(error, Error::DivergentBarrier { .. }), "{error}");
         // With one thread there is nobody to disagree with.
-        module.launch(different_algorithms, Grid::new(1, 1), (&mut results,))?;
+        module.launch(different_algorithms, LaunchConfig::new(1, 1), (&mut results,))?;
         assert_eq!(results.to_vec()?[0], 1);
         Ok(())
     });
@@ -377,7 +382,7 @@ fn a_grid_reduces_in_one_kernel() {
             let mut result = device.zeroed::<f32>(2)?;
             // Twice: the second launch finds the count as the first did.
             for launch in 1..=2 {
-                let grid = Grid::new(blocks, threads);
+                let grid = LaunchConfig::new(blocks, threads);
                 module.launch(sum_of_grid, grid, (&x, &mut parts, &mut arrived, &mut result))?;
                 let sum: f32 = values.iter().sum();
                 assert_eq!(result.to_vec()?, [sum, launch as f32], "{blocks} blocks of {threads}");
@@ -396,7 +401,11 @@ fn a_grid_groups_floats_alike_on_every_device() {
         let mut arrived = device.zeroed::<u32>(1)?;
         let mut result = device.zeroed::<f32>(2)?;
         let module = device.load(&KERNELS)?;
-        module.launch(sum_of_grid, Grid::new(blocks, 96), (&x, &mut parts, &mut arrived, &mut result))?;
+        module.launch(
+            sum_of_grid,
+            LaunchConfig::new(blocks, 96),
+            (&x, &mut parts, &mut arrived, &mut result),
+        )?;
         Ok(result.to_vec()?[0].to_bits())
     };
     on_every_device(|device, _| {
@@ -419,7 +428,7 @@ fn a_grid_keeps_the_order_of_blocks_and_threads() {
             let mut parts = device.zeroed::<u64>(blocks)?;
             let mut arrived = device.zeroed::<u32>(1)?;
             let mut result = device.zeroed::<u64>(1)?;
-            let grid = Grid::new(blocks, threads);
+            let grid = LaunchConfig::new(blocks, threads);
             module.launch(compose_grid, grid, (&x, &mut parts, &mut arrived, &mut result))?;
             let [a, b] = values.into_iter().fold([1, 0], after);
             assert_eq!(result.to_vec()?, [u64::from(a) << 32 | u64::from(b)], "{blocks} blocks of {threads}");
@@ -437,7 +446,7 @@ fn a_block_counts_how_often_each_bin_comes() {
                 .collect();
             let x = device.upload(&digits)?;
             let mut y = device.zeroed::<u32>(2 * 11)?;
-            module.launch(histogram, Grid::new(2, threads), (&x, &mut y))?;
+            module.launch(histogram, LaunchConfig::new(2, threads), (&x, &mut y))?;
             for (digits, found) in digits.chunks(threads).zip(y.to_vec()?.chunks(11)) {
                 let mut expected = [0; 11];
                 digits.as_flattened().iter().for_each(|digit| expected[usize::from(*digit)] += 1);

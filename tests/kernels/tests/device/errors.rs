@@ -1,6 +1,6 @@
 //! Launches that cannot be: each is an error that says why, and leaves the device usable.
 
-use gpukernel::{Device, DeviceSlice, Error, Grid, Image, Module, Result, for_each};
+use gpukernel::{Device, DeviceSlice, Error, Image, LaunchConfig, Module, Result, for_each, for_each_2d};
 use gpukernel_device_test_kernels::{
     arguments::all_largest,
     outputs::{add_index, bounded, exact, saxpy},
@@ -19,7 +19,7 @@ fn still_works(device: &Device, module: &Module) -> Result<()> {
 fn more_threads_than_a_block_may_have() {
     on_every_device(|device, module| {
         let mut values = device.zeroed::<u64>(10)?;
-        let error = module.launch(add_index, Grid::new(1, 1025), (&mut values,)).unwrap_err();
+        let error = module.launch(add_index, LaunchConfig::new(1, 1025), (&mut values,)).unwrap_err();
         assert!(matches!(error, Error::BlockTooLarge { asked: [1025, 1, 1], allowed: 1024, .. }), "{error}");
         assert_eq!(values.to_vec()?, [0; 10]);
         still_works(device, module)
@@ -30,10 +30,10 @@ fn more_threads_than_a_block_may_have() {
 fn more_threads_than_the_contract_allows() {
     on_every_device(|device, module| {
         let mut values = device.zeroed::<u32>(10)?;
-        let error = module.launch(bounded, Grid::new(1, 65), (&mut values,)).unwrap_err();
+        let error = module.launch(bounded, LaunchConfig::new(1, 65), (&mut values,)).unwrap_err();
         assert!(matches!(error, Error::BlockTooLarge { allowed: 64, .. }), "{error}");
-        assert!(error.to_string().contains("`max_block`"), "{error}");
-        module.launch(bounded, Grid::new(1, 64), (&mut values,))?;
+        assert!(error.to_string().contains("`max_threads`"), "{error}");
+        module.launch(bounded, LaunchConfig::new(1, 64), (&mut values,))?;
         still_works(device, module)
     });
 }
@@ -43,10 +43,10 @@ fn another_block_than_the_contract_fixes() {
     on_every_device(|device, module| {
         let mut values = device.zeroed::<u32>(10)?;
         for threads in [1, 127, 129, 256] {
-            let error = module.launch(exact, Grid::new(1, threads), (&mut values,)).unwrap_err();
+            let error = module.launch(exact, LaunchConfig::new(1, threads), (&mut values,)).unwrap_err();
             assert!(matches!(error, Error::WrongBlock { required: [128, 1, 1], .. }), "{error}");
         }
-        module.launch(exact, Grid::new(1, 128), (&mut values,))?;
+        module.launch(exact, LaunchConfig::new(1, 128), (&mut values,))?;
         still_works(device, module)
     });
 }
@@ -55,7 +55,7 @@ fn another_block_than_the_contract_fixes() {
 fn more_axes_than_the_contract_has() {
     on_every_device(|device, module| {
         let mut values = device.zeroed::<u32>(10)?;
-        let error = module.launch(bounded, for_each((5, 2)), (&mut values,)).unwrap_err();
+        let error = module.launch(bounded, for_each_2d(2, 5), (&mut values,)).unwrap_err();
         assert!(matches!(error, Error::TooManyDims { asked: 2, allowed: 1, .. }), "{error}");
         still_works(device, module)
     });
@@ -150,7 +150,7 @@ mod needs_a_gpu {
 
             let mut values = gpu.zeroed::<u64>(1)?;
             let stream = cpu.stream()?;
-            let error = module.launch_on(&stream, add_index, for_each(1), (&mut values,)).unwrap_err();
+            let error = stream.launch(&module, add_index, for_each(1), (&mut values,)).unwrap_err();
             assert!(matches!(&error, Error::WrongDevice { .. }), "{error}");
             still_works(gpu, &module)
         });

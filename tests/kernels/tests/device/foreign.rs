@@ -1,6 +1,6 @@
 //! PTX and machine code that were made elsewhere. The CPU cannot run them, and says so.
 
-use gpukernel::{Error, Grid, RawArg};
+use gpukernel::{Error, LaunchConfig, RawArg};
 use gpukernel_device_tests::{KERNELS, on_every_device, on_every_gpu, on_the_cpu};
 use gpukernel_image::{CodeKind, Image};
 
@@ -78,7 +78,7 @@ mod needs_a_gpu {
             // SAFETY: the arguments are those of `scale`, which stays inside the buffer because of the count.
             unsafe {
                 let args = [RawArg::slice_mut(&mut buffer), RawArg::value(900_u32), RawArg::value(3.0_f32)];
-                module.launch_on(&stream, "scale", Grid::new(4, 256), 0, &args)?;
+                stream.launch_foreign(&module, "scale", LaunchConfig::new(4, 256), 0, &args)?;
             }
             let expected = numbers.iter().enumerate().map(|(i, x)| if i < 900 { 3.0 * x } else { *x });
             assert!(buffer.to_vec()?.into_iter().eq(expected));
@@ -102,7 +102,7 @@ mod needs_a_gpu {
                 let x_args = [RawArg::slice(&x), RawArg::value(3_usize)];
                 let y_args = [RawArg::slice_mut(&mut y), RawArg::value(3_usize)];
                 let args: Vec<_> = [RawArg::value(2.0_f32)].into_iter().chain(x_args).chain(y_args).collect();
-                module.launch("saxpy", Grid::new(1, 32), 0, &args)?;
+                module.launch("saxpy", LaunchConfig::new(1, 32), 0, &args)?;
             }
             assert_eq!(y.to_vec()?, [12.0, 24.0, 36.0]);
             Ok(())
@@ -125,7 +125,7 @@ mod needs_a_gpu {
             // SAFETY: it is PTX, which the driver compiles and so checks.
             let module = unsafe { device.load_foreign(SCALE.as_bytes()) }?;
             // SAFETY: there is no such kernel.
-            let error = unsafe { module.launch("scales", Grid::new(1, 1), 0, &[]) }.unwrap_err();
+            let error = unsafe { module.launch("scales", LaunchConfig::new(1, 1), 0, &[]) }.unwrap_err();
             assert!(matches!(&error, Error::NoSuchKernel { kernel, .. } if kernel == "scales"), "{error}");
             Ok(())
         });

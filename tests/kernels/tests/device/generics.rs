@@ -1,6 +1,6 @@
 //! Generic kernels: each instance is a kernel of its own, on every device.
 
-use gpukernel::{Error, Grid, for_each};
+use gpukernel::{Error, LaunchConfig, for_each};
 use gpukernel_device_test_kernels::generics::{
     Even, LENGTH, Larger, Line, Lookup, Mix, Polynomial, alternate, elsewhere, fold, map, map_line, poke,
     poke_bytes, repeat, reverse, scale, tiles_of,
@@ -111,7 +111,7 @@ macro_rules! reversed {
                 module.launch(reverse::<$T, $N>, for_each(y.len()), (&x, &mut y))?;
                 let expected: Vec<$T> = numbers.chunks($N).flat_map(|part| part.iter().rev().copied()).collect();
                 assert_eq!(y.to_vec()?, expected);
-                let error = module.launch(reverse::<$T, $N>, Grid::new(1, $N / 2), (&x, &mut y)).unwrap_err();
+                let error = module.launch(reverse::<$T, $N>, LaunchConfig::new(1, $N / 2), (&x, &mut y)).unwrap_err();
                 assert!(matches!(error, Error::WrongBlock { required: [$N, 1, 1], .. }), "{error}");
                 Ok(())
             });
@@ -129,10 +129,10 @@ reversed! {
 fn generic_shared_arrays_change_places() {
     on_every_device(|device, module| {
         let mut y = device.zeroed::<u16>(100)?;
-        module.launch(alternate::<u16>, Grid::new(2, 32), (3, 7, 5, &mut y))?;
+        module.launch(alternate::<u16>, LaunchConfig::new(2, 32), (3, 7, 5, &mut y))?;
         assert_eq!(y.to_vec()?, [7; 100]);
         let mut y = device.zeroed::<f64>(64)?;
-        module.launch(alternate::<f64>, Grid::new(2, 32), (4, 2.5, 100, &mut y))?;
+        module.launch(alternate::<f64>, LaunchConfig::new(2, 32), (4, 2.5, 100, &mut y))?;
         assert_eq!(y.to_vec()?, [2.5; 64]);
         Ok(())
     });
@@ -207,9 +207,9 @@ fn functions_written_by_hand() {
 fn tiles_of_generic_extents() {
     on_every_device(|device, module| {
         let mut to = device.filled(20 * 30, [9_u32; 2])?;
-        module.launch(tiles_of::<4, 8>, Grid::new((2, 2), (8, 4)), (to.rows_mut(30)?,))?;
+        module.launch(tiles_of::<4, 8>, LaunchConfig::new((2, 2), (8, 4)), (to.view_2d_mut(30)?,))?;
         assert!(to.to_vec()?.into_iter().eq((0..600).map(|i| [i / 30 % 4, i % 30 % 8])));
-        module.launch(tiles_of::<3, 5>, Grid::new((1, 3), (2, 2)), (to.rows_mut(30)?,))?;
+        module.launch(tiles_of::<3, 5>, LaunchConfig::new((1, 3), (2, 2)), (to.view_2d_mut(30)?,))?;
         assert!(to.to_vec()?.into_iter().eq((0..600).map(|i| [i / 30 % 3, i % 30 % 5])));
         Ok(())
     });
@@ -220,11 +220,11 @@ fn unsafe_generic_kernels_take_addresses() {
     on_every_device(|device, module| {
         let mut words = device.zeroed::<u32>(64)?;
         // SAFETY: there is an element for each thread.
-        unsafe { module.launch_unchecked(poke::<u32>, Grid::new(2, 32), (77, &mut words))? };
+        unsafe { module.launch_unsafe(poke::<u32>, LaunchConfig::new(2, 32), (77, &mut words))? };
         assert_eq!(words.to_vec()?, [77; 64]);
         let mut bytes = device.zeroed::<u8>(33)?;
         // SAFETY: as above.
-        unsafe { module.launch_unchecked(poke_bytes, Grid::new(1, 32), (5, &mut bytes))? };
+        unsafe { module.launch_unsafe(poke_bytes, LaunchConfig::new(1, 32), (5, &mut bytes))? };
         assert_eq!(bytes.to_vec()?[..], [[5; 32].as_slice(), &[0]].concat());
         Ok(())
     });

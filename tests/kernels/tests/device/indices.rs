@@ -1,6 +1,6 @@
 //! Indices and grid-stride loops.
 
-use gpukernel::{Extents, Grid, for_each};
+use gpukernel::{Extents, LaunchConfig, for_each};
 use gpukernel_device_test_kernels::indices::{Place, record_places, visit, visit_2d, visit_3d};
 use gpukernel_device_tests::on_every_device;
 
@@ -34,8 +34,9 @@ fn places(blocks: [usize; 3], block: [usize; 3]) -> Vec<Place> {
 }
 
 fn check_places(blocks: impl Into<Extents>, block: impl Into<Extents>) {
-    let grid = Grid::new(blocks, block);
-    let expected = places(grid.blocks().axes(), grid.threads().axes());
+    let (blocks, block) = (blocks.into(), block.into());
+    let grid = LaunchConfig::new(blocks, block);
+    let expected = places(blocks.axes(), block.axes());
     on_every_device(|device, module| {
         let mut found = device.filled(expected.len(), Place::default())?;
         module.launch(record_places, grid, (&mut found,))?;
@@ -81,7 +82,7 @@ fn grid_stride_takes_every_index_once() {
         for len in [1, 31, 1000, 4099] {
             for (blocks, threads) in ODD_GRIDS {
                 let mut visits = device.zeroed::<u32>(len)?;
-                module.launch(visit, Grid::new(blocks, threads), (&mut visits,))?;
+                module.launch(visit, LaunchConfig::new(blocks, threads), (&mut visits,))?;
                 assert_eq!(visits.to_vec()?, vec![1; len], "{len} elements, {blocks} blocks of {threads}");
             }
         }
@@ -93,7 +94,11 @@ fn grid_stride_takes_every_index_once() {
 fn grid_stride_takes_every_place_of_a_matrix_once() {
     on_every_device(|device, module| {
         for (rows, columns) in [(1, 1), (1, 100), (100, 1), (37, 53)] {
-            for grid in [Grid::new((1, 1), (1, 1)), Grid::new((2, 3), (5, 7)), Grid::new((9, 9), (32, 8))] {
+            for grid in [
+                LaunchConfig::new((1, 1), (1, 1)),
+                LaunchConfig::new((2, 3), (5, 7)),
+                LaunchConfig::new((9, 9), (32, 8)),
+            ] {
                 let mut visits = device.zeroed::<u32>(rows * columns)?;
                 module.launch(visit_2d, grid, (rows, columns, &mut visits))?;
                 assert_eq!(visits.to_vec()?, vec![1; rows * columns], "{rows} x {columns}, {grid:?}");
@@ -109,9 +114,9 @@ fn grid_stride_takes_every_place_of_a_volume_once() {
         let (layers, rows, columns) = (5, 11, 23);
         let volume = layers * rows * columns;
         for grid in [
-            Grid::new((1, 1, 1), (1, 1, 1)),
-            Grid::new((2, 1, 3), (3, 5, 2)),
-            Grid::new((4, 4, 4), (8, 4, 2)),
+            LaunchConfig::new((1, 1, 1), (1, 1, 1)),
+            LaunchConfig::new((2, 1, 3), (3, 5, 2)),
+            LaunchConfig::new((4, 4, 4), (8, 4, 2)),
         ] {
             let mut visits = device.zeroed::<u32>(volume)?;
             module.launch(visit_3d, grid, (layers, rows, columns, &mut visits))?;

@@ -45,9 +45,9 @@ fn copies_of_different_lengths_are_refused() {
 fn rows_must_be_whole() {
     on_every_device(|device, _| {
         let mut buffer = device.zeroed::<u8>(10)?;
-        assert_eq!(buffer.rows_mut(5)?.rows(), 2);
+        assert_eq!(buffer.view_2d_mut(5)?.rows(), 2);
         for columns in [0, 3, 11] {
-            let error = buffer.rows_mut(columns).unwrap_err();
+            let error = buffer.view_2d_mut(columns).unwrap_err();
             assert!(matches!(error, Error::NotRows { len: 10, .. }), "{error}");
         }
         Ok(())

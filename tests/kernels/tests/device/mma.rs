@@ -1,6 +1,6 @@
 //! Matrix multiplication by warps.
 
-use gpukernel::{Device, Error, Grid, Module, Result, for_each};
+use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each, for_each_2d};
 use gpukernel_device_test_kernels::mma::{
     DeviceCopy, GEMM, STAGED, Tf32, any_block, bf16, bf16_to_f32, f16, f16_to_f16, f16_to_f32, f64_to_f64,
     gemm, i8_to_i32, i8_u8_to_i32, load_at, load_bf16, load_f16, load_i8, load_rows, load_tf32, load_u8,
@@ -83,8 +83,8 @@ macro_rules! product {
     ($device:expr, $module:expr, $kernel:expr, $rows:expr, $a:expr, $b:expr, $c:expr) => {{
         let (a, b) = ($device.upload(&$a.elements)?, $device.upload(&$b.elements)?);
         let mut c = $device.upload(&$c.elements)?;
-        let grid = Grid::new(($c.columns.div_ceil(8), $c.rows.div_ceil($rows)), 32);
-        let args = (a.rows($a.columns)?, b.rows($b.columns)?, c.rows_mut($c.columns)?);
+        let grid = LaunchConfig::new(($c.columns.div_ceil(8), $c.rows.div_ceil($rows)), 32);
+        let args = (a.view_2d($a.columns)?, b.view_2d($b.columns)?, c.view_2d_mut($c.columns)?);
         $module.launch($kernel, grid, args)?;
         Matrix { elements: c.to_vec()?, ..$c.clone() }
     }};
@@ -389,7 +389,7 @@ macro_rules! loads {
                 let step = 16 / size_of::<$t>();
                 for (row, column) in [(0, 0), (3, step), (rows - 16, columns - $depth)] {
                     let mut out = device.filled(40 * $depth, u32::MAX)?;
-                    module.launch($kernel, Grid::new(1, 32), (row, column, x.rows(columns)?, &mut out))?;
+                    module.launch($kernel, LaunchConfig::new(1, 32), (row, column, x.view_2d(columns)?, &mut out))?;
                     let found = out.to_vec()?;
                     for (i, found) in found.into_iter().enumerate() {
                         let (line, k) = (i / $depth, i % $depth);
@@ -419,7 +419,7 @@ fn fragments_of_tf32_are_loaded() {
         let x = Matrix::new(rows, columns, |row, column| Tf32::from((row * 100 + column) as f32));
         let x = device.upload(&x.elements)?;
         let mut out = device.filled(40 * 8, u32::MAX)?;
-        module.launch(load_tf32, Grid::new(1, 32), (5, 12, x.rows(columns)?, &mut out))?;
+        module.launch(load_tf32, LaunchConfig::new(1, 32), (5, 12, x.view_2d(columns)?, &mut out))?;
         for (i, found) in out.to_vec()?.into_iter().enumerate() {
             let line = [i / 8, i / 8 - 16 * usize::from(i / 8 >= 16), (i / 8).wrapping_sub(24)]
                 [usize::from(i / 8 >= 16) + usize::from(i / 8 >= 24)];
@@ -437,7 +437,11 @@ fn right_matrices_are_loaded_from_rows() {
         let x = device.upload(&x.elements)?;
         for (row, column) in [(0, 0), (7, 8), (24, 48)] {
             let mut out = device.filled(48 * 8, u32::MAX)?;
-            module.launch(load_rows, Grid::new(1, 32), (row, column, x.rows(columns)?, &mut out))?;
+            module.launch(
+                load_rows,
+                LaunchConfig::new(1, 32),
+                (row, column, x.view_2d(columns)?, &mut out),
+            )?;
             for (i, found) in out.to_vec()?.into_iter().enumerate() {
                 // One matrix of 16 x 8, then two of them side by side.
                 let (matrix, k, j) = (i / 128, i / 8 % 16, i % 8);
@@ -453,7 +457,7 @@ fn right_matrices_are_loaded_from_rows() {
 fn elements_of_accumulators_are_changed_one_by_one() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<f32>(128)?;
-        module.launch(mapped, Grid::new(1, 32), (out.rows_mut(8)?,))?;
+        module.launch(mapped, LaunchConfig::new(1, 32), (out.view_2d_mut(8)?,))?;
         assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| 1000.0 + i as f32 / 2.0)));
         Ok(())
     });
@@ -478,8 +482,8 @@ fn every_element_belongs_to_one_tile() {
     on_every_device(|device, module| {
         for (rows, columns) in [(96, 32), (97, 33), (200, 70), (1, 1), (31, 15)] {
             let mut out = device.filled(rows * columns, 7)?;
-            let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(96)), (32, 2, 3));
-            module.launch(number_tiles, grid, (out.rows_mut(columns)?,))?;
+            let grid = LaunchConfig::new((columns.div_ceil(32), rows.div_ceil(96)), (32, 2, 3));
+            module.launch(number_tiles, grid, (out.view_2d_mut(columns)?,))?;
             let expected =
                 Matrix::new(rows, columns, |row, column| 7 + (row / 32 * 100 + column / 16) as i32);
             assert_eq!(out.to_vec()?, expected.elements, "{rows} x {columns}");
@@ -492,7 +496,7 @@ fn every_element_belongs_to_one_tile() {
 fn blocks_along_z_have_no_tiles() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<i32>(96 * 32)?;
-        module.launch(number_tiles, Grid::new((1, 1, 3), (32, 2, 3)), (out.rows_mut(32)?,))?;
+        module.launch(number_tiles, LaunchConfig::new((1, 1, 3), (32, 2, 3)), (out.view_2d_mut(32)?,))?;
         let expected = Matrix::new(96, 32, |row, column| (row / 32 * 100 + column / 16) as i32);
         assert_eq!(out.to_vec()?, expected.elements);
         Ok(())
@@ -503,7 +507,7 @@ fn blocks_along_z_have_no_tiles() {
 fn a_full_warp_is_enough_without_a_contract() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<i32>(128)?;
-        module.launch(any_block, Grid::new(1, 32), (out.rows_mut(8)?,))?;
+        module.launch(any_block, LaunchConfig::new(1, 32), (out.view_2d_mut(8)?,))?;
         assert_eq!(out.to_vec()?, [67; 128]);
         Ok(())
     });
@@ -518,7 +522,7 @@ fn panic_of(launch: Result<()>) -> String {
 fn a_warp_with_less_lanes_multiplies_nothing() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<i32>(128)?;
-        let message = panic_of(module.launch(any_block, Grid::new(1, 31), (out.rows_mut(8)?,)));
+        let message = panic_of(module.launch(any_block, LaunchConfig::new(1, 31), (out.view_2d_mut(8)?,)));
         assert!(message.contains("a warp of 32 lanes, and this one has 31"), "{message}");
         Ok(())
     });
@@ -529,11 +533,12 @@ fn accumulators_are_not_stored_outside_of_a_tile() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<f32>(32 * 16)?;
         for (row, column) in [(24, 0), (0, 16), (4, 0), (0, 4), (usize::MAX - 7, 0)] {
-            let launch = module.launch(store_at, Grid::new(1, 32), (row, column, out.rows_mut(16)?));
+            let launch =
+                module.launch(store_at, LaunchConfig::new(1, 32), (row, column, out.view_2d_mut(16)?));
             let message = panic_of(launch);
             assert!(message.contains("have no place at"), "{message}");
         }
-        module.launch(store_at, Grid::new(1, 32), (16, 8, out.rows_mut(16)?))
+        module.launch(store_at, LaunchConfig::new(1, 32), (16, 8, out.view_2d_mut(16)?))
     });
 }
 
@@ -543,11 +548,11 @@ fn fragments_are_not_loaded_from_outside() {
         let x = device.zeroed::<f16>(32 * 32)?;
         let mut out = device.zeroed::<f32>(16 * 8)?;
         for (row, column) in [(17, 0), (0, 24), (0, 4), (usize::MAX, 0), (0, usize::MAX)] {
-            let args = (row, column, x.rows(32)?, out.rows_mut(8)?);
-            let message = panic_of(module.launch(load_at, Grid::new(1, 32), args));
+            let args = (row, column, x.view_2d(32)?, out.view_2d_mut(8)?);
+            let message = panic_of(module.launch(load_at, LaunchConfig::new(1, 32), args));
             assert!(message.contains("no matrix of 16 x 16 can be loaded"), "{message}");
         }
-        module.launch(load_at, Grid::new(1, 32), (16, 16, x.rows(32)?, out.rows_mut(8)?))
+        module.launch(load_at, LaunchConfig::new(1, 32), (16, 16, x.view_2d(32)?, out.view_2d_mut(8)?))
     });
 }
 
@@ -561,8 +566,12 @@ fn matrices_are_multiplied_in_tiles_while_the_next_are_fetched() {
             let b = Matrix::<f16>::random(depth, columns, 12);
             let (on_a, on_b) = (device.upload(&a.elements)?, device.upload(&b.elements)?);
             let mut on_c = device.filled(rows * columns, f32::NAN)?;
-            let grid = Grid::new((columns.div_ceil(GEMM[1]), rows.div_ceil(GEMM[0])), (32, 2, 2));
-            module.launch(gemm, grid, (on_a.rows(depth)?, on_b.rows(columns)?, on_c.rows_mut(columns)?))?;
+            let grid = LaunchConfig::new((columns.div_ceil(GEMM[1]), rows.div_ceil(GEMM[0])), (32, 2, 2));
+            module.launch(
+                gemm,
+                grid,
+                (on_a.view_2d(depth)?, on_b.view_2d(columns)?, on_c.view_2d_mut(columns)?),
+            )?;
             let found = Matrix { rows, columns, elements: on_c.to_vec()? };
             let zero = Matrix::new(rows, columns, |_, _| 0.0_f32);
             check(&found, (&a, &b, &zero), EXACT, 1e-5);
@@ -576,8 +585,8 @@ fn matrices_are_multiplied_in_tiles_while_the_next_are_fetched() {
 fn tiles_of_warps_are_not_launched_by_for_each() {
     on_every_device(|device, module| {
         let mut out = device.filled(20 * 30, 7)?;
-        for shape in [for_each((30, 20)), for_each(600), for_each(0)] {
-            let error = module.launch(number_tiles, shape, (out.rows_mut(30)?,)).unwrap_err();
+        for shape in [for_each_2d(20, 30), for_each(600), for_each(0)] {
+            let error = module.launch(number_tiles, shape, (out.view_2d_mut(30)?,)).unwrap_err();
             assert!(matches!(error, Error::TilesNeedGrid { tile: [32, 16], .. }), "{error}");
         }
         assert_eq!(out.to_vec()?, [7; 600]);

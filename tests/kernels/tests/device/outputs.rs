@@ -1,6 +1,6 @@
 //! Outputs that each thread owns a part of: every element is written once, whatever the grid.
 
-use gpukernel::{Error, Grid, Shape, for_each};
+use gpukernel::{Error, LaunchConfig, for_each, for_each_2d};
 use gpukernel_device_test_kernels::outputs::{
     add_index, add_place, add_place_in_blocks, bounded, count_units, exact, largest_tiles,
     largest_tiles_of_a_slice, saxpy, split,
@@ -26,8 +26,12 @@ fn every_element_belongs_to_one_thread() {
     on_every_device(|device, module| {
         for len in [1, 63, 1000, 65_537] {
             let expected: Vec<u64> = (0..len as u64).map(|i| 1 + i).collect();
-            let shapes: [Shape; 4] =
-                [for_each(len), Grid::new(1, 1).into(), Grid::new(3, 37).into(), Grid::new(100, 1024).into()];
+            let shapes: [LaunchConfig; 4] = [
+                for_each(len),
+                LaunchConfig::new(1, 1).into(),
+                LaunchConfig::new(3, 37).into(),
+                LaunchConfig::new(100, 1024).into(),
+            ];
             for shape in shapes {
                 let mut values = device.zeroed::<u64>(len)?;
                 module.launch(add_index, shape, (&mut values,))?;
@@ -45,20 +49,20 @@ fn every_place_belongs_to_one_thread() {
             let expected: Vec<[u32; 2]> = (0..rows as u32)
                 .flat_map(|row| (0..columns as u32).map(move |column| [1 + row, 1 + column]))
                 .collect();
-            let shapes: [Shape; 4] = [
-                for_each((columns, rows)),
-                Grid::new((1, 1), (1, 1)).into(),
-                Grid::new((2, 3), (13, 5)).into(),
-                Grid::new((8, 8), (32, 8)).into(),
+            let shapes: [LaunchConfig; 4] = [
+                for_each_2d(rows, columns),
+                LaunchConfig::new((1, 1), (1, 1)).into(),
+                LaunchConfig::new((2, 3), (13, 5)).into(),
+                LaunchConfig::new((8, 8), (32, 8)).into(),
             ];
             for shape in shapes {
                 let mut values = device.filled(rows * columns, [0; 2])?;
-                module.launch(add_place, shape, (values.rows_mut(columns)?,))?;
+                module.launch(add_place, shape, (values.view_2d_mut(columns)?,))?;
                 assert!(values.to_vec()? == expected, "{rows} x {columns}, {shape:?}");
             }
             let mut values = device.filled(rows * columns, [0; 2])?;
-            let places = for_each((columns, rows));
-            module.launch(add_place_in_blocks, places, (values.rows_mut(columns)?,))?;
+            let places = for_each_2d(rows, columns);
+            module.launch(add_place_in_blocks, places, (values.view_2d_mut(columns)?,))?;
             assert!(values.to_vec()? == expected, "{rows} x {columns}, blocks by contract");
         }
         Ok(())
@@ -72,7 +76,7 @@ fn outputs_of_one_launch_may_differ_in_length() {
         let x = device.upload(&xs)?;
         let mut negative = device.zeroed::<u8>(xs.len())?;
         let mut doubled = device.zeroed::<i64>(700)?;
-        module.launch(split, Grid::new(3, 50), (&x, &mut negative, &mut doubled))?;
+        module.launch(split, LaunchConfig::new(3, 50), (&x, &mut negative, &mut doubled))?;
         assert!(negative.to_vec()?.iter().zip(&xs).all(|(&negative, &x)| (negative == 1) == (x < 0)));
         assert!(doubled.to_vec()?.iter().zip(&xs).all(|(&doubled, &x)| doubled == 2 * i64::from(x)));
         Ok(())
@@ -98,17 +102,17 @@ fn nothing_runs_for_empty_grids_and_buffers() {
         let mut y = device.zeroed::<f32>(0)?;
         assert!(y.is_empty() && y.to_vec()?.is_empty());
         module.launch(saxpy, for_each(0), (1.0, &x, &mut y))?;
-        module.launch(saxpy, Grid::new(4, 64), (1.0, &x, &mut y))?;
+        module.launch(saxpy, LaunchConfig::new(4, 64), (1.0, &x, &mut y))?;
 
         let mut untouched = device.filled(3, 7_u64)?;
         module.launch(add_index, for_each(0), (&mut untouched,))?;
-        module.launch(add_index, Grid::new(0, 64), (&mut untouched,))?;
-        module.launch(add_index, Grid::new(64, 0), (&mut untouched,))?;
+        module.launch(add_index, LaunchConfig::new(0, 64), (&mut untouched,))?;
+        module.launch(add_index, LaunchConfig::new(64, 0), (&mut untouched,))?;
         assert_eq!(untouched.to_vec()?, [7; 3]);
 
         let mut rows = device.filled(0, [0_u32; 2])?;
-        module.launch(add_place, for_each((0, 0)), (rows.rows_mut(0)?,))?;
-        module.launch(add_place, Grid::new((2, 2), (8, 8)), (rows.rows_mut(5)?,))?;
+        module.launch(add_place, for_each_2d(0, 0), (rows.view_2d_mut(0)?,))?;
+        module.launch(add_place, LaunchConfig::new((2, 2), (8, 8)), (rows.view_2d_mut(5)?,))?;
         Ok(())
     });
 }
@@ -130,10 +134,10 @@ fn computed_blocks_keep_the_contract() {
 fn the_largest_tiles_belong_to_one_block() {
     on_every_device(|device, module| {
         let mut counts = device.zeroed::<u32>(3 * 2)?;
-        module.launch(largest_tiles, Grid::new((5, 4, 3), (3, 1)), (counts.rows_mut(3)?,))?;
+        module.launch(largest_tiles, LaunchConfig::new((5, 4, 3), (3, 1)), (counts.view_2d_mut(3)?,))?;
         assert_eq!(counts.to_vec()?, [101, 101, 101, 1, 1, 1]);
         let mut counts = device.zeroed::<u32>(5)?;
-        module.launch(largest_tiles_of_a_slice, Grid::new(7, 3), (&mut counts,))?;
+        module.launch(largest_tiles_of_a_slice, LaunchConfig::new(7, 3), (&mut counts,))?;
         assert_eq!(counts.to_vec()?, [1, 1, 1, 0, 0]);
         Ok(())
     });
@@ -144,9 +148,9 @@ fn elements_without_bytes_are_counted() {
     on_every_device(|device, module| {
         let mut counts = device.zeroed::<u64>(2)?;
         let (mut units, mut others) = (device.filled(1000, ())?, device.filled(isize::MAX as usize, ())?);
-        let far = others.strided_mut(5, isize::MAX as usize - 10)?;
+        let far = others.view_strided_mut(5, isize::MAX as usize - 10)?;
         assert_eq!(far.len(), 2);
-        module.launch(count_units, Grid::new(2, 16), (10, &mut units, far, &mut counts))?;
+        module.launch(count_units, LaunchConfig::new(2, 16), (10, &mut units, far, &mut counts))?;
         assert_eq!(counts.to_vec()?, [990, 3]);
         for len in [isize::MAX as usize + 1, usize::MAX] {
             let error = device.filled(len, ()).unwrap_err();
@@ -160,15 +164,15 @@ fn elements_without_bytes_are_counted() {
 fn views_of_elements_without_bytes_have_limits() {
     on_every_device(|device, _| {
         let mut units = device.filled(isize::MAX as usize, ())?;
-        assert!(matches!(units.rows(1), Err(Error::TooManyRows { .. })));
-        assert!(matches!(units.rows(0), Err(Error::NotRows { .. })));
-        assert!(matches!(units.layers(1 << 32, 1 << 32), Err(Error::NotLayers { .. })));
-        assert!(matches!(units.layers(0, usize::MAX), Err(Error::NotLayers { .. })));
-        assert!(units.strided(usize::MAX, 1).is_err() && units.strided(0, 0).is_err());
-        assert_eq!(units.strided_mut(0, usize::MAX)?.len(), 1);
+        assert!(matches!(units.view_2d(1), Err(Error::TooManyRows { .. })));
+        assert!(matches!(units.view_2d(0), Err(Error::NotRows { .. })));
+        assert!(matches!(units.view_3d(1 << 32, 1 << 32), Err(Error::NotLayers { .. })));
+        assert!(matches!(units.view_3d(0, usize::MAX), Err(Error::NotLayers { .. })));
+        assert!(units.view_strided(usize::MAX, 1).is_err() && units.view_strided(0, 0).is_err());
+        assert_eq!(units.view_strided_mut(0, usize::MAX)?.len(), 1);
         // 2⁶³ - 1 has divisors of which both rows and columns are below 2³².
         let columns = 7 * 7 * 127 * 649_657;
-        let rows = units.rows(columns)?;
+        let rows = units.view_2d(columns)?;
         assert_eq!((rows.rows(), rows.columns()), (73 * 337 * 92_737, columns));
         let last = rows.part(rows.rows() - 1.., columns - 1..)?;
         assert_eq!((last.rows(), last.columns()), (1, 1));

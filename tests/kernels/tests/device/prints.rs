@@ -4,7 +4,7 @@ use gpu_std::{
     half::{f16, f16x2},
     vector::{Vector, f32x4, i16x2, u32x3},
 };
-use gpukernel::{Device, Error, Grid, Module, Result};
+use gpukernel::{Device, Error, LaunchConfig, Module, Result};
 use gpukernel_device_test_kernels::prints::{cases, numbers, slices};
 use gpukernel_device_tests::{Captured, on_every_device};
 
@@ -20,7 +20,9 @@ fn check(case: u32, expected: &str) {
     on_every_device(|device, module| {
         let ints = device.upload(&[0, 1, 2, 3])?;
         let floats = device.upload(&[1.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY])?;
-        let text = printed(device, module, || module.launch(cases, Grid::new(1, 1), (case, &ints, &floats)))?;
+        let text = printed(device, module, || {
+            module.launch(cases, LaunchConfig::new(1, 1), (case, &ints, &floats))
+        })?;
         assert_eq!(text, format!("{expected}\n"));
         Ok(())
     });
@@ -123,7 +125,8 @@ fn a_text_that_is_too_long_is_told() {
     on_every_device(|device, module| {
         let values = device.upload(&vec![7; 1 << 16])?;
         let print = |len| {
-            let text = printed(device, module, || module.launch(slices, Grid::new(1, 1), (&values, len)))?;
+            let text =
+                printed(device, module, || module.launch(slices, LaunchConfig::new(1, 1), (&values, len)))?;
             let (list, rest) = text.split_once('\n').expect("two lines");
             assert_eq!(rest, format!("{len}\n"), "what comes after it is printed");
             Ok::<_, Error>(list.to_owned())
@@ -140,7 +143,8 @@ fn a_text_that_is_too_long_is_told() {
 #[test]
 fn every_thread_prints_its_line() {
     on_every_device(|device, module| {
-        let text = printed(device, module, || module.launch(numbers, Grid::new(16, 128), (2000_usize,)))?;
+        let text =
+            printed(device, module, || module.launch(numbers, LaunchConfig::new(16, 128), (2000_usize,)))?;
         let mut lines: Vec<_> = text.lines().collect();
         let mut expected: Vec<_> = (0..2000).map(|thread| format!("thread {thread} of 2000")).collect();
         lines.sort_unstable();
@@ -155,12 +159,12 @@ fn output_comes_once_and_in_the_order_of_launches() {
     on_every_device(|device, module| {
         let captured = Captured::default();
         module.set_output(captured.clone());
-        module.launch(numbers, Grid::new(1, 1), (1_usize,))?;
-        module.launch(numbers, Grid::new(1, 1), (2_usize,))?;
+        module.launch(numbers, LaunchConfig::new(1, 1), (1_usize,))?;
+        module.launch(numbers, LaunchConfig::new(1, 1), (2_usize,))?;
         device.synchronize()?;
         assert_eq!(captured.text(), "thread 0 of 1\nthread 0 of 2\n");
         device.synchronize()?;
-        module.launch(numbers, Grid::new(1, 1), (3_usize,))?;
+        module.launch(numbers, LaunchConfig::new(1, 1), (3_usize,))?;
         device.default_stream().record()?.synchronize()?;
         assert_eq!(captured.text(), "thread 0 of 1\nthread 0 of 2\nthread 0 of 3\n");
         Ok(())
@@ -170,7 +174,10 @@ fn output_comes_once_and_in_the_order_of_launches() {
 #[test]
 fn kernels_that_print_nothing_leave_nothing() {
     on_every_device(|device, module| {
-        assert_eq!(printed(device, module, || module.launch(numbers, Grid::new(4, 32), (0_usize,)))?, "");
+        assert_eq!(
+            printed(device, module, || module.launch(numbers, LaunchConfig::new(4, 32), (0_usize,)))?,
+            ""
+        );
         Ok(())
     });
 }
@@ -180,8 +187,9 @@ fn kernels_that_print_nothing_leave_nothing() {
 fn what_finds_no_room_is_counted() {
     on_every_device(|device, module| {
         const THREADS: usize = 1 << 16;
-        let text =
-            printed(device, module, || module.launch(numbers, Grid::new(THREADS / 256, 256), (THREADS,)))?;
+        let text = printed(device, module, || {
+            module.launch(numbers, LaunchConfig::new(THREADS / 256, 256), (THREADS,))
+        })?;
         let (lines, rest): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with("thread "));
         let lost = match rest[..] {
             [] => 0,
@@ -193,7 +201,7 @@ fn what_finds_no_room_is_counted() {
         };
         assert_eq!(lines.len() + lost, THREADS);
         assert_eq!(lost > 0, device.is_gpu());
-        let text = printed(device, module, || module.launch(numbers, Grid::new(1, 1), (1_usize,)))?;
+        let text = printed(device, module, || module.launch(numbers, LaunchConfig::new(1, 1), (1_usize,)))?;
         assert_eq!(text, "thread 0 of 1\n");
         Ok(())
     });
@@ -217,9 +225,12 @@ fn output_that_cannot_be_written_is_an_error() {
     // On the CPU alone: on a GPU it is one of the next call of whoever waits.
     gpukernel_device_tests::on_the_cpu(|device, module| {
         module.set_output(Full);
-        let error = module.launch(numbers, Grid::new(1, 1), (1_usize,)).unwrap_err();
+        let error = module.launch(numbers, LaunchConfig::new(1, 1), (1_usize,)).unwrap_err();
         assert!(error.to_string().contains("the disk is full"), "{error}");
-        assert_eq!(printed(device, module, || module.launch(numbers, Grid::new(1, 1), (0_usize,)))?, "");
+        assert_eq!(
+            printed(device, module, || module.launch(numbers, LaunchConfig::new(1, 1), (0_usize,)))?,
+            ""
+        );
         Ok(())
     });
 }

@@ -1,7 +1,7 @@
 //! The programs of the documents that teach Numba's CUDA target give their results on every device.
 
 use gpu_std::rng::{Generator, Xoroshiro128Plus};
-use gpukernel::{Grid, for_each};
+use gpukernel::{LaunchConfig, for_each};
 use gpukernel_device_test_kernels::programs::{
     Interval, add_intervals, batched_matmul, black_scholes, block_sums, count_threads, gaussian_pdf,
     gaussian_pdfs, histogram, increment, is_prime, max_min, normalise, option_prices, polar_distance,
@@ -69,7 +69,7 @@ fn polar_distance_of_a_million_pairs() {
 fn an_atomic_counter_counts_every_thread_and_a_racy_one_does_not_have_to() {
     on_every_device(|device, module| {
         let (mut exact, mut racy) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?);
-        module.launch(count_threads, Grid::new(64, 64), (&mut exact, &mut racy))?;
+        module.launch(count_threads, LaunchConfig::new(64, 64), (&mut exact, &mut racy))?;
         assert_eq!(exact.to_vec()?, [64 * 64]);
         assert!((1..=64 * 64).contains(&racy.to_vec()?[0]));
         Ok(())
@@ -82,7 +82,7 @@ fn values_are_counted_in_bins() {
     on_every_device(|device, module| {
         let mut bins = device.zeroed::<u32>(10)?;
         let args = (&*device.upload(&values)?, -4.0, 4.0, &mut *bins);
-        module.launch(histogram, Grid::new(64, 64), args)?;
+        module.launch(histogram, LaunchConfig::new(64, 64), args)?;
         let mut expected = [0; 10];
         for value in &values {
             expected[((value + 4.0) / 0.8) as usize] += 1;
@@ -108,7 +108,7 @@ fn rows_are_divided_by_their_means() {
     on_every_device(|device, module| {
         let rows: Vec<[f32; 3]> = (0..32).map(|i| [0, 1, 2].map(|j| (3 * i + j) as f32)).collect();
         let mut normalised = device.upload(&rows)?;
-        module.launch(normalise, Grid::new(1, 32), (&mut normalised,))?;
+        module.launch(normalise, LaunchConfig::new(1, 32), (&mut normalised,))?;
         for (row, found) in rows.iter().zip(normalised.to_vec()?) {
             for (x, found) in row.iter().zip(found) {
                 assert!(near(found.into(), (x / row[1]).into(), 1e-6), "{row:?}: {found}");
@@ -125,7 +125,7 @@ fn sixteen_million_integers_are_incremented_while_events_take_the_time() {
         let mut values = device.zeroed::<i32>(LEN)?;
         let stream = device.stream()?;
         let start = stream.record()?;
-        module.launch_on(&stream, increment, Grid::new(1024, 512), (&mut values, 26))?;
+        stream.launch(&module, increment, LaunchConfig::new(1024, 512), (&mut values, 26))?;
         let end = stream.record()?;
         end.synchronize()?;
         assert!(end.is_done()? && !end.elapsed_since(&start)?.is_zero());
@@ -141,7 +141,7 @@ fn the_sum_of_1234_numbers() {
         let x = device.upload(&x)?;
         for blocks in [1, 3, 10] {
             let mut sums = device.zeroed::<f64>(blocks)?;
-            module.launch(block_sums, Grid::new(blocks, 128), (&x, &mut sums))?;
+            module.launch(block_sums, LaunchConfig::new(blocks, 128), (&x, &mut sums))?;
             assert_eq!(sums.to_vec()?.into_iter().sum::<f64>(), 761_995.0, "{blocks} blocks");
         }
         Ok(())
@@ -227,7 +227,7 @@ fn the_largest_and_the_smallest_of_each_row() {
     on_every_device(|device, module| {
         let rows = device.upload(&elements)?;
         let (mut largest, mut smallest) = (device.zeroed::<f64>(37)?, device.zeroed::<f64>(37)?);
-        module.launch(max_min, for_each(37), (rows.rows(50)?, &mut largest, &mut smallest))?;
+        module.launch(max_min, for_each(37), (rows.view_2d(50)?, &mut largest, &mut smallest))?;
         for ((row, largest), smallest) in elements.chunks(50).zip(largest.to_vec()?).zip(smallest.to_vec()?) {
             assert_eq!(largest, row.iter().copied().fold(f64::NEG_INFINITY, f64::max));
             assert_eq!(smallest, row.iter().copied().fold(f64::INFINITY, f64::min));
@@ -282,8 +282,8 @@ fn a_matrix_is_transposed_in_tiles() {
         on_every_device(|device, module| {
             let input = device.upload(&x)?;
             let mut output = device.zeroed(x.len())?;
-            let grid = Grid::new((rows.div_ceil(32), columns.div_ceil(32)), (32, 8));
-            module.launch(transpose, grid, (input.rows(columns)?, output.rows_mut(rows)?))?;
+            let grid = LaunchConfig::new((rows.div_ceil(32), columns.div_ceil(32)), (32, 8));
+            module.launch(transpose, grid, (input.view_2d(columns)?, output.view_2d_mut(rows)?))?;
             for (i, found) in output.to_vec()?.into_iter().enumerate() {
                 assert_eq!(found, x[i % rows * columns + i / rows], "{rows} x {columns}: {i}");
             }

@@ -1,7 +1,7 @@
 //! Loops around barriers and operations of warps whose rounds differ from lane to lane, warp to warp and block to block. A GPU on which one
 //! of these hangs has two copies of an operation.
 
-use gpukernel::Grid;
+use gpukernel::LaunchConfig;
 use gpukernel_device_test_kernels::rounds::{
     all_agree, any_votes, ballots, bare, cluster_rounds, counted, grid_rounds, in_tiles,
     left_before_the_bound, loop_in_loop, matched, paired, reduced, static_of_all,
@@ -53,7 +53,11 @@ macro_rules! check {
             for rounds in $patterns {
                 let rounds: Vec<u32> = (0..BLOCKS * THREADS).map(rounds).collect();
                 let mut out = device.zeroed::<u32>(rounds.len())?;
-                module.launch($kernel, Grid::new(BLOCKS, THREADS), (&device.upload(&rounds)?, &mut out))?;
+                module.launch(
+                    $kernel,
+                    LaunchConfig::new(BLOCKS, THREADS),
+                    (&device.upload(&rounds)?, &mut out),
+                )?;
                 let total = |i: usize| {
                     let round = |k: u32| {
                         let there: Vec<_> = With::threads($with, i).filter(|&j| rounds[j] > k).collect();
@@ -143,7 +147,7 @@ macro_rules! check_loops {
             let (outer, inner): (Vec<_>, Vec<_>) = (0..BLOCKS * THREADS).map($factors).unzip();
             let mut out = device.zeroed::<u32>(outer.len())?;
             let (outer, inner) = (device.upload(&outer)?, device.upload(&inner)?);
-            module.launch($kernel, Grid::new(BLOCKS, THREADS), (&outer, &inner, &mut out))?;
+            module.launch($kernel, LaunchConfig::new(BLOCKS, THREADS), (&outer, &inner, &mut out))?;
             assert_eq!(out.to_vec()?, vec![4 * THREADS as u32; BLOCKS * THREADS]);
             Ok(())
         })
@@ -169,7 +173,7 @@ fn barriers_of_the_grid() {
             let mut sum = device.zeroed::<u32>(1)?;
             let mut out = device.zeroed::<u32>(BLOCKS * THREADS)?;
             let given = device.upload(&[rounds])?;
-            module.launch(grid_rounds, Grid::new(BLOCKS, THREADS), (&given, &mut sum, &mut out))?;
+            module.launch(grid_rounds, LaunchConfig::new(BLOCKS, THREADS), (&given, &mut sum, &mut out))?;
             let threads = (BLOCKS * THREADS) as u32;
             assert_eq!(out.to_vec()?, vec![rounds * threads; BLOCKS * THREADS], "{rounds}");
         }
@@ -181,7 +185,7 @@ fn barriers_of_the_grid() {
 fn a_static_is_one_variable() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u32>(THREADS)?;
-        module.launch(static_of_all, Grid::new(1, THREADS), (&mut out,))?;
+        module.launch(static_of_all, LaunchConfig::new(1, THREADS), (&mut out,))?;
         let seen = out.to_vec()?;
         assert!(seen.iter().all(|&last| last == seen[0] && last < THREADS as u32), "{seen:?}");
         Ok(())

@@ -1,6 +1,6 @@
 //! Shared arrays and the barrier of the block.
 
-use gpukernel::{Grid, for_each};
+use gpukernel::{LaunchConfig, for_each, for_each_2d};
 use gpukernel_device_test_kernels::shared::{
     TILE, pass_left, reverse_blocks, rotate, rounds, sum_blocks, transpose, two_arrays, valid_from_the_start,
 };
@@ -14,7 +14,7 @@ fn transposes_through_padded_tiles() {
             let input = device.upload(&matrix)?;
             let mut output = device.zeroed::<f32>(rows * columns)?;
             // The output has `columns` rows of `rows` elements.
-            module.launch(transpose, for_each((rows, columns)), (&input, output.rows_mut(rows)?))?;
+            module.launch(transpose, for_each_2d(columns, rows), (&input, output.view_2d_mut(rows)?))?;
             let found = output.to_vec()?;
             for (i, element) in found.into_iter().enumerate() {
                 let (row, column) = (i % rows, i / rows);
@@ -45,7 +45,7 @@ fn reduces_each_block() {
     on_every_device(|device, module| {
         let x = device.upload(&xs)?;
         let mut sums = device.zeroed::<f64>(expected.len())?;
-        module.launch(sum_blocks, Grid::new(expected.len(), 256), (&x, &mut sums))?;
+        module.launch(sum_blocks, LaunchConfig::new(expected.len(), 256), (&x, &mut sums))?;
         assert_eq!(sums.to_vec()?, expected);
         Ok(())
     });
@@ -55,7 +55,7 @@ fn reduces_each_block() {
 fn threads_may_own_several_elements_of_an_array() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u32>(200)?;
-        module.launch(rotate, Grid::new(1, 64), (77, &mut out))?;
+        module.launch(rotate, LaunchConfig::new(1, 64), (77, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..200).map(|i| (i + 77) % 200)));
         Ok(())
     });
@@ -65,7 +65,7 @@ fn threads_may_own_several_elements_of_an_array() {
 fn two_arrays_through_one_barrier() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u64>(96)?;
-        module.launch(two_arrays, Grid::new(3, 32), (&mut out,))?;
+        module.launch(two_arrays, LaunchConfig::new(3, 32), (&mut out,))?;
         assert!(out.to_vec()?.into_iter().eq((0..96).map(|i| 1031 - i % 32)));
         Ok(())
     });
@@ -76,7 +76,7 @@ fn the_barrier_orders_device_memory() {
     on_every_device(|device, module| {
         let mut slots = device.filled(512, u32::MAX)?;
         let mut out = device.zeroed::<u32>(512)?;
-        module.launch(pass_left, Grid::new(4, 128), (&mut slots, &mut out))?;
+        module.launch(pass_left, LaunchConfig::new(4, 128), (&mut slots, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..512).map(|i| (i % 128 + 1) % 128)));
         Ok(())
     });
@@ -87,7 +87,7 @@ fn arrays_are_used_again_in_a_loop() {
     on_every_device(|device, module| {
         for count in [0, 1, 2, 63, 130] {
             let mut out = device.zeroed::<u32>(128)?;
-            module.launch(rounds, Grid::new(2, 64), (count, &mut out))?;
+            module.launch(rounds, LaunchConfig::new(2, 64), (count, &mut out))?;
             let sum: u32 = (0..count).sum();
             assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| (i + count) % 64 + sum)), "{count} rounds");
         }
@@ -115,7 +115,7 @@ fn elements_are_valid_from_the_start() {
             let mut ys = device.zeroed::<u32>(1 << 14)?;
             module.launch(reverse_blocks, for_each(1 << 14), (&xs, &mut ys))?;
             let mut counts = device.zeroed::<[u32; 4]>(8 * threads)?;
-            let grid = Grid::new(8, threads);
+            let grid = LaunchConfig::new(8, threads);
             module.launch(valid_from_the_start, grid, (&write, LETTERS, &mut counts))?;
             assert_eq!(counts.to_vec()?, vec![expected; 8 * threads]);
             Ok(())

@@ -1,6 +1,6 @@
 //! Atomics and cells in shared memory.
 
-use gpukernel::Grid;
+use gpukernel::LaunchConfig;
 use gpukernel_device_test_kernels::{
     atomics::Operation,
     shared_atomics::{
@@ -25,7 +25,7 @@ fn counts_values_block_by_block() {
         let x = device.upload(&values)?;
         for blocks in [1, 7, 200] {
             let mut bins = device.zeroed::<u32>(256)?;
-            module.launch(histogram, Grid::new(blocks, 256), (&x, &mut bins))?;
+            module.launch(histogram, LaunchConfig::new(blocks, 256), (&x, &mut bins))?;
             assert_eq!(bins.to_vec()?, expected, "{blocks} blocks");
         }
         Ok(())
@@ -37,7 +37,7 @@ fn counts_equal_values_under_contention() {
     on_every_device(|device, module| {
         let x = device.filled(30_000, 77_u8)?;
         let mut bins = device.zeroed::<u32>(256)?;
-        module.launch(histogram, Grid::new(10, 256), (&x, &mut bins))?;
+        module.launch(histogram, LaunchConfig::new(10, 256), (&x, &mut bins))?;
         let bins = bins.to_vec()?;
         assert_eq!((bins[77], bins.iter().sum::<u32>()), (30_000, 30_000));
         Ok(())
@@ -59,7 +59,7 @@ macro_rules! changes {
                 let x = device.upload(&values)?;
                 let mut before = device.zeroed::<$t>(THREADS)?;
                 let mut last = device.zeroed::<$t>(3 * BLOCKS)?;
-                let grid = Grid::new(BLOCKS, 128);
+                let grid = LaunchConfig::new(BLOCKS, 128);
                 module.launch($kernel, grid, (Operation::$operation, first, &x, &mut before, &mut last))?;
                 let (last, before) = (last.to_vec()?, before.to_vec()?);
                 for (cell, &last) in last.iter().enumerate() {
@@ -130,7 +130,7 @@ fn compacts_by_places_from_a_shared_counter() {
         for limit in [0, 40_000, 65_536] {
             let mut kept = device.zeroed::<u32>(1024)?;
             let mut counts = device.zeroed::<u32>(8)?;
-            module.launch(compact, Grid::new(8, 128), (limit, &x, &mut kept, &mut counts))?;
+            module.launch(compact, LaunchConfig::new(8, 128), (limit, &x, &mut kept, &mut counts))?;
             let (kept, counts) = (kept.to_vec()?, counts.to_vec()?);
             for (block, part) in values.chunks(128).enumerate() {
                 let sorted = |values: &mut dyn Iterator<Item = u32>| {
@@ -151,7 +151,7 @@ fn compacts_by_places_from_a_shared_counter() {
 fn arrays_become_atomics_and_arrays_again() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u32>(256)?;
-        module.launch(through_all_phases, Grid::new(4, 64), (&mut out,))?;
+        module.launch(through_all_phases, LaunchConfig::new(4, 64), (&mut out,))?;
         // Each place got 0 + 1 + … + 63, and then what was at the opposite place.
         let after_atomics = |i: u32| 1000 * i + 2016;
         let expected = (0..256).map(|i| (i + 1) % 64).map(|i| after_atomics(i) + after_atomics(63 - i));
@@ -175,7 +175,7 @@ fn sums_through_cells_in_doubling_steps() {
     on_every_device(|device, module| {
         let x = device.upload(&values)?;
         let mut y = device.zeroed::<i64>(values.len())?;
-        module.launch(sums_up_to, Grid::new(4, 128), (&x, &mut y))?;
+        module.launch(sums_up_to, LaunchConfig::new(4, 128), (&x, &mut y))?;
         assert_eq!(y.to_vec()?, expected);
         Ok(())
     });
@@ -190,7 +190,7 @@ macro_rules! cells {
             on_every_device(|device, module| {
                 let from = device.upload(&values)?;
                 let mut to = device.filled(values.len(), values[0])?;
-                module.launch($kernel, Grid::new(10, 64), (&from, &mut to))?;
+                module.launch($kernel, LaunchConfig::new(10, 64), (&from, &mut to))?;
                 assert_eq!(to.to_vec()?, expected);
                 Ok(())
             });
@@ -209,7 +209,7 @@ cells! {
 fn filled_cells_are_read_as_an_array() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        module.launch(filled_cells, Grid::new(2, 32), (7, &mut out))?;
+        module.launch(filled_cells, LaunchConfig::new(2, 32), (7, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i * 3 % 100 == 99 { 9 } else { 8 })));
         Ok(())
     });
@@ -223,7 +223,7 @@ fn sums_through_shared_memory_without_phases() {
     on_every_device(|device, module| {
         let x = device.upload(&values)?;
         let mut totals = device.zeroed::<u32>(expected.len())?;
-        module.launch(sums_without_phases, Grid::new(expected.len(), 256), (&x, &mut totals))?;
+        module.launch(sums_without_phases, LaunchConfig::new(expected.len(), 256), (&x, &mut totals))?;
         assert_eq!(totals.to_vec()?, expected);
         Ok(())
     });
@@ -242,7 +242,7 @@ fn scatters_to_places_that_differ() {
         let (x, places) = (device.upload(&values)?, device.upload(&places)?);
         let mut y = device.filled(4096, 10_u64)?;
         // SAFETY: no place comes twice.
-        unsafe { module.launch_unchecked(scatter, Grid::new(8, 128), (&x, &places, &mut y))? };
+        unsafe { module.launch_unsafe(scatter, LaunchConfig::new(8, 128), (&x, &places, &mut y))? };
         assert_eq!(y.to_vec()?, expected);
         Ok(())
     });

@@ -1,6 +1,6 @@
 //! Shared arrays whose length the launch gives, arrays beyond 48 KiB, contracts about both, and arrays of a thread's own.
 
-use gpukernel::{Device, Error, Grid, Module, Result, for_each};
+use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::shared_slices::{
     ask_shared, bounded_shared, four_arrays, in_clusters, large_arrays, length_without_bytes,
     local_histogram, local_matrix, local_stack, read_shared, reverse_any_block, smooth, whole_48_kib,
@@ -15,7 +15,11 @@ fn the_length_may_be_that_of_any_block() {
         let x = device.upload(&xs)?;
         for threads in [1, 10, 50, 100, 250, 1000] {
             let mut y = device.zeroed::<u32>(xs.len())?;
-            module.launch(reverse_any_block, Grid::new(1000 / threads, threads), (&x, threads, &mut y))?;
+            module.launch(
+                reverse_any_block,
+                LaunchConfig::new(1000 / threads, threads),
+                (&x, threads, &mut y),
+            )?;
             let expected: Vec<u32> =
                 xs.chunks(threads).flat_map(|block| block.iter().rev().copied()).collect();
             assert_eq!(y.to_vec()?, expected, "{threads} threads");
@@ -31,7 +35,7 @@ fn several_arrays_of_several_types_do_not_overlap() {
             [(1, 1, 1), (3, 5, 7), (33, 1, 100), (0, 64, 0), (5, 0, 2), (255, 300, 999)]
         {
             let mut out = device.filled(2, [-1.0; 4])?;
-            module.launch(four_arrays, Grid::new(2, 32), (bytes, wide, words, &mut out))?;
+            module.launch(four_arrays, LaunchConfig::new(2, 32), (bytes, wide, words, &mut out))?;
             let expected: [f64; 4] = [
                 (1..=bytes).map(|byte| byte as f64).sum(),
                 (0..wide).map(|i| i as f64 + 0.5).sum(),
@@ -56,7 +60,7 @@ fn arrays_change_places() {
     on_every_device(|device, module| {
         for (rounds, len, threads) in [(0, 8, 8), (1, 8, 4), (2, 100, 32), (7, 33, 64)] {
             let mut out = device.zeroed::<f32>(len)?;
-            module.launch(smooth, Grid::new(1, threads), (rounds, len, len, &mut out))?;
+            module.launch(smooth, LaunchConfig::new(1, threads), (rounds, len, len, &mut out))?;
             assert_eq!(out.to_vec()?, expected(rounds, len), "{rounds} rounds of {len}");
         }
         Ok(())
@@ -68,7 +72,7 @@ fn every_element_belongs_to_one_thread_of_the_block() {
     on_every_device(|device, module| {
         for (len, threads) in [(0, 4), (1, 64), (100, 7), (100, 100), (1024, 256)] {
             let mut out = device.filled(3, [9; 2])?;
-            module.launch(ask_shared, Grid::new(3, threads), (len, &mut out))?;
+            module.launch(ask_shared, LaunchConfig::new(3, threads), (len, &mut out))?;
             assert_eq!(out.to_vec()?, [[len as u32; 2]; 3], "{len} elements, {threads} threads");
         }
         Ok(())
@@ -80,7 +84,7 @@ fn elements_are_aligned_behind_others() {
     on_every_device(|device, module| {
         for bytes in [1, 2, 15, 16, 17, 129] {
             let mut out = device.zeroed::<u64>(20)?;
-            module.launch(wide_elements, Grid::new(2, 8), (bytes, 5, &mut out))?;
+            module.launch(wide_elements, LaunchConfig::new(2, 8), (bytes, 5, &mut out))?;
             assert!(out.to_vec()?.into_iter().eq((0..20).map(|i| i % 5 + 8)), "{bytes} bytes first");
         }
         Ok(())
@@ -96,7 +100,7 @@ fn arrays_beyond_48_kib() {
         }
         for more in [1, 1000, 8000] {
             let mut out = device.zeroed::<u32>(1024)?;
-            module.launch(large_arrays, Grid::new(4, 256), (more, &mut out))?;
+            module.launch(large_arrays, LaunchConfig::new(4, 256), (more, &mut out))?;
             let expected =
                 (0..1024).map(|i| 16383 - i as u32 + u32::from(i as u8) + u32::from(3 * (i % more) as u16));
             assert!(out.to_vec()?.into_iter().eq(expected), "{more} more");
@@ -110,12 +114,12 @@ fn arrays_beyond_48_kib() {
 fn panics_beside_arrays_of_exactly_48_kib() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u32>(256)?;
-        module.launch(whole_48_kib, Grid::new(1, 256), (12287, &mut out))?;
+        module.launch(whole_48_kib, LaunchConfig::new(1, 256), (12287, &mut out))?;
         assert_eq!(out.to_vec()?, [5 * 12287; 256]);
-        module.launch(whole_48_kib_too, Grid::new(1, 256), (12286, &mut out))?;
+        module.launch(whole_48_kib_too, LaunchConfig::new(1, 256), (12286, &mut out))?;
         assert_eq!(out.to_vec()?, [5 * 12286; 256]);
         let error = module
-            .launch(whole_48_kib, Grid::new(1, 1), (12288, &mut out))
+            .launch(whole_48_kib, LaunchConfig::new(1, 1), (12288, &mut out))
             .and_then(|()| device.synchronize());
         assert!(error.unwrap_err().to_string().contains("whole_48_kib"));
         Ok(())
@@ -128,14 +132,16 @@ fn as_much_as_a_block_can_have() {
         let most = device.limits().max_shared_bytes_per_block / 4;
         let mut out = device.zeroed::<u32>(1)?;
         for len in [12 << 10, (12 << 10) + 1, most] {
-            module.launch(read_shared, Grid::new(1, 128), (len, len - 1, &mut out))?;
+            module.launch(read_shared, LaunchConfig::new(1, 128), (len, len - 1, &mut out))?;
             assert_eq!(out.to_vec()?, [7 * (len as u32 - 1)]);
         }
-        let error = module.launch(read_shared, Grid::new(1, 128), (most + 1, 0, &mut out)).unwrap_err();
+        let error =
+            module.launch(read_shared, LaunchConfig::new(1, 128), (most + 1, 0, &mut out)).unwrap_err();
         let Error::SharedTooLarge { asked_bytes, allowed_bytes, .. } = &error else { panic!("{error}") };
         assert_eq!((*asked_bytes, *allowed_bytes), (4 * most + 4, 4 * most));
         for absurd in [1 << 30, 1 << 40, usize::MAX / 4, usize::MAX] {
-            let error = module.launch(read_shared, Grid::new(1, 128), (absurd, 0, &mut out)).unwrap_err();
+            let error =
+                module.launch(read_shared, LaunchConfig::new(1, 128), (absurd, 0, &mut out)).unwrap_err();
             assert!(matches!(error, Error::SharedTooLarge { .. }), "{error}");
         }
         assert_eq!(out.to_vec()?, [7 * (most as u32 - 1)], "nothing ran");
@@ -164,7 +170,7 @@ fn no_more_than_the_contract_allows() {
 fn indices_beyond_the_length_of_the_launch_are_panics() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(1)?;
-        let error = module.launch(read_shared, Grid::new(1, 8), (10, 10, &mut out)).unwrap_err();
+        let error = module.launch(read_shared, LaunchConfig::new(1, 8), (10, 10, &mut out)).unwrap_err();
         let Error::KernelPanicked { message, .. } = &error else { panic!("{error}") };
         assert!(message.contains("the len is 10 but the index is 10"), "{message}");
         Ok(())
@@ -173,7 +179,7 @@ fn indices_beyond_the_length_of_the_launch_are_panics() {
 
 fn launch_in_clusters(device: &Device, module: &Module, blocks: usize) -> Result<Vec<u32>> {
     let mut out = device.zeroed::<u32>(blocks * 32)?;
-    module.launch(in_clusters, Grid::new(blocks, 32), (&mut out,))?;
+    module.launch(in_clusters, LaunchConfig::new(blocks, 32), (&mut out,))?;
     out.to_vec()
 }
 
@@ -251,11 +257,12 @@ fn arrays_without_bytes_are_not_longer_than_kernels_count() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<usize>(1)?;
         for len in [0, 7, u32::MAX as usize] {
-            module.launch(length_without_bytes, Grid::new(1, 1), (&mut out, len))?;
+            module.launch(length_without_bytes, LaunchConfig::new(1, 1), (&mut out, len))?;
             assert_eq!(out.to_vec()?, [len]);
         }
         for len in [u32::MAX as usize + 1, (1 << 32) + 7, usize::MAX] {
-            let error = module.launch(length_without_bytes, Grid::new(1, 1), (&mut out, len)).unwrap_err();
+            let error =
+                module.launch(length_without_bytes, LaunchConfig::new(1, 1), (&mut out, len)).unwrap_err();
             assert!(
                 matches!(error, Error::SharedTooLong { asked, allowed: u32::MAX, .. } if asked == len),
                 "{error}"

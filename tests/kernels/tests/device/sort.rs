@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, fmt::Debug};
 
-use gpukernel::Grid;
+use gpukernel::LaunchConfig;
 use gpukernel_device_test_kernels::sort::{
     by_bits, f32_128_4, f64_64_2, i16_33_2, i32_1024_2, i64_32_5, pairs, places, two_axes, u8_64_4, u32_1_1,
     u32_100_3, u32_256_4, u64_128_1, wrong_block,
@@ -46,7 +46,7 @@ macro_rules! keys {
                     .collect();
                 let x = device.upload(&keys)?;
                 let mut y = device.zeroed::<[[$t; $items]; 2]>(keys.len())?;
-                module.launch($kernel, Grid::new(BLOCKS, $threads), (&x, &mut y))?;
+                module.launch($kernel, LaunchConfig::new(BLOCKS, $threads), (&x, &mut y))?;
                 for (keys, found) in keys.chunks($threads).zip(y.to_vec()?.chunks($threads)) {
                     let found: Vec<[$t; 2]> = found
                         .iter()
@@ -84,7 +84,7 @@ fn floats_stand_in_their_total_order() {
             (0..128).map(|i| std::array::from_fn(|k| special[(3 * i + k) % special.len()])).collect();
         let x = device.upload(&keys)?;
         let mut y = device.zeroed::<[[f32; 4]; 2]>(128)?;
-        module.launch(f32_128_4, Grid::new(1, 128), (&x, &mut y))?;
+        module.launch(f32_128_4, LaunchConfig::new(1, 128), (&x, &mut y))?;
         let mut sorted = keys.concat();
         sorted.sort_by(f32::total_cmp);
         let found: Vec<f32> = y.to_vec()?.into_iter().flat_map(|both| both[0]).collect();
@@ -105,7 +105,7 @@ fn values_go_with_their_keys_and_equal_keys_keep_their_order() {
         let (keys_in, values_in) = (device.upload(&keys)?, device.upload(&values)?);
         let mut sorted = device.zeroed::<[[i32; 3]; 2]>(256)?;
         let mut carried = device.zeroed::<[[u64; 3]; 2]>(256)?;
-        module.launch(pairs, Grid::new(2, 128), (&keys_in, &values_in, &mut sorted, &mut carried))?;
+        module.launch(pairs, LaunchConfig::new(2, 128), (&keys_in, &values_in, &mut sorted, &mut carried))?;
         let (sorted, carried) = (sorted.to_vec()?, carried.to_vec()?);
         for block in [0..128, 128..256] {
             let mut expected: Vec<(i32, u64)> =
@@ -132,7 +132,7 @@ fn some_bits_decide() {
         let x = device.upload(&keys)?;
         for (from, to) in [(0, 32), (0, 4), (3, 9), (28, 32), (31, 32), (7, 7)] {
             let mut y = device.zeroed::<[u32; 2]>(64)?;
-            module.launch(by_bits, Grid::new(1, 64), (from, to, &x, &mut y))?;
+            module.launch(by_bits, LaunchConfig::new(1, 64), (from, to, &x, &mut y))?;
             let mut expected = keys.concat();
             expected.sort_by_key(|key| u64::from(*key) >> from & ((1 << (to - from)) - 1));
             assert_eq!(y.to_vec()?.concat(), expected, "bits {from} to {to}");
@@ -148,7 +148,7 @@ fn places_of_digits_are_stable() {
             random(9).take(96).map(|bits| std::array::from_fn(|k| (bits >> (8 * k)) as u32)).collect();
         let x = device.upload(&digits)?;
         let mut y = device.zeroed::<[u32; 4]>(96)?;
-        module.launch(places, Grid::new(1, 96), (&x, &mut y))?;
+        module.launch(places, LaunchConfig::new(1, 96), (&x, &mut y))?;
         let flat = digits.concat();
         let mut order: Vec<usize> = (0..flat.len()).collect();
         order.sort_by_key(|i| flat[*i] % 16);
@@ -166,7 +166,7 @@ fn keys_of_a_block_with_two_axes_stand_x_first() {
         let mut keys: Vec<u32> = random(1).take(128).map(|bits| bits as u32).collect();
         let x = device.upload(&keys)?;
         let mut y = device.zeroed::<u32>(128)?;
-        module.launch(two_axes, Grid::new(1, (16, 8)), (&x, &mut y))?;
+        module.launch(two_axes, LaunchConfig::new(1, (16, 8)), (&x, &mut y))?;
         keys.sort_unstable();
         assert_eq!(y.to_vec()?, keys);
         Ok(())
@@ -177,9 +177,9 @@ fn keys_of_a_block_with_two_axes_stand_x_first() {
 fn a_scratch_for_another_block_is_found() {
     on_the_cpu(|device, module| {
         let mut y = device.zeroed::<u32>(64)?;
-        let error = module.launch(wrong_block, Grid::new(1, 32), (&mut y,)).unwrap_err();
+        let error = module.launch(wrong_block, LaunchConfig::new(1, 32), (&mut y,)).unwrap_err();
         assert!(error.to_string().contains("another number of threads"), "{error}");
-        module.launch(wrong_block, Grid::new(1, 64), (&mut y,))?;
+        module.launch(wrong_block, LaunchConfig::new(1, 64), (&mut y,))?;
         assert!(y.to_vec()?.into_iter().eq(0..64));
         Ok(())
     });

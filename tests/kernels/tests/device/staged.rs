@@ -1,6 +1,6 @@
 //! Asynchronous copies into shared memory.
 
-use gpukernel::Grid;
+use gpukernel::LaunchConfig;
 use gpukernel_device_test_kernels::staged::{
     LARGE, LEN, PART, TILE, bulk_after_some_left, bulk_and_by_hand, bulk_column_sums, bulk_dropped, bulk_f32,
     bulk_from_argument, bulk_from_local, bulk_large, bulk_of_what_was_written, bulk_rounds, bulk_tile,
@@ -25,7 +25,7 @@ macro_rules! copies {
                     for first in [0, 1, 2, 3, 4, 8, 17, len / 2, len] {
                         // So that what is not written shows.
                         let mut out = device.filled(LEN, element(77))?;
-                        module.launch($kernel, Grid::new(1, 64), (first, &x, &mut out))?;
+                        module.launch($kernel, LaunchConfig::new(1, 64), (first, &x, &mut out))?;
                         let copied = xs.iter().skip(first).copied();
                         let expected = copied.chain(std::iter::repeat(<$t>::default())).take(LEN);
                         assert!(
@@ -69,7 +69,7 @@ macro_rules! tiles {
                     let x = device.upload(&xs)?;
                     for place in [[0, 0], [1, 8], [5, 3], [rows - 1, columns - 1], [rows, 0], [0, columns]] {
                         let mut out = device.filled(tile_rows * tile_columns, u16::MAX)?;
-                        module.launch($kernel, Grid::new(1, (32, 2)), (place, x.rows(columns)?, &mut out))?;
+                        module.launch($kernel, LaunchConfig::new(1, (32, 2)), (place, x.view_2d(columns)?, &mut out))?;
                         for (i, found) in out.to_vec()?.into_iter().enumerate() {
                             let (row, column) = (place[0] + i / tile_columns, place[1] + i % tile_columns);
                             let inside = row < rows && column < columns;
@@ -97,7 +97,7 @@ fn the_next_tile_is_copied_in_bulk_while_one_is_read() {
             let xs: Vec<u32> = (0..rows * columns).map(|i| (i * i) as u32).collect();
             let x = device.upload(&xs)?;
             let mut sums = device.filled(columns, u32::MAX)?;
-            module.launch(bulk_column_sums, Grid::new(1, 32), (x.rows(columns)?, &mut sums))?;
+            module.launch(bulk_column_sums, LaunchConfig::new(1, 32), (x.view_2d(columns)?, &mut sums))?;
             for (column, found) in sums.to_vec()?.into_iter().enumerate() {
                 let expected = (0..rows.min(16)).map(|row| xs[row * columns + column]).sum::<u32>();
                 assert_eq!(found, expected, "{rows} x {columns}, column {column}");
@@ -115,7 +115,7 @@ fn blocks_copy_large_arrays_in_bulk() {
                 (0..(blocks * LARGE - 5) as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
             let x = device.upload(&xs)?;
             let mut sums = device.zeroed::<u64>(blocks)?;
-            module.launch(bulk_large, Grid::new(blocks, 128), (&x, &mut sums))?;
+            module.launch(bulk_large, LaunchConfig::new(blocks, 128), (&x, &mut sums))?;
             let weigh = |part: &[u32]| part.iter().zip(1..).map(|(&x, i)| u64::from(x) * i).sum::<u64>();
             let expected: Vec<u64> = xs.chunks(LARGE).map(weigh).collect();
             assert_eq!(sums.to_vec()?, expected, "{blocks} blocks");
@@ -130,7 +130,7 @@ fn what_a_thread_has_written_is_copied_in_bulk() {
     on_every_device(|device, module| {
         let mut mine = device.filled(32, [7_u32; 64])?;
         let mut wrong = device.zeroed::<u32>(64)?;
-        module.launch(bulk_of_what_was_written, Grid::new(1, 32), (50, &mut mine, &mut wrong))?;
+        module.launch(bulk_of_what_was_written, LaunchConfig::new(1, 32), (50, &mut mine, &mut wrong))?;
         assert_eq!(wrong.to_vec()?, [0; 64]);
         assert!(mine.to_vec()?[31].into_iter().eq((0..64).map(|i| 49_000 + i)));
         Ok(())
@@ -142,7 +142,7 @@ fn threads_that_ended_are_not_missed_by_a_copy_in_bulk() {
     on_every_device_that_lets_threads_end(|device, module| {
         let x = device.upload(&(0..16).collect::<Vec<u32>>())?;
         let mut out = device.filled(96, u32::MAX)?;
-        module.launch(bulk_after_some_left, Grid::new(1, 96), (&x, &mut out))?;
+        module.launch(bulk_after_some_left, LaunchConfig::new(1, 96), (&x, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..96).map(|i| if i < 32 { i % 16 } else { u32::MAX })));
         Ok(())
     });
@@ -153,7 +153,7 @@ fn an_argument_is_copied_in_bulk() {
     on_every_device(|device, module| {
         let mut out = device.filled(64, u32::MAX)?;
         let x: [u32; 40] = std::array::from_fn(|i| 5 * i as u32 + 1);
-        module.launch(bulk_from_argument, Grid::new(1, 32), (x, &mut out))?;
+        module.launch(bulk_from_argument, LaunchConfig::new(1, 32), (x, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i < 40 { 5 * i + 1 } else { 0 })));
         Ok(())
     });
@@ -164,7 +164,7 @@ fn rows_of_a_tile_are_slices() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..128).collect::<Vec<u32>>())?;
         let mut out = device.zeroed(5)?;
-        module.launch(sum_tile_rows, Grid::new(1, 32), (x.rows(32)?, &mut out))?;
+        module.launch(sum_tile_rows, LaunchConfig::new(1, 32), (x.view_2d(32)?, &mut out))?;
         assert_eq!(out.to_vec()?, [496, 1520, 2544, 3568, u32::MAX]);
         Ok(())
     });
@@ -175,7 +175,7 @@ fn rows_of_a_tile_are_slices() {
 fn a_source_in_local_memory_is_copied() {
     on_every_device(|device, module| {
         let mut out = device.filled(64, u32::MAX)?;
-        module.launch(copy_from_local, Grid::new(1, 32), (9, &mut out))?;
+        module.launch(copy_from_local, LaunchConfig::new(1, 32), (9, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i < 50 { 9 * i } else { 0 })));
         Ok(())
     });
@@ -186,7 +186,7 @@ fn a_source_in_shared_memory_is_copied() {
     on_every_device(|device, module| {
         let x = device.upload(&(100..164).collect::<Vec<u32>>())?;
         let mut out = device.filled(64, u32::MAX)?;
-        module.launch(copy_from_shared, Grid::new(1, 32), (&x, &mut out))?;
+        module.launch(copy_from_shared, LaunchConfig::new(1, 32), (&x, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i < 61 { 103 + i } else { 0 })));
         Ok(())
     });
@@ -196,7 +196,7 @@ fn a_source_in_shared_memory_is_copied() {
 fn a_constant_is_copied() {
     on_every_device(|device, module| {
         let mut out = device.filled(8, u32::MAX)?;
-        module.launch(copy_from_constant, Grid::new(1, 32), (&mut out,))?;
+        module.launch(copy_from_constant, LaunchConfig::new(1, 32), (&mut out,))?;
         assert_eq!(out.to_vec()?, [11, 22, 33, 44, 55, 0, 0, 0]);
         Ok(())
     });
@@ -208,7 +208,7 @@ fn two_arrays_arrive_together() {
         let x = device.upload(&(0..64).collect::<Vec<u32>>())?;
         let y = device.upload(&(0..64).map(|i| i << 32).collect::<Vec<u64>>())?;
         let mut out = device.zeroed(64)?;
-        module.launch(copy_both, Grid::new(1, 32), (&x, &y, &mut out))?;
+        module.launch(copy_both, LaunchConfig::new(1, 32), (&x, &y, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| i << 32 | i)));
         Ok(())
     });
@@ -219,7 +219,7 @@ fn a_copy_may_be_given_up() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..64).collect::<Vec<u32>>())?;
         let mut out = device.zeroed(64)?;
-        module.launch(drop_and_go_on, Grid::new(1, 32), (&x, &mut out))?;
+        module.launch(drop_and_go_on, LaunchConfig::new(1, 32), (&x, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).rev()));
         Ok(())
     });
@@ -230,7 +230,7 @@ fn a_copy_in_bulk_may_be_given_up() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..64).collect::<Vec<u32>>())?;
         let mut out = device.zeroed(64)?;
-        module.launch(bulk_dropped, Grid::new(1, 32), (&x, &mut out))?;
+        module.launch(bulk_dropped, LaunchConfig::new(1, 32), (&x, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq(0..64));
         Ok(())
     });
@@ -240,7 +240,7 @@ fn a_copy_in_bulk_may_be_given_up() {
 fn a_source_in_local_memory_is_copied_by_hand_instead_of_in_bulk() {
     on_every_device(|device, module| {
         let mut out = device.filled(64, u32::MAX)?;
-        module.launch(bulk_from_local, Grid::new(1, 32), (9, &mut out))?;
+        module.launch(bulk_from_local, LaunchConfig::new(1, 32), (9, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..64).map(|i| if i < 50 { 9 * i } else { 0 })));
         Ok(())
     });
@@ -251,7 +251,7 @@ fn threads_that_ended_copy_nothing() {
     on_every_device_that_lets_threads_end(|device, module| {
         let x = device.upload(&(0..16).collect::<Vec<u32>>())?;
         let mut out = device.filled(96, u32::MAX)?;
-        module.launch(some_leave_early, Grid::new(1, 96), (&x, &mut out))?;
+        module.launch(some_leave_early, LaunchConfig::new(1, 96), (&x, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..96).map(|i| if i < 32 { i % 16 } else { u32::MAX })));
         Ok(())
     });
@@ -266,7 +266,7 @@ macro_rules! pipelines {
                     let xs: Vec<u32> = (0..len as u32).map(|i| i % 1000 + 1).collect();
                     let x = device.upload(&xs)?;
                     let mut out = device.zeroed::<u64>(1)?;
-                    module.launch($kernel, Grid::new(1, 32), (&x, &mut out))?;
+                    module.launch($kernel, LaunchConfig::new(1, 32), (&x, &mut out))?;
                     let weighted = xs.iter().enumerate().map(|(i, &x)| u64::from(x) * (i / PART + 1) as u64);
                     assert_eq!(out.to_vec()?[0], weighted.sum::<u64>(), "{len} elements");
                 }

@@ -10,9 +10,9 @@ use gpukernel_device_tests::on_every_device;
 fn launches_of_a_stream_keep_their_order() {
     on_every_device(|device, module| {
         let stream = device.stream()?;
-        let mut values = device.zeroed_on::<u64>(&stream, 1000)?;
+        let mut values = stream.zeroed::<u64>(1000)?;
         for _ in 0..100 {
-            module.launch_on(&stream, add_index, for_each(1000), (&mut values,))?;
+            stream.launch(&module, add_index, for_each(1000), (&mut values,))?;
         }
         stream.synchronize()?;
         assert!(values.to_vec()?.into_iter().eq((0..1000).map(|i| 100 * (1 + i))));
@@ -30,8 +30,8 @@ fn memory_used_on_two_streams_is_in_order() {
         let ones = device.filled(len, 1.0_f32)?;
         let mut y = device.zeroed::<f32>(len)?;
         for _ in 0..10 {
-            module.launch_on(&first, saxpy, for_each(len), (1.0, &ones, &mut x))?;
-            module.launch_on(&second, saxpy, for_each(len), (1.0, &x, &mut y))?;
+            first.launch(&module, saxpy, for_each(len), (1.0, &ones, &mut x))?;
+            second.launch(&module, saxpy, for_each(len), (1.0, &x, &mut y))?;
         }
         // 1 + 2 + … + 10, if every launch saw what the one before wrote, and none was overtaken by the next.
         assert!(y.to_vec()?.into_iter().all(|value| value == 55.0));
@@ -47,7 +47,7 @@ fn a_buffer_may_be_dropped_while_it_is_used() {
         let mut y = device.zeroed::<f32>(len)?;
         for value in 1..=20 {
             let x = device.filled(len, value as f32)?;
-            module.launch_on(&stream, saxpy, for_each(len), (1.0, &x, &mut y))?;
+            stream.launch(&module, saxpy, for_each(len), (1.0, &x, &mut y))?;
         }
         assert!(y.to_vec()?.into_iter().all(|value| value == 210.0));
         Ok(())
@@ -60,7 +60,7 @@ fn events_measure_and_order() {
         let (stream, other) = (device.stream()?, device.stream()?);
         let mut values = device.zeroed::<u64>(1 << 20)?;
         let start = stream.record()?;
-        module.launch_on(&stream, add_index, for_each(values.len()), (&mut values,))?;
+        stream.launch(&module, add_index, for_each(values.len()), (&mut values,))?;
         let end = stream.record()?;
         other.wait(&end)?;
         let after = other.record()?;
@@ -76,12 +76,12 @@ fn events_measure_and_order() {
 fn copies_on_a_stream() {
     on_every_device(|device, _| {
         let stream = device.stream()?;
-        let mut buffer = device.upload_on(&stream, &[1, 2, 3, 4])?;
-        buffer[..2].fill_on(&stream, 9)?;
-        let mut copy = device.zeroed_on::<i32>(&stream, 4)?;
-        copy.copy_from_device_on(&stream, &buffer)?;
+        let mut buffer = stream.upload(&[1, 2, 3, 4])?;
+        stream.fill(&mut buffer[..2], 9)?;
+        let mut copy = stream.zeroed::<i32>(4)?;
+        stream.copy(&buffer, &mut copy)?;
         let mut found = [0; 4];
-        copy.copy_to_on(&stream, &mut found)?;
+        stream.copy_to_host(&copy, &mut found)?;
         assert_eq!(found, [9, 9, 3, 4]);
         Ok(())
     });

@@ -1,6 +1,6 @@
 //! Clocks, pauses, and threads that end early.
 
-use gpukernel::{Error, Grid, for_each};
+use gpukernel::{Error, LaunchConfig, for_each};
 use gpukernel_device_test_kernels::time::{clocks, end_on_both_sides, roots, trap_if};
 use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end, on_the_cpu};
 
@@ -32,7 +32,7 @@ fn all_threads_of_all_blocks_may_end_by_exit() {
     on_every_device(|device, module| {
         let x = device.filled(1000, -1.0_f32)?;
         let mut y = device.filled(1000, 7.0_f32)?;
-        module.launch(roots, Grid::new(10, 100), (&x, &mut y))?;
+        module.launch(roots, LaunchConfig::new(10, 100), (&x, &mut y))?;
         assert_eq!(y.to_vec()?, [7.0; 1000]);
         Ok(())
     });
@@ -43,7 +43,7 @@ fn a_barrier_does_not_wait_for_threads_that_ended() {
     on_every_device_that_lets_threads_end(|device, module| {
         for (first, second) in [(128, 0), (100, 0), (128, 60), (77, 33), (1, 0), (64, 64)] {
             let mut counts = device.zeroed::<u32>(15)?;
-            module.launch(end_on_both_sides, Grid::new(5, 128), (first, second, &mut counts))?;
+            module.launch(end_on_both_sides, LaunchConfig::new(5, 128), (first, second, &mut counts))?;
             for counts in counts.to_vec()?.chunks(3) {
                 assert_eq!(counts, [first, first, first - second], "{first}, {second}");
             }

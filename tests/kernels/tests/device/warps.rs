@@ -1,6 +1,6 @@
 //! Groups of lanes: shuffles, votes, labels, reductions and scans, of every type and in blocks of every kind.
 
-use gpukernel::{Device, Extents, Grid, Module, Result};
+use gpukernel::{Device, Extents, LaunchConfig, Module, Result};
 use gpukernel_device_test_kernels::warps::{self, Mixed};
 use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end};
 
@@ -44,11 +44,11 @@ fn lanes(blocks: usize, [x, y, z]: [usize; 3]) -> Vec<Lane> {
     all.into_iter().flatten().collect()
 }
 
-fn grid(blocks: usize, [x, y, z]: [usize; 3]) -> Grid {
+fn grid(blocks: usize, [x, y, z]: [usize; 3]) -> LaunchConfig {
     match (y, z) {
-        (1, 1) => Grid::new(blocks, x),
-        (_, 1) => Grid::new((blocks, 1), (x, y)),
-        _ => Grid::new(Extents::from((blocks, 1, 1)), (x, y, z)),
+        (1, 1) => LaunchConfig::new(blocks, x),
+        (_, 1) => LaunchConfig::new((blocks, 1), (x, y)),
+        _ => LaunchConfig::new(Extents::from((blocks, 1, 1)), (x, y, z)),
     }
 }
 
@@ -153,7 +153,7 @@ macro_rules! reductions {
                     for threads in [256, 32, 1, 7, 45] {
                         let lanes = lanes(3, [threads, 1, 1]);
                         let mut out = device.filled::<[[$t; $count]; 3]>(lanes.len(), [[x[0]; $count]; 3])?;
-                        module.launch(warps::$kernel, Grid::new(3, threads), (&x_there, &mut out))?;
+                        module.launch(warps::$kernel, LaunchConfig::new(3, threads), (&x_there, &mut out))?;
                         for (i, (found, at)) in out.to_vec()?.iter().zip(&lanes).enumerate() {
                             for (found, width) in found.iter().zip([32, 8, 1]) {
                                 let first = at.lane / width * width;
@@ -217,7 +217,7 @@ fn sums_of_floats_are_the_same_bits_everywhere() {
     let x: Vec<f32> = (0..997).map(|i| (bits(i) as i32) as f32 * 1e-7).collect();
     on_every_device(|device, module| {
         let mut out = device.zeroed::<[[f32; 3]; 3]>(32)?;
-        module.launch(warps::reduce_f32, Grid::new(1, 32), (&device.upload(&x)?, &mut out))?;
+        module.launch(warps::reduce_f32, LaunchConfig::new(1, 32), (&device.upload(&x)?, &mut out))?;
         // Neighbours first, then pairs of pairs.
         let mut sums = x[..32].to_vec();
         while sums.len() > 1 {
@@ -329,7 +329,7 @@ macro_rules! matches {
                 let x: Vec<$t> = (0..64 * different).map(|i| value(i / 3 % different)).collect();
                 on_every_device(|device, module| {
                     let mut out = device.zeroed::<[u32; 2]>(96)?;
-                    module.launch(warps::$kernel, Grid::new(2, 48), (&device.upload(&x)?, &mut out))?;
+                    module.launch(warps::$kernel, LaunchConfig::new(2, 48), (&device.upload(&x)?, &mut out))?;
                     for (i, (found, at)) in out.to_vec()?.iter().zip(&lanes(2, [48, 1, 1])).enumerate() {
                         let members: Vec<$t> = at.warp[..at.size as usize].iter().map(|&i| x[i % x.len()]).collect();
                         let bytes = |value: &$t| bytemuck::bytes_of(value).to_vec();
@@ -386,7 +386,7 @@ fn operations_that_do_not_commute_keep_their_order() {
         for threads in [32, 64, 1, 2, 3, 5, 17, 31, 33] {
             let lanes = lanes(2, [threads, 1, 1]);
             let mut out = device.zeroed::<[u64; 4]>(lanes.len())?;
-            module.launch(warps::reduce_in_order, Grid::new(2, threads), (&mut out,))?;
+            module.launch(warps::reduce_in_order, LaunchConfig::new(2, threads), (&mut out,))?;
             for (i, (found, at)) in out.to_vec()?.iter().zip(&lanes).enumerate() {
                 let value = |&i: &usize| [i as u64 * 2 + 3, i as u64 + 1];
                 let members = &at.warp[..at.size as usize];
@@ -447,7 +447,7 @@ macro_rules! partitions {
                     for threads in [64, 20, 1, 45] {
                         let lanes = lanes(2, [threads, 1, 1]);
                         let mut out = device.zeroed::<[u32; 10]>(lanes.len())?;
-                        module.launch(warps::$kernel, Grid::new(2, threads), (&there, &mut out))?;
+                        module.launch(warps::$kernel, LaunchConfig::new(2, threads), (&there, &mut out))?;
                         for (i, (found, at)) in out.to_vec()?.iter().zip(&lanes).enumerate() {
                             let label_of = |lane: u32| label(labels[at.warp[lane as usize] % labels.len()]);
                             let lanes = (0..at.size).filter(|&lane| label_of(lane) == label_of(at.lane));
@@ -475,7 +475,7 @@ fn tiles_are_parted_again() {
     let x: Vec<u32> = (0..96).collect();
     on_every_device(|device, module| {
         let mut out = device.zeroed::<[u32; 4]>(96)?;
-        module.launch(warps::nested_tiles, Grid::new(1, 96), (&device.upload(&x)?, &mut out))?;
+        module.launch(warps::nested_tiles, LaunchConfig::new(1, 96), (&device.upload(&x)?, &mut out))?;
         let sum = |first: u32, width: u32| (first..first + width).sum::<u32>();
         for (i, found) in (0..).zip(out.to_vec()?) {
             let expected = [sum(i / 16 * 16, 16), sum(i / 4 * 4, 4), i / 16 % 2, i / 4 % 8];
@@ -490,7 +490,7 @@ fn tiles_go_their_own_ways() {
     let x: Vec<u32> = (0..64).map(|i| i * 7 % 5).collect();
     on_every_device(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        module.launch(warps::divergent_tiles, Grid::new(1, 64), (&device.upload(&x)?, &mut out))?;
+        module.launch(warps::divergent_tiles, LaunchConfig::new(1, 64), (&device.upload(&x)?, &mut out))?;
         for (i, found) in out.to_vec()?.into_iter().enumerate() {
             let tile = &x[i / 8 * 8..i / 8 * 8 + 8];
             let expected = match i / 8 % 4 {
@@ -510,7 +510,7 @@ fn lanes_that_have_ended_hold_nobody_up() {
     on_every_device(|device, module| {
         for stay in [1, 2, 7, 31, 32] {
             let mut out = device.zeroed::<[u32; 4]>(64)?;
-            module.launch(warps::some_have_ended, Grid::new(1, 64), (stay, &mut out))?;
+            module.launch(warps::some_have_ended, LaunchConfig::new(1, 64), (stay, &mut out))?;
             let present = u32::MAX >> (32 - stay);
             for (i, found) in (0..).zip(out.to_vec()?) {
                 let lane: u32 = i % 32;
@@ -531,7 +531,11 @@ fn lanes_that_are_together_append_at_once() {
     on_every_device(|device, module| {
         let mut count = device.zeroed::<u32>(1)?;
         let mut out = device.zeroed::<i32>(x.len())?;
-        module.launch(warps::compact, Grid::new(8, 96), (&device.upload(&x)?, &mut count, &mut out))?;
+        module.launch(
+            warps::compact,
+            LaunchConfig::new(8, 96),
+            (&device.upload(&x)?, &mut count, &mut out),
+        )?;
         let count = count.to_vec()?[0] as usize;
         let mut found = out.to_vec()?;
         assert!(found[count..].iter().all(|&x| x == 0));
@@ -547,7 +551,7 @@ fn each_side_of_a_branch_has_its_own_lanes() {
     on_every_device(|device, module| {
         for split in [0, 1, 13, 32] {
             let mut counts = device.zeroed::<u32>(2)?;
-            module.launch(warps::coalesced_sides, Grid::new(3, 64), (split, &mut counts))?;
+            module.launch(warps::coalesced_sides, LaunchConfig::new(3, 64), (split, &mut counts))?;
             assert_eq!(counts.to_vec()?, [6 * split, 6 * (32 - split)]);
         }
         Ok(())
@@ -559,7 +563,7 @@ fn waiting_in_a_warp_orders_its_memory() {
     on_every_device(|device, module| {
         let mut slots = device.zeroed::<u32>(128)?;
         let mut out = device.zeroed::<u32>(128)?;
-        module.launch(warps::sync_orders_memory, Grid::new(2, 64), (&mut slots, &mut out))?;
+        module.launch(warps::sync_orders_memory, LaunchConfig::new(2, 64), (&mut slots, &mut out))?;
         assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| 8 * (i ^ 5) + 28)));
         Ok(())
     });
@@ -614,7 +618,7 @@ fn threads_that_have_ended_do_not_vote() {
 fn arrays_pass_through_barriers_that_count() {
     on_every_device(|device, module| {
         let mut out = device.zeroed::<[u32; 2]>(256)?;
-        module.launch(warps::barrier_votes_with_arrays, Grid::new(2, 128), (&mut out,))?;
+        module.launch(warps::barrier_votes_with_arrays, LaunchConfig::new(2, 128), (&mut out,))?;
         assert!(out.to_vec()?.into_iter().eq((0..256).map(|i| [127 - i % 128, 43])));
         Ok(())
     });

@@ -161,7 +161,7 @@ impl Program {
         let size = self.random.of(&sizes);
         let group = match size {
             32 => "warp()".to_owned(),
-            size => format!("tile::<{size}>()"),
+            size => format!("tiled_partition::<{size}>()"),
         };
         let Some((target, ty)) = self.target(|ty| ty.is_integer() && ty.bits() <= 64) else { return false };
         let name = ty.name();

@@ -5,7 +5,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{collective::*, warp::*, *};
 
 /// The bits of a value, of any type that programs have.
 trait Bits {

@@ -1,13 +1,13 @@
 //! What a program is launched with: grids and data, the same for a seed everywhere.
 
-use gpukernel::Grid;
+use gpukernel::LaunchConfig;
 use program_generator::{Kind, Random};
 
 /// A launch of a program.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The grid, of two extents for [`Kind::Matrix`].
-    pub grid: Grid,
+    pub grid: LaunchConfig,
     /// A row of numbers per element of the output.
     pub inputs: Vec<[u64; 6]>,
     /// The columns of the output, where it is a matrix.
@@ -42,11 +42,13 @@ impl Case {
         let kind = Kind::of(seed);
         // In the second case blocks have no whole number of warps, and where threads need not all have one element, some have several.
         let (grid, elements, columns) = match (kind, case) {
-            (Kind::Matrix, 0) => (Grid::new((3, 2), (8, 4)), 192, 24),
-            (Kind::Matrix, _) => (Grid::new((1, 2), (5, 3)), 80, 10),
-            (_, 0) => (Grid::new(3, 64), 192, 1),
-            (Kind::Scalar | Kind::Panics | Kind::Slices | Kind::Atomics, _) => (Grid::new(1, 33), 80, 1),
-            (_, _) => (Grid::new(2, 40), 80, 1),
+            (Kind::Matrix, 0) => (LaunchConfig::new((3, 2), (8, 4)), 192, 24),
+            (Kind::Matrix, _) => (LaunchConfig::new((1, 2), (5, 3)), 80, 10),
+            (_, 0) => (LaunchConfig::new(3, 64), 192, 1),
+            (Kind::Scalar | Kind::Panics | Kind::Slices | Kind::Atomics, _) => {
+                (LaunchConfig::new(1, 33), 80, 1)
+            }
+            (_, _) => (LaunchConfig::new(2, 40), 80, 1),
         };
         Self {
             grid,

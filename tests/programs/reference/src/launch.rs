@@ -71,7 +71,7 @@ macro_rules! kernels {
                     "matrix" => module.launch(
                         $programs::matrix,
                         grid,
-                        (program, &inputs, words.rows($crate::case::FROM_COLUMNS)?, out.rows_mut(case.columns)?),
+                        (program, &inputs, words.view_2d($crate::case::FROM_COLUMNS)?, out.view_2d_mut(case.columns)?),
                     )?,
                     "atomics" => module.launch(
                         $programs::atomics,

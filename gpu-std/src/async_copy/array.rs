@@ -1,0 +1,152 @@
+//! AsyncShared arrays with one index.
+
+use core::{fmt, marker::PhantomData, ops::Deref};
+
+use super::{AsyncElement, PIECE, PendingCopy, Piece, Stage, copy::copy_piece, sealed};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
+use crate::{
+    shared::barrier::{self, Phase},
+    shared::{BlockStride, KernelScope, SharedParam},
+};
+
+/// `N` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
+///
+/// A kernel takes it as a parameter, as it does [`Shared`](crate::Shared). Until something is copied into it, it holds
+/// arbitrary values.
+pub struct AsyncShared<'k, T, const N: usize> {
+    pub(super) start: *mut Piece,
+    scope: PhantomData<&'k mut [T; N]>,
+}
+
+/// How many pieces `N` elements have.
+const fn pieces<T, const N: usize>() -> usize {
+    match N.checked_mul(size_of::<T>()) {
+        Some(bytes) => bytes.div_ceil(PIECE),
+        None => panic!("this staged array is larger than the address space"),
+    }
+}
+
+impl<'k, T: AsyncElement, const N: usize> AsyncShared<'k, T, N> {
+    /// How many pieces it has.
+    pub(super) const PIECES: usize = pieces::<T, N>();
+
+    /// How many elements there are: `N`.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        N
+    }
+
+    /// Whether there are none: `N == 0`.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        N == 0
+    }
+
+    /// Starts to copy the first `N` elements of `source`; where it has fewer, the rest becomes zero.
+    ///
+    /// Each thread of the block copies its share, from the source that it gives: all should give the same. It is fastest from
+    /// global memory and from addresses that are multiples of 16 bytes, as those of a buffer's first elements are.
+    #[inline(always)]
+    pub fn copy_async<'s>(self, source: &'s [T]) -> PendingCopy<'s, Self> {
+        let from = source.as_ptr().cast::<u8>();
+        let bytes = source.len().min(N) * size_of::<T>();
+        for piece in BlockStride::new(Self::PIECES) {
+            let offset = piece * PIECE;
+            let rest = bytes.saturating_sub(offset).min(PIECE);
+            // SAFETY: the piece is inside the storage and this thread's. The source has `rest` bytes from the offset on (where that
+            // is none, its address is not used), and `PendingCopy` borrows it until this thread has waited.
+            unsafe { copy_piece::<T>(self.start.add(piece), from.wrapping_add(offset), rest) };
+        }
+        PendingCopy::new(self)
+    }
+
+    /// Starts no copies: for the last rounds of a [`Pipeline`](super::Pipeline).
+    #[inline(always)]
+    pub fn skip<'s>(self) -> PendingCopy<'s, Self> {
+        PendingCopy::new(self)
+    }
+}
+
+impl<T, const N: usize> fmt::Debug for AsyncShared<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncShared").field("len", &N).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: until a barrier each thread uses only the pieces of its own rank.
+unsafe impl<'k, T: AsyncElement, const N: usize> SharedParam<'k> for AsyncShared<'k, T, N> {
+    type Element = Piece;
+    const LEN: usize = {
+        assert!(align_of::<T>() <= PIECE, "elements of a staged array are aligned to 16 bytes at most");
+        pieces::<T, N>()
+    };
+
+    #[inline(always)]
+    unsafe fn enter(storage: *mut Piece, _: &'k KernelScope) -> Self {
+        Self { start: storage, scope: PhantomData }
+    }
+}
+
+/// A [`AsyncShared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
+///
+/// [`sync`](crate::sync) makes it a [`AsyncShared`] again.
+pub struct AsyncSharedView<'k, T, const N: usize> {
+    start: *mut Piece,
+    scope: PhantomData<&'k mut [T; N]>,
+}
+
+impl<T, const N: usize> Deref for AsyncSharedView<'_, T, N> {
+    type Target = [T; N];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T; N] {
+        // SAFETY: the storage has room for `N` elements, aligned, of which any bytes are a value; nobody writes them until this
+        // thread gives the view to a barrier.
+        unsafe { &*self.start.cast() }
+    }
+}
+
+impl<T: fmt::Debug, const N: usize> fmt::Debug for AsyncSharedView<'_, T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T, const N: usize> sealed::Stage for AsyncShared<'_, T, N> {}
+
+impl<'k, T, const N: usize> Stage for AsyncShared<'k, T, N> {
+    type View = AsyncSharedView<'k, T, N>;
+}
+
+impl<T, const N: usize> barrier::sealed::Phase for AsyncShared<'_, T, N> {}
+
+impl<'k, T, const N: usize> Phase for AsyncShared<'k, T, N> {
+    type Next = AsyncSharedView<'k, T, N>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> AsyncSharedView<'k, T, N> {
+        AsyncSharedView { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, false)
+    }
+}
+
+impl<T, const N: usize> barrier::sealed::Phase for AsyncSharedView<'_, T, N> {}
+
+impl<'k, T, const N: usize> Phase for AsyncSharedView<'k, T, N> {
+    type Next = AsyncShared<'k, T, N>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> AsyncShared<'k, T, N> {
+        AsyncShared { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, true)
+    }
+}

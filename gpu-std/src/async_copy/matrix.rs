@@ -1,0 +1,274 @@
+//! AsyncShared arrays with rows and columns: tiles of matrices.
+
+use core::{fmt, marker::PhantomData, ops::Index};
+
+use super::{
+    AsyncElement, PIECE, PendingCopy, Piece, Stage,
+    copy::{can_copy_whole_pieces, copy_piece, copy_whole_piece},
+    sealed,
+};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::Barrier;
+use crate::{
+    View2d,
+    shared::barrier::{self, Phase},
+    shared::{BlockStride, KernelScope, SharedParam},
+};
+
+/// `ROWS` × `COLUMNS` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
+///
+/// `PAD` more elements follow every row and are never used. Rows are multiples of 16 bytes, their padding included; an odd
+/// multiple puts the 16-byte pieces of eight rows into different banks, as matrix instructions read them.
+///
+/// ```
+/// use gpu_std::prelude::{*, async_copy::*};
+///
+/// /// Transposes tiles of 32 × 32. One block per tile.
+/// #[kernel(block = (32, 8))]
+/// pub fn transpose(
+///     from: View2d<f32>,
+///     to: BlockTiles2d<f32, 32, 32>,
+///     mut part: AsyncShared2d<f32, 32, 32, 4>,
+/// ) {
+///     for mut tile in to {
+///         let (row, column) = tile.first();
+///         let read = sync(part.copy_async(from, (column, row)).wait());
+///         for ((row, column), element) in &mut tile {
+///             *element = read[(column, row)];
+///         }
+///         part = sync(read);
+///     }
+/// }
+/// ```
+pub struct AsyncShared2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
+    pub(super) start: *mut Piece,
+    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+}
+
+/// Pieces per row, padding included.
+const fn row_pieces<T, const COLUMNS: usize, const PAD: usize>() -> usize {
+    let bytes = match COLUMNS.checked_add(PAD) {
+        Some(row) => row.checked_mul(size_of::<T>()),
+        None => None,
+    };
+    match bytes {
+        Some(bytes) if bytes % PIECE == 0 => bytes / PIECE,
+        Some(_) => panic!("the rows of a staged array, padding included, are multiples of 16 bytes"),
+        None => panic!("the rows of this staged array are larger than the address space"),
+    }
+}
+
+impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    /// Pieces per row, padding included.
+    pub(super) const ROW_PIECES: usize = row_pieces::<T, COLUMNS, PAD>();
+    /// Pieces per row into which something is copied.
+    pub(super) const FILLED_PIECES: usize = (COLUMNS * size_of::<T>()).div_ceil(PIECE);
+
+    /// Whether no piece of a row is shorter than others.
+    const HAS_WHOLE_PIECES: bool = (COLUMNS * size_of::<T>()).is_multiple_of(PIECE);
+
+    /// Starts to copy the tile of a matrix whose first element is at `(row, column)`; what lies outside of the matrix becomes
+    /// zero.
+    ///
+    /// Each thread of the block copies its share, from the matrix and place that it gives: all should give the same. It is fastest
+    /// from global memory and where rows start at multiples of 16 bytes.
+    #[inline(always)]
+    pub fn copy_async<'s>(
+        self,
+        matrix: View2d<'s, T>,
+        (row, column): (usize, usize),
+    ) -> PendingCopy<'s, Self> {
+        // Almost every tile, and none of its pieces asks for more.
+        if let (true, Some((first, pitch))) =
+            (Self::HAS_WHOLE_PIECES, matrix.part((row, column), (ROWS, COLUMNS)))
+            && can_copy_whole_pieces(first.cast(), pitch * size_of::<T>())
+        {
+            for piece in BlockStride::new(Self::FILLED_PIECES * ROWS) {
+                let (tile_row, offset) = (piece / Self::FILLED_PIECES, piece % Self::FILLED_PIECES * PIECE);
+                let from = first.cast::<u8>().wrapping_add(tile_row * pitch * size_of::<T>() + offset);
+                // SAFETY: as below; the piece is a whole one, in a source that can be copied like that.
+                unsafe {
+                    copy_whole_piece(self.start.add(tile_row * Self::ROW_PIECES + offset / PIECE), from);
+                }
+            }
+            return PendingCopy::new(self);
+        }
+        for piece in BlockStride::new(Self::FILLED_PIECES * ROWS) {
+            let (tile_row, offset) = (piece / Self::FILLED_PIECES, piece % Self::FILLED_PIECES * PIECE);
+            let source = matrix.row(row.saturating_add(tile_row)).and_then(|row| row.get(column..));
+            let source = source.unwrap_or_default();
+            let rest = (source.len().min(COLUMNS) * size_of::<T>()).saturating_sub(offset).min(PIECE);
+            let from = source.as_ptr().cast::<u8>().wrapping_add(offset);
+            // SAFETY: the piece is inside the storage and this thread's. The row has `rest` bytes from the offset on (where that is
+            // none, the address is not used), and `PendingCopy` borrows it until this thread has waited.
+            unsafe {
+                let to = self.start.add(tile_row * Self::ROW_PIECES + offset / PIECE);
+                copy_piece::<T>(to, from, rest);
+            }
+        }
+        PendingCopy::new(self)
+    }
+
+    /// Starts no copies: for the last rounds of a [`Pipeline`](super::Pipeline).
+    #[inline(always)]
+    pub fn skip<'s>(self) -> PendingCopy<'s, Self> {
+        PendingCopy::new(self)
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
+    for AsyncShared2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncShared2d")
+            .field("rows", &ROWS)
+            .field("columns", &COLUMNS)
+            .finish_non_exhaustive()
+    }
+}
+
+// SAFETY: until a barrier each thread uses only the pieces of its own rank.
+unsafe impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedParam<'k>
+    for AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Element = Piece;
+    const LEN: usize = {
+        assert!(align_of::<T>() <= PIECE, "elements of a staged array are aligned to 16 bytes at most");
+        match row_pieces::<T, COLUMNS, PAD>().checked_mul(ROWS) {
+            Some(pieces) => pieces,
+            None => panic!("this staged array is larger than the address space"),
+        }
+    };
+
+    #[inline(always)]
+    unsafe fn enter(storage: *mut Piece, _: &'k KernelScope) -> Self {
+        Self { start: storage, scope: PhantomData }
+    }
+}
+
+/// A [`AsyncShared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
+///
+/// [`sync`](crate::sync) makes it a [`AsyncShared2d`] again.
+pub struct AsyncSharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
+    start: *mut Piece,
+    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    /// A whole row, or `None` if there is no such row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
+        (row < ROWS).then(|| {
+            let first = row * const { row_pieces::<T, COLUMNS, PAD>() };
+            // SAFETY: the row is inside the storage and aligned. Any bytes are values of its elements, and nobody writes them until
+            // this thread gives the view to a barrier.
+            unsafe { &*self.start.add(first).cast() }
+        })
+    }
+
+    /// The address of a piece of a row, padding not included.
+    ///
+    /// # Safety
+    /// It is inside the array.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(crate) unsafe fn piece(&self, row: usize, piece: usize) -> *const u8 {
+        // SAFETY: as the caller promises.
+        unsafe { self.start.add(row * const { row_pieces::<T, COLUMNS, PAD>() } + piece) }.cast()
+    }
+
+    /// The element at `(row, column)`, or `None` if that is outside.
+    #[inline(always)]
+    pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
+        self.row(row)?.get(column)
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize, usize)>
+    for AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    type Output = T;
+
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, (row, column): (usize, usize)) -> &T {
+        match self.get((row, column)) {
+            Some(element) => element,
+            None => outside(row, column, ROWS, COLUMNS),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outside(row: usize, column: usize, rows: usize, columns: usize) -> ! {
+    panic!("({row}, {column}) is outside of a staged array of {rows} rows and {columns} columns")
+}
+
+impl<T: fmt::Debug, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
+    for AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries((0..ROWS).filter_map(|row| self.row(row).map(<[T; COLUMNS]>::as_slice)))
+            .finish()
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Stage
+    for AsyncShared2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Stage
+    for AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type View = AsyncSharedView2d<'k, T, ROWS, COLUMNS, PAD>;
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> barrier::sealed::Phase
+    for AsyncShared2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
+    for AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Next = AsyncSharedView2d<'k, T, ROWS, COLUMNS, PAD>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Self::Next {
+        AsyncSharedView2d { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, false)
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> barrier::sealed::Phase
+    for AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
+{
+}
+
+impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
+    for AsyncSharedView2d<'k, T, ROWS, COLUMNS, PAD>
+{
+    type Next = AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>;
+
+    #[inline(always)]
+    unsafe fn after_barrier(self) -> Self::Next {
+        AsyncShared2d { start: self.start, scope: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn arrays(&self) -> u64 {
+        Barrier::array(self.start, true)
+    }
+}

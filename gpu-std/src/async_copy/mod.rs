@@ -1,0 +1,122 @@
+//! Shared arrays that are filled by asynchronous copies from global memory, `cp.async`.
+//!
+//! A staged array goes round through four types, so that nothing is read before it has arrived:
+//!
+//! | type | what it is | next |
+//! |---|---|---|
+//! | [`AsyncShared`], [`AsyncShared2d`] | to be copied into | [`copy_async`](AsyncShared::copy_async) |
+//! | [`PendingCopy`] | copies are on their way | [`wait`](PendingCopy::wait), or in a [`Pipeline`] |
+//! | [`PendingBulkCopy`] | the same, on the way by [`copy_bulk`](AsyncShared::copy_bulk) | [`wait`](PendingBulkCopy::wait) |
+//! | [`Ready`] | this thread's copies have arrived | [`sync`](crate::sync) |
+//! | [`AsyncSharedView`], [`AsyncSharedView2d`] | every thread reads all of it | [`sync`](crate::sync) |
+//!
+//! While copies are on their way the threads do something else:
+//!
+//! ```
+//! use gpu_std::prelude::{*, async_copy::*};
+//!
+//! /// Sums 1024 elements per block; the next are fetched while these are added.
+//! #[kernel(block = 128)]
+//! pub fn sums(x: &[f32], sums: &[Atomic<f32>], front: AsyncShared<f32, 1024>, back: AsyncShared<f32, 1024>) {
+//!     let part = |i: usize| x.get(i * 1024..).unwrap_or_default();
+//!     let (first, step) = (block_index().x as usize, grid_dim().x as usize);
+//!     let mut sum = 0.0;
+//!     let mut pipeline = Pipeline::start([front], |_, stage| stage.copy_async(part(first)));
+//!     let mut free = sync(back);
+//!     let mut i = first;
+//!     while i * 1024 < x.len() {
+//!         let (arrived, rest) = pipeline.wait();
+//!         let (view, stage) = sync((arrived, free));
+//!         pipeline = rest.push(stage.copy_async(part(i + step)));
+//!         for j in 0..8 {
+//!             sum += view[j * 128 + thread_rank() as usize];
+//!         }
+//!         free = view;
+//!         i += step;
+//!     }
+//!     sums[block_index().x as usize].fetch_add(sum);
+//! }
+//! ```
+//!
+//! Copies are made in pieces of 16 bytes, of which each thread has its own. On GPUs older than `sm_80`, from sources that
+//! are not in global memory, and at the ends of a source, the threads load and store instead; on the CPU device they always do.
+
+use core::marker::PhantomData;
+
+use bytemuck::{AnyBitPattern, Zeroable};
+
+use crate::{DeviceCopy, shared::SharedElement, shared::barrier::Phase, signature::Text};
+
+mod array;
+mod bulk;
+mod copy;
+mod matrix;
+mod pending;
+mod pipeline;
+
+pub use array::{AsyncShared, AsyncSharedView};
+pub use bulk::{Mbarrier, PendingBulkCopy};
+pub use matrix::{AsyncShared2d, AsyncSharedView2d};
+pub use pending::{PendingCopy, Ready};
+pub use pipeline::{Pipeline, PipelineRest};
+
+/// Of what staged arrays are made: the largest amount that one thread copies at once. Each belongs to one thread of the block.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct Piece([u32; 4]);
+
+/// Its size and alignment.
+pub(crate) const PIECE: usize = size_of::<Piece>();
+
+// SAFETY: four numbers without padding.
+unsafe impl Zeroable for Piece {}
+// SAFETY: as above.
+unsafe impl AnyBitPattern for Piece {}
+// SAFETY: as above.
+#[diagnostic::do_not_recommend]
+unsafe impl DeviceCopy for Piece {
+    const TYPE: Text = Text::Word("gpu_std::async_copy::Piece");
+    const ANY_BYTES: bool = true;
+}
+
+/// What a staged array can hold: plain data of which any bytes are a value. Copies write it in pieces of 16 bytes, whatever it is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot lie in a staged array",
+    label = "not plain data of which any bytes are a value",
+    note = "elements of staged arrays are `DeviceCopy + bytemuck::AnyBitPattern`: numbers, arrays of them, and structs that derive both"
+)]
+pub trait AsyncElement: SharedElement + AnyBitPattern {}
+
+// Without it rustc would say `Pod`, which is how bytemuck implements it.
+#[diagnostic::do_not_recommend]
+impl<T: SharedElement + AnyBitPattern> AsyncElement for T {}
+
+/// What is copied into asynchronously: a staged array, or several as a tuple.
+pub trait Stage: Phase<Next = <Self as Stage>::View> + sealed::Stage {
+    /// The same to be read.
+    type View: Phase<Next = Self>;
+}
+
+pub(crate) mod sealed {
+    pub trait Stage {}
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)*))*) => {$(
+        impl<$($name: Stage),*> sealed::Stage for ($($name,)*) {}
+
+        impl<$($name: Stage),*> Stage for ($($name,)*) {
+            type View = ($(<$name as Stage>::View,)*);
+        }
+    )*};
+}
+
+tuples! {
+    (A B)
+    (A B C)
+    (A B C D)
+}
+
+/// A marker that borrows what is copied.
+type Source<'s> = PhantomData<&'s ()>;

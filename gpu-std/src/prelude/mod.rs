@@ -1,0 +1,80 @@
+//! What most kernels use: `use gpu_std::prelude::*;`.
+//!
+//! Less common names are in preludes of their own: `use gpu_std::prelude::{*, warp::*};`
+//!
+//! | prelude | for |
+//! |---|---|
+//! | [`warp`] | warps, tiles of lanes, shuffles and votes |
+//! | [`collective`] | block-wide reductions, scans and sorting, barriers with a vote |
+//! | [`async_copy`] | asynchronous copies to shared memory: `cp.async`, bulk copies |
+//! | [`memory`] | strided parameters, relaxed cells, memory without compile-time race freedom |
+//! | [`cluster`] | clusters of blocks, the barrier of the grid |
+//! | [`math`] | arithmetic with a chosen rounding |
+//! | [`index`] | extents of the whole launch |
+//! | [`mma`] | matrix instructions: tensor cores |
+//!
+//! In a crate that is not `no_std`, `println!` and `print!` are then those of std and of this prelude at once, and rustc asks which:
+//! import one by name.
+
+pub use crate::{
+    Atomic, BlockTiles, BlockTiles2d, DeviceCopy, Dim3, FastMath, Float, FloatExt, PerBlock, PerThread,
+    PerThread2d, PerThread3d, Shared, Shared2d, SharedAtomics, SharedSlice, View2d, View3d, block_dim,
+    block_index, block_rank, global_index, global_rank, grid_dim, grid_stride, grid_stride_2d,
+    grid_stride_3d, instantiate, kernel, print, println, sync, thread_index, thread_rank, threads_per_block,
+    threads_per_grid, unroll,
+};
+
+/// Warps, tiles of lanes, shuffles and votes.
+pub mod warp {
+    pub use crate::warp::{
+        Coalesced, LaneGroup, WARP_SIZE, Warp, WarpTile, active_mask, coalesced, lane_index, lane_mask_eq,
+        lane_mask_ge, lane_mask_gt, lane_mask_le, lane_mask_lt, tiled_partition, warp, warp_index,
+        warps_per_block,
+    };
+}
+
+/// Block-wide reductions, scans and sorting, barriers with a vote.
+pub mod collective {
+    pub use crate::{
+        collective::{BitAnd, BitOr, BitXor, BlockScratch, Max, Min, Operator, Product, SortScratch, Sum},
+        sync_all, sync_any, sync_count,
+    };
+}
+
+/// Asynchronous copies to shared memory: `cp.async`, bulk copies.
+pub mod async_copy {
+    pub use crate::async_copy::{
+        AsyncShared, AsyncShared2d, AsyncSharedView, AsyncSharedView2d, Mbarrier, PendingBulkCopy,
+        PendingCopy, Pipeline, PipelineRest, Ready,
+    };
+}
+
+/// Strided parameters, views of shared arrays, relaxed cells, memory without compile-time race freedom.
+pub mod memory {
+    pub use crate::{
+        BlockTile, BlockTile2d, PerThreadStrided, RelaxedCell, SharedCells, SharedSliceView, SharedView,
+        SharedView2d, UnsafeShared, UnsafeSlice, ViewStrided,
+    };
+}
+
+/// Clusters of blocks, the barrier of the grid.
+pub mod cluster {
+    pub use crate::{Cluster, cluster, sync_cluster, sync_grid};
+}
+
+/// Matrix instructions: tensor cores.
+pub mod mma {
+    pub use crate::mma::{
+        Accumulator, ConvergedWarp, FragmentA, FragmentB, MmaAccumulator, MmaElement, MmaOutput, Tf32,
+    };
+}
+
+/// Arithmetic with a chosen rounding.
+pub mod math {
+    pub use crate::{RoundedArithmetic, Rounding};
+}
+
+/// Extents of the whole launch.
+pub mod index {
+    pub use crate::{GlobalDim3, blocks_per_grid, global_dim};
+}

@@ -1,0 +1,20 @@
+//! The calling thread: its indices (CUDA's `threadIdx`, `blockIdx`, …), grid-stride loops, clocks, and ending early.
+
+mod arch;
+mod clock;
+mod dim;
+mod exit;
+pub(crate) mod grid_stride;
+mod index;
+mod unroll;
+
+pub use arch::arch;
+pub use clock::{clock, clock64, global_timer, nanosleep};
+pub use dim::Dim3;
+pub use exit::{exit_thread, trap};
+pub use grid_stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
+pub use index::{
+    GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
+    grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,
+};
+pub use unroll::unroll;

@@ -1,0 +1,161 @@
+//! View2d of elements, one after another or with a distance.
+
+use std::ops::RangeBounds;
+
+use gpu_std::{DeviceCopy, view::layout};
+
+use super::{View, View2d, View2dMut, ViewMut, of_both, resolve, text};
+use crate::{DeviceSlice, Error, Result};
+
+/// View2d of `columns` elements that are all of `len` elements.
+fn bind(len: usize, columns: usize) -> Result<layout::Layout2d> {
+    let rows = match (len, columns) {
+        (0, 0) => 0,
+        (len, columns) if columns != 0 && len.is_multiple_of(columns) => len / columns,
+        (len, columns) => return Err(Error::NotRows { len, columns }),
+    };
+    // Kernels count rows and columns in 32 bits, as a launch counts its threads along an axis.
+    match (u32::try_from(rows), u32::try_from(columns)) {
+        (Ok(rows), Ok(columns)) => Ok(layout::Layout2d { rows, columns, pitch: columns }),
+        _ => Err(Error::TooManyRows { rows, columns }),
+    }
+}
+
+impl<T: DeviceCopy> DeviceSlice<T> {
+    /// The elements as rows of `columns` each: what a launch takes for `View2d<T>`.
+    ///
+    /// View2d with a distance are a part of longer ones: `slice.view_2d(pitch)?.part(.., ..columns)?`.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let pixels = device.zeroed::<u8>(640 * 480)?;
+    /// let rows = pixels.view_2d(640)?;
+    /// assert_eq!((rows.rows(), rows.columns()), (480, 640));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotRows`] if the rows are not whole, [`Error::TooManyRows`] if there are 2³² of them or more.
+    pub fn view_2d(&self, columns: usize) -> Result<View2d<'_, T>> {
+        let layout = bind(self.len(), columns)?;
+        // SAFETY: the rows are all elements of this slice, which stays borrowed.
+        Ok(unsafe { View::new(self.address(), layout) })
+    }
+
+    /// The elements as rows of `columns` each, for writing: what a launch takes for `PerThread2d<T>` and `BlockTiles2d<T, …>`.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut pixels = device.zeroed::<u8>(640 * 480)?;
+    /// let rows = pixels.view_2d_mut(640)?;
+    /// assert_eq!((rows.rows(), rows.columns()), (480, 640));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`view_2d`](Self::view_2d).
+    pub fn view_2d_mut(&mut self, columns: usize) -> Result<View2dMut<'_, T>> {
+        let layout = bind(self.len(), columns)?;
+        // SAFETY: as above, for writing.
+        Ok(unsafe { ViewMut::new(self.address(), layout) })
+    }
+}
+
+of_both! { layout::Layout2d: {
+    /// How many rows.
+    pub fn rows(&self) -> usize {
+        self.layout.rows as usize
+    }
+
+    /// Elements per row.
+    pub fn columns(&self) -> usize {
+        self.layout.columns as usize
+    }
+
+    /// Elements from the start of one row to that of the next.
+    pub fn pitch(&self) -> usize {
+        self.layout.pitch as usize
+    }
+
+    /// The elements of these rows that are in these columns.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let matrix = device.zeroed::<f32>(6 * 8)?;
+    /// let part = matrix.view_2d(8)?.part(1..3, 2..)?;
+    /// assert_eq!((part.rows(), part.columns(), part.pitch()), (2, 6, 8));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there are no such rows or columns.
+    pub fn part(self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> Result<Self> {
+        let ranges = (resolve(&rows, self.rows()), resolve(&columns, self.columns()));
+        let (Some((top, bottom)), Some((left, right))) = ranges else {
+            return Err(Error::OutsideOfView {
+                asked: format!("rows {}, columns {}", text(&rows), text(&columns)),
+                of: format!("{} rows of {} columns", self.rows(), self.columns()),
+            });
+        };
+        // Both differences are at most what a `u32` held.
+        let layout = layout::Layout2d { rows: (bottom - top) as u32, columns: (right - left) as u32, ..self.layout };
+        let offset = match layout.rows == 0 || layout.columns == 0 {
+            true => 0,
+            false => top * self.pitch() + left,
+        };
+        // SAFETY: these elements are among those of this view, which is used up.
+        Ok(unsafe { Self::new(self.address + offset * size_of::<T>(), layout) })
+    }
+
+    /// Cuts after the first `rows` rows.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there are fewer.
+    pub fn split_rows(self, rows: usize) -> Result<(Self, Self)> {
+        // SAFETY: a copy of the view, of which another part is used than of the first.
+        let lower = unsafe { Self::new(self.address, self.layout) }.part(rows.., ..)?;
+        Ok((self.part(..rows, ..)?, lower))
+    }
+
+    /// Cuts after the first `columns` columns.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there are fewer.
+    pub fn split_columns(self, columns: usize) -> Result<(Self, Self)> {
+        // SAFETY: as in `split_rows`.
+        let right = unsafe { Self::new(self.address, self.layout) }.part(.., columns..)?;
+        Ok((self.part(.., ..columns)?, right))
+    }
+} }
+
+impl<'a, T: DeviceCopy> View2d<'a, T> {
+    /// One column.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there is no such column.
+    pub fn column(self, column: usize) -> Result<View<'a, T, layout::StridedLayout>> {
+        let part = self.part(.., column..=column)?;
+        // SAFETY: a column is its elements, a pitch apart.
+        Ok(unsafe { View::new(part.address, part.layout.as_column()) })
+    }
+}
+
+impl<'a, T: DeviceCopy> View2dMut<'a, T> {
+    /// One column.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut matrix = device.zeroed::<f32>(6 * 8)?;
+    /// let column = matrix.view_2d_mut(8)?.column(3)?;
+    /// assert_eq!((column.len(), column.step()), (6, 8));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there is no such column.
+    pub fn column(self, column: usize) -> Result<ViewMut<'a, T, layout::StridedLayout>> {
+        let part = self.part(.., column..=column)?;
+        // SAFETY: as for reading.
+        Ok(unsafe { ViewMut::new(part.address, part.layout.as_column()) })
+    }
+}

@@ -1,0 +1,136 @@
+//! View3d of rows of elements.
+
+use std::ops::RangeBounds;
+
+use gpu_std::{DeviceCopy, view::layout};
+
+use super::{View, View3d, View3dMut, ViewMut, of_both, resolve, text};
+use crate::{DeviceSlice, Error, Result};
+
+/// View3d of `rows` rows of `columns` elements that are all of `len` elements.
+fn bind(len: usize, rows: usize, columns: usize) -> Result<layout::Layout3d> {
+    let not_layers = Error::NotLayers { len, rows, columns };
+    let Some(layer) = rows.checked_mul(columns) else { return Err(not_layers) };
+    let layers = match (len, layer) {
+        (0, 0) => 0,
+        (len, layer) if layer != 0 && len.is_multiple_of(layer) => len / layer,
+        _ => return Err(not_layers),
+    };
+    // Kernels count rows and columns in 32 bits, the rows of all layers together too.
+    let all_rows = layers.saturating_mul(rows);
+    match (u32::try_from(layers), u32::try_from(rows), u32::try_from(columns), u32::try_from(all_rows)) {
+        (Ok(layers), Ok(rows), Ok(columns), Ok(_)) => {
+            Ok(layout::Layout3d { layers, rows, columns, layer_pitch: rows, row_pitch: columns })
+        }
+        _ => Err(Error::TooManyRows { rows: all_rows.max(rows), columns }),
+    }
+}
+
+impl<T: DeviceCopy> DeviceSlice<T> {
+    /// The elements as layers of `rows` rows of `columns` each: what a launch takes for `View3d<T>`.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let volume = device.zeroed::<f32>(4 * 5 * 6)?;
+    /// assert_eq!(volume.view_3d(5, 6)?.layers(), 4);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotLayers`] if the layers are not whole, [`Error::TooManyRows`] if there are 2³² rows or more in all.
+    pub fn view_3d(&self, rows: usize, columns: usize) -> Result<View3d<'_, T>> {
+        let layout = bind(self.len(), rows, columns)?;
+        // SAFETY: the layers are all elements of this slice, which stays borrowed.
+        Ok(unsafe { View::new(self.address(), layout) })
+    }
+
+    /// The same for writing: what a launch takes for `PerThread3d<T>`.
+    ///
+    /// # Errors
+    /// As [`view_3d`](Self::view_3d).
+    pub fn view_3d_mut(&mut self, rows: usize, columns: usize) -> Result<View3dMut<'_, T>> {
+        let layout = bind(self.len(), rows, columns)?;
+        // SAFETY: as above, for writing.
+        Ok(unsafe { ViewMut::new(self.address(), layout) })
+    }
+}
+
+of_both! { layout::Layout3d: {
+    /// How many layers.
+    pub fn layers(&self) -> usize {
+        self.layout.layers as usize
+    }
+
+    /// View2d per layer.
+    pub fn rows(&self) -> usize {
+        self.layout.rows as usize
+    }
+
+    /// Elements per row.
+    pub fn columns(&self) -> usize {
+        self.layout.columns as usize
+    }
+
+    /// The elements of these layers that are in these rows and columns.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there are no such layers, rows or columns.
+    pub fn part(
+        self,
+        layers: impl RangeBounds<usize>,
+        rows: impl RangeBounds<usize>,
+        columns: impl RangeBounds<usize>,
+    ) -> Result<Self> {
+        let ranges =
+            (resolve(&layers, self.layers()), resolve(&rows, self.rows()), resolve(&columns, self.columns()));
+        let (Some((front, back)), Some((top, bottom)), Some((left, right))) = ranges else {
+            return Err(Error::OutsideOfView {
+                asked: format!("layers {}, rows {}, columns {}", text(&layers), text(&rows), text(&columns)),
+                of: format!(
+                    "{} layers of {} rows of {} columns",
+                    self.layers(),
+                    self.rows(),
+                    self.columns()
+                ),
+            });
+        };
+        // The differences are at most what a `u32` held.
+        let layout = layout::Layout3d {
+            layers: (back - front) as u32,
+            rows: (bottom - top) as u32,
+            columns: (right - left) as u32,
+            ..self.layout
+        };
+        let row = front * self.layout.layer_pitch as usize + top;
+        let offset = match layout.layers == 0 || layout.rows == 0 || layout.columns == 0 {
+            true => 0,
+            false => row * self.layout.row_pitch as usize + left,
+        };
+        // SAFETY: these elements are among those of this view, which is used up.
+        Ok(unsafe { Self::new(self.address + offset * size_of::<T>(), layout) })
+    }
+} }
+
+impl<'a, T: DeviceCopy> View3d<'a, T> {
+    /// One layer.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there is no such layer.
+    pub fn layer(self, layer: usize) -> Result<View<'a, T, layout::Layout2d>> {
+        let part = self.part(layer..=layer, .., ..)?;
+        // SAFETY: a layer is its rows, a pitch apart.
+        Ok(unsafe { View::new(part.address, part.layout.as_layer()) })
+    }
+}
+
+impl<'a, T: DeviceCopy> View3dMut<'a, T> {
+    /// One layer.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if there is no such layer.
+    pub fn layer(self, layer: usize) -> Result<ViewMut<'a, T, layout::Layout2d>> {
+        let part = self.part(layer..=layer, .., ..)?;
+        // SAFETY: as for reading.
+        Ok(unsafe { ViewMut::new(part.address, part.layout.as_layer()) })
+    }
+}
