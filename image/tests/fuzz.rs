@@ -1,6 +1,6 @@
 //! Damaged and invented images: an error or an image, never a panic. Always the same inputs; `.ci/run fuzz` takes many more.
 
-use gpukernel_image::{Arch, Image, ImageWriter, Manifest, PartKind};
+use gpukernel_image::{Arch, Image, ImageError, ImageWriter, Manifest, PartKind};
 use gpukernel_random_inputs::config;
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
@@ -15,9 +15,14 @@ fn valid() -> Vec<u8> {
     writer.finish()
 }
 
+/// What every image begins with.
+fn magic() -> Vec<u8> {
+    valid()[..8].to_vec()
+}
+
 /// The image of this index and this code, with the right lengths and checksum.
 fn sealed(index: &[u8], code: &[u8]) -> Vec<u8> {
-    let mut image = b"gpukimg1".to_vec();
+    let mut image = magic();
     image.extend((index.len() as u64).to_le_bytes());
     image.extend([0; 8]);
     image.extend(index);
@@ -42,6 +47,12 @@ fn look_at(bytes: &[u8]) {
             assert!(image.manifest().kernel("").is_none() || !format!("{image:?}").is_empty());
         }
     }
+}
+
+/// The same of bytes that begin like an image, so that more than that is looked at.
+fn look_inside(bytes: &[u8]) {
+    assert!(bytes.len() < HEADER_BYTES || !matches!(Image::parse(bytes), Err(ImageError::Magic)));
+    look_at(bytes);
 }
 
 /// Numbers at the edges of types, and values of other kinds than expected.
@@ -90,7 +101,7 @@ proptest! {
     #[test]
     fn fuzz_any_bytes(bytes in vec(any::<u8>(), 0..200)) {
         look_at(&bytes);
-        look_at(&[b"gpukimg1", &bytes[..]].concat());
+        look_inside(&[&magic()[..], &bytes].concat());
     }
 
     #[test]
@@ -103,11 +114,14 @@ proptest! {
         let checksum = crc32fast::hash(&image[HEADER_BYTES..]);
         image[16..20].copy_from_slice(&checksum.to_le_bytes());
         look_at(&image);
+        // With what it must begin with, too.
+        image[..8].copy_from_slice(&magic());
+        look_inside(&image);
     }
 
     #[test]
     fn fuzz_any_index(index in vec(any::<u8>(), 0..200), code in vec(any::<u8>(), 0..40)) {
-        look_at(&sealed(&index, &code));
+        look_inside(&sealed(&index, &code));
     }
 
     #[test]
@@ -121,6 +135,6 @@ proptest! {
         for (steps, kind, odd) in changes {
             change(&mut index, &steps, kind, odd);
         }
-        look_at(&sealed(index.to_string().as_bytes(), &code));
+        look_inside(&sealed(index.to_string().as_bytes(), &code));
     }
 }

@@ -167,6 +167,18 @@ fn a_kernel_crate_whose_build_script_builds_kernels_is_refused() {
     assert!(!run.success && run.stderr.contains("a kernel crate needs no build.rs of this kind"), "{run:#?}");
 }
 
+/// Kernels are built by a profile of their own, which cargo called `release` in dev builds, too.
+#[test]
+fn dev_builds_do_not_say_that_they_are_release_builds() {
+    let lib = "#[kernel]\npub fn one(y: PerThread<f32>) { for (_, y) in y { *y = 1.0; } }\n";
+    for (profile, said) in [("debug", "`dev-kernels` profile"), ("release", "`release` profile")] {
+        let kernels = KernelCrate::written(&format!("profile_{profile}"), lib);
+        let run = kernels.run_build_script(BUILD_SCRIPT, &[("PROFILE", profile)]);
+        assert!(run.success && run.stderr.contains(said), "{profile}: {run:#?}");
+        assert_eq!(run.stderr.contains("`release` profile"), profile == "release", "{run:#?}");
+    }
+}
+
 #[test]
 fn tools_that_only_look_get_an_image_without_code_until_the_next_build() {
     let kernels = KernelCrate::written(

@@ -23,9 +23,9 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
         ));
     }
 
-    let (layout, any_bytes) = match &item.data {
-        Data::Struct(data) => (structure(&data.fields), any_bytes(&data.fields)),
-        Data::Enum(data) => (enumeration(&item, data), quote!(false)),
+    let layout = match &item.data {
+        Data::Struct(data) => structure(&data.fields),
+        Data::Enum(data) => enumeration(&item, data),
         Data::Union(data) => {
             return Err(Error::new(
                 data.union_token.span,
@@ -76,7 +76,11 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
                 ::gpu_std::signature::Text::Word(":"),
                 ::gpu_std::signature::Text::Number(::core::mem::align_of::<Self>() as ::core::primitive::i128),
             ]);
-            const ANY_BYTES: ::core::primitive::bool = #any_bytes;
+            const ANY_BYTES: ::core::primitive::bool = {
+                // The fields do not tell what values the type promises to have.
+                use ::gpu_std::device_copy::Unknown as _;
+                ::gpu_std::device_copy::AnyBytes::<Self>::PROMISED
+            };
         }
     })
 }
@@ -84,15 +88,6 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
 /// The description of a type, which makes rustc check that it is `DeviceCopy`.
 fn type_of(ty: &impl ToTokens) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as ::gpu_std::DeviceCopy>::TYPE)
-}
-
-/// Whether any bytes are a value of a struct with these fields.
-fn any_bytes(fields: &Fields) -> TokenStream {
-    let of_fields = fields.iter().map(|field| {
-        let ty = &field.ty;
-        quote_spanned!(ty.span()=> && <#ty as ::gpu_std::DeviceCopy>::ANY_BYTES)
-    });
-    quote!(true #(#of_fields)*)
 }
 
 /// The fields of a struct: name, offset and type of each.

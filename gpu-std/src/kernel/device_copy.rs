@@ -1,11 +1,12 @@
 //! Types whose values travel between host and device as bytes.
 
 use core::{
+    marker::PhantomData,
     ops::{Deref, DerefMut},
     slice,
 };
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{AnyBitPattern, Pod, Zeroable};
 
 use crate::signature::Text;
 
@@ -38,9 +39,30 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     /// Whether any bytes are a value, which is so for numbers, and not for `bool`, `char` and enums. Shared arrays of types for which it
     /// is `false` are zeroed before the kernel begins.
     ///
-    /// It may be `false` for any type. The derive macro sets it.
+    /// It may be `false` for any type. The derive macro sets it for types that are `bytemuck::AnyBitPattern`: fields may be private, and
+    /// their values kept within bounds.
     const ANY_BYTES: bool = false;
 }
+
+/// Tells a derived implementation whether the type is `AnyBitPattern`: where it is, the constant of the type takes precedence over that
+/// of the trait [`Unknown`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct AnyBytes<T>(PhantomData<T>);
+
+#[allow(missing_docs)]
+impl<T: AnyBitPattern> AnyBytes<T> {
+    pub const PROMISED: bool = true;
+}
+
+/// What is known of a type that makes no such promise.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub trait Unknown {
+    const PROMISED: bool = false;
+}
+
+impl<T> Unknown for AnyBytes<T> {}
 
 macro_rules! plain {
     ($any_bytes:literal: $($t:ty),*) => {$(

@@ -106,6 +106,18 @@ fn what_a_kernel_requires_has_the_same_constants() {
     });
 }
 
+/// `$crate::LIMIT` of two macros was taken for one constant, and the second compared with nothing.
+#[test]
+fn constants_that_are_written_alike_are_each_compared() {
+    let expected = "$crate::LIMIT: usize = 0x0; $crate::LIMIT: usize = 0x400` there";
+    refused(&OTHER_FEATURES, expected, |device, module| {
+        let (x, mut y) = (device.upload(&[1, 2, 3, 4])?, device.zeroed(1)?);
+        module.launch(kernels::requires_twice, for_each(1), (&x, &mut y))?;
+        assert_eq!(y.to_vec()?, [4]);
+        Ok(())
+    });
+}
+
 #[test]
 fn instances_require_what_their_kernel_does() {
     for device in devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}")) {

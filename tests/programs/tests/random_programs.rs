@@ -89,41 +89,47 @@ fn images_of_one_program_fit_the_kernels_of_the_host() {
     }
 }
 
-#[test]
-fn gpus_compute_what_the_cpu_does() {
-    let devices = gpukernel::devices().unwrap_or_else(|error| panic!("{error}"));
-    let expected = on_cpu::<Unoptimised>();
-    let code_of =
-        |image: &Image, dev| Code::of_image(image.bytes(), dev).unwrap_or_else(|error| panic!("{error}"));
-    for device in devices.iter().filter(|device| device.is_gpu()) {
-        for (image, dev) in [(&RELEASE, false), (&DEV, true)] {
-            let code = code_of(image, dev);
-            let pieces = Pieces::new(&code.ptx);
-            for seed in 0..SEEDS {
-                let (number, kind) = (seed as usize, Kind::of(seed));
-                let host = Unoptimised::signature(kind);
-                let text = pieces.with(&[&symbol(number)]);
-                let ways = [
-                    ("assembled by ptxas", image_of_one(image.bytes(), number, &host)),
-                    ("compiled by the driver", code.image_of(number, &host, Machine::Ptx(&text))),
-                ];
-                for (way, image) in ways {
-                    let what = format!("seed {seed}, dev: {dev}, {way}, on {device}");
-                    let image = image.unwrap_or_else(|error| panic!("{what}: {error}"));
-                    // SAFETY: the build script made it of the same programs.
-                    let image = unsafe { Image::from_bytes(image) };
-                    let module = device.load(&image).unwrap_or_else(|error| panic!("{what}: {error}"));
-                    for case in 0..CASES {
-                        let expected = &expected[number][case];
-                        if expected.is_overflow() && !dev {
-                            continue;
+mod needs_a_gpu {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn gpus_compute_what_the_cpu_does() {
+        let devices = gpukernel::devices().unwrap_or_else(|error| panic!("{error}"));
+        assert!(devices.iter().any(Device::is_gpu), "this test needs a GPU, and there is none");
+        let expected = on_cpu::<Unoptimised>();
+        let code_of =
+            |image: &Image, dev| Code::of_image(image.bytes(), dev).unwrap_or_else(|error| panic!("{error}"));
+        for device in devices.iter().filter(|device| device.is_gpu()) {
+            for (image, dev) in [(&RELEASE, false), (&DEV, true)] {
+                let code = code_of(image, dev);
+                let pieces = Pieces::new(&code.ptx);
+                for seed in 0..SEEDS {
+                    let (number, kind) = (seed as usize, Kind::of(seed));
+                    let host = Unoptimised::signature(kind);
+                    let text = pieces.with(&[&symbol(number)]);
+                    let ways = [
+                        ("assembled by ptxas", image_of_one(image.bytes(), number, &host)),
+                        ("compiled by the driver", code.image_of(number, &host, Machine::Ptx(&text))),
+                    ];
+                    for (way, image) in ways {
+                        let what = format!("seed {seed}, dev: {dev}, {way}, on {device}");
+                        let image = image.unwrap_or_else(|error| panic!("{what}: {error}"));
+                        // SAFETY: the build script made it of the same programs.
+                        let image = unsafe { Image::from_bytes(image) };
+                        let module = device.load(&image).unwrap_or_else(|error| panic!("{what}: {error}"));
+                        for case in 0..CASES {
+                            let expected = &expected[number][case];
+                            if expected.is_overflow() && !dev {
+                                continue;
+                            }
+                            let data = Case::new(seed, case);
+                            let found = Outcome::of(&Unoptimised::launch(&module, kind, seed as u32, &data));
+                            assert!(
+                                expected.agrees(&found, dev),
+                                "{what}, case {case}: {expected}, found {found}"
+                            );
                         }
-                        let data = Case::new(seed, case);
-                        let found = Outcome::of(&Unoptimised::launch(&module, kind, seed as u32, &data));
-                        assert!(
-                            expected.agrees(&found, dev),
-                            "{what}, case {case}: {expected}, found {found}"
-                        );
                     }
                 }
             }

@@ -103,11 +103,15 @@ impl Condition {
     }
 
     /// Parameters, extents and constants, each once: how they are written, and the expression.
+    ///
+    /// Paths of constants are kept as often as they are written: `$crate::LIMIT` of two macros can be two constants.
     fn values(&self, params: &[Param]) -> Vec<(String, &Expr, TokenStream)> {
         let mut values: Vec<(String, &Expr, TokenStream)> = Vec::new();
         self.root.leaves(&mut |leaf| {
             let text = leaf.text();
-            if !matches!(leaf, Expr::Literal(_)) && values.iter().all(|(other, ..)| *other != text) {
+            let is_path = matches!(leaf, Expr::Name { single: None, .. });
+            let is_new = is_path || values.iter().all(|(other, ..)| *other != text);
+            if !matches!(leaf, Expr::Literal(_)) && is_new {
                 values.push((text, leaf, leaf.evaluate(params)));
             }
         });

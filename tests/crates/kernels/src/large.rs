@@ -31,25 +31,12 @@ crate::kernels! {
         crate::sum(point.as_bytes())
     }
 
-    /// A product on secp256k1.
-    k256(x) {
-        use k256::{ProjectivePoint, Scalar, elliptic_curve::group::GroupEncoding};
-        crate::sum((ProjectivePoint::GENERATOR * Scalar::from(x)).to_affine().to_bytes().as_slice())
-    }
-
     /// DEFLATE, there and back.
     miniz_oxide(x) {
         let data: [u8; 64] = core::array::from_fn(|i| (i as u32 % (x % 9 + 1)) as u8);
         let packed = miniz_oxide::deflate::compress_to_vec(&data, 6);
         let unpacked = miniz_oxide::inflate::decompress_to_vec(&packed).unwrap_or_default();
         packed.len() as u32 * 1000 + crate::sum(&unpacked)
-    }
-
-    /// A system of three equations.
-    nalgebra(x) {
-        let matrix = nalgebra::Matrix3::new(2.0, 1.0, 0.0, 1.0, 3.0, (x % 8) as f64, 0.0, 1.0, 4.0);
-        let solved = matrix.lu().solve(&nalgebra::Vector3::new(1.0, 2.0, 3.0));
-        solved.map_or(0, |solution| (solution.norm() * 1e4) as u32)
     }
 
     /// A product of matrices on the heap.

@@ -2,6 +2,8 @@
 
 #![no_std]
 
+extern crate alloc;
+
 mod heap;
 #[cfg(feature = "all")]
 pub mod large;

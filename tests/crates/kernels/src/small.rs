@@ -16,6 +16,15 @@ crate::kernels! {
         crate::sum(&block)
     }
 
+    /// A map on the heap of kernels, which is the driver's.
+    heap(x) {
+        use ::alloc::{collections::BTreeMap, vec::Vec};
+        let mut counts = BTreeMap::new();
+        (0..40).for_each(|i| *counts.entry(x.wrapping_mul(i) % 7).or_insert(0_u32) += i);
+        let keys: Vec<u32> = counts.keys().rev().copied().collect();
+        keys.iter().zip(counts.values()).fold(0, |sum, (key, count)| sum * 3 + key * count)
+    }
+
     /// `ArrayVec` and `ArrayString`.
     arrayvec(x) {
         let mut vec: arrayvec::ArrayVec<u32, 9> = (0..8).map(|i| x.wrapping_mul(i)).collect();
@@ -145,6 +154,12 @@ crate::kernels! {
     /// An integer as text.
     itoa(x) { crate::sum(itoa::Buffer::new().format(x).as_bytes()) }
 
+    /// A product on secp256k1.
+    k256(x) {
+        use k256::{ProjectivePoint, Scalar, elliptic_curve::group::GroupEncoding};
+        crate::sum((ProjectivePoint::GENERATOR * Scalar::from(x)).to_affine().to_bytes().as_slice())
+    }
+
     /// MD5.
     md5(x) {
         use md5::Digest;
@@ -161,6 +176,13 @@ crate::kernels! {
     /// Approximations of math functions.
     micromath(x) {
         micromath::F32Ext::atan2((x % 100) as f32, 2.0).to_bits() >> 8
+    }
+
+    /// A system of three equations.
+    nalgebra(x) {
+        let matrix = nalgebra::Matrix3::new(2.0, 1.0, 0.0, 1.0, 3.0, (x % 8) as f64, 0.0, 1.0, 4.0);
+        let solved = matrix.lu().solve(&nalgebra::Vector3::new(1.0, 2.0, 3.0));
+        solved.map_or(0, |solution| (solution.norm() * 1e4) as u32)
     }
 
     /// An exponential of a complex number.

@@ -170,6 +170,22 @@ pub fn requires(x: &[u32], y: PerThread<u32>) {
     }
 }
 
+/// How many elements a launch has at least. A constant of this name is in the other crate, too.
+pub const LIMIT: usize = ROOM;
+
+/// Requires the limits of both crates, each as `$crate::LIMIT`.
+macro_rules! at_least {
+    ($x:ident) => {
+        identity_limits::at_least!(
+            /// The condition is written alike, and one of its two constants is not.
+            requires_twice,
+            $x.len() >= $crate::LIMIT,
+            $crate::LIMIT - 1
+        );
+    };
+}
+at_least!(x);
+
 /// The same, where the number is a parameter.
 #[kernel(requires = x.len() >= N)]
 pub fn bounded<const N: usize>(x: &[u32], y: PerThread<u32>) {

@@ -311,3 +311,13 @@ pub fn change_own(x: &[u32], y: PerThread<u32>) {
         *y = of_core.load(Ordering::Acquire) + ours.load();
     }
 }
+
+/// Numba's `cuda.atomic.min` and `max`, as the book says them, of each column: two rows, of minima and of maxima.
+#[kernel]
+pub fn extremes_as_in_numba(x: View2d<f32>, extremes: &[Atomic<f32>]) {
+    for (row, column) in grid_stride_2d(x.rows(), x.columns()) {
+        let x = x[(row, column)];
+        let _ = extremes[column].fetch_update(|old| (x < old).then_some(x));
+        let _ = extremes[4 + column].fetch_update(|old| (x > old).then_some(x));
+    }
+}

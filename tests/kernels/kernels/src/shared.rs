@@ -128,6 +128,29 @@ pub enum Mark {
     Odd,
 }
 
+/// A number that is kept small by its fields being private, which rustc and `DeviceCopy` do not see.
+#[derive(Clone, Copy, Debug, DeviceCopy, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Small(u32);
+
+/// The number is zero where nobody wrote any.
+#[kernel]
+pub fn small_from_the_start(
+    found: PerThread<u32>,
+    row: Shared<Small, 100>,
+    matrix: Shared2d<[Small; 2], 3, 5, 1>,
+    slice: SharedSlice<Small>,
+) {
+    let (row, matrix, slice) = sync((row, matrix, slice));
+    for (_, found) in found {
+        let of_row = row.iter().fold(0, |all, small| all | small.0);
+        let of_matrix =
+            (0..15).fold(0, |all, i| all | matrix[(i / 5, i % 5)][0].0 | matrix[(i / 5, i % 5)][1].0);
+        let of_slice = slice.iter().fold(0, |all, small| all | small.0);
+        *found = of_row | of_matrix | of_slice;
+    }
+}
+
 /// Elements not all of whose bytes are a value: those that nobody writes are zero. Each thread counts what it sees.
 #[kernel]
 pub fn valid_from_the_start(

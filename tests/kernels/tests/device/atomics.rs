@@ -4,7 +4,8 @@ use gpukernel::{Device, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::atomics::{
     Operation, Pair, cells_bool, cells_char, cells_f32, cells_f64, cells_i16, cells_i64, cells_u8, cells_u32,
     change_f32, change_f64, change_i32, change_i64, change_own, change_u32, change_u64, count_each_way, draw,
-    handshake, publish, sum_by_the_last, sum_f32, sum_f64, sum_i32, sum_u32, sum_u64, tear,
+    extremes_as_in_numba, handshake, publish, sum_by_the_last, sum_f32, sum_f64, sum_i32, sum_u32, sum_u64,
+    tear,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -518,6 +519,22 @@ fn local_variables_may_be_atomic() {
         let mut y = device.zeroed::<u32>(4)?;
         module.launch(change_own, for_each(4), (&x, &mut y))?;
         assert_eq!(y.to_vec()?, [4, 1001, 6, 101]);
+        Ok(())
+    });
+}
+
+/// The book took `fetch_minimum` for Numba's `min`, which treats NaN otherwise.
+#[test]
+fn minima_and_maxima_of_numba_are_an_update() {
+    const NAN: f32 = f32::NAN;
+    on_every_device(|device, module| {
+        let rows = [[3.0, NAN, 1.0, NAN], [-2.0, 4.0, NAN, NAN], [0.5, 6.0, 2.0, NAN]];
+        let x = device.upload(rows.as_flattened())?;
+        let mut extremes = device.upload(&[10.0, 10.0, NAN, 10.0, -10.0, -10.0, NAN, -10.0])?;
+        module.launch(extremes_as_in_numba, for_each((4, 3)), (x.rows(4)?, &mut extremes))?;
+        // A NaN in memory stays, and one as the operand changes nothing.
+        let found: Vec<String> = extremes.to_vec()?.iter().map(f32::to_string).collect();
+        assert_eq!(found, ["-2", "4", "NaN", "10", "3", "6", "NaN", "-10"]);
         Ok(())
     });
 }

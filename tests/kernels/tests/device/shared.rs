@@ -2,7 +2,8 @@
 
 use gpukernel::{LaunchConfig, for_each, for_each_2d};
 use gpukernel_device_test_kernels::shared::{
-    TILE, pass_left, reverse_blocks, rotate, rounds, sum_blocks, transpose, two_arrays, valid_from_the_start,
+    TILE, pass_left, reverse_blocks, rotate, rounds, small_from_the_start, sum_blocks, transpose, two_arrays,
+    valid_from_the_start,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -96,6 +97,21 @@ fn arrays_are_used_again_in_a_loop() {
 }
 
 /// Shared memory starts with any bytes, of which most are no `bool`, no `char` and no variant.
+/// The derive macro took a type for one of which any bytes are a value, because its fields are such.
+#[test]
+fn elements_that_keep_a_promise_are_zero_from_the_start() {
+    on_every_device(|device, module| {
+        // Leaves bytes behind.
+        let xs = device.upload(&vec![u32::MAX; 1 << 14])?;
+        let mut ys = device.zeroed::<u32>(1 << 14)?;
+        module.launch(reverse_blocks, for_each(1 << 14), (&xs, &mut ys))?;
+        let mut found = device.filled(8 * 40, 1_u32)?;
+        module.launch(small_from_the_start, Grid::new(8, 40), (&mut found, 33))?;
+        assert_eq!(found.to_vec()?, vec![0; 8 * 40]);
+        Ok(())
+    });
+}
+
 #[test]
 fn elements_are_valid_from_the_start() {
     const LETTERS: usize = 77;
