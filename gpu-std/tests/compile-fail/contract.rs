@@ -29,7 +29,7 @@ fn many_axes() {}
 #[kernel(shared_bytes = 0)]
 fn no_memory() {}
 
-#[kernel(shared = 1024, shared_bytes = 2048)]
+#[kernel(shared_bytes = 1024, shared_bytes = 2048)]
 fn shared_twice() {}
 
 fn main() {}

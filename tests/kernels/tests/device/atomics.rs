@@ -1,6 +1,6 @@
 //! Atomics in device memory: nothing is lost, whoever changes what when; scopes, orders, cells and fences.
 
-use gpukernel::{Device, LaunchConfig, Module, Result, for_each};
+use gpukernel::{Device, LaunchConfig, Module, Result, for_each, for_each_2d};
 use gpukernel_device_test_kernels::atomics::{
     Operation, Pair, cells_bool, cells_char, cells_f32, cells_f64, cells_i16, cells_i64, cells_u8, cells_u32,
     change_f32, change_f64, change_i32, change_i64, change_own, change_u32, change_u64, count_each_way, draw,
@@ -531,7 +531,7 @@ fn minima_and_maxima_of_numba_are_an_update() {
         let rows = [[3.0, NAN, 1.0, NAN], [-2.0, 4.0, NAN, NAN], [0.5, 6.0, 2.0, NAN]];
         let x = device.upload(rows.as_flattened())?;
         let mut extremes = device.upload(&[10.0, 10.0, NAN, 10.0, -10.0, -10.0, NAN, -10.0])?;
-        module.launch(extremes_as_in_numba, for_each((4, 3)), (x.rows(4)?, &mut extremes))?;
+        module.launch(extremes_as_in_numba, for_each_2d(3, 4), (x.view_2d(4)?, &mut extremes))?;
         // A NaN in memory stays, and one as the operand changes nothing.
         let found: Vec<String> = extremes.to_vec()?.iter().map(f32::to_string).collect();
         assert_eq!(found, ["-2", "4", "NaN", "10", "3", "6", "NaN", "-10"]);

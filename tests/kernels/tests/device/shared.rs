@@ -106,7 +106,7 @@ fn elements_that_keep_a_promise_are_zero_from_the_start() {
         let mut ys = device.zeroed::<u32>(1 << 14)?;
         module.launch(reverse_blocks, for_each(1 << 14), (&xs, &mut ys))?;
         let mut found = device.filled(8 * 40, 1_u32)?;
-        module.launch(small_from_the_start, Grid::new(8, 40), (&mut found, 33))?;
+        module.launch(small_from_the_start, LaunchConfig::new(8, 40), (&mut found, 33))?;
         assert_eq!(found.to_vec()?, vec![0; 8 * 40]);
         Ok(())
     });
