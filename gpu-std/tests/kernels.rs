@@ -292,7 +292,7 @@ fn values_of_every_kind_arrive() {
 #[test]
 fn handles_know_their_kernels() {
     fn kernel<K: Kernel>(_: K) -> (&'static str, Contract, usize) {
-        (K::NAME, K::CONTRACT, K::SHARED.len())
+        (K::INFO.name, K::INFO.contract, K::INFO.shared.len())
     }
     let contract = |dims| Contract { dims, ..Contract::NONE };
     assert_eq!(kernel(kernels::saxpy), ("kernels::kernels::saxpy", contract(1), 0));

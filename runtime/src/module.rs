@@ -11,7 +11,7 @@ use std::{
 
 use gpu_std::{
     Contract, DeviceCopy,
-    host::{Kernel, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
+    host::{Kernel, KernelInfo, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
     signature::Signature,
     view::layout::ViewLayout,
 };
@@ -270,7 +270,7 @@ impl Module {
         unsafe { self.launch_on(&self.inner.device.default_stream(), kernel, config, args) }
     }
 
-    /// Launches a kernel on a stream.
+    /// Launches a kernel on a stream. Only this is compiled for each kernel; the rest is the same for all.
     ///
     /// # Safety
     /// As for [`launch_unsafe`](Self::launch_unsafe).
@@ -281,29 +281,47 @@ impl Module {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
+        // SAFETY: as the caller promises; the arguments are packed by the kernel of the description.
+        unsafe {
+            self.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &K::pack::<ThisRuntime>(args))
+        }
+    }
+
+    /// Checks a launch, and queues or runs it.
+    ///
+    /// # Safety
+    /// As for [`launch_unsafe`](Self::launch_unsafe) of this kernel, which packed the arguments, from borrows that last as long as this call.
+    /// `id` is that of its type.
+    unsafe fn launch_packed(
+        &self,
+        stream: &Stream,
+        id: TypeId,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        args: &PackedArgs,
+    ) -> Result<()> {
         let inner = &*self.inner;
-        let doing = || format!("a launch of `{}`", K::NAME);
+        let doing = || format!("a launch of `{}`", kernel.name);
         stream.check_device(&inner.device, &doing)?;
-        let args = K::pack::<ThisRuntime>(args);
-        let checked = inner.check::<K>(&args)?;
+        let checked = inner.check(id, kernel, args)?;
 
         let limits = inner.device.limits();
         let rules = Rules {
-            kernel: K::NAME,
-            contract: &K::CONTRACT,
+            kernel: kernel.name,
+            contract: &kernel.contract,
             kernel_max_threads: checked
                 .function
                 .map_or(limits.max_threads_per_block, |function| function.max_threads),
             limits,
             device: &inner.device,
         };
-        rules.check_tiles(config, &args)?;
+        rules.check_tiles(config, args)?;
         let shape = config.check(&rules)?;
         // SAFETY: packed by this kernel.
-        if let Some(unmet) = unsafe { K::unmet(&args) } {
-            return Err(Error::RequirementNotMet { kernel: K::NAME.to_owned(), unmet });
+        if let Some(unmet) = unsafe { (kernel.unmet)(args) } {
+            return Err(Error::RequirementNotMet { kernel: kernel.name.to_owned(), unmet });
         }
-        let shared = rules.check_shared(K::SHARED, K::DYNAMIC_ARRAYS, &args)?;
+        let shared = rules.check_shared(kernel.shared, kernel.dynamic_arrays, args)?;
         let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
         let addresses = not_empty.map(|(slice, access)| (slice.address.addr(), *access));
         let uses = Uses::find(addresses, &inner.device, &doing)?;
@@ -315,13 +333,21 @@ impl Module {
             StreamBackend::Cpu => unsafe {
                 // A copy of the pointer: a kernel may set constants of its own module for later launches.
                 let constants = Arc::clone(&inner.constants.read());
-                cpu::launch::<K>(&args, shape, shared.on_host, &constants, &inner.output, checked.cooperative)
+                cpu::launch(
+                    kernel,
+                    args,
+                    shape,
+                    shared.on_host,
+                    &constants,
+                    &inner.output,
+                    checked.cooperative,
+                )
             },
             StreamBackend::Cuda(stream) => {
-                let function = checked.function.ok_or_else(|| inner.no_such_kernel(K::NAME))?;
-                if K::CONTRACT.cluster[0] != 0 && stream.device().arch() < Arch::new(9, 0) {
+                let function = checked.function.ok_or_else(|| inner.no_such_kernel(kernel.name))?;
+                if kernel.contract.cluster[0] != 0 && stream.device().arch() < Arch::new(9, 0) {
                     let device = inner.device.to_string();
-                    return Err(Error::NoClusters { kernel: K::NAME.to_owned(), device });
+                    return Err(Error::NoClusters { kernel: kernel.name.to_owned(), device });
                 }
                 let dynamic_bytes = shared.dynamic_bytes;
                 if dynamic_bytes > 0 && shared.on_host.size() + MORE_SHARED_BYTES > PLAIN_SHARED_BYTES {
@@ -329,7 +355,7 @@ impl Module {
                     let own_bytes = function.allow_all_shared(stream.device(), allowed_bytes)?;
                     let asked_bytes = own_bytes + dynamic_bytes as usize;
                     if asked_bytes > allowed_bytes {
-                        let (kernel, limited_by) = (K::NAME.to_owned(), inner.device.to_string());
+                        let (kernel, limited_by) = (kernel.name.to_owned(), inner.device.to_string());
                         return Err(Error::SharedTooLarge { kernel, asked_bytes, allowed_bytes, limited_by });
                     }
                 }
@@ -338,7 +364,7 @@ impl Module {
                         function.max_resident_blocks(stream.device(), shape.block, dynamic_bytes)?;
                     let asked = shape.grid.count();
                     if asked > allowed.into() {
-                        let (kernel, device) = (K::NAME.to_owned(), inner.device.to_string());
+                        let (kernel, device) = (kernel.name.to_owned(), inner.device.to_string());
                         return Err(Error::GridNotResident { kernel, asked, allowed, device });
                     }
                 }
@@ -366,25 +392,25 @@ impl Module {
 
 impl Inner {
     /// Compares the kernel with the image, at its first launch.
-    fn check<K: Kernel>(&self, args: &PackedArgs) -> Result<Checked> {
-        let id = TypeId::of::<K>();
+    fn check(&self, id: TypeId, kernel: &KernelInfo, args: &PackedArgs) -> Result<Checked> {
         if let Some(checked) = self.checked.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Ok(*checked);
         }
-        let checked = self.check_first::<K>(args)?;
+        let checked = self.check_first(kernel, args)?;
         self.checked.write().unwrap_or_else(PoisonError::into_inner).insert(id, checked);
         Ok(checked)
     }
 
-    fn check_first<K: Kernel>(&self, args: &PackedArgs) -> Result<Checked> {
+    fn check_first(&self, kernel: &KernelInfo, args: &PackedArgs) -> Result<Checked> {
         // Builds without device code may have no list of kernels either.
         if self.manifest.no_code.is_some() {
             return Ok(Checked { function: None, cooperative: false });
         }
-        let missing = || self.no_such_kernel(K::NAME);
-        let kernel = self.manifest.kernel(K::NAME).ok_or_else(missing)?;
-        if let Some(difference) = difference(kernel, args, &K::SIGNATURE, &K::CONTRACT) {
-            return Err(Error::StaleImage { kernel: K::NAME.to_owned(), difference });
+        let KernelInfo { name, signature, contract, .. } = kernel;
+        let missing = || self.no_such_kernel(name);
+        let kernel = self.manifest.kernel(name).ok_or_else(missing)?;
+        if let Some(difference) = difference(kernel, args, signature, contract) {
+            return Err(Error::StaleImage { kernel: (*name).to_owned(), difference });
         }
         let function = match &self.code {
             None => None,

@@ -8,7 +8,7 @@ use common::on_the_cpu;
 use gpu_std::{
     atomic::{AcqRel, Device as DeviceScope, fence},
     exit_thread,
-    prelude::{memory::*, *},
+    prelude::{memory::*, warp::*, *},
     warp,
 };
 use gpukernel::{Error, LaunchConfig, RaceSide, for_each};

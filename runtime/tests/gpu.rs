@@ -49,7 +49,7 @@ fn add(by: u32, y: PerThread<u32>) {
 
 /// The signature of a kernel as images hold it.
 fn signature<K: gpu_std::host::Kernel>(_: K) -> Vec<String> {
-    K::SIGNATURE.to_string().lines().skip(1).map(str::to_owned).collect()
+    K::INFO.signature.to_string().lines().skip(1).map(str::to_owned).collect()
 }
 
 fn image(change: impl FnOnce(&mut Kernel)) -> Image {

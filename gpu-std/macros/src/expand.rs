@@ -193,6 +193,7 @@ fn host(kernel: &Kernel) -> TokenStream {
     let lifetime = lifetime("'kernel");
     let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
     let call = kernel.call(&quote!(#name));
+    let run_threads = run_threads(&quote!(#handle));
     let safe = (!kernel.is_unsafe()).then(|| {
         quote! {
             // SAFETY: the function is not unsafe.
@@ -206,16 +207,35 @@ fn host(kernel: &Kernel) -> TokenStream {
             const ORIGIN: ::gpu_std::signature::Origin = #origin;
             const DECLARATION: ::gpu_std::contract::Declaration = #declaration;
 
+            const RUN_THREADS: ::gpu_std::host::RunThreads = __gpukernel_run_threads;
+
             type Params<#lifetime> = #params;
             type Shared<#lifetime> = #shared;
 
             #call
         }
 
+        #run_threads
+
         #safe
 
         // Evaluated here, so that a mistake in the contract is found where the kernel is and not where it is launched.
         const _: ::gpu_std::Contract = <#handle as ::gpu_std::host::Body>::CONTRACT;
+    }
+}
+
+/// The function that runs threads of the kernel on the CPU. It is neither generic nor inlined, so that the crate that declares the kernel
+/// has it, compiled by that crate's profile, and programs that launch the kernel need not compile it again.
+pub(crate) fn run_threads(body: &TokenStream) -> TokenStream {
+    quote! {
+        #[inline(never)]
+        unsafe fn __gpukernel_run_threads(
+            args: &::gpu_std::host::PackedArgs,
+            threads: &::gpu_std::host::Threads<'_>,
+        ) {
+            // SAFETY: as the caller promises.
+            unsafe { ::gpu_std::host::run_threads::<#body>(args, threads) }
+        }
     }
 }
 

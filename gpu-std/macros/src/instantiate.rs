@@ -10,7 +10,7 @@ use syn::{
     spanned::Spanned,
 };
 
-use crate::input::too_much;
+use crate::{expand::run_threads, input::too_much};
 
 /// `path::kernel::<f32>`, or `pub fn name = path::kernel::<f32>`.
 struct Instance {
@@ -62,6 +62,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
     let Some(Named { visibility, unsafety, name }) = named else {
         let full = quote!(::core::concat!(::core::module_path!(), "::", #written));
         let entry = entry(&template, &full);
+        let run_threads = run_threads(&quote!(#template));
         return Ok(quote! {
             #(#attrs)*
             const _: () = {
@@ -70,7 +71,11 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                 unsafe impl ::gpu_std::host::Instance for #template {
                     const NAME: &'static ::core::primitive::str = #full;
                     const PACKAGE: ::gpu_std::signature::Package = ::gpu_std::__package!();
+                    const RUN_THREADS: ::gpu_std::host::RunThreads = __gpukernel_run_threads;
                 }
+
+                #[cfg(not(target_arch = "nvptx64"))]
+                #run_threads
 
                 // Evaluated here, so that a mistake in the contract is found where the instance is declared.
                 #[cfg(not(target_arch = "nvptx64"))]
@@ -84,6 +89,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
     let full = quote!(::core::concat!(::core::module_path!(), "::", #bare));
     let handle = format_ident!("__gpukernel_{}", bare);
     let entry = entry(&template, &full);
+    let run_threads = run_threads(&quote!(#handle));
     let safe = unsafety.is_none().then(|| {
         quote! {
             // SAFETY: the template is safe, which is asked here.
@@ -116,6 +122,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                     const DECLARATION: ::gpu_std::contract::Declaration =
                         <#template as ::gpu_std::host::Template>::DECLARATION;
                     const DYNAMIC_ARRAYS: ::core::primitive::bool = true;
+                    const RUN_THREADS: ::gpu_std::host::RunThreads = __gpukernel_run_threads;
 
                     type Params<'kernel> = <#template as ::gpu_std::host::Template>::Params<'kernel>;
                     type Shared<'kernel> = <#template as ::gpu_std::host::Template>::Shared<'kernel>;
@@ -133,6 +140,8 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
                         unsafe { <#template as ::gpu_std::host::Template>::call(params, shared) }
                     }
                 }
+
+                #run_threads
 
                 #safe
 

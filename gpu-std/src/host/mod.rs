@@ -2,8 +2,6 @@
 //!
 //! The runtime crate `gpukernel` is built on this module; programs use that.
 
-use core::alloc::Layout;
-
 use crate::{
     Contract, DeviceCopy,
     contract::Declaration,
@@ -17,6 +15,7 @@ mod c;
 mod check;
 mod exit;
 mod import;
+mod kernel_info;
 mod known;
 mod list;
 mod module_table;
@@ -32,6 +31,7 @@ pub(crate) use exit::exit;
 #[doc(hidden)]
 pub use import::Import;
 pub use import::{HostCode, HostFunction, NoHostVersion};
+pub use kernel_info::{KernelInfo, RunThreads, Threads};
 pub use known::Unmet;
 #[doc(hidden)]
 pub use known::{known, unmet};
@@ -100,39 +100,14 @@ pub enum Access {
     note = "pass the name of a function marked `#[kernel]`"
 )]
 pub unsafe trait Kernel: Copy + Send + Sync + 'static {
-    /// Its path, crate first: `kernels::saxpy`.
-    const NAME: &'static str;
-    /// What its launches keep to.
-    const CONTRACT: Contract;
-    /// Its shared arrays in the order of its parameters.
-    const SHARED: &'static [Layout];
-    /// Whether these lie in dynamic shared memory on a GPU: because they are large, or the kernel is generic.
-    const DYNAMIC_ARRAYS: bool;
-    /// What the first launch compares with the image.
-    const SIGNATURE: Signature;
+    /// What is the same for all its launches.
+    const INFO: &'static KernelInfo;
 
     /// What a launch gives: a tuple with one argument per parameter, shared arrays left out.
     type Args<'a, R: Runtime>;
 
     /// Packs the arguments of a launch.
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs;
-
-    /// What the contract requires of arguments (`requires`) and these do not meet, as it is written there.
-    ///
-    /// # Safety
-    /// [`pack`](Self::pack) of this kernel packed them.
-    unsafe fn unmet(args: &PackedArgs) -> Option<Unmet>;
-
-    /// Runs the calling thread's part of a launch on the CPU.
-    ///
-    /// # Safety
-    /// - A [`ThreadContext`] of a launch of this kernel with these arguments is current, and its `shared` points to storage by
-    ///   [`PackedArgs::shared_on_host`] with all bytes initialised, used by the threads of one block only.
-    /// - The launch keeps to [`CONTRACT`](Self::CONTRACT), its grid has less than 2³² threads along each axis and at most
-    ///   `isize::MAX` in all, and each of them runs at most once.
-    /// - The memory that the arguments point to is there and lent to the launch, and [`unmet`](Self::unmet) finds nothing.
-    /// - Where the kernel is not a [`SafeKernel`]: what its function asks for.
-    unsafe fn run_thread(args: &PackedArgs);
 }
 
 /// What `#[kernel]` implements, for a type of its own that stands for the kernel.
@@ -170,6 +145,29 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     }
     /// Calls the function.
     unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>);
+    /// [`run_threads`] of this kernel, as a function of the crate that declares the kernel.
+    const RUN_THREADS: RunThreads;
+}
+
+/// Runs the threads of a block, one after another.
+///
+/// # Safety
+/// As for [`RunThreads`].
+#[doc(hidden)]
+#[inline(always)]
+pub unsafe fn run_threads<B: Body>(args: &PackedArgs, threads: &Threads<'_>) {
+    loop {
+        // SAFETY: the scope is dropped here, where the thread's part of the kernel ends. The caller promises all that
+        // `assemble`, `enter` and the function ask for.
+        unsafe {
+            let scope = KernelScope::new();
+            let shared = B::Shared::enter(&scope);
+            B::call(B::Params::assemble(&mut args.reader()), shared);
+        }
+        if !threads.advance() {
+            return;
+        }
+    }
 }
 
 // SAFETY: arguments are packed and read in the order of the parameters.
@@ -178,41 +176,29 @@ where
     F: Fn() -> B + Copy + Send + Sync + 'static,
     B: Body,
 {
-    const NAME: &'static str = B::NAME;
-    const CONTRACT: Contract = B::CONTRACT;
-    const SHARED: &'static [Layout] = <B::Shared<'static> as SharedList<'static>>::LAYOUTS;
-    const DYNAMIC_ARRAYS: bool = B::DYNAMIC_ARRAYS;
-    const SIGNATURE: Signature = Signature {
+    const INFO: &'static KernelInfo = &KernelInfo {
         name: B::NAME,
-        package: B::PACKAGE,
-        origin: B::ORIGIN,
-        parameters: <B::Params<'static> as ParamList<'static>>::SIGNATURES,
-        arrays: Self::SHARED,
+        contract: B::CONTRACT,
+        shared: <B::Shared<'static> as SharedList<'static>>::LAYOUTS,
         dynamic_arrays: B::DYNAMIC_ARRAYS,
+        signature: Signature {
+            name: B::NAME,
+            package: B::PACKAGE,
+            origin: B::ORIGIN,
+            parameters: <B::Params<'static> as ParamList<'static>>::SIGNATURES,
+            arrays: <B::Shared<'static> as SharedList<'static>>::LAYOUTS,
+            dynamic_arrays: B::DYNAMIC_ARRAYS,
+        },
+        unmet: B::unmet,
+        run_threads: B::RUN_THREADS,
     };
 
     type Args<'a, R: Runtime> = <B::Params<'a> as ParamList<'a>>::Args<R>;
 
     fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs {
-        let mut packed = PackedArgs::with_shared(Self::SHARED, Self::DYNAMIC_ARRAYS);
+        let mut packed = PackedArgs::with_shared(Self::INFO.shared, Self::INFO.dynamic_arrays);
         <B::Params<'_> as ParamList<'_>>::pack::<R>(args, &mut packed);
         packed
-    }
-
-    unsafe fn unmet(args: &PackedArgs) -> Option<Unmet> {
-        // SAFETY: as the caller promises.
-        unsafe { B::unmet(args) }
-    }
-
-    #[inline]
-    unsafe fn run_thread(args: &PackedArgs) {
-        // SAFETY: the scope is dropped here, where the thread's part of the kernel ends. The caller promises all that
-        // `assemble`, `enter` and the function ask for.
-        unsafe {
-            let scope = KernelScope::new();
-            let shared = B::Shared::enter(&scope);
-            B::call(B::Params::assemble(&mut args.reader()), shared);
-        }
     }
 }
 
@@ -269,6 +255,8 @@ pub unsafe trait Instance {
     const NAME: &'static str;
     /// The package that declares the instance.
     const PACKAGE: Package;
+    /// As [`Body::RUN_THREADS`].
+    const RUN_THREADS: RunThreads;
 }
 
 // SAFETY: the instance has an entry of this template.
@@ -278,6 +266,7 @@ unsafe impl<T: Template + Instance> Body for T {
     const PACKAGE: Package = <T as Instance>::PACKAGE;
     const DECLARATION: Declaration = <T as Template>::DECLARATION;
     const DYNAMIC_ARRAYS: bool = true;
+    const RUN_THREADS: RunThreads = <T as Instance>::RUN_THREADS;
     type Params<'k> = <T as Template>::Params<'k>;
     type Shared<'k> = <T as Template>::Shared<'k>;
 

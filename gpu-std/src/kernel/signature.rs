@@ -360,7 +360,7 @@ mod tests {
         };
         const BYTES: [u8; SIGNATURE.len()] = SIGNATURE.text();
         let expected = "a::b\n\"demo\" \"1.2.3\" with gpu-std \"0.1.0\"\nunsafe fn a::b of \"demo\" \"1.2.3\"\nrequires nothing\n\
-                        shared 8:8 3:1\nTiles<f32, 4>\n[u8]";
+                        shared 8:8 3:1\nBlockTiles<f32, 4>\n[u8]";
         assert_eq!(core::str::from_utf8(&BYTES), Ok(expected));
         assert_eq!(SIGNATURE.to_string(), expected);
     }

@@ -6,6 +6,7 @@
 use std::{
     alloc::{alloc, dealloc, handle_alloc_error},
     panic::{self, Location},
+    ptr::NonNull,
     sync::atomic::AtomicPtr,
     sync::{Barrier, Mutex},
     thread,
@@ -15,9 +16,9 @@ use gpu_std::{
     DeviceCopy, Dim3,
     host::{
         self, BlockOps, ClusterContext, Kernel, Meeting, Met, PackedArgs, RawSlice, RawView, Runtime,
-        ThreadContext, Votes, set_current,
+        ThreadContext, Threads, Votes, set_current,
     },
-    shape::{self, Shape},
+    view::layout::{self, ViewLayout},
 };
 
 /// Device memory.
@@ -38,8 +39,8 @@ pub enum Vectors {}
 
 impl Runtime for Vectors {
     type Slice<T: DeviceCopy> = Memory<T>;
-    type View<'a, T: DeviceCopy, S: Shape> = (&'a Memory<T>, S);
-    type ViewMut<'a, T: DeviceCopy, S: Shape> = (&'a mut Memory<T>, S);
+    type View<'a, T: DeviceCopy, S: ViewLayout> = (&'a Memory<T>, S);
+    type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = (&'a mut Memory<T>, S);
 
     fn raw_slice<T: DeviceCopy>(slice: &Memory<T>) -> RawSlice {
         RawSlice {
@@ -49,12 +50,12 @@ impl Runtime for Vectors {
         }
     }
 
-    fn raw_view<T: DeviceCopy, S: Shape>((memory, shape): &(&Memory<T>, S)) -> RawView<S> {
-        RawView { slice: Self::raw_slice(memory), shape: *shape }
+    fn raw_view<T: DeviceCopy, S: ViewLayout>((memory, layout): &(&Memory<T>, S)) -> RawView<S> {
+        RawView { slice: Self::raw_slice(memory), layout: *layout }
     }
 
-    fn raw_view_mut<T: DeviceCopy, S: Shape>((memory, shape): &(&mut Memory<T>, S)) -> RawView<S> {
-        RawView { slice: Self::raw_slice(memory), shape: *shape }
+    fn raw_view_mut<T: DeviceCopy, S: ViewLayout>((memory, layout): &(&mut Memory<T>, S)) -> RawView<S> {
+        RawView { slice: Self::raw_slice(memory), layout: *layout }
     }
 }
 
@@ -166,8 +167,13 @@ pub fn launch_blocks<K: Kernel>(
 fn run<K: Kernel>(context: &ThreadContext<'_>, args: &PackedArgs) {
     // SAFETY: the context outlives the call; the launches above keep the promises.
     unsafe {
-        let before = set_current(context);
-        K::run_thread(args);
+        let mut context = *context;
+        let context = NonNull::from_mut(&mut context);
+        let before = set_current(context.as_ptr());
+        // Other threads are started by the launches above.
+        let threads = Threads::new(context);
+        threads.stop();
+        (K::INFO.run_threads)(args, &threads);
         set_current(before);
     }
 }

@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use gpu_std::{
-    host::{ArgReader, HostCode, HostFunction, Kernel, ModuleTable, PackedArgs, SafeBody, ThreadContext, set_current},
+    host::{ArgReader, HostCode, HostFunction, Kernel, ModuleTable, PackedArgs, SafeBody, ThreadContext, Threads, set_current},
     param::Param,
     prelude::*,
     shared::KernelScope,
@@ -14,19 +14,24 @@ fn scope() -> KernelScope {
     KernelScope::new()
 }
 
+/// The threads of a block that one does not have.
+fn threads(context: &mut ThreadContext<'static>) -> Threads<'static> {
+    Threads::new(core::ptr::NonNull::from_mut(context))
+}
+
 /// Another thread's place.
 fn place(context: &ThreadContext<'_>) {
     set_current(context);
 }
 
 /// A call of a kernel outside of a launch.
-fn call<K: Kernel>(args: &PackedArgs) {
-    K::run_thread(args);
+fn call<K: Kernel>(args: &PackedArgs, threads: &Threads<'_>) {
+    (K::INFO.run_threads)(args, threads);
 }
 
 /// Conditions of a kernel over arguments of another.
 fn condition<K: Kernel>(args: &PackedArgs) -> Option<gpu_std::host::Unmet> {
-    K::unmet(args)
+    (K::INFO.unmet)(args)
 }
 
 unsafe extern "C" fn takes_nothing() {}

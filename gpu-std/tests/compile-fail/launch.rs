@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use gpu_std::{
     host::{Kernel, RawSlice, RawView, Runtime, SafeKernel},
     prelude::*,
-    layout::ViewLayout,
+    view::layout::ViewLayout,
 };
 
 struct DeviceSlice<T>(T);
@@ -31,15 +31,15 @@ enum Mock {}
 
 impl Runtime for Mock {
     type Slice<T: DeviceCopy> = DeviceSlice<T>;
-    type View<'a, T: DeviceCopy, S: Shape> = (&'a [T], S);
-    type ViewMut<'a, T: DeviceCopy, S: Shape> = (&'a mut [T], S);
+    type View<'a, T: DeviceCopy, S: ViewLayout> = (&'a [T], S);
+    type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = (&'a mut [T], S);
     fn raw_slice<T: DeviceCopy>(_: &DeviceSlice<T>) -> RawSlice {
         unimplemented!()
     }
-    fn raw_view<T: DeviceCopy, S: Shape>(_: &(&[T], S)) -> RawView<S> {
+    fn raw_view<T: DeviceCopy, S: ViewLayout>(_: &(&[T], S)) -> RawView<S> {
         unimplemented!()
     }
-    fn raw_view_mut<T: DeviceCopy, S: Shape>(_: &(&mut [T], S)) -> RawView<S> {
+    fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(_: &(&mut [T], S)) -> RawView<S> {
         unimplemented!()
     }
 }

@@ -5,22 +5,22 @@
 use gpu_std::{
     host::{RawSlice, RawView, Runtime, SafeKernel},
     prelude::*,
-    shape::{Rows, Shape},
+    view::layout::{Layout2d, ViewLayout},
 };
 
 enum Mock {}
 
 impl Runtime for Mock {
     type Slice<T: DeviceCopy> = Vec<T>;
-    type View<'a, T: DeviceCopy, S: Shape> = (&'a [T], S);
-    type ViewMut<'a, T: DeviceCopy, S: Shape> = (&'a mut [T], S);
+    type View<'a, T: DeviceCopy, S: ViewLayout> = (&'a [T], S);
+    type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = (&'a mut [T], S);
     fn raw_slice<T: DeviceCopy>(_: &Vec<T>) -> RawSlice {
         unimplemented!()
     }
-    fn raw_view<T: DeviceCopy, S: Shape>(_: &(&[T], S)) -> RawView<S> {
+    fn raw_view<T: DeviceCopy, S: ViewLayout>(_: &(&[T], S)) -> RawView<S> {
         unimplemented!()
     }
-    fn raw_view_mut<T: DeviceCopy, S: Shape>(_: &(&mut [T], S)) -> RawView<S> {
+    fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(_: &(&mut [T], S)) -> RawView<S> {
         unimplemented!()
     }
 }
@@ -42,11 +42,11 @@ fn halves(x: BlockTiles2d<f32, 8, 8>, y: PerThread2d<f32>) {}
 #[kernel]
 fn sums(x: View2d<f32>, y: PerBlock<f32>) {}
 
-fn rows(memory: &[f32]) -> (&[f32], Rows) {
+fn rows(memory: &[f32]) -> (&[f32], Layout2d) {
     unimplemented!()
 }
 
-fn rows_mut(memory: &mut [f32]) -> (&mut [f32], Rows) {
+fn rows_mut(memory: &mut [f32]) -> (&mut [f32], Layout2d) {
     unimplemented!()
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use gpu_std::{
     host::{RawSlice, RawView, Runtime, SafeKernel},
     prelude::{*, memory::*},
-    shape::{self, Shape},
+    view::layout::{self, ViewLayout},
 };
 
 enum Mock {}
@@ -17,15 +17,15 @@ struct ViewMut<'a, T, S>(&'a mut [T], S);
 
 impl Runtime for Mock {
     type Slice<T: DeviceCopy> = Vec<T>;
-    type View<'a, T: DeviceCopy, S: Shape> = View<'a, T, S>;
-    type ViewMut<'a, T: DeviceCopy, S: Shape> = ViewMut<'a, T, S>;
+    type View<'a, T: DeviceCopy, S: ViewLayout> = View<'a, T, S>;
+    type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = ViewMut<'a, T, S>;
     fn raw_slice<T: DeviceCopy>(_: &Vec<T>) -> RawSlice {
         unimplemented!()
     }
-    fn raw_view<T: DeviceCopy, S: Shape>(_: &View<'_, T, S>) -> RawView<S> {
+    fn raw_view<T: DeviceCopy, S: ViewLayout>(_: &View<'_, T, S>) -> RawView<S> {
         unimplemented!()
     }
-    fn raw_view_mut<T: DeviceCopy, S: Shape>(_: &ViewMut<'_, T, S>) -> RawView<S> {
+    fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(_: &ViewMut<'_, T, S>) -> RawView<S> {
         unimplemented!()
     }
 }
@@ -57,11 +57,11 @@ mod kernels {
 
 use kernels::{line, transpose, volume};
 
-/// A shape of one's own, which might have any extent.
+/// A layout of one's own, which might have any extent.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
-struct MyShape;
-impl Shape for MyShape {
+struct MyLayout;
+impl ViewLayout for MyLayout {
     fn extent(&self) -> usize {
         0
     }

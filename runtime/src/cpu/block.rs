@@ -4,12 +4,12 @@
 //! another one. So a kernel without barriers pays for one coroutine per block, which is two switches of stack. When every
 //! thread waits or has ended, those that wait are resumed in order, until none is left.
 
-use std::{alloc::Layout, cell::Cell, mem, process, thread};
+use std::{alloc::Layout, mem, process, ptr::NonNull, thread};
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use gpu_std::{
     Dim3,
-    host::{ClusterContext, Kernel, NoHostVersion, PackedArgs, ThreadContext, set_current},
+    host::{ClusterContext, KernelInfo, NoHostVersion, PackedArgs, ThreadContext, Threads, set_current},
 };
 
 use super::{
@@ -88,13 +88,11 @@ pub(super) struct Worker {
 
 /// What the coroutines of a block share.
 pub(super) struct Block<'a> {
+    kernel: &'a KernelInfo,
     args: &'a PackedArgs,
-    /// What kernel code sees as its place. One for all threads of the block: its thread index is changed between threads,
-    /// which is all that changes.
-    context: *mut ThreadContext<'a>,
+    /// The threads to start, and what kernel code sees as its place.
+    threads: Threads<'a>,
     ops: &'a Ops<'a>,
-    /// Whether there are threads that have not been started; the last that was is then that of the context.
-    starting: Cell<bool>,
 }
 
 /// How many times the threads of a block are ended before one that always catches it ends the process.
@@ -147,9 +145,11 @@ impl Worker {
     /// Runs the block `index` of a grid of at least one thread, whose blocks do not run at once.
     ///
     /// # Safety
-    /// As [`Kernel::run_thread`], for each thread of the block; and [`prepare`](Self::prepare) was called for the kernel.
-    pub(super) unsafe fn run_block<K: Kernel>(
+    /// As [`RunThreads`](gpu_std::host::RunThreads) of the kernel, for each thread of the block; and [`prepare`](Self::prepare) was called for
+    /// the kernel.
+    pub(super) unsafe fn run_block(
         &mut self,
+        kernel: &KernelInfo,
         args: &PackedArgs,
         index: Dim3,
         dim: Dim3,
@@ -160,34 +160,34 @@ impl Worker {
         let cluster = ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[self.shared_start()] };
         let mut context = self.context(&ops, index, dim, grid, cluster);
         // SAFETY: the context is a live variable, used through this pointer only from here on.
-        let block = unsafe { Block::new(args, &raw mut context, &ops) };
+        let block = unsafe { Block::new(kernel, args, NonNull::from_mut(&mut context), &ops) };
         // SAFETY: as the caller promises; the block is alive until no coroutine is left.
-        let mut state = unsafe { self.begin::<K>(&block) };
+        let mut state = unsafe { self.begin(&block) };
         while let Ok(State::Waits(blocks, _)) = state {
             // One block waits for no other.
             let is_one = blocks == Blocks::OfCluster || grid.count() == 1;
             state = if is_one { self.go_on(&block) } else { Err(Failure::NotResident) };
         }
-        state.map(|_| ()).inspect_err(|failure| self.give_up::<K>(&block, failure))
+        state.map(|_| ()).inspect_err(|failure| self.give_up(&block, failure))
     }
 
     /// Ends the threads of a block that wait, because of a failure there or elsewhere: they are unwound, so that their destructors run.
     ///
     /// When it returns, no thread of the block is left. None can be given up with its stack: what lies there may be lent to others, who
     /// rely on its destructors (`std::thread::scope`). So a thread that does not end ends the process.
-    pub(super) fn give_up<K: Kernel>(&mut self, block: &Block<'_>, failure: &Failure) {
+    pub(super) fn give_up(&mut self, block: &Block<'_>, failure: &Failure) {
         if cfg!(panic = "abort") && !self.waiting.is_empty() {
             // They cannot be unwound. As everywhere in such a program, this ends it.
             panic!(
                 "{}: {failure:?}, and with `panic = \"abort\"` its other threads cannot be ended",
-                K::NAME
+                block.kernel.name
             );
         }
         // What they panic with on their way is dropped after the context, which is current until then.
         let mut unwound = Vec::new();
         let _current = block.enter();
         // A thread that catches its unwinding ends as if nothing were, and its coroutine would start the next.
-        block.starting.set(false);
+        block.threads.stop();
         self.waiting.append(&mut self.resumed);
         self.waiting.sort_unstable_by_key(|thread| thread.rank);
         let mut times = 0;
@@ -196,7 +196,7 @@ impl Worker {
                 eprintln!(
                     "gpukernel: the launch of kernel `{}` has failed ({failure:?}), but thread {:?} of block {:?} catches the panic that \
                      ends it and waits again, {MAX_ENDS} times now; let `catch_unwind` in kernels end the thread",
-                    K::NAME,
+                    block.kernel.name,
                     first.thread,
                     block.index(),
                 );
@@ -238,17 +238,17 @@ impl Worker {
     /// # Safety
     /// As [`run_block`](Self::run_block). The block outlives the coroutines, of which there are none when its state is
     /// [`State::Done`] or it was given up.
-    pub(super) unsafe fn begin<K: Kernel>(&mut self, block: &Block<'_>) -> Result<State, Failure> {
+    pub(super) unsafe fn begin(&mut self, block: &Block<'_>) -> Result<State, Failure> {
         let _current = block.enter();
         let first_stack =
             self.first_stack.take().map_or_else(stacks::new_stack, Ok).map_err(Failure::NoStack)?;
         // SAFETY: as the caller promises.
-        let mut coroutine = unsafe { block.coroutine::<K>(first_stack) };
+        let mut coroutine = unsafe { block.coroutine(first_stack) };
         match block.resume(&mut coroutine)? {
             CoroutineResult::Return(()) => {
                 self.first_stack = Some(coroutine.into_stack());
                 // There are more only if a thread ended by `exit_thread`, and its coroutine with it.
-                if !block.starting.get() {
+                if !block.threads.is_starting() {
                     return Ok(State::Done);
                 }
             }
@@ -259,10 +259,10 @@ impl Worker {
 
         // The threads that the first coroutine did not come to.
         self.stacks.extend_to(block.threads_to_start());
-        while block.advance() {
+        while block.threads.advance() {
             let stack = self.stacks.take().map_err(Failure::NoStack)?;
             // SAFETY: as the caller promises.
-            let mut coroutine = unsafe { block.coroutine::<K>(stack) };
+            let mut coroutine = unsafe { block.coroutine(stack) };
             match block.resume(&mut coroutine)? {
                 CoroutineResult::Return(()) => self.stacks.put(coroutine.into_stack()),
                 CoroutineResult::Yield(wait) => {
@@ -314,8 +314,7 @@ impl Worker {
         }
         let ended = self.waiting.iter().zip(0..).find(|(thread, rank)| thread.rank != *rank);
         let rank = ended.map_or(self.waiting.len() as u32, |(_, rank)| rank);
-        // SAFETY: as in `advance`.
-        let dim = unsafe { (*block.context).block_dim };
+        let dim = block.context().block_dim;
         if u128::from(rank) == dim.count() {
             return Ok(State::Waits(blocks, wait));
         }
@@ -359,76 +358,60 @@ impl<'a> Block<'a> {
     ///
     /// # Safety
     /// The context is alive and used by nobody else as long as the block.
-    pub(super) unsafe fn new(args: &'a PackedArgs, context: *mut ThreadContext<'a>, ops: &'a Ops) -> Self {
+    pub(super) unsafe fn new(
+        kernel: &'a KernelInfo,
+        args: &'a PackedArgs,
+        context: NonNull<ThreadContext<'a>>,
+        ops: &'a Ops,
+    ) -> Self {
         // SAFETY: as the caller promises.
-        ops.thread_index.set(unsafe { &raw mut (*context).thread_index });
-        Self { args, context, ops, starting: Cell::new(true) }
+        ops.thread_index.set(unsafe { &raw mut (*context.as_ptr()).thread_index });
+        // SAFETY: as the caller promises.
+        Self { kernel, args, threads: unsafe { Threads::new(context) }, ops }
+    }
+
+    /// What kernel code sees as its place, as it is now. No kernel code may run.
+    fn context(&self) -> ThreadContext<'a> {
+        // SAFETY: the context is alive, and no kernel code runs.
+        unsafe { *self.threads.context().as_ptr() }
     }
 
     /// Makes its context the current one, until what this returns is dropped.
     fn enter(&self) -> Current {
         // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
-        Current { before: unsafe { set_current(self.context) } }
+        Current { before: unsafe { set_current(self.threads.context().as_ptr()) } }
     }
 
     /// A coroutine that runs the thread of the context, and then threads until none is left to start.
     ///
     /// # Safety
-    /// As [`Kernel::run_thread`] for the threads it will run. The block outlives the coroutine.
-    unsafe fn coroutine<K: Kernel>(&self, stack: Stack) -> ThreadCoroutine {
+    /// As [`RunThreads`](gpu_std::host::RunThreads) of the kernel, for the threads it will run. The block outlives the coroutine.
+    unsafe fn coroutine(&self, stack: Stack) -> ThreadCoroutine {
         let threads = |yielder: &Yielder<(), Wait>, ()| {
             self.ops.yielder.set(yielder);
-            loop {
-                // SAFETY: the context is current; each thread is started once; the caller answers for the rest.
-                unsafe { K::run_thread(self.args) };
-                if !self.advance() {
-                    return;
-                }
-            }
+            // SAFETY: the context is current; each thread is started once; the caller answers for the rest.
+            unsafe { (self.kernel.run_threads)(self.args, &self.threads) };
         };
         // SAFETY: the closure borrows the block only, which the caller keeps alive.
         unsafe { Coroutine::with_stack_unchecked(stack, threads) }
     }
 
-    /// Makes the context that of the next thread to start, x fastest; false if there is none.
-    #[inline(always)]
-    fn advance(&self) -> bool {
-        if !self.starting.get() {
-            return false;
-        }
-        // SAFETY: (as in the other functions of the block) the context is alive, and no kernel code runs.
-        let (thread, dim) = unsafe { (&mut (*self.context).thread_index, (*self.context).block_dim) };
-        if thread.x + 1 < dim.x {
-            thread.x += 1;
-            return true;
-        }
-        let next = next_row(*thread, dim);
-        match next {
-            Some(next) => *thread = next,
-            None => self.starting.set(false),
-        }
-        next.is_some()
-    }
-
     /// The thread that was started or resumed last.
     fn thread(&self) -> Dim3 {
-        // SAFETY: as in `advance`.
-        unsafe { (*self.context).thread_index }
+        self.context().thread_index
     }
 
     /// The thread that was started last, which waits.
     fn waiting(&self, wait: Wait, coroutine: ThreadCoroutine) -> Waiting {
-        // SAFETY: as in `advance`.
-        let (thread, dim) = unsafe { ((*self.context).thread_index, (*self.context).block_dim) };
+        let ThreadContext { thread_index: thread, block_dim: dim, .. } = self.context();
         let (rank, may_unwind) = (rank(thread, dim) as u32, thread::panicking());
         Waiting { thread, rank, wait, answer: Answer::NotYet, may_unwind, coroutine }
     }
 
     /// How many threads have not been started.
     fn threads_to_start(&self) -> usize {
-        // SAFETY: as in `advance`.
-        let (thread, dim) = unsafe { ((*self.context).thread_index, (*self.context).block_dim) };
-        if self.starting.get() { threads_after(thread, dim) } else { 0 }
+        let ThreadContext { thread_index: thread, block_dim: dim, .. } = self.context();
+        if self.threads.is_starting() { threads_after(thread, dim) } else { 0 }
     }
 
     /// Runs a coroutine until it waits or ends.
@@ -457,22 +440,7 @@ impl<'a> Block<'a> {
     }
 
     pub(super) fn index(&self) -> Dim3 {
-        // SAFETY: as in `advance`.
-        unsafe { (*self.context).block_index }
-    }
-}
-
-/// The first thread of the row after that of this thread.
-#[cold]
-#[inline(never)]
-fn next_row(thread: Dim3, dim: Dim3) -> Option<Dim3> {
-    let Dim3 { x: _, y, z } = thread;
-    if y + 1 < dim.y {
-        Some(Dim3::new(0, y + 1, z))
-    } else if z + 1 < dim.z {
-        Some(Dim3::new(0, 0, z + 1))
-    } else {
-        None
+        self.context().block_index
     }
 }
 
@@ -511,7 +479,16 @@ impl Drop for Current {
 mod tests {
     use std::ptr;
 
+    use gpu_std::host::Kernel;
+
     use super::*;
+
+    #[gpu_std::kernel]
+    fn nothing() {}
+
+    fn info<K: Kernel>(_: K) -> &'static KernelInfo {
+        K::INFO
+    }
 
     #[test]
     fn threads_are_started_x_first() {
@@ -527,15 +504,16 @@ mod tests {
             block: &ops,
         };
         let args = PackedArgs::new();
-        let block = Block { args: &args, context: &raw mut context, ops: &ops, starting: Cell::new(true) };
+        // SAFETY: the context outlives the block.
+        let block = unsafe { Block::new(info(nothing), &args, NonNull::from_mut(&mut context), &ops) };
         let mut visited = vec![block.thread()];
-        while block.advance() {
+        while block.threads.advance() {
             visited.push(block.thread());
             assert_eq!(block.threads_to_start(), 12 - visited.len());
         }
         assert_eq!(visited.len(), 12);
         assert_eq!(visited[2..5], [Dim3::new(2, 0, 0), Dim3::new(0, 1, 0), Dim3::new(1, 1, 0)]);
         assert_eq!(visited[11], Dim3::new(2, 1, 1));
-        assert!(!block.advance());
+        assert!(!block.threads.advance());
     }
 }

@@ -4,7 +4,7 @@ use std::{alloc::Layout, cell::Cell, ops::Range};
 
 use gpu_std::{
     Dim3,
-    host::{Kernel, ModuleTable, PackedArgs, enter_module, with_printer},
+    host::{KernelInfo, ModuleTable, PackedArgs, enter_module, with_printer},
 };
 use rayon::prelude::*;
 
@@ -29,7 +29,8 @@ const PIECES_PER_THREAD: u64 = 32;
 /// # Safety
 /// The arguments are those of the kernel, the memory they point to is there and lent to this launch. `shared` is the layout of
 /// its shared arrays. What it prints goes to `output`.
-pub(crate) unsafe fn launch<K: Kernel>(
+pub(crate) unsafe fn launch(
+    kernel: &KernelInfo,
     args: &PackedArgs,
     shape: CheckedConfig,
     shared: Layout,
@@ -37,19 +38,19 @@ pub(crate) unsafe fn launch<K: Kernel>(
     output: &Output,
     cooperative: bool,
 ) -> Result<()> {
-    let [x, y, z] = K::CONTRACT.cluster.map(|blocks| blocks.max(1));
+    let [x, y, z] = kernel.contract.cluster.map(|blocks| blocks.max(1));
     let cluster = Dim3::new(x, y, z);
     let check = check::is_wanted().then(|| LaunchCheck::new(cluster));
-    let launch = Launch { args, shape, shared, table, check, cluster };
+    let launch = Launch { kernel, args, shape, shared, table, check, cluster };
     let blocks = count(shape.grid);
-    let error = |failure| error(K::NAME, failure, blocks, count(shape.block));
+    let error = |failure| error(kernel.name, failure, blocks, count(shape.block));
     // A single block waits for nobody.
     if cooperative && blocks > 1 {
         if blocks > resident::max_blocks(count(shape.block)) {
             return Err(error(Failure::NotResident));
         }
         // SAFETY: as the caller promises.
-        let result = unsafe { resident::run::<K>(&launch, output) }.map_err(error);
+        let result = unsafe { resident::run(&launch, output) }.map_err(error);
         return result.and(output.flush());
     }
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
@@ -62,9 +63,9 @@ pub(crate) unsafe fn launch<K: Kernel>(
         unsafe {
             with_printer(output, || {
                 if in_clusters {
-                    resident::run_cluster::<K>(&launch, index)
+                    resident::run_cluster(&launch, index)
                 } else {
-                    launch.run_blocks::<K>(first..blocks.min(first + piece))
+                    launch.run_blocks(first..blocks.min(first + piece))
                 }
             })
         }
@@ -81,6 +82,7 @@ pub(crate) unsafe fn launch<K: Kernel>(
 
 /// What all blocks of a launch share.
 pub(super) struct Launch<'a> {
+    pub(super) kernel: &'a KernelInfo,
     pub(super) args: &'a PackedArgs,
     pub(super) shape: CheckedConfig,
     pub(super) shared: Layout,
@@ -97,14 +99,14 @@ unsafe impl Sync for Launch<'_> {}
 impl Launch<'_> {
     /// # Safety
     /// As [`launch`], and each block is run once.
-    unsafe fn run_blocks<K: Kernel>(&self, blocks: Range<u64>) -> Result<(), Failure> {
+    unsafe fn run_blocks(&self, blocks: Range<u64>) -> Result<(), Failure> {
         thread_local! {
             /// Taken while in use, so that a kernel that launches another does not meet its own worker.
             static WORKER: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
         }
         // SAFETY: the table outlives the launch.
         let _entered = unsafe { enter_module(self.table) };
-        let _kernel = overflow::enter_kernel(K::NAME);
+        let _kernel = overflow::enter_kernel(self.kernel.name);
         let mut worker = WORKER.take().unwrap_or_default();
         worker.prepare(self.shared, self.check.is_some());
         let mut index = index_of(blocks.start, self.shape.grid);
@@ -112,7 +114,8 @@ impl Launch<'_> {
         for _ in blocks {
             let (block, grid) = (self.shape.block, self.shape.grid);
             // SAFETY: as the caller promises.
-            result = unsafe { worker.run_block::<K>(self.args, index, block, grid, self.check.as_ref()) };
+            result =
+                unsafe { worker.run_block(self.kernel, self.args, index, block, grid, self.check.as_ref()) };
             if result.is_err() {
                 break;
             }

@@ -7,13 +7,14 @@
 use std::{
     cell::UnsafeCell,
     iter, mem,
+    ptr::NonNull,
     sync::{Condvar, Mutex, PoisonError},
     thread,
 };
 
 use gpu_std::{
     Dim3,
-    host::{ClusterContext, Kernel, ThreadContext, enter_module, with_printer},
+    host::{ClusterContext, ThreadContext, enter_module, with_printer},
 };
 
 use super::{
@@ -35,7 +36,7 @@ pub(super) fn max_blocks(block_threads: u64) -> u64 {
 ///
 /// # Safety
 /// As [`launch`](super::launch).
-pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Result<(), Failure> {
+pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Failure> {
     let blocks = count(launch.shape.grid);
     let clusters = blocks / count(launch.cluster);
     let mut stacks = Lease::default();
@@ -46,7 +47,7 @@ pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Res
         let clusters = (first..clusters).step_by(threads as usize);
         // SAFETY: as the caller promises; each cluster is in one share. Whole clusters run below the closure, which returns on this
         // thread.
-        unsafe { with_printer(output, || run_share::<K>(launch, clusters, |report| rounds.meet(report))) };
+        unsafe { with_printer(output, || run_share(launch, clusters, |report| rounds.meet(report))) };
     };
     thread::scope(|scope| {
         for first in 1..threads {
@@ -61,7 +62,7 @@ pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Res
 ///
 /// # Safety
 /// As [`launch`](super::launch), and nobody else runs these blocks.
-pub(super) unsafe fn run_cluster<K: Kernel>(launch: &Launch<'_>, number: u64) -> Result<(), Failure> {
+pub(super) unsafe fn run_cluster(launch: &Launch<'_>, number: u64) -> Result<(), Failure> {
     let mut stacks = Lease::default();
     stacks.extend_to((count(launch.cluster) * count(launch.shape.block)) as usize);
     let mut failure = None;
@@ -71,7 +72,7 @@ pub(super) unsafe fn run_cluster<K: Kernel>(launch: &Launch<'_>, number: u64) ->
         Verdict::End
     };
     // SAFETY: as the caller promises.
-    unsafe { run_share::<K>(launch, iter::once(number), meet) };
+    unsafe { run_share(launch, iter::once(number), meet) };
     failure.map_or(Ok(()), Err)
 }
 
@@ -79,14 +80,14 @@ pub(super) unsafe fn run_cluster<K: Kernel>(launch: &Launch<'_>, number: u64) ->
 ///
 /// # Safety
 /// As [`run`], and no other thread runs these blocks.
-unsafe fn run_share<K: Kernel>(
+unsafe fn run_share(
     launch: &Launch<'_>,
     clusters: impl Iterator<Item = u64>,
     mut meet: impl FnMut(Report) -> Verdict,
 ) {
     // SAFETY: the table outlives the launch.
     let _entered = unsafe { enter_module(launch.table) };
-    let _kernel = overflow::enter_kernel(K::NAME);
+    let _kernel = overflow::enter_kernel(launch.kernel.name);
     let Launch { shape, cluster, .. } = *launch;
     let check = |index: Dim3| launch.check.as_ref().map(|check| BlockCheck::new(check, index, shape.block));
     let size = count(cluster) as usize;
@@ -109,7 +110,9 @@ unsafe fn run_share<K: Kernel>(
         .iter()
         .zip(&ops)
         // SAFETY: each context is one block's, and outlives it.
-        .map(|(context, ops)| unsafe { Block::new(launch.args, context.get(), ops) })
+        .map(|(context, ops)| unsafe {
+            Block::new(launch.kernel, launch.args, NonNull::new_unchecked(context.get()), ops)
+        })
         .collect();
 
     let mut states: Vec<Option<State>> = vec![None; blocks.len()];
@@ -118,7 +121,7 @@ unsafe fn run_share<K: Kernel>(
         let clusters = blocks.chunks(size).zip(workers.chunks_mut(size)).zip(states.chunks_mut(size));
         for ((blocks, workers), states) in clusters {
             // SAFETY: as the caller promises; blocks outlive this loop, which ends when no coroutine is left.
-            report.merge(unsafe { round_of_cluster::<K>(blocks, workers, states) });
+            report.merge(unsafe { round_of_cluster(blocks, workers, states) });
             if report.failure.is_some() {
                 break;
             }
@@ -129,7 +132,7 @@ unsafe fn run_share<K: Kernel>(
         }
     }
     for (block, worker) in blocks.iter().zip(&mut workers) {
-        worker.give_up::<K>(block, &Failure::NotResident);
+        worker.give_up(block, &Failure::NotResident);
     }
 }
 
@@ -137,7 +140,7 @@ unsafe fn run_share<K: Kernel>(
 ///
 /// # Safety
 /// As [`Worker::begin`], for each block.
-unsafe fn round_of_cluster<K: Kernel>(
+unsafe fn round_of_cluster(
     blocks: &[Block<'_>],
     workers: &mut [Worker],
     states: &mut [Option<State>],
@@ -147,7 +150,7 @@ unsafe fn round_of_cluster<K: Kernel>(
         for ((block, worker), state) in blocks.iter().zip(&mut *workers).zip(&mut *states) {
             let next = match state {
                 // SAFETY: as the caller promises.
-                None => unsafe { worker.begin::<K>(block) },
+                None => unsafe { worker.begin(block) },
                 Some(State::Waits(..)) => worker.go_on(block),
                 Some(State::Done) => Ok(State::Done),
             };
@@ -161,7 +164,7 @@ unsafe fn round_of_cluster<K: Kernel>(
                     *state = Some(next);
                 }
                 Err(failure) => {
-                    worker.give_up::<K>(block, &failure);
+                    worker.give_up(block, &failure);
                     *state = Some(State::Done);
                     report.failure = Some(failure);
                     return report;

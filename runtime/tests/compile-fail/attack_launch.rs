@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use gpukernel::{Buffer, ForeignModule, LaunchConfig, Module, RawArg, Result, View2dMut, for_each};
+use gpukernel::{Buffer, ForeignModule, LaunchConfig, Module, RawArg, Result, View2dMut, for_each, for_each_2d};
 
 mod kernels {
     use gpu_std::prelude::*;
@@ -121,7 +121,7 @@ fn no_kernel(module: &Module) -> Result<()> {
 
 /// Launches along four axes.
 fn four_axes(module: &Module, mut y: Buffer<f32>) -> Result<()> {
-    module.launch(both, for_each_4d(4, 3, 2, 1), (&mut y, &mut y))
+    module.launch(both, LaunchConfig::new((1, 2, 3, 4), 1), (&mut y, &mut y))
 }
 
 fn main() {}

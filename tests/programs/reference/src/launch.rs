@@ -41,7 +41,7 @@ macro_rules! kernels {
         impl $crate::Kernels for $name {
             fn signature(kind: ::program_generator::Kind) -> String {
                 fn signature<K: ::gpu_std::host::Kernel>(_: K) -> String {
-                    K::SIGNATURE.to_string()
+                    K::INFO.signature.to_string()
                 }
                 match kind.kernel() {
                     "slices" => signature($programs::slices),
