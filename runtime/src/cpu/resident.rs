@@ -19,9 +19,11 @@ use gpu_std::{
 use super::{
     block::{Block, BlockWait, Failure, State, Unmet, Worker},
     check::BlockCheck,
+    end::end_cluster,
     grid::{Launch, count, index_of},
     overflow,
     stacks::{Lease, MAX_STACKS},
+    unwinding::apart_from_panics,
     wait::{Blocks, Ops},
 };
 use crate::output::Output;
@@ -52,7 +54,7 @@ pub(super) unsafe fn run<K: Kernel>(launch: &Launch<'_>, output: &Output) -> Res
         for first in 1..threads {
             scope.spawn(move || share(first));
         }
-        share(0);
+        apart_from_panics(|| share(0));
     });
     rounds.round.into_inner().unwrap_or_else(PoisonError::into_inner).failure.map_or(Ok(()), Err)
 }
@@ -128,8 +130,8 @@ unsafe fn run_share<K: Kernel>(
             Verdict::End => break,
         }
     }
-    for (block, worker) in blocks.iter().zip(&mut workers) {
-        worker.give_up::<K>(block, &Failure::NotResident);
+    for (blocks, workers) in blocks.chunks(size).zip(workers.chunks_mut(size)) {
+        end_cluster::<K>(blocks, workers, Failure::NotResident);
     }
 }
 
@@ -144,7 +146,8 @@ unsafe fn round_of_cluster<K: Kernel>(
 ) -> Report {
     loop {
         let (mut at_cluster, mut report) = (Report::default(), Report::default());
-        for ((block, worker), state) in blocks.iter().zip(&mut *workers).zip(&mut *states) {
+        for (index, block) in blocks.iter().enumerate() {
+            let (worker, state) = (&mut workers[index], &mut states[index]);
             let next = match state {
                 // SAFETY: as the caller promises.
                 None => unsafe { worker.begin::<K>(block) },
@@ -161,9 +164,8 @@ unsafe fn round_of_cluster<K: Kernel>(
                     *state = Some(next);
                 }
                 Err(failure) => {
-                    worker.give_up::<K>(block, &failure);
-                    *state = Some(State::Done);
-                    report.failure = Some(failure);
+                    report.failure = Some(end_cluster::<K>(blocks, workers, failure));
+                    states.fill(Some(State::Done));
                     return report;
                 }
             }
