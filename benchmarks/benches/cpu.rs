@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use benchmark_kernels::{View, escape, mandelbrot};
-use gpukernel::{Device, Error, Image, for_each, for_each_2d};
+use gpukernel::{Device, Error, Image, for_each_2d};
 use gpukernel_benchmarks::{TimedRun, compare, print_row};
 use rayon::prelude::*;
 

@@ -13,7 +13,7 @@ use core::{
         Ordering::{AcqRel, Release},
     },
 };
-use std::vec::Vec;
+use std::{thread::panicking, vec::Vec};
 
 use crate::{
     host::{Barrier, BlockOps, Meeting, Met, Order, ThreadContext, Touch, Votes, current, set_current},
@@ -33,7 +33,7 @@ struct Node {
 /// returns what it left of the own.
 ///
 /// # Panics
-/// If not all threads of the block come.
+/// If not all threads of the block come. A thread that panics already, and so is in a destructor, gets its own value back.
 #[track_caller]
 pub(super) fn meet<T: 'static, S>(
     what: &str,
@@ -64,22 +64,22 @@ pub(super) fn meet<T: 'static, S>(
             next = node.next;
         }
         nodes.sort_unstable_by_key(|node| node.rank);
-        if nodes.len() != threads_per_block() as usize {
-            missing(what, nodes.len());
+        let all_came = nodes.len() == threads_per_block() as usize;
+        let are_alike = nodes.iter().all(|node| node.type_id == type_id);
+        if all_came && are_alike {
+            // SAFETY: each is that of a thread which waits, and a `T`.
+            let mut values: Vec<_> =
+                nodes.iter().map(|node| unsafe { &mut *node.value.cast::<T>() }).collect();
+            without_waiting(what, || work(&mut values));
+        } else if !panicking() {
+            if all_came { different(what) } else { missing(what, nodes.len()) }
         }
-        if nodes.iter().any(|node| node.type_id != type_id) {
-            different(what);
-        }
-        // SAFETY: each is that of a thread which waits, and a `T`.
-        let mut values: Vec<_> = nodes.iter().map(|node| unsafe { &mut *node.value.cast::<T>() }).collect();
-        without_waiting(what, || work(&mut values));
     }
     wait(scratch);
     mem::forget(forget_all);
     value.into_inner()
 }
 
-/// The barrier of the block. It compares the scratch and the place of the call.
 /// Empties the list when a thread is unwound that may be in it.
 struct ForgetAll<'a> {
     head: &'a AtomicPtr<()>,
@@ -170,6 +170,7 @@ unsafe impl BlockOps for DoesNotWait<'_> {
     }
 }
 
+/// The barrier of the block. It compares the scratch and the place of the call.
 #[track_caller]
 fn wait<S>(scratch: *mut S) {
     let barrier = Barrier { place: Location::caller(), arrays: Barrier::array(scratch, false) };

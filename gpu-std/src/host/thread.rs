@@ -53,17 +53,20 @@ impl fmt::Debug for ThreadContext<'_> {
 ///
 /// # Safety
 /// Kernels own and lend memory by what it does: each method returns when it says so and not before, with what it says, and calls what
-/// it is given as often as it says.
+/// it is given as often as it says. That holds in destructors too which run because a thread panics or is ended by the executor: a
+/// method that cannot return from there does not, and the process ends.
 pub unsafe trait BlockOps {
     /// Suspends the calling thread until all threads of the block that still run are here, and returns how they voted.
     ///
     /// An executor that finds all threads at equal barriers knows that shared arrays are in the same phase for all of them.
     fn barrier(&self, barrier: Barrier, vote: bool) -> Votes;
 
-    /// Suspends the calling thread until all threads of the blocks of its cluster are here; for each block it is a barrier too.
+    /// Suspends the calling thread until all threads of the blocks of its cluster that still run are here; for each block it is a
+    /// barrier too.
     fn cluster_barrier(&self, barrier: Barrier);
 
-    /// Suspends the calling thread until all threads of the grid are here.
+    /// Suspends the calling thread until all threads of the grid are here. In a destructor that runs because the launch has failed,
+    /// until those of its cluster that still run are here.
     fn grid_barrier(&self, place: &'static Location<'static>);
 
     /// Suspends the calling thread until all threads of its warp that the meeting names and that still run are at an equal one.

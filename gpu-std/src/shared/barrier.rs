@@ -81,7 +81,8 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 ///
 /// A kernel that calls it is launched so that all its blocks run at once, which limits how many there can be: a launch of more
 /// is an error ([`Error::GridNotResident`] of the runtime). Every thread of the grid must come to the same call: see
-/// [Not enforced](crate#not-enforced).
+/// [Not enforced](crate#not-enforced). On the CPU device a destructor that runs because of a panic waits for the threads of its cluster
+/// only: those of other blocks may have ended.
 ///
 /// [`Error::GridNotResident`]: https://docs.rs/gpukernel
 ///

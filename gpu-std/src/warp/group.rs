@@ -13,8 +13,8 @@ use super::{
 /// [`lanes`](Self::lanes) has bits of lanes.
 ///
 /// All members that have not ended come to the same calls in the same order: see [Not enforced](crate#not-enforced). A value
-/// asked from a member that has ended is arbitrary on a GPU; on the CPU device that is a panic which says so. A value asked
-/// from a member that does not exist is the calling lane's own.
+/// asked from a member that has ended is arbitrary on a GPU; on the CPU device that is a panic which says so, or the calling lane's own
+/// value in a destructor of a thread that panics already. A value asked from a member that does not exist is the calling lane's own.
 ///
 /// ```
 /// use gpu_std::prelude::{*, warp::*};

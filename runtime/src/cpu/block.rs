@@ -4,7 +4,7 @@
 //! another one. So a kernel without barriers pays for one coroutine per block, which is two switches of stack. When every
 //! thread waits or has ended, those that wait are resumed in order, until none is left.
 
-use std::{alloc::Layout, mem, process, ptr::NonNull, thread};
+use std::{alloc::Layout, mem, ptr::NonNull, slice};
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use gpu_std::{
@@ -14,10 +14,12 @@ use gpu_std::{
 
 use super::{
     check::{BlockCheck, LaunchCheck},
+    end,
     meet::{self, Exchange, Next, Stuck},
     panic::{self, Panic, Unwound},
     stacks::{self, Lease, Stack},
     storage::SharedStorage,
+    unwinding::{Run, Unwinding},
     wait::{Answer, Blocks, Ops, ThreadCoroutine, Wait, Waiting},
 };
 use crate::error::{BarrierWait, Ended, Race};
@@ -81,22 +83,25 @@ pub(super) struct Worker {
     /// For the others.
     stacks: Lease,
     shared: SharedStorage,
-    waiting: Vec<Waiting>,
-    resumed: Vec<Waiting>,
-    exchange: Exchange,
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) resumed: Vec<Waiting>,
+    pub(super) exchange: Exchange,
 }
 
 /// What the coroutines of a block share.
 pub(super) struct Block<'a> {
-    kernel: &'a KernelInfo,
+    pub(super) kernel: &'a KernelInfo,
     args: &'a PackedArgs,
     /// The threads to start, and what kernel code sees as its place.
-    threads: Threads<'a>,
-    ops: &'a Ops<'a>,
+    pub(super) threads: Threads<'a>,
+    pub(super) ops: &'a Ops<'a>,
 }
 
-/// How many times the threads of a block are ended before one that always catches it ends the process.
-const MAX_ENDS: u32 = 1000;
+/// Where a coroutine has come to that was resumed.
+enum Ran {
+    Returned,
+    Waits(Wait, Unwinding),
+}
 
 const ORIGIN: Dim3 = Dim3::new(0, 0, 0);
 
@@ -168,69 +173,9 @@ impl Worker {
             let is_one = blocks == Blocks::OfCluster || grid.count() == 1;
             state = if is_one { self.go_on(&block) } else { Err(Failure::NotResident) };
         }
-        state.map(|_| ()).inspect_err(|failure| self.give_up(&block, failure))
-    }
-
-    /// Ends the threads of a block that wait, because of a failure there or elsewhere: they are unwound, so that their destructors run.
-    ///
-    /// When it returns, no thread of the block is left. None can be given up with its stack: what lies there may be lent to others, who
-    /// rely on its destructors (`std::thread::scope`). So a thread that does not end ends the process.
-    pub(super) fn give_up(&mut self, block: &Block<'_>, failure: &Failure) {
-        if cfg!(panic = "abort") && !self.waiting.is_empty() {
-            // They cannot be unwound. As everywhere in such a program, this ends it.
-            panic!(
-                "{}: {failure:?}, and with `panic = \"abort\"` its other threads cannot be ended",
-                block.kernel.name
-            );
-        }
-        // What they panic with on their way is dropped after the context, which is current until then.
-        let mut unwound = Vec::new();
-        let _current = block.enter();
-        // A thread that catches its unwinding ends as if nothing were, and its coroutine would start the next.
-        block.threads.stop();
-        self.waiting.append(&mut self.resumed);
-        self.waiting.sort_unstable_by_key(|thread| thread.rank);
-        let mut times = 0;
-        while let Some(first) = self.waiting.first() {
-            if times == MAX_ENDS {
-                eprintln!(
-                    "gpukernel: the launch of kernel `{}` has failed ({failure:?}), but thread {:?} of block {:?} catches the panic that \
-                     ends it and waits again, {MAX_ENDS} times now; let `catch_unwind` in kernels end the thread",
-                    block.kernel.name,
-                    first.thread,
-                    block.index(),
-                );
-                process::abort();
-            }
-            let mut any_ends = false;
-            for thread in self.waiting.iter_mut().filter(|thread| !thread.may_unwind) {
-                (thread.answer, any_ends) = (Answer::Ended, true);
-            }
-            // Those that wait in destructors cannot be unwound from there, but once all others have ended they can meet.
-            let go_on = self.waiting.iter().any(|thread| !matches!(thread.answer, Answer::NotYet));
-            if !go_on && !matches!(meet::release(&mut self.waiting, &mut self.exchange), Ok(Next::Some)) {
-                any_ends = true;
-                self.waiting.iter_mut().for_each(|thread| thread.answer = Answer::Ended);
-            }
-            times += u32::from(any_ends);
-            self.resume_to_end(block, &mut unwound);
-        }
-    }
-
-    /// Lets the threads go on that have an answer, and keeps what unwinds them.
-    fn resume_to_end(&mut self, block: &Block<'_>, unwound: &mut Vec<Unwound>) {
-        for mut thread in mem::take(&mut self.waiting) {
-            if matches!(thread.answer, Answer::NotYet) {
-                self.waiting.push(thread);
-                continue;
-            }
-            block.ops.answer.set(thread.answer);
-            match panic::catch(|| thread.coroutine.resume(())) {
-                Ok(CoroutineResult::Yield(wait)) => self.waiting.push(thread.waits_again(wait)),
-                Ok(CoroutineResult::Return(())) => {}
-                Err(reason) => unwound.push(reason),
-            }
-        }
+        state
+            .map(|_| ())
+            .map_err(|failure| end::end_cluster(slice::from_ref(&block), slice::from_mut(self), failure))
     }
 
     /// Starts the threads of a block, and runs them until they have ended or wait for other blocks.
@@ -244,17 +189,15 @@ impl Worker {
             self.first_stack.take().map_or_else(stacks::new_stack, Ok).map_err(Failure::NoStack)?;
         // SAFETY: as the caller promises.
         let mut coroutine = unsafe { block.coroutine(first_stack) };
-        match block.resume(&mut coroutine)? {
-            CoroutineResult::Return(()) => {
+        match block.resume(&mut coroutine, Unwinding::default())? {
+            Ran::Returned => {
                 self.first_stack = Some(coroutine.into_stack());
                 // There are more only if a thread ended by `exit_thread`, and its coroutine with it.
                 if !block.threads.is_starting() {
                     return Ok(State::Done);
                 }
             }
-            CoroutineResult::Yield(wait) => {
-                self.waiting.push(block.waiting(wait, coroutine));
-            }
+            Ran::Waits(wait, unwinding) => self.wait(block, block.waiting(wait, unwinding, coroutine))?,
         }
 
         // The threads that the first coroutine did not come to.
@@ -263,10 +206,10 @@ impl Worker {
             let stack = self.stacks.take().map_err(Failure::NoStack)?;
             // SAFETY: as the caller promises.
             let mut coroutine = unsafe { block.coroutine(stack) };
-            match block.resume(&mut coroutine)? {
-                CoroutineResult::Return(()) => self.stacks.put(coroutine.into_stack()),
-                CoroutineResult::Yield(wait) => {
-                    self.waiting.push(block.waiting(wait, coroutine));
+            match block.resume(&mut coroutine, Unwinding::default())? {
+                Ran::Returned => self.stacks.put(coroutine.into_stack()),
+                Ran::Waits(wait, unwinding) => {
+                    self.wait(block, block.waiting(wait, unwinding, coroutine))?;
                 }
             }
         }
@@ -284,6 +227,23 @@ impl Worker {
         }
         self.resume_answered(block)?;
         self.settle(block)
+    }
+
+    /// Adds a thread that waits.
+    ///
+    /// # Errors
+    /// If it waits in a destructor because it panicked: it fails now, and no other thread goes on before it is ended.
+    #[inline(always)]
+    fn wait(&mut self, block: &Block<'_>, thread: Waiting) -> Result<(), Failure> {
+        let panicked = thread.unwinding.fails.then_some(thread.thread);
+        self.waiting.push(thread);
+        match panicked {
+            None => Ok(()),
+            Some(thread) => {
+                let panic = Box::new(panic::last_seen());
+                Err(Failure::Panicked { block: block.index(), thread, panic })
+            }
+        }
     }
 
     /// All threads wait or have ended: from one release to the next.
@@ -335,11 +295,9 @@ impl Worker {
                 continue;
             }
             block.ops.answer.set(thread.answer);
-            match block.resume(&mut thread.coroutine)? {
-                CoroutineResult::Yield(wait) => {
-                    self.waiting.push(thread.waits_again(wait));
-                }
-                CoroutineResult::Return(()) => {
+            match block.resume(&mut thread.coroutine, thread.unwinding)? {
+                Ran::Waits(wait, unwinding) => self.wait(block, thread.waits_again(wait, unwinding))?,
+                Ran::Returned => {
                     let stack = thread.coroutine.into_stack();
                     if self.first_stack.is_none() {
                         self.first_stack = Some(stack);
@@ -377,7 +335,7 @@ impl<'a> Block<'a> {
     }
 
     /// Makes its context the current one, until what this returns is dropped.
-    fn enter(&self) -> Current {
+    pub(super) fn enter(&self) -> Current {
         // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
         Current { before: unsafe { set_current(self.threads.context().as_ptr()) } }
     }
@@ -389,6 +347,7 @@ impl<'a> Block<'a> {
     unsafe fn coroutine(&self, stack: Stack) -> ThreadCoroutine {
         let threads = |yielder: &Yielder<(), Wait>, ()| {
             self.ops.yielder.set(yielder);
+            self.ops.exits.set(None);
             // SAFETY: the context is current; each thread is started once; the caller answers for the rest.
             unsafe { (self.kernel.run_threads)(self.args, &self.threads) };
         };
@@ -402,10 +361,10 @@ impl<'a> Block<'a> {
     }
 
     /// The thread that was started last, which waits.
-    fn waiting(&self, wait: Wait, coroutine: ThreadCoroutine) -> Waiting {
+    fn waiting(&self, wait: Wait, unwinding: Unwinding, coroutine: ThreadCoroutine) -> Waiting {
         let ThreadContext { thread_index: thread, block_dim: dim, .. } = self.context();
-        let (rank, may_unwind) = (rank(thread, dim) as u32, thread::panicking());
-        Waiting { thread, rank, wait, answer: Answer::NotYet, may_unwind, coroutine }
+        let rank = rank(thread, dim) as u32;
+        Waiting { thread, rank, wait, answer: Answer::NotYet, unwinding, was_ended: false, coroutine }
     }
 
     /// How many threads have not been started.
@@ -414,16 +373,27 @@ impl<'a> Block<'a> {
         if self.threads.is_starting() { threads_after(thread, dim) } else { 0 }
     }
 
-    /// Runs a coroutine until it waits or ends.
-    fn resume(&self, coroutine: &mut ThreadCoroutine) -> Result<CoroutineResult<Wait, ()>, Failure> {
+    /// Runs a coroutine until it waits or ends. `unwinding` is what its thread was like when it began to wait.
+    #[inline(always)]
+    fn resume(&self, coroutine: &mut ThreadCoroutine, unwinding: Unwinding) -> Result<Ran, Failure> {
+        let run = Run::begin(unwinding);
         match panic::catch(|| coroutine.resume(())) {
-            Ok(result) => Ok(result),
-            Err(Unwound::Exited) => Ok(CoroutineResult::Return(())),
-            Err(Unwound::Raced(race)) => Err(Failure::Raced(race)),
-            Err(Unwound::NoHostVersion(missing)) => Err(Failure::NoHostVersion(missing)),
-            Err(Unwound::Panicked(panic)) => {
-                Err(Failure::Panicked { block: self.index(), thread: self.thread(), panic })
+            Ok(CoroutineResult::Yield(wait)) => {
+                let exits = || self.ops.exits.get() == Some(self.thread());
+                Ok(Ran::Waits(wait, run.suspended(exits)))
             }
+            Ok(CoroutineResult::Return(())) => Ok(Ran::Returned),
+            Err(reason) => self.failure_of(self.thread(), reason).map_or(Ok(Ran::Returned), Err),
+        }
+    }
+
+    /// The failure because of which a thread was unwound, if it is one.
+    pub(super) fn failure_of(&self, thread: Dim3, reason: Unwound) -> Result<Failure, Unwound> {
+        match reason {
+            Unwound::Exited | Unwound::Ended => Err(reason),
+            Unwound::Raced(race) => Ok(Failure::Raced(race)),
+            Unwound::NoHostVersion(missing) => Ok(Failure::NoHostVersion(missing)),
+            Unwound::Panicked(panic) => Ok(Failure::Panicked { block: self.index(), thread, panic }),
         }
     }
 
@@ -458,13 +428,13 @@ fn rank(thread: Dim3, dim: Dim3) -> usize {
 impl Waiting {
     /// The same thread, which has gone on and waits for something else.
     #[inline(always)]
-    fn waits_again(self, wait: Wait) -> Self {
-        Self { wait, answer: Answer::NotYet, may_unwind: thread::panicking(), ..self }
+    pub(super) fn waits_again(self, wait: Wait, unwinding: Unwinding) -> Self {
+        Self { wait, answer: Answer::NotYet, unwinding, ..self }
     }
 }
 
 /// Makes the context that was current before current again, whatever happens: the other one is about to end.
-struct Current {
+pub(super) struct Current {
     before: *const ThreadContext<'static>,
 }
 

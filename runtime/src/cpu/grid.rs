@@ -14,6 +14,7 @@ use super::{
     overflow,
     panic::Panic,
     resident,
+    unwinding::apart_from_panics,
 };
 use crate::{Error, Result, launch::CheckedConfig, output::Output};
 
@@ -56,7 +57,7 @@ pub(crate) unsafe fn launch(
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
     let in_clusters = count(launch.cluster) > 1;
     let pieces = if in_clusters { blocks / count(launch.cluster) } else { blocks.div_ceil(piece) };
-    let run = |index: u64| {
+    let run_here = |index: u64| {
         let first = index * piece;
         // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid. Whole blocks run below the closure,
         // which returns on this thread.
@@ -70,6 +71,7 @@ pub(crate) unsafe fn launch(
             })
         }
     };
+    let run = |index: u64| apart_from_panics(|| run_here(index));
     // One piece is no reason to wake other threads. Checks see one block after another.
     let result = if pieces == 1 || launch.check.is_some() {
         (0..pieces).try_for_each(run)

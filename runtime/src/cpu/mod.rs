@@ -3,6 +3,7 @@
 mod block;
 mod check;
 mod device;
+mod end;
 mod grid;
 mod meet;
 mod overflow;
@@ -10,6 +11,7 @@ mod panic;
 mod resident;
 mod stacks;
 mod storage;
+mod unwinding;
 mod wait;
 
 pub(crate) use device::CpuDevice;

@@ -16,6 +16,11 @@ pub(super) fn enter_kernel(name: &'static str) -> InKernel {
     InKernel { before: KERNEL.replace(Some(name)) }
 }
 
+/// The kernel that runs on this thread.
+pub(super) fn kernel() -> Option<&'static str> {
+    KERNEL.get()
+}
+
 pub(super) struct InKernel {
     before: Option<&'static str>,
 }

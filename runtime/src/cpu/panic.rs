@@ -1,17 +1,21 @@
 //! Panics of kernels on the CPU: caught with their message and place, and not printed.
 
 use std::{
-    any::Any,
+    any::{Any, TypeId},
     cell::{Cell, RefCell},
     fmt, mem,
-    panic::{self, AssertUnwindSafe},
+    panic::{self, AssertUnwindSafe, PanicHookInfo},
     sync::Once,
     thread,
 };
 
 use gpu_std::host::{Exit, NoHostVersion};
 
-use crate::error::Race;
+use super::{
+    overflow,
+    unwinding::{self, IsEnded},
+};
+use crate::error::{Race, place};
 
 /// What a panic said.
 #[derive(Debug)]
@@ -25,7 +29,43 @@ pub(super) struct Panic {
 
 thread_local! {
     static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
-    static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
+    static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What the hook saw of a panic. It may have been caught since: [`catch`] looks for that of the payload which it gets.
+#[derive(Clone)]
+struct Seen {
+    payload: Identity,
+    message: String,
+    location: Option<String>,
+}
+
+/// So many panics are remembered that kernels may have caught themselves.
+const MAX_SEEN: usize = 64;
+
+/// What a payload has in the hook and where it is caught, although it moves between.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Identity {
+    /// Where the text lies.
+    Text(*const u8, usize),
+    Other(TypeId),
+}
+
+impl Identity {
+    fn of(payload: &(dyn Any + Send)) -> Self {
+        match text_of(payload) {
+            Some(text) => Self::Text(text.as_ptr(), text.len()),
+            None => Self::Other(payload.type_id()),
+        }
+    }
+
+    /// Whether there cannot be both at a time.
+    fn is_at(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Text(one, _), Self::Text(other, _)) => one == other,
+            (one, other) => one == other,
+        }
+    }
 }
 
 /// Why kernel code was unwound.
@@ -35,6 +75,8 @@ pub(super) enum Unwound {
     Panicked(Box<Panic>),
     /// It called `exit_thread`.
     Exited,
+    /// The executor ended it, because the launch has failed.
+    Ended,
     /// A check found a race.
     Raced(Box<Race>),
     /// It called a function of CUDA C that has no version for the host.
@@ -78,12 +120,33 @@ pub(super) fn catch<R>(kernel: impl FnOnce() -> R) -> Result<R, Unwound> {
         };
         match payload.downcast::<Race>() {
             Ok(race) => Unwound::Raced(race),
+            Err(payload) if payload.is::<IsEnded>() => Unwound::Ended,
             Err(payload) => {
-                let said = LAST.take().unwrap_or_else(|| from_payload(payload.as_ref()));
-                Unwound::Panicked(Box::new(Panic { _payload: Payload(Some(payload)), ..said }))
+                let Seen { message, location, .. } = take_seen(payload.as_ref());
+                Unwound::Panicked(Box::new(Panic { message, location, _payload: Payload(Some(payload)) }))
             }
         }
     })
+}
+
+/// What the hook saw of the panic with this payload. It saw nothing of `resume_unwind`, and where the program has its own hook.
+fn take_seen(payload: &(dyn Any + Send)) -> Seen {
+    let identity = Identity::of(payload);
+    let message = text_of(payload).unwrap_or(NO_TEXT);
+    SEEN.with_borrow_mut(|seen| {
+        // The last: of two with the same static text, the first has most likely been caught.
+        let found = seen.iter().rposition(|seen| seen.payload == identity && seen.message == message);
+        found.map(|index| seen.remove(index))
+    })
+    .unwrap_or_else(|| Seen { payload: identity, message: message.to_owned(), location: None })
+}
+
+/// The panic that was seen last, of a thread that has not come to its end yet.
+pub(super) fn last_seen() -> Panic {
+    let last = SEEN.with_borrow(|seen| seen.last().cloned());
+    let (message, location) =
+        last.map_or_else(|| (NO_TEXT.to_owned(), None), |seen| (seen.message, seen.location));
+    Panic { message, location, _payload: Payload(None) }
 }
 
 /// Puts a hook before the one that is installed: it keeps what kernels panic with for [`catch`], and leaves all other
@@ -98,18 +161,37 @@ fn install_hook() {
     ONCE.call_once(|| {
         let other = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            // The process ends after such a panic: nothing else would say why.
-            let ends_the_process = info.payload_as_str().is_some_and(|text| CANNOT_UNWIND.contains(&text));
-            if ends_the_process || !IN_KERNEL.try_with(Cell::get).unwrap_or(false) {
+            if !IN_KERNEL.try_with(Cell::get).unwrap_or(false) {
                 return other(info);
             }
-            let panic = Panic {
-                message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
-                location: info.location().map(ToString::to_string),
-                _payload: Payload(None),
-            };
-            LAST.with(|last| last.replace(Some(panic)));
+            if info.payload_as_str().is_some_and(|text| CANNOT_UNWIND.contains(&text)) {
+                // The process ends after such a panic: nothing else would say why.
+                say_who_ends_the_process();
+                return other(info);
+            }
+            note(info);
         }));
+    });
+}
+
+/// Keeps what a kernel panics with.
+fn note(info: &PanicHookInfo<'_>) {
+    unwinding::note_raise();
+    let payload = info.payload();
+    let new = Seen {
+        payload: Identity::of(payload),
+        message: text_of(payload).unwrap_or(NO_TEXT).to_owned(),
+        location: info.location().map(ToString::to_string),
+    };
+    SEEN.with_borrow_mut(|seen| {
+        // Another payload was where this one is, and is gone.
+        seen.retain(|seen| !seen.payload.is_at(new.payload));
+        if seen.len() == MAX_SEEN {
+            // One from the same place, if there is: a loop that catches them must not displace that which ends the thread.
+            let same = seen.iter().rposition(|seen| seen.location == new.location);
+            seen.remove(same.unwrap_or(0));
+        }
+        seen.push(new);
     });
 }
 
@@ -117,15 +199,23 @@ fn install_hook() {
 const CANNOT_UNWIND: [&str; 2] =
     ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
+#[cold]
+fn say_who_ends_the_process() {
+    let (thread, block) = (place(&gpu_std::thread_index()), place(&gpu_std::block_index()));
+    let kernel = overflow::kernel().unwrap_or("?");
+    eprintln!(
+        "gpukernel: thread {thread} of block {block} of kernel `{kernel}` panicked or called `exit_thread` where it cannot be unwound, in most \
+         cases in a destructor that runs because of another panic: Rust ends the process"
+    );
+}
+
 const NO_TEXT: &str = "a panic whose payload is not text";
 
-fn from_payload(payload: &(dyn Any + Send)) -> Panic {
-    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => NO_TEXT.to_owned(),
-    };
-    Panic { message, location: None, _payload: Payload(None) }
+fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
+    match payload.downcast_ref::<&str>() {
+        Some(text) => Some(text),
+        None => payload.downcast_ref::<String>().map(String::as_str),
+    }
 }
 
 #[cfg(test)]
@@ -161,5 +251,43 @@ mod tests {
         assert_eq!(caught.message, NO_TEXT);
         let resumed = panic_of(catch(|| panic::resume_unwind(Box::new("no hook"))));
         assert_eq!((resumed.message.as_str(), resumed.location), ("no hook", None));
+    }
+
+    #[test]
+    fn a_panic_that_was_caught_is_not_that_which_ends_the_thread() {
+        let resumed = panic_of(catch(|| {
+            let _ = panic::catch_unwind(|| panic!("caught"));
+            panic::resume_unwind(Box::new("ends"))
+        }));
+        assert_eq!((resumed.message.as_str(), resumed.location), ("ends", None));
+
+        struct Catches;
+        impl Drop for Catches {
+            fn drop(&mut self) {
+                for i in 0..2 * MAX_SEEN {
+                    let _ = panic::catch_unwind(|| panic!("caught {i}"));
+                    let _ = panic::catch_unwind(|| panic!("caught"));
+                }
+            }
+        }
+        for text in ["ends", "also"] {
+            let line = line!() + 3;
+            let caught = panic_of(catch(|| {
+                let _catches = Catches;
+                panic!("{text} it")
+            }));
+            assert_eq!(caught.message, format!("{text} it"));
+            let place = caught.location.unwrap();
+            assert!(place.contains(&format!(":{line}:")), "{place}, {line}");
+        }
+        // One that is caught and thrown again keeps its place.
+        let line = line!() + 2;
+        let again = panic_of(catch(|| {
+            let first = panic::catch_unwind(|| panic!("the {}", "first")).unwrap_err();
+            let _ = panic::catch_unwind(|| panic!("another"));
+            panic::resume_unwind(first)
+        }));
+        assert_eq!(again.message, "the first");
+        assert!(again.location.is_some_and(|place| place.contains(&format!(":{line}:"))));
     }
 }

@@ -20,9 +20,11 @@ use gpu_std::{
 use super::{
     block::{Block, BlockWait, Failure, State, Unmet, Worker},
     check::BlockCheck,
+    end::end_cluster,
     grid::{Launch, count, index_of},
     overflow,
     stacks::{Lease, MAX_STACKS},
+    unwinding::apart_from_panics,
     wait::{Blocks, Ops},
 };
 use crate::output::Output;
@@ -53,7 +55,7 @@ pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Fai
         for first in 1..threads {
             scope.spawn(move || share(first));
         }
-        share(0);
+        apart_from_panics(|| share(0));
     });
     rounds.round.into_inner().unwrap_or_else(PoisonError::into_inner).failure.map_or(Ok(()), Err)
 }
@@ -131,8 +133,8 @@ unsafe fn run_share(
             Verdict::End => break,
         }
     }
-    for (block, worker) in blocks.iter().zip(&mut workers) {
-        worker.give_up(block, &Failure::NotResident);
+    for (blocks, workers) in blocks.chunks(size).zip(workers.chunks_mut(size)) {
+        end_cluster(blocks, workers, Failure::NotResident);
     }
 }
 
@@ -147,7 +149,8 @@ unsafe fn round_of_cluster(
 ) -> Report {
     loop {
         let (mut at_cluster, mut report) = (Report::default(), Report::default());
-        for ((block, worker), state) in blocks.iter().zip(&mut *workers).zip(&mut *states) {
+        for (index, block) in blocks.iter().enumerate() {
+            let (worker, state) = (&mut workers[index], &mut states[index]);
             let next = match state {
                 // SAFETY: as the caller promises.
                 None => unsafe { worker.begin(block) },
@@ -164,9 +167,8 @@ unsafe fn round_of_cluster(
                     *state = Some(next);
                 }
                 Err(failure) => {
-                    worker.give_up(block, &failure);
-                    *state = Some(State::Done);
-                    report.failure = Some(failure);
+                    report.failure = Some(end_cluster(blocks, workers, failure));
+                    states.fill(Some(State::Done));
                     return report;
                 }
             }

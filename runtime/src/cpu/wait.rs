@@ -14,7 +14,11 @@ use gpu_std::{
     host::{Barrier, BlockOps, Meeting, Met, Order, Touch, Votes},
 };
 
-use super::{check::BlockCheck, stacks::Stack};
+use super::{
+    check::BlockCheck,
+    stacks::Stack,
+    unwinding::{self, Unwinding},
+};
 use crate::error::BarrierWait;
 
 /// A coroutine that runs threads of a block.
@@ -50,9 +54,6 @@ pub(super) enum Answer {
     Ended,
 }
 
-/// What a thread is unwound with that is ended because the launch has failed.
-struct IsEnded;
-
 /// Blocks whose threads wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blocks {
@@ -67,9 +68,9 @@ pub(super) struct Waiting {
     pub(super) rank: u32,
     pub(super) wait: Wait,
     pub(super) answer: Answer,
-    /// Whether it may wait in a destructor that runs because it panicked or was ended. So it is if it does; it may also be because
-    /// another thread of the block does, which the standard library does not tell apart.
-    pub(super) may_unwind: bool,
+    pub(super) unwinding: Unwinding,
+    /// Whether it was unwound because the launch has failed.
+    pub(super) was_ended: bool,
     pub(super) coroutine: ThreadCoroutine,
 }
 
@@ -95,6 +96,8 @@ pub(super) struct Ops<'l> {
     pub(super) yielder: Cell<*const Yielder<(), Wait>>,
     /// For the thread that goes on.
     pub(super) answer: Cell<Answer>,
+    /// The thread that called `exit_thread` last.
+    pub(super) exits: Cell<Option<Dim3>>,
     /// For algorithms of the kernel.
     pub(super) gathering: AtomicPtr<()>,
     /// If the launch is checked.
@@ -108,6 +111,7 @@ impl<'l> Ops<'l> {
             thread_index: Cell::new(ptr::null_mut()),
             yielder: Cell::new(ptr::null()),
             answer: Cell::new(Answer::NotYet),
+            exits: Cell::new(None),
             gathering: AtomicPtr::new(ptr::null_mut()),
         }
     }
@@ -117,7 +121,7 @@ impl<'l> Ops<'l> {
         // SAFETY: this runs in the coroutine whose yielder that is.
         unsafe { &*restore.yielder }.suspend(wait);
         match self.answer.get() {
-            Answer::Ended => end(),
+            Answer::Ended => unwinding::end(),
             answer => answer,
         }
     }
@@ -203,16 +207,12 @@ unsafe impl BlockOps for Ops<'_> {
     }
 
     fn exit(&self, place: &'static Location<'static>) {
+        unwinding::note_raise();
+        self.exits.set(Some(self.thread()));
         if let Some(check) = &self.check {
             check.exit(self.thread(), place);
         }
     }
-}
-
-/// Unwinds the calling thread. In a destructor that runs because of a panic, this ends the process, as every panic there does.
-#[cold]
-fn end() -> ! {
-    panic::resume_unwind(Box::new(IsEnded))
 }
 
 /// Lanes in a warp.

@@ -13,7 +13,8 @@ use gpu_std::Dim3;
 
 pub use check::{Ended, Race, RaceSide};
 pub use driver::DriverError;
-use text::{count, extents, list, log_suffix, place};
+pub(crate) use text::place;
+use text::{count, extents, list, log_suffix};
 pub use wait::BarrierWait;
 
 /// The result of whatever the runtime does.

@@ -2,7 +2,7 @@
 
 use gpu_std::Dim3;
 
-pub(super) fn place(at: &Dim3) -> String {
+pub(crate) fn place(at: &Dim3) -> String {
     format!("({}, {}, {})", at.x, at.y, at.z)
 }
 

@@ -18,7 +18,7 @@ pub struct BarrierWait {
 }
 
 impl BarrierWait {
-    pub(super) fn operation(&self) -> String {
+    pub(crate) fn operation(&self) -> String {
         match self.lanes {
             Some(lanes) => format!("{} of the lanes {lanes:#x} at {}", self.operation, self.place),
             None => format!("{} at {}", self.operation, self.place),
