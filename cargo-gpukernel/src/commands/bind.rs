@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Headers to read
     #[arg(required = true, value_name = "HEADER")]
     headers: Vec<PathBuf>,
-    /// File to write [default: standard output]
+    /// File to write; default: standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Search this folder for headers

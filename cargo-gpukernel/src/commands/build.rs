@@ -18,7 +18,7 @@ use crate::{
 /// Compile the kernel crates of the workspace, without the programs that launch them
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Compile these kernel crates, or those that these packages depend on [default: all]
+    /// Compile these kernel crates, or those that these packages depend on; default: all
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     /// Compile for these architectures, such as `sm_80,sm_90`, instead of those in the crate's Cargo.toml
