@@ -9,11 +9,11 @@ use std::{
 
 use anyhow::Context;
 
-/// Options that mean what they mean to cargo.
+/// Options that are passed on to cargo.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options for cargo")]
 pub(crate) struct Options {
-    /// The Cargo.toml to start from, instead of the one of the current folder
+    /// Use this Cargo.toml instead of the one of the current folder
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest_path: Option<PathBuf>,
     /// Build with the release profile
@@ -22,31 +22,31 @@ pub(crate) struct Options {
     /// Build with this profile
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Features to turn on
+    /// Activate these features
     #[arg(short = 'F', long, value_name = "FEATURES")]
     pub(crate) features: Vec<String>,
-    /// Turn on all features
+    /// Activate all features
     #[arg(long)]
     pub(crate) all_features: bool,
-    /// Turn off the default features
+    /// Do not activate the default features
     #[arg(long)]
     pub(crate) no_default_features: bool,
-    /// How many jobs run at once
+    /// Number of parallel jobs
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<String>,
-    /// Folder for everything that is generated
+    /// Folder for all generated files
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
     /// Fail if Cargo.lock would change
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Do not use the network
+    /// Run without network access
     #[arg(long)]
     pub(crate) offline: bool,
-    /// Say more (twice: still more)
+    /// Print more (twice: still more)
     #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub(crate) verbose: u8,
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -90,7 +90,7 @@ impl Workspace {
                 .peekable();
             anyhow::ensure!(
                 found.peek().is_some(),
-                "the package `{name}` is no kernel crate and depends on none: a kernel crate has `{DEVICE_LIBRARY}` \
+                "the package `{name}` is not a kernel crate and depends on none: a kernel crate has `{DEVICE_LIBRARY}` \
                  under `[dependencies]` in its Cargo.toml"
             );
             selected.extend(found);
@@ -148,9 +148,12 @@ impl Workspace {
         }
         known.sort_unstable();
         match known.is_empty() {
-            true => anyhow::bail!("there is no example `{name}`: the workspace at {} has none", self.root()),
+            true => anyhow::bail!(
+                "there is no example `{name}`: the workspace at {} has no examples",
+                self.root()
+            ),
             false => anyhow::bail!(
-                "there is no example `{name}` in the workspace at {}; there is {}",
+                "there is no example `{name}` in the workspace at {}; available: {}",
                 self.root(),
                 known.join(", ")
             ),

@@ -18,16 +18,16 @@ use crate::{
 /// Compile the kernel crates of the workspace, without the programs that launch them
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The kernel crates to compile, or packages that depend on some; all, if none is named
+    /// Compile these kernel crates, or those that these packages depend on; default: all
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
-    /// The architectures to make machine code for, such as `sm_80,sm_90`, instead of those the crate chooses
+    /// Compile for these architectures, such as `sm_80,sm_90`, instead of those in the crate's Cargo.toml
     #[arg(long, value_name = "ARCH", value_delimiter = ',')]
     arch: Vec<Arch>,
-    /// What to write beside the image
+    /// Also write files of these kinds, beside the image
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     emit: Vec<EmitKind>,
-    /// Round twice in a·b+c, as Rust does, also where the crate allows one rounding, as nvcc has it
+    /// Do not contract a·b+c to a fused multiply-add (nvcc's `-fmad=false`), even if the crate allows it
     #[arg(long)]
     no_contraction: bool,
     /// Show how long each step took
@@ -60,12 +60,12 @@ impl ValueEnum for EmitKind {
         let (word, help) = match self.0 {
             Emit::LlvmIr => ("ll", "the optimised module as LLVM IR"),
             Emit::Ptx => ("ptx", "PTX of each architecture"),
-            Emit::Cubin => ("cubin", "machine code of each architecture"),
-            Emit::Sass => ("sass", "machine code of each architecture as text"),
-            Emit::Fatbin => ("fatbin", "all architectures in a file that CUDA programs load"),
-            Emit::Object => ("object", "exported functions as an object that nvcc links"),
+            Emit::Cubin => ("cubin", "machine code (cubin) of each architecture"),
+            Emit::Sass => ("sass", "disassembled machine code (SASS) of each architecture"),
+            Emit::Fatbin => ("fatbin", "all architectures in one file, for `cuModuleLoad`"),
+            Emit::Object => ("object", "exported functions as an object for nvcc to link"),
             Emit::Bitcode => ("bc", "exported functions as LLVM bitcode"),
-            Emit::LtoIr => ("ltoir", "exported functions as LTO-IR of NVIDIA's"),
+            Emit::LtoIr => ("ltoir", "exported functions as LTO-IR, for `nvcc -dlto`"),
             Emit::Header => ("header", "the C header of exported functions"),
         };
         Some(PossibleValue::new(word).help(help))
@@ -105,7 +105,7 @@ fn profile_of(options: &cargo::Options) -> Profile {
 
 fn word(profile: Profile) -> &'static str {
     match profile {
-        Profile::Dev => "dev: checks for overflow, messages of panics; `--release` for speed alone",
+        Profile::Dev => "dev: overflow checks and panic messages; `--release` for speed",
         Profile::Release => "release",
     }
 }

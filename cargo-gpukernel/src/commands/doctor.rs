@@ -1,4 +1,4 @@
-//! `cargo gpukernel doctor`: shows every part that building and running kernels takes, found or missing.
+//! `cargo gpukernel doctor`: lists every part of the toolchain that builds and runs kernels, found or missing.
 
 use std::{fmt, process::ExitCode};
 
@@ -6,12 +6,12 @@ use gpukernel_build::toolchain::{FindOptions, Part, PartStatus, Report};
 
 use crate::status;
 
-/// Show what there is to build and run kernels with, and how to mend what is missing
+/// List each part of the toolchain, found or missing, and how to install what is missing
 ///
 /// Exits with 0 if kernels can be built, else with 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Print the same as JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
 }
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A report as a person reads it.
+/// A report as text.
 pub(crate) struct Page<'r>(pub(crate) &'r Report);
 
 impl fmt::Display for Page<'_> {
@@ -48,19 +48,19 @@ impl fmt::Display for Page<'_> {
                 None => write!(f, "{note}")?,
             }
             if let Some(mend) = &part.mend {
-                write!(f, "{indent}to mend: {mend}")?;
+                write!(f, "{indent}to fix: {mend}")?;
             }
             writeln!(f)?;
         }
         if !refused.is_empty() {
-            writeln!(f, "\nFound but not taken:")?;
+            writeln!(f, "\nFound but not used:")?;
             for reason in refused {
                 writeln!(f, "  {reason}")?;
             }
         }
         match can_build {
             true => writeln!(f, "\nKernels can be built."),
-            false => writeln!(f, "\nKernels cannot be built yet: see what is missing above."),
+            false => writeln!(f, "\nKernels cannot be built yet: parts marked `missing` are required."),
         }
     }
 }
@@ -88,11 +88,14 @@ mod tests {
         let page = Page(&report).to_string();
         let start = "\
 missing   device rustc        no rustc 1.96.0 or later with core for nvptx64-nvidia-cuda or rust-src
-                              to mend: cargo gpukernel setup
+                              to fix: cargo gpukernel setup
 missing   core for nvptx64    comes with a device rustc
-                              to mend: cargo gpukernel setup
+                              to fix: cargo gpukernel setup
 ";
         assert!(page.starts_with(start), "{page}");
-        assert!(page.ends_with("\nKernels cannot be built yet: see what is missing above.\n"), "{page}");
+        assert!(
+            page.ends_with("\nKernels cannot be built yet: parts marked `missing` are required.\n"),
+            "{page}"
+        );
     }
 }

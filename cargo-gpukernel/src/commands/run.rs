@@ -8,21 +8,21 @@ use crate::{
     workspace::{Example, Workspace},
 };
 
-/// Build and run a program that launches kernels; sets up the toolchain first if it is missing
+/// Build and run a program that launches kernels; installs missing parts of the toolchain first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The example to run: an example target, or the package in the folder `examples/NAME`
+    /// Run this example: an example target, or the package in the folder `examples/NAME`
     #[arg(long, value_name = "NAME", group = "target")]
     example: Option<String>,
-    /// The binary to run
+    /// Run this binary
     #[arg(long, value_name = "NAME", group = "target")]
     bin: Option<String>,
-    /// The package to run
+    /// Run this package
     #[arg(short, long, value_name = "NAME")]
     package: Option<String>,
     #[command(flatten)]
     cargo: cargo::Options,
-    /// What the program gets
+    /// Arguments for the program
     #[arg(last = true, value_name = "PROGRAM ARGS")]
     program_args: Vec<OsString>,
 }

@@ -1,4 +1,4 @@
-//! `cargo gpukernel setup`: gets what is missing to build kernels, and shows what there is then.
+//! `cargo gpukernel setup`: installs missing parts of the toolchain, and shows the report of `doctor`.
 
 use std::process::ExitCode;
 
@@ -10,19 +10,19 @@ use gpukernel_build::{
 
 use crate::{commands::doctor, progress::Display, status};
 
-/// Get what is missing to build kernels into the user's cache, without root
+/// Install missing parts of the toolchain into the user's cache folder, without root
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Use only what was downloaded before, or put into the cache's folder `downloads` by hand
+    /// Use only files that were downloaded before, or placed in the cache's folder `downloads`
     #[arg(long)]
     offline: bool,
-    /// Get and unpack everything again
+    /// Download and unpack everything again
     #[arg(long)]
     force: bool,
-    /// Get clang too: it compiles functions in CUDA C so that calls of them inline
+    /// Also install clang, which compiles CUDA C so that calls of it are inlined
     #[arg(long)]
     clang: bool,
-    /// Where a Rust that can compile kernels comes from, if there is none; also GPUKERNEL_SETUP_METHOD
+    /// Source of a rustc for device code if none is installed; also GPUKERNEL_SETUP_METHOD
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,
 }
@@ -38,9 +38,9 @@ impl ValueEnum for Method {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self.0 {
-            setup::Method::Rustup => "rustup, into a folder of gpukernel's own",
-            setup::Method::Distribution => "the distribution's packages, unpacked instead of installed",
-            _ => "rustup, else the distribution",
+            setup::Method::Rustup => "rustup, into a folder in the cache",
+            setup::Method::Distribution => "the distribution's packages, unpacked but not installed",
+            _ => "rustup, or else the distribution's packages",
         };
         Some(PossibleValue::new(self.0.name()).help(help))
     }
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The toolchain; one is set up first, and that is said, if there is none.
+/// Returns the toolchain; installs what is missing first, and prints that.
 pub(crate) fn ensure() -> anyhow::Result<Toolchain> {
     let display = Display::default();
     let show = |event: gpukernel_build::toolchain::Event<'_>| display.show(event);

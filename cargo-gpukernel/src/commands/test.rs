@@ -12,32 +12,32 @@ use crate::{cargo, commands::setup, status, workspace::Workspace};
 /// The name of the modules whose tests run only where there is a GPU.
 const NEEDS_A_GPU: &str = "needs_a_gpu";
 
-/// Run the tests, on every device there is; sets up the toolchain first if it is missing
+/// Run the tests, on every available device; installs missing parts of the toolchain first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The packages to test, instead of the workspace's default members
+    /// Test these packages instead of the workspace's default members
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     /// Test every package of the workspace
     #[arg(long, conflicts_with = "package")]
     workspace: bool,
-    /// Run this integration test only
+    /// Run only this integration test
     #[arg(long, value_name = "NAME", group = "target")]
     test: Vec<String>,
-    /// Run the unit tests of libraries only
+    /// Run only the unit tests of libraries
     #[arg(long, group = "target")]
     lib: bool,
-    /// Run the documentation tests only
+    /// Run only the doc tests
     #[arg(long, group = "target")]
     doc: bool,
-    /// Go on after a failed test
+    /// Continue after a failed test
     #[arg(long)]
     no_fail_fast: bool,
     #[command(flatten)]
     cargo: cargo::Options,
-    /// Run the tests with this in their name
+    /// Run only tests whose name contains this
     filter: Option<String>,
-    /// What the test binaries get
+    /// Arguments for the test binaries
     #[arg(last = true, value_name = "TEST ARGS")]
     test_args: Vec<OsString>,
 }
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     if !has_gpu {
-        status::note("Skipped", format!("tests in modules `{NEEDS_A_GPU}`: no GPU"));
+        status::note("Skipped", format!("tests in modules `{NEEDS_A_GPU}`: no GPU was found"));
     }
     Ok(code)
 }
@@ -135,7 +135,7 @@ fn doc_tests(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     if packages.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    status::step("Testing", "the examples of the documentation");
+    status::step("Testing", "the examples in the documentation");
     let mut command = args.cargo.command(["test", "--doc"], "--profile");
     command.args(packages.iter().flat_map(|name| ["--package", name]));
     command.args(args.no_fail_fast.then_some("--no-fail-fast"));

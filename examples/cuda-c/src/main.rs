@@ -13,9 +13,13 @@ fn main() -> Result<()> {
     println!("x + 2·y: {:?}", added(&module)?);
     println!("weights: {:?}", weighed(&module)?);
     match summed(&module) {
-        // CUB is for GPUs.
+        // It calls CUB, whose headers the host's compiler does not have. A file for the host would define the function for the CPU:
+        // `host = ["…"]` in `gpukernel.toml`.
         Err(Error::NoHostVersion { function, reason, .. }) => {
-            println!("`{function}` is not for the CPU: {reason}")
+            println!("sums of blocks: skipped, because `{function}` has no host version: {reason}");
+            println!(
+                "  run on a GPU, or define `{function}` in a C++ file for the host: `CudaSources::host(file)`"
+            );
         }
         sums => println!("sums of blocks: {:?}", sums?),
     }

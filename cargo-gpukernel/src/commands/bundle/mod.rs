@@ -18,13 +18,13 @@ use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf
 
 use crate::{cargo, commands::setup, status, table::bytes, workspace::Workspace};
 
-/// Collect the test and example binaries, kernels embedded, in a folder that runs where there is no Rust
+/// Collect test, benchmark and example binaries in a folder that runs on machines without Rust
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder to write; what an earlier bundle left there is replaced
+    /// Folder to write; an earlier bundle there is replaced
     #[arg(short, long, value_name = "DIR", default_value = "bundle")]
     output: PathBuf,
-    /// The packages to bundle, instead of every member that depends on the runtime
+    /// Bundle these packages instead of every member that depends on `gpukernel`
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     #[command(flatten)]
@@ -97,10 +97,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         status::step("Bundling", target.display());
         size += copy(executable.as_std_path(), &target)?;
     }
-    anyhow::ensure!(!items.is_empty(), "the packages have neither tests nor benchmarks nor binaries");
+    anyhow::ensure!(!items.is_empty(), "the packages have no tests, benchmarks or binaries");
     if size > EXPECTED_BYTES {
         status::warn(format_args!(
-            "the bundle has {}, more than the {} it should stay under; `--package` takes fewer packages",
+            "the bundle is {} large, more than the intended {}; select fewer packages with `--package`",
             bytes(size),
             bytes(EXPECTED_BYTES)
         ));
@@ -133,7 +133,7 @@ fn build(
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
 
     let mut cargo = command.spawn().context("cannot start cargo")?;
-    let output = cargo.stdout.take().context("cargo's output is not there")?;
+    let output = cargo.stdout.take().context("cannot read cargo's output")?;
     let mut executables = Vec::new();
     for message in Message::parse_stream(BufReader::new(output)) {
         if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
@@ -142,7 +142,7 @@ fn build(
             executables.push((artifact, executable));
         }
     }
-    let status = cargo.wait().context("cargo did not end")?;
+    let status = cargo.wait().context("cannot wait for cargo")?;
     Ok(if status.success() { Ok(executables) } else { Err(cargo::exit_code(status)) })
 }
 
@@ -195,7 +195,7 @@ fn check_folder(folder: &Path) -> anyhow::Result<()> {
     let is_free = !folder.exists() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     anyhow::ensure!(
         is_free || folder.join(script::NAME).is_file(),
-        "{} is there and is no bundle (it has no `{}`): name another folder with `--output`",
+        "{} exists and is not a bundle (it has no `{}`): choose another folder with `--output`",
         folder.display(),
         script::NAME
     );
@@ -241,7 +241,7 @@ mod tests {
         let precious = folder.path().join("thesis.tex");
         fs::write(&precious, "years of work").unwrap();
         let error = empty(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("is no bundle"), "{error}");
+        assert!(error.contains("is not a bundle"), "{error}");
         assert!(precious.exists());
     }
 

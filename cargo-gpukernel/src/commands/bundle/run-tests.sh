@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs every test binary of this bundle on the devices of this machine. Needs no Rust, no CUDA toolkit and no
-# network: a driver for the GPU, and the C library.
+# Runs every test binary of this bundle on the devices of this machine. Needs a driver for the GPU and the C library, but no Rust,
+# no CUDA toolkit and no network.
 #
 #   run-tests [--benches] [--markdown] [--timeout SECONDS]
 #
-# --benches    run the benchmarks after the tests
+# --benches    also run the benchmarks, after the tests
 # --markdown   print a section for docs/gpu-results.md instead of the test output
-# --timeout    how long one binary may run (default 900)
+# --timeout    time limit for each binary (default 900)
 #
 # The output goes to run-tests.log in $OUT, or in the folder `results` beside this script.
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 if something passed and nothing failed. Where there is no
@@ -60,7 +60,7 @@ say() {
 }
 
 devices=$(nvidia-smi --query-gpu=name,memory.total,compute_cap --format=csv,noheader 2>/dev/null) ||
-    devices='no NVIDIA GPU (nvidia-smi finds none): the CPU device alone'
+    devices='no NVIDIA GPU (nvidia-smi finds none): CPU device only'
 driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 driver=${driver:-none}
 cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
@@ -102,7 +102,7 @@ run() {
     cat "$one.now" >>"$one"
     case $status in
     0) ;;
-    124 | 137) echo "$name: no end after $seconds s, or killed (exit status $status)" | say ;;
+    124 | 137) echo "$name: timed out after $seconds s, or was killed (exit status $status)" | say ;;
     *) echo "$name: exit status $status" | say ;;
     esac
 }

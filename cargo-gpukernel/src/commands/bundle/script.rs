@@ -97,7 +97,7 @@ mod tests {
         let (output, _folder) = run(&[("one", "exec sleep 60")], &["--timeout", "1"]);
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(last_line(&output), "0 passed, 1 failed, 0 skipped");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("no end after 1 s"), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("timed out after 1 s"), "{output:?}");
     }
 
     #[test]
