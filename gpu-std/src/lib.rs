@@ -1,7 +1,7 @@
-//! The standard library of GPU kernels: what a kernel crate is written with.
+//! The standard library of kernel crates: kernels, indices, memory, barriers, atomics and mathematics on the GPU.
 //!
-//! A kernel is a safe function that runs once per thread of a launch. It sees its place in the launch, memory that the launch
-//! lends to it, memory that its block shares, and nothing else:
+//! A kernel is a safe function that runs once per thread of a launch. It has access to its indices, to device memory that the
+//! launch lends to it, and to the shared memory of its block, and to nothing else:
 //!
 //! ```
 //! // A crate of its own, `#![no_std]`.
@@ -16,67 +16,68 @@
 //! }
 //! ```
 //!
-//! The same source is compiled for the GPU and, with the same meaning, for the host, where the CPU device runs it. Programs
+//! The same source is compiled for the GPU and for the host, where the CPU device runs it with the same meaning. Programs
 //! launch kernels through the crate `gpukernel`.
 //!
 //! | what | where |
 //! |---|---|
-//! | kernels and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
-//! | generic kernels, and functions that they take | [`instantiate!`], [`DeviceFn`], [`device_fn!`] |
-//! | the thread's place | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
-//! | loops that fit every grid | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
-//! | outputs by thread | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
-//! | outputs by block | [`PerBlock`], [`BlockTiles`], [`BlockTiles2d`] |
-//! | inputs with a shape | [`View2d`], [`View3d`], [`ViewStrided`] |
-//! | memory of the block, and its barrier | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
-//! | memory of the block that is filled while threads do something else | [`AsyncShared`], [`AsyncShared2d`], [`Pipeline`], [`Mbarrier`] |
-//! | constant memory, which the host sets | [`Constant`], [`macro@constant`] |
-//! | memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
-//! | memory whose threads the kernel keeps apart by itself | [`UnsafeSlice`], [`UnsafeShared`] |
-//! | barriers that ask a question | [`sync_count`], [`sync_all`], [`sync_any`] |
-//! | what threads of a block make together: reductions, scans, sorted keys | [`BlockScratch`], [`SortScratch`], [`collective`] |
-//! | the barrier of the grid | [`sync_grid`] |
-//! | clusters of blocks, and the shared memory of other blocks | [`cluster()`], [`sync_cluster`], [`Cluster::share`] |
-//! | warps, and groups of their lanes | [`mod@warp`]: [`warp()`], [`tile`], [`coalesced`], [`LaneGroup`] |
-//! | matrices multiplied by warps: tensor cores | [`mma`] |
-//! | loops without a loop | [`unroll()`] |
-//! | time, and early ends | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit_thread()`], [`trap`] |
-//! | functions of CUDA C and C++, and functions for them | [`macro@device`] |
-//! | mathematics, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
-//! | vectors that are loaded as one | [`vector`] |
-//! | numbers of 16 bits, complex numbers | [`half`], [`complex`] |
-//! | random numbers | [`rng`] |
+//! | kernels (`__global__`) and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
+//! | generic kernels, device functions as arguments | [`instantiate!`], [`DeviceFn`], [`device_fn!`] |
+//! | indices and extents (`threadIdx`, `blockIdx`, `blockDim`, `gridDim`) | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
+//! | grid-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
+//! | outputs owned by threads | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
+//! | outputs owned by blocks | [`PerBlock`], [`BlockTiles`], [`BlockTiles2d`] |
+//! | 2D, 3D and strided inputs | [`View2d`], [`View3d`], [`ViewStrided`] |
+//! | shared memory (`__shared__`) and the barrier of the block (`__syncthreads`) | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
+//! | asynchronous copies to shared memory (`memcpy_async`, `cp.async`) | [`AsyncShared`], [`AsyncShared2d`], [`Pipeline`], [`Mbarrier`] |
+//! | constant memory (`__constant__`), set by the host | [`Constant`], [`macro@constant`] |
+//! | atomics, and memory that all threads change | [`Atomic`], [`RelaxedCell`], [`mod@atomic`] |
+//! | memory without compile-time race freedom (`unsafe`) | [`UnsafeSlice`], [`UnsafeShared`] |
+//! | barriers with a vote (`__syncthreads_count`, `_and`, `_or`) | [`sync_count`], [`sync_all`], [`sync_any`] |
+//! | block-wide reductions, scans and radix sort (CUB's `BlockReduce`, `BlockScan`, `BlockRadixSort`) | [`BlockScratch`], [`SortScratch`], [`collective`] |
+//! | grid-wide barrier (`grid.sync()` of cooperative groups) | [`sync_grid`] |
+//! | thread block clusters and distributed shared memory | [`cluster()`], [`sync_cluster`], [`Cluster::share`] |
+//! | warps and groups of their lanes (cooperative groups) | [`mod@warp`]: [`warp()`], [`tiled_partition`], [`coalesced`], [`LaneGroup`] |
+//! | warp-wide matrix multiplication on tensor cores (`mma.sync`, `wmma`) | [`mma`] |
+//! | compile-time loop unrolling (`#pragma unroll`) | [`unroll()`] |
+//! | clocks, sleep, early exit, trap | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit_thread()`], [`trap`] |
+//! | functions imported from and exported to CUDA C and C++ | [`macro@device`] |
+//! | mathematical functions, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
+//! | vector types (`float4`) that are loaded and stored as one | [`vector`] |
+//! | 16-bit floats (`__half`, `__nv_bfloat16`), complex numbers | [`half`], [`complex`] |
+//! | random number generators (cuRAND) | [`rng`] |
+//! | output (`printf`) | [`print!`], [`println!`] |
 //!
 //! # What is safe
-//! Safe kernels have no data race and no dangling reference: inputs are read-only for the time of the launch, each thread
-//! writes only what it owns, shared arrays change hands at barriers only, all else is atomic. Indices are checked, and launch
-//! contracts let the compiler prove checks away.
+//! Safe kernels have no data races and no dangling references: inputs are read-only during the launch, each thread writes only
+//! elements that it owns, the ownership of elements of shared arrays changes only at barriers, and everything else is atomic.
+//! Indices are checked; launch contracts let the compiler remove checks that they prove.
 //!
 //! # Not enforced
-//! | what | what happens on the GPU | how to find it |
+//! | requirement | if it is violated on the GPU | how to find the error |
 //! |---|---|---|
-//! | All threads of a block that still run come to the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait, and what they give to them, and reports the first two that differ ([`host::BlockOps::barrier`]). With `GPUKERNEL_CHECK=1`, also a thread that ends while others wait at a barrier. |
-//! | Lanes of one warp go round loops in loops alike where the inner one has a barrier. | The warp may hang although all lanes come to the barrier the same number of times: those that left the inner loop wait for the others behind it, and the others for them at the barrier. | Not found: the CPU device has no warps that part. |
-//! | All threads of the grid come to the same [`sync_grid`], the same number of times, and none ends before. | The launch hangs; where a panic ended them, it ends. | The CPU device reports two threads of which one waits there and the other has ended or waits elsewhere ([`host::BlockOps::grid_barrier`]). |
-//! | All threads of a cluster that still run come to the same [`sync_cluster`] and the same [`Cluster::share`], the same number of times, and lend the same array of each block. | The cluster hangs, or a shared array is read in one block while another writes it. | The CPU device reports two blocks that wait in different places ([`host::BlockOps::cluster_barrier`]). |
-//! | No thread ends ([`exit_thread()`], a panic) inside of [`Cluster::share`] so that its block ends while others use its shared memory. | They read and write memory that may belong to another block by then. | On the CPU device the memory stays. A panic is an error in any case. |
-//! | In [`UnsafeSlice`] and [`UnsafeShared`], no two threads use an element at once, of which one writes it. | The result is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, an error that names both threads and both places. Accesses through raw pointers are not seen. |
-//! | A [`SharedAtomics`] or [`SharedCells`] array is filled before it is read, with a barrier between. | Its values are arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, memory that nobody wrote has all bytes `0xa5`. |
-//! | An [`Atomic`] is changed only by threads within the scope of the operation ([`mod@atomic`]). | Changes get lost. | Not found: on the CPU device all scopes are the same. |
-//! | What is changed atomically by a function that is not inlined, or for the [`System`](atomic::System), is not a local variable of a thread. | The launch fails, and the device with it. | Not found: the CPU device has no memory of other kinds. |
-//! | All threads of a block come to each call of a [`BlockScratch`] or [`SortScratch`], to the same ones in the same order. | The block hangs, or results, and what lies in shared memory, are arbitrary. | The CPU device reports threads that wait elsewhere, and how many have ended before. |
-//! | All lanes of a group that still run come to the same operations of the group, in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait ([`host::BlockOps::meet`]). |
-//! | All 32 lanes of a [`ConvergedWarp`](mma::ConvergedWarp) come to the same matrix instruction, and none has ended. | The warp hangs, or the result is arbitrary. | The CPU device reports two threads and where they wait, or panics for a lane that has ended. |
-//! | A thread that ends early ([`exit_thread()`], a panic, or [`core::mem::forget`] of a [`PendingCopy`] or [`PendingBulkCopy`]) has waited for its copies. | PTX does not say whether the memory of a block waits for them: they may reach that of another block. | Not found: on the CPU device copies are made where they are started. |
-//! | A thread whose share of a copy into a staged array is wanted has not ended; for [`AsyncShared::copy_bulk`] that is the thread of rank 0. | What it would have copied is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, memory that nobody wrote has all bytes `0xa5`. |
-//! | A lane that a shuffle asks for a value has not ended. | The value is arbitrary. | A panic on the CPU device. |
-//! | Destructors that run because of a panic wait at one place, or not at all, and do not panic or [`exit_thread()`]. | Nothing: no destructors run there. | On the CPU device the launch fails with the first panic. Threads that wait in destructors then meet when all others of the block have ended. If they wait at different places, or one panics again or calls [`exit_thread()`], nothing can unwind them: the process ends with a message that names the kernel and the thread. So it does where a thread catches its end a thousand times and waits again. |
-//! | Which lanes are [`coalesced`]. | Results that depend on it differ from launch to launch. | Compare launches: the CPU device puts all lanes together that come to the same place. |
-//! | A kernel ends. | It runs until the driver's watchdog or the user ends the process. | It does not end on the CPU device either. |
-//! | The stack is large enough for deep recursion. | Local memory overflows. | It overflows on the CPU device too, where a thread has 1984 KiB: the process ends with a message that names the kernel. |
-//! | The order in which threads change [`Atomic`]s, and so sums of floating-point numbers. | Results differ in the last bits from launch to launch. | Compare with a tolerance. |
+//! | All running threads of a block reach the same [`sync`], the same number of times, with the same shared arrays. | The block hangs, or threads are in different phases of a shared array, which is a data race. | The CPU device compares the barriers at which threads wait and the arrays passed to them, and reports the first two threads that differ. With `GPUKERNEL_CHECK=1`, it also reports a thread that ends while others wait at a barrier. |
+//! | In nested loops of which the inner one has a barrier, all lanes of a warp run the same number of iterations of each loop. | The warp may hang although all lanes reach the barrier the same number of times: lanes that have left the inner loop wait behind it for the others to reconverge, while those wait for them at the barrier. | Not detected: the CPU device does not model warp divergence. |
+//! | All threads of the grid reach the same [`sync_grid`], the same number of times, and none ends before. | The launch hangs, unless a panic ended the missing threads: then it ends. | The CPU device reports two threads of which one waits there and the other has ended or waits elsewhere. |
+//! | All running threads of a cluster reach the same [`sync_cluster`] and the same [`Cluster::share`], the same number of times, and share the same array of each block. | The cluster hangs, or one block writes a shared array while another reads it. | The CPU device reports two blocks that wait in different places. |
+//! | No block ends while others use its shared memory, because its threads ended ([`exit_thread()`], a panic) inside of [`Cluster::share`]. | The other blocks read and write memory that may belong to another block by then. | Not detected: the CPU device keeps the memory. A panic is an error in any case. |
+//! | No thread accesses an element of an [`UnsafeSlice`] or [`UnsafeShared`] while another writes it. | The result is arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, an error that names both threads and both source locations. Accesses through raw pointers are not checked. |
+//! | A [`SharedAtomics`] or [`SharedCells`] array is initialized before it is read, with a barrier in between. | Its values are arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, every byte of uninitialized memory is `0xa5`. |
+//! | An [`Atomic`] is changed only by threads within the scope of the operation ([`mod@atomic`]). | Changes get lost. | Not detected: on the CPU device all scopes are the same. |
+//! | Atomic operations in functions that are not inlined, and those with the scope [`System`](atomic::System), are not applied to local variables of a thread. | The launch fails, and the device becomes unusable. | Not detected: the CPU device has one address space. |
+//! | All threads of a block make the same calls of a [`BlockScratch`] or [`SortScratch`] in the same order. | The block hangs, or results and the contents of shared memory are arbitrary. | The CPU device reports threads that wait elsewhere, and how many have ended before. |
+//! | All running lanes of a group call the same operations of the group in the same order. | The warp hangs, or values are arbitrary. | The CPU device reports two threads and where they wait. |
+//! | All 32 lanes of a [`ConvergedWarp`](mma::ConvergedWarp) execute the same matrix instruction, and none has ended. | The warp hangs, or the result is arbitrary. | The CPU device reports two threads and where they wait, or panics for a lane that has ended. |
+//! | A thread that ends early ([`exit_thread()`], a panic) or forgets a [`PendingCopy`] or [`PendingBulkCopy`] ([`core::mem::forget`]) has waited for its copies. | PTX does not say whether the shared memory of a block is kept until they complete: they may write to that of another block. | Not detected: the CPU device copies at once, when the copy is started. |
+//! | No thread that issues part of a copy to an [`AsyncShared`] array has ended before the copy is started; [`AsyncShared::copy_bulk`] is issued by the thread of rank 0. | The elements that it would have copied are arbitrary. | On the CPU device with `GPUKERNEL_CHECK=1`, every byte of uninitialized memory is `0xa5`. |
+//! | The source lane of a shuffle has not ended. | The value is arbitrary. | A panic on the CPU device. |
+//! | Destructors that run during a panic reach the same barrier or group operation in all panicking threads, or none, and neither panic nor call [`exit_thread()`]. | Nothing: panics on the GPU run no destructors. | The launch fails with the first panic. Threads that wait in destructors meet once all others of the block have ended. If they wait in different places, or one of them panics again or calls [`exit_thread()`], nothing can unwind them: the process ends with a message that names the kernel and the thread. The same holds for a thread that catches its end (`catch_unwind`) and waits again a thousand times. |
+//! | Results do not depend on which lanes are [`coalesced`]. | They differ from launch to launch. | Compare launches: the CPU device groups all lanes that reach the same call. |
+//! | A kernel terminates. | It runs until the driver's watchdog or the user ends the process. | It does not terminate on the CPU device either. |
+//! | The stack is large enough for deep recursion. | Local memory overflows. | On the CPU device, where a thread has 1984 KiB of stack, the process ends with a message that names the kernel. |
+//! | Results do not depend on the order in which threads change [`Atomic`]s, as sums of floating-point numbers do. | They differ in the last bits from launch to launch. | Compare with a tolerance. |
 #![no_std]
-// What the macros write says `gpu_std`, here too.
+// Code generated by the macros refers to `gpu_std`, in this crate too.
 extern crate self as gpu_std;
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
@@ -101,10 +102,27 @@ pub mod math;
 pub mod mma;
 mod output;
 pub mod prelude;
+#[doc(alias = "printf")]
 pub mod print;
+#[doc(alias = "curand", alias = "cuRAND", alias = "random")]
 pub mod rng;
 pub mod shared;
 mod thread;
+#[doc(
+    alias = "float32x2",
+    alias = "float32x3",
+    alias = "float32x4",
+    alias = "float64x2",
+    alias = "float64x3"
+)]
+#[doc(
+    alias = "int32x2",
+    alias = "int32x3",
+    alias = "int32x4",
+    alias = "int64x2",
+    alias = "uint32x4",
+    alias = "uint8x4"
+)]
 pub mod vector;
 pub mod view;
 pub mod warp;

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// An architecture that code is compiled for, such as `sm_90`.
+/// A GPU architecture that code is compiled for (`nvcc -arch`), such as `sm_90`.
 ///
 /// Ordered by compute capability. `sm_90` stands for compute capability 9.0.
 ///
@@ -19,26 +19,27 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[doc(alias = "compute_capability", alias = "sm")]
 pub struct Arch {
     major: u16,
     minor: u16,
     features: Features,
 }
 
-/// The letter after the number: which other architectures the code runs on
+/// The suffix of the number, which determines the other architectures that the code runs on
 /// (PTX ISA, "PTX Module Directives: .target").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Features {
-    /// `sm_90`: later minor versions too.
+    /// `sm_90`: also later minor versions.
     Baseline,
     /// `sm_100f`: the same family.
     Family,
-    /// `sm_90a`: this architecture alone.
+    /// `sm_90a`: only this architecture.
     Specific,
 }
 
 impl Arch {
-    /// The architecture of compute capability `major.minor`.
+    /// Creates the architecture of compute capability `major.minor`.
     pub const fn new(major: u16, minor: u16) -> Self {
         Self { major, minor, features: Features::Baseline }
     }
@@ -58,8 +59,8 @@ impl Arch {
             }
     }
 
-    /// Whether the driver can compile PTX for `self` on that device: any later one, unless the code is
-    /// specific to its architecture.
+    /// Whether the driver can compile PTX for `self` on `device`: on any later architecture, unless the code is specific to its
+    /// architecture or family.
     pub fn ptx_runs_on(self, device: Arch) -> bool {
         match self.features {
             Features::Baseline => (self.major, self.minor) <= (device.major, device.minor),
@@ -79,7 +80,7 @@ impl fmt::Display for Arch {
     }
 }
 
-/// A text that names no architecture.
+/// A text is not the name of an architecture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a GPU architecture; write it like `sm_90` (compute capability 9.0) or `sm_90a`")]
 pub struct ArchError(String);

@@ -1,4 +1,4 @@
-//! The bytes of an image: a header, the manifest as JSON, then the code of each architecture.
+//! The binary format of an image: a header, the manifest as JSON, then the code of each architecture.
 //!
 //! ```text
 //! 0   8  magic "gpukimg3"
@@ -20,29 +20,29 @@ const CHECKSUM: Range<usize> = 16..20;
 const HEADER_BYTES: usize = 24;
 const CODE_ALIGN: usize = 8;
 
-/// How a piece of code is written.
+/// The form of a piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CodeKind {
-    /// Text that the driver compiles for any later architecture.
+    /// PTX, which the driver compiles for any later architecture.
     Ptx,
-    /// Machine code of one architecture.
+    /// A cubin: machine code of one architecture.
     Cubin,
 }
 
-/// What a [`Part`] is.
+/// The file type of a [`Part`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartKind {
-    /// Text that the driver compiles.
+    /// PTX, which the driver compiles.
     Ptx,
-    /// Relocatable machine code of one architecture.
+    /// A cubin: relocatable machine code of one architecture.
     Cubin,
-    /// Code of several architectures in NVIDIA's container.
+    /// A fatbin: code of several architectures.
     Fatbin,
-    /// An object of the host's compiler with a fatbin in it.
+    /// An object of the host's compiler that contains a fatbin.
     Object,
-    /// A library of such objects.
+    /// A static library of such objects.
     Library,
 }
 
@@ -74,7 +74,7 @@ struct CodeEntry {
 /// An image could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// The bytes do not start like an image of this version.
+    /// The bytes do not start with the header of an image of this version.
     #[error(
         "not a gpukernel image of this version (it must start with `gpukimg3`); rebuild it with the same gpukernel version"
     )]
@@ -84,27 +84,27 @@ pub enum ImageError {
         "the gpukernel image is truncated: {needed_bytes} bytes are needed, {found_bytes} are there; rebuild it"
     )]
     Truncated {
-        /// Bytes that the image says it has.
+        /// Bytes according to the index.
         needed_bytes: usize,
-        /// Bytes given.
+        /// Bytes present.
         found_bytes: usize,
     },
-    /// The bytes are not those that were written.
+    /// The checksum does not match: the bytes were changed.
     #[error("the gpukernel image is damaged: its checksum is {found:08x}, not {expected:08x}; rebuild it")]
     Checksum {
-        /// The CRC-32 that the image says it has.
+        /// The CRC-32 in the header.
         expected: u32,
-        /// The one it has.
+        /// The CRC-32 of the bytes.
         found: u32,
     },
-    /// The index cannot be read.
+    /// The index is not valid JSON of this version.
     #[error(
         "the index of the gpukernel image cannot be read: {0}; rebuild it with the same gpukernel version"
     )]
     Index(String),
 }
 
-/// An image in memory, parsed.
+/// A parsed image in memory.
 ///
 /// See the [crate example](crate).
 #[derive(Clone, Debug)]
@@ -114,15 +114,15 @@ pub struct Image<'a> {
     parts: Vec<Part<'a>>,
 }
 
-/// Code of other compilers that the kernels' PTX is to be linked with when the driver compiles it. The kernels' machine code was
-/// linked with it already.
+/// Code of other compilers that the driver links with the kernels' PTX when it compiles that. The kernels' machine code is already
+/// linked with it.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
-    /// What it is.
+    /// The file type.
     pub kind: PartKind,
-    /// The name of the file that it was made of.
+    /// The name of the source file.
     pub name: String,
-    /// Its bytes. PTX ends in a NUL, as the driver wants it.
+    /// The bytes. PTX ends in a NUL, as the driver requires.
     pub bytes: &'a [u8],
 }
 
@@ -135,10 +135,10 @@ pub struct Code<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Reads an image.
+    /// Parses an image.
     ///
     /// # Errors
-    /// [`ImageError`] if the bytes are not a whole image of this version.
+    /// [`ImageError`] if the bytes are not a complete image of this version.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ImageError> {
         if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
             return Err(ImageError::Magic);
@@ -181,27 +181,27 @@ impl<'a> Image<'a> {
         Ok(Self { manifest: index.manifest.into_owned(), code, parts })
     }
 
-    /// What the image says about itself.
+    /// The metadata of the image.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Every piece of code, machine code before PTX, by architecture.
+    /// All pieces of code: machine code before PTX, each by architecture.
     pub fn code(&self) -> &[Code<'a>] {
         &self.code
     }
 
-    /// The machine code that fits the device best, if any runs there.
+    /// Returns the machine code that fits the device best, if any runs there.
     pub fn cubin_for(&self, device: Arch) -> Option<Code<'a>> {
         self.best(CodeKind::Cubin, |arch| arch.machine_code_runs_on(device))
     }
 
-    /// The PTX of the highest architecture that the driver can compile for the device, if any.
+    /// Returns the PTX of the highest architecture that the driver can compile for the device, if any.
     pub fn ptx_for(&self, device: Arch) -> Option<Code<'a>> {
         self.best(CodeKind::Ptx, |arch| arch.ptx_runs_on(device))
     }
 
-    /// What the PTX is to be linked with, in order.
+    /// The code to link the PTX with, in order.
     pub fn parts(&self) -> &[Part<'a>] {
         &self.parts
     }
@@ -216,22 +216,22 @@ impl<'a> Image<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// How it is written.
+    /// The form of the code.
     pub fn kind(&self) -> CodeKind {
         self.kind
     }
 
-    /// What it was compiled for.
+    /// The architecture that it was compiled for.
     pub fn arch(&self) -> Arch {
         self.arch
     }
 
-    /// Its bytes. PTX ends in a NUL, as the driver wants it.
+    /// The bytes. PTX ends in a NUL, as the driver requires.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The text of PTX, without its NUL; empty for machine code.
+    /// The text of PTX without the NUL; empty for machine code.
     pub fn text(&self) -> &'a str {
         match (self.kind, self.bytes) {
             (CodeKind::Ptx, [text @ .., 0]) => std::str::from_utf8(text).unwrap_or_default(),
@@ -240,7 +240,7 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Puts an image together.
+/// Assembles an image.
 ///
 /// See the [crate example](crate).
 #[derive(Clone, Debug)]
@@ -251,7 +251,7 @@ pub struct ImageWriter {
 }
 
 impl ImageWriter {
-    /// Starts with the manifest.
+    /// Creates a writer with a manifest and no code.
     pub fn new(manifest: Manifest) -> Self {
         Self { manifest, code: Vec::new(), parts: Vec::new() }
     }
@@ -268,7 +268,7 @@ impl ImageWriter {
         self.code.push((CodeKind::Cubin, arch, bytes));
     }
 
-    /// Adds what the PTX is to be linked with, made of a file of this name.
+    /// Adds code to link the PTX with; `name` is that of its source file.
     pub fn add_part(&mut self, kind: PartKind, name: &str, mut bytes: Vec<u8>) {
         if kind == PartKind::Ptx {
             bytes.push(0);
@@ -276,7 +276,8 @@ impl ImageWriter {
         self.parts.push((kind, name.to_owned(), bytes));
     }
 
-    /// The bytes of the image: the same for the same inputs, in whatever order code was added. Parts keep theirs.
+    /// Returns the bytes of the image: the same for the same inputs, independent of the order in which code was added. Parts keep their
+    /// order.
     pub fn finish(mut self) -> Vec<u8> {
         self.manifest.kernels.sort_by(|a, b| a.name.cmp(&b.name));
         self.code.sort_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));

@@ -1,7 +1,7 @@
-//! The image: what `gpukernel-build` writes, a host binary embeds and the `gpukernel` runtime loads.
+//! The image format: `gpukernel-build` writes images, a host binary embeds them, and the `gpukernel` runtime loads them.
 //!
-//! An image is a [`Manifest`] (which kernels there are, how they are called, what they need) followed by
-//! the code of each architecture, as PTX or as machine code. Identical inputs give identical bytes.
+//! An image is a [`Manifest`] (the kernels, their symbols, parameters and resources) followed by the code of each architecture,
+//! as PTX or as machine code, like a fatbin. Identical inputs give identical bytes.
 //!
 //! ```
 //! use gpukernel_image::{Arch, Image, ImageWriter, Manifest};

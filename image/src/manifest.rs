@@ -1,4 +1,4 @@
-//! The manifest: everything about an image's kernels that is not code.
+//! The manifest: metadata of an image's kernels.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Arch;
 
-/// What an image says about itself.
+/// The metadata of an image.
 ///
 /// ```
 /// let manifest = gpukernel_image::Manifest::new("kernels");
@@ -14,25 +14,25 @@ use crate::Arch;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The kernel crate.
+    /// The name of the kernel crate.
     pub crate_name: String,
-    /// Its kernels, sorted by name.
+    /// The kernels, sorted by name.
     pub kernels: Vec<Kernel>,
-    /// The functions that format values in the messages of panics, such as `<u32 as core::fmt::Display>::fmt`: records
-    /// of panics name them by their place here.
+    /// The functions that format values in panic messages, such as `<u32 as core::fmt::Display>::fmt`: panic records refer to them by
+    /// their index here.
     #[serde(default)]
     pub formatters: Vec<String>,
-    /// Its constants that the host can set, sorted by name.
+    /// The constants that the host can set, sorted by name.
     pub constants: Vec<Constant>,
-    /// What built it.
+    /// The tools that built the image.
     pub toolchain: Toolchain,
-    /// Why there is no code in this image, if there is none: set when the build ran under a tool that needs no
-    /// device code (rust-analyzer, clippy, docs.rs).
+    /// The reason why the image has no code, if it has none: set when the build ran under a tool that needs no device code
+    /// (rust-analyzer, clippy, docs.rs).
     pub no_code: Option<String>,
 }
 
 impl Manifest {
-    /// A manifest without kernels.
+    /// Creates a manifest without kernels.
     pub fn new(crate_name: impl Into<String>) -> Self {
         Self {
             crate_name: crate_name.into(),
@@ -44,95 +44,95 @@ impl Manifest {
         }
     }
 
-    /// The kernel of this full path, such as `kernels::saxpy`.
+    /// Returns the kernel of a full path, such as `kernels::saxpy`.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 }
 
-/// One kernel.
+/// The metadata of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// Its path in Rust, crate first: `kernels::saxpy`.
+    /// The full Rust path: `kernels::saxpy`.
     pub name: String,
-    /// The name of its entry in PTX and machine code: `saxpy`.
+    /// The name of the `.entry` in PTX and machine code: `saxpy`.
     pub symbol: String,
-    /// The entry's parameters in order, as the driver wants them.
+    /// The parameters of the entry in order, as the driver takes them.
     pub parameters: Vec<Parameter>,
-    /// What tells it from other kernels of that name, in the lines of `gpu_std::signature`: the package, the function, what it
-    /// requires, its shared arrays, then the type of each parameter.
+    /// The signature that distinguishes it from other kernels of that name, in the lines of `gpu_std::signature`: the package, the
+    /// function, its requirements, its shared arrays, then the type of each parameter.
     pub signature: Vec<String>,
-    /// What its launches must keep to.
+    /// The launch contract.
     pub contract: Contract,
-    /// Whether its blocks wait for each other, so that all of them must run at once.
+    /// Whether it has a grid-wide barrier, so that all its blocks must be resident at once (a cooperative launch).
     pub cooperative: bool,
-    /// What it needs on each architecture that was assembled.
+    /// The resource usage on each architecture that machine code was built for.
     pub resources: BTreeMap<Arch, Resources>,
 }
 
-/// A value in constant memory.
+/// The metadata of a value in constant memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constant {
-    /// Its path in Rust, crate first: `kernels::WEIGHTS`.
+    /// The full Rust path: `kernels::WEIGHTS`.
     pub name: String,
-    /// Its name in PTX and machine code.
+    /// The name in PTX and machine code.
     pub symbol: String,
-    /// What tells it from other constants of that name: its package, and its type.
+    /// The signature that distinguishes it from other constants of that name: package and type.
     pub signature: Vec<String>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size_bytes: usize,
 }
 
-/// One parameter of an entry.
+/// A parameter of a kernel entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size_bytes: usize,
-    /// Its alignment in bytes.
+    /// The alignment in bytes.
     pub align_bytes: usize,
 }
 
-/// A launch contract, as `#[kernel(block = (32, 8), …)]` declares it. What is absent is not promised.
+/// A launch contract, as `#[kernel(block = (32, 8), …)]` declares it. Absent keys promise nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contract {
-    /// Exactly this many threads per block, along x, y and z.
+    /// Exact number of threads per block along x, y and z.
     pub block: Option<[u32; 3]>,
-    /// At most this many threads per block.
+    /// Maximum number of threads per block (`__launch_bounds__`).
     pub max_threads: Option<u32>,
-    /// At least this many blocks resident on a multiprocessor.
+    /// Minimum number of resident blocks per multiprocessor (`__launch_bounds__`).
     pub min_blocks_per_sm: Option<u32>,
-    /// At most this many registers per thread.
+    /// Maximum number of registers per thread (`__maxnreg__`).
     pub max_registers: Option<u32>,
-    /// Launched along this many axes (1 to 3): the others have extent 1.
+    /// Number of axes of a launch (1 to 3); the others have extent 1.
     pub dims: Option<u32>,
-    /// At most this many bytes of shared memory per block.
+    /// Maximum number of bytes of shared memory per block.
     pub shared_bytes: Option<u32>,
-    /// Launched in clusters of exactly this many blocks, along x, y and z.
+    /// Exact number of blocks per cluster along x, y and z (`__cluster_dims__`).
     pub cluster: Option<[u32; 3]>,
 }
 
-/// What a kernel uses on one architecture, as ptxas reports it.
+/// The resource usage of a kernel on one architecture, as reported by ptxas (`-Xptxas -v`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
     /// Registers per thread.
     pub registers: u32,
-    /// Bytes of local memory per thread (stack).
+    /// Bytes of stack (local memory) per thread.
     pub stack_bytes: u32,
-    /// Bytes stored to local memory because registers ran out.
+    /// Bytes of register spill stores to local memory.
     pub spill_store_bytes: u32,
-    /// Bytes loaded from local memory because registers ran out.
+    /// Bytes of register spill loads from local memory.
     pub spill_load_bytes: u32,
     /// Bytes of statically allocated shared memory per block.
     pub shared_bytes: u32,
 }
 
-/// The versions of the tools that made an image.
+/// The versions of the tools that built an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Toolchain {
     /// `rustc --version` of the device compiler.
     pub rustc: String,
-    /// The LLVM that linked and emitted.
+    /// The version of the LLVM that linked and generated code.
     pub llvm: String,
-    /// The ptxas that assembled, if there was one.
+    /// The version of ptxas, if it was used.
     pub ptxas: Option<String>,
 }

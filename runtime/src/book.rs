@@ -1,5 +1,5 @@
-//! The pages of the book as documentation, so that their examples are compiled, and run, as tests of this crate: it is the one that
-//! depends on all that they show.
+//! The pages of the book as documentation, so that their examples are compiled and run as tests of this crate, which depends on all
+//! other crates that they use.
 
 macro_rules! pages {
     ($($page:ident = $file:literal;)*) => {$(

@@ -16,9 +16,9 @@ use crate::{
     stream::StreamBackend,
 };
 
-/// Elements in the memory of a device. Freed when dropped, after the work that was queued on it.
+/// Owned device memory (`cudaMalloc`). Freed on drop (`cudaFree`), after the work queued on it is done.
 ///
-/// Derefs to [`DeviceSlice`], which copies, cuts and lends it. Buffers without elements are legal and own nothing.
+/// Derefs to [`DeviceSlice`], which has the copies and subslices. Buffers without elements are legal and own no memory.
 ///
 /// ```
 /// let device = gpukernel::Device::cpu();
@@ -27,18 +27,19 @@ use crate::{
 /// assert_eq!(buffer.to_vec()?, [7, 8, 3, 4]);
 /// # Ok::<(), gpukernel::Error>(())
 /// ```
+#[doc(alias = "cudaMalloc", alias = "cudaFree", alias = "DeviceNDArray", alias = "device_vector")]
 pub struct Buffer<T: DeviceCopy> {
     device: Device,
     len: usize,
-    /// None if there are no bytes to own.
+    /// `None` for a buffer without bytes.
     memory: Option<Registered>,
     elements: PhantomData<T>,
 }
 
-/// What new memory holds.
+/// The initial contents of new memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Fill {
-    /// Anything: the caller writes all of it before anyone sees it.
+    /// Uninitialized: the caller writes all of it before it is read.
     None,
     Zero,
 }
@@ -51,7 +52,7 @@ impl<T: DeviceCopy> Buffer<T> {
                 "elements of device memory are aligned to at most 256 bytes, as device memory itself is"
             );
         }
-        // Elements with bytes are fewer in any case. Grid-stride loops add the number of threads to an index, which must not wrap.
+        // Larger elements are fewer in any case. Grid-stride loops add the number of threads to an index, which must not wrap.
         if len > isize::MAX as usize && size_of::<T>() == 0 {
             return Err(Error::TooManyElements { asked: len });
         }
@@ -78,7 +79,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Self { device, len, memory: memory.map(Registered::new), elements: PhantomData })
     }
 
-    /// The device whose memory this is.
+    /// The device that owns the memory.
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -1,4 +1,4 @@
-//! Device memory seen as elements of another type: numbers as vectors, bytes as structs.
+//! Casts of device memory to another element type: numbers to vectors, bytes to structs.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use gpu_std::DeviceCopy;
@@ -6,7 +6,8 @@ use gpu_std::DeviceCopy;
 use crate::{DeviceSlice, Error, Result};
 
 impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
-    /// The same bytes as elements of another type. Numbers become vectors, which a GPU loads 8 or 16 bytes at a time:
+    /// Reinterprets the bytes as elements of another type (`reinterpret_cast`). Cast numbers to vectors, which a GPU loads 8 or 16 bytes at
+    /// a time:
     ///
     /// ```
     /// use gpu_std::vector::f32x4;
@@ -18,7 +19,8 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCastable`] if the bytes are not whole elements, or do not start where one can.
+    /// [`Error::NotCastable`] if the bytes are not whole elements, or not aligned for them.
+    #[doc(alias = "reinterpret_cast", alias = "view")]
     pub fn cast<U: DeviceCopy + AnyBitPattern>(&self) -> Result<&DeviceSlice<U>> {
         let (address, len) = self.place_as::<U>()?;
         // SAFETY: the same bytes, which are whole elements, aligned for them and borrowed as this slice is; all of them are
@@ -39,11 +41,11 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
         Ok(unsafe { DeviceSlice::from_raw_mut(address, len) })
     }
 
-    /// Where elements of another type would be, and how many.
+    /// Address and number of elements of the other type.
     fn place_as<U>(&self) -> Result<(usize, usize)> {
         let size_bytes = self.len() * size_of::<T>();
         if size_bytes == 0 {
-            // No bytes, so nowhere: any address that is aligned.
+            // No bytes: any aligned address will do.
             return Ok((align_of::<U>(), 0));
         }
         let error = |reason| Error::NotCastable {

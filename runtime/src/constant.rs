@@ -1,4 +1,4 @@
-//! Constants of a module: setting them from the host.
+//! Constants of a module, set from the host (`cudaMemcpyToSymbol`).
 
 use gpu_std::{
     Constant, DeviceCopy,
@@ -8,32 +8,32 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::{Error, Module, Result, device::Backend, module::signatures_differ};
 
-/// What the lines of a constant's signature say.
+/// The meaning of the lines of a constant's signature.
 const LINES: [&str; 2] = ["package", "type"];
 
-/// The values that were set, for the CPU; on a GPU, what orders setting and launching.
+/// The values set for the CPU; on a GPU, the lock that orders setting and launching.
 pub(crate) struct Constants(RwLock<Arc<ModuleTable>>);
 
 impl Constants {
-    /// None is set.
+    /// A table in which no constant is set.
     ///
     /// # Safety
-    /// Each function is what kernels of the module declare by its name.
+    /// Each function has the signature that kernels of the module declare for its name.
     pub(crate) unsafe fn new(functions: &'static [HostFunction]) -> Self {
         // SAFETY: as the caller promises.
         Self(RwLock::new(Arc::new(unsafe { ModuleTable::new(functions) })))
     }
 
-    /// The values as they are: launches are queued while this is held, and values are not set.
+    /// Locks the current values: held while a launch is queued, so that values are not set meanwhile.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ModuleTable>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Module {
-    /// Sets a constant, for the launches of this module and its clones from now on.
+    /// Sets a constant for subsequent launches of this module and its clones (`cudaMemcpyToSymbol`).
     ///
-    /// Launches that are queued already see the old value: on a GPU this waits for all work of the device.
+    /// Launches that are already queued see the old value: on a GPU this waits for all work of the device.
     ///
     /// ```
     /// use gpu_std::{Constant, constant, prelude::*};
@@ -67,7 +67,8 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::NoSuchConstant`] if it is not declared with `#[constant]`, or not in the image; [`Error::StaleImage`] if it is of
-    /// another type or package there; or what the driver says.
+    /// another type or package there; else as [`Device::synchronize`](crate::Device::synchronize).
+    #[doc(alias = "cudaMemcpyToSymbol", alias = "const.array_like", alias = "cuModuleGetGlobal")]
     pub fn set_constant<T: DeviceCopy>(&self, constant: &'static Constant<T>, value: T) -> Result<()> {
         let symbol = self.find_constant(constant)?;
         let mut table = self.constants().0.write().unwrap_or_else(PoisonError::into_inner);
@@ -85,10 +86,11 @@ impl Module {
         Ok(())
     }
 
-    /// The value that launches of this module see.
+    /// Returns the value of a constant that launches of this module see (`cudaMemcpyFromSymbol`).
     ///
     /// # Errors
     /// As [`set_constant`](Self::set_constant).
+    #[doc(alias = "cudaMemcpyFromSymbol")]
     pub fn constant<T: DeviceCopy>(&self, constant: &'static Constant<T>) -> Result<T> {
         let symbol = self.find_constant(constant)?;
         let table = self.constants().read();

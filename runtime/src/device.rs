@@ -1,4 +1,4 @@
-//! Devices: finding them, what they are, and the way from one to memory, streams and modules.
+//! Devices: enumeration, properties, and creation of buffers, streams and modules.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use gpukernel_image::Arch;
 
 use crate::{Buffer, Error, ForeignModule, Image, Module, Result, Stream, cpu::CpuDevice, cuda::CudaDevice};
 
-/// Names the device that [`Device::best`] gives, in the syntax of [`Device::from_name`].
+/// The environment variable that selects the result of [`Device::best`], in the syntax of [`Device::from_name`].
 const DEVICE_VARIABLE: &str = "GPUKERNEL_DEVICE";
 
-/// A GPU, or the CPU.
+/// A GPU or the CPU: allocates memory, creates streams and loads modules.
 ///
 /// Cheap to clone; clones are the same device. A device lives as long as the process.
 ///
@@ -29,7 +29,7 @@ pub struct Device {
     pub(crate) backend: Backend,
 }
 
-/// The two kinds of device inside: both are made once per process and never go away.
+/// The implementation of a device: created once per process and never freed.
 #[derive(Clone, Copy)]
 pub(crate) enum Backend {
     Cpu(&'static CpuDevice),
@@ -48,7 +48,7 @@ impl PartialEq for Backend {
 
 impl Eq for Backend {}
 
-/// What a device is.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeviceKind {
@@ -58,24 +58,31 @@ pub enum DeviceKind {
     Cuda,
 }
 
-/// What launches on a device are limited to. The CPU device keeps the limits of a GPU, so that what runs there runs here.
+/// Launch limits of a device (`cudaDeviceProp`). The CPU device has the limits of a GPU, so that a launch that is valid there is valid
+/// here.
+#[doc(alias = "cudaDeviceProp", alias = "cudaGetDeviceProperties", alias = "cudaDeviceGetAttribute")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Threads per block, all axes together.
+    /// Maximum number of threads per block (`maxThreadsPerBlock`).
+    #[doc(alias = "maxThreadsPerBlock")]
     pub max_threads_per_block: u32,
-    /// Threads per block along x, y and z.
+    /// Maximum number of threads per block along x, y and z (`maxThreadsDim`).
+    #[doc(alias = "maxThreadsDim", alias = "cudaDevAttrMaxBlockDimX")]
     pub max_block_dim: [u32; 3],
-    /// Blocks along x, y and z.
+    /// Maximum number of blocks along x, y and z (`maxGridSize`).
+    #[doc(alias = "maxGridSize", alias = "cudaDevAttrMaxGridDimX")]
     pub max_grid_dim: [u32; 3],
-    /// Bytes of shared memory per block.
+    /// Maximum number of bytes of shared memory per block.
+    #[doc(alias = "sharedMemPerBlock", alias = "sharedMemPerBlockOptin")]
     pub max_shared_bytes_per_block: usize,
-    /// How many multiprocessors (on the CPU: threads) run blocks at the same time.
+    /// Number of multiprocessors (`multiProcessorCount`); on the CPU, number of threads that run blocks.
+    #[doc(alias = "multiProcessorCount")]
     pub multiprocessors: u32,
 }
 
 impl Limits {
-    /// Those of every GPU since compute capability 5.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
+    /// Limits of every GPU since compute capability 5.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
     /// Capability").
     pub(crate) const CUDA: Self = Self {
         max_threads_per_block: 1024,
@@ -86,7 +93,7 @@ impl Limits {
     };
 }
 
-/// Every device of this machine: the GPUs in the driver's order, then the CPU.
+/// Lists all devices of this machine: the GPUs in the driver's order, then the CPU (`cudaGetDeviceCount`).
 ///
 /// ```
 /// let devices = gpukernel::devices()?;
@@ -95,7 +102,8 @@ impl Limits {
 /// ```
 ///
 /// # Errors
-/// If there is a driver that does not work. A machine without driver or without GPU is none: it has its CPU.
+/// If there is a driver that does not work. A machine without driver or GPU is not an error: the result is the CPU.
+#[doc(alias = "cudaGetDeviceCount", alias = "cuDeviceGetCount", alias = "gpus", alias = "list_devices")]
 pub fn devices() -> Result<Vec<Device>> {
     let mut devices = Vec::new();
     for index in 0..CudaDevice::count()? {
@@ -106,7 +114,7 @@ pub fn devices() -> Result<Vec<Device>> {
 }
 
 impl Device {
-    /// What `GPUKERNEL_DEVICE` names, if it is set and not empty, else the first GPU, else the CPU.
+    /// Selects the device named by `GPUKERNEL_DEVICE` if that is set and not empty, else the first GPU, else the CPU.
     ///
     /// ```
     /// let device = gpukernel::Device::best()?;
@@ -115,8 +123,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// If the variable names a device that is not there, or if there is a GPU or driver that does not work: set
-    /// `GPUKERNEL_DEVICE=cpu` to go without.
+    /// If the variable names no device of this machine, or if there is a GPU or driver that does not work: set
+    /// `GPUKERNEL_DEVICE=cpu` to use the CPU.
     pub fn best() -> Result<Self> {
         match std::env::var_os(DEVICE_VARIABLE).filter(|name| !name.is_empty()) {
             None => Self::best_present(),
@@ -140,20 +148,21 @@ impl Device {
         }
     }
 
-    /// The GPU of this index, in the driver's order (`CUDA_VISIBLE_DEVICES` applies).
+    /// Returns the GPU of this index, in the driver's order (`cudaSetDevice`; `CUDA_VISIBLE_DEVICES` applies).
     ///
     /// # Errors
-    /// [`Error::NoDriver`] or [`Error::NoSuchGpu`] if it is not there.
+    /// [`Error::NoDriver`] or [`Error::NoSuchGpu`] if there is none.
+    #[doc(alias = "cudaSetDevice", alias = "cuDeviceGet", alias = "select_device")]
     pub fn gpu(index: usize) -> Result<Self> {
         CudaDevice::get(index).map(|device| Self { backend: Backend::Cuda(device) })
     }
 
-    /// The CPU: blocks run in parallel on rayon's threads, launches return when they are done.
+    /// Returns the CPU device: blocks run in parallel on rayon's threads, and launches return when they are done.
     pub fn cpu() -> Self {
         Self { backend: Backend::Cpu(CpuDevice::get()) }
     }
 
-    /// The device of this name: `cpu`, `gpu` (the first), `gpu:1` (by index) or `best`.
+    /// Returns the device of a name: `cpu`, `gpu` (the first), `gpu:1` (by index) or `best`.
     ///
     /// ```
     /// use gpukernel::Device;
@@ -164,7 +173,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::UnknownDevice`] if the text is none of these, else as [`Device::gpu`] and [`Device::best`].
+    /// [`Error::UnknownDevice`] for any other name, else as [`Device::gpu`] and [`Device::best`].
     pub fn from_name(name: &str) -> Result<Self> {
         match Name::parse(name) {
             Some(Name::Best) => Self::best(),
@@ -181,7 +190,8 @@ impl Device {
         }
     }
 
-    /// The name of the hardware, such as `NVIDIA H100 80GB HBM3`.
+    /// The name of the hardware, such as `NVIDIA H100 80GB HBM3` (`cudaDeviceProp::name`).
+    #[doc(alias = "cuDeviceGetName")]
     pub fn name(&self) -> &str {
         match self.backend {
             Backend::Cpu(device) => device.name(),
@@ -197,7 +207,7 @@ impl Device {
         }
     }
 
-    /// What it is.
+    /// The kind of the device.
     pub fn kind(&self) -> DeviceKind {
         match self.backend {
             Backend::Cpu(_) => DeviceKind::Cpu,
@@ -205,12 +215,13 @@ impl Device {
         }
     }
 
-    /// Whether it is a GPU.
+    /// Whether the device is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.kind() == DeviceKind::Cuda
     }
 
-    /// The architecture of a GPU, such as `sm_90`.
+    /// The architecture of a GPU, such as `sm_90` (its compute capability); `None` for the CPU.
+    #[doc(alias = "compute_capability")]
     pub fn arch(&self) -> Option<Arch> {
         match self.backend {
             Backend::Cpu(_) => None,
@@ -218,7 +229,12 @@ impl Device {
         }
     }
 
-    /// What launches on it are limited to.
+    /// The launch limits of the device (`cudaDeviceProp`).
+    #[doc(
+        alias = "cudaGetDeviceProperties",
+        alias = "cudaDeviceGetAttribute",
+        alias = "cuDeviceGetAttribute"
+    )]
     pub fn limits(&self) -> &Limits {
         match self.backend {
             Backend::Cpu(device) => device.limits(),
@@ -226,26 +242,28 @@ impl Device {
         }
     }
 
-    /// Loads the kernels of an image.
+    /// Loads the kernels of an image (`cuModuleLoadData`).
     ///
-    /// A GPU takes the machine code that fits it best, else PTX, which its driver compiles. The CPU takes any image: its
-    /// kernels are in the program already.
+    /// A GPU loads the machine code that fits it best, else PTX, which its driver compiles. The CPU accepts any image: its
+    /// kernels are part of the program.
     ///
     /// # Errors
-    /// [`Error::Image`] if the image is damaged, [`Error::NoCode`] or [`Error::NoImageForDevice`] if nothing in it runs
-    /// here, [`Error::Load`] if the driver refuses what is there.
+    /// [`Error::Image`] if the image is damaged, [`Error::NoCode`] or [`Error::NoImageForDevice`] if it has no code for this
+    /// device, [`Error::Load`] if the driver refuses the code.
+    #[doc(alias = "cuModuleLoadData")]
     pub fn load(&self, image: &Image) -> Result<Module> {
         Module::load(self, image)
     }
 
-    /// Loads PTX, a cubin or a fatbin that was made elsewhere.
+    /// Loads PTX, a cubin or a fatbin built by other tools (`cuModuleLoadData`).
     ///
     /// # Errors
-    /// [`Error::ForeignCode`] if it is none of these or is cut off, [`Error::NeedsGpu`] on the CPU, [`Error::Load`] with the log of the
+    /// [`Error::ForeignCode`] if it is none of these or is truncated, [`Error::NeedsGpu`] on the CPU, [`Error::Load`] with the log of the
     /// driver's compiler if the driver refuses the code.
     ///
     /// # Safety
-    /// It is what a compiler or linker for CUDA wrote, unchanged. The driver reads machine code without checking it, in this process.
+    /// `code` is the unchanged output of a CUDA compiler or linker. The driver reads machine code without checking it, in this process.
+    #[doc(alias = "cuModuleLoadData", alias = "cuModuleLoad")]
     pub unsafe fn load_foreign(&self, code: &[u8]) -> Result<ForeignModule> {
         ForeignModule::load(self, code)
     }
@@ -253,8 +271,8 @@ impl Device {
     /// Allocates memory and copies `elements` there (`cudaMalloc` and `cudaMemcpy`), on the default stream.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], or what the driver says.
-    #[doc(alias = "cudaMalloc", alias = "to_device")]
+    /// [`Error::OutOfMemory`], else as [`synchronize`](Self::synchronize).
+    #[doc(alias = "cudaMalloc", alias = "cudaMemcpy", alias = "cuMemAlloc", alias = "to_device")]
     pub fn upload<T: DeviceCopy>(&self, elements: &[T]) -> Result<Buffer<T>> {
         self.default_stream().upload(elements)
     }
@@ -268,8 +286,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], or what the driver says.
-    #[doc(alias = "cudaMalloc", alias = "cudaMemset", alias = "device_array")]
+    /// [`Error::OutOfMemory`], [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaMalloc", alias = "cudaMemset", alias = "cuMemAlloc", alias = "device_array")]
     pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
         self.default_stream().zeroed(len)
     }
@@ -283,30 +301,33 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], or what the driver says.
+    /// [`Error::OutOfMemory`], else as [`synchronize`](Self::synchronize).
     #[doc(alias = "cudaMalloc", alias = "cudaMemset")]
     pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
         self.default_stream().filled(len, value)
     }
 
-    /// A new stream, whose work runs independently of that of other streams unless it uses the same memory.
+    /// Creates a stream (`cudaStreamCreate`). Its work runs independently of other streams unless it uses the same memory.
     ///
     /// # Errors
-    /// What the driver says.
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaStreamCreate", alias = "cudaStreamCreateWithFlags", alias = "cuStreamCreate")]
     pub fn stream(&self) -> Result<Stream> {
         Stream::new(self)
     }
 
-    /// The stream that everything runs on that names none.
+    /// The stream of all operations that do not name one. It does not synchronize with CUDA's legacy default stream.
+    #[doc(alias = "cudaStreamDefault", alias = "cudaStreamLegacy")]
     pub fn default_stream(&self) -> Stream {
         Stream::default_of(self)
     }
 
-    /// Waits until all work on all streams is done.
+    /// Waits until all work on all streams is done (`cudaDeviceSynchronize`).
     ///
     /// # Errors
-    /// [`Error::KernelPanicked`] for the first panic of a module's kernels that was not told yet, [`Error::ContextLost`] if a kernel
-    /// trapped or touched memory that is not there.
+    /// [`Error::KernelPanicked`] for the first unreported kernel panic, [`Error::Output`] if the output of kernels could not be written,
+    /// [`Error::ContextLost`] if a kernel trapped or accessed an invalid address, or [`Error::Driver`].
+    #[doc(alias = "cudaDeviceSynchronize", alias = "cuCtxSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
         match self.backend {
             Backend::Cpu(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Events: places in streams, and the time between them.
+//! Events (`cudaEvent_t`): points in streams, and the time between them.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use crate::{
     Device, Error, Result, Stream, cpu::CpuDevice, cuda::CudaEvent, device::Backend, stream::StreamBackend,
 };
 
-/// A place in a stream: done when the work that was queued before it is.
+/// A point in a stream (`cudaEvent_t`): done when all work queued before it is done. [`Stream::record`] creates it.
 ///
 /// ```
 /// let device = gpukernel::Device::cpu();
@@ -22,6 +22,7 @@ use crate::{
 /// assert!(end.is_done()?);
 /// # Ok::<(), gpukernel::Error>(())
 /// ```
+#[doc(alias = "cudaEvent_t", alias = "CUevent")]
 #[derive(Clone)]
 pub struct Event {
     backend: EventBackend,
@@ -29,7 +30,7 @@ pub struct Event {
 
 #[derive(Clone)]
 enum EventBackend {
-    /// Work on the CPU is done when it is queued, so the place is a moment.
+    /// Work on the CPU is done when it is queued, so an event is a moment in time.
     Cpu(Instant),
     Cuda(Arc<CudaEvent>),
 }
@@ -47,12 +48,12 @@ impl Event {
         match (&self.backend, &stream.backend) {
             (EventBackend::Cpu(_), _) => Ok(()),
             (EventBackend::Cuda(event), StreamBackend::Cuda(stream)) => stream.wait(event),
-            // What is queued on the CPU runs at once, so the wait is now.
+            // Work queued on the CPU runs at once, so wait now.
             (EventBackend::Cuda(event), StreamBackend::Cpu) => event.synchronize(),
         }
     }
 
-    /// The device of its stream.
+    /// The device of the event's stream.
     pub fn device(&self) -> Device {
         let backend = match &self.backend {
             EventBackend::Cpu(_) => Backend::Cpu(CpuDevice::get()),
@@ -61,10 +62,11 @@ impl Event {
         Device { backend }
     }
 
-    /// Waits until it is done.
+    /// Waits until the event is done (`cudaEventSynchronize`).
     ///
     /// # Errors
     /// As [`Device::synchronize`].
+    #[doc(alias = "cudaEventSynchronize", alias = "cuEventSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
         match &self.backend {
             EventBackend::Cpu(_) => Ok(()),
@@ -72,10 +74,11 @@ impl Event {
         }
     }
 
-    /// Whether it is done, without waiting.
+    /// Whether the event is done, without waiting (`cudaEventQuery`).
     ///
     /// # Errors
     /// [`Error::ContextLost`] if work before it failed.
+    #[doc(alias = "cudaEventQuery", alias = "cuEventQuery", alias = "query")]
     pub fn is_done(&self) -> Result<bool> {
         match &self.backend {
             EventBackend::Cpu(_) => Ok(true),
@@ -83,11 +86,17 @@ impl Event {
         }
     }
 
-    /// The time from `start` to here, as the device measures it (on a GPU to about half a microsecond). Waits until
-    /// both are done.
+    /// Returns the time from `start` to this event as measured by the device (`cudaEventElapsedTime`; on a GPU to about half a
+    /// microsecond). Waits until both are done.
     ///
     /// # Errors
-    /// [`Error::EventsOfTwoDevices`], or what [`synchronize`](Self::synchronize) says.
+    /// [`Error::EventsOfTwoDevices`], else as [`synchronize`](Self::synchronize).
+    #[doc(
+        alias = "cudaEventElapsedTime",
+        alias = "cuEventElapsedTime",
+        alias = "event_elapsed_time",
+        alias = "elapsed_time"
+    )]
     pub fn elapsed_since(&self, start: &Event) -> Result<Duration> {
         match (&start.backend, &self.backend) {
             (EventBackend::Cpu(start), EventBackend::Cpu(end)) => Ok(end.saturating_duration_since(*start)),

@@ -1,10 +1,10 @@
-//! Images embedded in a program.
+//! Images of kernels, embedded in a program.
 
 use std::borrow::Cow;
 
 use gpu_std::host::HostFunction;
 
-/// Kernels in a program: what `gpukernel-build` wrote, not yet loaded on a device.
+/// An image of compiled kernels, written by `gpukernel-build` and not yet loaded on a device (like a fatbin).
 ///
 /// [`image!`](crate::image!) embeds one; [`Device::load`](crate::Device::load) loads it.
 ///
@@ -18,21 +18,21 @@ use gpu_std::host::HostFunction;
 #[derive(Clone, Debug)]
 pub struct Image {
     bytes: Cow<'static, [u8]>,
-    /// What kernels call on the CPU in place of functions in CUDA C, sorted by name.
+    /// Host versions of CUDA C functions that kernels call on the CPU, sorted by name.
     functions: &'static [HostFunction],
 }
 
 impl Image {
-    /// An image from bytes in the program that [`image!`](crate::image!) did not put there.
+    /// Creates an image from static bytes that were not embedded by [`image!`](crate::image!).
     ///
     /// # Safety
-    /// A GPU runs the code of the image in place of the program's kernels of the same paths, and only their signatures are
-    /// compared. So `gpukernel-build` made it from the same source, or it holds no code.
+    /// The image was built by `gpukernel-build` from the same source as the program, or it holds no code: a GPU runs its code in place of
+    /// the program's kernels of the same paths, and only their signatures are compared.
     pub const unsafe fn from_static(bytes: &'static [u8]) -> Self {
         Self { bytes: Cow::Borrowed(bytes), functions: &[] }
     }
 
-    /// An image from bytes that were read from somewhere, such as a file.
+    /// Creates an image from bytes read at run time, such as from a file.
     ///
     /// # Safety
     /// As [`from_static`](Self::from_static).
@@ -40,10 +40,10 @@ impl Image {
         Self { bytes: Cow::Owned(bytes), functions: &[] }
     }
 
-    /// What [`image!`](crate::image!) embeds.
+    /// Creates the image that [`image!`](crate::image!) embeds.
     ///
     /// # Safety
-    /// As [`from_static`](Self::from_static), and each function is what the kernels declare by its name.
+    /// As [`from_static`](Self::from_static), and each function has the signature that the kernels declare for its name.
     #[doc(hidden)]
     pub const unsafe fn __from_build(bytes: &'static [u8], functions: &'static [HostFunction]) -> Self {
         Self { bytes: Cow::Borrowed(bytes), functions }
@@ -53,22 +53,22 @@ impl Image {
         self.functions
     }
 
-    /// Its bytes.
+    /// The bytes of the image.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Embeds the image that the crate's build script made under this name.
+/// Embeds the image that the crate's build script built under this name.
 ///
-/// Crates that forbid `unsafe` code can use it, too.
+/// Crates that forbid `unsafe` code can use it too.
 ///
 /// ```ignore
 /// // build.rs: gpukernel_build::Builder::new("kernels").build()
 /// static KERNELS: gpukernel::Image = gpukernel::image!("kernels");
 /// ```
 ///
-/// The name is that of an image in `OUT_DIR`, not a path to one:
+/// The name is that of an image in `OUT_DIR`, not a path:
 ///
 /// ```compile_fail
 /// static KERNELS: gpukernel::Image = gpukernel::image!("../../somewhere/else");
@@ -93,7 +93,7 @@ macro_rules! image {
     }};
 }
 
-/// Whether a text names a file in a folder, and none elsewhere.
+/// Whether a text is a file name without a path.
 pub(crate) const fn is_name(text: &str) -> bool {
     let (bytes, mut i) = (text.as_bytes(), 0);
     while i < bytes.len() {

@@ -1,8 +1,8 @@
 //! Launch kernels written in Rust on NVIDIA GPUs and on the CPU, through one API.
 //!
-//! A [`Device`] is a GPU or the CPU. It loads an [`Image`] of kernels that `gpukernel-build` made, and gives a [`Module`]
-//! that launches them. Memory is a [`Buffer`], parts of it are [`DeviceSlice`]s. Work is queued on a [`Stream`], and
-//! an [`Event`] marks a place in one. Whatever uses the same memory is ordered, also across streams.
+//! A [`Device`] is a GPU or the CPU. It loads an [`Image`] of kernels built by `gpukernel-build` as a [`Module`], which launches them.
+//! A [`Buffer`] owns device memory; a [`DeviceSlice`] borrows a part of it. Work is queued on a [`Stream`], and an [`Event`] is
+//! recorded in one. Operations that use the same memory are ordered, also across streams.
 //!
 //! ```
 //! use gpukernel::Device;
@@ -15,7 +15,7 @@
 //! # Ok::<(), gpukernel::Error>(())
 //! ```
 //!
-//! A binary that uses this crate starts on any machine: the NVIDIA driver is looked for when a GPU is first asked for.
+//! A binary that uses this crate starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
 
 #[cfg(doctest)]
 mod book;
@@ -53,7 +53,7 @@ pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};
 
-/// What [`image!`] names.
+/// Names that the expansion of [`image!`] uses.
 #[doc(hidden)]
 pub mod __host {
     pub use gpu_std::host::{HostCode, HostFunction};

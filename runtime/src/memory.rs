@@ -1,7 +1,6 @@
-//! Allocations: who owns the memory at an address, from the address alone.
+//! Allocations: the table that maps addresses to the allocations that contain them.
 //!
-//! A [`DeviceSlice`](crate::DeviceSlice) is an address and a length. What it belongs to is looked up here. That works over all
-//! devices at once, because CUDA gives host and GPUs one address space ("Unified Virtual Address Space").
+//! A [`DeviceSlice`](crate::DeviceSlice) is an address and a length; its allocation is looked up here. One table serves all devices, because CUDA gives host and GPUs one address space ("Unified Virtual Address Space").
 
 use std::{
     alloc::Layout,
@@ -13,11 +12,11 @@ use gpu_std::host::Access;
 
 use crate::{Device, Error, Result, cpu::CpuDevice, cuda, device::Backend};
 
-/// Memory starts at multiples of this on every device: on a GPU because the driver says so (CUDA C++ Programming Guide, "Device Memory
+/// Alignment of memory in bytes on every device: on a GPU guaranteed by the driver (CUDA C++ Programming Guide, "Device Memory
 /// Accesses"), on the CPU so that code that relies on it works there too.
 pub(crate) const ALIGN: usize = 256;
 
-/// Memory of a device, given back when it is dropped.
+/// Memory of a device, freed on drop.
 pub(crate) struct Allocation {
     pub(crate) address: usize,
     pub(crate) size_bytes: usize,
@@ -51,7 +50,7 @@ impl Drop for Allocation {
     }
 }
 
-/// Every allocation there is, by its address.
+/// All allocations, by address.
 static ALLOCATIONS: RwLock<BTreeMap<usize, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
 
 /// An entry in the table of allocations. The memory is freed when the entry and the last use of it are gone.
@@ -78,7 +77,7 @@ impl Drop for Registered {
 /// The allocation that holds the byte at this address.
 ///
 /// # Errors
-/// If none does, which takes `unsafe` code elsewhere.
+/// If none does, which only `unsafe` code elsewhere can cause.
 pub(crate) fn find(address: usize) -> Result<Arc<Allocation>> {
     let allocations = ALLOCATIONS.read().unwrap_or_else(PoisonError::into_inner);
     match allocations.range(..=address).next_back() {
@@ -94,7 +93,7 @@ pub(crate) fn find(address: usize) -> Result<Arc<Allocation>> {
     }
 }
 
-/// The memory that a launch uses, kept until the launch is queued.
+/// The memory that a launch uses, kept alive until the launch is queued.
 pub(crate) struct Uses(Vec<(Arc<Allocation>, Access)>);
 
 impl Uses {
@@ -115,7 +114,7 @@ impl Uses {
         uses.collect::<Result<_>>().map(Self)
     }
 
-    /// That of it which is a GPU's.
+    /// The part of it that is GPU memory.
     pub(crate) fn on_gpu(&self) -> Vec<(&cuda::Memory, Access)> {
         self.0
             .iter()

@@ -1,4 +1,4 @@
-//! Messages of panics on a GPU: values that were recorded, and the template that rustc made of the format string.
+//! Panic messages of a GPU: formats the recorded values with the template that rustc compiled from the format string.
 //!
 //! gpu-std's device/panic.rs writes them; `core::fmt::Arguments` documents the template.
 
@@ -9,20 +9,20 @@ use crate::format::{Align, DebugHex, Integer, Spec, Style, Value, render};
 /// Reads bytes of the device's memory.
 pub(crate) type Read<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
-/// Longer texts are not those of a program.
+/// The maximum length of a text; longer ones are taken for garbage.
 const MAX_TEXT_BYTES: usize = 1 << 16;
 
 const TEXT: u32 = 0;
 const TEMPLATE: u32 = 1;
 
-/// How values are laid out: the numbers of the linker's panics/formatters.rs.
+/// Layout numbers of values, as in the linker's panics/formatters.rs.
 mod layout {
     pub(super) const MAX_BYTES: u32 = 16;
     pub(super) const STR: u32 = 32;
     pub(super) const ARGUMENTS: u32 = 34;
 }
 
-/// A place in the source.
+/// A source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     file: String,
@@ -51,7 +51,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A text in the device's memory.
+/// Reads a text from the device's memory.
 pub(crate) fn text(address: u64, length: u64, read: &Read<'_>) -> Option<String> {
     let length = usize::try_from(length).ok().filter(|length| *length <= MAX_TEXT_BYTES)?;
     if length == 0 {
@@ -60,7 +60,7 @@ pub(crate) fn text(address: u64, length: u64, read: &Read<'_>) -> Option<String>
     String::from_utf8(read(address, length)?).ok()
 }
 
-/// The message of a panic.
+/// Formats the message of a panic.
 pub(crate) fn of_panic(words: &[u32], formatters: &[String], read: &Read<'_>) -> String {
     if words.is_empty() {
         return "the kernels were built for release, which keeps the place of a panic and not its message"
@@ -230,7 +230,7 @@ mod tests {
     proptest! {
         #![proptest_config(config())]
 
-        /// Anything may lie in memory that the GPU writes.
+        /// Memory written by the GPU may hold anything.
         #[test]
         fn fuzz_messages_become_text(
             words in vec(prop_oneof![4 => 0..8_u32, 2 => (0..6_u32, 0..40_u32).prop_map(|(of, layout)| of << 16 | 1 << 8 | layout), 1 => any::<u32>()], 1..60),

@@ -1,4 +1,4 @@
-//! Where the output of a module's kernels goes.
+//! The output of a module's kernels: standard output, or a writer set by the program.
 
 use std::{
     io::{self, Write},
@@ -12,7 +12,7 @@ use gpu_std::host::Printer;
 
 use crate::{Error, Result, print};
 
-/// Standard output, or where the program wants it.
+/// Standard output, or the writer that the program has set.
 #[derive(Clone, Default)]
 pub(crate) struct Output(Arc<Inner>);
 
@@ -25,9 +25,9 @@ struct Inner {
 
 #[derive(Default)]
 struct Sink {
-    /// None is standard output.
+    /// `None` is standard output.
     writer: Option<Box<dyn Write + Send>>,
-    /// What went wrong and was not returned yet.
+    /// The first error that has not been returned yet.
     failed: Option<io::Error>,
 }
 
@@ -36,9 +36,9 @@ impl Output {
         self.0.sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes to there from now on.
+    /// Replaces the writer.
     pub(crate) fn set(&self, writer: Box<dyn Write + Send>) {
-        // Dropped when the lock is gone: it is the program's code.
+        // Dropped after the lock is released: its `drop` is code of the program.
         let _before = self.sink().writer.replace(writer);
     }
 
@@ -54,7 +54,7 @@ impl Output {
         self.0.written.store(true, Ordering::Relaxed);
     }
 
-    /// Passes on what is written, and returns the first error of that since the last was returned.
+    /// Flushes the writer, and returns the first unreported error of writing or flushing.
     pub(crate) fn flush(&self) -> Result<()> {
         if !self.0.written.load(Ordering::Relaxed) {
             return Ok(());
@@ -72,7 +72,7 @@ impl Output {
     }
 }
 
-/// For the CPU device: what a thread prints is written at once.
+/// For the CPU device: the output of a thread is written at once.
 impl Printer for Output {
     fn print(&self, record: &[u32]) {
         let read = |address: u64, bytes| {

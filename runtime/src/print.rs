@@ -1,4 +1,4 @@
-//! What kernels print: records of values become text.
+//! Output of kernels: formats records of values as text.
 //!
 //! gpu-std's print.rs writes the records, for the GPU and for the CPU device.
 
@@ -9,10 +9,10 @@ use crate::{
     message::{self, Read},
 };
 
-/// Values of values of values: what the compiler of kernels takes is not this deep.
+/// Maximum depth of nested values: more than the compiler of kernels accepts.
 const MAX_DEPTH: u32 = 128;
 
-/// The text of the records that lie one after another in `words`; what is not written is zero.
+/// The text of the consecutive records in `words`; words that are not written are zero.
 pub(crate) fn texts(words: &[u32], read: &Read<'_>) -> Vec<String> {
     let mut texts = Vec::new();
     let mut rest = words;
@@ -37,7 +37,7 @@ pub(crate) fn text(record: &[u32], read: &Read<'_>) -> Option<String> {
 
 struct Words<'a> {
     rest: &'a [u32],
-    /// How many values are being read, each a part of the one before.
+    /// The depth of the nested value that is being read.
     depth: u32,
     read: &'a Read<'a>,
 }
@@ -47,7 +47,7 @@ impl Words<'_> {
         self.rest.split_off_first().copied()
     }
 
-    /// So many words as one number, the lowest first.
+    /// Reads a number of `words` words, the lowest first.
     fn number(&mut self, words: u32) -> Option<u128> {
         (0..words).try_fold(0, |number, index| Some(number | u128::from(self.word()?) << (32 * index)))
     }
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// Texts that are templates or names of fields, by their addresses; others are not there.
+    /// Reads a text, which is a template or the names of fields, by its address; others are missing.
     fn read(address: u64, bytes: usize) -> Option<Vec<u8>> {
         const TEXTS: [&str; 6] =
             ["{0:?} {1:#?}", "{0:1$.2$e}|{2:>99999}", "P x y", "{0:x?}{1:é^+#09}", "{", "ß"];
@@ -116,7 +116,7 @@ mod tests {
         text.get(..bytes).map(<[u8]>::to_vec)
     }
 
-    /// The first word of a value of some kind, with what it says of itself, or any word.
+    /// The first word of a value with a type tag and its details, or any word.
     fn word() -> impl Strategy<Value = u32> {
         prop_oneof![
             4 => (0..12_u32, prop_oneof![0..6_u32, 0..0x200_u32]).prop_map(|(kind, detail)| kind | detail << 8),
@@ -128,7 +128,7 @@ mod tests {
     proptest! {
         #![proptest_config(config())]
 
-        /// Anything may lie in memory that the GPU writes: it is text, or told to be none.
+        /// Memory written by the GPU may hold anything: it is formatted, or reported as unreadable.
         #[test]
         fn fuzz_records_become_text(lengths in vec(4_u32..40, 0..4), words in vec(word(), 0..120)) {
             let mut words = words;
@@ -148,7 +148,7 @@ mod tests {
             text(&[&head[..], &values].concat(), &read);
         }
 
-        /// As a template, any text.
+        /// Any text is accepted as a template.
         #[test]
         fn fuzz_templates_are_text(template in "[{}0-9:<^>+#.$?xXeEbé ]{0,40}") {
             let read = |_: u64, _: usize| Some(template.clone().into_bytes());

@@ -1,4 +1,4 @@
-//! Borrowed device memory: copying it, cutting it, lending it.
+//! Borrowed device memory: copies, subslices, splits.
 
 use std::{
     fmt,
@@ -17,10 +17,10 @@ use crate::{
     view::resolve,
 };
 
-/// Elements in the memory of a device, lent by a [`Buffer`](crate::Buffer).
+/// A slice of device memory, borrowed from a [`Buffer`](crate::Buffer).
 ///
-/// Always behind a reference: `&DeviceSlice<T>` reads, `&mut DeviceSlice<T>` writes. Index it with a range to lend a part. The
-/// host sees the elements only by copying them.
+/// Always behind a reference: `&DeviceSlice<T>` for reading, `&mut DeviceSlice<T>` for writing. Index it with a range for a subslice.
+/// The host accesses the elements by copying them.
 ///
 /// ```
 /// let device = gpukernel::Device::cpu();
@@ -30,8 +30,8 @@ use crate::{
 /// assert_eq!(numbers.to_vec()?, [4, 5, 3, 4, 5]);
 /// # Ok::<(), gpukernel::Error>(())
 /// ```
-// The host must not make references to elements, which lie in another memory or are written by kernels meanwhile. So
-// this covers no bytes at all: a reference is an address and a length, and only those.
+// The host must not have references to elements, which are in other memory or are written by kernels meanwhile. So this
+// type covers no bytes: a reference is only an address and a length.
 #[repr(transparent)]
 pub struct DeviceSlice<T> {
     elements: PhantomData<T>,
@@ -59,12 +59,12 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         ptr::from_ref(self).addr()
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -79,10 +79,12 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         (self.size_bytes() != 0).then(|| memory::find(self.address())).transpose()
     }
 
-    /// Copies the elements to the host, into a new vector. Waits for the work that writes them.
+    /// Copies the elements to a new vector on the host (`cudaMemcpyDeviceToHost`). Waits for the copy, and so for the work that writes
+    /// the elements.
     ///
     /// # Errors
-    /// What the driver says, [`Error::ContextLost`] for work that failed before.
+    /// As [`Device::synchronize`]; [`Error::ContextLost`] for work that failed before.
+    #[doc(alias = "cudaMemcpy", alias = "cudaMemcpyDeviceToHost", alias = "copy_to_host")]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut elements = Vec::with_capacity(self.len());
         // SAFETY: the vector has room for `len` elements, which is all that is written.
@@ -97,6 +99,12 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], else as [`to_vec`](Self::to_vec).
+    #[doc(
+        alias = "cudaMemcpy",
+        alias = "cudaMemcpyDeviceToHost",
+        alias = "copy_to_host",
+        alias = "cuMemcpyDtoH"
+    )]
     pub fn copy_to(&self, to: &mut [T]) -> Result<()> {
         self.copy_to_host(None, to)
     }
@@ -131,7 +139,13 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// [`Stream::copy_to_device`] does so on a stream.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], or what the driver says.
+    /// [`Error::LengthMismatch`], else as [`Device::synchronize`].
+    #[doc(
+        alias = "cudaMemcpy",
+        alias = "cudaMemcpyHostToDevice",
+        alias = "copy_to_device",
+        alias = "cuMemcpyHtoD"
+    )]
     pub fn copy_from(&mut self, from: &[T]) -> Result<()> {
         self.copy_from_host(None, from)
     }
@@ -162,7 +176,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// [`Stream::copy`] does so on a stream.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::WrongDevice`], or what the driver says.
+    /// [`Error::LengthMismatch`], [`Error::WrongDevice`], [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaMemcpy", alias = "cudaMemcpyDeviceToDevice", alias = "cuMemcpyDtoD")]
     pub fn copy_from_device(&mut self, from: &DeviceSlice<T>) -> Result<()> {
         self.copy_from_slice(None, from)
     }
@@ -189,7 +204,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         }
     }
 
-    /// Sets every element to `value`. [`Stream::fill`] does so on a stream.
+    /// Sets every element to `value` (`cudaMemset`). [`Stream::fill`] does so on a stream.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -200,13 +215,14 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// ```
     ///
     /// # Errors
-    /// What the driver says.
+    /// As [`Device::synchronize`].
+    #[doc(alias = "cudaMemset", alias = "cuMemsetD8", alias = "cuMemsetD32")]
     pub fn fill(&mut self, value: T) -> Result<()> {
         self.fill_on(None, value)
     }
 
     pub(crate) fn fill_on(&mut self, stream: Option<&Stream>, value: T) -> Result<()> {
-        // One copy from the host, then copies on the device that double what is done.
+        // One copy from the host, then copies on the device that double the filled part.
         const FIRST: usize = 4096;
         let mut done = self.len().min(FIRST);
         self[..done].copy_from_host(stream, &vec![value; done])?;
@@ -219,7 +235,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         Ok(())
     }
 
-    /// The memory, and the stream to use it on: the one given, if it is of the same device, else the device's default.
+    /// The memory, and the stream to use it on: `stream`, which must be of the same device, or the device's default stream.
     fn allocation_on(
         &self,
         stream: Option<&Stream>,
@@ -237,7 +253,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         Ok(Some((allocation, stream)))
     }
 
-    /// The elements of a range; `None` if it reaches beyond the end.
+    /// Returns the elements of a range; `None` if it is out of bounds.
     ///
     /// ```
     /// let numbers = gpukernel::Device::cpu().upload(&[1, 2, 3])?;
@@ -251,19 +267,19 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         Some(unsafe { Self::from_raw(self.address() + start * size_of::<T>(), len) })
     }
 
-    /// The elements of a range, for writing; `None` if it reaches beyond the end.
+    /// Returns the elements of a range, for writing; `None` if it is out of bounds.
     pub fn get_mut(&mut self, range: impl RangeBounds<usize>) -> Option<&mut Self> {
         let (start, len) = self.resolve(&range)?;
         // SAFETY: as above, for writing.
         Some(unsafe { Self::from_raw_mut(self.address() + start * size_of::<T>(), len) })
     }
 
-    /// Start and length of a range that lies inside.
+    /// Start and length of a range; `None` if it is out of bounds.
     fn resolve(&self, range: &impl RangeBounds<usize>) -> Option<(usize, usize)> {
         resolve(range, self.len()).map(|(start, end)| (start, end - start))
     }
 
-    /// The first `at` elements, and the others.
+    /// Splits into the first `at` elements and the others.
     ///
     /// # Panics
     /// If there are fewer than `at`.
@@ -272,7 +288,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         (&self[..at], &self[at..])
     }
 
-    /// The first `at` elements, and the others, both for writing: different kernels can write them at the same time.
+    /// Splits into the first `at` elements and the others, both for writing: different kernels can write them at the same time.
     ///
     /// # Panics
     /// If there are fewer than `at`.
@@ -291,7 +307,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         }
     }
 
-    /// The device whose memory this is; `None` if there are no bytes that could be anywhere.
+    /// The device that owns the memory; `None` if the slice has no bytes.
     pub fn owner(&self) -> Option<Device> {
         self.allocation().ok().flatten().map(|allocation| allocation.device())
     }

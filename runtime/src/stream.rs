@@ -1,4 +1,4 @@
-//! Streams: queues of work of a device.
+//! Streams (`cudaStream_t`): queues of work of a device.
 
 use std::{fmt, sync::Arc};
 
@@ -13,10 +13,10 @@ use crate::{
     buffer::Fill, cpu::CpuDevice, cuda::CudaStream, device::Backend, module::ThisRuntime,
 };
 
-/// A queue of work. What is queued on one stream runs in order; streams run independently of each other, except where they
-/// use the same memory: that is ordered without being asked for.
+/// A queue of work (`cudaStream_t`). Work on one stream runs in order. Streams run independently of each other, except that
+/// operations that use the same memory are ordered automatically.
 ///
-/// Clones are the same stream. On the CPU work is done when the call that queues it returns.
+/// Clones are the same stream. On the CPU, work is done when the call that queues it returns.
 ///
 /// ```
 /// let device = gpukernel::Device::cpu();
@@ -28,6 +28,7 @@ use crate::{
 /// assert_eq!(output.to_vec()?, [1, 2, 3]);
 /// # Ok::<(), gpukernel::Error>(())
 /// ```
+#[doc(alias = "cudaStream_t", alias = "CUstream")]
 #[derive(Clone)]
 pub struct Stream {
     pub(crate) backend: StreamBackend,
@@ -56,7 +57,7 @@ impl Stream {
         Self { backend }
     }
 
-    /// The device whose work it queues.
+    /// The device of the stream.
     pub fn device(&self) -> Device {
         let backend = match &self.backend {
             StreamBackend::Cpu => Backend::Cpu(CpuDevice::get()),
@@ -82,6 +83,7 @@ impl Stream {
     ///
     /// # Errors
     /// As there.
+    #[doc(alias = "cudaMallocAsync", alias = "cudaMemcpyAsync", alias = "to_device")]
     pub fn upload<T: DeviceCopy>(&self, elements: &[T]) -> Result<Buffer<T>> {
         let mut buffer = Buffer::allocate(self, elements.len(), Fill::None)?;
         self.copy_to_device(elements, &mut buffer)?;
@@ -92,7 +94,7 @@ impl Stream {
     ///
     /// # Errors
     /// As there.
-    #[doc(alias = "cudaMallocAsync", alias = "cudaMemsetAsync")]
+    #[doc(alias = "cudaMallocAsync", alias = "cudaMemsetAsync", alias = "device_array")]
     pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
         Buffer::allocate(self, len, Fill::Zero)
     }
@@ -112,7 +114,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`DeviceSlice::copy_to`], and [`Error::WrongDevice`] for memory of another device.
-    #[doc(alias = "cudaMemcpyAsync")]
+    #[doc(alias = "cudaMemcpyAsync", alias = "cuMemcpyDtoHAsync")]
     pub fn copy_to_host<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut [T]) -> Result<()> {
         from.copy_to_host(Some(self), to)
     }
@@ -121,7 +123,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`DeviceSlice::copy_from`], and [`Error::WrongDevice`] for memory of another device.
-    #[doc(alias = "cudaMemcpyAsync")]
+    #[doc(alias = "cudaMemcpyAsync", alias = "cuMemcpyHtoDAsync")]
     pub fn copy_to_device<T: DeviceCopy>(&self, from: &[T], to: &mut DeviceSlice<T>) -> Result<()> {
         to.copy_from_host(Some(self), from)
     }
@@ -130,7 +132,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`DeviceSlice::copy_from_device`].
-    #[doc(alias = "cudaMemcpyAsync")]
+    #[doc(alias = "cudaMemcpyAsync", alias = "cuMemcpyDtoDAsync")]
     pub fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut DeviceSlice<T>) -> Result<()> {
         to.copy_from_slice(Some(self), from)
     }
@@ -144,10 +146,11 @@ impl Stream {
         slice.fill_on(Some(self), value)
     }
 
-    /// Launches a kernel of `module`, as [`Module::launch`].
+    /// Launches a kernel of `module` on this stream (`f<<<grid, block, 0, stream>>>`, `cudaLaunchKernel`), as [`Module::launch`].
     ///
     /// # Errors
     /// As there, and [`Error::WrongDevice`] for a module of another device.
+    #[doc(alias = "cudaLaunchKernel", alias = "cuLaunchKernel")]
     pub fn launch<K: SafeKernel>(
         &self,
         module: &Module,
@@ -159,7 +162,7 @@ impl Stream {
         unsafe { self.launch_unsafe(module, kernel, config, args) }
     }
 
-    /// Launches a kernel of `module` that was declared as `unsafe fn`, as [`Module::launch_unsafe`].
+    /// Launches an `unsafe fn` kernel of `module` on this stream, as [`Module::launch_unsafe`].
     ///
     /// # Errors
     /// As [`launch`](Self::launch).
@@ -177,13 +180,14 @@ impl Stream {
         unsafe { module.launch_on(self, kernel, config, args) }
     }
 
-    /// Launches the kernel of this name in `module`, as [`ForeignModule::launch`].
+    /// Launches the kernel `name` of a foreign module on this stream, as [`ForeignModule::launch`].
     ///
     /// # Errors
     /// As there, and [`Error::WrongDevice`] for a module of another device.
     ///
     /// # Safety
     /// As there.
+    #[doc(alias = "cuLaunchKernel")]
     pub unsafe fn launch_foreign(
         &self,
         module: &ForeignModule,
@@ -196,10 +200,11 @@ impl Stream {
         unsafe { module.launch_on(self, name, config, shared_bytes, args) }
     }
 
-    /// Waits until all work that was queued here is done (`cudaStreamSynchronize`).
+    /// Waits until all work queued on this stream is done (`cudaStreamSynchronize`).
     ///
     /// # Errors
     /// As [`Device::synchronize`]: returns a pending kernel panic from any stream; each is reported once.
+    #[doc(alias = "cudaStreamSynchronize", alias = "cuStreamSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
         match &self.backend {
             StreamBackend::Cpu => Ok(()),
@@ -207,18 +212,20 @@ impl Stream {
         }
     }
 
-    /// Marks the place after the work that was queued so far.
+    /// Records an event after the work queued so far (`cudaEventCreate` and `cudaEventRecord`).
     ///
     /// # Errors
-    /// What the driver says.
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaEventRecord", alias = "cudaEventCreate", alias = "cuEventRecord", alias = "event")]
     pub fn record(&self) -> Result<Event> {
         Event::record(self)
     }
 
-    /// Makes work that is queued from now on wait for `event`, which may lie on another stream, also of another GPU.
+    /// Makes work queued from now on wait for `event`, which may be of another stream, also of another GPU (`cudaStreamWaitEvent`).
     ///
     /// # Errors
-    /// What the driver says.
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaStreamWaitEvent", alias = "cuStreamWaitEvent")]
     pub fn wait(&self, event: &Event) -> Result<()> {
         event.delay(self)
     }

@@ -1,4 +1,4 @@
-//! For build scripts: two lines build a kernel crate into `OUT_DIR`, where `gpukernel::image!` embeds it from.
+//! Building a kernel crate from a build script, into `OUT_DIR`, from where `gpukernel::image!` embeds it.
 
 use std::{
     collections::BTreeSet,
@@ -44,7 +44,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Builds the crate in this folder, relative to the package of the build script.
+    /// Creates a builder for the kernel crate in this folder, relative to the package of the build script.
     pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
         Self {
             crate_dir: crate_dir.into(),
@@ -59,64 +59,67 @@ impl Builder {
         }
     }
 
-    /// Gives the image this name, for `gpukernel::image!`, in place of that of the folder: one crate can be built in several ways.
+    /// Sets the name of the image for `gpukernel::image!`, by default that of the folder, so that one crate can be built with different
+    /// options.
     pub fn image(mut self, name: impl Into<String>) -> Self {
         self.image = Some(name.into());
         self
     }
 
-    /// Makes machine code for these architectures, whatever the crate chooses.
+    /// Sets the architectures to build machine code for (`-gencode`), overriding the crate.
+    #[doc(alias = "gencode")]
     pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> Self {
         self.archs = Some(archs.into_iter().collect());
         self
     }
 
-    /// Whether a·b+c may be computed with one rounding, whatever the crate chooses.
+    /// Sets whether a·b+c may be contracted to a fused multiply-add (`-fmad`), overriding the crate.
+    #[doc(alias = "fmad")]
     pub fn contraction(mut self, allowed: bool) -> Self {
         self.contraction = Some(allowed);
         self
     }
 
-    /// Builds for this, whatever the profile of the program.
+    /// Sets the build profile, overriding that of the program.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = Some(profile);
         self
     }
 
-    /// What a panic in a kernel does, whatever the crate chooses.
+    /// Sets the effect of a panic in a kernel, overriding the crate.
     pub fn panics(mut self, panics: Panics) -> Self {
         self.panics = Some(panics);
         self
     }
 
-    /// Turns features of the kernel crate on.
+    /// Enables features of the kernel crate.
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
         self.features = features.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Makes files beside the image, in the folder `$OUT_DIR/NAME` after the name of the image.
+    /// Writes additional files to the folder `$OUT_DIR/NAME`, where `NAME` is that of the image.
     pub fn emit(mut self, files: impl IntoIterator<Item = Emit>) -> Self {
         self.emit = files.into_iter().collect();
         self
     }
 
-    /// Links functions in CUDA C or C++ with the kernels, besides those that `gpukernel.toml` names.
+    /// Links CUDA C or C++ files with the kernels, in addition to those of `gpukernel.toml`.
     pub fn link(mut self, link: CudaSources) -> Self {
         self.links.push(link);
         self
     }
 
-    /// Builds, and tells cargo when to build again.
+    /// Builds the image, and tells cargo on which files it depends.
     ///
-    /// Kernels follow the profile of the program: in a dev build they check for overflow and run debug assertions, and panics have
-    /// their message. They are optimised in any case.
+    /// Kernels are built for the profile of the program: in a dev build they have overflow checks, debug assertions and panic
+    /// messages. They are always optimised.
     ///
-    /// Under tools that only look at code (clippy, rust-analyzer, docs.rs), the image holds no code and says so.
+    /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so.
     ///
     /// # Errors
-    /// As [`build`](crate::build); and if no build script calls this. Nothing is downloaded: where the toolchain is missing, the
-    /// error says which command gets it.
+    /// As [`build`](crate::build), and if the caller is not a build script. Nothing is downloaded: if the toolchain is missing, the
+    /// error names the command that installs it.
     pub fn build(self) -> Result<(), Error> {
         let out_dir = PathBuf::from(variable("OUT_DIR")?);
         let package_dir = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
@@ -193,19 +196,19 @@ fn variable(name: &'static str) -> Result<std::ffi::OsString, Error> {
     env::var_os(name).ok_or(Error::NotABuildScript(name))
 }
 
-/// What cargo builds for: `PROFILE` is `debug` in the profile `dev` and in those that inherit from it, such as `test`.
+/// The profile of the program: `PROFILE` is `debug` in the profile `dev` and in those that inherit from it, such as `test`.
 fn profile(variable: Option<&str>) -> Profile {
     if variable == Some("debug") { Profile::Dev } else { Profile::Release }
 }
 
-/// Where headers lie that come with compilers: hundreds, which change with those.
+/// Folders of compilers' headers: hundreds of files, which change with the compilers.
 const SYSTEM: [&str; 2] = ["/usr/include", "/usr/lib"];
 
-/// What `gpukernel::image!` includes for kernels that call no function of CUDA C.
+/// The file that `gpukernel::image!` includes for kernels that call no CUDA C functions.
 const NO_FUNCTIONS: &str = "&[]\n";
 
-/// Compiles functions of CUDA C for the host, links them with the package, and writes what `gpukernel::image!` includes. Returns the
-/// files that this depends on.
+/// Compiles CUDA C functions for the host, links them with the package, and writes the file that `gpukernel::image!` includes. Returns
+/// the files that this depends on.
 fn link_host_versions(
     input: &BuildInput,
     built: &Built,

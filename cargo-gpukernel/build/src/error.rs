@@ -1,4 +1,4 @@
-//! What can go wrong between a kernel crate and its image.
+//! The error type of builds.
 
 use std::{fmt, path::PathBuf};
 
@@ -9,54 +9,53 @@ use crate::{
 
 /// A build of kernels failed.
 ///
-/// Prints the same with `{}` and `{:?}`: what a `main` returns is printed with the latter, and a build script's message should
-/// be readable.
+/// Prints the same with `{}` and `{:?}`, because the error that a build script's `main` returns is printed with the latter.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No device toolchain.
+    /// The toolchain was not found.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
-    /// The crate does not compile.
+    /// The kernel crate does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
     /// Linking or optimising failed.
     #[error(transparent)]
     CudaSources(#[from] LinkError),
-    /// Functions in CUDA C or C++ cannot be linked.
+    /// CUDA C or C++ files cannot be compiled or linked.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
-    /// Kernels cannot be optimised together with LTO-IR.
+    /// Kernels cannot be translated to LTO-IR.
     #[error(transparent)]
     Lto(#[from] LtoError),
     /// Linking machine code failed.
     #[error(transparent)]
     DeviceLink(#[from] DeviceLinkError),
-    /// The library of functions compiled for the host cannot be made.
+    /// The library of CUDA C functions for the host cannot be created.
     #[error("cannot make a library of the functions of CUDA C that were compiled for the host: {0}")]
     HostLibrary(String),
-    /// A tool does not make a file.
+    /// A tool failed to create a file.
     #[error("{} cannot make {}:\n{message}", program.display(), file.display())]
     Tool {
         /// The tool.
         program: PathBuf,
-        /// What it was to make.
+        /// The file.
         file: PathBuf,
-        /// What it said.
+        /// The tool's output.
         message: String,
     },
-    /// The header of exported functions cannot be made.
+    /// The C header of exported functions cannot be generated.
     #[error("cannot make the header {}: {reason}", file.display())]
     Header {
         /// The header.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// ptxas failed.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
-    /// A setting of this crate is wrong.
+    /// An option is invalid.
     #[error("{0}")]
     Options(String),
     /// A variable that cargo sets for build scripts is missing.
@@ -64,15 +63,15 @@ pub enum Error {
         "the variable {0} is not set: this function is for build scripts, which cargo runs; elsewhere use `gpukernel_build::build`"
     )]
     NotABuildScript(&'static str),
-    /// The kernel crate's build script builds kernels itself.
+    /// The build script of a kernel crate builds kernels.
     #[error("{} is being built as a kernel crate, and its build script builds kernels again: a kernel crate needs no build.rs of this kind", .0.display())]
     Recursion(PathBuf),
-    /// A file of ours cannot be written or read.
+    /// A file cannot be written or read.
     #[error("cannot access {}: {reason}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: std::io::Error,
     },
 }

@@ -1,8 +1,8 @@
-//! Who runs us: the nested cargo must not inherit the outer build, and tools that only look at code need no device code.
+//! The environment of a build: isolation of the nested cargo from the outer one, and detection of tools that need no device code.
 
 use std::{env, process::Command};
 
-/// Set in the nested cargo, so that a kernel crate whose build script builds kernels again is noticed.
+/// Set in the nested cargo, to detect a kernel crate whose build script builds kernels.
 const NESTED: &str = "GPUKERNEL_NESTED_BUILD";
 
 /// Whether this process runs inside a build of kernels.
@@ -10,9 +10,9 @@ pub(crate) fn is_nested() -> bool {
     env::var_os(NESTED).is_some()
 }
 
-/// Whether this build script runs for a tool that only looks at code (clippy, rust-analyzer, docs.rs), or with
-/// `GPUKERNEL_NO_DEVICE_CODE` set. [`Builder`](crate::Builder) then writes an image without code; a build script that makes device
-/// code of its own may do likewise.
+/// Whether this build script runs for a tool that only analyses code (clippy, rust-analyzer, docs.rs), or with
+/// `GPUKERNEL_NO_DEVICE_CODE` set. [`Builder`](crate::Builder) then writes an image without code; other build scripts can skip
+/// building device code too.
 ///
 /// ```
 /// if gpukernel_build::needs_no_device_code() {
@@ -23,11 +23,11 @@ pub fn needs_no_device_code() -> bool {
     needs_no_code().is_some()
 }
 
-/// The variables that decide what [`needs_no_code`] says: a build script that ran under clippy must run again under cargo.
+/// The variables that determine the result of [`needs_no_code`]: a build script that ran under clippy must run again under cargo.
 pub(crate) const DECIDING_VARIABLES: [&str; 4] =
     ["DOCS_RS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "GPUKERNEL_NO_DEVICE_CODE"];
 
-/// Why no device code is needed in this run, if it is not: the tool that is looking.
+/// The reason why this run needs no device code, such as the tool; `None` if it needs some.
 pub(crate) fn needs_no_code() -> Option<String> {
     reason(|name| env::var(name).ok())
 }
@@ -50,7 +50,7 @@ fn reason(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     None
 }
 
-/// Takes everything out of the environment by which an outer cargo would steer the nested one.
+/// Removes the environment variables by which an outer cargo would affect the nested one.
 pub(crate) fn clean_environment(command: &mut Command) {
     for (name, _) in env::vars_os() {
         let Some(text) = name.to_str() else { continue };

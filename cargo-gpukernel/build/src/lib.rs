@@ -1,6 +1,6 @@
 //! Compiles Rust kernel crates to PTX and machine code.
 //!
-//! The way of a kernel:
+//! The pipeline:
 //!
 //! ```text
 //! kernel crate ──compile──▶ bitcode ──link──▶ one optimised module ──▶ PTX per architecture ──assemble──▶ machine code
@@ -8,12 +8,12 @@
 //!                                                                  manifest + PTX + machine code = image
 //! ```
 //!
-//! - [`toolchain`] finds the device rustc with its LLVM, and NVIDIA's tools; `setup` (a feature) gets them
-//! - `compile` runs cargo and collects libraries of bitcode
-//! - `link` makes one module of them, with the help of `llvm`, in a process of its own (`isolated`)
-//! - `foreign` prepares functions in CUDA C and C++ for being linked
-//! - `assemble` runs ptxas, `device_link` nvlink too, and `lto` makes LTO-IR of kernels for it
-//! - [`build`] does all of it, [`Builder`] does it for a build script
+//! - [`toolchain`] finds the device rustc with its LLVM, and NVIDIA's tools; `setup` (a feature) installs them
+//! - `compile` runs cargo and collects bitcode libraries
+//! - `link` links them into one module and optimises it, using `llvm`, in a separate process (`isolated`)
+//! - `foreign` compiles functions in CUDA C and C++ for linking
+//! - `assemble` runs ptxas, `device_link` also nvlink, and `lto` translates kernels to LTO-IR for it
+//! - [`build`] runs all steps, [`Builder`] runs them from a build script
 //!
 //! ```no_run
 //! // build.rs
@@ -61,6 +61,6 @@ pub use options::{Emit, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::Timings;
 
-/// Functions that the driver brings (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
+/// Functions that the driver provides (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
 /// "Assertion").
 pub(crate) const BY_THE_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];

@@ -1,4 +1,4 @@
-//! How kernels are compiled: what a kernel crate chooses in its `Cargo.toml`, and what overrides it.
+//! Build options of kernels: set by a kernel crate in its `Cargo.toml`, or overridden by the caller.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{CudaSources, Error, link::Recording, toolchain::Settings};
 
-/// How kernels are compiled.
+/// Build options of a kernel crate (nvcc's command-line options).
 ///
 /// ```
 /// use gpukernel_build::Options;
@@ -18,20 +18,23 @@ use crate::{CudaSources, Error, link::Recording, toolchain::Settings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The architectures to make machine code for. The image also holds PTX for the lowest, which the driver compiles for
-    /// every other device.
+    /// The architectures to build machine code for (`-gencode`). The image also contains PTX for the lowest, which the driver compiles
+    /// for every other device.
+    #[doc(alias = "gencode", alias = "arch")]
     pub archs: Vec<Arch>,
-    /// Whether a·b+c may be computed with one rounding, as nvcc does by default.
+    /// Whether a·b+c may be contracted to a fused multiply-add (`-fmad`), as nvcc does by default.
+    #[doc(alias = "fmad", alias = "fp-contract")]
     pub contraction: bool,
-    /// What is checked, and what is known of a panic.
+    /// The profile: determines checks and the details of panics.
     pub profile: Profile,
-    /// What a panic in a kernel does.
+    /// The effect of a panic in a kernel.
     pub panics: Panics,
-    /// Features of the kernel crate to turn on.
+    /// Features of the kernel crate to enable.
     pub features: Vec<String>,
-    /// What to keep beside the image, for people to read.
+    /// Files to write beside the image.
+    #[doc(alias = "keep")]
     pub emit: Vec<Emit>,
-    /// Functions in CUDA C and C++ to link.
+    /// Files with CUDA C and C++ functions to link.
     pub links: Vec<CudaSources>,
 }
 
@@ -51,7 +54,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that a kernel crate chooses in its `Cargo.toml`; the defaults for what it leaves open:
+    /// Reads the options that a kernel crate sets in its `Cargo.toml`; unset ones have their defaults:
     ///
     /// ```toml
     /// [package.metadata.gpukernel]
@@ -60,10 +63,10 @@ impl Options {
     /// panic = "trap"               # or "record", the default
     /// ```
     ///
-    /// And the [`CudaSources`]s of the `gpukernel.toml` that is nearest to it: in its folder or one above.
+    /// Also reads the [`CudaSources`] of the nearest `gpukernel.toml`, in its folder or one above.
     ///
     /// # Errors
-    /// A file cannot be read, or holds what it should not.
+    /// A file cannot be read or is invalid.
     pub fn of_crate(manifest: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(manifest)
             .map_err(|reason| Error::File { path: manifest.to_owned(), reason })?;
@@ -87,7 +90,7 @@ impl Options {
         })
     }
 
-    /// How much of a panic the code records. Programs of others read no records.
+    /// How much of a panic the code records. Programs without gpukernel read no records.
     pub(crate) fn recording(&self) -> Recording {
         if self.emit.iter().any(|emit| emit.is_for_others()) {
             return Recording::Trap;
@@ -100,35 +103,36 @@ impl Options {
     }
 }
 
-/// What kernels are built for. Both are optimised.
+/// The build profile of kernels. Both are optimised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// With overflow checks and debug assertions, and with the messages of panics.
+    /// Overflow checks, debug assertions, and panic messages.
     Dev,
-    /// For speed alone. Of a panic the place is known.
+    /// No overflow checks or debug assertions; a panic reports its location, without a message.
     #[default]
     Release,
 }
 
-/// What a panic in a kernel does.
+/// The effect of a panic in a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Panics {
-    /// It ends its thread, and is an error of the next call that waits for the device, which stays usable.
+    /// Ends the thread; the next call that waits for the device returns an error, and the device stays usable.
     #[default]
     Record,
-    /// It traps: the device is lost to the process, and nothing is known of the panic.
+    /// Traps (`__trap`): the CUDA context becomes unusable, and no location is reported.
+    #[doc(alias = "__trap")]
     Trap,
 }
 
-/// The table of a kernel crate.
+/// The table `package.metadata.gpukernel` of a kernel crate.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Table {
     archs: Option<Vec<Arch>>,
     fp_contract: Option<FpContract>,
     panic: Option<Panics>,
-    /// For `cargo gpukernel bundle`, which reads it itself.
+    /// Read by `cargo gpukernel bundle`.
     #[serde(rename = "bundle")]
     _bundle: Option<toml::Value>,
 }
@@ -140,7 +144,7 @@ enum FpContract {
     Fast,
 }
 
-/// The name of the package, and its table.
+/// Parses the name of the package and its table.
 fn parse(manifest: &str) -> Result<(Option<String>, Table), toml::de::Error> {
     #[derive(Deserialize)]
     struct Manifest {
@@ -160,27 +164,29 @@ fn parse(manifest: &str) -> Result<(Option<String>, Table), toml::de::Error> {
     Ok((name, metadata.and_then(|metadata| metadata.gpukernel).unwrap_or_default()))
 }
 
-/// A file to make beside the image.
+/// A file to write beside the image (`nvcc --keep`, `-ptx`, `-cubin`, `-fatbin`, …).
 ///
-/// [`Object`](Self::Object), [`Bitcode`](Self::Bitcode), [`LtoIr`](Self::LtoIr) and [`Fatbin`](Self::Fatbin) are for programs in CUDA C++, which know nothing
-/// of gpukernel: in code that is built with them, a panic is a trap.
+/// [`Object`](Self::Object), [`Bitcode`](Self::Bitcode), [`LtoIr`](Self::LtoIr) and [`Fatbin`](Self::Fatbin) are for CUDA C++ programs without
+/// gpukernel's runtime: in builds that emit them, a panic is a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Emit {
     /// The optimised module as LLVM IR: `NAME.ll`.
     LlvmIr,
-    /// PTX of each architecture: `NAME.sm_90.ptx`.
+    /// PTX for each architecture: `NAME.sm_90.ptx`.
     Ptx,
-    /// Machine code of each architecture: `NAME.sm_90.cubin`.
+    /// Machine code for each architecture: `NAME.sm_90.cubin`.
     Cubin,
-    /// Machine code of each architecture as text, by nvdisasm: `NAME.sm_90.sass`.
+    /// Disassembled machine code (SASS, by nvdisasm) for each architecture: `NAME.sm_90.sass`.
     Sass,
-    /// All architectures and PTX in NVIDIA's container, which `cuModuleLoad` takes: `NAME.fatbin`.
+    /// A fatbin of all architectures and PTX, for `cuModuleLoad`: `NAME.fatbin`.
     Fatbin,
-    /// The functions of `#[device(export)]` for all architectures as an object that nvcc links with `-rdc=true`: `NAME.o`.
+    /// A relocatable object of the `#[device(export)]` functions for all architectures, which nvcc links with `-rdc=true`: `NAME.o`.
+    #[doc(alias = "rdc", alias = "dc")]
     Object,
-    /// The same as LLVM bitcode, for clang: `NAME.bc`.
+    /// LLVM bitcode of these functions, for clang: `NAME.bc`.
     Bitcode,
-    /// The same as NVIDIA's LTO-IR, for `nvcc -dlto`: `NAME.ltoir`.
+    /// LTO-IR of these functions, for `nvcc -dlto`: `NAME.ltoir`.
+    #[doc(alias = "dlto")]
     LtoIr,
     /// The C header of these functions: `NAME.h`. Needs the feature `header`.
     Header,

@@ -1,4 +1,4 @@
-//! The way of a kernel, from its crate to an image, outside of build scripts too.
+//! The build pipeline from a kernel crate to an image, for build scripts and other programs.
 
 use std::{
     collections::BTreeMap,
@@ -22,43 +22,43 @@ use crate::{
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain, ToolchainError},
 };
 
-/// What to build and where to.
+/// The input of [`build`]: crate, folders and options.
 #[derive(Clone, Debug)]
 pub struct BuildInput {
     /// The folder of the kernel crate, or its `Cargo.toml`.
     pub crate_path: PathBuf,
-    /// cargo's target directory for device code. It should be of its own: cargo locks it while it builds.
+    /// cargo's target directory for device code. It should not be that of the host, because cargo locks it while it builds.
     pub target_dir: PathBuf,
-    /// Where the image and other files go.
+    /// The folder for the image and other files.
     pub out_dir: PathBuf,
-    /// How to build.
+    /// The build options.
     pub options: Options,
 }
 
-/// What was built.
+/// The result of [`build`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Built {
     /// The image file.
     pub image: PathBuf,
-    /// What the image says about itself.
+    /// The metadata of the image.
     pub manifest: Manifest,
-    /// The files of [`Options::emit`], in that order and by architecture.
+    /// The files of [`Options::emit`], in the order of the options and by architecture.
     pub emitted: Vec<PathBuf>,
     /// The files that the build depends on.
     pub sources: Vec<PathBuf>,
-    /// The files of [`Options::links`] that were compiled now, because they or what they include had changed.
+    /// The files of [`Options::links`] that were recompiled, because they or their includes had changed.
     pub recompiled: Vec<PathBuf>,
-    /// The functions that these files define, with the file.
+    /// The functions that files of [`Options::links`] define, each with its file.
     pub foreign_functions: BTreeMap<String, PathBuf>,
-    /// How long each step took.
+    /// The duration of each step.
     pub timings: Timings,
 }
 
 /// Builds a kernel crate into an image.
 ///
 /// # Errors
-/// The crate is not there or does not compile, a function is undefined, or a tool of the toolchain fails.
+/// The crate does not exist or does not compile, a function is undefined, or a tool fails.
 ///
 /// ```no_run
 /// use gpukernel_build::{BuildInput, Options, toolchain::{FindOptions, Toolchain}};
@@ -214,7 +214,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     })
 }
 
-/// CUDA 13's ptxas knows nothing older, and neither do its drivers.
+/// The lowest architecture that CUDA 13's ptxas and drivers support.
 const LOWEST_ARCH: Arch = Arch::new(7, 5);
 
 /// The `Cargo.toml` of a crate given by its folder or by that file.

@@ -1,4 +1,4 @@
-//! How long each step of a build took.
+//! Durations of the steps of a build.
 
 use std::{
     borrow::Cow,
@@ -20,7 +20,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Does something and notes how long it took.
+    /// Runs `action` and records its duration as a step.
     pub fn step<T>(&mut self, name: &'static str, action: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = action();
@@ -28,17 +28,17 @@ impl Timings {
         result
     }
 
-    /// The steps, in order.
+    /// The steps and their durations, in order.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = (&str, Duration)> + '_ {
         self.steps.iter().map(|(name, duration)| (name.as_ref(), *duration))
     }
 
-    /// Adds the steps of another, which were done in between.
+    /// Appends the steps of another measurement.
     pub(crate) fn append(&mut self, mut other: Self) {
         self.steps.append(&mut other.steps);
     }
 
-    /// All steps together.
+    /// The total duration.
     pub fn total(&self) -> Duration {
         self.steps.iter().map(|(_, duration)| duration).sum()
     }

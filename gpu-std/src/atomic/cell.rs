@@ -1,4 +1,4 @@
-//! Cells: elements that all threads may read and write at any time, without changing what is there in one step.
+//! Cells: elements that all threads may load and store at any time, without read-modify-write operations.
 
 use core::{cell::UnsafeCell, fmt, marker::PhantomData};
 
@@ -7,11 +7,11 @@ use bytemuck::NoUninit;
 use super::{Device, Relaxed, Scope, word::Plain};
 use crate::DeviceCopy;
 
-/// An element of memory that is read and written by several threads at any time: a read sees the whole of some value that was
-/// written, and nothing else is ordered. What C++ programs use `volatile` for.
+/// An element of memory with relaxed atomic loads and stores (`ld.relaxed`, `st.relaxed`; C++ programs use `volatile`). A load
+/// returns some value that was stored, never a mixture of two; nothing else is ordered.
 ///
-/// It is for plain data of 1, 2, 4 or 8 bytes that is aligned to its size; another type is an error at compile time. To change what
-/// is there in one step, take an [`Atomic`](super::Atomic). `S` is the scope of its accesses, as there.
+/// It holds plain data of 1, 2, 4 or 8 bytes that is aligned to its size; another type is a compile-time error. For
+/// read-modify-write operations use an [`Atomic`](super::Atomic). `S` is the scope of its accesses, as there.
 ///
 /// A kernel takes `&[RelaxedCell<T>]` for device memory, for which a launch gives `&mut` memory of `T`, and
 /// [`SharedCells`](crate::SharedCells) for shared memory.
@@ -31,6 +31,7 @@ use crate::DeviceCopy;
 ///     }
 /// }
 /// ```
+#[doc(alias = "volatile")]
 #[repr(transparent)]
 pub struct RelaxedCell<T: CellElement, S: Scope = Device>(UnsafeCell<T>, PhantomData<fn() -> S>);
 
@@ -38,14 +39,14 @@ pub struct RelaxedCell<T: CellElement, S: Scope = Device>(UnsafeCell<T>, Phantom
 unsafe impl<T: CellElement, S: Scope> Sync for RelaxedCell<T, S> {}
 
 impl<T: CellElement> RelaxedCell<T> {
-    /// A cell of its own, outside of device memory.
+    /// Creates a cell outside of device memory.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value), PhantomData)
     }
 }
 
 impl<T: CellElement, S: Scope> RelaxedCell<T, S> {
-    /// The value now.
+    /// Loads the value (`ld.relaxed`).
     #[inline(always)]
     pub fn load(&self) -> T {
         let at = self.0.get();
@@ -61,7 +62,7 @@ impl<T: CellElement, S: Scope> RelaxedCell<T, S> {
         }
     }
 
-    /// Writes a value.
+    /// Stores a value (`st.relaxed`).
     #[inline(always)]
     pub fn store(&self, value: T) {
         let at = self.0.get();
@@ -76,7 +77,7 @@ impl<T: CellElement, S: Scope> RelaxedCell<T, S> {
         }
     }
 
-    /// The value, when nobody else has the cell.
+    /// Consumes the cell and returns its value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
@@ -88,7 +89,7 @@ impl<T: CellElement + fmt::Debug, S: Scope> fmt::Debug for RelaxedCell<T, S> {
     }
 }
 
-/// What a [`RelaxedCell`] can hold: plain data all of whose bytes have a value.
+/// An element type of [`RelaxedCell`]: plain data without padding bytes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be in a `RelaxedCell`",
     label = "not plain data without padding",
@@ -100,7 +101,7 @@ pub trait CellElement: DeviceCopy + NoUninit {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + NoUninit> CellElement for T {}
 
-/// How many bytes are loaded or stored.
+/// The number of bytes loaded or stored.
 #[derive(Clone, Copy)]
 enum Width {
     One,
@@ -130,7 +131,7 @@ impl Width {
 /// The same bytes as another type.
 ///
 /// # Safety
-/// Both types have the same size, `from` has no byte without a value, and its bytes are a `B`.
+/// Both types have the same size, `from` has no uninitialized bytes, and its bytes are a valid `B`.
 #[inline(always)]
 unsafe fn cast<A: Copy, B: Copy>(from: A) -> B {
     // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! The types that are changed atomically, and how each is done with words.
+//! Element types of [`Atomic`](super::Atomic), implemented with atomic words.
 
 use super::{
     order::How,
@@ -9,28 +9,28 @@ use crate::{
     half::{bf16, bf16x2, f16, f16x2},
 };
 
-/// A type that the GPU changes atomically.
+/// An element type of [`Atomic`](super::Atomic): `u32`, `i32`, `u64`, `i64`, `f32`, `f64`, `f16`, `bf16`, `f16x2` or `bf16x2`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations on the GPU",
     note = "`Atomic<T>` is for u32, i32, u64, i64, f32, f64, f16, bf16, f16x2 and bf16x2; `RelaxedCell<T>` is for all plain data of 1, 2, 4 or 8 bytes"
 )]
 pub trait AtomicElement: DeviceCopy + sealed::Element {}
 
-/// An integer that the GPU changes atomically.
+/// An integer with atomic bitwise operations: `u32`, `i32`, `u64` or `i64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations on bits",
     note = "they are for u32, i32, u64 and i64"
 )]
 pub trait AtomicInteger: AtomicElement<Word: Integer> {}
 
-/// An integer that the GPU counts up and down atomically.
+/// An integer with atomic wrapping counters (`atomicInc`, `atomicDec`): `u32` or `u64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not counted up and down atomically",
     note = "that is for u32 and u64"
 )]
 pub trait AtomicUnsigned: AtomicInteger + sealed::Unsigned {}
 
-/// A floating-point number that the GPU changes atomically.
+/// A floating-point type with atomic operations: `f32`, `f64`, `f16`, `bf16`, `f16x2` or `bf16x2`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a floating-point number with atomic operations",
     note = "those are f32, f64, f16, bf16, f16x2 and bf16x2; integers have `fetch_min` and `fetch_max`"
@@ -41,16 +41,16 @@ pub(super) mod sealed {
     use super::*;
 
     /// # Safety
-    /// Of all functions: the pointer is to a live, aligned value that other threads use atomically only. Values are laid out like
-    /// their words.
+    /// For all functions, the pointer is to a live, aligned value that other threads access only atomically. Values are laid out
+    /// like their words.
     pub unsafe trait Element: Sized {
         type Word: Word;
         fn to_word(self) -> Self::Word;
         fn from_word(word: Self::Word) -> Self;
         unsafe fn add<H: How>(at: *mut Self, value: Self) -> Self;
-        /// What is added to subtract it.
+        /// The value to add in order to subtract this one.
         fn negated(self) -> Self;
-        /// `L` is how it is loaded at first; `must_write` says that the value is written also if it stays the same.
+        /// `L` is the scope and ordering of the first load; `must_write` requires that the value is written even if unchanged.
         unsafe fn min<H: How, L: How>(at: *mut Self, value: Self, must_write: bool) -> Self;
         unsafe fn max<H: How, L: How>(at: *mut Self, value: Self, must_write: bool) -> Self;
     }
@@ -58,16 +58,18 @@ pub(super) mod sealed {
     pub trait Unsigned: Count {}
 
     pub trait Float: Element {
-        /// A number if there is one.
+        /// The smaller; prefers a number to a NaN.
         fn least(self, other: Self) -> Self;
+        /// The larger; prefers a number to a NaN.
         fn greatest(self, other: Self) -> Self;
-        /// A NaN if there is one (IEEE 754-2019).
+        /// The smaller, or a NaN if either is one (IEEE 754-2019).
         fn minimum(self, other: Self) -> Self;
+        /// The larger, or a NaN if either is one (IEEE 754-2019).
         fn maximum(self, other: Self) -> Self;
     }
 
-    /// Keeps what `choose` says of the number there and another. A number that is not replaced is not written, which makes all
-    /// but a few of a grid's threads readers, unless others may acquire from the operation.
+    /// Replaces the value by `choose(value)`. An unchanged value is not written, so that most threads of a grid only read; with
+    /// `must_write` it is, because other threads may acquire from the operation.
     ///
     /// # Safety
     /// As [`Element`].
@@ -253,7 +255,7 @@ fn is_less<T: sealed::Element + PartialOrd + Sign>(a: T, b: T) -> bool {
     a < b || (a == b && a.is_negative() && !b.is_negative())
 }
 
-/// The sign of a number, of zero too.
+/// The sign of a number, including zero.
 trait Sign {
     fn is_negative(&self) -> bool;
 }

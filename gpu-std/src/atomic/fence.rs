@@ -1,17 +1,18 @@
-//! Fences: what is ordered without an atomic operation of its own.
+//! Memory fences (`__threadfence`, `fence`).
 
 use super::order::{FenceOrdering, How, Scope};
 
-/// Orders all memory accesses of the thread before it against those after it, as far as threads of the scope see them.
+/// Orders the thread's memory accesses before the fence against those after it, as seen by the threads of the scope
+/// (`__threadfence`, `fence.sc`, `fence.acq_rel`).
 ///
 /// `fence(Block, SeqCst)`, `fence(Device, SeqCst)` and `fence(System, SeqCst)` are CUDA's `__threadfence_block`,
-/// `__threadfence` and `__threadfence_system`; [`AcqRel`](super::AcqRel) is cheaper and suffices where one value is handed over.
-/// With relaxed atomics around it, a fence synchronises as in [`core::sync::atomic::fence`].
+/// `__threadfence` and `__threadfence_system`; [`AcqRel`](super::AcqRel) is cheaper and suffices to pass a value to another thread.
+/// Fences synchronise through relaxed atomics as in [`core::sync::atomic::fence`].
 ///
 /// ```
 /// use gpu_std::{atomic::{Acquire, Device, Release, fence}, prelude::*};
 ///
-/// /// The last block to end adds up what all blocks left.
+/// /// The last block to finish adds up the results of all blocks.
 /// #[kernel(block = 1)]
 /// pub fn sum(parts: &[Atomic<u64>], done: &[Atomic<u32>], total: &[Atomic<u64>]) {
 ///     let block = block_index().x as usize;
@@ -24,6 +25,9 @@ use super::order::{FenceOrdering, How, Scope};
 ///     }
 /// }
 /// ```
+#[doc(alias = "__threadfence", alias = "__threadfence_block", alias = "__threadfence_system")]
+#[doc(alias = "threadfence", alias = "threadfence_block", alias = "threadfence_system")]
+#[doc(alias = "fence.sc", alias = "fence.acq_rel", alias = "membar", alias = "atomic_thread_fence")]
 #[inline(always)]
 pub fn fence<S: Scope, O: FenceOrdering>(_scope: S, _ordering: O) {
     #[cfg(target_arch = "nvptx64")]

@@ -1,7 +1,8 @@
-//! Atomics: elements that all threads may read and change at once, with scopes and orderings, cells, and fences.
+//! Atomic operations with scopes and orderings (`atomicAdd`, `cuda::atomic_ref`), cells for concurrent loads and stores
+//! (`volatile`), and fences (`__threadfence`).
 //!
-//! [`Atomic`] is for read-modify-write, [`RelaxedCell`] for elements that are only read and written. Both hold for the threads of
-//! the device and order nothing else, as CUDA's `atomicAdd` does, unless something else is said:
+//! [`Atomic`] is for read-modify-write operations, [`RelaxedCell`] for elements that are only loaded and stored. Both have device
+//! scope and relaxed ordering, as CUDA's `atomicAdd`, unless another scope or ordering is given:
 //!
 //! ```
 //! use gpu_std::prelude::*;
@@ -38,12 +39,12 @@ pub use order::{
 use element::sealed::choose;
 use word::{Integer, Plain, Word};
 
-/// An element of memory that is read and changed atomically.
+/// An element of device or shared memory with atomic operations (`atomicAdd`, `cuda::atomic_ref`).
 ///
 /// A kernel takes `&[Atomic<T>]` for device memory that its threads share, for which the launch gives `&mut` memory of `T`, and
-/// [`SharedAtomics`](crate::SharedAtomics) for shared memory. The operations are named as in [`core::sync::atomic`], and each
-/// returns the value before. They are [`Relaxed`] and hold for the [`Device`]; the methods named after scopes and orderings give
-/// the same atomic with others:
+/// [`SharedAtomics`](crate::SharedAtomics) for shared memory. The operations are named as in [`core::sync::atomic`]; each that
+/// changes the value returns the previous one. They have [`Relaxed`] ordering and [`Device`] scope; the methods named after scopes
+/// and orderings return the same atomic with others:
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -57,7 +58,7 @@ use word::{Integer, Plain, Word};
 /// }
 /// ```
 ///
-/// A wrong combination does not compile:
+/// An operation with an ordering that it cannot have does not compile:
 ///
 /// ```compile_fail
 /// # use gpu_std::Atomic;
@@ -67,14 +68,17 @@ use word::{Integer, Plain, Word};
 /// ```
 ///
 /// # On the GPU
-/// Each is one instruction (PTX ISA, `atom`, `ld`, `st`), except: minimum and maximum of floating-point numbers,
-/// [`fetch_inc`](Self::fetch_inc) of `u64` and [`fetch_update`](Self::fetch_update) are loops of compare-exchange; orderings of
-/// operations other than load, store and compare-exchange are fences around them. Where block scope is asked for, those are done for
-/// the device, which includes it; their fences are for the block. The hardware changes `f32` in shared memory in a loop.
+/// Each operation is one instruction (PTX ISA, `atom`, `ld`, `st`), with these exceptions. Minimum and maximum of floating-point
+/// numbers, [`fetch_inc`](Self::fetch_inc) and [`fetch_dec`](Self::fetch_dec) of `u64`, and [`fetch_update`](Self::fetch_update) are
+/// loops of compare-exchange. Operations other than load, store and compare-exchange get their ordering from fences around them;
+/// with block scope, such an operation has device scope, which includes it, and its fences have block scope. Additions of `f32` in
+/// shared memory are loops in hardware.
 ///
-/// Of `f16` and `bf16` it has no operation alone but in pairs: additions of [`f16x2`](struct@crate::half::f16x2), and from sm_90 on of
-/// [`bf16x2`](struct@crate::half::bf16x2), in device memory are one instruction, which changes each lane on its own (PTX ISA, `atom`). All
-/// else that changes such numbers is a loop of compare-exchange, of 16 bits for one number: what lies beside stays what it is. Sums are rounded once.
+/// Additions of [`f16x2`](struct@crate::half::f16x2), and from sm_90 on of [`bf16x2`](struct@crate::half::bf16x2), in device memory are
+/// one instruction, which is atomic for each of the two numbers separately (PTX ISA, `atom`). There is no such instruction for a single
+/// `f16` or `bf16`: all other changes of 16-bit numbers are loops of compare-exchange, of 16 bits for a single number, so that
+/// neighbouring elements are not written. Sums are rounded once.
+#[doc(alias = "atomic_ref")]
 #[repr(transparent)]
 pub struct Atomic<T: AtomicElement, S: Scope = Device, O: Ordering = Relaxed>(
     UnsafeCell<T>,
@@ -85,7 +89,7 @@ pub struct Atomic<T: AtomicElement, S: Scope = Device, O: Ordering = Relaxed>(
 unsafe impl<T: AtomicElement, S: Scope, O: Ordering> Sync for Atomic<T, S, O> {}
 
 impl<T: AtomicElement> Atomic<T> {
-    /// An atomic of its own, outside of device memory.
+    /// Creates an atomic outside of device memory.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value), PhantomData)
     }
@@ -104,25 +108,34 @@ macro_rules! changed {
 /// The same atomic with another scope or ordering.
 impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     changed! {
-        /// For the threads of the block: less to order, and the same for all but those.
+        /// Block scope (`.cta`, `cuda::thread_scope_block`, `atomicAdd_block`).
+        #[doc(alias = "atomicAdd_block", alias = "cta", alias = "thread_scope_block")]
         block: Block, O;
-        /// For the threads of the GPU.
+        /// Device scope (`.gpu`, `cuda::thread_scope_device`), the default.
+        #[doc(alias = "gpu", alias = "thread_scope_device")]
         device: Device, O;
-        /// For all threads of the machine, on host and GPUs.
+        /// System scope (`.sys`, `cuda::thread_scope_system`, `atomicAdd_system`): the threads of the host and of all GPUs.
+        #[doc(alias = "atomicAdd_system", alias = "sys", alias = "thread_scope_system")]
         system: System, O;
-        /// Orders nothing else.
+        /// Relaxed ordering, the default: orders no other memory accesses.
+        #[doc(alias = "memory_order_relaxed")]
         relaxed: S, Relaxed;
-        /// What comes after it stays after it.
+        /// Acquire ordering: later memory accesses of the thread are not moved before the operation.
+        #[doc(alias = "memory_order_acquire")]
         acquire: S, Acquire;
-        /// What comes before it stays before it.
+        /// Release ordering: earlier memory accesses of the thread are not moved after the operation.
+        #[doc(alias = "memory_order_release")]
         release: S, Release;
-        /// Both.
+        /// Acquire and release ordering.
+        #[doc(alias = "memory_order_acq_rel")]
         acq_rel: S, AcqRel;
-        /// Both, in one order for all threads of the scope.
+        /// Sequentially consistent ordering: [`acq_rel`](Self::acq_rel), and one order of all such operations that all threads of
+        /// the scope agree on.
+        #[doc(alias = "memory_order_seq_cst")]
         seq_cst: S, SeqCst;
     }
 
-    /// With scope and ordering as types, for generic code.
+    /// The same atomic with a scope and an ordering given as types, for generic code.
     #[inline(always)]
     pub const fn with<S2: Scope, O2: Ordering>(&self) -> &Atomic<T, S2, O2> {
         // SAFETY: both are laid out like the element, and used in the same way.
@@ -141,7 +154,7 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
         self.0.get().cast()
     }
 
-    /// The value now.
+    /// Loads the value (`ld.relaxed`, `ld.acquire`).
     #[inline(always)]
     pub fn load(&self) -> T
     where
@@ -151,7 +164,7 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
         T::from_word(unsafe { T::Word::load::<(S, O)>(self.word()) })
     }
 
-    /// Writes a value.
+    /// Stores a value (`st.relaxed`, `st.release`).
     #[inline(always)]
     pub fn store(&self, value: T)
     where
@@ -161,20 +174,23 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
         unsafe { T::Word::store::<(S, O)>(self.word(), value.to_word()) }
     }
 
-    /// Writes a value, and returns the one before.
+    /// Stores a value and returns the previous one (`atomicExch`, `atom.exch`).
+    #[doc(alias = "atomicExch", alias = "atom.exch", alias = "atomic.exch", alias = "exchange")]
     #[inline(always)]
     pub fn swap(&self, value: T) -> T {
         // SAFETY: as in `load`.
         T::from_word(unsafe { T::Word::swap::<(S, O)>(self.word(), value.to_word()) })
     }
 
-    /// Writes `new` where `current` is. `Ok` with `current` if it was; `Err` with what is there instead.
+    /// Stores `new` if the value is `current` (`atomicCAS`, `atom.cas`), and returns the previous value: `Ok` if `new` was stored,
+    /// `Err` if not.
     ///
-    /// Floating-point numbers are compared by their bits: a NaN is itself, and -0 is not +0. An exchange that fails is a load,
-    /// ordered as one.
+    /// Floating-point numbers are compared by their bits: a NaN equals itself, and -0 differs from +0. A failed exchange is a load
+    /// with the load part of the ordering.
     ///
     /// # Errors
-    /// The value that was found.
+    /// The value found, if it is not `current`.
+    #[doc(alias = "atomicCAS", alias = "atom.cas", alias = "atomic.cas", alias = "compare_and_swap")]
     #[inline(always)]
     pub fn compare_exchange(&self, current: T, new: T) -> Result<T, T> {
         // SAFETY: as in `load`.
@@ -183,8 +199,10 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
         if found == current.to_word() { Ok(current) } else { Err(T::from_word(found)) }
     }
 
-    /// Writes what `update` makes of the value, again and again until no other thread comes in between. `Ok` with the value before;
-    /// `Err` with the value for which `update` returned `None`.
+    /// Replaces the value by `update(value)`, in a loop of [`compare_exchange`](Self::compare_exchange) (a loop around `atomicCAS`).
+    /// Returns `Ok` with the previous value, or `Err` with the value for which `update` returned `None`; then nothing is stored.
+    ///
+    /// `update` is called again whenever another thread has changed the value in between.
     ///
     /// ```
     /// use gpu_std::prelude::*;
@@ -195,7 +213,7 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     /// ```
     ///
     /// # Errors
-    /// The value for which there was nothing to write.
+    /// The value for which `update` returned `None`.
     #[inline(always)]
     pub fn fetch_update(&self, mut update: impl FnMut(T) -> Option<T>) -> Result<T, T> {
         let mut before = self.with::<S, O::Load>().load();
@@ -208,36 +226,40 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
         Err(before)
     }
 
-    /// Adds to the value, and returns the one before. Integers wrap around.
+    /// Adds to the value and returns the previous one (`atomicAdd`, `atom.add`). Integers wrap around.
     ///
-    /// Sums of floating-point numbers depend on the order in which threads add, which is not fixed. In device memory, a GPU takes
-    /// subnormal `f32`s as zero here, and makes zero of a subnormal sum (PTX ISA, `atom`).
+    /// Sums of floating-point numbers depend on the order in which threads add, which is not fixed. In device memory, a GPU treats
+    /// subnormal `f32` operands as zero, and flushes a subnormal `f32` sum to zero (PTX ISA, `atom`).
+    #[doc(alias = "atomicAdd", alias = "atom.add", alias = "atomic.add", alias = "red.add")]
     #[inline(always)]
     pub fn fetch_add(&self, value: T) -> T {
         // SAFETY: as in `load`.
         unsafe { T::add::<(S, O)>(self.at(), value) }
     }
 
-    /// Subtracts from the value, and returns the one before. Integers wrap around.
+    /// Subtracts from the value and returns the previous one (`atomicSub`). Integers wrap around.
+    #[doc(alias = "atomicSub", alias = "atomic.sub")]
     #[inline(always)]
     pub fn fetch_sub(&self, value: T) -> T {
         self.fetch_add(value.negated())
     }
 
-    /// Keeps the smaller of the value and another, and returns the one before.
+    /// Stores the smaller of the value and another, and returns the previous value (`atomicMin`, `atom.min`).
     ///
-    /// Of floating-point numbers one that is not NaN is kept if there is one, as by [`f32::min`], `fmin` of C and `nanmin` of
-    /// Numba; -0 is less than +0. [`fetch_minimum`](Self::fetch_minimum) keeps a NaN.
+    /// Of a NaN and a number, the number is stored, as by [`f32::min`], `fmin` of C and `nanmin` of Numba; -0 is less than +0.
+    /// [`fetch_minimum`](Self::fetch_minimum) stores the NaN.
+    #[doc(alias = "atomicMin", alias = "atom.min", alias = "atomic.nanmin", alias = "atomic.min")]
     #[inline(always)]
     pub fn fetch_min(&self, value: T) -> T {
         // SAFETY: as in `load`.
         unsafe { T::min::<(S, O), (S, O::Load)>(self.at(), value, const { O::RELEASES }) }
     }
 
-    /// Keeps the larger of the value and another, and returns the one before.
+    /// Stores the larger of the value and another, and returns the previous value (`atomicMax`, `atom.max`).
     ///
-    /// Of floating-point numbers one that is not NaN is kept if there is one, as by [`f32::max`], `fmax` of C and `nanmax` of
-    /// Numba; -0 is less than +0. [`fetch_maximum`](Self::fetch_maximum) keeps a NaN.
+    /// Of a NaN and a number, the number is stored, as by [`f32::max`], `fmax` of C and `nanmax` of Numba; -0 is less than +0.
+    /// [`fetch_maximum`](Self::fetch_maximum) stores the NaN.
+    #[doc(alias = "atomicMax", alias = "atom.max", alias = "atomic.nanmax", alias = "atomic.max")]
     #[inline(always)]
     pub fn fetch_max(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -245,23 +267,26 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 }
 
-/// Operations on bits.
+/// Bitwise operations.
 impl<T: AtomicInteger, S: Scope, O: Ordering> Atomic<T, S, O> {
-    /// Keeps the bits that are also in `value`, and returns the value before.
+    /// Bitwise AND with `value`; returns the previous value (`atomicAnd`, `atom.and`).
+    #[doc(alias = "atomicAnd", alias = "atom.and", alias = "atomic.and_")]
     #[inline(always)]
     pub fn fetch_and(&self, value: T) -> T {
         // SAFETY: as in `load`.
         T::from_word(unsafe { T::Word::and::<(S, O)>(self.word(), value.to_word()) })
     }
 
-    /// Adds the bits of `value`, and returns the value before.
+    /// Bitwise OR with `value`; returns the previous value (`atomicOr`, `atom.or`).
+    #[doc(alias = "atomicOr", alias = "atom.or", alias = "atomic.or_")]
     #[inline(always)]
     pub fn fetch_or(&self, value: T) -> T {
         // SAFETY: as in `load`.
         T::from_word(unsafe { T::Word::or::<(S, O)>(self.word(), value.to_word()) })
     }
 
-    /// Flips the bits of `value`, and returns the value before.
+    /// Bitwise XOR with `value`; returns the previous value (`atomicXor`, `atom.xor`).
+    #[doc(alias = "atomicXor", alias = "atom.xor", alias = "atomic.xor")]
     #[inline(always)]
     pub fn fetch_xor(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -269,10 +294,9 @@ impl<T: AtomicInteger, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 }
 
-/// Counters that start again.
+/// Counters that wrap around at a limit.
 impl<T: AtomicUnsigned, S: Scope, O: Ordering> Atomic<T, S, O> {
-    /// Counts from 0 up to `limit` and then from 0 again, and returns the value before: CUDA's `atomicInc`. A value above the
-    /// limit becomes 0.
+    /// Increments the value, or sets it to 0 if it is at or above `limit`, and returns the previous value (`atomicInc`, `atom.inc`).
     ///
     /// ```
     /// use gpu_std::prelude::*;
@@ -280,14 +304,15 @@ impl<T: AtomicUnsigned, S: Scope, O: Ordering> Atomic<T, S, O> {
     /// let turn = Atomic::new(0_u32);
     /// assert_eq!([(); 5].map(|()| turn.fetch_inc(2)), [0, 1, 2, 0, 1]);
     /// ```
+    #[doc(alias = "atomicInc", alias = "atom.inc", alias = "atomic.inc")]
     #[inline(always)]
     pub fn fetch_inc(&self, limit: T) -> T {
         // SAFETY: as in `load`.
         unsafe { T::inc::<(S, O)>(self.at(), limit) }
     }
 
-    /// Counts from `limit` down to 0 and then from `limit` again, and returns the value before: CUDA's `atomicDec`. A value above
-    /// the limit becomes `limit`.
+    /// Decrements the value, or sets it to `limit` if it is 0 or above `limit`, and returns the previous value (`atomicDec`, `atom.dec`).
+    #[doc(alias = "atomicDec", alias = "atom.dec", alias = "atomic.dec")]
     #[inline(always)]
     pub fn fetch_dec(&self, limit: T) -> T {
         // SAFETY: as in `load`.
@@ -297,9 +322,9 @@ impl<T: AtomicUnsigned, S: Scope, O: Ordering> Atomic<T, S, O> {
 
 /// Minimum and maximum by IEEE 754-2019.
 impl<T: AtomicFloat, S: Scope, O: Ordering> Atomic<T, S, O> {
-    /// Keeps the smaller of the value and another, or a NaN if either is one, and returns the value before. -0 is less than +0.
+    /// Stores the smaller of the value and another, or a NaN if either is one, and returns the previous value. -0 is less than +0.
     ///
-    /// [`fetch_min`](Self::fetch_min) keeps a number.
+    /// [`fetch_min`](Self::fetch_min) prefers numbers to NaN.
     #[inline(always)]
     pub fn fetch_minimum(&self, value: T) -> T {
         let minimum = |before: T| before.minimum(value);
@@ -307,9 +332,9 @@ impl<T: AtomicFloat, S: Scope, O: Ordering> Atomic<T, S, O> {
         unsafe { choose::<(S, O), (S, O::Load), T>(self.at(), const { O::RELEASES }, minimum) }
     }
 
-    /// Keeps the larger of the value and another, or a NaN if either is one, and returns the value before. -0 is less than +0.
+    /// Stores the larger of the value and another, or a NaN if either is one, and returns the previous value. -0 is less than +0.
     ///
-    /// [`fetch_max`](Self::fetch_max) keeps a number.
+    /// [`fetch_max`](Self::fetch_max) prefers numbers to NaN.
     #[inline(always)]
     pub fn fetch_maximum(&self, value: T) -> T {
         let maximum = |before: T| before.maximum(value);
@@ -319,7 +344,7 @@ impl<T: AtomicFloat, S: Scope, O: Ordering> Atomic<T, S, O> {
 }
 
 impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
-    /// The value, when nobody else has the atomic.
+    /// Consumes the atomic and returns its value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }

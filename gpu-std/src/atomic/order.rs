@@ -1,29 +1,36 @@
-//! For whom an atomic operation holds, and what it orders: types, so that each operation is one instruction and a meaningless
-//! combination, such as a load that releases, is an error of rustc.
+//! Scopes and orderings of atomic operations and fences, as types: each operation is one instruction, and a meaningless combination,
+//! such as a load with release ordering, is a compile-time error.
 
-/// The threads among which an atomic operation or a fence holds: [`Block`], [`Device`] or [`System`] (PTX ISA, "Scope").
+/// A scope (`cuda::thread_scope`; PTX ISA, "Scope"): the threads for which an operation is atomic and ordered. [`Block`],
+/// [`Device`] or [`System`].
 ///
-/// Threads outside of the scope see values that were written, whole, but an addition of theirs can be lost, and nothing is
-/// ordered for them.
+/// Threads outside of the scope never see partly written values, but an addition of theirs can be lost, and nothing is ordered for
+/// them.
+#[doc(alias = "thread_scope")]
 pub trait Scope: sealed::Scope {}
 
-/// The threads of the same block: `.cta` in PTX.
+/// Block scope (`.cta`, `cuda::thread_scope_block`): the threads of the same block.
+#[doc(alias = "cta", alias = "thread_scope_block")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Block;
 
-/// The threads of the same GPU, of whatever kernel: `.gpu` in PTX. What an [`Atomic`](super::Atomic) has if nothing else is said.
+/// Device scope (`.gpu`, `cuda::thread_scope_device`): the threads of all kernels on the same GPU. The default of
+/// [`Atomic`](super::Atomic).
+#[doc(alias = "gpu", alias = "thread_scope_device")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Device;
 
-/// All threads of the machine, those of the host and of other GPUs included: `.sys` in PTX.
+/// System scope (`.sys`, `cuda::thread_scope_system`): all threads of the machine, including those of the host and of other GPUs.
+#[doc(alias = "sys", alias = "thread_scope_system")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 
-/// What an atomic operation orders, with the meaning it has in [`core::sync::atomic::Ordering`]: [`Relaxed`], [`Acquire`],
+/// A memory ordering, with the meaning of [`core::sync::atomic::Ordering`] (`cuda::memory_order`): [`Relaxed`], [`Acquire`],
 /// [`Release`], [`AcqRel`] or [`SeqCst`].
+#[doc(alias = "memory_order")]
 pub trait Ordering: sealed::Ordering {}
 
-/// An ordering that a load can have: not `Release`, not `AcqRel`.
+/// An ordering that a load can have: `Relaxed`, `Acquire` or `SeqCst`.
 #[diagnostic::on_unimplemented(
     message = "a load cannot be `{Self}`",
     label = "this ordering is for writing",
@@ -31,7 +38,7 @@ pub trait Ordering: sealed::Ordering {}
 )]
 pub trait LoadOrdering: Ordering {}
 
-/// An ordering that a store can have: not `Acquire`, not `AcqRel`.
+/// An ordering that a store can have: `Relaxed`, `Release` or `SeqCst`.
 #[diagnostic::on_unimplemented(
     message = "a store cannot be `{Self}`",
     label = "this ordering is for reading",
@@ -39,7 +46,7 @@ pub trait LoadOrdering: Ordering {}
 )]
 pub trait StoreOrdering: Ordering {}
 
-/// An ordering that a fence can have: not `Relaxed`, which orders nothing.
+/// An ordering that a fence can have: any but `Relaxed`, which orders nothing.
 #[diagnostic::on_unimplemented(
     message = "a fence cannot be `{Self}`",
     label = "this orders nothing",
@@ -47,23 +54,28 @@ pub trait StoreOrdering: Ordering {}
 )]
 pub trait FenceOrdering: Ordering {}
 
-/// Orders nothing but the operations on the same value. What an [`Atomic`](super::Atomic) has if nothing else is said.
+/// Relaxed ordering (`.relaxed`): orders only operations on the same value. The default of [`Atomic`](super::Atomic).
+#[doc(alias = "memory_order_relaxed")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Relaxed;
 
-/// What the thread does afterwards happens after the release that wrote the value read.
+/// Acquire ordering (`.acquire`): later accesses of the thread happen after the release that wrote the value read.
+#[doc(alias = "memory_order_acquire")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acquire;
 
-/// What the thread did before happens before whatever follows an acquire that reads the value written.
+/// Release ordering (`.release`): earlier accesses of the thread happen before those after an acquire that reads the value written.
+#[doc(alias = "memory_order_release")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Release;
 
-/// `Acquire` and `Release`.
+/// Acquire and release ordering (`.acq_rel`).
+#[doc(alias = "memory_order_acq_rel")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AcqRel;
 
-/// `AcqRel`, and all threads of the scope see all such operations in the same order.
+/// Sequentially consistent ordering (`fence.sc`): `AcqRel`, and all threads of the scope see all such operations in the same order.
+#[doc(alias = "memory_order_seq_cst", alias = "fence.sc")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeqCst;
 
@@ -90,17 +102,17 @@ impl FenceOrdering for Release {}
 impl FenceOrdering for AcqRel {}
 impl FenceOrdering for SeqCst {}
 
-/// Scope and ordering of an operation as the prelude takes them: a number that is known at compile time.
+/// Scope and ordering of an operation, encoded as the compile-time number that the linker's prelude takes.
 pub trait How {
     #[cfg(target_arch = "nvptx64")]
     const HOW: u32;
     #[cfg(not(target_arch = "nvptx64"))]
     const ORDERING: core::sync::atomic::Ordering;
-    /// The same where the operation only reads: an operation that finds nothing to write.
+    /// The ordering of an operation that only reads, such as a failed compare-exchange.
     #[cfg(not(target_arch = "nvptx64"))]
     const LOAD: core::sync::atomic::Ordering;
 
-    /// Does the operation, and tells the CPU device what it orders.
+    /// Runs the operation and reports its ordering to the CPU device.
     #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     fn ordered<R>(operation: impl FnOnce() -> R) -> R {
@@ -138,9 +150,9 @@ pub(super) mod sealed {
     pub trait Ordering: Copy + 'static {
         #[cfg(target_arch = "nvptx64")]
         const NUMBER: u32;
-        /// Whether the operation must write, also what is there already, because others may acquire from it.
+        /// Whether the operation must write even an unchanged value, because other threads may acquire from it.
         const RELEASES: bool;
-        /// That of the load which the operation includes.
+        /// The ordering of the load that the operation includes.
         type Load: super::LoadOrdering;
         #[cfg(not(target_arch = "nvptx64"))]
         const ON_HOST: OnHost;

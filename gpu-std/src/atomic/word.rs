@@ -1,5 +1,5 @@
-//! What the hardware changes atomically, word by word: functions of the linker's prelude on the device, because Rust's atomics
-//! know no scopes; Rust's atomics on the host.
+//! Atomic operations on words: functions of the linker's prelude on the device, because Rust's atomics have no scopes; Rust's
+//! atomics on the host.
 
 use super::{
     element::sealed::choose,
@@ -7,16 +7,16 @@ use super::{
 };
 use crate::half::{bf16, bf16x2, f16, f16x2};
 
-/// Bytes that are loaded and stored at once.
+/// A word with atomic load and store.
 ///
 /// # Safety
-/// Of all functions: the pointer is to a live, aligned value that other threads use atomically only.
+/// For all functions, the pointer is to a live, aligned value that other threads access only atomically.
 pub trait Plain: Copy + Eq {
     unsafe fn load<H: How>(at: *mut Self) -> Self;
     unsafe fn store<H: How>(at: *mut Self, value: Self);
 }
 
-/// A word that is read and written at once. All functions return the word before.
+/// A word with atomic exchange and compare-exchange. All functions return the previous word.
 ///
 /// # Safety
 /// As [`Plain`].
@@ -25,7 +25,7 @@ pub trait Word: Plain {
     unsafe fn compare_exchange<H: How>(at: *mut Self, current: Self, new: Self) -> Self;
 }
 
-/// A word that is calculated with at once. All functions return the word before.
+/// A word with atomic addition and bitwise operations. All functions return the previous word.
 ///
 /// # Safety
 /// As [`Plain`].
@@ -36,7 +36,7 @@ pub trait Integer: Word {
     unsafe fn xor<H: How>(at: *mut Self, value: Self) -> Self;
 }
 
-/// A word of which the smaller or larger is kept, as what it is: signed or not.
+/// An integer with atomic minimum and maximum, signed or unsigned.
 ///
 /// # Safety
 /// As [`Plain`].
@@ -45,7 +45,8 @@ pub(super) trait Ordered: Sized {
     unsafe fn max<H: How>(at: *mut Self, value: Self) -> Self;
 }
 
-/// What has an instruction on most devices and is a loop of [`Word::compare_exchange`] on the others and on the host.
+/// Atomic addition of floating-point numbers: an instruction on most devices, a loop of [`Word::compare_exchange`] on the others and
+/// on the host.
 ///
 /// # Safety
 /// As [`Plain`].
@@ -62,7 +63,7 @@ pub trait Count: Sized {
     unsafe fn dec<H: How>(at: *mut Self, limit: Self) -> Self;
 }
 
-/// Writes what `next` makes of the word, until no other thread comes in between; returns the word before.
+/// Replaces the word by `next(word)` in a loop of compare-exchange; returns the previous word.
 ///
 /// # Safety
 /// As [`Plain`].
@@ -199,7 +200,7 @@ mod device {
         fn __gpukernel_atomic_cas_u16(at: *mut u16, current: u16, new: u16, how: u32) -> u16;
     }
 
-    // Of 16 bits PTX has compare-exchange only (PTX ISA, `atom.cas.b16`).
+    // The only 16-bit operation of PTX is compare-exchange (PTX ISA, `atom.cas.b16`).
     impl Word for u16 {
         #[inline(always)]
         unsafe fn swap<H: How>(at: *mut u16, value: u16) -> u16 {

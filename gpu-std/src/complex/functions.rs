@@ -5,38 +5,42 @@ use super::{Complex, Float, FloatExt};
 macro_rules! functions {
     ($t:ident) => {
         impl Complex<$t> {
-            /// The number of this absolute value and angle.
+            /// Creates a number from its absolute value and angle in radians (`thrust::polar`).
+            #[doc(alias = "polar")]
             #[inline]
             pub fn from_polar(abs: $t, angle: $t) -> Self {
                 let (sin, cos) = Float::sin_cos(angle);
                 Self::new(abs * cos, abs * sin)
             }
 
-            /// The absolute value.
+            /// The absolute value (`cuCabs`).
+            #[doc(alias = "cuCabs", alias = "cuCabsf")]
             #[inline]
             pub fn abs(self) -> $t {
                 Float::hypot(self.re, self.im)
             }
 
-            /// The square of the absolute value, which overflows and underflows as squares do.
+            /// The square of the absolute value (`thrust::norm`), computed as the sum of squares, which may overflow or underflow.
+            #[doc(alias = "norm", alias = "norm_sqr")]
             #[inline(always)]
             pub fn abs_squared(self) -> $t {
                 self.re * self.re + self.im * self.im
             }
 
-            /// The angle to the positive real axis, −π…π.
+            /// The argument: the angle to the positive real axis, in −π…π.
             #[inline]
             pub fn arg(self) -> $t {
                 Float::atan2(self.im, self.re)
             }
 
-            /// The conjugate.
+            /// The complex conjugate (`cuConj`).
+            #[doc(alias = "cuConj", alias = "cuConjf")]
             #[inline(always)]
             pub fn conj(self) -> Self {
                 Self::new(self.re, -self.im)
             }
 
-            /// `self · i`.
+            /// `self · i`, without a multiplication.
             #[inline(always)]
             pub fn times_i(self) -> Self {
                 Self::new(-self.im, self.re)
@@ -48,7 +52,7 @@ macro_rules! functions {
                 Self::new(1.0, 0.0).divided_by(self)
             }
 
-            /// Whether a part is NaN.
+            /// Whether the real or the imaginary part is NaN.
             #[inline(always)]
             pub fn is_nan(self) -> bool {
                 self.re.is_nan() || self.im.is_nan()
@@ -66,7 +70,7 @@ macro_rules! functions {
                 Self::new(self.re.ldexp(n), self.im.ldexp(n))
             }
 
-            /// The number, with the larger part within 1…2, and the exponent of 2 that is missing.
+            /// Splits off a power of 2: returns the number with its larger part within 1…2, and the exponent of the power to multiply it by.
             #[inline]
             fn normalised(self) -> (Self, i32) {
                 let largest = self.re.abs().max(self.im.abs());
@@ -90,7 +94,7 @@ macro_rules! functions {
                 quotient
             }
 
-            /// C11, G.5.1: what becomes of zeros and infinities.
+            /// Division with zeros and infinities (C11, G.5.1).
             #[cold]
             fn special_quotient(self, rhs: Self, quotient: Self) -> Self {
                 const INF: $t = $t::INFINITY;
@@ -112,7 +116,7 @@ macro_rules! functions {
                 Self::new(factor * dot, factor * cross)
             }
 
-            /// The square root whose real part is not negative.
+            /// The principal square root, whose real part is not negative.
             #[inline]
             pub fn sqrt(self) -> Self {
                 if self.im.is_infinite() {
@@ -138,7 +142,7 @@ macro_rules! functions {
                 Self::new(re, im.copysign(self.im)).scaled(half)
             }
 
-            /// e to the power of the number.
+            /// The exponential function, e to the power of `self`.
             #[inline]
             pub fn exp(self) -> Self {
                 if self.im == 0.0 {
@@ -157,7 +161,8 @@ macro_rules! functions {
                 Self::new(abs * cos, abs * sin)
             }
 
-            /// The natural logarithm, with the imaginary part within −π…π.
+            /// The principal natural logarithm (`log` of C++), with the imaginary part within −π…π.
+            #[doc(alias = "log")]
             #[inline]
             pub fn ln(self) -> Self {
                 let (large, small) = match self.re.abs() > self.im.abs() {
@@ -176,7 +181,8 @@ macro_rules! functions {
                 Self::new(ln, self.arg())
             }
 
-            /// The number to a real power. To the power of 0 it is 1, whatever the number.
+            /// Raises `self` to a real power. The power of 0 is 1 for every number.
+            #[doc(alias = "pow")]
             #[inline]
             pub fn powf(self, n: $t) -> Self {
                 if n == 0.0 {
@@ -188,8 +194,9 @@ macro_rules! functions {
                 }
             }
 
-            /// The number to a complex power: e to the power of `n · self.ln()`. To the power of 0 it is 1, whatever the number, as in
-            /// Python and Numba.
+            /// Raises `self` to a complex power: e to the power of `n · self.ln()`. The power of 0 is 1 for every number, as in Python and
+            /// Numba.
+            #[doc(alias = "pow")]
             #[inline]
             pub fn powc(self, n: Self) -> Self {
                 if n.re == 0.0 && n.im == 0.0 {
@@ -201,7 +208,8 @@ macro_rules! functions {
                 }
             }
 
-            /// The number to an integer power, by multiplications.
+            /// Raises `self` to an integer power, by multiplications.
+            #[doc(alias = "pow")]
             #[inline]
             pub fn powi(self, n: i32) -> Self {
                 let (mut power, mut square, mut rest) = (Self::new(1.0, 0.0), self, n.unsigned_abs());

@@ -1,11 +1,11 @@
 //! Inverse trigonometric and hyperbolic functions of complex numbers: branch cuts and signs of zero as in C (C11, 7.3.5, 7.3.6 and
-//! annex G), by the formulas of W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987), in which nothing cancels.
+//! annex G), by the formulas of W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987), which avoid cancellation.
 
 use super::{Complex, Float};
 
 macro_rules! functions {
     ($t:ident) => {
-        /// Inverse functions. The sign of a zero says on which side of a branch cut a number lies.
+        /// Inverse functions. On a branch cut, the sign of a zero part selects the side.
         impl Complex<$t> {
             /// The inverse sine, with the real part within −π/2…π/2. Branch cuts: real numbers beyond −1…1.
             #[inline]
@@ -45,7 +45,7 @@ macro_rules! functions {
                 Self::new(z.im, -z.re)
             }
 
-            /// The inverse hyperbolic cosine, with a real part that is not negative and the imaginary part within −π…π. Branch
+            /// The inverse hyperbolic cosine, with a non-negative real part and the imaginary part within −π…π. Branch
             /// cut: real numbers below 1.
             #[inline]
             pub fn acosh(self) -> Self {
@@ -80,8 +80,8 @@ macro_rules! functions {
                 Self::new(re.copysign(self.re), im)
             }
 
-            /// Whether 1 is nothing beside the square of the number: what comes after the leading term of an asymptotic series is
-            /// lost then, and squares of larger numbers overflow.
+            /// Whether 1 is negligible beside the square of the number. Then only the leading term of an asymptotic series counts, and
+            /// squares of larger numbers overflow.
             #[inline(always)]
             fn is_far(self) -> bool {
                 const FAR: $t = 1.0 / $t::EPSILON;

@@ -1,16 +1,16 @@
-//! Complex numbers of f32 and f64.
+//! Complex numbers of f32 and f64 (`cuFloatComplex`, `cuDoubleComplex`, `thrust::complex`).
 //!
-//! Laid out as CUDA C++'s `cuFloatComplex` and `cuDoubleComplex`, C's `_Complex` and the crate `num-complex` have them: the real
-//! part, then the imaginary one. Aligned like the whole, as CUDA's, so that one instruction loads a number.
+//! The layout is that of CUDA's `cuFloatComplex` and `cuDoubleComplex`, C's `_Complex` and the crate `num-complex`: the real part, then
+//! the imaginary part. The alignment is the size of the number, as in CUDA, so that one instruction loads it.
 //!
-//! Nothing overflows or underflows on the way to a result that is in range: not the absolute value, nor a quotient or a square root.
-//! Infinities and zeros of division are those of C (C11, annex G). Multiplication is the plain formula. Errors are a few units in
-//! the last place of the absolute value.
+//! Absolute values, quotients and square roots that are in range are computed without intermediate overflow or underflow. Division
+//! treats infinities and zeros as C does (C11, annex G); multiplication is the plain formula. Errors are a few units in the last place
+//! of the absolute value.
 //!
 //! ```
 //! use gpu_std::{complex::Complex, prelude::*};
 //!
-//! /// How many steps z² + c takes to leave the circle of radius 2.
+//! /// The number of iterations of z² + c until z leaves the circle of radius 2.
 //! #[kernel]
 //! pub fn escape(points: &[Complex<f32>], steps: PerThread<u32>) {
 //!     for (i, steps) in steps {
@@ -39,9 +39,9 @@ use crate::{
 mod functions;
 mod inverse;
 
-/// What complex numbers are made of: `f32` and `f64`.
+/// The type of the real and imaginary part of a [`Complex`]: `f32` or `f64`.
 pub trait Part: Float + Sealed {
-    /// What is aligned like two of them.
+    /// A type with the alignment of the complex number.
     #[doc(hidden)]
     type Align: Copy + Send + Sync + 'static;
 }
@@ -54,7 +54,14 @@ impl Part for f64 {
     type Align = u128;
 }
 
-/// A complex number, `re + im·i`.
+/// A complex number, `re + im·i` (`cuFloatComplex`, `cuDoubleComplex`, `thrust::complex`).
+#[doc(
+    alias = "cuFloatComplex",
+    alias = "cuDoubleComplex",
+    alias = "cuComplex",
+    alias = "complex64",
+    alias = "complex128"
+)]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Complex<T: Part> {
@@ -66,7 +73,8 @@ pub struct Complex<T: Part> {
 }
 
 impl<T: Part> Complex<T> {
-    /// `re + im·i`.
+    /// Creates `re + im·i`.
+    #[doc(alias = "make_cuComplex", alias = "make_cuFloatComplex", alias = "make_cuDoubleComplex")]
     #[inline(always)]
     pub const fn new(re: T, im: T) -> Self {
         Self { align: [], re, im }

@@ -1,10 +1,10 @@
-//! Numbers of 16 bits: [`f16`](struct@f16) (IEEE 754 binary16) and [`bf16`] (the upper half of an f32).
+//! 16-bit floats: [`f16`](struct@f16) (`__half`, IEEE 754 binary16) and [`bf16`] (`__nv_bfloat16`, the upper half of an f32).
 //!
-//! In kernels their operators and conversions are the GPU's instructions. f16 has arithmetic on every architecture; bf16 has
-//! multiply-add from sm_80 on and all arithmetic from sm_90 on, and is computed in f32 where it has not. Every operation is
-//! rounded once, and gives the same bits on the GPU and the CPU, NaN's apart; a product and a sum are never contracted.
-//! [`Float`] is in f32, rounded to 16 bits, but for [`mul_add`](Float::mul_add), which is one instruction. Two numbers in
-//! 32 bits, [`f16x2`] and [`bf16x2`], have twice the rate.
+//! In kernels, operators and conversions are GPU instructions. f16 has arithmetic on every architecture; bf16 has multiply-add from
+//! sm_80 on and all arithmetic from sm_90 on, and is computed in f32 on older ones. Every operation is rounded once, and gives the
+//! same bits on the GPU and the CPU, except for those of NaN; a product and a sum are never contracted. The methods of [`Float`] are
+//! computed in f32 and rounded to 16 bits, except for [`mul_add`](Float::mul_add), which is one instruction. Pairs of numbers in
+//! 32 bits, [`f16x2`] (`__half2`) and [`bf16x2`] (`__nv_bfloat162`), have twice the throughput.
 //!
 //! ```
 //! use gpu_std::{half::{bf16, f16}, prelude::*};
@@ -26,8 +26,8 @@
 //! }
 //! ```
 //!
-//! The crate `half` computes in software on GPUs, which is why these are types of their own. With the feature `half` its types are
-//! [`DeviceCopy`] and convert to these and back, and buffers of one are lent as buffers of the other: `buffer.cast::<f16>()`.
+//! These are not the types of the crate `half`, because those compute in software on GPUs. With the feature `half`, the crate's types
+//! are [`DeviceCopy`], convert to these and back, and buffers of one can be passed as buffers of the other: `buffer.cast::<f16>()`.
 
 use core::{
     cmp::Ordering,
@@ -44,7 +44,7 @@ mod software;
 
 pub use packed::{bf16x2, f16x2};
 
-/// Calls a function of the prelude; on the host, evaluates what is given for it.
+/// Calls a function of the prelude; on the host, evaluates the expression given instead.
 macro_rules! native {
     ($function:ident($($argument:ident: $of:ty = $value:expr),*) -> $result:ty, else $host:expr) => {{
         #[cfg(target_arch = "nvptx64")]
@@ -97,62 +97,68 @@ macro_rules! half {
         impl Sealed for $t {}
 
         impl $t {
-            /// 0.
+            /// Zero.
             pub const ZERO: Self = Self(0);
-            /// 1.
+            /// One.
             pub const ONE: Self = Self($one);
-            /// ∞.
+            /// Infinity.
             pub const INFINITY: Self = Self($infinity);
-            /// −∞.
+            /// Negative infinity.
             pub const NEG_INFINITY: Self = Self($infinity | SIGN);
             /// A NaN.
             pub const NAN: Self = Self($nan);
-            /// The largest number.
+            /// The largest finite number.
             pub const MAX: Self = Self($max);
-            /// The least number, −[`MAX`](Self::MAX).
+            /// The smallest finite number, −[`MAX`](Self::MAX).
             pub const MIN: Self = Self($max | SIGN);
-            /// The least positive number that is not subnormal.
+            /// The smallest positive normal number.
             pub const MIN_POSITIVE: Self = Self($least);
-            /// What the number after 1 is more than 1.
+            /// Machine epsilon: the difference between 1 and the next larger number.
             pub const EPSILON: Self = Self($epsilon);
 
-            /// The number of these bits.
+            /// Creates a number from its bits.
+            #[doc(alias = "__ushort_as_half", alias = "__ushort_as_bfloat16")]
             #[inline(always)]
             pub const fn from_bits(bits: u16) -> Self {
                 Self(bits)
             }
 
-            /// The bits of the number.
+            /// Returns the bits of the number.
+            #[doc(alias = "__half_as_ushort", alias = "__bfloat16_as_ushort")]
             #[inline(always)]
             pub const fn to_bits(self) -> u16 {
                 self.0
             }
 
-            /// The nearest number, ties to even.
+            /// Converts an f32, rounded to nearest, ties to even.
+            #[doc(alias = "__float2half", alias = "__float2bfloat16")]
             #[inline(always)]
             pub fn from_f32(x: f32) -> Self {
                 Self(native!($from_f32(x: f32 = x) -> u16, else software::$from_f32(x)))
             }
 
-            /// The nearest number, ties to even.
+            /// Converts an f64, rounded once to nearest, ties to even.
+            #[doc(alias = "__double2half", alias = "__double2bfloat16")]
             #[inline(always)]
             pub fn from_f64(x: f64) -> Self {
                 Self::from_f32(software::narrowed_to_odd(x))
             }
 
-            /// The same number.
+            /// Converts to f32, exactly.
+            #[doc(alias = "__half2float", alias = "__bfloat162float")]
             #[inline(always)]
             pub fn to_f32(self) -> f32 {
                 native!($to_f32(x: u16 = self.0) -> f32, else software::$to_f32(self.0))
             }
 
-            /// The same number.
+            /// Converts to f64, exactly.
             #[inline(always)]
             pub fn to_f64(self) -> f64 {
                 self.to_f32().into()
             }
 
-            /// The number without its sign.
+            /// The absolute value.
+            #[doc(alias = "__habs")]
             #[inline(always)]
             pub const fn abs(self) -> Self {
                 Self(self.0 & !SIGN)
@@ -176,25 +182,27 @@ macro_rules! half {
                 self.0 & !SIGN < $infinity
             }
 
-            /// Whether its sign is −, zeros and NaN included.
+            /// Whether the sign bit is set, including that of zeros and NaN.
             #[inline(always)]
             pub const fn is_sign_negative(self) -> bool {
                 self.0 & SIGN != 0
             }
 
-            /// Whether its sign is +, zeros and NaN included.
+            /// Whether the sign bit is clear, including that of zeros and NaN.
             #[inline(always)]
             pub const fn is_sign_positive(self) -> bool {
                 self.0 & SIGN == 0
             }
 
-            /// The smaller of two numbers; the other one if one is NaN.
+            /// The smaller of two numbers (`__hmin`); the other one if one is NaN.
+            #[doc(alias = "__hmin")]
             #[inline(always)]
             pub fn min(self, other: Self) -> Self {
                 Self::from_f32(self.to_f32().min(other.to_f32()))
             }
 
-            /// The larger of two numbers; the other one if one is NaN.
+            /// The larger of two numbers (`__hmax`); the other one if one is NaN.
+            #[doc(alias = "__hmax")]
             #[inline(always)]
             pub fn max(self, other: Self) -> Self {
                 Self::from_f32(self.to_f32().max(other.to_f32()))
@@ -338,7 +346,7 @@ macro_rules! half {
         impl $operator for $t {
             type Output = Self;
 
-            // In f32, which has so many more digits that the second rounding changes nothing (Figueroa 1995).
+            // Computed in f32, which has so many more digits that rounding twice gives the same result (Figueroa 1995).
             #[inline(always)]
             fn $method(self, rhs: Self) -> Self {
                 let (x, y) = (self, rhs);
@@ -361,14 +369,16 @@ macro_rules! half {
 const SIGN: u16 = 0x8000;
 
 half! {
-    /// A number of 16 bits with 11 digits and exponents from −14 to 15 (IEEE 754 binary16): up to 65504.
+    /// A 16-bit float (`__half`, IEEE 754 binary16): 11 significant bits, exponents from −14 to 15, numbers up to 65504.
+    #[doc(alias = "__half", alias = "half", alias = "float16")]
     f16, __gpukernel_f32_to_f16 __gpukernel_f16_to_f32,
     __gpukernel_add_f16 __gpukernel_sub_f16 __gpukernel_mul_f16 __gpukernel_div_f16 __gpukernel_mul_add_f16 since 75,
     infinity 0x7C00, nan 0x7E00, max 0x7BFF, one 0x3C00, epsilon 0x1400, least 0x0400
 }
 
 half! {
-    /// A number of 16 bits with 8 digits and the exponents of f32: the upper half of an f32.
+    /// A 16-bit float (`__nv_bfloat16`): 8 significant bits and the exponents of f32, the upper half of an f32.
+    #[doc(alias = "__nv_bfloat16", alias = "bfloat16")]
     bf16, __gpukernel_f32_to_bf16 __gpukernel_bf16_to_f32,
     __gpukernel_add_bf16 __gpukernel_sub_bf16 __gpukernel_mul_bf16 __gpukernel_div_bf16 __gpukernel_mul_add_bf16 since 80,
     infinity 0x7F80, nan 0x7FC0, max 0x7F7F, one 0x3F80, epsilon 0x3C00, least 0x0080

@@ -1,4 +1,4 @@
-//! Two numbers of 16 bits in 32, computed by one instruction.
+//! Pairs of 16-bit floats in 32 bits (`__half2`, `__nv_bfloat162`), computed by one instruction.
 
 use core::ops::{Add, Mul, Neg, Sub};
 
@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::{DeviceCopy, Float, Text, Vector, bf16, f16, native};
 
-/// Calls a function of the prelude with vectors as integers; on the host, evaluates what is given for it.
+/// Calls a function of the prelude with vectors as integers; on the host, evaluates the expression given instead.
 macro_rules! bits {
     ($function:ident($($argument:ident: $value:expr),*), else $host:expr) => {
         bytemuck::cast::<u32, Self>(native!(
@@ -17,8 +17,9 @@ macro_rules! bits {
 }
 
 macro_rules! packed {
-    ($name:ident $t:ident, since $arch:literal, $add:ident $sub:ident $mul:ident $mul_add:ident) => {
-        #[doc = concat!("Two [`", stringify!($t), "`](struct@", stringify!($t), ") in 32 bits, computed by one instruction where there is one.")]
+    ($(#[$doc:meta])* $name:ident $t:ident, since $arch:literal, $add:ident $sub:ident $mul:ident $mul_add:ident) => {
+        #[doc = concat!("A pair of [`", stringify!($t), "`](struct@", stringify!($t), ") in 32 bits, computed by one instruction where the GPU has one.")]
+        $(#[$doc])*
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         #[repr(C, align(4))]
@@ -53,13 +54,14 @@ macro_rules! packed {
         }
 
         impl $name {
-            /// A vector of these lanes.
+            /// Creates a vector from its lanes.
             #[inline(always)]
             pub const fn new(x: $t, y: $t) -> Self {
                 Self { x, y }
             }
 
-            /// `self * a + b` in both lanes, each rounded once.
+            /// Fused multiply-add `self * a + b` of both lanes, each rounded once (`__hfma2`).
+            #[doc(alias = "__hfma2")]
             #[inline(always)]
             pub fn mul_add(self, a: Self, b: Self) -> Self {
                 let each = || Self { x: self.x.mul_add(a.x, b.x), y: self.y.mul_add(a.y, b.y) };
@@ -95,5 +97,5 @@ macro_rules! packed {
     };
 }
 
-packed!(f16x2 f16, since 75, __gpukernel_add_f16x2 __gpukernel_sub_f16x2 __gpukernel_mul_f16x2 __gpukernel_mul_add_f16x2);
-packed!(bf16x2 bf16, since 80, __gpukernel_add_bf16x2 __gpukernel_sub_bf16x2 __gpukernel_mul_bf16x2 __gpukernel_mul_add_bf16x2);
+packed!(#[doc(alias = "__half2", alias = "half2")] f16x2 f16, since 75, __gpukernel_add_f16x2 __gpukernel_sub_f16x2 __gpukernel_mul_f16x2 __gpukernel_mul_add_f16x2);
+packed!(#[doc(alias = "__nv_bfloat162", alias = "bfloat162")] bf16x2 bf16, since 80, __gpukernel_add_bf16x2 __gpukernel_sub_bf16x2 __gpukernel_mul_bf16x2 __gpukernel_mul_add_bf16x2);

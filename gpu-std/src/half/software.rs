@@ -1,9 +1,9 @@
-//! What the host computes for numbers of 16 bits, and the device where it has no instruction.
+//! Software arithmetic of 16-bit floats, for the host and for devices without the instruction.
 
 /// x · a + b as an f32 that rounds to the same number of 16 bits as the exact result.
 ///
-/// The product of two such numbers is exact in f64. The sum is rounded to odd, first there and then in f32: its last bit tells
-/// that something was cut off, so that the last rounding goes the right way (Boldo and Melquiond 2008).
+/// The product of two such numbers is exact in f64. The sum is rounded to odd in f64 and then in f32: its last bit marks an inexact
+/// result, so that the last rounding is correct (Boldo and Melquiond 2008).
 #[inline]
 pub(super) fn mul_add(x: f64, a: f64, b: f64) -> f32 {
     let product = x * a;
@@ -45,7 +45,7 @@ pub(super) fn __gpukernel_f32_to_f16(x: f32) -> u16 {
         0x7F80_0001.. => 0x7E00,
         // 2¹⁶ and more.
         0x4780_0000.. => 0x7C00,
-        // Normal: the exponent moved, what is cut off rounded; a carry goes to the exponent, up to infinity.
+        // Normal: shift the exponent and round the dropped bits; a carry goes to the exponent, up to infinity.
         0x3880_0000.. => ((abs - (112 << 23)) + 0xFFF + (abs >> 13 & 1)) >> 13,
         // Subnormal: ½ has the unit 2⁻²⁴.
         _ => (f32::from_bits(abs) + 0.5).to_bits() - 0.5_f32.to_bits(),

@@ -1,7 +1,7 @@
-//! Integer operations that GPUs have instructions for and Rust has no methods for.
+//! CUDA's integer intrinsics that Rust's integers have no methods for: `__umulhi`, `__byte_perm`, `__dp4a`, …
 //!
-//! What Rust has is the instruction already: `count_ones` (`popc`), `leading_zeros` (`clz`), `reverse_bits` (`brev`),
-//! `rotate_left` (`shf`), `abs_diff`, `midpoint`, `saturating_add`.
+//! Methods of Rust's integers compile to the instruction: `count_ones` (`__popc`), `leading_zeros` (`__clz`), `reverse_bits`
+//! (`__brev`), `rotate_left` (`shf`), `abs_diff`, `midpoint`, `saturating_add`.
 //!
 //! ```
 //! use gpu_std::math::bits::{byte_perm, dot_4x8_unsigned, extract};
@@ -13,7 +13,7 @@
 
 use super::Sealed;
 
-/// Integers of 32 and 64 bits, as arguments of the functions of this module.
+/// 32-bit and 64-bit integers, the arguments of the functions of this module.
 pub trait BitInteger: Copy + Sealed {
     #[doc(hidden)]
     fn mul_hi(self, rhs: Self) -> Self;
@@ -29,38 +29,44 @@ pub trait BitInteger: Copy + Sealed {
     fn insert(self, field: Self, start: u32, len: u32) -> Self;
 }
 
-/// The upper half of the product (`__umulhi`, `__mul64hi`, …).
+/// The upper half of the product (`__mulhi`, `__umulhi`, `__mul64hi`, `__umul64hi`).
+#[doc(alias = "__mulhi", alias = "__umulhi", alias = "__mul64hi", alias = "__umul64hi", alias = "mulhi")]
 #[inline(always)]
 pub fn mul_hi<T: BitInteger>(a: T, b: T) -> T {
     a.mul_hi(b)
 }
 
-/// Half the sum, rounded down, without overflow in between (`__hadd`, `__uhadd`).
+/// The average, rounded down, without intermediate overflow (`__hadd`, `__uhadd`).
+#[doc(alias = "__hadd", alias = "__uhadd")]
 #[inline(always)]
 pub fn average_floor<T: BitInteger>(a: T, b: T) -> T {
     a.average_floor(b)
 }
 
-/// Half the sum, rounded up, without overflow in between (`__rhadd`, `__urhadd`).
+/// The average, rounded up, without intermediate overflow (`__rhadd`, `__urhadd`).
+#[doc(alias = "__rhadd", alias = "__urhadd")]
 #[inline(always)]
 pub fn average_ceil<T: BitInteger>(a: T, b: T) -> T {
     a.average_ceil(b)
 }
 
-/// The position of the least significant bit that is set, counted from 1; 0 if there is none (`__ffs`).
+/// The position of the least significant set bit, counted from 1; 0 if there is none (`__ffs`, `__ffsll`).
+#[doc(alias = "__ffs", alias = "__ffsll", alias = "ffs")]
 #[inline(always)]
 pub fn find_first_set<T: BitInteger>(x: T) -> u32 {
     x.find_first_set()
 }
 
-/// `len` bits of `x` from bit `start` up (`bfe`), sign-extended for signed types; 0 for a length of 0. Beyond the type, unsigned
-/// numbers have zeros and signed ones their sign.
+/// Extracts `len` bits of `x` from bit `start` up (`bfe`), sign-extended for signed types; 0 for a length of 0. Bits beyond the type
+/// are 0 for unsigned types and the sign for signed ones.
+#[doc(alias = "bfe", alias = "bit_field_extract")]
 #[inline(always)]
 pub fn extract<T: BitInteger>(x: T, start: u32, len: u32) -> T {
     x.extract(start, len)
 }
 
-/// `x` with its `len` bits from bit `start` up replaced by the lowest of `field` (`bfi`). Bits beyond the type are dropped.
+/// Replaces the `len` bits of `x` from bit `start` up by the lowest bits of `field` (`bfi`). Bits beyond the type are dropped.
+#[doc(alias = "bfi", alias = "bit_field_insert")]
 #[inline(always)]
 pub fn insert<T: BitInteger>(x: T, field: T, start: u32, len: u32) -> T {
     x.insert(field, start, len)
@@ -78,7 +84,7 @@ macro_rules! bit_integer {
 
             #[inline(always)]
             fn average_floor(self, rhs: Self) -> Self {
-                // Bits that both have, and half of those that one has.
+                // The common bits, and half of the bits that only one has.
                 (self & rhs) + ((self ^ rhs) >> 1)
             }
 
@@ -123,13 +129,15 @@ bit_integer! {
     i64 i128 u64;
 }
 
-/// The lower 32 bits of the product of the lower 24 bits of each (`__umul24`). GPUs of today multiply 32 bits as fast.
+/// The lower 32 bits of the product of the lower 24 bits of each (`__umul24`). Current GPUs multiply 32 bits as fast.
+#[doc(alias = "__umul24")]
 #[inline(always)]
 pub fn mul24_unsigned(a: u32, b: u32) -> u32 {
     (a & 0xFF_FFFF).wrapping_mul(b & 0xFF_FFFF)
 }
 
-/// The lower 32 bits of the product of the lower 24 bits of each, which are signed (`__mul24`).
+/// The lower 32 bits of the product of the lower 24 bits of each, taken as signed integers (`__mul24`).
+#[doc(alias = "__mul24")]
 #[inline(always)]
 pub fn mul24_signed(a: i32, b: i32) -> i32 {
     (a << 8 >> 8).wrapping_mul(b << 8 >> 8)
@@ -157,37 +165,51 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Four bytes chosen from the eight of `high` and `low` (`__byte_perm`): each of the lower four nibbles of `selector` numbers the byte
-    /// that becomes that byte of the result, 0…3 those of `low`. The nibble's upper bit asks for the byte's sign in all of its bits.
+    /// Selects four bytes from the eight of `high` and `low` (`__byte_perm`, `prmt`). Nibble i of the lower four of `selector` is the
+    /// number of the byte that becomes byte i of the result: 0…3 are those of `low`, 4…7 those of `high`. If the upper bit of the
+    /// nibble is set, all bits of the result's byte are the sign bit of the selected byte.
+    #[doc(alias = "__byte_perm", alias = "prmt")]
     byte_perm(low: u32, high: u32, selector: u32) -> u32 = __gpukernel_byte_perm, host::byte_perm(low, high, selector);
-    /// The distance of two numbers, plus a third (`__usad`). Wraps.
+    /// `|a − b| + sum` of unsigned integers (`__usad`). Wraps.
+    #[doc(alias = "__usad")]
     sad_unsigned(a: u32, b: u32, sum: u32) -> u32 = __gpukernel_sad_u32, sum.wrapping_add(a.abs_diff(b));
-    /// The distance of two numbers, plus a third (`__sad`). Wraps.
+    /// `|a − b| + sum` of signed integers (`__sad`). Wraps.
+    #[doc(alias = "__sad")]
     sad_signed(a: i32, b: i32, sum: u32) -> u32 = __gpukernel_sad_i32, sum.wrapping_add(a.abs_diff(b));
     /// The upper 32 bits of `high:low` shifted left by `n` modulo 32 (`__funnelshift_l`).
+    #[doc(alias = "__funnelshift_l")]
     funnel_left(low: u32, high: u32, n: u32) -> u32 = __gpukernel_funnel_left, host::funnel_left(low, high, n & 31);
     /// The upper 32 bits of `high:low` shifted left by `n`, at most by 32 (`__funnelshift_lc`).
+    #[doc(alias = "__funnelshift_lc")]
     funnel_left_clamped(low: u32, high: u32, n: u32) -> u32 =
         __gpukernel_funnel_left_clamped, host::funnel_left(low, high, n.min(32));
     /// The lower 32 bits of `high:low` shifted right by `n` modulo 32 (`__funnelshift_r`).
+    #[doc(alias = "__funnelshift_r")]
     funnel_right(low: u32, high: u32, n: u32) -> u32 = __gpukernel_funnel_right, host::funnel_right(low, high, n & 31);
     /// The lower 32 bits of `high:low` shifted right by `n`, at most by 32 (`__funnelshift_rc`).
+    #[doc(alias = "__funnelshift_rc")]
     funnel_right_clamped(low: u32, high: u32, n: u32) -> u32 =
         __gpukernel_funnel_right_clamped, host::funnel_right(low, high, n.min(32));
-    /// The sum of the products of four pairs of signed bytes, plus a third number (`__dp4a`). Wraps.
+    /// The dot product of the four signed bytes of `a` and `b`, plus `sum` (`__dp4a`). Wraps.
+    #[doc(alias = "__dp4a")]
     dot_4x8_signed(a: u32, b: u32, sum: i32) -> i32 = __gpukernel_dp4a_i32, host::dot_4x8_signed(a, b, sum);
-    /// The sum of the products of four pairs of bytes, plus a third number (`__dp4a`). Wraps.
+    /// The dot product of the four unsigned bytes of `a` and `b`, plus `sum` (`__dp4a`). Wraps.
+    #[doc(alias = "__dp4a")]
     dot_4x8_unsigned(a: u32, b: u32, sum: u32) -> u32 = __gpukernel_dp4a_u32, host::dot_4x8_unsigned(a, b, sum);
-    /// The signed halves of `a` times the lower two signed bytes of `b`, summed, plus a third number (`__dp2a_lo`). Wraps.
+    /// The dot product of the two signed halves of `a` and the lower two signed bytes of `b`, plus `sum` (`__dp2a_lo`). Wraps.
+    #[doc(alias = "__dp2a_lo")]
     dot_2x16x8_low_signed(a: u32, b: u32, sum: i32) -> i32 =
         __gpukernel_dp2a_low_i32, host::dot_2x16x8_signed(a, b, sum);
-    /// The signed halves of `a` times the upper two signed bytes of `b`, summed, plus a third number (`__dp2a_hi`). Wraps.
+    /// The dot product of the two signed halves of `a` and the upper two signed bytes of `b`, plus `sum` (`__dp2a_hi`). Wraps.
+    #[doc(alias = "__dp2a_hi")]
     dot_2x16x8_high_signed(a: u32, b: u32, sum: i32) -> i32 =
         __gpukernel_dp2a_high_i32, host::dot_2x16x8_signed(a, b >> 16, sum);
-    /// The halves of `a` times the lower two bytes of `b`, summed, plus a third number (`__dp2a_lo`). Wraps.
+    /// The dot product of the two unsigned halves of `a` and the lower two unsigned bytes of `b`, plus `sum` (`__dp2a_lo`). Wraps.
+    #[doc(alias = "__dp2a_lo")]
     dot_2x16x8_low_unsigned(a: u32, b: u32, sum: u32) -> u32 =
         __gpukernel_dp2a_low_u32, host::dot_2x16x8_unsigned(a, b, sum);
-    /// The halves of `a` times the upper two bytes of `b`, summed, plus a third number (`__dp2a_hi`). Wraps.
+    /// The dot product of the two unsigned halves of `a` and the upper two unsigned bytes of `b`, plus `sum` (`__dp2a_hi`). Wraps.
+    #[doc(alias = "__dp2a_hi")]
     dot_2x16x8_high_unsigned(a: u32, b: u32, sum: u32) -> u32 =
         __gpukernel_dp2a_high_u32, host::dot_2x16x8_unsigned(a, b >> 16, sum);
 }

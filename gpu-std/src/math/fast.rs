@@ -1,11 +1,11 @@
-//! [`FastMath`]: a few instructions and a few digits, where a kernel asks for it by name.
+//! [`FastMath`]: fast approximate functions of f32 (`__sinf`, `__expf`, …), called by name.
 
 use super::Sealed;
 
-/// CUDA C++'s intrinsic functions (`__sinf`, `__fdividef`, …): some instructions of the special function unit, with errors
-/// that grow outside of a small range (CUDA C++ Programming Guide, "Intrinsic Functions"). On the host they are as exact as f32
-/// allows, so results differ by the errors given here. The reciprocal of the square root is fast as it is:
-/// [`Float::rsqrt`](super::Float::rsqrt).
+/// Fast approximations of f32 functions: CUDA C++'s intrinsic functions (`__sinf`, `__fdividef`, …). They take few instructions of
+/// the special function unit, and their errors grow outside of a small range (CUDA C++ Programming Guide, "Intrinsic Functions").
+/// The host computes them to full f32 accuracy, so results differ by the errors given here. The reciprocal of the square root,
+/// [`Float::rsqrt`](super::Float::rsqrt), is always fast.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -18,36 +18,52 @@ use super::Sealed;
 ///     }
 /// }
 /// ```
+#[doc(alias = "fastmath", alias = "use_fast_math", alias = "intrinsics")]
 pub trait FastMath: Copy + Sealed {
-    /// Sine. Absolute error 2^−21.41 within −π…π, larger elsewhere.
+    /// Sine (`__sinf`). Absolute error 2^−21.41 within −π…π, larger elsewhere.
+    #[doc(alias = "__sinf")]
     fn fast_sin(self) -> Self;
-    /// Cosine. Absolute error 2^−21.19 within −π…π, larger elsewhere.
+    /// Cosine (`__cosf`). Absolute error 2^−21.19 within −π…π, larger elsewhere.
+    #[doc(alias = "__cosf")]
     fn fast_cos(self) -> Self;
-    /// Sine and cosine.
+    /// Sine and cosine (`__sincosf`), with the errors of [`fast_sin`](Self::fast_sin) and [`fast_cos`](Self::fast_cos).
+    #[doc(alias = "__sincosf")]
     fn fast_sin_cos(self) -> (Self, Self);
-    /// Tangent: [`fast_sin`](Self::fast_sin) by [`fast_cos`](Self::fast_cos).
+    /// Tangent (`__tanf`): [`fast_sin`](Self::fast_sin) divided by [`fast_cos`](Self::fast_cos).
+    #[doc(alias = "__tanf")]
     fn fast_tan(self) -> Self;
-    /// Hyperbolic tangent. Relative error 2^−10.98.
+    /// Hyperbolic tangent (`__tanhf`, `tanh.approx`). Relative error 2^−10.98.
+    #[doc(alias = "__tanhf", alias = "tanh.approx")]
     fn fast_tanh(self) -> Self;
-    /// e to the power of `self`. Error in ULP: 2 + ⌊|1.173 · `self`|⌋.
+    /// e to the power of `self` (`__expf`). Error in ULP: 2 + ⌊|1.173 · `self`|⌋.
+    #[doc(alias = "__expf")]
     fn fast_exp(self) -> Self;
-    /// 2 to the power of `self`. Error in ULP: 2.
+    /// 2 to the power of `self` (`ex2.approx`). Error in ULP: 2.
+    #[doc(alias = "exp2f", alias = "ex2.approx")]
     fn fast_exp2(self) -> Self;
-    /// 10 to the power of `self`. Error in ULP: 2 + ⌊|2.97 · `self`|⌋.
+    /// 10 to the power of `self` (`__exp10f`). Error in ULP: 2 + ⌊|2.97 · `self`|⌋.
+    #[doc(alias = "__exp10f")]
     fn fast_exp10(self) -> Self;
-    /// Natural logarithm. Absolute error 2^−21.41 within ½…2, 3 ULP elsewhere.
+    /// Natural logarithm (`__logf`). Absolute error 2^−21.41 within ½…2, 3 ULP elsewhere.
+    #[doc(alias = "__logf")]
     fn fast_ln(self) -> Self;
-    /// Logarithm to base 2. Absolute error 2^−22 within ½…2, 2 ULP elsewhere.
+    /// Logarithm to base 2 (`__log2f`). Absolute error 2^−22 within ½…2, 2 ULP elsewhere.
+    #[doc(alias = "__log2f")]
     fn fast_log2(self) -> Self;
-    /// Logarithm to base 10. Absolute error 2^−24 within ½…2, 3 ULP elsewhere.
+    /// Logarithm to base 10 (`__log10f`). Absolute error 2^−24 within ½…2, 3 ULP elsewhere.
+    #[doc(alias = "__log10f")]
     fn fast_log10(self) -> Self;
-    /// Power: 2 to `n` times the logarithm, so the error grows with that product.
+    /// Power (`__powf`), computed as 2 to the power of `n` · log₂ `self`: the error grows with that product.
+    #[doc(alias = "__powf")]
     fn fast_powf(self, n: Self) -> Self;
-    /// Quotient. 2 ULP for |`rhs`| within 2^−126…2^126; 0 or NaN for larger ones.
+    /// Quotient (`__fdividef`). 2 ULP for |`rhs`| within 2^−126…2^126; 0 or NaN for larger |`rhs`|.
+    #[doc(alias = "__fdividef")]
     fn fast_div(self, rhs: Self) -> Self;
-    /// Reciprocal. 1 ULP.
+    /// Reciprocal (`rcp.approx`). 1 ULP.
+    #[doc(alias = "rcp.approx")]
     fn fast_recip(self) -> Self;
-    /// Square root. 2 ULP.
+    /// Square root (`sqrt.approx`). 2 ULP.
+    #[doc(alias = "sqrt.approx")]
     fn fast_sqrt(self) -> Self;
 }
 

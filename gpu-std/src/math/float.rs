@@ -1,10 +1,10 @@
-//! [`Float`]: what std's `f32` and `f64` can and those of core cannot, and what it is on the host.
+//! [`Float`]: the methods of std's `f32` and `f64` that core does not have, and their implementation on the host.
 
 use super::Sealed;
 use crate::DeviceCopy;
 
-/// What std's `f32` and `f64` can and those of core cannot. The others are in core: `abs`, `signum`, `copysign`, `recip`,
-/// `min`, `max`, `clamp`, `midpoint`, `to_degrees`, `to_radians`, `total_cmp`, `next_up`, `next_down`, `is_nan`, `classify`,
+/// Mathematical functions of `f32` and `f64`: std's methods that core does not have. The others are in core: `abs`, `signum`,
+/// `copysign`, `recip`, `min`, `max`, `clamp`, `midpoint`, `to_degrees`, `to_radians`, `total_cmp`, `next_up`, `next_down`, `is_nan`, `classify`,
 /// `to_bits` and their like.
 ///
 /// ```
@@ -19,78 +19,111 @@ use crate::DeviceCopy;
 /// ```
 pub trait Float: DeviceCopy + Sealed {
     /// The largest integer not above `self`.
+    #[doc(alias = "floorf")]
     fn floor(self) -> Self;
     /// The smallest integer not below `self`.
+    #[doc(alias = "ceilf")]
     fn ceil(self) -> Self;
-    /// The nearest integer; half-way cases away from 0.
+    /// The nearest integer; half-way cases are rounded away from 0.
+    #[doc(alias = "roundf")]
     fn round(self) -> Self;
-    /// The nearest integer; half-way cases to the even one.
+    /// The nearest integer; half-way cases are rounded to the even one (`rint`, `nearbyint`).
+    #[doc(alias = "rint", alias = "rintf", alias = "nearbyint", alias = "roundeven")]
     fn round_ties_even(self) -> Self;
     /// The integer part, rounded towards 0.
+    #[doc(alias = "truncf")]
     fn trunc(self) -> Self;
     /// `self - self.trunc()`.
     fn fract(self) -> Self;
-    /// `self * a + b`, rounded once.
+    /// Fused multiply-add `self * a + b`, rounded once (`fma`, `fmaf`).
+    #[doc(alias = "fma", alias = "fmaf")]
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The integer `q` such that `self = q * rhs + self.rem_euclid(rhs)`.
     fn div_euclid(self, rhs: Self) -> Self;
-    /// The remainder of `self` by `rhs` that is not negative.
+    /// The non-negative remainder of `self` divided by `rhs`.
     fn rem_euclid(self, rhs: Self) -> Self;
-    /// `self` to an integer power.
+    /// Raises `self` to an integer power.
+    #[doc(alias = "pow", alias = "powif")]
     fn powi(self, n: i32) -> Self;
-    /// `self` to a power.
+    /// Raises `self` to a floating-point power (`pow`).
+    #[doc(alias = "pow")]
     fn powf(self, n: Self) -> Self;
     /// The square root, correctly rounded.
+    #[doc(alias = "sqrtf")]
     fn sqrt(self) -> Self;
     /// The reciprocal of the square root. Not in std; one instruction on the GPU for f32.
+    #[doc(alias = "rsqrtf", alias = "__frsqrt_rn")]
     fn rsqrt(self) -> Self;
     /// The cube root.
+    #[doc(alias = "cbrtf")]
     fn cbrt(self) -> Self;
-    /// The length of the vector `(self, other)`, without overflow in between.
+    /// The length of the vector `(self, other)`, without intermediate overflow.
+    #[doc(alias = "hypotf")]
     fn hypot(self, other: Self) -> Self;
-    /// e to the power of `self`.
+    /// The exponential function, e to the power of `self`.
+    #[doc(alias = "expf")]
     fn exp(self) -> Self;
     /// 2 to the power of `self`.
+    #[doc(alias = "exp2f")]
     fn exp2(self) -> Self;
-    /// `self.exp() - 1`, exact also near 0.
+    /// `self.exp() - 1`, accurate also near 0 (`expm1`).
+    #[doc(alias = "expm1", alias = "expm1f")]
     fn exp_m1(self) -> Self;
-    /// The natural logarithm.
+    /// The natural logarithm (`log` of C).
+    #[doc(alias = "logf")]
     fn ln(self) -> Self;
     /// The logarithm to a base: `self.ln() / base.ln()`.
     fn log(self, base: Self) -> Self;
     /// The logarithm to base 2.
+    #[doc(alias = "log2f")]
     fn log2(self) -> Self;
     /// The logarithm to base 10.
+    #[doc(alias = "log10f")]
     fn log10(self) -> Self;
-    /// `(1 + self).ln()`, exact also near 0.
+    /// `(1 + self).ln()`, accurate also near 0 (`log1p`).
+    #[doc(alias = "log1p", alias = "log1pf")]
     fn ln_1p(self) -> Self;
     /// The sine of an angle in radians.
+    #[doc(alias = "sinf")]
     fn sin(self) -> Self;
     /// The cosine of an angle in radians.
+    #[doc(alias = "cosf")]
     fn cos(self) -> Self;
-    /// The sine and the cosine of an angle in radians.
+    /// The sine and the cosine of an angle in radians (`sincos`).
+    #[doc(alias = "sincos", alias = "sincosf")]
     fn sin_cos(self) -> (Self, Self);
     /// The tangent of an angle in radians.
+    #[doc(alias = "tanf")]
     fn tan(self) -> Self;
-    /// The angle in −π/2…π/2 of which `self` is the sine.
+    /// The arc sine of `self`, in −π/2…π/2.
+    #[doc(alias = "asinf")]
     fn asin(self) -> Self;
-    /// The angle in 0…π of which `self` is the cosine.
+    /// The arc cosine of `self`, in 0…π.
+    #[doc(alias = "acosf")]
     fn acos(self) -> Self;
-    /// The angle in −π/2…π/2 of which `self` is the tangent.
+    /// The arc tangent of `self`, in −π/2…π/2.
+    #[doc(alias = "atanf")]
     fn atan(self) -> Self;
-    /// The angle of the point (x = `other`, y = `self`).
+    /// The angle of the point (x = `other`, y = `self`), in −π…π.
+    #[doc(alias = "atan2f")]
     fn atan2(self, other: Self) -> Self;
     /// The hyperbolic sine.
+    #[doc(alias = "sinhf")]
     fn sinh(self) -> Self;
     /// The hyperbolic cosine.
+    #[doc(alias = "coshf")]
     fn cosh(self) -> Self;
     /// The hyperbolic tangent.
+    #[doc(alias = "tanhf")]
     fn tanh(self) -> Self;
-    /// The inverse of [`sinh`](Self::sinh).
+    /// The inverse hyperbolic sine.
+    #[doc(alias = "asinhf")]
     fn asinh(self) -> Self;
-    /// The inverse of [`cosh`](Self::cosh).
+    /// The inverse hyperbolic cosine.
+    #[doc(alias = "acoshf")]
     fn acosh(self) -> Self;
-    /// The inverse of [`tanh`](Self::tanh).
+    /// The inverse hyperbolic tangent.
+    #[doc(alias = "atanhf")]
     fn atanh(self) -> Self;
 }
 
@@ -138,7 +171,7 @@ floats!(f32 f64);
 mod tests {
     use super::Float;
 
-    /// The trait's methods, called as a kernel crate does that knows nothing of std.
+    /// Calls the trait's methods as a `no_std` kernel crate does.
     fn through_trait<T: Float>(x: T, y: T) -> [T; 31] {
         let (sin, cos) = x.sin_cos();
         [

@@ -1,9 +1,9 @@
-//! [`FloatExt`]: elementary functions that std does not have and libdevice does.
+//! [`FloatExt`]: elementary functions that libdevice has and std does not.
 
 use super::{Float, Sealed};
 
-/// Elementary functions that CUDA C++ has and std has not. `scalbn` is [`ldexp`](Self::ldexp); `logb` of C is
-/// [`logb`](Self::logb), `nextafter` [`next_after`](Self::next_after), `norm3d` [`hypot3`](Self::hypot3).
+/// Elementary functions that CUDA C++ has and std does not. `scalbn` is [`ldexp`](Self::ldexp), `nextafter` is
+/// [`next_after`](Self::next_after), `norm3d` is [`hypot3`](Self::hypot3). Errors are in ULP, for f32 and f64.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -14,51 +14,71 @@ use super::{Float, Sealed};
 /// ```
 pub trait FloatExt: Float + Sealed {
     /// The reciprocal of the cube root. Error: 1, 1.
+    #[doc(alias = "rcbrtf")]
     fn rcbrt(self) -> Self;
     /// 10 to the power of `self`. Error: 2, 1.
+    #[doc(alias = "exp10f")]
     fn exp10(self) -> Self;
-    /// The sine of `self` · π. Error: 1, 2.
+    /// The sine of `self` · π (`sinpi`). Error: 1, 2.
+    #[doc(alias = "sinpi", alias = "sinpif")]
     fn sin_pi(self) -> Self;
-    /// The cosine of `self` · π. Error: 1, 2.
+    /// The cosine of `self` · π (`cospi`). Error: 1, 2.
+    #[doc(alias = "cospi", alias = "cospif")]
     fn cos_pi(self) -> Self;
-    /// The sine and the cosine of `self` · π. Error: 1, 2.
+    /// The sine and the cosine of `self` · π (`sincospi`). Error: 1, 2.
+    #[doc(alias = "sincospi", alias = "sincospif")]
     fn sin_cos_pi(self) -> (Self, Self);
     /// The tangent of `self` · π, as the quotient of sine and cosine. Error: 3, 4.
+    #[doc(alias = "tanpi")]
     fn tan_pi(self) -> Self;
-    /// `self - rhs` if that is positive, else 0; NaN if one is.
+    /// `self - rhs` if that is positive, else 0; NaN if either is NaN.
+    #[doc(alias = "fdimf")]
     fn fdim(self, rhs: Self) -> Self;
-    /// `self` · 2ⁿ, rounded once.
+    /// `self` · 2ⁿ, rounded once (`ldexp`, `scalbn`).
+    #[doc(alias = "ldexpf", alias = "scalbn", alias = "scalbln")]
     fn ldexp(self, n: i32) -> Self;
-    /// A number of ½…1 and the exponent of 2 by which it is multiplied. Zeros, infinities and NaN are themselves, with 0.
+    /// Splits `self` into a fraction of magnitude ½…1 and an exponent of 2. Zeros, infinities and NaN are returned unchanged, with exponent 0.
+    #[doc(alias = "frexpf")]
     fn frexp(self) -> (Self, i32);
     /// The exponent of `self`, the integer e with 2ᵉ ≤ |`self`| < 2ᵉ⁺¹, as a float: −∞ for 0, ∞ for infinities.
+    #[doc(alias = "logbf")]
     fn logb(self) -> Self;
     /// The exponent of `self` as an integer: `i32::MIN` for 0 and NaN, `i32::MAX` for infinities.
+    #[doc(alias = "ilogbf")]
     fn ilogb(self) -> i32;
-    /// The number next to `self` in the direction of `toward`, or `toward` if they are equal.
+    /// The next float after `self` in the direction of `toward`, or `toward` if they are equal (`nextafter`).
+    #[doc(alias = "nextafter", alias = "nextafterf")]
     fn next_after(self, toward: Self) -> Self;
-    /// The remainder of IEEE 754: `self - n * rhs`, exact, for the integer n nearest to the quotient, ties to even.
+    /// The IEEE 754 remainder `self - n * rhs`, exact, where n is the integer nearest to the quotient, ties to even.
+    #[doc(alias = "remainderf")]
     fn remainder(self, rhs: Self) -> Self;
     /// [`remainder`](Self::remainder), and the last three bits of the quotient's magnitude with the quotient's sign. 0 bits if
     /// the remainder is NaN.
     fn remquo(self, rhs: Self) -> (Self, i32);
-    /// The fraction and the integer part, both with the sign of `self`.
+    /// Splits `self` into its fraction and its integer part, both with the sign of `self`.
+    #[doc(alias = "modff")]
     fn modf(self) -> (Self, Self);
     /// The reciprocal of [`hypot`](Float::hypot). Error: 2, 1.
+    #[doc(alias = "rhypotf")]
     fn rhypot(self, other: Self) -> Self;
-    /// The length of the vector `(self, y, z)`, without overflow in between. Error: 3, 2.
+    /// The length of the vector `(self, y, z)`, without intermediate overflow (`norm3d`). Error: 3, 2.
+    #[doc(alias = "norm3d", alias = "norm3df")]
     fn hypot3(self, y: Self, z: Self) -> Self;
-    /// The reciprocal of [`hypot3`](Self::hypot3). Error: 2, 1.
+    /// The reciprocal of [`hypot3`](Self::hypot3) (`rnorm3d`). Error: 2, 1.
+    #[doc(alias = "rnorm3d", alias = "rnorm3df")]
     fn rhypot3(self, y: Self, z: Self) -> Self;
-    /// The length of the vector `(self, y, z, w)`, without overflow in between. Error: 3, 2.
+    /// The length of the vector `(self, y, z, w)`, without intermediate overflow (`norm4d`). Error: 3, 2.
+    #[doc(alias = "norm4d", alias = "norm4df")]
     fn hypot4(self, y: Self, z: Self, w: Self) -> Self;
-    /// The reciprocal of [`hypot4`](Self::hypot4). Error: 2, 1.
+    /// The reciprocal of [`hypot4`](Self::hypot4) (`rnorm4d`). Error: 2, 1.
+    #[doc(alias = "rnorm4d", alias = "rnorm4df")]
     fn rhypot4(self, y: Self, z: Self, w: Self) -> Self;
-    /// `self` within 0…1; 0 for NaN.
+    /// Clamps `self` to 0…1 (`__saturatef`); 0 for NaN.
+    #[doc(alias = "__saturatef")]
     fn saturate(self) -> Self;
 }
 
-/// What is the same on both sides.
+/// Methods that are the same on the device and the host.
 macro_rules! common {
     () => {
         #[inline(always)]
@@ -106,7 +126,7 @@ macro_rules! float_ext {
                 common!();
                 saturate_by_comparison!();
 
-                // In f64, so that the f32 result is rounded from a far more exact one.
+                // In f64, so that the f32 result is rounded from a far more accurate one.
                 fn rcbrt(self) -> Self {
                     host::rcbrt(self.into()) as $t
                 }
@@ -193,7 +213,7 @@ macro_rules! float_ext {
                 $(safe fn $function(x: $t $(, $arg: $t)*) -> $t;)*
                 safe fn $ldexp(x: $t, n: i32) -> $t;
                 safe fn $ilogb(x: $t) -> i32;
-                // These write what they do not return.
+                // These write their second result to the pointer.
                 fn $sin_cos_pi(x: $t, sin: *mut $t, cos: *mut $t);
                 fn $frexp(x: $t, exponent: *mut i32) -> $t;
                 fn $modf(x: $t, whole: *mut $t) -> $t;

@@ -1,22 +1,28 @@
-//! Arithmetic with a rounding mode per operation, as interval arithmetic needs it.
+//! Arithmetic with a rounding mode per operation (`__fadd_rd`, `__fmaf_rz`), as needed for interval arithmetic.
 
 use super::Sealed;
 
-/// In which direction a result that is no float is rounded.
+/// A rounding mode (`_rn`, `_rz`, `_ru`, `_rd`): the direction in which results are rounded that are not representable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest float, ties to the even one: what `+`, `-`, `*`, `/` and `sqrt` do.
+    /// To the nearest float, ties to even (`_rn`): as `+`, `-`, `*`, `/` and `sqrt` do.
+    #[doc(alias = "rn")]
     Nearest,
-    /// To the nearest float towards 0.
+    /// Towards 0 (`_rz`).
+    #[doc(alias = "rz")]
     TowardZero,
-    /// To the next float above.
+    /// Towards +∞ (`_ru`).
+    #[doc(alias = "ru")]
     Up,
-    /// To the next float below.
+    /// Towards −∞ (`_rd`).
+    #[doc(alias = "rd")]
     Down,
 }
 
-/// Arithmetic with a rounding mode: one instruction on the GPU for all but division and square root, if the mode is a constant.
-/// The same bits on the GPU and the CPU, NaN's apart. Never contracted to a multiply-add.
+/// Arithmetic with an explicit rounding mode (`__fadd_rd`, `__fmaf_rz`, …).
+///
+/// If the mode is a constant, each operation but division and square root is one instruction on the GPU. Results have the same
+/// bits on the GPU and the CPU, except for those of NaN, and are never contracted to a multiply-add.
 ///
 /// ```
 /// use gpu_std::prelude::{*, math::*};
@@ -29,21 +35,97 @@ pub enum Rounding {
 /// assert_eq!(sum((1.0, 1.0), (1e-9, 1e-9)), (1.0, 1.0_f32.next_up()));
 /// ```
 pub trait RoundedArithmetic: Copy + Sealed {
-    /// `self + rhs`.
+    /// `self + rhs` (`__fadd_rn`, `__dadd_rn`, …).
+    #[doc(
+        alias = "__fadd_rn",
+        alias = "__fadd_rz",
+        alias = "__fadd_ru",
+        alias = "__fadd_rd",
+        alias = "__dadd_rn",
+        alias = "__dadd_rz",
+        alias = "__dadd_ru",
+        alias = "__dadd_rd"
+    )]
     fn add_rounded(self, rhs: Self, rounding: Rounding) -> Self;
-    /// `self - rhs`.
+    /// `self - rhs` (`__fsub_rn`, `__dsub_rn`, …).
+    #[doc(
+        alias = "__fsub_rn",
+        alias = "__fsub_rz",
+        alias = "__fsub_ru",
+        alias = "__fsub_rd",
+        alias = "__dsub_rn",
+        alias = "__dsub_rz",
+        alias = "__dsub_ru",
+        alias = "__dsub_rd"
+    )]
     fn sub_rounded(self, rhs: Self, rounding: Rounding) -> Self;
-    /// `self * rhs`.
+    /// `self * rhs` (`__fmul_rn`, `__dmul_rn`, …).
+    #[doc(
+        alias = "__fmul_rn",
+        alias = "__fmul_rz",
+        alias = "__fmul_ru",
+        alias = "__fmul_rd",
+        alias = "__dmul_rn",
+        alias = "__dmul_rz",
+        alias = "__dmul_ru",
+        alias = "__dmul_rd"
+    )]
     fn mul_rounded(self, rhs: Self, rounding: Rounding) -> Self;
-    /// `self / rhs`.
+    /// `self / rhs` (`__fdiv_rn`, `__ddiv_rn`, …).
+    #[doc(
+        alias = "__fdiv_rn",
+        alias = "__fdiv_rz",
+        alias = "__fdiv_ru",
+        alias = "__fdiv_rd",
+        alias = "__ddiv_rn",
+        alias = "__ddiv_rz",
+        alias = "__ddiv_ru",
+        alias = "__ddiv_rd"
+    )]
     fn div_rounded(self, rhs: Self, rounding: Rounding) -> Self;
-    /// `1 / self`.
+    /// `1 / self` (`__frcp_rn`, `__drcp_rn`, …).
+    #[doc(
+        alias = "__frcp_rn",
+        alias = "__frcp_rz",
+        alias = "__frcp_ru",
+        alias = "__frcp_rd",
+        alias = "__drcp_rn",
+        alias = "__drcp_rz",
+        alias = "__drcp_ru",
+        alias = "__drcp_rd"
+    )]
     fn recip_rounded(self, rounding: Rounding) -> Self;
-    /// The square root.
+    /// The square root (`__fsqrt_rn`, `__dsqrt_rn`, …).
+    #[doc(
+        alias = "__fsqrt_rn",
+        alias = "__fsqrt_rz",
+        alias = "__fsqrt_ru",
+        alias = "__fsqrt_rd",
+        alias = "__dsqrt_rn",
+        alias = "__dsqrt_rz",
+        alias = "__dsqrt_ru",
+        alias = "__dsqrt_rd"
+    )]
     fn sqrt_rounded(self, rounding: Rounding) -> Self;
-    /// `self * a + b`, rounded once.
+    /// `self * a + b`, rounded once (`__fmaf_rn`, `__fma_rn`, …).
+    #[doc(
+        alias = "__fmaf_rn",
+        alias = "__fmaf_rz",
+        alias = "__fmaf_ru",
+        alias = "__fmaf_rd",
+        alias = "__fma_rn",
+        alias = "__fma_rz",
+        alias = "__fma_ru",
+        alias = "__fma_rd"
+    )]
     fn mul_add_rounded(self, a: Self, b: Self, rounding: Rounding) -> Self;
-    /// An f64 as this type.
+    /// Converts an f64 (`__double2float_rn`, …).
+    #[doc(
+        alias = "__double2float_rn",
+        alias = "__double2float_rz",
+        alias = "__double2float_ru",
+        alias = "__double2float_rd"
+    )]
     fn from_f64_rounded(x: f64, rounding: Rounding) -> Self;
 }
 

@@ -1,46 +1,47 @@
-//! Output of kernels: [`println!`](crate::println) and [`print!`](crate::print!), and what they can print.
+//! Output of kernels (`printf`): [`println!`](crate::println) and [`print!`](crate::print!), and the values that they print.
 //!
-//! A thread writes a record: where the template is, and the values with a word in front of each that says what it is. The
-//! runtime formats it, for the GPU and for the CPU device alike (its print.rs reads what is written here).
+//! A thread writes a record: the address of the template, and the values, each preceded by a word that encodes its type. The runtime
+//! formats records of the GPU and of the CPU device alike (its print.rs reads them).
 
 use core::fmt;
 
 mod values;
 
-/// What a value is: the lowest byte of the word in front of it; the others depend on it.
+/// Type tags: the lowest byte of the word in front of a value. The meaning of the other bytes depends on the tag.
 #[doc(hidden)]
 pub mod tag {
-    /// Bits in bits 8–15, whether it is signed in bit 16. One word, or as many as it has.
+    /// An integer: its width in bits 8–15, its signedness in bit 16. One word, or as many as the width needs.
     pub const INTEGER: u32 = 1;
-    /// One word.
+    /// An `f32`: one word.
     pub const F32: u32 = 2;
-    /// Two words.
+    /// An `f64`: two words.
     pub const F64: u32 = 3;
-    /// One word.
+    /// A `bool`: one word.
     pub const BOOL: u32 = 4;
-    /// One word.
+    /// A `char`: one word.
     pub const CHAR: u32 = 5;
-    /// Address in two words, length in bytes.
+    /// A `&'static str`: its address in two words, its length in bytes in one.
     pub const TEXT: u32 = 6;
-    /// As many values as bits 8–31 say.
+    /// A slice or an array: followed by its values, their number in bits 8–31.
     pub const LIST: u32 = 7;
-    /// As many values as bits 8–31 say.
+    /// A tuple: followed by its values, their number in bits 8–31.
     pub const TUPLE: u32 = 8;
-    /// As many fields as bits 8–31 say. In front of their values a text: the name of the struct and those of the fields, with spaces
-    /// between.
+    /// A struct: the number of fields in bits 8–31. A text precedes the values: the names of the struct and of the fields, separated by
+    /// spaces.
     pub const STRUCT: u32 = 9;
-    /// An `Option`: as many values as bits 8–31 say, none or one.
+    /// An `Option`: the number of values, 0 or 1, in bits 8–31.
     pub const OPTION: u32 = 10;
 }
 
-/// Words in front of the values of a record: how many words it has in all, address of the template in two, its length.
+/// The number of words in front of the values of a record: the length of the record in words (1), the template's address (2) and
+/// length (1).
 #[doc(hidden)]
 pub const HEAD_WORDS: u32 = 4;
 
-/// So many words a record has at most: 64 KiB. Of a longer one a notice is printed.
+/// The maximum number of words of a record: 64 KiB. A notice is printed instead of a longer one.
 const MAX_WORDS: usize = 1 << 14;
 
-/// What is printed in place of a text that is too long.
+/// The notice that is printed instead of a text that is too long.
 const TOO_LONG: &str = "[gpukernel: a text of more than 64 KiB of values is not printed]\n";
 
 mod sealed {
@@ -48,21 +49,22 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A value that kernels can print.
+/// A value that kernels can print with [`println!`](crate::println!) and [`print!`](crate::print!).
 ///
 /// Numbers, [`f16`](struct@crate::half::f16), [`bf16`](crate::half::bf16), [`Complex`](crate::complex::Complex) numbers, the
 /// [vectors](crate::vector), `bool`, `char`, `&'static str`, [`Dim3`](crate::Dim3), and slices, arrays, tuples, `Option`s and references
-/// of these. Other text than `&'static str` is gone when it is read, and types of your own are printed field by field.
+/// of these. Text other than `&'static str` is not supported, because it would be gone when the host reads the record; print types of
+/// your own field by field.
 ///
-/// A text has at most 64 KiB of values. Of larger arrays rustc says so:
+/// A printed text has at most 64 KiB of values. Larger arrays do not compile:
 ///
 /// ```compile_fail,E0080
 /// gpu_std::println!("{:?}", [(); 1 << 32]);
 /// ```
 ///
-/// Longer slices are printed as a notice. Outside of a kernel there is no such limit.
+/// A notice is printed instead of a longer slice. Outside of a kernel there is no such limit.
 ///
-/// Sealed: the room of a record is made by what the types say here.
+/// Sealed: records are allocated with the sizes that the implementations return.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot print `{Self}`",
     label = "not a value that `gpu_std::println!` takes",
@@ -70,27 +72,27 @@ use sealed::Sealed;
             references of these can be printed"
 )]
 pub trait Print: Sealed {
-    /// How many words a value takes at least.
+    /// The minimum number of words of a value.
     #[doc(hidden)]
     const WORDS: usize;
 
-    /// Whether every value takes exactly so many.
+    /// Whether every value has exactly [`WORDS`](Self::WORDS) words.
     #[doc(hidden)]
     const FIXED: bool = true;
 
-    /// How many words this value takes.
+    /// The number of words of this value.
     #[doc(hidden)]
     #[inline]
     fn words(&self) -> usize {
         Self::WORDS
     }
 
-    /// Writes it.
+    /// Writes the value.
     #[doc(hidden)]
     fn put(&self, words: &mut Words);
 }
 
-/// The rest of a record.
+/// The unwritten rest of a record.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Words {
@@ -120,10 +122,10 @@ impl Words {
     }
 }
 
-/// Writes a record of so many words to `at`.
+/// Writes a record of `room` words to `at`.
 ///
 /// # Safety
-/// There is room for them, and they are `HEAD_WORDS` and those of the values.
+/// There is space for them, and their number is `HEAD_WORDS` plus that of the values.
 #[inline]
 unsafe fn write<T: Print>(at: *mut u32, room: usize, template: &'static str, values: &T) {
     let mut words = Words { at };
@@ -132,7 +134,7 @@ unsafe fn write<T: Print>(at: *mut u32, room: usize, template: &'static str, val
     values.put(&mut words);
 }
 
-/// How many words a record of these values has; none if that is more than a record may have.
+/// The number of words of a record of these values; `None` if it exceeds the maximum.
 #[inline]
 fn room<T: Print>(values: &T) -> Option<usize> {
     const {
@@ -145,7 +147,7 @@ fn room<T: Print>(values: &T) -> Option<usize> {
     if room > MAX_WORDS { None } else { Some(room) }
 }
 
-/// What the macros call: `values` is a tuple. The text is what a program prints outside of a kernel.
+/// Called by the macros: `values` is a tuple, the text is printed outside of a kernel.
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 #[inline]
@@ -153,7 +155,7 @@ pub fn emit<T: Print>(template: &'static str, values: &T, _text: fmt::Arguments<
     #[inline]
     fn record<T: Print>(room: usize, template: &'static str, values: &T) {
         unsafe extern "C" {
-            /// Room for so many words, or null if there is none left.
+            /// Allocates `words` words; null if the buffer is full.
             safe fn __gpukernel_print_reserve(words: u32) -> *mut u32;
         }
         let at = __gpukernel_print_reserve(room as u32);
@@ -168,7 +170,7 @@ pub fn emit<T: Print>(template: &'static str, values: &T, _text: fmt::Arguments<
     }
 }
 
-/// What the macros call: `values` is a tuple. The text is what a program prints outside of a kernel.
+/// Called by the macros: `values` is a tuple, the text is printed outside of a kernel.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 pub fn emit<T: Print>(template: &'static str, values: &T, text: fmt::Arguments<'_>) {

@@ -1,4 +1,4 @@
-//! What can be printed, and how many words it takes.
+//! The types that can be printed, and their sizes in words.
 
 use super::{Print, Sealed, Words, tag};
 use crate::{
@@ -78,7 +78,7 @@ impl Print for &'static str {
     }
 }
 
-/// Structs as `derive(Debug)` shows them.
+/// Structs, printed as by `derive(Debug)`.
 macro_rules! structs {
     ($($name:ident$(<$t:ident>)?: $text:literal, $count:literal, $of:ident { $($field:ident)* })*) => {$(
         impl Sealed for $name$(<$t>)? {}
@@ -245,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether as many words are written as counted.
+    /// Checks that as many words are written as counted.
     fn exact<T: Print + ?Sized>(value: &T) -> bool {
         const MARK: u32 = 0xdead_beef;
         let mut record: Vec<u32> = std::vec![MARK; value.words() + 1];

@@ -1,8 +1,8 @@
-//! What all generators can: random bits, and the distributions drawn from them.
+//! [`Generator`]: random bits, and the distributions drawn from them.
 
 use super::{Integer, IntegerRange, Real, poisson};
 
-/// A generator of random numbers.
+/// A random number generator: random bits and distributions (`curand`, `curand_uniform`, `curand_normal`, …).
 ///
 /// ```
 /// use gpu_std::rng::{Generator, Philox4x32};
@@ -14,24 +14,34 @@ use super::{Integer, IntegerRange, Real, poisson};
 /// # assert!((1..=6).contains(&die) && height.is_finite() && seconds >= 0.0);
 /// ```
 pub trait Generator: Sized {
-    /// The start of subsequence `index` of the sequence that belongs to `seed`. Equal seeds and indices give equal numbers,
-    /// different indices numbers that have nothing to do with each other.
+    /// Creates a generator at the start of subsequence `index` of the sequence of `seed` (`curand_init(seed, index, 0, …)`). Equal seeds
+    /// and indices give equal numbers; different indices give independent numbers.
+    #[doc(
+        alias = "curand_init",
+        alias = "create_xoroshiro128p_states",
+        alias = "init_xoroshiro128p_states",
+        alias = "curandState"
+    )]
     fn subsequence(seed: u64, index: u64) -> Self;
 
-    /// 32 random bits.
+    /// Draws 32 random bits (`curand`).
+    #[doc(alias = "curand")]
     fn next_u32(&mut self) -> u32;
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
+    #[doc(alias = "curand", alias = "xoroshiro128p_next")]
     fn next_u64(&mut self) -> u64;
 
-    /// A number between 0 and 1, each multiple of 2⁻²⁴ (f32) or 2⁻⁵³ (f64) as likely as any other. 0 is one of them, 1 is not.
+    /// Draws a uniformly distributed number, 0 ≤ u < 1: a multiple of 2⁻²⁴ (f32) or 2⁻⁵³ (f64). `curand_uniform` has 0 < u ≤ 1.
+    #[doc(alias = "curand_uniform", alias = "curand_uniform_double", alias = "xoroshiro128p_uniform_float64")]
     #[inline]
     fn uniform<T: Real>(&mut self) -> T {
         T::uniform(self)
     }
 
-    /// The f64 of [`uniform`](Self::uniform) rounded to an f32: finer than `uniform::<f32>` near 0, but one in 2²⁵ numbers
-    /// is rounded up to 1. It is Numba's `xoroshiro128p_uniform_float32`, for programs that have to draw the same numbers.
+    /// Draws the f64 of [`uniform`](Self::uniform), rounded to an f32: finer than `uniform::<f32>` near 0, but one in 2²⁵ numbers is
+    /// rounded up to 1. It is Numba's `xoroshiro128p_uniform_float32`, for programs that have to draw the same numbers.
+    #[doc(alias = "xoroshiro128p_uniform_float32")]
     #[inline]
     fn uniform_rounded(&mut self) -> f32 {
         // The same bits as by way of f64, without its conversions: 53 bits are rounded once, and the power of 2 is exact.
@@ -39,50 +49,56 @@ pub trait Generator: Sized {
         (self.next_u64() >> 11) as f32 * SCALE
     }
 
-    /// A number of the normal distribution with mean 0 and standard deviation 1, computed as Numba does: by Box and Muller's
-    /// method from two numbers of 64 bits.
+    /// Draws a normally distributed number with mean 0 and standard deviation 1 (`curand_normal`), computed as Numba does: by the
+    /// Box-Muller transform of two 64-bit draws.
     ///
-    /// f32 takes them by [`uniform_rounded`](Self::uniform_rounded) and computes in f32. The result is within 4 units in the
-    /// last place of what the same formula gives with correctly rounded functions. Where a first number of 0 would
-    /// give infinity, 2⁻⁵⁴ stands for it: the largest result is 8.65.
+    /// For f32 they are drawn by [`uniform_rounded`](Self::uniform_rounded) and transformed in f32. The result is within 4 units in the
+    /// last place of the same formula with correctly rounded functions. A first number of 0, which would give infinity, is replaced by
+    /// 2⁻⁵⁴: the largest result is 8.65.
+    #[doc(alias = "curand_normal", alias = "curand_normal_double", alias = "xoroshiro128p_normal_float32")]
+    #[doc(alias = "xoroshiro128p_normal_float64", alias = "gaussian")]
     #[inline]
     fn normal<T: Real>(&mut self) -> T {
         T::normal_pair(self).0
     }
 
-    /// Two independent numbers of the normal distribution for the draws that [`normal`](Self::normal) spends on one, which is
-    /// the first of them.
+    /// Draws two independent normally distributed numbers (`curand_normal2`) from the draws that [`normal`](Self::normal) takes for one.
+    /// The first of them is that of `normal`.
+    #[doc(alias = "curand_normal2", alias = "curand_normal2_double", alias = "box_muller")]
     #[inline]
     fn normal_pair<T: Real>(&mut self) -> (T, T) {
         T::normal_pair(self)
     }
 
-    /// A number whose logarithm has a normal distribution with this mean and standard deviation.
+    /// Draws a log-normally distributed number, whose logarithm has this mean and standard deviation (`curand_log_normal`).
+    #[doc(alias = "curand_log_normal", alias = "curand_log_normal_double")]
     #[inline]
     fn log_normal<T: Real>(&mut self, mean: T, deviation: T) -> T {
         T::log_normal(self, mean, deviation)
     }
 
-    /// A number of the exponential distribution with this rate: the time to the next event if there are `rate` of them per
-    /// unit of time; `1 / rate` on average.
+    /// Draws an exponentially distributed number with this rate: the time to the next event if there are `rate` events per unit of
+    /// time. The mean is `1 / rate`.
     #[inline]
     fn exponential<T: Real>(&mut self, rate: T) -> T {
         T::exponential(self, rate)
     }
 
-    /// A number of the Poisson distribution: how many events there are if `mean` of them are expected. Takes `mean` draws of
-    /// 64 bits on average for means below 10, about three for those above.
+    /// Draws a Poisson-distributed number (`curand_poisson`): the number of events if `mean` events are expected. Takes `mean` draws of
+    /// 64 bits on average for means below 10, about three for larger ones.
     ///
-    /// The algorithm is exact: Knuth's product of uniform numbers below 10, Hörmann's transformed rejection ("PTRS", 1993) above.
+    /// The algorithm is exact: Knuth's product of uniform numbers for means below 10, Hörmann's transformed rejection ("PTRS", 1993)
+    /// for larger ones.
     ///
     /// # Panics
     /// If `mean` is negative, not a number, or above 2⁵².
+    #[doc(alias = "curand_poisson")]
     fn poisson(&mut self, mean: f64) -> u64 {
         poisson::poisson(self, mean)
     }
 
-    /// An integer of the range, each as likely as any other (Lemire's method, 2019: one multiplication, and rarely more than
-    /// one draw). Integers of up to 32 bits take draws of 32 bits, others draws of 64.
+    /// Draws a uniformly distributed integer of the range, without bias (Lemire's method, 2019: one multiplication, and rarely more than
+    /// one draw). Integers of up to 32 bits take draws of 32 bits, larger ones draws of 64.
     ///
     /// # Panics
     /// If the range is empty.

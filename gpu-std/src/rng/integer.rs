@@ -8,13 +8,13 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The integers of up to 64 bits, of which [`Generator::range`] chooses.
+/// The integer types of [`Generator::range`], of up to 64 bits.
 pub trait Integer: Copy + PartialOrd + sealed::Sealed {
-    /// One of `first` to `last`, which is not below `first`.
+    /// Draws an integer from `first` to `last`, inclusive; `last` is not below `first`.
     #[doc(hidden)]
     fn between(rng: &mut impl Generator, first: Self, last: Self) -> Self;
 
-    /// The integer before this one; the largest before the least.
+    /// The previous integer, wrapping around.
     #[doc(hidden)]
     fn before(self) -> Self;
 
@@ -22,9 +22,9 @@ pub trait Integer: Copy + PartialOrd + sealed::Sealed {
     const LEAST: Self;
 }
 
-/// The ranges from which [`Generator::range`] chooses: `a..b` and `a..=b`.
+/// The range types of [`Generator::range`]: `a..b` and `a..=b`.
 pub trait IntegerRange<T: Integer> {
-    /// The first and the last integer; a last one below the first if there is none.
+    /// The first and the last integer; the last is below the first if the range is empty.
     #[doc(hidden)]
     fn bounds(self) -> (T, T);
 }
@@ -52,7 +52,7 @@ impl<T: Integer> IntegerRange<T> for RangeInclusive<T> {
 
 macro_rules! below {
     ($name:ident, $word:ident, $wide:ident, $next:ident) => {
-        /// One of the integers below `count`, or of all if that is 0.
+        /// Draws an integer below `count`, or any integer if `count` is 0.
         #[inline]
         fn $name(rng: &mut impl Generator, count: $word) -> $word {
             let draw = rng.$next();
@@ -61,7 +61,7 @@ macro_rules! below {
             }
             let mut product = $wide::from(draw) * $wide::from(count);
             if (product as $word) < count {
-                // So many of the products with one upper half are too many, all those with small lower halves.
+                // Reject the surplus products of each upper half, those with the smallest lower halves.
                 let surplus = count.wrapping_neg() % count;
                 while (product as $word) < surplus {
                     product = $wide::from(rng.$next()) * $wide::from(count);
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((least, most), (-100, 100));
     }
 
-    /// A range of 3·2³⁰ of 2³² integers, where a remainder would make a third of them twice as likely.
+    /// A range of 3·2³⁰ of 2³² integers: with a remainder, a third of them would be twice as likely.
     #[test]
     fn large_ranges_are_not_biased() {
         let mut rng = Philox4x32::new(11);

@@ -1,12 +1,13 @@
-//! Random numbers: generators whose states are plain values, and distributions drawn from them.
+//! Random number generators and distributions (cuRAND's device API): the state of a generator is a plain value.
 //!
-//! A state belongs to one thread, as a local variable or as its element of a buffer (`PerThread<Xoroshiro128Plus>`). Threads draw
-//! from different *subsequences* of one seed, which do not overlap; any thread makes its state from seed and index alone:
+//! Each thread has its own state, in a local variable or in its element of a buffer (`PerThread<Xoroshiro128Plus>`). Threads draw from
+//! different *subsequences* of one seed, which do not overlap. A thread computes its state from the seed and its index alone, as with
+//! `curand_init`:
 //!
 //! ```
 //! use gpu_std::{prelude::*, rng::{Generator, Xoroshiro128Plus}};
 //!
-//! /// How many of `draws` random points of the unit square lie within the circle, per thread.
+//! /// Counts, per thread, how many of `draws` random points of the unit square lie within the circle.
 //! #[kernel]
 //! pub fn inside(seed: u64, draws: u32, count: PerThread<u32>) {
 //!     for (i, count) in count {
@@ -18,7 +19,7 @@
 //!     }
 //! }
 //!
-//! /// The same for states that last from launch to launch.
+//! /// The same with states that are kept from launch to launch.
 //! #[kernel]
 //! pub fn go_on(draws: u32, states: PerThread<Xoroshiro128Plus>, count: &[Atomic<u32>]) {
 //!     for (_, state) in states {
@@ -34,17 +35,17 @@
 //! }
 //! ```
 //!
-//! | generator | state | period | subsequences | choose it |
+//! | generator | state | period | subsequences | use it |
 //! |---|---|---|---|---|
-//! | [`Xoroshiro128Plus`] | 16 bytes | 2¹²⁸ − 1 | 2⁶⁴ apart | for the fewest registers, and for the numbers that Numba draws |
-//! | [`Xoshiro256PlusPlus`] | 32 bytes | 2²⁵⁶ − 1 | 2¹²⁸ apart | if all 64 bits of a draw have to pass every test |
-//! | [`Philox4x32`] | 48 bytes | 2¹³⁰ words | 2⁶⁶ words apart | if states have to cost nothing to make, or draws have to be found by their index |
+//! | [`Xoroshiro128Plus`] | 16 bytes | 2¹²⁸ − 1 | 2⁶⁴ apart | for the fewest registers, or to draw the same numbers as Numba |
+//! | [`Xoshiro256PlusPlus`] | 32 bytes | 2²⁵⁶ − 1 | 2¹²⁸ apart | if all 64 bits of a draw have to pass statistical tests |
+//! | [`Philox4x32`] | 48 bytes | 2¹³⁰ words | 2⁶⁶ words apart | if creating states has to be free, or draws are accessed by their index (cuRAND's `curandStatePhilox4_32_10_t`) |
 //!
-//! Integers and uniform numbers have the same bits on every device. Those computed by functions such as `ln` and `cos` have the
-//! errors of these functions there ([`Float`](crate::Float)).
+//! Integers and uniform numbers have the same bits on every device. Distributions that are computed with functions such as `ln` and
+//! `cos` differ by the errors of these functions ([`Float`](crate::Float)).
 //!
-//! None of the generators is fit for cryptography. With the feature `rand_core` they implement the traits of the crate of that
-//! name, version 0.10, and so work with `rand` and its distributions, in kernels too.
+//! None of the generators is suitable for cryptography. With the feature `rand_core` they implement the traits of the crate
+//! `rand_core` 0.10, and so work with `rand` and its distributions, also in kernels.
 
 mod generator;
 mod integer;

@@ -1,13 +1,14 @@
-//! Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", 2011): numbers found by their index.
+//! Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", 2011): a counter-based generator.
 
 use super::Generator;
 use crate::DeviceCopy;
 
-/// The generator Philox4x32-10: four words of 32 bits are a function of a counter of 128 bits and a key of 64.
+/// The generator Philox4x32-10 (`curandStatePhilox4_32_10_t`), counter-based: four 32-bit words are a function of a 128-bit counter and
+/// a 64-bit key.
 ///
 /// The key is the seed. The upper half of the counter is the index of the subsequence, the lower half counts groups of four
-/// words within it; 64 bits are drawn as two words, the lower half first. So a new state is the index itself, and any draw can be
-/// reached at once, by [`skip`](Self::skip), or without any state, by [`block`](Self::block).
+/// words within it; 64 bits are drawn as two words, the lower half first. Creating a state therefore costs nothing, and any draw can be
+/// reached directly by [`skip`](Self::skip), or without a state by [`block`](Self::block).
 ///
 /// ```
 /// use gpu_std::rng::{Generator, Philox4x32};
@@ -18,29 +19,30 @@ use crate::DeviceCopy;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy)]
 #[repr(C)]
+#[doc(alias = "curandStatePhilox4_32_10_t")]
 pub struct Philox4x32 {
-    /// Of the next four words.
+    /// The counter of the next four words.
     counter: u128,
-    /// The last four words, and how many of them were drawn.
+    /// The current four words, and how many of them have been drawn.
     words: [u32; 4],
     drawn: u64,
     key: u64,
 }
 
 impl Philox4x32 {
-    /// The generator of a seed, at the start of its first subsequence.
+    /// Creates a generator from a seed, at the start of its first subsequence.
     #[inline]
     pub fn new(seed: u64) -> Self {
         Self::from_counter(0, seed)
     }
 
-    /// The generator with a key whose next words are those of a counter.
+    /// Creates a generator with a key, positioned at the words of a counter.
     #[inline]
     pub fn from_counter(counter: u128, key: u64) -> Self {
         Self { counter, words: [0; 4], drawn: 4, key }
     }
 
-    /// Leaves out the next words of 32 bits.
+    /// Skips `words` 32-bit words (`skipahead`).
     ///
     /// ```
     /// use gpu_std::rng::{Generator, Philox4x32};
@@ -50,6 +52,7 @@ impl Philox4x32 {
     /// same.next_u64();
     /// assert_eq!(rng.next_u32(), same.next_u32());
     /// ```
+    #[doc(alias = "skipahead", alias = "advance")]
     #[inline]
     pub fn skip(&mut self, words: u64) {
         let left = 4 - self.drawn;
@@ -67,7 +70,8 @@ impl Philox4x32 {
         }
     }
 
-    /// The next four words at once, leaving out those that are left of the last four.
+    /// Draws the next four words at once (`curand4`), discarding the rest of the current four.
+    #[doc(alias = "curand4")]
     #[inline]
     pub fn next_block(&mut self) -> [u32; 4] {
         let (counter, key) = (self.counter, self.key);

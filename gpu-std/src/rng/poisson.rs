@@ -3,10 +3,10 @@
 use super::{Generator, Real};
 use crate::Float;
 
-/// Up to here every integer that can come is an f64.
+/// The largest mean for which every possible result is exact in f64.
 const LARGEST_MEAN: f64 = (1_u64 << 52) as f64;
 
-/// From here on Hörmann's constants hold, and Knuth's method would take more draws.
+/// The mean from which on Hörmann's constants are valid and Knuth's method takes more draws.
 const REJECTION_FROM: f64 = 10.0;
 
 pub(super) fn poisson(rng: &mut impl Generator, mean: f64) -> u64 {
@@ -14,8 +14,7 @@ pub(super) fn poisson(rng: &mut impl Generator, mean: f64) -> u64 {
     if mean < REJECTION_FROM { by_product(rng, mean) } else { by_rejection(rng, mean) }
 }
 
-/// Knuth, "Seminumerical Algorithms", 3.4.1: arrivals within a unit of time, of which each follows the one before after an
-/// exponentially distributed time.
+/// Knuth, "Seminumerical Algorithms", 3.4.1: counts arrivals within a unit of time, with exponentially distributed times between them.
 fn by_product(rng: &mut impl Generator, mean: f64) -> u64 {
     let limit = Float::exp(-mean);
     let mut product: f64 = Real::uniform(rng);
@@ -52,8 +51,8 @@ fn by_rejection(rng: &mut impl Generator, mean: f64) -> u64 {
     }
 }
 
-/// The logarithm of the probability of `count`, without the cancellation of `count * ln(mean) - mean - ln(count!)`, which for large
-/// means leaves no digit. Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000.
+/// The logarithm of the probability of `count`, without the cancellation of `count * ln(mean) - mean - ln(count!)`, which leaves no
+/// correct digit for large means. Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000.
 fn ln_probability(count: f64, mean: f64) -> f64 {
     if count < 16.0 {
         let mut factorial = 1.0;
@@ -69,7 +68,7 @@ fn ln_probability(count: f64, mean: f64) -> f64 {
     -correction - deviance(count, mean) - 0.5 * Float::ln(core::f64::consts::TAU * count)
 }
 
-/// `count * ln(count / mean) + mean - count`, also where the two are close.
+/// `count * ln(count / mean) + mean - count`, accurate also where the two are close.
 fn deviance(count: f64, mean: f64) -> f64 {
     let (difference, sum) = (count - mean, count + mean);
     if difference.abs() >= 0.1 * sum {
@@ -115,7 +114,7 @@ mod tests {
         assert_eq!(deviance(20.0, 20.0), 0.0);
     }
 
-    /// Pearson's test of counts against probabilities.
+    /// Pearson's chi-squared test of counts against probabilities.
     fn check_distribution(mean: f64) {
         const COUNT: usize = 100_000;
         let mut rng = Xoshiro256PlusPlus::new(mean.to_bits());

@@ -31,7 +31,7 @@ macro_rules! rand_core {
 
 rand_core! { Philox4x32 Xoroshiro128Plus Xoshiro256PlusPlus }
 
-/// Words of bytes, lowest first.
+/// Reads words from bytes, little-endian.
 fn words<const N: usize, const BYTES: usize>(bytes: [u8; BYTES]) -> [u64; N] {
     let mut words = [0; N];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
@@ -52,7 +52,7 @@ impl SeedableRng for Philox4x32 {
     }
 }
 
-/// Zeros, which are no state, stand for the seed 0.
+/// A seed of zeros, which is not a valid state, is replaced by the state of seed 0.
 impl SeedableRng for Xoroshiro128Plus {
     type Seed = [u8; 16];
 
@@ -65,7 +65,7 @@ impl SeedableRng for Xoroshiro128Plus {
     }
 }
 
-/// Zeros, which are no state, stand for the seed 0.
+/// A seed of zeros, which is not a valid state, is replaced by the state of seed 0.
 impl SeedableRng for Xoshiro256PlusPlus {
     type Seed = [u8; 32];
 

@@ -9,7 +9,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// f32 and f64, which random numbers are drawn as: see [`Generator::uniform`] and those below it.
+/// The floating-point types of random numbers, `f32` and `f64`: see [`Generator::uniform`] and the methods after it.
 pub trait Real: Float + sealed::Sealed {
     #[doc(hidden)]
     fn uniform(rng: &mut impl Generator) -> Self;
@@ -31,7 +31,7 @@ macro_rules! real {
 
             #[inline]
             fn normal_pair(rng: &mut impl Generator) -> (Self, Self) {
-                /// What 0, of which there is no logarithm, counts as: half of the smallest number drawn otherwise.
+                /// Replaces 0, which has no logarithm: half of the smallest other number drawn.
                 const LEAST: $t = 1.0 / (1_u64 << 54) as $t;
                 let (u, v): ($t, $t) = ($of_normal(rng), $of_normal(rng));
                 let radius = Float::sqrt(-2.0 * Float::ln(u.max(LEAST)));
@@ -71,7 +71,7 @@ fn uniform_f64(rng: &mut impl Generator) -> f64 {
 mod tests {
     use crate::rng::{Generator, Xoroshiro128Plus, Xoshiro256PlusPlus};
 
-    /// Gives the same bits again and again.
+    /// A generator that always returns the same bits.
     struct Constant(u64);
 
     impl Generator for Constant {
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Mean and variance of what a distribution gives, whose own are expected within 5 standard errors.
+    /// Compares mean and variance of a sample with the expected ones, within 5 standard errors.
     fn check(expected: (f64, f64), fourth: f64, mut draw: impl FnMut(&mut Xoroshiro128Plus) -> f64) {
         const COUNT: usize = 200_000;
         let mut rng = Xoroshiro128Plus::new(5);

@@ -1,4 +1,4 @@
-//! SplitMix64 (Steele, Lea, Flood 2014): makes of any seed, 0 included, bits good enough to start another generator with.
+//! SplitMix64 (Steele, Lea, Flood 2014): turns any seed, including 0, into bits that seed another generator.
 
 pub(super) struct SplitMix64(pub(super) u64);
 

@@ -9,8 +9,8 @@ use jumps::JUMPS;
 /// The generator xoroshiro128+: 16 bytes, of period 2¹²⁸ − 1, with subsequences 2⁶⁴ draws apart.
 ///
 /// It draws the numbers of Numba's `create_xoroshiro128p_states(n, seed, subsequence_start)`: thread `i` there has the state
-/// `subsequence(seed, subsequence_start + i)` here, [`uniform_rounded`](Generator::uniform_rounded),
-/// [`uniform::<f64>`](Generator::uniform) and [`normal::<f32>`](Generator::normal) are its functions.
+/// `subsequence(seed, subsequence_start + i)` here, and Numba's functions are [`uniform_rounded`](Generator::uniform_rounded),
+/// [`uniform::<f64>`](Generator::uniform) and [`normal::<f32>`](Generator::normal).
 ///
 /// The lowest bits are weaker than the others; `next_u32` and all distributions use the upper ones.
 ///
@@ -27,32 +27,34 @@ pub struct Xoroshiro128Plus {
 }
 
 impl Xoroshiro128Plus {
-    /// The generator of a seed, at the start of its first subsequence.
+    /// Creates a generator from a seed, at the start of its first subsequence.
     #[inline]
     pub fn new(seed: u64) -> Self {
         // Both words are the same, because Numba has them so.
         Self { state: [SplitMix64(seed).next(); 2] }
     }
 
-    /// The generator in a state that [`state`](Self::state) gave. `None` for two zeros, after which nothing else would come.
+    /// Restores a generator from the result of [`state`](Self::state). `None` if all words are zero, a state that yields only zeros.
     #[inline]
     pub fn from_state(state: [u64; 2]) -> Option<Self> {
         (state != [0; 2]).then_some(Self { state })
     }
 
-    /// What all following draws depend on.
+    /// Returns the state, from which [`from_state`](Self::from_state) restores the generator.
     #[inline]
     pub fn state(&self) -> [u64; 2] {
         self.state
     }
 
-    /// Goes to the next subsequence: as 2⁶⁴ draws do.
+    /// Advances to the next subsequence, by 2⁶⁴ draws (`skipahead_sequence`, `xoroshiro128p_jump`).
+    #[doc(alias = "skipahead", alias = "skipahead_sequence", alias = "xoroshiro128p_jump")]
     #[inline]
     pub fn jump(&mut self) {
         self.apply(JUMPS[0][0]);
     }
 
-    /// Goes `count` subsequences on. Takes as long as a jump for each hexadecimal digit of `count` that is not 0.
+    /// Advances by `count` subsequences. Takes the time of one [`jump`](Self::jump) for each nonzero hexadecimal digit of `count`.
+    #[doc(alias = "skipahead_sequence")]
     #[inline]
     pub fn jump_by(&mut self, mut count: u64) {
         for jumps in &JUMPS {
@@ -67,8 +69,8 @@ impl Xoroshiro128Plus {
         }
     }
 
-    /// Goes as many draws on as the polynomial says: a draw is a linear map of the bits of the state, and the polynomial is
-    /// the remainder of that power of the map by the polynomial of which the map is a root.
+    /// Advances by the number of draws that the polynomial stands for. A draw is a linear map of the bits of the state; the polynomial
+    /// is that power of x, modulo the characteristic polynomial of the map.
     fn apply(&mut self, polynomial: u128) {
         let mut sum = [0; 2];
         for mut coefficients in [polynomial as u64, (polynomial >> 64) as u64] {

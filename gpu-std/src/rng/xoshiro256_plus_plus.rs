@@ -22,7 +22,7 @@ pub struct Xoshiro256PlusPlus {
 }
 
 impl Xoshiro256PlusPlus {
-    /// The generator of a seed, at the start of its first subsequence.
+    /// Creates a generator from a seed, at the start of its first subsequence.
     #[inline]
     pub fn new(seed: u64) -> Self {
         let mut words = SplitMix64(seed);
@@ -30,25 +30,27 @@ impl Xoshiro256PlusPlus {
         Self { state: [(); 4].map(|()| words.next()) }
     }
 
-    /// The generator in a state that [`state`](Self::state) gave. `None` for zeros only, after which nothing else would come.
+    /// Restores a generator from the result of [`state`](Self::state). `None` if all words are zero, a state that yields only zeros.
     #[inline]
     pub fn from_state(state: [u64; 4]) -> Option<Self> {
         (state != [0; 4]).then_some(Self { state })
     }
 
-    /// What all following draws depend on.
+    /// Returns the state, from which [`from_state`](Self::from_state) restores the generator.
     #[inline]
     pub fn state(&self) -> [u64; 4] {
         self.state
     }
 
-    /// Goes to the next subsequence: as 2¹²⁸ draws do.
+    /// Advances to the next subsequence, by 2¹²⁸ draws (`skipahead_sequence`).
+    #[doc(alias = "skipahead", alias = "skipahead_sequence")]
     #[inline]
     pub fn jump(&mut self) {
         self.apply(JUMPS[0][0]);
     }
 
-    /// Goes `count` subsequences on. Takes as long as a jump for each hexadecimal digit of `count` that is not 0.
+    /// Advances by `count` subsequences. Takes the time of one [`jump`](Self::jump) for each nonzero hexadecimal digit of `count`.
+    #[doc(alias = "skipahead_sequence")]
     #[inline]
     pub fn jump_by(&mut self, mut count: u64) {
         for jumps in &JUMPS {
@@ -63,14 +65,14 @@ impl Xoshiro256PlusPlus {
         }
     }
 
-    /// Goes 2⁶⁴ subsequences on: as 2¹⁹² draws do. For programs that number subsequences from 0 on each of several machines.
+    /// Advances by 2⁶⁴ subsequences, by 2¹⁹² draws. For programs on several machines that each number subsequences from 0.
     #[inline]
     pub fn long_jump(&mut self) {
         self.apply(LONG_JUMP);
     }
 
-    /// Goes as many draws on as the polynomial says: a draw is a linear map of the bits of the state, and the polynomial is
-    /// the remainder of that power of the map by the polynomial of which the map is a root.
+    /// Advances by the number of draws that the polynomial stands for. A draw is a linear map of the bits of the state; the polynomial
+    /// is that power of x, modulo the characteristic polynomial of the map.
     fn apply(&mut self, [low, high]: [u128; 2]) {
         let mut sum = [0; 4];
         // Not a loop: the coefficients are to stay in registers.
@@ -81,7 +83,7 @@ impl Xoshiro256PlusPlus {
         self.state = sum;
     }
 
-    /// 64 draws, of whose states the coefficients choose those to add.
+    /// Makes 64 draws and adds the states that the coefficients select.
     #[inline]
     fn add_powers(&mut self, sum: &mut [u64; 4], mut coefficients: u64) {
         for _ in 0..64 {

@@ -1,11 +1,12 @@
-//! Vectors of two and four numbers that are loaded and stored as one: at most 16 bytes, one instruction. And of three.
+//! Vector types (`float2`, `float3`, `float4`, …): two or four numbers of at most 16 bytes that one instruction loads or stores, and three
+//! numbers.
 //!
-//! The fields of a struct are loaded one by one where the struct is aligned like its fields. These types are aligned like their
-//! size, so that a GPU moves 8 or 16 bytes per thread and instruction (`ld.global.nc.v4.f32`), which is what it takes to
-//! reach the memory's full rate with few threads.
+//! The fields of a struct are loaded one by one if the struct is aligned like its fields. The alignment of these types is their size,
+//! so that a GPU loads 8 or 16 bytes per thread and instruction (`ld.global.nc.v4.f32`), which it needs to reach the full memory
+//! bandwidth with few threads.
 //!
-//! Vectors of three, `f32x3` and others, are for points and colours: plain structs of 12 or 24 bytes, aligned like their lanes and
-//! loaded lane by lane, as CUDA's `float3`.
+//! Vectors of three, such as `f32x3`, are for points and colours: plain structs of 12 or 24 bytes, aligned like their lanes and loaded
+//! lane by lane, as CUDA's `float3`.
 //!
 //! ```
 //! use gpu_std::{prelude::*, vector::f32x4};
@@ -19,8 +20,8 @@
 //! }
 //! ```
 //!
-//! The host uploads plain numbers and lends them as vectors: `buffer.cast::<f32x4>()`. A kernel that has a slice of numbers makes
-//! vectors of its middle: [`Vector::aligned`].
+//! The host uploads plain numbers and passes them as vectors: `buffer.cast::<f32x4>()`. A kernel splits a slice of numbers into vectors
+//! and the elements before and after them with [`Vector::aligned`].
 
 use core::slice;
 
@@ -33,18 +34,20 @@ mod types;
 pub(crate) use sealed::Sealed;
 pub use types::*;
 
-/// One of the types of this module.
+/// A vector type: those of this module, [`f16x2`](struct@crate::half::f16x2) and [`bf16x2`](struct@crate::half::bf16x2).
 pub trait Vector: DeviceCopy + Pod + Sealed {
-    /// What it has `LANES` of.
+    /// The type of a lane.
     type Element: DeviceCopy + Pod;
 
-    /// How many elements there are.
+    /// The number of lanes.
     const LANES: usize;
 
-    /// Every lane the same.
+    /// Creates a vector with the same value in every lane.
     fn splat(value: Self::Element) -> Self;
 
-    /// Elements as vectors, with those in front that are not aligned for one and those behind that do not fill one.
+    /// Splits a slice into the elements before the first aligned vector, the vectors, and the elements after the last full vector
+    /// (`slice::align_to`).
+    #[doc(alias = "align_to", alias = "reinterpret_cast")]
     ///
     /// ```
     /// use gpu_std::vector::{Vector, f32x4};
@@ -60,7 +63,7 @@ pub trait Vector: DeviceCopy + Pod + Sealed {
         unsafe { elements.align_to() }
     }
 
-    /// Vectors as their elements.
+    /// Views vectors as a slice of their elements.
     #[inline(always)]
     fn elements(vectors: &[Self]) -> &[Self::Element] {
         // SAFETY: a vector is `LANES` elements without gaps, and aligned for them.

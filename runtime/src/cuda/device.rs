@@ -1,4 +1,4 @@
-//! A GPU: its primary context, what it is, and its memory pool.
+//! A GPU: its primary context, properties and memory pool.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -24,7 +24,7 @@ use crate::{DriverError, Error, Limits, Result};
 pub(crate) struct CudaDevice {
     index: usize,
     context: CUcontext,
-    /// Where memory comes from in stream order; none on a GPU that cannot do that (some virtual ones).
+    /// The pool of stream-ordered allocations; `None` on a GPU without them (some virtual ones).
     pool: Option<CUmemoryPool>,
     total_bytes: usize,
     name: String,
@@ -32,7 +32,7 @@ pub(crate) struct CudaDevice {
     limits: Limits,
     default_stream: OnceLock<Arc<CudaStream>>,
     inbox: Inbox,
-    /// The first error that broke the context.
+    /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
 
@@ -42,7 +42,7 @@ unsafe impl Send for CudaDevice {}
 unsafe impl Sync for CudaDevice {}
 
 impl CudaDevice {
-    /// How many GPUs there are: none on a machine without driver.
+    /// The number of GPUs: 0 on a machine without driver.
     pub(crate) fn count() -> Result<usize> {
         match driver::probe()? {
             Presence::NoGpu => Ok(0),
@@ -56,7 +56,7 @@ impl CudaDevice {
         }
     }
 
-    /// The GPU of this index, opened when it is first asked for.
+    /// Returns the GPU of this index, opened at the first call.
     pub(crate) fn get(index: usize) -> Result<&'static Self> {
         static OPEN: Mutex<Vec<Option<&'static CudaDevice>>> = Mutex::new(Vec::new());
         driver::require(&|| format!("gpu:{index}"))?;
@@ -173,7 +173,7 @@ impl CudaDevice {
         self.check("cuCtxSetCurrent", result)
     }
 
-    /// The answer of a call on this device as a result, which tells a lost context from an error of the call.
+    /// Converts the result of a driver call on this device; distinguishes a lost context from an error of the call.
     pub(super) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
         driver::check(result).map_err(|source| self.error(call, source))
     }
@@ -189,7 +189,7 @@ impl CudaDevice {
         }
     }
 
-    /// Waits until all work is done, and returns what kernels have told that is an error.
+    /// Waits until all work is done, and returns the first unreported error of a kernel.
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.wait()?;
         self.told()
@@ -203,17 +203,17 @@ impl CudaDevice {
         self.check("cuCtxSynchronize", result)
     }
 
-    /// What kernels tell the host.
+    /// The reports of kernels to the host.
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
     }
 
-    /// An error if kernels have told one, for a call that has waited for some.
+    /// Returns the first unreported error of a kernel; for calls that have waited for kernels.
     pub(super) fn told(&self) -> Result<()> {
         self.inbox.check(self)
     }
 
-    /// Bytes of the device's memory; `None` if they cannot be read.
+    /// Reads bytes of the device's memory; `None` if that fails.
     pub(super) fn read(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
         let mut read = vec![0; bytes];
         self.bind().ok()?;
@@ -222,7 +222,7 @@ impl CudaDevice {
         self.check("cuMemcpyDtoH", result).ok().map(|()| read)
     }
 
-    /// Memory that a new allocation could have: what the driver calls free, and what the pool keeps without using it.
+    /// Bytes available to a new allocation: free memory according to the driver, plus unused memory of the pool.
     pub(super) fn free_bytes(&self) -> Option<u64> {
         let (mut free, mut total) = (0_usize, 0_usize);
         self.bind().ok()?;
@@ -265,7 +265,7 @@ fn attribute_of(id: &str, raw: CUdevice, attribute: Attribute) -> Result<u32> {
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// The device's memory pool, told to keep freed memory: by default it gives everything back to the system at each
+/// The device's memory pool, configured to keep freed memory: by default it gives everything back to the system at each
 /// synchronisation, and new buffers then cost milliseconds.
 fn pool(id: &str, raw: CUdevice) -> Result<CUmemoryPool> {
     let mut pool: CUmemoryPool = ptr::null_mut();

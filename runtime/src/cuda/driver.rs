@@ -1,4 +1,4 @@
-//! The driver as a whole: is it there, is it new enough, and what do its error codes mean.
+//! The driver: loading, minimum version, error codes.
 
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -10,11 +10,11 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::{DriverError, Error, Result};
 
-/// Drivers older than this are refused: their compiler does not know the PTX that `gpukernel-build` writes, and nobody
-/// tests with them.
+/// The minimum CUDA version of the driver: older compilers do not support the PTX that `gpukernel-build` writes, and are not
+/// tested.
 const MIN_CUDA: (u32, u32) = (12, 0);
 
-/// What the first touch of the driver found.
+/// The result of loading the driver.
 #[derive(Clone)]
 enum State {
     Ready,
@@ -23,10 +23,10 @@ enum State {
     Failed { call: &'static str, source: DriverError },
 }
 
-/// Whether there is a driver to talk to. Without one, no other function of it may be called: `cudarc` would panic.
+/// Whether there is a driver. Without one, no other function of it may be called: `cudarc` would panic.
 pub(super) enum Presence {
     Ready,
-    /// No driver, or none that sees a GPU.
+    /// No driver, or a driver without GPUs.
     NoGpu,
 }
 
@@ -44,10 +44,10 @@ pub(super) fn probe() -> Result<Presence> {
     }
 }
 
-/// The same for a caller that needs a driver.
+/// Loads and initialises the driver for a caller that needs it.
 ///
 /// # Errors
-/// If there is no driver, or it does not work. One that sees no GPU works.
+/// If there is no driver, or it does not work. A driver without GPUs is not an error.
 pub(super) fn require(asked: &dyn Fn() -> String) -> Result<()> {
     match state() {
         State::Missing => Err(Error::NoDriver { asked: asked() }),
@@ -59,7 +59,7 @@ fn failed(call: &'static str, source: DriverError) -> Error {
     Error::Driver { device: "the driver".to_owned(), call, source }
 }
 
-/// Whether the driver is there and has nothing to do: `CUDA_VISIBLE_DEVICES` may hide what there is.
+/// Whether the driver works but has no GPUs: `CUDA_VISIBLE_DEVICES` may hide them.
 fn sees_no_gpu(error: &DriverError) -> bool {
     [CUresult::CUDA_ERROR_NO_DEVICE, CUresult::CUDA_ERROR_STUB_LIBRARY]
         .iter()
@@ -91,7 +91,7 @@ fn initialise() -> State {
     if found < MIN_CUDA { State::TooOld(found) } else { State::Ready }
 }
 
-/// The driver's answer, with name and text if it is an error.
+/// Converts the result of a driver call, with name and description of an error.
 pub(super) fn check(result: CUresult) -> Result<(), DriverError> {
     if result == CUresult::CUDA_SUCCESS {
         return Ok(());
@@ -117,7 +117,7 @@ fn describe(call: impl FnOnce(*mut *const c_char) -> CUresult) -> Option<&'stati
     unsafe { CStr::from_ptr(text) }.to_str().ok()
 }
 
-/// Whether an error breaks the context for good (CUDA Driver API, "Data types used by CUDA driver": "the context cannot be
+/// Whether an error is sticky, so that the context is lost (CUDA Driver API, "Data types used by CUDA driver": "the context cannot be
 /// used, so it must be destroyed", or "the process must be terminated").
 pub(super) fn is_sticky(error: &DriverError) -> bool {
     const STICKY: [CUresult; 14] = [

@@ -24,7 +24,7 @@ impl CudaEvent {
         Self::record_with(stream, Flags::CU_EVENT_DEFAULT)
     }
 
-    /// Records an event that only orders, which is cheaper.
+    /// Records an event without a time, which is cheaper.
     pub(super) fn record_untimed(stream: &CudaStream) -> Result<Self> {
         Self::record_with(stream, Flags::CU_EVENT_DISABLE_TIMING)
     }

@@ -1,5 +1,5 @@
-//! Linking by the driver: PTX of kernels with code of other compilers that it calls, where the image has no machine code for the
-//! device.
+//! Linking by the driver (`cuLinkCreate`): kernels' PTX with code of other compilers that they call, if the image has no machine code for
+//! the device.
 
 use std::{
     ffi::{CStr, CString, c_uint, c_void},
@@ -14,10 +14,10 @@ use gpukernel_image::{Part, PartKind};
 use super::{CudaDevice, driver};
 use crate::{Error, Result};
 
-/// The driver writes at most this much of its log.
+/// The maximum number of bytes of the driver's log.
 const LOG_BYTES: usize = 16 << 10;
 
-/// Machine code of PTX, which ends in a NUL, and parts. `what` describes it in errors.
+/// Links PTX, which ends in a NUL, and parts to machine code. `what` describes them in errors.
 pub(crate) fn link(
     device: &'static CudaDevice,
     ptx: &[u8],

@@ -1,4 +1,4 @@
-//! Memory of a GPU: allocations, copies, and the order of what different streams do to them.
+//! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
 
 use std::{
     ffi::c_void,
@@ -15,7 +15,7 @@ use crate::{
     memory::{Allocation, Owner},
 };
 
-/// What the runtime knows of an allocation besides its address.
+/// The state of an allocation besides its address.
 pub(crate) struct Memory {
     device: &'static CudaDevice,
     usage: Mutex<Usage>,
@@ -31,7 +31,7 @@ struct Usage {
 }
 
 impl Usage {
-    /// The streams that work on `stream` must wait for before it makes this access.
+    /// The streams that `stream` must wait for before this access.
     fn conflicts<'u>(
         &'u self,
         stream: &Arc<CudaStream>,
@@ -66,8 +66,8 @@ impl Memory {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frees the memory at `address` once the work that uses it is done. Errors cannot be told from a drop: a context
-    /// that is lost has freed its memory, and one that is not reports at the next call.
+    /// Frees the memory at `address` once the work that uses it is done. A drop cannot return errors: a lost context has
+    /// freed its memory, and another error is reported by the next call.
     pub(crate) fn free(&mut self, address: usize) {
         if self.device.bind().is_err() {
             return;
@@ -96,7 +96,7 @@ impl Memory {
 }
 
 impl CudaDevice {
-    /// New memory, which work on `stream` may use at once and other work after it.
+    /// Allocates memory that work on `stream` may use at once, and other work after it.
     pub(crate) fn allocate(
         &'static self,
         stream: &Arc<CudaStream>,
@@ -153,8 +153,7 @@ impl CudaDevice {
     }
 }
 
-/// Queues work on `stream` after all work on other streams that uses the same memory in a way that matters: reads after
-/// writes, writes after both.
+/// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both.
 pub(crate) fn ordered(
     stream: &Arc<CudaStream>,
     uses: &[(&Memory, Access)],

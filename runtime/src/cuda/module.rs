@@ -1,4 +1,4 @@
-//! Code on a GPU: loading it, finding functions in it, launching them.
+//! Modules on a GPU: loading code, looking up functions, launching them.
 
 use std::{
     ffi::{CStr, CString, c_int, c_uint, c_void},
@@ -17,14 +17,14 @@ use gpukernel_image::Manifest;
 use super::{CudaDevice, CudaStream, driver, reports::Reports};
 use crate::{Error, Result, output::Output};
 
-/// The driver's compiler writes at most this much of its log. Its messages about one module are rarely longer.
+/// The maximum number of bytes of the driver's compiler log. Its messages about one module are rarely longer.
 const LOG_BYTES: usize = 16 << 10;
 
 /// Code that the driver has loaded, unloaded when dropped.
 pub(crate) struct CudaModule {
     device: &'static CudaDevice,
     raw: CUmodule,
-    /// What its kernels tell, if they were made to.
+    /// The reports of its kernels, if they have any.
     reports: Option<Arc<Reports>>,
 }
 
@@ -37,7 +37,7 @@ unsafe impl Sync for CudaModule {}
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
     raw: CUfunction,
-    /// Threads per block that its registers and contract leave room for.
+    /// Maximum number of threads per block, given its registers and contract.
     pub(crate) max_threads: u32,
 }
 
@@ -80,7 +80,7 @@ impl CudaModule {
         Ok(Self { device, raw, reports: None })
     }
 
-    /// Listens to what the kernels of an image tell the host; what they print goes to `output`.
+    /// Sets up reports of an image's kernels to the host; their output goes to `output`.
     pub(crate) fn listen(&mut self, manifest: &Manifest, output: &Output) -> Result<()> {
         self.reports = Reports::new(self, manifest, output)?;
         if let Some(reports) = &self.reports {
@@ -89,7 +89,7 @@ impl CudaModule {
         Ok(())
     }
 
-    /// To be held while a launch of a kernel of this module is queued.
+    /// The lock to hold while a launch of a kernel of this module is queued.
     pub(crate) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.reports.as_ref()?.launching()
     }
@@ -172,7 +172,7 @@ impl Drop for CudaModule {
 }
 
 impl Function {
-    /// Lets the kernel use that much dynamic shared memory, which takes a word where it is more than 48 KiB.
+    /// Allows the kernel `bytes` of dynamic shared memory; the driver requires this above 48 KiB.
     pub(crate) fn allow_shared(self, device: &CudaDevice, bytes: u32) -> Result<()> {
         device.bind()?;
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -181,9 +181,9 @@ impl Function {
         device.check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, bytes) })
     }
 
-    /// Lets the kernel use as much dynamic shared memory as its own leaves of what a block can have. The same for every launch, so
-    /// that threads which launch it at once do not take room from each other. Returns what is its own: its arrays, and a word of
-    /// the linker's.
+    /// Allows the kernel all shared memory of a block that its static shared memory leaves as dynamic shared memory. The limit is the
+    /// same for every launch, so that concurrent launches do not lower it for each other. Returns the bytes of static shared memory: its
+    /// arrays, and a word of the linker's.
     pub(crate) fn allow_all_shared(self, device: &CudaDevice, block_bytes: usize) -> Result<usize> {
         device.bind()?;
         let mut own: c_int = 0;
@@ -196,7 +196,7 @@ impl Function {
         Ok(own)
     }
 
-    /// How many blocks of this size the device runs at once, all multiprocessors together.
+    /// The maximum number of resident blocks of this size on all multiprocessors together.
     pub(crate) fn max_resident_blocks(
         self,
         device: &CudaDevice,
@@ -219,7 +219,7 @@ impl Function {
         Ok(u64::try_from(blocks).unwrap_or(0) * u64::from(device.limits().multiprocessors))
     }
 
-    /// Queues a launch, `cooperative` if its blocks wait for each other.
+    /// Queues a launch, `cooperative` if the kernel has a grid-wide barrier.
     ///
     /// # Safety
     /// The module is loaded. There is one pointer per parameter of the kernel, to a value of its size and alignment. What the

@@ -1,6 +1,6 @@
-//! The buffer in which kernels on a GPU leave what they print.
+//! The output buffer of kernels on a GPU.
 //!
-//! It is memory of the device, because threads take room in it by atomics, and the host empties it when no kernel runs. The code
+//! It is in device memory, because threads allocate space in it by atomics, and the host empties it when no kernel runs. The code
 //! that fills it is link/prelude/print.ll of `gpukernel-build`.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -16,7 +16,7 @@ const VARIABLE: &str = "__gpukernel_output";
 /// Words of 32 bits for records: a megabyte, as CUDA's `printf` has by default.
 const WORDS: usize = 1 << 18;
 
-/// In front of the records: words asked for, words that there are, records that found no room, unused.
+/// 64-bit numbers before the records: words requested, capacity in words, dropped records, unused.
 const HEAD: usize = 4;
 const HEAD_BYTES: usize = HEAD * size_of::<u64>();
 
@@ -24,12 +24,12 @@ const HEAD_BYTES: usize = HEAD * size_of::<u64>();
 pub(super) struct OutputBuffer {
     address: CUdeviceptr,
     output: Output,
-    /// Held for reading by who queues a launch: what it prints must not come while the buffer is emptied.
+    /// Held for reading while a launch is queued: no kernel may print while the buffer is emptied.
     launching: RwLock<()>,
 }
 
 impl OutputBuffer {
-    /// A buffer for the kernels of a module that is being loaded; `None` if they do not print.
+    /// Allocates a buffer for a module that is being loaded; `None` if its kernels do not print.
     pub(super) fn new(module: &CudaModule, output: &Output) -> Result<Option<Self>> {
         let device = module.device();
         let Some(variable) = module.variable(VARIABLE, size_of::<u64>())? else { return Ok(None) };
@@ -46,12 +46,12 @@ impl OutputBuffer {
         Ok(Some(buffer))
     }
 
-    /// To be held while a launch is queued.
+    /// The lock to hold while a launch is queued.
     pub(super) fn launching(&self) -> RwLockReadGuard<'_, ()> {
         self.launching.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what kernels have printed, if they have, when all that run are done.
+    /// Waits for running kernels and writes their output, if any.
     pub(super) fn empty(&self, device: &CudaDevice) -> Result<()> {
         if self.head(device)?[0] == 0 {
             return Ok(());
@@ -89,7 +89,7 @@ impl OutputBuffer {
         device.check("cuMemcpyDtoH", result).map(|()| head)
     }
 
-    /// Makes the buffer empty, of which so many words were used.
+    /// Clears the buffer, of which `words` words were used.
     fn clear(&self, device: &CudaDevice, words: usize) -> Result<()> {
         let head = [0, WORDS as u64, 0, 0];
         // SAFETY: the buffer has a head and at least so many words behind it; nobody uses it now.

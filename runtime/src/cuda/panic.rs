@@ -1,7 +1,6 @@
-//! Panics of kernels on a GPU: the record that a panicking thread writes, and how it becomes an error.
+//! Panics of kernels on a GPU: the record that a panicking thread writes, and its conversion to an error.
 //!
-//! Each module with kernels that can panic has a record in memory of the host that the GPU sees too, so that looking whether
-//! there was a panic is a read of memory. The code that writes it is link/prelude/panic.ll of `gpukernel-build`.
+//! Each module with kernels that can panic has a record in mapped host memory, so that checking for a panic is a read of memory. The code that writes it is link/prelude/panic.ll of `gpukernel-build`.
 
 use std::{
     ffi::c_void,
@@ -22,10 +21,10 @@ use crate::{
 /// The variable of the code that holds the record's address.
 const VARIABLE: &str = "__gpukernel_panic_record";
 
-/// Words of 32 bits. The message has what is left behind the head; gpu-std's device/panic.rs keeps to it.
+/// The size of a record in 32-bit words; gpu-std's device/panic.rs relies on it. The message follows the head.
 const WORDS: usize = 256;
 
-/// Where things are in a record, in words.
+/// Offsets in a record, in words.
 mod word {
     pub(super) const CLAIMED: usize = 0;
     pub(super) const WRITTEN: usize = 1;
@@ -50,7 +49,7 @@ unsafe impl Send for PanicRecord {}
 unsafe impl Sync for PanicRecord {}
 
 impl PanicRecord {
-    /// A record for the kernels of a module that is being loaded; `None` if they cannot panic.
+    /// Allocates a record for a module that is being loaded; `None` if its kernels cannot panic.
     pub(super) fn new(module: &CudaModule, manifest: &Manifest) -> Result<Option<Self>> {
         let device = module.device();
         let Some(variable) = module.variable(VARIABLE, size_of::<u64>())? else { return Ok(None) };
@@ -75,12 +74,12 @@ impl PanicRecord {
         Ok(Some(record))
     }
 
-    /// Whether a thread has panicked. All of its record is there.
+    /// Whether a thread has panicked; then its record is complete.
     pub(super) fn is_written(&self) -> bool {
         self.word(word::WRITTEN).load(Ordering::Acquire) != 0
     }
 
-    /// The panic as an error, and the record free for the next. No kernel of the module may be running.
+    /// Converts the panic to an error and clears the record. No kernel of the module may be running.
     pub(super) fn take(&self, device: &CudaDevice) -> Option<Error> {
         if !self.is_written() {
             return None;

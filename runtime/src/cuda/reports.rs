@@ -1,4 +1,4 @@
-//! What kernels on a GPU tell the host besides their results. Every call that waits for the device looks for it.
+//! Reports of kernels on a GPU to the host: panics and output. Every call that waits for the device checks for them.
 
 use std::{
     collections::VecDeque,
@@ -10,14 +10,14 @@ use gpukernel_image::Manifest;
 use super::{CudaDevice, CudaModule, output::OutputBuffer, panic::PanicRecord};
 use crate::{Error, Result, output::Output};
 
-/// What the kernels of one module have to tell.
+/// The reports of the kernels of one module.
 pub(crate) struct Reports {
     panic: Option<PanicRecord>,
     output: Option<OutputBuffer>,
 }
 
 impl Reports {
-    /// For the kernels of a module that is being loaded; `None` if they tell nothing.
+    /// Sets up reports for a module that is being loaded; `None` if its kernels neither panic nor print.
     pub(super) fn new(
         module: &CudaModule,
         manifest: &Manifest,
@@ -27,7 +27,7 @@ impl Reports {
         Ok((panic.is_some() || output.is_some()).then(|| Arc::new(Self { panic, output })))
     }
 
-    /// To be held while a launch is queued.
+    /// The lock to hold while a launch is queued.
     pub(super) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.output.as_ref().map(OutputBuffer::launching)
     }
@@ -41,13 +41,13 @@ impl Reports {
         self.panic.as_ref()?.take(device)
     }
 
-    /// Writes what was printed; gives what went wrong.
+    /// Writes the kernels' output; returns the error, if any.
     fn write_output(&self, device: &CudaDevice) -> Option<Error> {
         self.output.as_ref()?.empty(device).err()
     }
 }
 
-/// Those of all modules of a device.
+/// The reports of all modules of a device.
 #[derive(Default)]
 pub(super) struct Inbox(Mutex<Contents>);
 
@@ -63,12 +63,12 @@ impl Inbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens to a module.
+    /// Registers a module.
     pub(super) fn add(&self, reports: &Arc<Reports>) {
         self.contents().modules.push(Arc::clone(reports));
     }
 
-    /// Listens to it no more; what it has told is kept. No kernel of the module may be running.
+    /// Unregisters a module and keeps its unreturned reports. No kernel of the module may be running.
     pub(super) fn remove(&self, reports: &Arc<Reports>, device: &CudaDevice) {
         let mut contents = self.contents();
         contents.errors.extend(reports.write_output(device));
@@ -76,7 +76,7 @@ impl Inbox {
         contents.modules.retain(|module| !Arc::ptr_eq(module, reports));
     }
 
-    /// Returns the first error that was told since the last was returned.
+    /// Returns the first unreturned error.
     pub(super) fn check(&self, device: &CudaDevice) -> Result<()> {
         let mut contents = self.contents();
         let Contents { modules, errors } = &mut *contents;

@@ -19,7 +19,7 @@ unsafe impl Send for CudaStream {}
 unsafe impl Sync for CudaStream {}
 
 impl CudaStream {
-    /// A stream that does not wait for the context's legacy default stream: everything that must be ordered is ordered by us.
+    /// Creates a non-blocking stream, which does not synchronize with the legacy default stream: the runtime orders all accesses.
     pub(crate) fn new(device: &'static CudaDevice) -> Result<Self> {
         device.bind()?;
         let mut raw: CUstream = ptr::null_mut();
@@ -45,7 +45,7 @@ impl CudaStream {
         self.device.told()
     }
 
-    /// Delays what is queued from now on until the event is done.
+    /// Makes work queued from now on wait for the event.
     pub(crate) fn wait(&self, event: &CudaEvent) -> Result<()> {
         self.device.bind()?;
         // SAFETY: stream and event are alive.
@@ -53,7 +53,7 @@ impl CudaStream {
         self.device.check("cuStreamWaitEvent", result)
     }
 
-    /// Delays what is queued from now on until everything that is on `other` now is done.
+    /// Makes work queued from now on wait for all work queued on `other` so far.
     pub(super) fn wait_for(&self, other: &CudaStream) -> Result<()> {
         // The driver keeps what it needs of an event that is destroyed while a stream waits for it.
         self.wait(&CudaEvent::record_untimed(other)?)

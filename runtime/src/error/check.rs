@@ -1,4 +1,4 @@
-//! What the checks of the CPU device find, as errors tell it.
+//! Findings of the CPU device's checks (`GPUKERNEL_CHECK=1`).
 
 use std::{fmt, panic::Location};
 
@@ -6,40 +6,40 @@ use gpu_std::Dim3;
 
 use super::text::place;
 
-/// Two threads that use one element of memory, at least one of which writes it, with nothing that says who comes first.
+/// A data race: two unordered accesses of an element of memory by different threads, at least one of them a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// Whether the element is in memory of the block, and not of the device.
+    /// Whether the element is in shared memory, not in device memory.
     pub is_shared: bool,
-    /// Its index.
+    /// The index of the element.
     pub index: usize,
-    /// The thread that came first this time.
+    /// The access that came first in this run.
     pub first: RaceSide,
-    /// The other.
+    /// The other access.
     pub second: RaceSide,
 }
 
-/// One of the threads of a [`Race`].
+/// One of the accesses of a [`Race`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaceSide {
-    /// The place of its block in the grid.
+    /// The index of the thread's block in the grid.
     pub block: Dim3,
-    /// Its place in its block.
+    /// The index of the thread in its block.
     pub thread: Dim3,
-    /// Whether it writes.
+    /// Whether it is a write.
     pub writes: bool,
-    /// Where it does what it does, in the source.
+    /// The source location of the access.
     pub place: &'static Location<'static>,
 }
 
 /// A thread of the CPU device that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The thread's place in its block.
+    /// The index of the thread in its block.
     pub thread: Dim3,
-    /// The barrier of its block that it passed last.
+    /// The last barrier of its block that it passed.
     pub passed: Option<&'static Location<'static>>,
-    /// The call of `exit_thread` that ended it; none if the kernel returned.
+    /// The call of `exit_thread` that ended it; `None` if the kernel returned.
     pub exit: Option<&'static Location<'static>>,
 }
 

@@ -1,13 +1,14 @@
-//! What the driver says, as errors tell it.
+//! Errors of the driver (`CUresult`).
 
 use std::fmt;
 
-/// What the driver says about a call that it refused.
+/// An error of the CUDA driver (`CUresult`).
+#[doc(alias = "CUresult", alias = "cuGetErrorName", alias = "cuGetErrorString")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverError {
-    /// The number of the error in `cuda.h`.
+    /// The error code in `cuda.h`.
     pub code: u32,
-    /// Its name there, such as `CUDA_ERROR_NO_DEVICE`.
+    /// The name in `cuda.h`, such as `CUDA_ERROR_NO_DEVICE`.
     pub name: &'static str,
     /// The driver's description.
     pub text: &'static str,

@@ -1,6 +1,6 @@
-//! Everything that can go wrong between a program and a device, as one enum.
+//! The error type of the runtime.
 //!
-//! Each message says what was asked, what was found and what to do.
+//! Each message says what was requested, what was found and what to do.
 
 mod check;
 mod driver;
@@ -17,12 +17,12 @@ pub(crate) use text::place;
 use text::{count, extents, list, log_suffix};
 pub use wait::BarrierWait;
 
-/// The result of whatever the runtime does.
+/// The result type of the runtime.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong.
+/// An error of the runtime (`cudaError_t`).
 ///
-/// Prints the same with `{}` and `{:?}`: what a `main` returns is printed with the latter.
+/// Prints the same with `{}` and `{:?}`, because the error that `main` returns is printed with the latter.
 ///
 /// ```
 /// use gpukernel::{Device, Error};
@@ -33,19 +33,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     Err(error) => println!("{error}"),
 /// }
 /// ```
+#[doc(alias = "cudaError_t", alias = "cudaGetLastError", alias = "CudaAPIError")]
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A GPU was asked for on a machine without the NVIDIA driver.
+    /// A GPU was requested on a machine without the NVIDIA driver.
     #[error(
         "{asked} was asked for, but there is no NVIDIA driver on this machine: libcuda.so.1 cannot be loaded; \
          install the driver (or, in a container, start it with GPU support), or use the device `cpu`"
     )]
     NoDriver {
-        /// The device that was asked for, such as `gpu:0`.
+        /// The requested device, such as `gpu:0`.
         asked: String,
     },
-    /// The driver is older than what this crate is written for.
+    /// The driver is older than the minimum that this crate requires.
     #[error(
         "the NVIDIA driver supports CUDA {}.{}, but at least CUDA {}.{} is needed (driver 525 or later); \
          update the driver, or use the device `cpu`", .found.0, .found.1, .needed.0, .needed.1
@@ -53,39 +54,40 @@ pub enum Error {
     DriverTooOld {
         /// Major and minor CUDA version of the driver.
         found: (u32, u32),
-        /// Major and minor CUDA version that is needed.
+        /// Minimum major and minor CUDA version.
         needed: (u32, u32),
     },
-    /// There is a driver, but not this GPU.
+    /// The driver has no GPU of this index.
     #[error(
         "gpu:{asked} was asked for, but {}; `gpukernel::devices()` lists what there is",
         match .present { 0 => "the driver sees no GPU".to_owned(), 1 => "there is only gpu:0".to_owned(), n => format!("there are only gpu:0 to gpu:{}", n - 1) }
     )]
     NoSuchGpu {
-        /// The index that was asked for.
+        /// The requested index.
         asked: usize,
-        /// How many GPUs the driver sees.
+        /// The number of GPUs that the driver reports.
         present: usize,
     },
-    /// A text that names no device.
+    /// A name that is not the name of a device.
     #[error("`{asked}`{} names no device; write `cpu`, `gpu`, `gpu:1` (a GPU by its index) or `best`", .variable.map(|name| format!(" in the environment variable {name}")).unwrap_or_default())]
     UnknownDevice {
-        /// The text.
+        /// The name.
         asked: String,
-        /// The environment variable that it stands in, if it does.
+        /// The environment variable that holds it, if any.
         variable: Option<&'static str>,
     },
-    /// The driver refused a call.
+    /// A call of the driver failed.
     #[error("{call} failed on {device}: {source}")]
     Driver {
         /// The device, or `the driver` before there is one.
         device: String,
         /// The driver's function.
         call: &'static str,
-        /// What the driver says.
+        /// The driver's error.
         source: DriverError,
     },
-    /// A kernel or copy broke the device's context: nothing works on this device any more in this process.
+    /// A kernel or copy corrupted the device's context (a sticky error): the device is unusable for the rest of the process.
+    #[doc(alias = "cudaErrorIllegalAddress", alias = "cudaErrorLaunchFailure")]
     #[error(
         "the context of {device} is lost: {source} (seen in {call}); work queued earlier trapped or touched memory \
          that is not there; restart the program, and run it on the device `cpu` to find the cause"
@@ -95,10 +97,11 @@ pub enum Error {
         device: String,
         /// The first call that reported it; the cause is work queued before.
         call: &'static str,
-        /// What the driver says.
+        /// The driver's error.
         source: DriverError,
     },
-    /// There is not enough memory.
+    /// The device has not enough free memory.
+    #[doc(alias = "cudaErrorMemoryAllocation")]
     #[error(
         "{device} is out of memory: {asked_bytes} bytes were asked for{}; free buffers, or use smaller ones",
         .free_bytes.map(|free| format!(", {free} are free")).unwrap_or_default()
@@ -108,13 +111,13 @@ pub enum Error {
         device: String,
         /// The size of the allocation; saturated if it exceeds what a `u64` holds.
         asked_bytes: u64,
-        /// What is free, where that can be told.
+        /// The number of free bytes, if known.
         free_bytes: Option<u64>,
     },
-    /// The bytes are no image.
+    /// The bytes are not a valid image.
     #[error("the kernel image cannot be loaded: {0}")]
     Image(#[from] gpukernel_image::ImageError),
-    /// The image holds no code at all.
+    /// The image contains no device code.
     #[error(
         "the image of crate `{crate_name}` holds no device code: {reason}; rebuild the program, or use the device `cpu`"
     )]
@@ -124,7 +127,8 @@ pub enum Error {
         /// Why the build left it out.
         reason: String,
     },
-    /// The image holds code, but none for this device.
+    /// The image contains no code for this device.
+    #[doc(alias = "cudaErrorNoKernelImageForDevice")]
     #[error(
         "the image of crate `{crate_name}` holds no code that runs on {device} ({arch}): it holds {available}; \
          add `{arch}` to the architectures of the build"
@@ -136,7 +140,7 @@ pub enum Error {
         device: String,
         /// Its architecture, such as `sm_90`.
         arch: String,
-        /// What is there, such as `cubin for sm_80, PTX for sm_80`.
+        /// The code in the image, such as `cubin for sm_80, PTX for sm_80`.
         available: String,
     },
     /// The driver could not load code.
@@ -144,9 +148,9 @@ pub enum Error {
     Load {
         /// The device.
         device: String,
-        /// The code.
+        /// A description of the code.
         what: String,
-        /// What the driver says.
+        /// The driver's error.
         source: DriverError,
         /// The log of the driver's compiler; empty if it wrote none.
         log: String,
@@ -177,7 +181,7 @@ pub enum Error {
         /// The constants in the image.
         available: Vec<String>,
     },
-    /// The image was built from other source than the program.
+    /// The image was built from different source than the program.
     #[error(
         "kernel `{kernel}` in the image differs from the one this program was compiled with: {difference}; rebuild, so that both \
          come from the same source"
@@ -185,10 +189,10 @@ pub enum Error {
     StaleImage {
         /// The kernel.
         kernel: String,
-        /// What differs.
+        /// The difference.
         difference: String,
     },
-    /// A launch has more threads per block than allowed.
+    /// The launch has more threads per block than allowed.
     #[error(
         "kernel `{kernel}` was launched with {} threads per block ({}), but {limited_by} allows {allowed}; use smaller blocks, or \
          `for_each`", count(.asked), extents(.asked)
@@ -198,12 +202,12 @@ pub enum Error {
         kernel: String,
         /// Threads per block along x, y and z.
         asked: [usize; 3],
-        /// The limit: of all axes together, or of the axis that `limited_by` names.
+        /// The limit: on the product of all axes, or on the axis that `limited_by` names.
         allowed: u32,
-        /// Who sets the limit.
+        /// The source of the limit.
         limited_by: String,
     },
-    /// A launch has another block than the kernel's contract fixes.
+    /// The block of a launch differs from that of the kernel's contract.
     #[error(
         "kernel `{kernel}` was launched with blocks of {} threads, but its contract says `block = ({}, {}, {})`; \
          use that block, or `for_each`", extents(.asked), .required[0], .required[1], .required[2]
@@ -213,18 +217,18 @@ pub enum Error {
         kernel: String,
         /// Threads per block along x, y and z.
         asked: [usize; 3],
-        /// What the contract fixes.
+        /// The block of the contract.
         required: [u32; 3],
     },
-    /// The arguments of a launch are not what the kernel's contract requires.
+    /// The arguments of a launch violate a `requires` condition of the kernel's contract.
     #[error("the arguments of this launch are not what kernel `{kernel}` {unmet}")]
     RequirementNotMet {
         /// The kernel.
         kernel: String,
-        /// The condition, as the contract has it, and the values that it depends on.
+        /// The condition in the contract, and the values that it depends on.
         unmet: gpu_std::host::Unmet,
     },
-    /// A launch extends along more axes than the kernel's contract allows.
+    /// A launch has extents other than 1 along more axes than the kernel's contract allows.
     #[error(
         "kernel `{kernel}` was launched along {asked} axes, but it is made for {allowed}: `dims` of its contract, or else those of \
          its outputs (`PerThread` has one, `PerThread2d` two, `PerThread3d` three); launch it along no more"
@@ -254,21 +258,21 @@ pub enum Error {
         /// The device.
         device: String,
     },
-    /// A launch has more threads than can be counted.
+    /// A launch has more threads than kernels can count.
     #[error(
         "kernel `{kernel}` was launched with {asked} threads {along}, but at most {allowed} can be counted; let each thread do more"
     )]
     TooManyThreads {
         /// The kernel.
         kernel: String,
-        /// Along which axis, or in all.
+        /// The axis, or in total.
         along: &'static str,
-        /// Threads asked for there.
+        /// Requested threads.
         asked: u128,
-        /// Threads that there can be.
+        /// Maximum number of threads.
         allowed: u128,
     },
-    /// The shared arrays of a kernel are larger than what a block can have.
+    /// The shared arrays of a kernel exceed the shared memory of a block.
     #[error(
         "the shared arrays of kernel `{kernel}` have {asked_bytes} bytes, but {limited_by} allows {allowed_bytes} per block; use \
          smaller ones"
@@ -276,14 +280,14 @@ pub enum Error {
     SharedTooLarge {
         /// The kernel.
         kernel: String,
-        /// Bytes of all arrays and the space between them; `usize::MAX` if they are more than can be addressed.
+        /// Bytes of all arrays and the padding between them; `usize::MAX` if that overflows.
         asked_bytes: usize,
-        /// Bytes that a block can have.
+        /// Maximum number of bytes per block.
         allowed_bytes: usize,
-        /// Who sets the limit.
+        /// The source of the limit.
         limited_by: String,
     },
-    /// A buffer of elements without bytes has more of them than kernels count.
+    /// A buffer of zero-sized elements has more elements than kernels can count.
     #[error(
         "a buffer of {asked} elements was asked for, but at most {} can be counted; use a shorter one",
         isize::MAX
@@ -292,7 +296,7 @@ pub enum Error {
         /// Elements of the buffer.
         asked: usize,
     },
-    /// A shared array whose length the launch gives has more elements than kernels count.
+    /// A [`SharedSlice`](gpu_std::SharedSlice) has more elements than kernels can count.
     #[error(
         "kernel `{kernel}` was launched with a shared array of {asked} elements, but kernels count at most {allowed}; use a shorter \
          one"
@@ -302,10 +306,10 @@ pub enum Error {
         kernel: String,
         /// Elements of the array.
         asked: usize,
-        /// Elements that an array can have.
+        /// Maximum number of elements of an array.
         allowed: u32,
     },
-    /// A kernel in which each warp writes a tile was launched by `for_each`, which counts threads.
+    /// A kernel in which each warp writes a tile was launched with `for_each`, which creates one thread per element.
     #[error(
         "kernel `{kernel}` writes a tile of {} x {} elements per warp, but `for_each` makes a thread per element and would leave tiles \
          out or repeat them; use `LaunchConfig::new((columns.div_ceil({} * across), rows.div_ceil({} * down)), (32, across, down))`",
@@ -317,7 +321,7 @@ pub enum Error {
         /// Rows and columns of a tile.
         tile: [usize; 2],
     },
-    /// A grid is not made of whole clusters.
+    /// The grid is not a multiple of the cluster.
     #[error(
         "kernel `{kernel}` was launched with {} x {} x {} blocks, which are no whole clusters: its contract says \
          `cluster = ({}, {}, {})`; use multiples of that, or `for_each`",
@@ -328,10 +332,10 @@ pub enum Error {
         kernel: String,
         /// Blocks along x, y and z.
         blocks: [u32; 3],
-        /// What the contract fixes.
+        /// The cluster of the contract.
         cluster: [u32; 3],
     },
-    /// A kernel is launched in clusters, which the GPU does not have.
+    /// A kernel with clusters was launched on a GPU that does not support them.
     #[error(
         "kernel `{kernel}` is launched in clusters of blocks (`cluster`), which {device} does not have: they need compute capability \
          9.0; use a kernel without `cluster` there, or the device `cpu`"
@@ -347,13 +351,13 @@ pub enum Error {
         "{what} belongs to {found}, but {doing} runs on {expected}; make it on that device, or copy through the host"
     )]
     WrongDevice {
-        /// What was used.
+        /// The object that was used.
         what: String,
-        /// What was done with it.
+        /// The operation.
         doing: String,
-        /// The device it belongs to.
+        /// The device that it belongs to.
         found: String,
-        /// The device it was used on.
+        /// The device of the operation.
         expected: String,
     },
     /// A copy between slices of different lengths.
@@ -364,19 +368,19 @@ pub enum Error {
         /// Elements in the destination.
         to_len: usize,
     },
-    /// A slice cannot be seen as elements of another type.
+    /// A slice cannot be cast to another element type.
     #[error("a slice of {len} {from} cannot be cast to {to}: {reason}")]
     NotCastable {
         /// Elements in the slice.
         len: usize,
         /// Their type.
         from: &'static str,
-        /// The type that was asked for.
+        /// The requested type.
         to: &'static str,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// A slice cannot be cut into rows.
+    /// The length of a slice is not a multiple of the row length.
     #[error("{len} elements are not whole rows of {columns} columns")]
     NotRows {
         /// Elements in the slice.
@@ -394,7 +398,7 @@ pub enum Error {
         /// Elements per row.
         columns: usize,
     },
-    /// A slice cannot be cut into layers.
+    /// The length of a slice is not a multiple of the size of a layer.
     #[error("{len} elements are not whole layers of {rows} rows of {columns} columns")]
     NotLayers {
         /// Elements in the slice.
@@ -404,19 +408,20 @@ pub enum Error {
         /// Elements per row.
         columns: usize,
     },
-    /// A part of a view that is not inside of it.
+    /// A part of a view is out of bounds.
     #[error("{asked} is not inside of {of}; ask for less, or bind other extents")]
     OutsideOfView {
-        /// What was asked for, such as `rows 3..9`.
+        /// The requested part, such as `rows 3..9`.
         asked: String,
-        /// What there is, such as `5 rows of 4 columns`.
+        /// The extents of the view, such as `5 rows of 4 columns`.
         of: String,
     },
-    /// A strided view whose elements would all be the same one.
+    /// A strided view was requested with a step of 0.
     #[error("every 0th element of a slice was asked for; the step of a strided view is at least 1")]
     ZeroStep,
-    /// A kernel panicked. Memory that it wrote is in an unknown but valid state; the device stays usable. On a GPU the next call that
-    /// waits for the device returns it, and kernels built for release have no message.
+    /// A kernel panicked (`assert`). Memory that it wrote is in an unknown but valid state; the device stays usable. On a GPU, the next call
+    /// that waits for the device returns the error, and kernels built for release have no message.
+    #[doc(alias = "cudaErrorAssert")]
     #[error(
         "kernel `{kernel}` panicked{} in block {}, thread {}: {message}",
         .location.as_ref().map(|place| format!(" at {place}")).unwrap_or_default(), place(.block), place(.thread)
@@ -424,17 +429,17 @@ pub enum Error {
     KernelPanicked {
         /// The kernel.
         kernel: String,
-        /// The panic's message, or why it is not known.
+        /// The panic's message, or the reason why it is unknown.
         message: String,
-        /// `file:line:column`, if it is known.
+        /// `file:line:column`, if known.
         location: Option<String>,
-        /// The block's place in the grid.
+        /// The index of the block in the grid.
         block: Dim3,
-        /// The thread's place in its block.
+        /// The index of the thread in its block.
         thread: Dim3,
     },
-    /// Threads of one block wait at different barriers, or at the same one with different shared arrays: the kernel is wrong, and
-    /// on a GPU its results are arbitrary.
+    /// Threads of one block wait at different barriers, or at the same one with different shared arrays: an error in the kernel. On a GPU
+    /// its results are arbitrary.
     #[error(
         "kernel `{kernel}`, block {}: thread {} waits at the barrier at {}, thread {} at {}; all threads of a block must \
          reach the same barriers in the same order, with the same shared arrays in the same phases",
@@ -444,14 +449,14 @@ pub enum Error {
     DivergentBarrier {
         /// The kernel.
         kernel: String,
-        /// The block's place in the grid.
+        /// The index of the block in the grid.
         block: Dim3,
         /// One thread.
         first: Box<BarrierWait>,
         /// Another thread, at another barrier.
         second: Box<BarrierWait>,
     },
-    /// Lanes of a warp wait for each other in different operations: the kernel is wrong, and on a GPU it hangs or its results are
+    /// Lanes of a warp wait for each other in different operations: an error in the kernel. On a GPU it hangs or its results are
     /// arbitrary.
     #[error(
         "kernel `{kernel}`, block {}: thread {} waits in {}, thread {} in {}; all lanes of a group must come to the same \
@@ -461,11 +466,11 @@ pub enum Error {
     DivergentWarp {
         /// The kernel.
         kernel: String,
-        /// The block's place in the grid.
+        /// The index of the block in the grid.
         block: Dim3,
         /// A thread that waits for other lanes.
         first: Box<BarrierWait>,
-        /// One of those, which waits elsewhere.
+        /// One of those lanes, which waits elsewhere.
         second: Box<BarrierWait>,
     },
     /// A kernel on the CPU device calls a function of CUDA C that has no version for the host.
@@ -478,21 +483,24 @@ pub enum Error {
         kernel: String,
         /// The function.
         function: &'static str,
-        /// Why there is none, and what to do.
+        /// The reason, and what to do.
         reason: &'static str,
-        /// Where it is called: `file:line:column`.
+        /// The call: `file:line:column`.
         location: String,
     },
-    /// Threads use an element of memory at once, and at least one writes it: found on the CPU device with `GPUKERNEL_CHECK=1`.
+    /// A data race: threads access an element of memory concurrently, and at least one writes it. Detected on the CPU device with
+    /// `GPUKERNEL_CHECK=1` (`compute-sanitizer --tool racecheck`).
+    #[doc(alias = "racecheck")]
     #[error("kernel `{kernel}`: {race}; on a GPU the result is arbitrary")]
     Race {
         /// The kernel.
         kernel: String,
-        /// The element, and who does what to it.
+        /// The element and the two accesses.
         race: Box<Race>,
     },
-    /// A thread has ended, and others of its block wait at a barrier, which on some GPUs would never end: found on the CPU device
-    /// with `GPUKERNEL_CHECK=1`.
+    /// A thread has ended while others of its block wait at a barrier, which hangs on some GPUs. Detected on the CPU device with
+    /// `GPUKERNEL_CHECK=1` (`compute-sanitizer --tool synccheck`).
+    #[doc(alias = "synccheck")]
     #[error(
         "kernel `{kernel}`, block {}: thread {} waits in {}, but {ended}; all threads of a block must come to its barriers: let \
          those without work skip the work and not the barrier",
@@ -501,14 +509,14 @@ pub enum Error {
     EndedBeforeBarrier {
         /// The kernel.
         kernel: String,
-        /// The block's place in the grid.
+        /// The index of the block in the grid.
         block: Dim3,
         /// A thread that waits.
         waiting: Box<BarrierWait>,
-        /// One that will not come.
+        /// A thread that has ended.
         ended: Box<Ended>,
     },
-    /// A thread waits for its grid or its cluster, and another has ended or waits elsewhere: the kernel is wrong, and on a GPU it hangs.
+    /// A thread waits for its grid or its cluster, and another has ended or waits elsewhere: an error in the kernel, which hangs on a GPU.
     #[error(
         "kernel `{kernel}`: thread {} of block {} waits in {}, but thread {} of block {} {}; all threads of the \
          blocks for which it waits must come to it",
@@ -518,18 +526,19 @@ pub enum Error {
     UnmetBarrier {
         /// The kernel.
         kernel: String,
-        /// The place of the block with a thread that waits.
+        /// The index of the waiting thread's block.
         block: Dim3,
-        /// The thread that waits.
+        /// The waiting thread.
         wait: Box<BarrierWait>,
-        /// The place of the other thread's block.
+        /// The index of the other thread's block.
         other_block: Dim3,
-        /// The other thread.
+        /// The index of the other thread in its block.
         other_thread: Dim3,
         /// Where it waits, if it has not ended.
         other_wait: Option<Box<BarrierWait>>,
     },
-    /// The blocks of a kernel wait for each other ([`gpu_std::sync_grid`]), and there are more than can run at once.
+    /// A kernel with a grid-wide barrier ([`gpu_std::sync_grid`]) was launched with more blocks than can be resident at once.
+    #[doc(alias = "cudaErrorCooperativeLaunchTooLarge")]
     #[error(
         "kernel `{kernel}` waits for all blocks of its grid, so that they must run at once: {asked} were asked for, {device} runs \
          {allowed} of this size; use fewer blocks, with loops over the whole grid (`grid_stride`)"
@@ -539,12 +548,12 @@ pub enum Error {
         kernel: String,
         /// Blocks of the launch.
         asked: u128,
-        /// Blocks that run at once.
+        /// Maximum number of resident blocks.
         allowed: u64,
         /// The device.
         device: String,
     },
-    /// The operating system gave no stack for a thread of the CPU device.
+    /// The operating system could not allocate a stack for a thread of the CPU device.
     #[error(
         "kernel `{kernel}`: the operating system gives no more stacks for threads that wait at a barrier: {reason}; use smaller \
          blocks, or raise the limit (on Linux `vm.max_map_count` or `ulimit -v`)"
@@ -552,30 +561,30 @@ pub enum Error {
     NoStack {
         /// The kernel.
         kernel: String,
-        /// What the system says.
+        /// The operating system's error.
         reason: String,
     },
-    /// What kernels printed could not be written.
+    /// The output of kernels could not be written.
     #[error("what kernels printed cannot be written: {reason}; see `Module::set_output`")]
     Output {
-        /// What the writer says.
+        /// The writer's error.
         reason: String,
     },
-    /// Something that only a GPU can do was asked of the CPU device.
+    /// An operation that needs a GPU was requested on the CPU device.
     #[error("{what} needs a GPU, but {device} was given; use `Device::gpu(0)`")]
     NeedsGpu {
-        /// What was asked.
+        /// The operation.
         what: String,
         /// The device.
         device: String,
     },
-    /// Code made elsewhere holds a NUL or is otherwise not what it should be.
+    /// Foreign code is invalid, for example because it contains a NUL.
     #[error("the foreign code cannot be loaded: {reason}")]
     ForeignCode {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Events that cannot be compared.
+    /// The time between events of different devices was requested.
     #[error("the time between events of different devices was asked for: {first} and {second}")]
     EventsOfTwoDevices {
         /// The device of the start.

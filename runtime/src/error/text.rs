@@ -1,4 +1,4 @@
-//! Words that messages share.
+//! Text that messages share.
 
 use gpu_std::Dim3;
 

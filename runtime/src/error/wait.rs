@@ -1,19 +1,19 @@
-//! Who waits where, as errors tell it.
+//! Waiting threads in errors.
 
 use std::panic::Location;
 
 use gpu_std::Dim3;
 
-/// A thread of the CPU device that waits for others.
+/// A thread of the CPU device that waits for others, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierWait {
-    /// The thread's place in its block.
+    /// The index of the thread in its block.
     pub thread: Dim3,
-    /// What it waits in.
+    /// The operation that it waits in.
     pub operation: &'static str,
-    /// For which lanes of its warp, as bits, if it is an operation of a warp.
+    /// The mask of the lanes that it waits for, if it is a warp operation.
     pub lanes: Option<u32>,
-    /// The operation's place in the source.
+    /// The source location of the operation.
     pub place: &'static Location<'static>,
 }
 

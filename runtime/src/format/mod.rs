@@ -1,7 +1,6 @@
-//! Formatting at run time: what a kernel wants to say, as values and a template, becomes the text that Rust's own `format!`
-//! would make of it.
+//! Formatting at run time: formats values and a template from a kernel as Rust's `format!` does.
 //!
-//! A GPU sends values and where the template is; so does the CPU device, so that both say the same.
+//! A GPU sends values and the address of the template; the CPU device does the same, so that the output of both is equal.
 
 mod render;
 mod spec;

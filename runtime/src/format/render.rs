@@ -1,16 +1,16 @@
-//! A value and a spec become text, as `std::fmt` does it (its module documentation, "Formatting Parameters").
+//! Formats a value by a spec, as `std::fmt` does (its module documentation, "Formatting Parameters").
 
 use std::fmt;
 
 use super::{Align, DebugHex, Integer, Spec, Style, Value};
 
-/// Widths have at most 16 bits, as `format!` has it.
+/// Widths have at most 16 bits, as in `format!`.
 const MAX_WIDTH: usize = u16::MAX as usize;
 
 /// One less: `{:e}` of a float adds 1 to its precision, in 16 bits, and panics (Rust 1.95).
 const MAX_PRECISION: usize = MAX_WIDTH - 1;
 
-/// The text.
+/// Formats a value.
 pub(crate) fn render(value: &Value, spec: &Spec) -> String {
     let spec = &Spec {
         width: spec.width.min(MAX_WIDTH),
@@ -34,7 +34,7 @@ pub(crate) fn render(value: &Value, spec: &Spec) -> String {
     }
 }
 
-/// A value of several: `std` lays the parts out, each of which is formatted by the same spec.
+/// A compound value: `std` lays out the parts, each formatted by the same spec.
 struct Parts<'a>(&'a Value, &'a Spec);
 
 impl fmt::Debug for Parts<'_> {
@@ -126,7 +126,7 @@ fn sign(is_negative: bool, spec: &Spec) -> &'static str {
     }
 }
 
-/// Numbers stand at the right; zeros go between sign and digits.
+/// Pads a number: right-aligned, with zeros between sign and digits.
 fn number(sign: &str, prefix: &str, digits: &str, spec: &Spec) -> String {
     if spec.zero {
         let zeros = spec.width.saturating_sub(sign.len() + prefix.len() + digits.len());
@@ -135,7 +135,7 @@ fn number(sign: &str, prefix: &str, digits: &str, spec: &Spec) -> String {
     pad(&format!("{sign}{prefix}{digits}"), Align::Right, spec)
 }
 
-/// Text stands at the left, and is cut off where a precision says so.
+/// Pads a text: left-aligned, truncated to the precision.
 fn pad_text(text: &str, spec: &Spec) -> String {
     match spec.precision {
         None => pad(text, Align::Left, spec),
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::format::{Piece, parse};
 
-    /// What we make of a template with one argument.
+    /// Formats a template with one argument by this module.
     fn ours(template: &str, value: &Value) -> String {
         let values = std::slice::from_ref(value);
         parse(template)

@@ -1,6 +1,6 @@
-//! How one value is to be formatted: what stands between `:` and `}`.
+//! Format specs: the part of a placeholder between `:` and `}`.
 
-/// Which trait of `std::fmt` formats.
+/// The trait of `std::fmt` that formats the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     #[default]
@@ -29,7 +29,7 @@ pub(crate) enum DebugHex {
     Upper,
 }
 
-/// All of it.
+/// A format spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub(crate) style: Style,

@@ -1,4 +1,4 @@
-//! Templates: texts as `format!` has them, whose arguments all have numbers (`gpu_std::println!` numbers them).
+//! Templates: format strings in which all arguments have numbers (`gpu_std::println!` numbers them).
 
 use super::{Align, DebugHex, Spec, Style, Value, render};
 
@@ -9,7 +9,7 @@ pub(crate) enum Piece {
     Value(Place),
 }
 
-/// Where a value goes.
+/// A placeholder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
     pub(crate) argument: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The text of the value that goes here.
+    /// Formats the value of the placeholder.
     pub(crate) fn render(&self, values: &[Value]) -> String {
         let count = |index: Option<usize>| match values.get(index?) {
             Some(Value::Integer(count)) => usize::try_from(count.pattern).ok(),
@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-/// The parts of a template. rustc has checked it; what it would refuse is text.
+/// Parses a template. rustc has checked it; invalid placeholders are kept as text.
 pub(crate) fn parse(template: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
@@ -65,7 +65,7 @@ pub(crate) fn parse(template: &str) -> Vec<Piece> {
     pieces
 }
 
-/// What stands between the braces: `3:>8.2`.
+/// Parses the inside of a placeholder: `3:>8.2`.
 fn place(inside: &str) -> Option<Place> {
     let (argument, spec) = inside.split_once(':').unwrap_or((inside, ""));
     let mut place = Place {
@@ -140,7 +140,7 @@ enum Count {
     Argument(usize),
 }
 
-/// A number, or an argument that holds it, at the start of a text; and what follows.
+/// Parses a number, or an argument that holds it, at the start of a text; returns the rest too.
 fn count(text: &str) -> Option<(Option<Count>, &str)> {
     let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

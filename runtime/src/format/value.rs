@@ -16,14 +16,14 @@ pub(crate) enum Value {
     Struct(String, Vec<(String, Value)>),
     /// An `Option`.
     Option(Option<Box<Value>>),
-    /// A width or precision, or what could not be read: not shown but by its name.
+    /// A width or precision, or an unreadable value: only its name is shown.
     Unknown(String),
 }
 
 /// An integer of up to 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Integer {
-    /// Those above `bits` are zero.
+    /// The bits; those above `bits` are zero.
     pub(crate) pattern: u128,
     pub(crate) bits: u32,
     pub(crate) signed: bool,

@@ -1,7 +1,8 @@
-//! Device memory seen in a layout: rows, layers, every n-th element. What launches take for parameters with a layout.
+//! Views of device memory with a layout: matrices, volumes, every n-th element. They are the arguments of launches for parameters with
+//! a layout.
 //!
-//! A [`View`] reads and a [`ViewMut`] writes. Both are made by [`DeviceSlice`] and cut into parts of the same or another layout;
-//! extents are checked here, once, so that kernels can rely on them.
+//! A [`View`] is for reading, a [`ViewMut`] for writing. [`DeviceSlice`] creates both, and they are divided into parts of the same or
+//! another layout; extents are checked here, once, so that kernels can rely on them.
 
 use std::{
     fmt,
@@ -21,36 +22,38 @@ mod strided;
 mod view_2d;
 mod view_3d;
 
-/// Elements of a [`DeviceSlice`] in a layout, borrowed for reading.
+/// Elements of a [`DeviceSlice`] with a layout, borrowed for reading (`cuda::std::mdspan`).
+#[doc(alias = "mdspan")]
 pub struct View<'a, T: DeviceCopy, S: ViewLayout> {
     address: usize,
     layout: S,
     lender: PhantomData<&'a DeviceSlice<T>>,
 }
 
-/// Elements of a [`DeviceSlice`] in a layout, borrowed for writing. Those between them are not borrowed.
+/// Elements of a [`DeviceSlice`] with a layout, borrowed for writing. Elements between them are not borrowed.
+#[doc(alias = "mdspan")]
 pub struct ViewMut<'a, T: DeviceCopy, S: ViewLayout> {
     address: usize,
     layout: S,
     lender: PhantomData<&'a mut DeviceSlice<T>>,
 }
 
-/// A matrix for reading: what a launch takes for `View2d<T>`. Made by [`DeviceSlice::view_2d`].
+/// A matrix for reading: the argument for `View2d<T>`. Created by [`DeviceSlice::view_2d`].
 pub type View2d<'a, T> = View<'a, T, layout::Layout2d>;
-/// A matrix for writing: what a launch takes for `PerThread2d<T>` and `BlockTiles2d<T, …>`. Made by [`DeviceSlice::view_2d_mut`].
+/// A matrix for writing: the argument for `PerThread2d<T>` and `BlockTiles2d<T, …>`. Created by [`DeviceSlice::view_2d_mut`].
 pub type View2dMut<'a, T> = ViewMut<'a, T, layout::Layout2d>;
-/// A volume for reading: what a launch takes for `View3d<T>`. Made by [`DeviceSlice::view_3d`].
+/// A volume for reading: the argument for `View3d<T>`. Created by [`DeviceSlice::view_3d`].
 pub type View3d<'a, T> = View<'a, T, layout::Layout3d>;
-/// A volume for writing: what a launch takes for `PerThread3d<T>`. Made by [`DeviceSlice::view_3d_mut`].
+/// A volume for writing: the argument for `PerThread3d<T>`. Created by [`DeviceSlice::view_3d_mut`].
 pub type View3dMut<'a, T> = ViewMut<'a, T, layout::Layout3d>;
-/// Every n-th element for reading: what a launch takes for `ViewStrided<T>`. Made by [`DeviceSlice::view_strided`].
+/// Every n-th element for reading: the argument for `ViewStrided<T>`. Created by [`DeviceSlice::view_strided`].
 pub type ViewStrided<'a, T> = View<'a, T, layout::StridedLayout>;
-/// Every n-th element for writing: what a launch takes for `PerThreadStrided<T>`. Made by [`DeviceSlice::view_strided_mut`].
+/// Every n-th element for writing: the argument for `PerThreadStrided<T>`. Created by [`DeviceSlice::view_strided_mut`].
 pub type ViewStridedMut<'a, T> = ViewMut<'a, T, layout::StridedLayout>;
 
 impl<T: DeviceCopy, S: ViewLayout> View<'_, T, S> {
     /// # Safety
-    /// From the address on, elements lie in this layout, to be read for the lifetime.
+    /// From the address on there are elements in this layout, which may be read for the lifetime.
     unsafe fn new(address: usize, layout: S) -> Self {
         Self { address, layout, lender: PhantomData }
     }
@@ -62,7 +65,7 @@ impl<T: DeviceCopy, S: ViewLayout> View<'_, T, S> {
 
 impl<T: DeviceCopy, S: ViewLayout> ViewMut<'_, T, S> {
     /// # Safety
-    /// From the address on, elements lie in this layout, to be written by nobody else for the lifetime.
+    /// From the address on there are elements in this layout, to which the caller has exclusive access for the lifetime.
     unsafe fn new(address: usize, layout: S) -> Self {
         Self { address, layout, lender: PhantomData }
     }
@@ -97,7 +100,7 @@ fn raw<T, S: ViewLayout>(address: usize, layout: S) -> RawView<S> {
     RawView { slice: RawSlice { address, len: layout.extent(), element_bytes: size_of::<T>() }, layout }
 }
 
-/// Methods of views for reading and for writing alike.
+/// Defines methods of both `View` and `ViewMut`.
 macro_rules! of_both {
     ($layout:ty: $methods:tt) => {
         impl<'a, T: DeviceCopy> View<'a, T, $layout> $methods
@@ -107,7 +110,7 @@ macro_rules! of_both {
 }
 use of_both;
 
-/// A range in words.
+/// A range as text for error messages.
 fn text(range: &impl RangeBounds<usize>) -> String {
     let start = match range.start_bound() {
         Bound::Included(start) => start.to_string(),
@@ -121,7 +124,7 @@ fn text(range: &impl RangeBounds<usize>) -> String {
     }
 }
 
-/// Start and end of a range below `len`; `None` if it reaches beyond.
+/// Start and end of a range of `len` elements; `None` if it is out of bounds.
 pub(crate) fn resolve(range: &impl RangeBounds<usize>, len: usize) -> Option<(usize, usize)> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,

@@ -1,4 +1,4 @@
-//! Every n-th element.
+//! Strided views: every n-th element.
 
 use gpu_std::{DeviceCopy, view::layout};
 
@@ -19,7 +19,7 @@ fn bind(len: usize, first: usize, step: usize) -> Result<layout::StridedLayout> 
 }
 
 impl<T: DeviceCopy> DeviceSlice<T> {
-    /// The elements `first`, `first + step`, `first + 2 * step`, …: what a launch takes for `ViewStrided<T>`.
+    /// Views the elements `first`, `first + step`, `first + 2 * step`, …: the argument for `ViewStrided<T>`.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -36,10 +36,10 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         Ok(unsafe { View::new(self.address() + first * size_of::<T>(), layout) })
     }
 
-    /// The same for writing: what a launch takes for `PerThreadStrided<T>`. The elements between them stay as they are.
+    /// Views every `step`-th element for writing: the argument for `PerThreadStrided<T>`. The elements between them are not changed.
     ///
     /// # Errors
-    /// As [`strided`](Self::view_strided).
+    /// As [`view_strided`](Self::view_strided).
     pub fn view_strided_mut(&mut self, first: usize, step: usize) -> Result<ViewStridedMut<'_, T>> {
         let layout = bind(self.len(), first, step)?;
         // SAFETY: as above, for writing.
@@ -48,17 +48,17 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 }
 
 of_both! { layout::StridedLayout: {
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.layout.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.layout.len == 0
     }
 
-    /// Elements from one to the next.
+    /// The distance from one element to the next, in elements.
     pub fn step(&self) -> usize {
         self.layout.step
     }

@@ -1,4 +1,4 @@
-//! View2d of elements, one after another or with a distance.
+//! Matrices: rows of elements, contiguous or with a pitch.
 
 use std::ops::RangeBounds;
 
@@ -7,7 +7,7 @@ use gpu_std::{DeviceCopy, view::layout};
 use super::{View, View2d, View2dMut, ViewMut, of_both, resolve, text};
 use crate::{DeviceSlice, Error, Result};
 
-/// View2d of `columns` elements that are all of `len` elements.
+/// The layout of `len` elements as rows of `columns` elements.
 fn bind(len: usize, columns: usize) -> Result<layout::Layout2d> {
     let rows = match (len, columns) {
         (0, 0) => 0,
@@ -22,9 +22,9 @@ fn bind(len: usize, columns: usize) -> Result<layout::Layout2d> {
 }
 
 impl<T: DeviceCopy> DeviceSlice<T> {
-    /// The elements as rows of `columns` each: what a launch takes for `View2d<T>`.
+    /// Views the elements as a matrix with rows of `columns` elements: the argument for `View2d<T>`.
     ///
-    /// View2d with a distance are a part of longer ones: `slice.view_2d(pitch)?.part(.., ..columns)?`.
+    /// A pitched matrix (`cudaMallocPitch`) is a part of a wider one: `slice.view_2d(pitch)?.part(.., ..columns)?`.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -35,14 +35,16 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotRows`] if the rows are not whole, [`Error::TooManyRows`] if there are 2³² of them or more.
+    /// [`Error::NotRows`] if the elements are not whole rows, [`Error::TooManyRows`] if there are 2³² rows or more.
+    #[doc(alias = "reshape", alias = "cudaMallocPitch", alias = "mdspan")]
     pub fn view_2d(&self, columns: usize) -> Result<View2d<'_, T>> {
         let layout = bind(self.len(), columns)?;
         // SAFETY: the rows are all elements of this slice, which stays borrowed.
         Ok(unsafe { View::new(self.address(), layout) })
     }
 
-    /// The elements as rows of `columns` each, for writing: what a launch takes for `PerThread2d<T>` and `BlockTiles2d<T, …>`.
+    /// Views the elements as a matrix with rows of `columns` elements, for writing: the argument for `PerThread2d<T>` and
+    /// `BlockTiles2d<T, …>`.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -62,22 +64,22 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 }
 
 of_both! { layout::Layout2d: {
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// Elements per row.
+    /// The number of elements per row.
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// Elements from the start of one row to that of the next.
+    /// The number of elements from the start of one row to that of the next.
     pub fn pitch(&self) -> usize {
         self.layout.pitch as usize
     }
 
-    /// The elements of these rows that are in these columns.
+    /// Returns the submatrix of these rows and columns.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -88,7 +90,7 @@ of_both! { layout::Layout2d: {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutsideOfView`] if there are no such rows or columns.
+    /// [`Error::OutsideOfView`] if a range is out of bounds.
     pub fn part(self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> Result<Self> {
         let ranges = (resolve(&rows, self.rows()), resolve(&columns, self.columns()));
         let (Some((top, bottom)), Some((left, right))) = ranges else {
@@ -107,7 +109,7 @@ of_both! { layout::Layout2d: {
         Ok(unsafe { Self::new(self.address + offset * size_of::<T>(), layout) })
     }
 
-    /// Cuts after the first `rows` rows.
+    /// Splits after the first `rows` rows.
     ///
     /// # Errors
     /// [`Error::OutsideOfView`] if there are fewer.
@@ -117,7 +119,7 @@ of_both! { layout::Layout2d: {
         Ok((self.part(..rows, ..)?, lower))
     }
 
-    /// Cuts after the first `columns` columns.
+    /// Splits after the first `columns` columns.
     ///
     /// # Errors
     /// [`Error::OutsideOfView`] if there are fewer.
@@ -129,7 +131,7 @@ of_both! { layout::Layout2d: {
 } }
 
 impl<'a, T: DeviceCopy> View2d<'a, T> {
-    /// One column.
+    /// Returns one column, as a strided view.
     ///
     /// # Errors
     /// [`Error::OutsideOfView`] if there is no such column.
@@ -141,7 +143,7 @@ impl<'a, T: DeviceCopy> View2d<'a, T> {
 }
 
 impl<'a, T: DeviceCopy> View2dMut<'a, T> {
-    /// One column.
+    /// Returns one column, as a strided view.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();

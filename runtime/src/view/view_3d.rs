@@ -1,4 +1,4 @@
-//! View3d of rows of elements.
+//! Volumes: layers of rows of elements.
 
 use std::ops::RangeBounds;
 
@@ -7,7 +7,7 @@ use gpu_std::{DeviceCopy, view::layout};
 use super::{View, View3d, View3dMut, ViewMut, of_both, resolve, text};
 use crate::{DeviceSlice, Error, Result};
 
-/// View3d of `rows` rows of `columns` elements that are all of `len` elements.
+/// The layout of `len` elements as layers of `rows` rows of `columns` elements.
 fn bind(len: usize, rows: usize, columns: usize) -> Result<layout::Layout3d> {
     let not_layers = Error::NotLayers { len, rows, columns };
     let Some(layer) = rows.checked_mul(columns) else { return Err(not_layers) };
@@ -27,7 +27,7 @@ fn bind(len: usize, rows: usize, columns: usize) -> Result<layout::Layout3d> {
 }
 
 impl<T: DeviceCopy> DeviceSlice<T> {
-    /// The elements as layers of `rows` rows of `columns` each: what a launch takes for `View3d<T>`.
+    /// Views the elements as a volume with layers of `rows` rows of `columns` elements: the argument for `View3d<T>`.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -37,14 +37,14 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotLayers`] if the layers are not whole, [`Error::TooManyRows`] if there are 2³² rows or more in all.
+    /// [`Error::NotLayers`] if the elements are not whole layers, [`Error::TooManyRows`] if there are 2³² rows or more in all.
     pub fn view_3d(&self, rows: usize, columns: usize) -> Result<View3d<'_, T>> {
         let layout = bind(self.len(), rows, columns)?;
         // SAFETY: the layers are all elements of this slice, which stays borrowed.
         Ok(unsafe { View::new(self.address(), layout) })
     }
 
-    /// The same for writing: what a launch takes for `PerThread3d<T>`.
+    /// Views the elements as a volume for writing: the argument for `PerThread3d<T>`.
     ///
     /// # Errors
     /// As [`view_3d`](Self::view_3d).
@@ -56,25 +56,25 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 }
 
 of_both! { layout::Layout3d: {
-    /// How many layers.
+    /// The number of layers.
     pub fn layers(&self) -> usize {
         self.layout.layers as usize
     }
 
-    /// View2d per layer.
+    /// The number of rows per layer.
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// Elements per row.
+    /// The number of elements per row.
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// The elements of these layers that are in these rows and columns.
+    /// Returns the part of these layers, rows and columns.
     ///
     /// # Errors
-    /// [`Error::OutsideOfView`] if there are no such layers, rows or columns.
+    /// [`Error::OutsideOfView`] if a range is out of bounds.
     pub fn part(
         self,
         layers: impl RangeBounds<usize>,
@@ -112,7 +112,7 @@ of_both! { layout::Layout3d: {
 } }
 
 impl<'a, T: DeviceCopy> View3d<'a, T> {
-    /// One layer.
+    /// Returns one layer, as a matrix.
     ///
     /// # Errors
     /// [`Error::OutsideOfView`] if there is no such layer.
@@ -124,7 +124,7 @@ impl<'a, T: DeviceCopy> View3d<'a, T> {
 }
 
 impl<'a, T: DeviceCopy> View3dMut<'a, T> {
-    /// One layer.
+    /// Returns one layer, as a matrix.
     ///
     /// # Errors
     /// [`Error::OutsideOfView`] if there is no such layer.

@@ -1,4 +1,4 @@
-//! What can go wrong with foreign code.
+//! Errors of foreign code.
 
 use std::path::PathBuf;
 
@@ -11,13 +11,13 @@ use crate::toolchain::ToolchainError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForeignError {
-    /// A file is not there.
+    /// A file does not exist.
     #[error("there is no file {} to link", file.display())]
     Missing {
         /// The file.
         file: PathBuf,
     },
-    /// The extension says nothing.
+    /// The file extension is unknown.
     #[error(
         "cannot tell what {} is: its name ends neither like a source (.cu, .cuh, .c, .cc, .cpp, .cxx) nor like compiled code \
          (.ptx, .cubin, .fatbin, .o, .a, .bc, .ltoir)", file.display()
@@ -26,12 +26,12 @@ pub enum ForeignError {
         /// The file.
         file: PathBuf,
     },
-    /// No compiler.
+    /// The compiler was not found.
     #[error("cannot compile {}: {}", file.display(), needs(*compiler))]
     NoCompiler {
         /// The source.
         file: PathBuf,
-        /// The compiler that was asked for, if any.
+        /// The requested compiler, if any.
         compiler: Option<CudaCompiler>,
     },
     /// A tool is missing.
@@ -44,15 +44,15 @@ pub enum ForeignError {
         compiler: PathBuf,
         /// The source.
         file: PathBuf,
-        /// What it said.
+        /// The compiler's output.
         message: String,
     },
-    /// A file holds nothing that could be linked with kernels.
+    /// A file contains nothing that can be linked with kernels.
     #[error("cannot link {} with kernels: {problem}", file.display())]
     Unusable {
         /// The file.
         file: PathBuf,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         problem: String,
     },
     /// Machine code of another architecture.
@@ -64,9 +64,9 @@ pub enum ForeignError {
     OtherArch {
         /// The file.
         file: PathBuf,
-        /// What it was compiled for.
+        /// The architecture that it was compiled for.
         found: Arch,
-        /// What it would be needed for.
+        /// The architectures that the kernels are built for.
         wanted: Vec<Arch>,
     },
     /// PTX of a higher architecture than the lowest that kernels are built for.
@@ -77,12 +77,12 @@ pub enum ForeignError {
     PtxTooHigh {
         /// The file.
         file: PathBuf,
-        /// What it needs at least.
+        /// The lowest architecture of the PTX.
         found: Arch,
-        /// The lowest architecture.
+        /// The lowest architecture that kernels are built for.
         lowest: Arch,
     },
-    /// A function takes or returns something else than Rust declares.
+    /// The prototype of a function differs from its declaration in Rust.
     #[error(
         "`{function}` is declared in Rust with other parameters than {} defines it with\n  declared: {declared}\n   defined: {defined}\n\
          What is passed by value must have the same sizes and alignments on both sides", file.display()
@@ -90,14 +90,14 @@ pub enum ForeignError {
     OtherParameters {
         /// The function.
         function: String,
-        /// Where it is defined.
+        /// The file that defines it.
         file: PathBuf,
-        /// What Rust declares.
+        /// The declaration in Rust.
         declared: String,
-        /// What is there.
+        /// The definition.
         defined: String,
     },
-    /// A function that two files define.
+    /// A function is defined in two files.
     #[error(
         "`{function}` is defined twice, in {} and in {}: rename one, or make it `static`",
         first.display(), second.display()
@@ -107,7 +107,7 @@ pub enum ForeignError {
         function: String,
         /// One of the files.
         first: PathBuf,
-        /// The other.
+        /// The other file.
         second: PathBuf,
     },
     /// A file cannot be read or written.
@@ -115,7 +115,7 @@ pub enum ForeignError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: std::io::Error,
     },
 }

@@ -1,7 +1,7 @@
-//! Device functions compiled for the host, as C++, so that kernels which call them run on the CPU device too.
+//! Compiles device functions for the host, as C++, so that kernels that call them run on the CPU device too.
 //!
-//! A header stands for CUDA's built-ins. A file that needs more of CUDA than that has no version for the host, which is no error
-//! until a kernel on the CPU calls one of its functions: the reason goes into the program for that.
+//! A header replaces CUDA's built-ins. A file that needs more of CUDA has no host version, which is an error only when a kernel on the
+//! CPU calls one of its functions; the program contains the reason for that case.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use super::{
     source::{self, Recipe, Source},
 };
 
-/// The header that every file includes.
+/// The header that replaces CUDA's built-ins on the host; every file includes it.
 pub const HEADER: &str = include_str!("host/gpukernel_host.h");
 
 /// Headers of CUDA that files name for what [`HEADER`] has.

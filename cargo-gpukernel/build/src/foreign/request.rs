@@ -1,4 +1,4 @@
-//! What a user asks to be linked, in a build script or in `gpukernel.toml`.
+//! CUDA C and C++ files to link, given in a build script or in `gpukernel.toml`.
 
 use std::{
     fmt,
@@ -7,9 +7,10 @@ use std::{
 
 use serde::Deserialize;
 
-/// Files with device functions in CUDA C or C++, or what other compilers made of such, to be linked with a kernel crate.
+/// Files with device functions to link with a kernel crate: CUDA C or C++, or the output of other compilers (`nvcc -dc`, `-dlink`; Numba's
+/// `@cuda.jit(link=…)`).
 ///
-/// By its extension, a file is compiled (`.cu`, `.cuh`, `.c`, `.cc`, `.cpp`, `.cxx`) or taken as it is (`.ptx`, `.cubin`,
+/// By its extension, a file is compiled (`.cu`, `.cuh`, `.c`, `.cc`, `.cpp`, `.cxx`) or linked unchanged (`.ptx`, `.cubin`,
 /// `.fatbin`, `.o`, `.a`, `.bc`, `.ltoir`).
 ///
 /// ```no_run
@@ -28,7 +29,7 @@ use serde::Deserialize;
 ///
 /// ```toml
 /// [[link]]
-/// crate = "my-kernels"              # the package that it is for; all kernel crates below if left out
+/// crate = "my-kernels"              # the package of the kernel crate; by default all kernel crates below
 /// files = ["cuda/filter.cu"]
 /// compiler = "nvcc"                      # or "clang" or "lto"
 /// include = ["cuda/include"]
@@ -39,8 +40,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[must_use = "it is linked when a `Builder` or `Options` has it"]
+#[doc(alias = "dlink", alias = "dc", alias = "link", alias = "nvcc", alias = "declare_device")]
 pub struct CudaSources {
-    /// The package of the kernel crate that this is for.
+    /// The package of the kernel crate.
     #[serde(rename = "crate")]
     pub(crate) package: Option<String>,
     pub(crate) files: Vec<PathBuf>,
@@ -56,49 +58,49 @@ pub struct CudaSources {
 }
 
 impl CudaSources {
-    /// Links these files. In a build script their paths are relative to its package.
+    /// Links these files. In a build script, paths are relative to its package.
     pub fn new<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
         Self { files: files.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Compiles sources with this compiler. Without it nvcc compiles them, or clang where there is no nvcc.
+    /// Sets the compiler of sources. By default nvcc, or clang if there is no nvcc.
     pub fn compiler(mut self, compiler: CudaCompiler) -> Self {
         self.compiler = Some(compiler);
         self
     }
 
-    /// Looks for headers in this folder too.
+    /// Adds a folder of headers (`-I`).
     pub fn include(mut self, dir: impl Into<PathBuf>) -> Self {
         self.include.push(dir.into());
         self
     }
 
-    /// Defines a macro for the preprocessor.
+    /// Defines a preprocessor macro (`-D`).
     pub fn define(mut self, name: &str, value: &str) -> Self {
         self.define.push(format!("{name}={value}"));
         self
     }
 
-    /// Gives an argument to the compiler as it is.
+    /// Passes an argument to the compiler.
     pub fn flag(mut self, flag: impl Into<String>) -> Self {
         self.flags.push(flag.into());
         self
     }
 
-    /// Compiles this file of C++ for the host alone, where the CPU device looks for the functions that [`files`](Self::new) have
-    /// for GPUs only: compiled code, and sources that need more of CUDA than the host has.
+    /// Adds a C++ file that is compiled for the host only. The CPU device uses its functions in place of those of [`files`](Self::new) that
+    /// cannot be compiled for the host: machine code, and sources that use more of CUDA than the host has.
     pub fn host(mut self, file: impl Into<PathBuf>) -> Self {
         self.host.push(file.into());
         self
     }
 
-    /// What every compiler is told.
+    /// The arguments for every compiler.
     pub(crate) fn preprocessor_arguments(&self) -> impl Iterator<Item = String> {
         let defines = self.define.iter().map(|define| format!("-D{define}"));
         defines.chain(self.include.iter().map(|dir| format!("-I{}", dir.display())))
     }
 
-    /// The same with all paths starting from a folder.
+    /// Makes all paths relative to a folder.
     pub(crate) fn relative_to(mut self, base: &Path) -> Self {
         for path in self.files.iter_mut().chain(&mut self.include).chain(&mut self.host) {
             *path = base.join(&*path);
@@ -107,15 +109,16 @@ impl CudaSources {
     }
 }
 
-/// How a source of CUDA C or C++ becomes part of an image.
+/// The compiler of CUDA C or C++ files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CudaCompiler {
-    /// NVIDIA's compiler, to code that is linked with that of the kernels: calls stay calls.
+    /// nvcc, to PTX that ptxas and nvlink link with the kernels: functions are not inlined.
     Nvcc,
-    /// LLVM's, to bitcode that is optimised with the kernels: calls are inlined.
+    /// clang, to bitcode that is optimised together with the kernels: functions are inlined.
     Clang,
-    /// NVIDIA's, to LTO-IR that its linker optimises with the kernels: calls are inlined.
+    /// nvcc, to LTO-IR that nvlink optimises together with the kernels (`-dlto`): functions are inlined.
+    #[doc(alias = "dlto")]
     Lto,
 }
 

@@ -1,4 +1,4 @@
-//! Errors: why `setup` could not finish, and what to do by hand.
+//! Errors of `setup`, with what to do by hand.
 
 use std::path::PathBuf;
 
@@ -7,28 +7,28 @@ use thiserror::Error;
 use super::Method;
 use crate::toolchain::{MINIMUM_CLANG, MINIMUM_RUSTC, ToolchainError};
 
-/// Why `setup` could not finish. Whatever was fetched stays, so running it again goes on from there.
+/// `setup` failed. Downloads are kept, so running it again resumes.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// Finding, building `core`, or a file operation failed.
+    /// The search, building `core`, or a file operation failed.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
-    /// No way of getting a device rustc worked.
+    /// No method of installing a device rustc worked.
     #[error("{}", no_way(.attempts))]
     NoWay {
-        /// The ways that were tried.
+        /// The methods that were tried.
         attempts: Vec<Attempt>,
     },
-    /// No clang could be obtained.
+    /// clang could not be installed.
     #[error(
         "no clang could be obtained: {reason}\n\
          Install clang {MINIMUM_CLANG} to {newest} by hand; if it is not in PATH, set GPUKERNEL_CLANG to it."
     )]
     NoClang {
-        /// Why the distribution's cannot be had.
+        /// The reason why the distribution's clang cannot be used.
         reason: String,
-        /// The newest version that the LLVM of the device rustc reads the bitcode of.
+        /// The newest version whose bitcode the LLVM of the device rustc reads.
         newest: u64,
     },
     /// A host cannot be reached.
@@ -38,16 +38,16 @@ pub enum SetupError {
          is missing.", .directory.display()
     )]
     Unreachable {
-        /// What was asked for.
+        /// The requested address.
         url: String,
-        /// What went wrong.
+        /// The reason.
         reason: String,
-        /// The file that is wanted.
+        /// The file to download.
         file: String,
-        /// Where a copy of it would be used.
+        /// The folder in which a copy of it would be used.
         directory: PathBuf,
     },
-    /// Files are needed that were not fetched before, and there is to be no download.
+    /// Required files were not downloaded before, and downloads are disabled.
     #[error(
         "--offline forbids to download what is not in {}\n{}Get these files and put them there.",
         .directory.display(), list(.missing)
@@ -55,10 +55,10 @@ pub enum SetupError {
     Offline {
         /// The files.
         missing: Vec<MissingFile>,
-        /// Where they were looked for.
+        /// The folder that was searched.
         directory: PathBuf,
     },
-    /// A file is not what it should be.
+    /// The hash of a file is wrong.
     #[error(
         "{} is not the file that was expected (SHA-256 {found}, expected {expected}); it is not used. \
          Delete it and run `cargo gpukernel setup` again; if this repeats, the server or a proxy alters it.",
@@ -69,7 +69,7 @@ pub enum SetupError {
         file: PathBuf,
         /// Its hash, in hexadecimal.
         found: String,
-        /// The hash it should have.
+        /// The expected hash.
         expected: String,
     },
     /// A package index does not have a file.
@@ -80,7 +80,7 @@ pub enum SetupError {
         /// The page of the index.
         url: String,
     },
-    /// NVIDIA publishes no tools for this machine.
+    /// NVIDIA publishes no tools for this processor architecture.
     #[error(
         "NVIDIA publishes no wheels of its tools for {architecture}; install the CUDA toolkit and set GPUKERNEL_CUDA"
     )]
@@ -88,21 +88,21 @@ pub enum SetupError {
         /// The processor architecture.
         architecture: String,
     },
-    /// A fetched file cannot be unpacked.
+    /// A downloaded file cannot be unpacked.
     #[error("cannot unpack {}: {message}", .file.display())]
     Unpack {
         /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         message: String,
     },
-    /// The list of what to fetch is broken, which its test should have found.
+    /// The list of files to download is invalid, which its test should have found.
     #[error("pins.toml is broken: {message}; please report this")]
     Pins {
         /// The parser's message.
         message: String,
     },
-    /// A way of getting a toolchain has a name that does not exist.
+    /// A name is not that of an installation method.
     #[error("there is no method `{name}`; it is auto, rustup or distribution")]
     UnknownMethod {
         /// The name.
@@ -111,19 +111,19 @@ pub enum SetupError {
 }
 
 impl SetupError {
-    /// Whether a file could not be had, and nothing else is wrong.
+    /// Whether the only problem is that a file could not be downloaded.
     pub(super) fn is_for_want_of_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::NotInIndex { .. } | Self::NoWheels { .. })
     }
 }
 
-/// A file that is to be fetched by hand.
+/// A file to download by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingFile {
     /// Its name.
     pub file: String,
-    /// The page where it can be had.
+    /// The page to download it from.
     pub origin: String,
 }
 
@@ -131,13 +131,13 @@ fn list(missing: &[MissingFile]) -> String {
     missing.iter().map(|MissingFile { file, origin }| format!("  {file} from {origin}\n")).collect()
 }
 
-/// A way of getting a device rustc that did not work.
+/// A failed method of installing a device rustc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attempt {
-    /// The way.
+    /// The method.
     pub method: Method,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 

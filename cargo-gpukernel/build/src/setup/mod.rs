@@ -1,8 +1,8 @@
-//! Gets what is missing to build kernels, without root, into the user's cache: a device rustc, NVIDIA's
-//! tools, and `core` for the device. See [`Cache`] for what lies where.
+//! Installs missing parts of the toolchain, without root, in the user's cache: a device rustc, tools of the CUDA toolkit, and `core` for
+//! the device. See [`Cache`] for its layout.
 //!
-//! In go the options of a search and which way to take; out comes a complete [`Toolchain`]. Whatever was
-//! fetched stays, so an interrupted set-up goes on where it was; two at once take turns.
+//! Input: the options of a search and the installation method. Output: a complete [`Toolchain`]. Downloads are kept, so an interrupted
+//! set-up is resumed; concurrent ones wait for each other.
 
 mod apt;
 mod child;
@@ -26,21 +26,21 @@ use crate::toolchain::{
     Cache, Clang, CudaPart, CudaTools, FindOptions, Need, Settings, Toolchain, ToolchainError, choose,
 };
 
-/// How to get a device rustc.
+/// The method of installing a device rustc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Through rustup, else from the distribution.
+    /// rustup, else the distribution.
     #[default]
     Auto,
-    /// Through rustup, into a home of our own.
+    /// rustup, with a separate `RUSTUP_HOME` in the cache.
     Rustup,
-    /// The distribution's packages, unpacked.
+    /// The distribution's packages, unpacked into the cache.
     Distribution,
 }
 
 impl Method {
-    /// Its name on the command line and in `GPUKERNEL_SETUP_METHOD`.
+    /// The name on the command line and in `GPUKERNEL_SETUP_METHOD`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -69,7 +69,7 @@ impl FromStr for Method {
     }
 }
 
-/// How to set up.
+/// Options of [`setup`].
 #[derive(Clone)]
 pub struct SetupOptions<'a> {
     find: FindOptions<'a>,
@@ -80,33 +80,33 @@ pub struct SetupOptions<'a> {
 }
 
 impl<'a> SetupOptions<'a> {
-    /// Gets what a search with these options would not find, and tells the one whom they name.
+    /// Installs whatever `Toolchain::find` with these options lacks; reports progress to their callback.
     pub fn new(find: FindOptions<'a>) -> Self {
         Self { find, method: None, offline: false, force: false, clang: false }
     }
 
-    /// Which way to take, instead of what `GPUKERNEL_SETUP_METHOD` says.
+    /// Sets the installation method, overriding `GPUKERNEL_SETUP_METHOD`.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = Some(method);
         self
     }
 
-    /// Uses only what was downloaded before or put into the cache's `downloads` by hand.
+    /// Uses only files downloaded before or put into the cache's `downloads` by hand.
     #[must_use]
     pub fn offline(mut self, offline: bool) -> Self {
         self.offline = offline;
         self
     }
 
-    /// Gets and unpacks everything again.
+    /// Downloads and unpacks everything again.
     #[must_use]
     pub fn force(mut self, force: bool) -> Self {
         self.force = force;
         self
     }
 
-    /// Gets clang too, for functions in CUDA C whose calls inline, whatever the project says.
+    /// Also installs clang, for CUDA C functions that are inlined, even if the project's settings do not ask for it.
     #[must_use]
     pub fn clang(mut self, clang: bool) -> Self {
         self.clang = clang;
@@ -128,11 +128,11 @@ impl<'a> SetupOptions<'a> {
     }
 }
 
-/// Gets what is missing.
+/// Installs the missing parts of the toolchain.
 ///
 /// # Errors
-/// A setting names a toolchain that does not qualify, no way of getting a device rustc works, a file cannot
-/// be fetched or is not what it should be, or building `core` fails.
+/// A setting names a toolchain that does not qualify, no method of installing a device rustc works, a file cannot be downloaded or has
+/// the wrong hash, or building `core` fails.
 ///
 /// ```no_run
 /// use gpukernel_build::{setup::{SetupOptions, setup}, toolchain::FindOptions};
@@ -161,9 +161,9 @@ pub fn setup(options: &SetupOptions<'_>) -> Result<Toolchain, SetupError> {
     Ok(Toolchain::find(&options.find)?)
 }
 
-/// Finds the toolchain; where there is none, sets one up and says so.
+/// Finds the toolchain, or installs it and reports that.
 ///
-/// NVIDIA's tools are fetched with it. Where those alone cannot be had, what does without them is built.
+/// The tools of the CUDA toolkit are installed with it. If only those cannot be downloaded, the result is a toolchain without them.
 ///
 /// # Errors
 /// As [`setup`].
@@ -198,8 +198,7 @@ pub fn ensure(find: &FindOptions<'_>) -> Result<Toolchain, SetupError> {
     }
 }
 
-/// Whether there is no device rustc. One that was asked for and does not qualify is an error: a setting is
-/// not worked around.
+/// Whether there is no device rustc. A rustc named by a setting that does not qualify is an error: no other is used in its place.
 fn lacks_rustc(options: &SetupOptions<'_>) -> Result<bool, SetupError> {
     match choose(&options.find) {
         Ok(_) => Ok(false),
@@ -208,7 +207,7 @@ fn lacks_rustc(options: &SetupOptions<'_>) -> Result<bool, SetupError> {
     }
 }
 
-/// Whether the project says that it needs clang.
+/// Whether the project's settings ask for clang.
 fn wants_clang(find: &FindOptions<'_>) -> Result<bool, SetupError> {
     Ok(Settings::load(&find.project_dir)?.needs.contains(&Need::Clang))
 }

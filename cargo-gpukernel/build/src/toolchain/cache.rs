@@ -1,4 +1,4 @@
-//! Cache: the folder in which gpukernel keeps what is made or fetched once per user.
+//! The cache: a folder of files that are built or downloaded once per user.
 
 use std::{
     fs::{File, TryLockError},
@@ -20,19 +20,19 @@ use super::{Environment, Progress, ToolchainError};
 /// clang/VERSION/          the distribution's clang, likewise: bin/clang
 /// apt/                    package lists and settings of our own for apt
 /// cuda/VERSION/           NVIDIA's tools, laid out as in a CUDA toolkit
-/// locks/                  one file per thing that only one process at a time may make
+/// locks/                  one file per item that only one process at a time may create
 /// ```
 ///
-/// Whatever is made appears under its final name by one rename, so a name that exists is complete; names
-/// that begin with `.tmp` are leftovers of interrupted work, removed by the next one to do it. (rustup sees to
-/// its own folder: what it left unfinished is found out and installed again.)
+/// Items are created under a temporary name and renamed, so an existing name is complete. Names that begin with `.tmp` are leftovers of
+/// interrupted work and are removed when it is repeated. (rustup manages its own folder: unfinished installations are detected and
+/// repeated.)
 #[derive(Debug, Clone)]
 pub struct Cache {
     root: PathBuf,
 }
 
 impl Cache {
-    /// The cache that these variables name. Nothing is created.
+    /// Determines the cache from environment variables. Nothing is created.
     ///
     /// # Errors
     /// Neither `GPUKERNEL_CACHE` nor `XDG_CACHE_HOME` nor `HOME` is set.
@@ -51,35 +51,35 @@ impl Cache {
         Ok(Self { root })
     }
 
-    /// The cache in this folder.
+    /// Returns the cache in a folder. Nothing is created.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The folder.
+    /// The folder of the cache.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A folder in it, which may not exist.
+    /// The path of a folder in the cache, which may not exist.
     pub fn dir(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// A folder in it, made if it does not exist.
+    /// Returns a folder in the cache, creating it if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn make_dir(&self, name: &str) -> Result<PathBuf, ToolchainError> {
         let dir = self.dir(name);
         std::fs::create_dir_all(&dir).map_err(|e| ToolchainError::io("create", &dir, e))?;
         Ok(dir)
     }
 
-    /// Waits until no other process holds the lock of this name, and holds it until the result is dropped.
+    /// Acquires the lock of this name, waiting for other processes; released when the result is dropped.
     ///
     /// # Errors
-    /// The lock file cannot be made or locked.
+    /// The lock file cannot be created or locked.
     pub fn lock(&self, name: &str, progress: &Progress<'_>) -> Result<CacheLock, ToolchainError> {
         let path = self.make_dir("locks")?.join(name);
         let file = File::options()
@@ -111,7 +111,7 @@ impl Cache {
     }
 }
 
-/// A lock of the cache, held until dropped, also by a process that dies.
+/// A lock of the cache, released on drop or when the process ends.
 #[derive(Debug)]
 #[must_use = "the lock is held until this is dropped"]
 pub struct CacheLock {

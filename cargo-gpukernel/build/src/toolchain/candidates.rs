@@ -1,4 +1,4 @@
-//! Candidates: every rustc on this machine that might compile kernels, in the order of preference.
+//! Candidates for the device rustc on this machine, in order of preference.
 
 use std::{
     cmp::Reverse,
@@ -20,7 +20,7 @@ pub(crate) fn active(environment: &Environment) -> Option<Candidate> {
     environment.which(name).map(|path| Candidate { source: Source::Active, path })
 }
 
-/// Those of rustup, which need not be running or in `PATH` for this.
+/// The rustcs of rustup's toolchains; rustup need not be in `PATH`.
 pub(crate) fn of_rustup(environment: &Environment) -> Vec<Candidate> {
     let home = match environment.path("RUSTUP_HOME") {
         Some(home) => Some(home.to_owned()),
@@ -40,12 +40,12 @@ pub(crate) fn of_rustup(environment: &Environment) -> Vec<Candidate> {
         .collect()
 }
 
-/// Those that `setup` keeps.
+/// The rustcs that `setup` has installed.
 pub(crate) fn of_setup(cache: &Cache) -> Vec<Candidate> {
     cache.rustcs().into_iter().map(|path| Candidate { source: Source::SetUp, path }).collect()
 }
 
-/// Asks all of them at once and sorts the answers: stable before nightly, then newest first, else as given.
+/// Probes all candidates in parallel and sorts them: stable before nightly, then newest first, else as given.
 pub(crate) fn probe(candidates: Vec<Candidate>, dir: &Path) -> (Vec<(Source, Probe)>, Vec<Refused>) {
     let answers: Vec<_> = std::thread::scope(|scope| {
         let asked: Vec<_> =

@@ -1,4 +1,4 @@
-//! clang: LLVM's compiler of CUDA C++, for code that is optimised together with the kernels.
+//! clang: compiles CUDA C++ to bitcode that is optimised together with the kernels.
 
 use std::{
     ffi::OsStr,
@@ -10,25 +10,25 @@ use semver::Version;
 
 use super::{Cache, FindOptions, Settings, ToolchainError, cache::visible_entries, process::output_of};
 
-/// clang and where it was found.
+/// A clang that compiles CUDA C++.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Clang {
     /// The program.
     pub path: PathBuf,
-    /// Its version, which is LLVM's.
+    /// Its version, that of its LLVM.
     pub version: Version,
 }
 
-/// The first clang that knows the architectures kernels are built for and whose bitcode is like rustc's.
+/// The first clang version that supports the architectures of kernels and whose bitcode is compatible with rustc's.
 pub(crate) const MINIMUM_CLANG: u64 = 18;
 
 impl Clang {
-    /// Looks for `GPUKERNEL_CLANG`, `clang = "…"` in `gpukernel.toml`, what `cargo gpukernel setup --clang` keeps, and then in `PATH`:
-    /// `clang-22` and the like, newest first, and `clang`.
+    /// Finds clang by `GPUKERNEL_CLANG`, `clang = "…"` in `gpukernel.toml`, in the installation of `cargo gpukernel setup --clang`, and then
+    /// in `PATH`: `clang-22` and the like, newest first, and `clang`.
     ///
     /// LLVM reads the bitcode of older versions, not of newer ones: a clang of a later version than `newest`, the LLVM of the device
-    /// rustc, is passed over.
+    /// rustc, is skipped.
     ///
     /// # Errors
     /// `GPUKERNEL_CLANG` or `gpukernel.toml` names a clang that does not qualify.

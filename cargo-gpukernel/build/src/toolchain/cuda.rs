@@ -1,4 +1,4 @@
-//! CUDA tools: NVIDIA's programs and libraries, each with its path and version, from the first toolkit that has it.
+//! Tools of the CUDA toolkit, each with path and version, from the first toolkit that has it.
 
 use std::{
     collections::BTreeMap,
@@ -14,37 +14,37 @@ use super::{
     Cache, Environment, FindOptions, Settings, ToolchainError, cache::visible_entries, process::output_of,
 };
 
-/// Toolkits that nobody asked for and that are older than this are passed over: 12.8 is the first that knows
-/// every architecture kernels are built for by default, up to `sm_100`.
+/// Toolkits older than this are skipped unless a setting names them: 12.8 is the first that supports every default architecture, up to
+/// `sm_100`.
 const OLDEST: (u64, u64) = (12, 8);
 
-/// A part of the CUDA toolkit.
+/// A tool or library of the CUDA toolkit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CudaPart {
-    /// The assembler: PTX to machine code.
+    /// ptxas, the assembler: PTX to machine code.
     Ptxas,
-    /// The CUDA C++ compiler.
+    /// nvcc, the CUDA C++ compiler.
     Nvcc,
-    /// The linker of device code.
+    /// nvlink, the linker of device code.
     Nvlink,
-    /// The maker of fatbins.
+    /// fatbinary, which creates fatbins.
     Fatbinary,
-    /// The disassembler of cubins and fatbins.
+    /// cuobjdump, which lists and disassembles cubins and fatbins.
     Cuobjdump,
-    /// The disassembler of machine code.
+    /// nvdisasm, the disassembler of machine code.
     Nvdisasm,
-    /// The math library, as LLVM bitcode.
+    /// libdevice, the math library as LLVM bitcode.
     Libdevice,
-    /// The optimiser, which makes LTO-IR of LLVM's.
+    /// libNVVM, the optimiser, which compiles LLVM IR to LTO-IR.
     Libnvvm,
-    /// The assembler and linker as a library.
+    /// nvJitLink, the assembler and linker as a library.
     NvJitLink,
 }
 
 impl CudaPart {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Self; 9] = [
         Self::Ptxas,
         Self::Nvcc,
@@ -57,7 +57,7 @@ impl CudaPart {
         Self::NvJitLink,
     ];
 
-    /// Its name, such as `ptxas`.
+    /// The name, such as `ptxas`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ptxas => "ptxas",
@@ -72,7 +72,7 @@ impl CudaPart {
         }
     }
 
-    /// Where it is in a toolkit laid out as NVIDIA's installer, NVIDIA's wheels or Debian do it.
+    /// The path in a toolkit with the layout of NVIDIA's installer, NVIDIA's wheels or Debian.
     fn in_toolkit(self, root: &Path) -> Option<PathBuf> {
         let file = |path: &str| Some(root.join(path)).filter(|path| path.is_file());
         match self {
@@ -120,17 +120,17 @@ impl fmt::Display for CudaPart {
     }
 }
 
-/// Where a toolkit was found.
+/// The origin of a toolkit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CudaSource {
-    /// A setting asked for it: the environment variable or file of this name.
+    /// Named by a setting: the environment variable or file.
     Setting(String),
-    /// Its programs are in `PATH`.
+    /// Found in `PATH`.
     Path,
-    /// It is where CUDA is usually installed.
+    /// Found in a default installation folder of CUDA.
     UsualPlace,
-    /// `cargo gpukernel setup` keeps it.
+    /// Installed by `cargo gpukernel setup`.
     SetUp,
 }
 
@@ -145,15 +145,15 @@ impl fmt::Display for CudaSource {
     }
 }
 
-/// One part of a toolkit.
+/// A tool or library that was found.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CudaTool {
     /// The program or file.
     pub path: PathBuf,
-    /// Its version, if it tells one.
+    /// Its version, if known.
     pub version: Option<Version>,
-    /// Which toolkit it belongs to.
+    /// The origin of its toolkit.
     pub source: CudaSource,
 }
 
@@ -162,7 +162,7 @@ pub struct CudaTool {
 #[non_exhaustive]
 pub struct CudaTools {
     parts: BTreeMap<CudaPart, CudaTool>,
-    /// Toolkits that were found and passed over.
+    /// Toolkits that were found and skipped.
     pub refused: Vec<RefusedToolkit>,
 }
 
@@ -184,7 +184,7 @@ impl fmt::Display for RefusedToolkit {
 }
 
 impl CudaTools {
-    /// Looks in `GPUKERNEL_CUDA`, `gpukernel.toml`, `CUDA_HOME`, `CUDA_PATH`, `PATH`, `/usr/local/cuda`,
+    /// Searches `GPUKERNEL_CUDA`, `gpukernel.toml`, `CUDA_HOME`, `CUDA_PATH`, `PATH`, `/usr/local/cuda`,
     /// `/opt/cuda` and the cache, in this order. Each part comes from the first toolkit that has it.
     ///
     /// # Errors
@@ -201,20 +201,20 @@ impl CudaTools {
         Ok(tools)
     }
 
-    /// A part, if it is there.
+    /// Returns a part, if it was found.
     pub fn get(&self, part: CudaPart) -> Option<&CudaTool> {
         self.parts.get(&part)
     }
 
-    /// A part that is needed.
+    /// Returns a required part.
     ///
     /// # Errors
-    /// It is missing.
+    /// [`ToolchainError`] if it is missing.
     pub fn require(&self, part: CudaPart) -> Result<&CudaTool, ToolchainError> {
         self.get(part).ok_or(ToolchainError::CudaPartMissing { part })
     }
 
-    /// The folder of the toolkit with the headers of CUDA C, in its `include`, and nvcc.
+    /// The folder of the toolkit that has nvcc, and the headers of CUDA C in its `include`.
     pub fn include_root(&self) -> Option<&Path> {
         let root = self.get(CudaPart::Nvcc)?.path.parent()?.parent()?;
         root.join("include/cuda_runtime.h").is_file().then_some(root)

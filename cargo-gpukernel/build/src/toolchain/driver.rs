@@ -1,4 +1,4 @@
-//! Driver: NVIDIA's driver and the GPUs on this machine, as `nvidia-smi` and the kernel module tell them.
+//! NVIDIA's driver and the GPUs of this machine, as reported by `nvidia-smi` and the kernel module.
 //!
 //! Kernels compile without either; `doctor` shows them.
 
@@ -15,11 +15,11 @@ use super::{Environment, process::output_of};
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 pub struct Driver {
-    /// The library that programs load.
+    /// The path of libcuda.
     pub libcuda: Option<PathBuf>,
     /// The driver's version, such as `580.95.05`.
     pub version: Option<String>,
-    /// The GPUs it drives.
+    /// The GPUs.
     pub gpus: Vec<Gpu>,
 }
 
@@ -34,7 +34,7 @@ pub struct Gpu {
 }
 
 impl Driver {
-    /// Looks for libcuda where loaders do, and asks `nvidia-smi`.
+    /// Searches libcuda where loaders do, and runs `nvidia-smi`.
     pub fn find(environment: &Environment) -> Self {
         let mut driver = Self { libcuda: libcuda(environment), ..Self::default() };
         if let Some(program) = environment.which("nvidia-smi".as_ref()) {

@@ -1,5 +1,4 @@
-//! Environment: the variables that steer where a toolchain is looked for, as a value, so that tests need not
-//! change the process's own.
+//! Environment variables that affect the search for a toolchain, as a value, so that tests need not change those of the process.
 
 use std::{
     collections::BTreeMap,
@@ -7,29 +6,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Environment variables.
+/// A set of environment variables.
 #[derive(Debug, Clone, Default)]
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// Those of this process.
+    /// The variables of this process.
     pub fn process() -> Self {
         Self(std::env::vars_os().collect())
     }
 
-    /// Sets one.
+    /// Sets a variable.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.0.insert(name.into(), value.into());
         self
     }
 
-    /// The value of a variable; an empty one counts as unset.
+    /// Returns the value of a variable; an empty one counts as unset.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// The value of a variable that holds a path.
+    /// Returns the value of a variable as a path.
     pub fn path(&self, name: &str) -> Option<&Path> {
         self.get(name).map(Path::new)
     }
@@ -39,7 +38,7 @@ impl Environment {
         self.path("HOME")
     }
 
-    /// The file that this program name or path means, as a shell would find it.
+    /// Resolves a program name or path as a shell does.
     pub fn which(&self, program: &OsStr) -> Option<PathBuf> {
         let path = Path::new(program);
         if path.components().count() > 1 {

@@ -1,4 +1,4 @@
-//! Errors: why no toolchain was found, candidate by candidate, and what to do about it.
+//! Errors of the search for a toolchain, with the reason for each candidate and what to do.
 
 use std::{
     fmt, io,
@@ -13,51 +13,51 @@ use super::{
     rustc::{DEVICE_TARGET, MINIMUM_RUSTC},
 };
 
-/// Why a toolchain, or a part of it, cannot be used.
+/// A toolchain, or a part of it, was not found or cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ToolchainError {
     /// No rustc qualifies as the device rustc.
     #[error("{}", no_rustc(.refused))]
     NoDeviceRustc {
-        /// Each candidate and why it was refused, in the order they were tried.
+        /// The candidates and the reasons for refusing them, in the order in which they were tried.
         refused: Vec<Refused>,
     },
-    /// The rustc that was asked for does not qualify.
+    /// The rustc named by a setting does not qualify.
     #[error(
         "the device rustc asked for by {setting} cannot be used\n  {path}: {refusal}\n\
          Change or remove that setting: without it gpukernel looks for one by itself.",
         path = .path.display()
     )]
     SettingRefused {
-        /// The variable or file that asked for it.
+        /// The variable or file that names it.
         setting: String,
         /// The rustc.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         refusal: Box<Refusal>,
     },
-    /// The CUDA toolkit that was asked for is not one.
+    /// The folder named by a setting is not a CUDA toolkit.
     #[error("{setting} asks for the CUDA toolkit in {path}, but {problem}", path = .path.display())]
     NotAToolkit {
-        /// The variable or file that asked for it.
+        /// The variable or file that names it.
         setting: String,
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The clang that was asked for cannot be used.
+    /// The clang named by a setting cannot be used.
     #[error("{setting} asks for the clang {path}, but {problem}", path = .path.display())]
     NotAClang {
-        /// The variable or file that asked for it.
+        /// The variable or file that names it.
         setting: String,
         /// The program.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// One of NVIDIA's tools is needed and missing.
+    /// A required tool of the CUDA toolkit is missing.
     #[error(
         "{part} is needed but was not found (searched GPUKERNEL_CUDA, gpukernel.toml, CUDA_HOME, CUDA_PATH, PATH, \
          /usr/local/cuda, /opt/cuda and gpukernel's cache)\n\
@@ -67,7 +67,7 @@ pub enum ToolchainError {
         /// The tool.
         part: CudaPart,
     },
-    /// `gpukernel.toml` cannot be understood.
+    /// `gpukernel.toml` is invalid.
     #[error("{} cannot be understood: {}", .file.display(), .reason.to_string().trim_end())]
     Settings {
         /// The file.
@@ -85,20 +85,20 @@ pub enum ToolchainError {
         rustc: PathBuf,
         /// The standard library's source.
         source_dir: PathBuf,
-        /// What cargo and rustc said.
+        /// The output of cargo and rustc.
         message: String,
     },
-    /// There is no place for the cache.
+    /// No folder for the cache: `HOME` is not set.
     #[error("there is no place for gpukernel's cache: HOME is not set; set GPUKERNEL_CACHE to a folder")]
     NoCacheDirectory,
     /// A file operation failed.
     #[error("cannot {action} {}: {reason}", .path.display())]
     Io {
-        /// What was tried, such as `create`.
+        /// The operation, such as `create`.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// Why it failed.
+        /// The reason.
         reason: io::Error,
     },
 }
@@ -109,15 +109,15 @@ impl ToolchainError {
     }
 }
 
-/// A rustc that was looked at and not taken.
+/// A rustc that was refused.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Refused {
     /// The rustc.
     pub path: PathBuf,
-    /// Where it came from.
+    /// Its origin.
     pub source: Source,
-    /// Why it was not taken.
+    /// The reason.
     pub refusal: Refusal,
 }
 
@@ -128,14 +128,14 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Why a rustc does not qualify as the device rustc.
+/// The reason why a rustc does not qualify as the device rustc.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// There is no such program.
+    /// The program does not exist.
     #[error("there is no such program")]
     NotFound,
-    /// It could not be started.
+    /// It cannot be started.
     #[error("it cannot be started: {message}")]
     NotStarted {
         /// The operating system's message.
@@ -144,17 +144,17 @@ pub enum Refusal {
     /// It failed.
     #[error("`{arguments}` failed: {message}")]
     Failed {
-        /// What it was asked.
+        /// The arguments.
         arguments: &'static str,
-        /// What it said.
+        /// Its output.
         message: String,
     },
-    /// It answered something else than a rustc does.
+    /// Its output is not that of a rustc.
     #[error("`rustc -vV` did not print the line `{missing}`; it printed: {output}")]
     NotRustc {
         /// The line that was expected.
         missing: &'static str,
-        /// What it printed, shortened.
+        /// Its output, shortened.
         output: String,
     },
     /// It is too old: it does not mark device functions as convergent, so barriers could be moved.
@@ -164,7 +164,7 @@ pub enum Refusal {
         /// Its version.
         version: Version,
     },
-    /// It has no `core` for the device and no source to build it from.
+    /// It has no `core` for the device, and no source to build it from.
     #[error(
         "rustc {version} has neither core for {DEVICE_TARGET} nor the source to build it (component rust-src) in {}",
         .sysroot.display()
@@ -172,7 +172,7 @@ pub enum Refusal {
     NoCore {
         /// Its version.
         version: Version,
-        /// Where they were looked for.
+        /// The sysroot that was searched.
         sysroot: PathBuf,
     },
     /// Its LLVM cannot be loaded, because it is not a shared library beside it.
@@ -185,13 +185,13 @@ pub enum Refusal {
         major: u64,
         /// The folders that were searched.
         searched: String,
-        /// Libraries of other versions that were found there.
+        /// Libraries of other versions found there.
         others: Vec<PathBuf>,
     },
 }
 
 impl Refusal {
-    /// The version of the rustc that was refused, if it came to telling it.
+    /// The version of the refused rustc, if known.
     pub fn version(&self) -> Option<&Version> {
         match self {
             Self::TooOld { version } | Self::NoCore { version, .. } | Self::NoLibLlvm { version, .. } => {

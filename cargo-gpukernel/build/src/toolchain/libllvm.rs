@@ -1,4 +1,4 @@
-//! libLLVM: the shared library of the very LLVM that a rustc was built with, found beside it.
+//! libLLVM: the shared library of the LLVM that a rustc was built with, found beside it.
 
 use std::{
     io::Read,
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Refusal;
 
-/// rustc's LLVM as a shared library.
+/// The LLVM of a rustc as a shared library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LibLlvm {
     /// The library.
     pub path: PathBuf,
-    /// Libraries it depends on that the system's loader would not find, in the order to load them before it.
+    /// Its dependencies that the system's loader would not find, to be loaded before it in this order.
     pub dependencies: Vec<PathBuf>,
 }
 

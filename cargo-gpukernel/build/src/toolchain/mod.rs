@@ -1,7 +1,7 @@
-//! Finds what kernels are compiled with: the device rustc with its `core` and LLVM, and NVIDIA's tools.
+//! Finds the toolchain of kernels: the device rustc with its `core` and LLVM, and the tools of the CUDA toolkit.
 //!
-//! In go the environment, `gpukernel.toml` and what is installed; out comes a [`Toolchain`], or an error
-//! that names every candidate and why it was refused. Nothing here downloads: that is `setup`'s work.
+//! Input: the environment, `gpukernel.toml` and the installed tools. Output: a [`Toolchain`], or an error that names every candidate
+//! and the reason for refusing it. Nothing is downloaded here: that is done by `setup`.
 
 mod cache;
 mod candidates;
@@ -47,7 +47,7 @@ pub use self::{
     settings::{Need, Settings},
 };
 
-/// Everything kernels are compiled with.
+/// The tools that kernels are compiled with.
 ///
 /// ```no_run
 /// use gpukernel_build::toolchain::{FindOptions, Toolchain};
@@ -61,26 +61,26 @@ pub use self::{
 pub struct Toolchain {
     /// The rustc that compiles kernel crates.
     pub rustc: DeviceRustc,
-    /// NVIDIA's tools. Each may be missing: ask with [`CudaTools::require`] where one is needed.
+    /// The tools of the CUDA toolkit. Each may be missing: use [`CudaTools::require`].
     pub cuda: CudaTools,
-    /// LLVM's compiler of CUDA C++, if one was found that fits.
+    /// clang, for CUDA C++ to bitcode, if a suitable version was found.
     pub clang: Option<Clang>,
 }
 
 impl Toolchain {
-    /// Finds the device rustc, by the first rule that matches, and NVIDIA's tools:
+    /// Finds the device rustc, by the first rule that matches, and the tools of the CUDA toolkit:
     ///
     /// 1. `GPUKERNEL_RUSTC`, then `rustc = "…"` in `gpukernel.toml`;
     /// 2. the active rustc (`RUSTC`, else the one in `PATH`), if it has `core` for the device;
-    /// 3. any toolchain of rustup that has it;
+    /// 3. any toolchain of rustup with `core` for the device;
     /// 4. any rustc with the component `rust-src`, from which `core`, `alloc` and `compiler_builtins` are
     ///    built once into the cache (about 20 s);
-    /// 5. the toolchain that `cargo gpukernel setup` keeps in the cache.
+    /// 5. the toolchain that `cargo gpukernel setup` has installed in the cache.
     ///
     /// Among toolchains of one rule, stable ones come before nightlies and newer ones before older ones.
     ///
     /// # Errors
-    /// No candidate qualifies, a setting names something that does not, or building `core` fails.
+    /// No candidate qualifies, a tool named by a setting does not qualify, or building `core` fails.
     pub fn find(options: &FindOptions<'_>) -> Result<Self, ToolchainError> {
         let rustc = resolve::find(options)?;
         let clang = Clang::find(options, rustc.llvm_version.major)?;
@@ -88,7 +88,7 @@ impl Toolchain {
     }
 }
 
-/// Where to look, and whom to tell.
+/// Options of the search: project folder, environment variables, progress callback.
 #[derive(Clone)]
 pub struct FindOptions<'a> {
     pub(crate) project_dir: PathBuf,
@@ -97,8 +97,8 @@ pub struct FindOptions<'a> {
 }
 
 impl<'a> FindOptions<'a> {
-    /// Looks from the project in this folder, whose `gpukernel.toml` is searched upward from there, with the
-    /// environment of this process, silently.
+    /// Options for the project in this folder: `gpukernel.toml` is searched there and in the folders above. With the environment of this
+    /// process, and without progress reports.
     pub fn new(project_dir: impl AsRef<Path>) -> Self {
         Self {
             project_dir: project_dir.as_ref().to_owned(),
@@ -107,14 +107,14 @@ impl<'a> FindOptions<'a> {
         }
     }
 
-    /// Reports what takes its time (building `core`, waiting for another process that does).
+    /// Sets the callback for progress of long operations (building `core`, waiting for another process that does).
     #[must_use]
     pub fn progress(mut self, report: &'a (dyn Fn(Event<'_>) + Sync)) -> Self {
         self.progress = Progress::to(report);
         self
     }
 
-    /// Replaces the environment variables that are consulted.
+    /// Sets the environment variables, in place of those of the process.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;

@@ -1,55 +1,55 @@
-//! Progress: what long work tells the one who shows it. Steps follow one another; they are never nested.
+//! Progress reports of long operations. Steps are sequential, never nested.
 
-/// Something that happened during long work.
+/// A progress event of a long operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// Worth a line of its own, also in a pipe.
+    /// A message to show on its own line, also when the output is not a terminal.
     Note(&'a str),
     /// A step began.
     Begin {
-        /// What is being done, such as `downloading nvidia-nvvm 13.0.88`.
+        /// A description, such as `downloading nvidia-nvvm 13.0.88`.
         what: &'a str,
-        /// How much there is to do, where that is known.
+        /// The total number of bytes, if known.
         total_bytes: Option<u64>,
     },
-    /// The step has come this far.
+    /// The step has progressed.
     At {
         /// Bytes done since the step began.
         bytes: u64,
     },
-    /// The step ended, well or not.
+    /// The step ended, successfully or not.
     End,
 }
 
-/// Whom to tell.
+/// A callback for progress events, or none.
 #[derive(Clone, Copy)]
 pub struct Progress<'a>(Option<&'a (dyn Fn(Event<'_>) + Sync)>);
 
 impl<'a> Progress<'a> {
-    /// Nobody.
+    /// No callback: events are dropped.
     pub fn silent() -> Self {
         Self(None)
     }
 
-    /// This function.
+    /// Reports events to this function.
     pub fn to(report: &'a (dyn Fn(Event<'_>) + Sync)) -> Self {
         Self(Some(report))
     }
 
-    /// Tells.
+    /// Reports an event.
     pub fn tell(&self, event: Event<'_>) {
         if let Some(report) = self.0 {
             report(event);
         }
     }
 
-    /// Says this in a line of its own.
+    /// Reports a message.
     pub fn note(&self, line: &str) {
         self.tell(Event::Note(line));
     }
 
-    /// Does this work as one step, whose end is told also when it fails.
+    /// Runs `work` as a step; its end is reported also on failure.
     pub fn step<T>(&self, what: &str, total_bytes: Option<u64>, work: impl FnOnce() -> T) -> T {
         self.tell(Event::Begin { what, total_bytes });
         let result = work();

@@ -1,6 +1,6 @@
-//! Report: every part of a toolchain, found or missing, for `cargo gpukernel doctor`.
+//! The report of `cargo gpukernel doctor`: every part of the toolchain, found or missing.
 //!
-//! It is made without an error on any machine, and nothing is built or written for it.
+//! Collecting it succeeds on any machine, and neither builds nor writes anything.
 
 use std::path::PathBuf;
 
@@ -13,18 +13,18 @@ use super::{
     sysroot,
 };
 
-/// The command that mends most.
+/// The command that fixes most problems.
 const SETUP: &str = "cargo gpukernel setup";
 
-/// Whether kernels can be built on this machine, and with what.
+/// Whether kernels can be built on this machine, and with which tools.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Whether every part that is needed to build kernels is there.
+    /// Whether every part that building kernels requires was found.
     pub can_build: bool,
-    /// The parts, in the order in which a kernel passes through them.
+    /// The parts, in the order of the build pipeline.
     pub parts: Vec<Part>,
-    /// Compilers and toolkits that were found and not taken, each with the reason.
+    /// Compilers and toolkits that were found and refused, each with the reason.
     pub refused: Vec<String>,
 }
 
@@ -34,28 +34,28 @@ pub struct Report {
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// Whether it is there, and whether that matters.
+    /// Whether it was found, and whether it is required.
     pub status: PartStatus,
     /// Its version.
     pub version: Option<String>,
-    /// Where it is.
+    /// Its path.
     pub path: Option<PathBuf>,
-    /// Where it comes from, or what is wrong.
+    /// Its origin, or the problem.
     pub note: Option<String>,
-    /// The command that mends it.
+    /// The command that fixes the problem.
     pub mend: Option<String>,
 }
 
-/// Whether a part is there.
+/// Whether a part was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum PartStatus {
-    /// It is.
+    /// Found.
     Ok,
-    /// It is not, and kernels cannot be built without it.
+    /// Missing, and required to build kernels.
     Missing,
-    /// It is not, and only some uses need it.
+    /// Missing, and required only by some uses.
     Optional,
 }
 
@@ -77,7 +77,7 @@ fn mend_setting(error: &ToolchainError) -> &'static str {
 }
 
 impl Report {
-    /// Looks at everything that [`Toolchain::find`](super::Toolchain::find) would, and at the driver.
+    /// Checks everything that [`Toolchain::find`](super::Toolchain::find) uses, and the driver.
     pub fn collect(options: &FindOptions<'_>) -> Self {
         let mut report = Self { can_build: false, parts: Vec::new(), refused: Vec::new() };
         match resolve::choose(options) {

@@ -1,4 +1,4 @@
-//! The rules by which the device rustc is chosen.
+//! Selection of the device rustc.
 
 use std::{
     fmt,
@@ -12,20 +12,20 @@ use super::{
     sysroot,
 };
 
-/// Where a device rustc came from.
+/// The origin of a device rustc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// A setting asked for it: the environment variable or file of this name.
+    /// Named by a setting: the environment variable or file.
     Setting(String),
-    /// It is the rustc that cargo uses.
+    /// The rustc that cargo uses.
     Active,
-    /// It is a toolchain of rustup.
+    /// A toolchain of rustup.
     Rustup {
         /// The toolchain's name.
         toolchain: String,
     },
-    /// `cargo gpukernel setup` keeps it.
+    /// Installed by `cargo gpukernel setup`.
     SetUp,
 }
 

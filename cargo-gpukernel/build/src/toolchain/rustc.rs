@@ -1,4 +1,4 @@
-//! Device rustc: what one rustc says about itself, and whether kernels can be compiled with it.
+//! The device rustc: probing a rustc for its version, LLVM and `core` for the device.
 
 use std::{
     ffi::OsStr,
@@ -13,8 +13,8 @@ use super::{Refusal, Source, cache::visible_entries, libllvm::LibLlvm, process::
 /// The target triple that kernels are compiled for.
 pub const DEVICE_TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// The oldest rustc that marks every function and call for the device `convergent`. Earlier ones do not, and
-/// LLVM may then sink or duplicate barriers and shuffles.
+/// The oldest supported rustc: the first that marks every device function and call `convergent`. With earlier ones, LLVM may sink or
+/// duplicate barriers and shuffles.
 pub const MINIMUM_RUSTC: Version = Version::new(1, 96, 0);
 
 /// The rustc that compiles kernel crates.
@@ -25,11 +25,11 @@ pub struct DeviceRustc {
     pub path: PathBuf,
     /// Its version.
     pub version: Version,
-    /// What `rustc -vV` prints: identifies this build of rustc.
+    /// The output of `rustc -vV`, which identifies this build of rustc.
     pub verbose_version: String,
-    /// The commit it was built from, if it knows.
+    /// The commit that it was built from, if known.
     pub commit_hash: Option<String>,
-    /// The triple of this machine.
+    /// The host triple.
     pub host: String,
     /// The version of its LLVM.
     pub llvm_version: Version,
@@ -40,7 +40,7 @@ pub struct DeviceRustc {
     pub sysroot: Option<PathBuf>,
     /// Its LLVM as a shared library.
     pub libllvm: LibLlvm,
-    /// Which rule found it.
+    /// Its origin: the rule that found it.
     pub source: Source,
 }
 

@@ -1,10 +1,10 @@
-//! Settings: what a project asks for in its `gpukernel.toml`.
+//! Settings of a project in `gpukernel.toml`.
 //!
 //! ```toml
 //! rustc = "/opt/rust-1.96/bin/rustc"   # the device rustc: a path, relative to this file, or a program's name
 //! cuda = "/usr/local/cuda-13.0"        # the CUDA toolkit
 //! clang = "clang-22"                   # the compiler of CUDA C++ whose calls inline: a path or a name, as above
-//! needs = ["clang"]                    # what `cargo gpukernel setup` gets for this project besides
+//! needs = ["clang"]                    # what `cargo gpukernel setup` installs in addition for this project
 //!
 //! [[link]]                             # files with device functions in CUDA C: see `CudaSources`
 //! files = ["cuda/filter.cu"]
@@ -20,7 +20,7 @@ use crate::foreign::CudaSources;
 /// The name of the file.
 const FILE: &str = "gpukernel.toml";
 
-/// What `gpukernel.toml` says.
+/// The settings of a `gpukernel.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -28,22 +28,22 @@ pub struct Settings {
     pub file: Option<PathBuf>,
     /// The device rustc: a path, or a program's name to search in `PATH`.
     pub rustc: Option<PathBuf>,
-    /// The CUDA toolkit's folder.
+    /// The folder of the CUDA toolkit.
     pub cuda: Option<PathBuf>,
     /// clang: a path, or a program's name to search in `PATH`.
     pub clang: Option<PathBuf>,
     /// The files to link with kernel crates.
     pub links: Vec<CudaSources>,
-    /// What `setup` gets for this project, besides what every project needs.
+    /// Optional parts that `setup` installs for this project.
     pub needs: Vec<Need>,
 }
 
-/// What only some projects need.
+/// An optional part of the toolchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Need {
-    /// clang, for functions in CUDA C whose calls inline.
+    /// clang, for CUDA C functions that are inlined.
     Clang,
 }
 
@@ -63,7 +63,7 @@ impl Settings {
     /// Reads the `gpukernel.toml` of the project in this folder: the first one from there upward.
     ///
     /// # Errors
-    /// There is one that cannot be read or that has an unknown key.
+    /// The file cannot be read or has an unknown key.
     pub fn load(project_dir: &Path) -> Result<Self, ToolchainError> {
         let start =
             std::path::absolute(project_dir).map_err(|e| ToolchainError::io("resolve", project_dir, e))?;

@@ -1,4 +1,4 @@
-//! Bessel's functions in f64 that `libm` does not have.
+//! Bessel functions in f64 that `libm` does not have.
 
 use core::f64::consts::PI;
 

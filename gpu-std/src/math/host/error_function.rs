@@ -2,7 +2,7 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI, SQRT_2};
 
-/// What 1/√2 is more than [`FRAC_1_SQRT_2`].
+/// The difference 1/√2 − [`FRAC_1_SQRT_2`].
 const FRAC_1_SQRT_2_REST: f64 = -4.833_646_656_726_457e-17;
 
 /// e^x² · erfc(x), to about 3 ULP.
@@ -23,7 +23,7 @@ pub(in crate::math) fn erfcx(x: f64) -> f64 {
     sum / x * (0.5 * FRAC_2_SQRT_PI)
 }
 
-/// e^x², for which the square is computed with twice the digits: the exponential multiplies its error by x².
+/// e^x², with the square computed to twice the digits: the exponential multiplies its error by x².
 fn exp_of_square(x: f64) -> f64 {
     let square = x * x;
     if square.is_infinite() {

@@ -1,4 +1,4 @@
-//! What neither std nor `libm` has, on the host.
+//! Functions for the host that neither std nor `libm` has.
 
 pub(super) mod bessel;
 pub(super) mod elementary;

@@ -1,6 +1,6 @@
 //! Rounding modes on the host: the result rounded to nearest, corrected by one step where the exact result lies beyond it.
 //!
-//! On which side it lies is computed exactly: for f32 in f64, for f64 from the errors of sums and products, which are
+//! The side is computed exactly: for f32 in f64, for f64 from the errors of sums and products, which are
 //! floats themselves (Dekker 1971), with exponents moved to where nothing overflows or underflows.
 
 use core::cmp::Ordering;
@@ -21,7 +21,7 @@ macro_rules! settle {
     }};
 }
 
-/// What is the same for both types: results that need no correction, those that overflowed, and the sign of zero sums.
+/// Code shared by both types: results that need no correction, overflow, and the sign of zero sums.
 macro_rules! operations {
     ($t:ident) => {
         pub(in crate::math) fn add(a: $t, b: $t, rounding: Rounding) -> $t {

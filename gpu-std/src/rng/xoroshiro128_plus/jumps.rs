@@ -1,4 +1,4 @@
-//! How far subsequences are apart, as polynomials; `tests.rs` computes them from their definition.
+//! The distances of subsequences, as polynomials; `tests.rs` computes them from their definition.
 
 /// `JUMPS[w][d - 1]` is x to the power of 2⁶⁴ · d · 16ʷ, modulo the polynomial of the generator; coefficient 0 in the lowest bit.
 #[rustfmt::skip]

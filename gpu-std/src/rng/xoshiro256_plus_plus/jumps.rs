@@ -1,4 +1,4 @@
-//! How far subsequences are apart, as polynomials; `tests.rs` computes them from their definition.
+//! The distances of subsequences, as polynomials; `tests.rs` computes them from their definition.
 
 /// x to the power of 2¹⁹².
 #[rustfmt::skip]
