@@ -9,8 +9,8 @@ use crate::host::Barrier;
 /// reads every element, and vice versa. Several arrays are passed as a tuple; `sync(())` is the barrier alone. Writes before
 /// the barrier, to any memory, are visible to the threads of the block after it.
 ///
-/// All threads of the block that have not ended must reach the same call, with arrays in the same phase: see [Not
-/// enforced](crate#not-enforced).
+/// All threads of the block that have not ended must reach the same call, with arrays in the same phase: see
+/// [Not enforced](crate#not-enforced).
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -92,8 +92,8 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 /// are visible to all threads after it.
 ///
 /// A kernel that calls it is launched cooperatively: all its blocks run at once, which limits their number. A launch of more
-/// is an error ([`Error::GridNotResident`] of the runtime). All threads of the grid must reach the same call: see [Not
-/// enforced](crate#not-enforced).
+/// is an error ([`Error::GridNotResident`] of the runtime). All threads of the grid must reach the same call: see
+/// [Not enforced](crate#not-enforced).
 ///
 /// [`Error::GridNotResident`]: https://docs.rs/gpukernel
 ///

@@ -38,7 +38,7 @@ pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
 /// Compute Capability").
 const STATIC_BYTES: usize = 48 << 10;
 
-/// The bytes that the linker adds to the static shared memory of a kernel: a word by which a panic finds the launch's record.
+/// The bytes that the linker adds to the static shared memory of a kernel: a word that tells a panic which launch it belongs to.
 const LINKER_BYTES: usize = 4;
 
 /// Whether arrays are placed in dynamic shared memory although their sizes are constants: they do not fit in static shared
