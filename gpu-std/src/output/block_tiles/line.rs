@@ -12,8 +12,8 @@ use crate::{
     thread_rank, threads_per_block,
 };
 
-/// A slice divided into tiles of `N` elements, each of which belongs to one block: block `i` of `n` owns the tiles `i`, `i +
-/// n`, …
+/// A slice divided into tiles of `N` elements, each of which belongs to one block: block `i` of `n` owns the tiles `i`,
+/// `i + n`, …
 ///
 /// All threads of a block visit the same tiles in the same order, so the loop over them may contain barriers. Within a tile,
 /// thread `i` of `n` of the block owns the elements `i`, `i + n`, … as in a [`Shared`](crate::Shared) array. The last tile
