@@ -27,7 +27,6 @@ pub struct WarpTile<const N: u32> {
 pub type Warp = WarpTile<WARP_SIZE>;
 
 /// Returns the warp of the calling thread: up to 32 threads of its block with consecutive [ranks](thread_rank).
-
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp() -> Warp {
