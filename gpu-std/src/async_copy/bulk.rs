@@ -296,7 +296,8 @@ mod engine {
     /// The calling thread has rank 0, has waited for the phase before, and starts copies of this number of bytes.
     #[inline(always)]
     pub(super) unsafe fn expect(barrier: *mut u64, bytes: usize) {
-        // SAFETY: as the caller promises. The shared arrays of a kernel have less than 2²⁰ bytes, which is as much as a phase counts.
+        // SAFETY: as the caller promises. The shared arrays of a kernel have less than 2²⁰ bytes, which is as much as a phase
+        // counts.
         unsafe { __gpukernel_bulk_expect(barrier, bytes as u32) };
     }
 

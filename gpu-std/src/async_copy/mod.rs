@@ -80,7 +80,7 @@ unsafe impl DeviceCopy for Piece {
     const ANY_BYTES: bool = true;
 }
 
-/// An element type of [`AsyncShared`] arrays: plain data for which all bytes are valid values. Copies write it in pieces of
+/// An element type of [`AsyncShared`] arrays: plain data for which every bit pattern is a valid value. Copies write it in pieces of
 /// 16 bytes, whatever its size.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot lie in a staged array",

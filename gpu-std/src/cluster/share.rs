@@ -67,8 +67,8 @@ impl<'c, A: ClusterShared> Peers<'c, A> {
     pub fn of_block(&self, rank: u32) -> &'c A::Elements {
         let blocks = self.cluster.blocks();
         assert!(rank < blocks, "there is no block {rank} in a cluster of {blocks}");
-        // SAFETY: the array is in shared memory, and the cluster has that block. Until the barrier at the end of `share`, which comes
-        // after `'c`, all threads of that block have lent the array to `share`, and no block ends.
+        // SAFETY: the array is in shared memory, and the cluster has that block. Until the barrier at the end of `share`,
+        // which comes after `'c`, all threads of that block have lent the array to `share`, and no block ends.
         unsafe { A::elements(place::in_block(self.array, rank)) }
     }
 

@@ -12,7 +12,7 @@ impl<const BINS: usize> SharedAtomics<'_, u32, BINS> {
     /// ```
     /// use gpu_std::prelude::*;
     ///
-    /// /// How often each value comes in each 1024 bytes.
+    /// /// Counts the values of each 1024 bytes.
     /// #[kernel(block = 256)]
     /// pub fn histograms(x: &[[u8; 4]], counts: SharedAtomics<u32, 256>, y: &[Atomic<u32>]) {
     ///     let bytes = x.get(global_rank()).copied();

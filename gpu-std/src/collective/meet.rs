@@ -80,8 +80,7 @@ pub(super) fn meet<T: 'static, S>(
     value.into_inner()
 }
 
-/// The barrier of the block compares the scratch and the call site. On unwinding, empties the list, which may hold the
-/// thread's node.
+/// Empties the list on unwinding, when it may hold the node of the thread that is unwound.
 struct ForgetAll<'a> {
     head: &'a AtomicPtr<()>,
 }
@@ -171,6 +170,7 @@ unsafe impl BlockOps for DoesNotWait<'_> {
     }
 }
 
+/// Waits at the barrier of the block, which compares the scratch and the call site.
 #[track_caller]
 fn wait<S>(scratch: *mut S) {
     let barrier = Barrier { place: Location::caller(), arrays: Barrier::array(scratch, false) };

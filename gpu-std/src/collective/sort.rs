@@ -169,8 +169,8 @@ struct Places {
 impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     SortScratch<'_, K, THREADS, ITEMS, V>
 {
-    /// The number of words of each thread's counters: two counters per word, and one word more, so that there are no bank
-    /// conflicts when each thread reads consecutive words of one thread.
+    /// The number of words of each thread's counters: two counters per word, and one word more. An odd number, so that threads
+    /// which each read this number of consecutive words have no bank conflicts.
     const WORDS: usize = (1 << (DIGIT_BITS - 1)) + 1;
 
     const PLACES: Places = {

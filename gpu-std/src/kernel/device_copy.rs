@@ -17,7 +17,7 @@ use crate::signature::Text;
 ///
 /// # Safety
 /// A value holds no reference and no pointer that is followed on the other side, is not tied to a thread, and has the same
-/// layout on host and device. If not all bytes are valid values of the type, or its values uphold an invariant, its
+/// layout on host and device. If not every bit pattern is a valid value of the type, or its values uphold an invariant, its
 /// [`TYPE`](Self::TYPE) is different from that of all other types, which the derive macro takes care of.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel: it is not `DeviceCopy`",
@@ -36,8 +36,8 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         Text::Number(align_of::<Self>() as i128),
     ]);
 
-    /// Whether all bytes are valid values, which is so for numbers, and not for `bool`, `char` and enums. Shared arrays of
-    /// types for which it is `false` are zeroed before the kernel begins.
+    /// Whether every bit pattern is a valid value, which is so for numbers, and not for `bool`, `char` and enums. Shared
+    /// arrays of types for which it is `false` are zeroed before the kernel begins.
     ///
     /// It may be `false` for any type. The derive macro sets it for types that are `bytemuck::AnyBitPattern`: fields may be
     /// private, and their values restricted.
@@ -90,8 +90,8 @@ unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
 /// A program cannot implement [`DeviceCopy`] for such a type, because neither the trait nor the type is its own. The wrapper
 /// has the layout of the value, and derefs to it. Structs with `#[derive(DeviceCopy)]` can have it as a field.
 ///
-/// All bytes are valid values of a [`Pod`] type. Hence the other crate may define it differently for the GPU, as `glam` does
-/// for vectors that are SIMD registers on a CPU: the sizes are compared at the first launch.
+/// Every bit pattern is a valid value of a [`Pod`] type. Hence the other crate may define it differently for the GPU, as
+/// `glam` does for vectors that are SIMD registers on a CPU: the sizes are compared at the first launch.
 ///
 /// ```
 /// use gpu_std::{Plain, prelude::*};
@@ -129,8 +129,8 @@ unsafe impl<T: Zeroable> Zeroable for Plain<T> {}
 // SAFETY: as above.
 unsafe impl<T: Pod> Pod for Plain<T> {}
 
-// SAFETY: `Pod` types hold neither references nor pointers, and any bytes of their size are a value. So what one side has laid out
-// differently is still a value on the other.
+// SAFETY: `Pod` types hold neither references nor pointers, and any bytes of their size are a value. So what one side has
+// laid out differently is still a value on the other.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Pod + Send + Sync> DeviceCopy for Plain<T> {
     const ANY_BYTES: bool = true;

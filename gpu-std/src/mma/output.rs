@@ -87,8 +87,8 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T
             if !self.layout.holds(place) {
                 return;
             }
-            // SAFETY: the place is inside, as is its right neighbour where that is written, and both are this lane's: the tile is the
-            // warp's, and which lane holds an element of it is a matter of the element's place modulo 8 alone.
+            // SAFETY: the place is inside, as is its right neighbour where that is written, and both are this lane's: the
+            // tile is the warp's, and which lane holds an element of it is a matter of the element's place modulo 8 alone.
             unsafe {
                 let to = self.start.add(self.layout.offset(place));
                 let has_neighbour = self.layout.holds((place.0, place.1 + 1));

@@ -131,7 +131,7 @@ impl<'a, T> Iterator for PerThreadIter<'a, T> {
     fn next(&mut self) -> Option<(usize, &'a mut T)> {
         let index = self.indices.next()?;
         // SAFETY: the index is less than the length. Indices of one loop rise, those of other threads differ, and there is
-        // one loop at a time because the `PerThread` is used up or borrowed: nobody else has this element.
+        // one loop at a time because the `PerThread` is used up or borrowed: no other reference to this element exists.
         Some((index, unsafe { &mut *self.start.add(index) }))
     }
 }

@@ -125,7 +125,7 @@ impl<'a, T> Iterator for PerThread2dIter<'a, T> {
     fn next(&mut self) -> Option<((usize, usize), &'a mut T)> {
         let place = self.places.next()?;
         // SAFETY: row and column are less than the extents. Places of one loop come once, those of other threads differ, and
-        // there is one loop at a time because the `PerThread2d` is used up or borrowed: nobody else has this element.
+        // there is one loop at a time because the `PerThread2d` is used up or borrowed: no other reference to this element exists.
         Some((place, unsafe { &mut *self.start.add(self.layout.offset(place)) }))
     }
 }
@@ -133,7 +133,7 @@ impl<'a, T> Iterator for PerThread2dIter<'a, T> {
 impl<T> FusedIterator for PerThread2dIter<'_, T> {}
 
 // SAFETY: `pack` takes rows that the runtime borrows exclusively for the launch, and each thread uses only the places of its
-// own place in the grid.
+// own index in the grid.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread2d<'k, T> {
     type Head = WriteStart<'k, T>;
     type Tail = layout::Layout2d;

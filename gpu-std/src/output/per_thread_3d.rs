@@ -132,7 +132,7 @@ impl<'a, T> Iterator for PerThread3dIter<'a, T> {
     fn next(&mut self) -> Option<((usize, usize, usize), &'a mut T)> {
         let place = self.places.next()?;
         // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, and there is one loop at a
-        // time because the `PerThread3d` is used up or borrowed: nobody else has this element.
+        // time because the `PerThread3d` is used up or borrowed: no other reference to this element exists.
         Some((place, unsafe { &mut *self.start.add(self.layout.offset(place)) }))
     }
 }
@@ -140,7 +140,7 @@ impl<'a, T> Iterator for PerThread3dIter<'a, T> {
 impl<T> FusedIterator for PerThread3dIter<'_, T> {}
 
 // SAFETY: `pack` takes a volume that the runtime borrows exclusively for the launch, and each thread uses only the places of its
-// own place in the grid.
+// own index in the grid.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread3d<'k, T> {
     type Head = WriteStart<'k, T>;
     type Tail = layout::Layout3d;

@@ -1,8 +1,8 @@
 //! Shared memory (CUDA's `__shared__`): arrays that the threads of a block share.
 //!
-//! They are parameters of a kernel, for which the launch passes nothing. [`sync`](crate::sync) takes them from one phase to
-//! the other: the *write* phase, in which each thread accesses the elements that it owns, and the *read* phase, in which
-//! every thread reads all elements.
+//! They are parameters of a kernel, for which the launch passes nothing, or the length ([`SharedSlice`]).
+//! [`sync`](crate::sync) takes them from one phase to the other: the *write* phase, in which each thread accesses the
+//! elements that it owns, and the *read* phase, in which every thread reads all elements.
 //!
 //! All arrays of a kernel have the same lifetime, so arrays of one type can be swapped. All threads of a block must swap them
 //! in the same way:
@@ -69,7 +69,7 @@ pub(crate) const SHARED_ALIGN: usize = 128;
 
 /// An element type of shared arrays: plain data for which zero bytes are a valid value.
 ///
-/// The bytes of shared memory are arbitrary when a block starts. Arrays of types for which not all bytes are valid values
+/// The bytes of shared memory are arbitrary when a block starts. Arrays of types for which not every bit pattern is a valid value
 /// ([`DeviceCopy::ANY_BYTES`]), such as `bool`, are zeroed before the kernel begins, followed by a barrier of the block.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot lie in shared memory",
@@ -82,7 +82,7 @@ pub trait SharedElement: DeviceCopy + Zeroable {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + Zeroable> SharedElement for T {}
 
-/// Zeroes an array of the block if not all bytes are valid values of its elements.
+/// Zeroes an array of the block if not every bit pattern is a valid value of its elements.
 ///
 /// # Safety
 /// All threads of the block and nothing else have this array, and all of them call this before one uses it.

@@ -4,11 +4,11 @@ use bytemuck::{AnyBitPattern, NoUninit};
 
 use crate::DeviceCopy;
 
-/// A value that lanes of a warp exchange: plain data without padding for which all bytes are valid values.
+/// A value that lanes of a warp exchange: plain data without padding for which every bit pattern is a valid value.
 ///
-/// All bytes have to be valid because on a GPU the value read from a lane that has ended is arbitrary (PTX ISA, `shfl.sync`);
-/// there is no padding because values are exchanged as whole words. Implemented for numbers, arrays of them, and structs that
-/// derive [`DeviceCopy`] and `bytemuck::Pod`.
+/// Every bit pattern has to be valid because on a GPU the value read from a lane that has ended is arbitrary (PTX ISA,
+/// `shfl.sync`); there is no padding because values are exchanged as whole words. Implemented for numbers, arrays of them,
+/// and structs that derive [`DeviceCopy`] and `bytemuck::Pod`.
 #[diagnostic::on_unimplemented(
     message = "lanes of a warp cannot exchange values of type `{Self}`",
     label = "not plain data without padding of which any bits are a value",

@@ -239,16 +239,17 @@ impl<'a, T, const N: usize> Iterator for BlockTileIter<'a, T, N> {
         // `round` is less than `N`, at most `isize::MAX` (`assemble`), and a rank less than 1024: nothing wraps.
         let index = (thread_rank() as usize).wrapping_add(self.round);
         self.round = self.round.saturating_add(threads_per_block() as usize);
-        // SAFETY: the index is inside. Indices of one loop rise, those of other threads differ, those of other blocks are in other
-        // tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
+        // SAFETY: the index is inside. Indices of one loop rise, those of other threads differ, those of other blocks are in
+        // other tiles, and there is one loop at a time because the tile is borrowed: no other reference to this element
+        // exists.
         (index < N && index < self.len).then(|| (index, unsafe { &mut *self.start.add(index) }))
     }
 }
 
 impl<T, const N: usize> FusedIterator for BlockTileIter<'_, T, N> {}
 
-// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, tiles of one block are not those of another, and
-// each thread uses only its own elements of them.
+// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, tiles of one block are not those of
+// another, and each thread uses only its own elements of them.
 unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for BlockTiles<'k, T, N> {
     type Head = WriteStart<'k, T>;
     type Tail = usize;

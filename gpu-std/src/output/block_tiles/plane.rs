@@ -190,7 +190,7 @@ pub struct BlockTile2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
     lender: PhantomData<&'a mut [T]>,
 }
 
-/// Where a tile lies.
+/// The position of a tile in its matrix.
 struct TilePlace<T> {
     /// Of the matrix.
     start: *mut T,
@@ -342,7 +342,8 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for BlockTile2dIte
                 && let Some(element) = self.place.element(start, round)
             {
                 // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, those of other blocks
-                // are in other tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
+                // are in other tiles, and there is one loop at a time because the tile is borrowed: no other reference to
+                // this element exists.
                 return Some(((row, column), unsafe { &mut *element }));
             }
         }
