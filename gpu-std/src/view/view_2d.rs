@@ -29,6 +29,7 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "mdspan")]
 pub struct View2d<'k, T> {
     start: *const T,
     layout: layout::Layout2d,

@@ -27,6 +27,7 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "mdspan")]
 pub struct View3d<'k, T> {
     start: *const T,
     layout: layout::Layout3d,
