@@ -16,17 +16,17 @@ mod kernel;
 mod param;
 mod print;
 
-/// Makes a function a kernel.
+/// Turns a function into a kernel (CUDA's `__global__`, Numba's `@cuda.jit`).
 ///
-/// The function stays plain Rust. Its name afterwards is what a launch takes, and only that:
+/// The body stays plain Rust. Afterwards the function's name stands for the kernel, which can only be launched, not called:
 /// `module.launch(saxpy, for_each(n), (2.0, &x, &mut y))`. The launch has one argument per parameter:
 ///
-/// | parameter | the kernel sees | the launch gives |
+/// | parameter | the kernel gets | the launch passes |
 /// |---|---|---|
 /// | `f32`, `u64`, …, a `DeviceCopy` struct, a tuple of up to 8 of these | the value | the value |
-/// | `&[T]` | memory that nobody writes meanwhile | `&DeviceSlice<T>` |
-/// | `&[Atomic<T>]` | memory that all threads change atomically | `&mut DeviceSlice<T>` |
-/// | `View2d<T>`, `View3d<T>` | the same of a matrix or volume, by place | `buffer.view_2d(columns)?`, `buffer.view_3d(rows, columns)?` |
+/// | `&[T]` | memory that is not written during the launch | `&DeviceSlice<T>` |
+/// | `&[Atomic<T>]` | memory that all threads access atomically | `&mut DeviceSlice<T>` |
+/// | `View2d<T>`, `View3d<T>` | a matrix or volume that is not written during the launch, by position | `buffer.view_2d(columns)?`, `buffer.view_3d(rows, columns)?` |
 /// | `ViewStrided<T>` | every n-th element, or a column | `buffer.view_strided(first, step)?` |
 /// | `PerThread<T>` | the elements that its thread owns | `&mut DeviceSlice<T>` |
 /// | `PerThread2d<T>`, `PerThread3d<T>` | the same of a matrix or volume | `buffer.view_2d_mut(columns)?`, `buffer.view_3d_mut(rows, columns)?` |
@@ -35,30 +35,33 @@ mod print;
 /// | `BlockTiles<T, N>` | the tiles of its block, of which each thread owns elements | `&mut DeviceSlice<T>` |
 /// | `BlockTiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.view_2d_mut(columns)?` |
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
-/// | `SharedSlice<T>` | the same, of a length that the launch gives | the number of elements |
-/// | `BlockScratch<T>`, `SortScratch<K, THREADS, ITEMS, V>` | what algorithms of its block need | nothing |
+/// | `SharedSlice<T>` | the same, of a length that the launch passes | the number of elements |
+/// | `BlockScratch<T>`, `SortScratch<K, THREADS, ITEMS, V>` | shared memory for block-wide algorithms | nothing |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
 ///
-/// Lifetimes are left out. Kernels may be generic over types and constants; [`instantiate!`] says for which. A kernel declared as `unsafe fn` is launched by `unsafe` code.
+/// Lifetimes are omitted. Kernels may be generic over types and constants; [`instantiate!`] declares their instances. A
+/// kernel that is declared as `unsafe fn` is launched by `unsafe` code.
 ///
 /// # Contract
-/// `#[kernel(key = value, …)]` says what every launch keeps to; values are constant expressions:
+/// `#[kernel(key = value, …)]` limits the launches of the kernel (CUDA's `__launch_bounds__`, `__maxnreg__`,
+/// `__cluster_dims__`); values are constant expressions:
 ///
-/// | key | promise |
+/// | key | meaning |
 /// |---|---|
-/// | `block = 256`, `block = (32, 8)`, `block = (8, 8, 4)` | blocks have exactly these extents |
-/// | `max_threads = 512` | blocks have at most so many threads |
-/// | `min_blocks_per_sm = 2` | so many blocks fit on a multiprocessor at once; needs `block` or `max_threads` |
-/// | `max_registers = 64` | a thread uses at most so many registers |
-/// | `dims = 2` | the launch has extents other than 1 along so many axes at most |
-/// | `shared_bytes = 65536` | a block has at most so many bytes of shared memory, arrays whose length the launch gives included |
-/// | `cluster = 2`, `cluster = (2, 2)` | blocks come in clusters of exactly these extents, and grids are whole clusters; needs sm_90 on a GPU |
-/// | `requires = x.len() >= y.len()` | the arguments meet a condition over parameters, their extents and constants |
+/// | `block = 256`, `block = (32, 8)`, `block = (8, 8, 4)` | exact number of threads per block along each axis |
+/// | `max_threads = 512` | maximum number of threads per block (`__launch_bounds__`) |
+/// | `min_blocks_per_sm = 2` | minimum number of blocks resident on a multiprocessor (`__launch_bounds__`); needs `block` or `max_threads` |
+/// | `max_registers = 64` | maximum number of registers per thread (`__maxnreg__`) |
+/// | `dims = 2` | maximum number of axes along which the launch has an extent other than 1 |
+/// | `shared_bytes = 65536` | maximum number of bytes of shared memory per block, including arrays whose length the launch passes |
+/// | `cluster = 2`, `cluster = (2, 2)` | exact number of blocks per cluster along each axis (`__cluster_dims__`); grids consist of whole clusters; needs sm_90 on a GPU |
+/// | `requires = x.len() >= y.len()` | a condition over parameters, their extents and constants, which arguments meet (a checked `__builtin_assume`) |
 ///
-/// The condition of `requires` is made of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`, `rows()`, `columns()` and
-/// `layers()`, of constants, and of operators and `as` for integers. Launches evaluate it; one that does not meet it, or for which
-/// a computation in it overflows or divides by zero, is an error that shows the values. Device code relies on it, so that bounds
-/// checks vanish. Calls of functions, macros and types of the program are refused, because they could answer differently there:
+/// The condition of `requires` consists of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`,
+/// `rows()`, `columns()` and `layers()`, of constants, and of operators and `as` for integers. Launches evaluate it; a launch
+/// that does not meet it, or for which a computation in it overflows or divides by zero, is an error that shows the values.
+/// Device code relies on it, which removes bounds checks. Functions, macros and types of the program are refused, because
+/// they could give other results there:
 ///
 /// ```compile_fail
 /// # use gpu_std::prelude::*;
@@ -67,7 +70,7 @@ mod print;
 /// # const fn limit(len: usize) -> bool { len > 3 }
 /// ```
 ///
-/// Promises that no launch can keep are refused:
+/// Contracts that no launch can meet are refused:
 ///
 /// ```compile_fail
 /// # use gpu_std::prelude::*;
@@ -77,8 +80,9 @@ mod print;
 /// fn large() {}
 /// ```
 ///
-/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerBlock` or `BlockTiles` is launched along one axis, one that
-/// takes `PerThread2d` or `BlockTiles2d` along two, `PerThread3d` along three, more if `block` has more; other kernels promise nothing.
+/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerBlock` or `BlockTiles` is launched along one
+/// axis, one that takes `PerThread2d` or `BlockTiles2d` along two, `PerThread3d` along three, more if `block` has more; other
+/// kernels have no limit.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -91,17 +95,21 @@ mod print;
 ///     }
 /// }
 /// ```
+#[doc(alias = "__global__", alias = "cuda.jit")]
+#[doc(alias = "__launch_bounds__", alias = "__maxnreg__")]
+#[doc(alias = "max_registers", alias = "__cluster_dims__")]
+#[doc(alias = "__builtin_assume")]
 #[proc_macro_attribute]
 pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {
     kernel::kernel(contract.into(), function.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a static of type `Constant<T>` constant memory that the host can set.
+/// Places a static of type `Constant<T>` in constant memory (CUDA's `__constant__`), where the host can set it.
 ///
 /// ```
 /// use gpu_std::{Constant, constant, prelude::*};
 ///
-/// /// The weights of a filter, until the host sets others.
+/// /// The weights of a filter; the host can set others.
 /// #[constant]
 /// pub static WEIGHTS: Constant<[f32; 3]> = Constant::new([0.25, 0.5, 0.25]);
 ///
@@ -115,16 +123,18 @@ pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {
 /// }
 /// // module.set_constant(&WEIGHTS, [0.2, 0.6, 0.2])?;
 /// ```
+#[doc(alias = "__constant__", alias = "cudaMemcpyToSymbol")]
+#[doc(alias = "const.array_like", alias = "cuda.const.array_like")]
 #[proc_macro_attribute]
 pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
     constant::constant(&arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Declares functions of CUDA C or C++ that kernels call, or gives a function to CUDA C++.
+/// Declares `__device__` functions of CUDA C or C++ that kernels call, or exports a function to CUDA C++.
 ///
-/// `#[device(import)]` stands on a block of declarations. The build script links the files that define them (`Builder::link` of
-/// `gpukernel-build`), and compares what they take and return. On the CPU device their versions for the host are called, which the
-/// build script compiles from the same files; where there is none, a launch says so.
+/// `#[device(import)]` is written on a block of declarations. The build script links the files that define the functions
+/// (`Builder::link` of `gpukernel-build`), and compares their parameter and return types. On the CPU device their host
+/// versions are called, which the build script compiles from the same files; a launch reports one that is missing.
 ///
 /// ```
 /// use gpu_std::{device, prelude::*};
@@ -133,7 +143,7 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// unsafe extern "C" {
 ///     /// `extern "C" __device__ float shade(float x, float y)`.
 ///     pub safe fn shade(x: f32, y: f32) -> f32;
-///     /// `extern "C" __device__ void split(float x, float *whole)`: what it does with pointers is for the caller to know.
+///     /// `extern "C" __device__ void split(float x, float *whole)`: the caller ensures that the pointer is valid.
 ///     pub fn split(x: f32, whole: *mut f32);
 /// }
 ///
@@ -145,7 +155,7 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `#[device(export)]` stands on a function that CUDA C++ calls by its name.
+/// `#[device(export)]` is written on a function that CUDA C++ calls by its name.
 ///
 /// ```
 /// use gpu_std::device;
@@ -156,15 +166,17 @@ pub fn constant(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///     0.2126 * r + 0.7152 * g + 0.0722 * b
 /// }
 /// ```
+#[doc(alias = "__device__", alias = "declare_device")]
+#[doc(alias = "cuda.declare_device")]
 #[proc_macro_attribute]
 pub fn device(direction: TokenStream, item: TokenStream) -> TokenStream {
     device::device(direction.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Declares the instances of generic kernels for which device code is made.
+/// Declares the instances of generic kernels for which device code is generated (CUDA's explicit template instantiation).
 ///
-/// Device code is compiled before the program that launches it, so it cannot know what the program launches: the kernel crate says
-/// for which types and values there are instances. Launching another one is an error of rustc.
+/// Device code is compiled before the program that launches it, so it cannot depend on the launches: the kernel crate
+/// declares the types and values for which there are instances. Launching another one is an error of rustc.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -179,9 +191,11 @@ pub fn device(direction: TokenStream, item: TokenStream) -> TokenStream {
 /// gpu_std::instantiate!(fill::<f32, 2>, fill::<u8, 16>);
 /// ```
 ///
-/// Kernels are named by the module that they stand in, not by a `use` of them. They are launched by their path, `module.launch(fill::<f32, 2>, …)`, or without arguments where those follow from the launch's.
+/// Kernels are named by the module in which they are declared, not by a `use` of them. They are launched by their path,
+/// `module.launch(fill::<f32, 2>, …)`, or without generic arguments where those follow from the arguments of the launch.
 /// A kernel of another crate is instantiated under a name of this crate: `instantiate!(pub fn fill_pairs = kernels::fill::<Pair, 4>);`
 /// is launched as `fill_pairs`.
+#[doc(alias = "template")]
 #[proc_macro]
 pub fn instantiate(instances: TokenStream) -> TokenStream {
     instantiate::instantiate(instances.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -207,21 +221,23 @@ pub fn instantiate(instances: TokenStream) -> TokenStream {
 ///     }
 /// }
 /// ```
+#[doc(alias = "record")]
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
     device_copy::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Prints a line from a kernel.
+/// Prints a line from a kernel (CUDA's `printf`).
 ///
-/// Format strings are those of `std::println!`, checked by rustc: `{}`, `{x:>8.3}`, `{:?}`, `{:#x}`, positions and names. What is
-/// printed implements `gpu_std::print::Print`: numbers, `bool`, `char`, `&'static str`, `Dim3`, complex numbers, vectors, and slices,
-/// arrays, tuples, `Option`s and references of these.
+/// Format strings are those of `std::println!`, checked by rustc: `{}`, `{x:>8.3}`, `{:?}`, `{:#x}`, positional and named
+/// arguments. Arguments implement `gpu_std::print::Print`: numbers, `bool`, `char`, `&'static str`, `Dim3`, complex numbers,
+/// vectors, and slices, arrays, tuples, `Option`s and references of these.
 ///
-/// Nothing is formatted on a GPU. A thread leaves the values in a buffer, and the calls that wait for the device write the
-/// text, line by line in the order in which threads came: to standard output, or where `Module::set_output` says. What is
-/// not waited for before the program ends is not written. The buffer holds a megabyte; what does not fit is counted, and the
-/// output says how many texts were lost. A text has at most 64 KiB of values, of which a number takes 8 bytes, one of 64 bits 12.
+/// Nothing is formatted on a GPU. A thread writes the values to a buffer, and the calls that wait for the device write the
+/// text, line by line in the order in which the threads printed: to standard output, or where `Module::set_output` directs
+/// it. Output for which nothing waits before the program ends is lost. The buffer holds a megabyte; texts that do not fit are
+/// counted, and the output says how many were lost. A text has at most 64 KiB of values, in which a number takes 8 bytes, and
+/// one of 64 bits 12.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -237,13 +253,16 @@ pub fn device_copy(item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The prelude leaves it out: programs that use the prelude have a `println!` already. Outside of a kernel it does what that does.
+/// It is in the prelude. In a crate that is not `no_std`, where that makes the name ambiguous, import it or std's by name.
+/// Outside of a kernel it does what std's does.
+#[doc(alias = "printf")]
 #[proc_macro]
 pub fn println(input: TokenStream) -> TokenStream {
     print::print(input.into(), "\n").unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// [`println!`] without the end of the line.
+/// Prints from a kernel like [`println!`], without the end of the line (CUDA's `printf`).
+#[doc(alias = "printf")]
 #[proc_macro]
 pub fn print(input: TokenStream) -> TokenStream {
     print::print(input.into(), "").unwrap_or_else(syn::Error::into_compile_error).into()

@@ -1,4 +1,4 @@
-//! AsyncShared arrays with one index.
+//! One-dimensional shared arrays that are filled asynchronously.
 
 use core::{fmt, marker::PhantomData, ops::Deref};
 
@@ -10,16 +10,18 @@ use crate::{
     shared::{BlockStride, KernelScope, SharedParam},
 };
 
-/// `N` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
+/// A shared array of `N` elements that is filled by asynchronous copies (`cp.async`): see [the module](super).
 ///
-/// A kernel takes it as a parameter, as it does [`Shared`](crate::Shared). Until something is copied into it, it holds
-/// arbitrary values.
+/// A kernel takes it as a parameter, like [`Shared`](crate::Shared). Until something is copied into it, it holds arbitrary
+/// values.
+#[doc(alias = "__shared__", alias = "cp.async")]
+#[doc(alias = "memcpy_async")]
 pub struct AsyncShared<'k, T, const N: usize> {
     pub(super) start: *mut Piece,
     scope: PhantomData<&'k mut [T; N]>,
 }
 
-/// How many pieces `N` elements have.
+/// The number of pieces that `N` elements occupy.
 const fn pieces<T, const N: usize>() -> usize {
     match N.checked_mul(size_of::<T>()) {
         Some(bytes) => bytes.div_ceil(PIECE),
@@ -28,25 +30,29 @@ const fn pieces<T, const N: usize>() -> usize {
 }
 
 impl<'k, T: AsyncElement, const N: usize> AsyncShared<'k, T, N> {
-    /// How many pieces it has.
+    /// The number of its pieces.
     pub(super) const PIECES: usize = pieces::<T, N>();
 
-    /// How many elements there are: `N`.
+    /// Returns the number of elements: `N`.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         N
     }
 
-    /// Whether there are none: `N == 0`.
+    /// Returns whether there are no elements: `N == 0`.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         N == 0
     }
 
-    /// Starts to copy the first `N` elements of `source`; where it has fewer, the rest becomes zero.
+    /// Starts to copy the first `N` elements of `source` (`cp.async`, `__pipeline_memcpy_async`); if it has fewer, the rest
+    /// is filled with zeros.
     ///
-    /// Each thread of the block copies its share, from the source that it gives: all should give the same. It is fastest from
-    /// global memory and from addresses that are multiples of 16 bytes, as those of a buffer's first elements are.
+    /// Each thread of the block copies some of the pieces from the source that it passes: all threads should pass the same.
+    /// It is fastest from global memory and from addresses that are multiples of 16 bytes, such as that of a buffer's first
+    /// element.
+    #[doc(alias = "__pipeline_memcpy_async", alias = "cp.async")]
+    #[doc(alias = "memcpy_async", alias = "cuda::memcpy_async")]
     #[inline(always)]
     pub fn copy_async<'s>(self, source: &'s [T]) -> PendingCopy<'s, Self> {
         let from = source.as_ptr().cast::<u8>();
@@ -61,7 +67,7 @@ impl<'k, T: AsyncElement, const N: usize> AsyncShared<'k, T, N> {
         PendingCopy::new(self)
     }
 
-    /// Starts no copies: for the last rounds of a [`Pipeline`](super::Pipeline).
+    /// Starts no copy: for the last rounds of a [`Pipeline`](super::Pipeline).
     #[inline(always)]
     pub fn skip<'s>(self) -> PendingCopy<'s, Self> {
         PendingCopy::new(self)
@@ -88,9 +94,9 @@ unsafe impl<'k, T: AsyncElement, const N: usize> SharedParam<'k> for AsyncShared
     }
 }
 
-/// A [`AsyncShared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
+/// An [`AsyncShared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
 ///
-/// [`sync`](crate::sync) makes it a [`AsyncShared`] again.
+/// [`sync`](crate::sync) turns it into an [`AsyncShared`] again.
 pub struct AsyncSharedView<'k, T, const N: usize> {
     start: *mut Piece,
     scope: PhantomData<&'k mut [T; N]>,

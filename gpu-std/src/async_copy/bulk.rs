@@ -1,4 +1,4 @@
-//! Copies of whole arrays by the copy engine: `cp.async.bulk` with its barrier.
+//! Bulk copies of whole arrays by the SM's copy engine: `cp.async.bulk`, completed on an `mbarrier`.
 
 use core::{fmt, iter, marker::PhantomData, mem::ManuallyDrop, ptr};
 
@@ -11,15 +11,16 @@ use crate::{
     thread_rank,
 };
 
-/// On what the copy engine of an SM says that a copy is complete: PTX's `mbarrier`, in shared memory.
+/// A barrier in shared memory by which the SM's copy engine signals that a bulk copy is complete (PTX's `mbarrier`,
+/// `cuda::barrier`).
 ///
-/// A kernel takes it as a parameter, for each copy that it has on its way at once. A copy takes it, and gives it back with what has
-/// arrived: so its phases follow each other, and none is waited for twice.
+/// A kernel takes one as a parameter for each copy that it has in flight at once. Starting a copy consumes it, and waiting
+/// for the copy returns it, so that its phases follow each other and none is waited for twice.
 ///
 /// ```
 /// use gpu_std::prelude::{*, async_copy::*};
 ///
-/// /// Adds up parts of 4096 elements, each of which is fetched by one instruction of one thread.
+/// /// Adds up parts of 4096 elements, each of which one thread fetches by one instruction.
 /// #[kernel(block = 128)]
 /// pub fn sums(x: &[f32], sums: &[Atomic<f32>], mut part: AsyncShared<f32, 4096>, mut barrier: Mbarrier) {
 ///     for i in (block_index().x as usize..x.len().div_ceil(4096)).step_by(grid_dim().x as usize) {
@@ -34,9 +35,10 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "cuda::barrier", alias = "barrier")]
 pub struct Mbarrier<'k> {
     start: *mut u64,
-    /// Of the phase that is under way: 0 or 1. It counts in the thread of rank 0 only.
+    /// The parity of the current phase: 0 or 1. Valid in the thread of rank 0 only.
     parity: u32,
     scope: PhantomData<&'k mut u64>,
 }
@@ -61,13 +63,16 @@ impl fmt::Debug for Mbarrier<'_> {
 }
 
 impl<'k, T: AsyncElement, const N: usize> AsyncShared<'k, T, N> {
-    /// Starts to copy the first `N` elements of `source`, as [`copy_async`](Self::copy_async) does; all threads should give the same
-    /// source.
+    /// Starts to copy the first `N` elements of `source` (`cp.async.bulk`, `cuda::memcpy_async` with a `cuda::barrier`); if
+    /// it has fewer, the rest is filled with zeros. All threads should pass the same source.
     ///
-    /// From `sm_90` on the thread of rank 0 has the copy engine do it, which costs the others nothing. It can do so from global memory
-    /// and from addresses that are multiples of 16 bytes, in multiples of 16 bytes: that thread copies the rest by itself, and all of it
-    /// where the address is no such multiple, for which [`copy_async`](Self::copy_async) is faster. Before `sm_90` and on the CPU device
-    /// it is [`copy_async`](Self::copy_async).
+    /// From `sm_90` on the copy engine does it, started by the thread of rank 0; the other threads do nothing. The engine
+    /// copies from global memory, from addresses that are multiples of 16 bytes, and in multiples of 16 bytes: the thread of
+    /// rank 0 copies the rest by itself, and everything if the address is not such a multiple, in which case
+    /// [`copy_async`](Self::copy_async) is faster. Before `sm_90` and on the CPU device this is
+    /// [`copy_async`](Self::copy_async).
+    #[doc(alias = "cp.async.bulk", alias = "memcpy_async")]
+    #[doc(alias = "cuda::memcpy_async")]
     #[inline(always)]
     pub fn copy_bulk<'s>(self, source: &'s [T], barrier: Mbarrier<'k>) -> PendingBulkCopy<'s, 'k, Self> {
         if !engine::is_there() {
@@ -84,11 +89,11 @@ impl<'k, T: AsyncElement, const N: usize> AsyncShared<'k, T, N> {
 impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
 {
-    /// Starts to copy the tile of a matrix whose first element is at `(row, column)`, as [`copy_async`](Self::copy_async) does; all
-    /// threads should give the same matrix and place.
+    /// Starts to copy the tile of a matrix whose first element is at `(row, column)` (`cp.async.bulk`, a copy per row); what
+    /// is outside of the matrix is filled with zeros. All threads should pass the same matrix and position.
     ///
-    /// From `sm_90` on the thread of rank 0 has the copy engine copy each row, as [`AsyncShared::copy_bulk`] says: it can do so where the
-    /// row of the tile starts at a multiple of 16 bytes.
+    /// From `sm_90` on the copy engine copies each row, started by the thread of rank 0, as described at
+    /// [`AsyncShared::copy_bulk`]: it can do so if the row of the tile starts at a multiple of 16 bytes.
     ///
     /// ```
     /// use gpu_std::prelude::{*, async_copy::*};
@@ -107,6 +112,8 @@ impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: us
     ///     sums[block_rank()].fetch_add(sum);
     /// }
     /// ```
+    #[doc(alias = "cp.async.bulk", alias = "memcpy_async")]
+    #[doc(alias = "cuda::memcpy_async")]
     #[inline(always)]
     pub fn copy_bulk<'s>(
         self,
@@ -129,12 +136,12 @@ impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: us
     }
 }
 
-/// What lies together, in the source and in the array.
+/// A range that is contiguous both in the source and in the array.
 #[derive(Clone, Copy)]
 struct Part {
     to: *mut Piece,
     from: *const u8,
-    /// Of the source. What the pieces have behind them becomes zero.
+    /// Of the source. The rest of the pieces is filled with zeros.
     bytes: usize,
     pieces: usize,
 }
@@ -146,7 +153,7 @@ impl Part {
         Self { to, from: source.as_ptr().cast(), bytes: source.len().min(len) * size_of::<T>(), pieces }
     }
 
-    /// How many bytes of it the engine can copy.
+    /// The number of its bytes that the engine can copy.
     #[inline(always)]
     fn in_bulk(&self) -> usize {
         if self.from.addr().is_multiple_of(PIECE) && engine::can_read(self.from) {
@@ -157,11 +164,12 @@ impl Part {
     }
 }
 
-/// Has the thread of rank 0 start to copy all parts, and says whether the calling thread has to wait for the engine.
+/// Starts the copies of all parts from the thread of rank 0, and returns whether the calling thread has to wait for the
+/// engine.
 ///
 /// # Safety
-/// The parts have room for their pieces, apart from each other, which nobody else uses; the sources are borrowed, and no other copy uses
-/// the barrier, until the thread has waited.
+/// The parts have room for their pieces, do not overlap, and are used by nothing else; the sources are borrowed, and no other
+/// copy uses the barrier, until the thread has waited.
 #[inline(always)]
 unsafe fn start<T>(parts: impl Iterator<Item = Part> + Clone, barrier: &Mbarrier<'_>) -> bool {
     if thread_rank() != 0 {
@@ -188,10 +196,9 @@ unsafe fn start<T>(parts: impl Iterator<Item = Part> + Clone, barrier: &Mbarrier
     expected > 0
 }
 
-/// A staged array into which the copy engine copies: as [`PendingCopy`], with the barrier.
+/// An array with a bulk copy in flight: a [`PendingCopy`] with its barrier.
 ///
-/// If it is dropped, the thread waits for the copy. It must not be forgotten ([`core::mem::forget`]): see
-/// [Not enforced](crate#not-enforced).
+/// Dropping it waits for the copy. It must not be forgotten ([`core::mem::forget`]): see [Not enforced](crate#not-enforced).
 #[must_use = "what was copied can be read after `wait` and `sync`"]
 pub struct PendingBulkCopy<'s, 'k, S> {
     pending: ManuallyDrop<PendingCopy<'s, S>>,
@@ -212,8 +219,9 @@ impl<'s, 'k, S> PendingBulkCopy<'s, 'k, S> {
         }
     }
 
-    /// Waits until what the calling thread copies has arrived, and gives the barrier back. [`sync`](crate::sync) then waits for the
-    /// other threads.
+    /// Waits until the copies of the calling thread are complete (`mbarrier.try_wait`), and returns the barrier.
+    /// [`sync`](crate::sync) then waits for the other threads.
+    #[doc(alias = "mbarrier.try_wait", alias = "cuda::barrier::wait")]
     #[inline(always)]
     pub fn wait(self) -> (Ready<S>, Mbarrier<'k>) {
         let mut this = ManuallyDrop::new(self);
@@ -264,16 +272,16 @@ mod engine {
         crate::arch() >= 90
     }
 
-    /// Whether it can copy from there.
+    /// Whether the engine can copy from this address.
     #[inline(always)]
     pub(super) fn can_read(from: *const u8) -> bool {
         is_global(from)
     }
 
-    /// Makes the storage a barrier.
+    /// Initialises the storage as a barrier (`mbarrier.init`).
     ///
     /// # Safety
-    /// It is one's, and used by the thread of rank 0 only.
+    /// The storage is exclusively the caller's, and used by the thread of rank 0 only.
     #[inline(always)]
     pub(super) unsafe fn start(barrier: *mut u64) {
         if is_there() && thread_rank() == 0 {
@@ -282,22 +290,23 @@ mod engine {
         }
     }
 
-    /// Starts a phase, which is complete when as many bytes have arrived.
+    /// Starts a phase, which is complete when this number of bytes has arrived (`mbarrier.arrive.expect_tx`).
     ///
     /// # Safety
-    /// The calling thread has rank 0, has waited for the phase before, and starts copies of as many bytes.
+    /// The calling thread has rank 0, has waited for the phase before, and starts copies of this number of bytes.
     #[inline(always)]
     pub(super) unsafe fn expect(barrier: *mut u64, bytes: usize) {
-        // SAFETY: as the caller promises. The shared arrays of a kernel have less than 2²⁰ bytes, which is as much as a phase counts.
+        // SAFETY: as the caller promises. The shared arrays of a kernel have less than 2²⁰ bytes, which is as much as a phase
+        // counts.
         unsafe { __gpukernel_bulk_expect(barrier, bytes as u32) };
     }
 
     /// Starts a copy.
     ///
     /// # Safety
-    /// The bytes, a multiple of 16 and not 0, are part of what the phase expects. Both addresses are multiples of 16; there is room for
-    /// the bytes, which nobody else uses; the source is global memory and has so many; and all of it stays as it is until the thread has
-    /// waited.
+    /// The bytes, a multiple of 16 and not 0, are part of what the phase expects. Both addresses are multiples of 16; there
+    /// is room for the bytes, which nothing else uses; the source is global memory of at least this length; and it does not
+    /// change until the thread has waited.
     #[inline(always)]
     pub(super) unsafe fn copy(to: *mut Piece, from: *const u8, bytes: usize, barrier: *mut u64) {
         // SAFETY: as the caller promises.
@@ -315,7 +324,7 @@ mod engine {
     }
 }
 
-/// There is none.
+/// The CPU device has no copy engine.
 #[cfg(not(target_arch = "nvptx64"))]
 mod engine {
     use crate::async_copy::Piece;

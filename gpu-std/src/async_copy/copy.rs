@@ -1,21 +1,22 @@
-//! How one piece is copied, and how a thread waits for its copies.
+//! Copies of single pieces, and waiting for them.
 //!
-//! A piece is 16 bytes of shared memory, aligned. Its source may lie anywhere and may be shorter: what it lacks becomes zero.
+//! A piece is 16 aligned bytes of shared memory. Its source may be at any address and may be shorter: the rest is filled with
+//! zeros.
 
 use core::mem::MaybeUninit;
 
 use super::{PIECE, Piece};
 
-/// Whether copies can be asynchronous at all.
+/// Whether `cp.async` is available.
 #[inline(always)]
 fn is_supported() -> bool {
     cfg!(target_arch = "nvptx64") && crate::arch() >= 80
 }
 
-/// Copies the first `bytes` of `from`, at most 16, and zeros behind them.
+/// Copies the first `bytes` of `from`, at most 16, and fills the rest of the piece with zeros.
 ///
 /// # Safety
-/// The piece is this thread's. The source has so many bytes, aligned for `T` as `from` is, and stays as it is until the thread
+/// The piece is this thread's. The source has this number of bytes, is aligned for `T`, and does not change until the thread
 /// has waited; `bytes` is a multiple of that alignment.
 #[inline(always)]
 pub(super) unsafe fn copy_piece<T>(to: *mut Piece, from: *const u8, bytes: usize) {
@@ -36,13 +37,13 @@ pub(super) unsafe fn copy_piece<T>(to: *mut Piece, from: *const u8, bytes: usize
     }
 }
 
-/// The same by loads and stores of `UNITS` values of the type `U`.
+/// Copies as [`copy_piece`] does, by loads and stores of `UNITS` values of the type `U`.
 ///
 /// # Safety
 /// As [`copy_piece`], for an element aligned like `U`.
 #[inline(always)]
 unsafe fn copy_units<U: Copy, const UNITS: usize>(to: *mut u8, from: *const u8, bytes: usize) {
-    // Elements may have padding, so units may have bytes without a value.
+    // Elements may have padding, so units may have uninitialised bytes.
     let (to, from) = (to.cast::<MaybeUninit<U>>(), from.cast::<MaybeUninit<U>>());
     for unit in 0..UNITS {
         let value = if (unit + 1) * size_of::<U>() <= bytes {
@@ -56,7 +57,7 @@ unsafe fn copy_units<U: Copy, const UNITS: usize>(to: *mut u8, from: *const u8, 
     }
 }
 
-/// Whether pieces of a source that starts here, in rows so many bytes apart, can be copied asynchronously as a whole.
+/// Whether whole pieces can be copied asynchronously from a source that starts here and whose rows are `pitch_bytes` apart.
 #[inline(always)]
 pub(super) fn can_copy_whole_pieces(from: *const u8, pitch_bytes: usize) -> bool {
     #[cfg(target_arch = "nvptx64")]
@@ -72,7 +73,7 @@ pub(super) fn can_copy_whole_pieces(from: *const u8, pitch_bytes: usize) -> bool
 /// Starts to copy 16 bytes.
 ///
 /// # Safety
-/// As [`copy_piece`], with 16 bytes; [`can_copy_whole_pieces`] has said that it can be done.
+/// As [`copy_piece`], with 16 bytes; [`can_copy_whole_pieces`] has returned `true`.
 #[inline(always)]
 pub(super) unsafe fn copy_whole_piece(to: *mut Piece, from: *const u8) {
     #[cfg(target_arch = "nvptx64")]
@@ -90,7 +91,7 @@ pub(super) unsafe fn copy_whole_piece(to: *mut Piece, from: *const u8) {
     }
 }
 
-/// Whether an address is one of global memory, from which alone such copies can be made.
+/// Whether an address is in global memory, the only source of `cp.async`.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub(super) fn is_global(address: *const u8) -> bool {
@@ -100,7 +101,7 @@ pub(super) fn is_global(address: *const u8) -> bool {
     __gpukernel_is_global(address)
 }
 
-/// Starts copies of 16 bytes together if the source allows it.
+/// Starts to copy 16 bytes asynchronously, and returns `false` if the source does not allow it.
 ///
 /// # Safety
 /// As [`copy_piece`], with 16 bytes; the source has this alignment at least.
@@ -114,7 +115,7 @@ unsafe fn copy_asynchronously(to: *mut u8, from: *const u8, alignment: usize) ->
     if !is_global(from) {
         return false;
     }
-    // That of the elements is a constant: where it is 16, no other branch is left.
+    // The alignment of the elements is a constant: where it is 16, the other branches are removed.
     let lowest = from.addr() | PIECE;
     let alignment = (lowest & lowest.wrapping_neg()).max(alignment);
     // SAFETY: as the caller promises, and the addresses are aligned for the size of each copy.
@@ -154,7 +155,7 @@ mod groups {
         safe fn __gpukernel_async_copy_wait_all();
     }
 
-    /// Makes a group of the copies that this thread started since the group before.
+    /// Commits the copies that this thread started since the last group, as a group (`cp.async.commit_group`).
     #[inline(always)]
     pub(in crate::async_copy) fn commit() {
         if super::is_supported() {
@@ -162,7 +163,7 @@ mod groups {
         }
     }
 
-    /// Waits until all but the newest `NEWER` groups of this thread have arrived.
+    /// Waits until all but the newest `NEWER` groups of this thread are complete (`cp.async.wait_group`).
     #[inline(always)]
     pub(in crate::async_copy) fn wait<const NEWER: usize>() {
         if super::is_supported() {
@@ -170,13 +171,13 @@ mod groups {
                 0 => __gpukernel_async_copy_wait_0(),
                 1 => __gpukernel_async_copy_wait_1(),
                 2 => __gpukernel_async_copy_wait_2(),
-                // To wait for more than is asked is right too.
+                // It is correct to wait for more groups than asked.
                 _ => __gpukernel_async_copy_wait_3(),
             }
         }
     }
 
-    /// Waits until all copies of this thread have arrived, those without a group included.
+    /// Waits until all copies of this thread are complete, those without a group included (`cp.async.wait_all`).
     #[inline(always)]
     pub(in crate::async_copy) fn wait_for_all() {
         if super::is_supported() {
@@ -185,7 +186,7 @@ mod groups {
     }
 }
 
-/// On the CPU copies are made where they are started.
+/// On the CPU copies are complete when they are started.
 #[cfg(not(target_arch = "nvptx64"))]
 mod groups {
     pub(in crate::async_copy) fn commit() {}

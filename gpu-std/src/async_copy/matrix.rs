@@ -1,4 +1,4 @@
-//! AsyncShared arrays with rows and columns: tiles of matrices.
+//! Two-dimensional shared arrays that are filled asynchronously: tiles of matrices.
 
 use core::{fmt, marker::PhantomData, ops::Index};
 
@@ -15,9 +15,9 @@ use crate::{
     shared::{BlockStride, KernelScope, SharedParam},
 };
 
-/// `ROWS` × `COLUMNS` elements that the threads of a block share, to be copied into asynchronously: see [`staged`](super).
+/// A shared array of `ROWS` × `COLUMNS` elements that is filled by asynchronous copies (`cp.async`): see [the module](super).
 ///
-/// `PAD` more elements follow every row and are never used. Rows are multiples of 16 bytes, their padding included; an odd
+/// Every row is followed by `PAD` unused elements. The length of rows, padding included, is a multiple of 16 bytes; an odd
 /// multiple puts the 16-byte pieces of eight rows into different banks, as matrix instructions read them.
 ///
 /// ```
@@ -40,6 +40,8 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "__shared__", alias = "cp.async")]
+#[doc(alias = "memcpy_async")]
 pub struct AsyncShared2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
     pub(super) start: *mut Piece,
     scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
@@ -63,24 +65,26 @@ impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: us
 {
     /// Pieces per row, padding included.
     pub(super) const ROW_PIECES: usize = row_pieces::<T, COLUMNS, PAD>();
-    /// Pieces per row into which something is copied.
+    /// Pieces per row that are copied into.
     pub(super) const FILLED_PIECES: usize = (COLUMNS * size_of::<T>()).div_ceil(PIECE);
 
-    /// Whether no piece of a row is shorter than others.
+    /// Whether all pieces of a row are full.
     const HAS_WHOLE_PIECES: bool = (COLUMNS * size_of::<T>()).is_multiple_of(PIECE);
 
-    /// Starts to copy the tile of a matrix whose first element is at `(row, column)`; what lies outside of the matrix becomes
-    /// zero.
+    /// Starts to copy the tile of a matrix whose first element is at `(row, column)` (`cp.async`, `__pipeline_memcpy_async`);
+    /// what is outside of the matrix is filled with zeros.
     ///
-    /// Each thread of the block copies its share, from the matrix and place that it gives: all should give the same. It is fastest
-    /// from global memory and where rows start at multiples of 16 bytes.
+    /// Each thread of the block copies some of the pieces, from the matrix and position that it passes: all threads should
+    /// pass the same. It is fastest from global memory and if rows start at multiples of 16 bytes.
+    #[doc(alias = "__pipeline_memcpy_async", alias = "cp.async")]
+    #[doc(alias = "memcpy_async", alias = "cuda::memcpy_async")]
     #[inline(always)]
     pub fn copy_async<'s>(
         self,
         matrix: View2d<'s, T>,
         (row, column): (usize, usize),
     ) -> PendingCopy<'s, Self> {
-        // Almost every tile, and none of its pieces asks for more.
+        // The common case: the whole tile is inside, and no piece needs a check.
         if let (true, Some((first, pitch))) =
             (Self::HAS_WHOLE_PIECES, matrix.part((row, column), (ROWS, COLUMNS)))
             && can_copy_whole_pieces(first.cast(), pitch * size_of::<T>())
@@ -111,7 +115,7 @@ impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const PAD: us
         PendingCopy::new(self)
     }
 
-    /// Starts no copies: for the last rounds of a [`Pipeline`](super::Pipeline).
+    /// Starts no copy: for the last rounds of a [`Pipeline`](super::Pipeline).
     #[inline(always)]
     pub fn skip<'s>(self) -> PendingCopy<'s, Self> {
         PendingCopy::new(self)
@@ -148,9 +152,9 @@ unsafe impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const 
     }
 }
 
-/// A [`AsyncShared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
+/// An [`AsyncShared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
 ///
-/// [`sync`](crate::sync) makes it a [`AsyncShared2d`] again.
+/// [`sync`](crate::sync) turns it into an [`AsyncShared2d`] again.
 pub struct AsyncSharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
     start: *mut Piece,
     scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
@@ -159,7 +163,7 @@ pub struct AsyncSharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, con
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
 {
-    /// A whole row, or `None` if there is no such row.
+    /// Returns a whole row, or `None` if `row` is out of bounds.
     #[inline(always)]
     pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
         (row < ROWS).then(|| {
@@ -170,7 +174,7 @@ impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
         })
     }
 
-    /// The address of a piece of a row, padding not included.
+    /// Returns the address of a piece of a row, padding not included.
     ///
     /// # Safety
     /// It is inside the array.
@@ -181,7 +185,7 @@ impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
         unsafe { self.start.add(row * const { row_pieces::<T, COLUMNS, PAD>() } + piece) }.cast()
     }
 
-    /// The element at `(row, column)`, or `None` if that is outside.
+    /// Returns the element at `(row, column)`, or `None` if that is out of bounds.
     #[inline(always)]
     pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
         self.row(row)?.get(column)

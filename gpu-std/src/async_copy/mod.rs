@@ -1,16 +1,16 @@
-//! Shared arrays that are filled by asynchronous copies from global memory, `cp.async`.
+//! Asynchronous copies from global to shared memory (`cp.async`, `cuda::memcpy_async`), and the shared arrays that they fill.
 //!
-//! A staged array goes round through four types, so that nothing is read before it has arrived:
+//! Such an array goes through four types in turn, so that nothing is read before it has arrived:
 //!
 //! | type | what it is | next |
 //! |---|---|---|
-//! | [`AsyncShared`], [`AsyncShared2d`] | to be copied into | [`copy_async`](AsyncShared::copy_async) |
-//! | [`PendingCopy`] | copies are on their way | [`wait`](PendingCopy::wait), or in a [`Pipeline`] |
-//! | [`PendingBulkCopy`] | the same, on the way by [`copy_bulk`](AsyncShared::copy_bulk) | [`wait`](PendingBulkCopy::wait) |
-//! | [`Ready`] | this thread's copies have arrived | [`sync`](crate::sync) |
+//! | [`AsyncShared`], [`AsyncShared2d`] | the target of a copy | [`copy_async`](AsyncShared::copy_async) |
+//! | [`PendingCopy`] | a copy in flight | [`wait`](PendingCopy::wait), or in a [`Pipeline`] |
+//! | [`PendingBulkCopy`] | a copy in flight, started by [`copy_bulk`](AsyncShared::copy_bulk) | [`wait`](PendingBulkCopy::wait) |
+//! | [`Ready`] | the copies of this thread are complete | [`sync`](crate::sync) |
 //! | [`AsyncSharedView`], [`AsyncSharedView2d`] | every thread reads all of it | [`sync`](crate::sync) |
 //!
-//! While copies are on their way the threads do something else:
+//! While copies are in flight, the threads do other work:
 //!
 //! ```
 //! use gpu_std::prelude::{*, async_copy::*};
@@ -38,8 +38,8 @@
 //! }
 //! ```
 //!
-//! Copies are made in pieces of 16 bytes, of which each thread has its own. On GPUs older than `sm_80`, from sources that
-//! are not in global memory, and at the ends of a source, the threads load and store instead; on the CPU device they always do.
+//! Copies are made in pieces of 16 bytes, each by one thread. On GPUs older than `sm_80`, from sources that are not in global
+//! memory, and at the ends of a source, the threads load and store instead; on the CPU device they always do.
 
 use core::marker::PhantomData;
 
@@ -60,7 +60,7 @@ pub use matrix::{AsyncShared2d, AsyncSharedView2d};
 pub use pending::{PendingCopy, Ready};
 pub use pipeline::{Pipeline, PipelineRest};
 
-/// Of what staged arrays are made: the largest amount that one thread copies at once. Each belongs to one thread of the block.
+/// A piece of an array: the 16 bytes that one thread copies at once. Each piece belongs to one thread of the block.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
@@ -80,7 +80,8 @@ unsafe impl DeviceCopy for Piece {
     const ANY_BYTES: bool = true;
 }
 
-/// What a staged array can hold: plain data of which any bytes are a value. Copies write it in pieces of 16 bytes, whatever it is.
+/// An element type of [`AsyncShared`] arrays: plain data for which every bit pattern is a valid value. Copies write it in pieces of
+/// 16 bytes, whatever its size.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot lie in a staged array",
     label = "not plain data of which any bytes are a value",
@@ -88,13 +89,13 @@ unsafe impl DeviceCopy for Piece {
 )]
 pub trait AsyncElement: SharedElement + AnyBitPattern {}
 
-// Without it rustc would say `Pod`, which is how bytemuck implements it.
+// Without it rustc would suggest `Pod`, which is how bytemuck implements it.
 #[diagnostic::do_not_recommend]
 impl<T: SharedElement + AnyBitPattern> AsyncElement for T {}
 
-/// What is copied into asynchronously: a staged array, or several as a tuple.
+/// The target of an asynchronous copy: an [`AsyncShared`] or [`AsyncShared2d`] array, or several as a tuple.
 pub trait Stage: Phase<Next = <Self as Stage>::View> + sealed::Stage {
-    /// The same to be read.
+    /// The same arrays in the read phase.
     type View: Phase<Next = Self>;
 }
 
@@ -118,5 +119,5 @@ tuples! {
     (A B C D)
 }
 
-/// A marker that borrows what is copied.
+/// A marker that borrows the source of a copy.
 type Source<'s> = PhantomData<&'s ()>;

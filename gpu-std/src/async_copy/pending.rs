@@ -1,4 +1,4 @@
-//! Copies on their way, and what has arrived.
+//! Copies in flight, and completed ones.
 
 use core::{fmt, mem::ManuallyDrop, ptr};
 
@@ -9,9 +9,9 @@ use crate::{
     shared::barrier::{self, Phase},
 };
 
-/// A staged array with copies on their way into it. The source stays borrowed until they have arrived.
+/// An array with asynchronous copies in flight. The source stays borrowed until they are complete.
 ///
-/// If it is dropped, the thread waits for its copies.
+/// Dropping it waits for the copies of this thread.
 #[must_use = "what was copied can be read after `wait` and `sync`"]
 pub struct PendingCopy<'s, S> {
     stage: ManuallyDrop<S>,
@@ -19,26 +19,29 @@ pub struct PendingCopy<'s, S> {
 }
 
 impl<'s, S> PendingCopy<'s, S> {
-    /// With copies from a source that is borrowed for `'s`.
+    /// Creates it for copies from a source that is borrowed for `'s`.
     #[inline(always)]
     pub(super) fn new(stage: S) -> Self {
         Self { stage: ManuallyDrop::new(stage), source: Source::default() }
     }
 
-    /// Waits until what the calling thread copies has arrived. [`sync`](crate::sync) then waits for the other threads.
+    /// Waits until the copies of the calling thread are complete (`cp.async.wait_all`, `__pipeline_wait_prior(0)`).
+    /// [`sync`](crate::sync) then waits for the other threads.
+    #[doc(alias = "__pipeline_wait_prior", alias = "__pipeline_commit")]
+    #[doc(alias = "cp.async.wait_all", alias = "cp.async.wait_group")]
     #[inline(always)]
     pub fn wait(self) -> Ready<S> {
         copy::wait_for_all();
         Ready { stage: self.into_stage() }
     }
 
-    /// Both as one, to be waited for at once.
+    /// Combines two copies, to wait for both together.
     #[inline(always)]
     pub fn and<T>(self, other: PendingCopy<'s, T>) -> PendingCopy<'s, (S, T)> {
         PendingCopy::new((self.into_stage(), other.into_stage()))
     }
 
-    /// The stage, while copies may be on their way.
+    /// Returns the array while copies may still be in flight.
     #[inline(always)]
     pub(super) fn into_stage(self) -> S {
         let this = ManuallyDrop::new(self);
@@ -48,7 +51,7 @@ impl<'s, S> PendingCopy<'s, S> {
 }
 
 impl<S> Ready<S> {
-    /// What the thread has waited for.
+    /// Creates it from an array whose copies the thread has waited for.
     #[inline(always)]
     pub(super) fn new(stage: S) -> Self {
         Self { stage }
@@ -58,7 +61,7 @@ impl<S> Ready<S> {
 impl<S> Drop for PendingCopy<'_, S> {
     #[inline(always)]
     fn drop(&mut self) {
-        // What comes after may be the end of the block, whose memory goes to another one. Stages have no destructor.
+        // The block may end afterwards, and its memory be given to another one. Stages have no destructor.
         copy::wait_for_all();
     }
 }
@@ -69,8 +72,8 @@ impl<S> fmt::Debug for PendingCopy<'_, S> {
     }
 }
 
-/// A staged array into which the calling thread's copies have arrived, but not yet those of its peers: [`sync`](crate::sync)
-/// makes it a view.
+/// An array into which the copies of the calling thread are complete, but those of the other threads may not be:
+/// [`sync`](crate::sync) turns it into a view.
 #[must_use = "`sync` makes it a view"]
 pub struct Ready<S> {
     stage: S,

@@ -1,4 +1,4 @@
-//! Several copies on their way, one behind the other.
+//! Multi-stage pipelines of asynchronous copies (`cuda::pipeline`).
 
 use core::{
     fmt,
@@ -8,15 +8,16 @@ use core::{
 
 use super::{PendingCopy, Ready, copy};
 
-/// `N` stages with copies on their way, oldest first. The thread waits for the oldest while the others go on.
+/// A pipeline of `N` stages with asynchronous copies in flight, oldest first (`cuda::pipeline`). The thread waits for the
+/// oldest while the others continue.
 ///
-/// With one stage more than the pipeline holds, one barrier per round is enough: it makes the oldest stage readable for all
-/// threads and the one that was read in the round before writable again.
+/// With one array more than the pipeline holds, one barrier per round is enough: it makes the oldest stage readable for all
+/// threads, and the one that was read in the round before writable again.
 ///
 /// ```
 /// use gpu_std::prelude::{*, async_copy::*};
 ///
-/// /// Three stages: two on their way while one is read.
+/// /// Three arrays: two with copies in flight while one is read.
 /// #[kernel(block = 32)]
 /// pub fn total(
 ///     x: &[u32],
@@ -39,14 +40,17 @@ use super::{PendingCopy, Ready, copy};
 ///     }
 /// }
 /// ```
+#[doc(alias = "cuda::pipeline", alias = "__pipeline_commit")]
+#[doc(alias = "__pipeline_wait_prior")]
 #[must_use = "copies are on their way"]
 pub struct Pipeline<'s, S, const N: usize> {
-    /// The copies of each are in a group that was committed before those of the next, or earlier.
+    /// Each copy is in a group that was committed before those of the following stages, or earlier.
     stages: [PendingCopy<'s, S>; N],
 }
 
 impl<'s, S, const N: usize> Pipeline<'s, S, N> {
-    /// Starts with these stages, by calling `copy` for each in order with its place.
+    /// Starts a pipeline with these stages: calls `copy` for each in order, with its index.
+    #[doc(alias = "__pipeline_commit", alias = "cp.async.commit_group")]
     #[inline(always)]
     pub fn start(stages: [S; N], mut copy: impl FnMut(usize, S) -> PendingCopy<'s, S>) -> Self {
         const { assert!(N > 0, "a pipeline has at least one stage") };
@@ -60,16 +64,19 @@ impl<'s, S, const N: usize> Pipeline<'s, S, N> {
         Self { stages }
     }
 
-    /// Waits until what the calling thread copied into the oldest stage has arrived.
+    /// Waits until the copies of the calling thread into the oldest stage are complete (`cp.async.wait_group`,
+    /// `__pipeline_wait_prior`).
     ///
-    /// Returns that stage, for [`sync`](crate::sync), and the rest, in which there is room for another.
+    /// Returns that stage, for [`sync`](crate::sync), and the rest, which has room for another.
+    #[doc(alias = "consumer_wait", alias = "__pipeline_wait_prior")]
+    #[doc(alias = "cp.async.wait_group")]
     #[inline(always)]
     pub fn wait(self) -> (Ready<S>, PipelineRest<'s, S, N>) {
         match N {
             1 => copy::wait::<0>(),
             2 => copy::wait::<1>(),
             3 => copy::wait::<2>(),
-            // After the oldest of four and more, three groups have been committed at least.
+            // With four stages or more, at least three groups have been committed after the oldest.
             _ => copy::wait::<3>(),
         }
         let stages = ManuallyDrop::new(self.stages);
@@ -85,7 +92,7 @@ impl<S, const N: usize> fmt::Debug for Pipeline<'_, S, N> {
     }
 }
 
-/// A [`Pipeline`] whose oldest stage was taken out: the other `N - 1` are on their way.
+/// A [`Pipeline`] without its oldest stage: the copies into the other `N - 1` are in flight.
 #[must_use = "copies are on their way"]
 pub struct PipelineRest<'s, S, const N: usize> {
     /// The first was moved out.
@@ -93,7 +100,8 @@ pub struct PipelineRest<'s, S, const N: usize> {
 }
 
 impl<'s, S, const N: usize> PipelineRest<'s, S, N> {
-    /// Adds a stage as the newest.
+    /// Appends a stage as the newest (`__pipeline_commit`).
+    #[doc(alias = "__pipeline_commit", alias = "producer_commit")]
     #[inline(always)]
     pub fn push(self, newest: PendingCopy<'s, S>) -> Pipeline<'s, S, N> {
         copy::commit();

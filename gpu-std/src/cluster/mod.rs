@@ -1,6 +1,8 @@
-//! Clusters: blocks that run at once on neighbouring processors, have a barrier in common, and reach each other's shared memory.
+//! Thread block clusters: blocks that run at once on neighbouring multiprocessors, share a barrier, and access each other's
+//! shared memory.
 //!
-//! The launch contract of a kernel says of how many blocks its clusters are. A block of a kernel without is a cluster of its own.
+//! The launch contract of a kernel gives the dimensions of its clusters (`cluster`, CUDA's `__cluster_dims__`). Without it
+//! each block is a cluster of its own.
 
 use core::fmt;
 
@@ -10,12 +12,12 @@ mod share;
 
 pub use share::{ClusterShared, Peers};
 
-/// The cluster of the calling thread's block.
+/// Returns the cluster of the calling thread's block (cooperative groups' `this_cluster()`).
 ///
 /// ```
 /// use gpu_std::prelude::{*, cluster::*};
 ///
-/// /// Which block of its cluster each thread is in.
+/// /// Stores the rank of each thread's block in its cluster.
 /// #[kernel(block = 64, cluster = 4)]
 /// pub fn ranks(out: PerThread<u32>) {
 ///     for (_, out) in out {
@@ -23,12 +25,15 @@ pub use share::{ClusterShared, Peers};
 ///     }
 /// }
 /// ```
+#[doc(alias = "this_cluster", alias = "cg::this_cluster")]
 #[inline(always)]
 pub fn cluster() -> Cluster {
     Cluster(())
 }
 
-/// The blocks of a cluster, seen from one of them: see [`cluster`]. On the host its functions panic outside of a kernel.
+/// The cluster of the calling thread's block (cooperative groups' `cluster_group`): see [`cluster`]. On the host its
+/// functions panic outside of a kernel.
+#[doc(alias = "cluster_group")]
 #[derive(Clone, Copy)]
 pub struct Cluster(());
 
@@ -48,25 +53,30 @@ macro_rules! places {
 }
 
 places! {
-    /// How many blocks it has along each axis.
+    /// Returns the number of blocks in the cluster along each axis (`cluster_group::dim_blocks()`).
+    #[doc(alias = "dim_blocks")]
     dim -> Dim3;
-    /// How many blocks it has.
+    /// Returns the number of blocks in the cluster (`cluster_group::num_blocks()`).
+    #[doc(alias = "num_blocks")]
     blocks -> u32;
-    /// The place of the calling thread's block in it.
+    /// Returns the index of the calling thread's block in the cluster (`cluster_group::block_index()`).
     block_index -> Dim3;
-    /// The number of the calling thread's block in it: [`block_index`](Self::block_index) counted along x, then y, then z.
+    /// Returns the rank of the calling thread's block in the cluster: [`block_index`](Self::block_index) counted along x,
+    /// then y, then z (`cluster_group::block_rank()`).
     block_rank -> u32;
 }
 
 impl Cluster {
-    /// The place of the cluster among those of the grid.
+    /// Returns the index of the cluster in the grid (PTX's `%clusterid`).
+    #[doc(alias = "clusterid")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn index(self) -> Dim3 {
         in_clusters(crate::block_index(), self.dim())
     }
 
-    /// How many clusters the grid has along each axis.
+    /// Returns the number of clusters in the grid along each axis (PTX's `%nclusterid`).
+    #[doc(alias = "nclusterid")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn grid_dim(self) -> Dim3 {
@@ -74,7 +84,7 @@ impl Cluster {
     }
 }
 
-/// Blocks counted in clusters.
+/// Converts a number of blocks to one of clusters.
 #[inline(always)]
 fn in_clusters(blocks: Dim3, dim: Dim3) -> Dim3 {
     Dim3::new(blocks.x / dim.x, blocks.y / dim.y, blocks.z / dim.z)
@@ -86,15 +96,16 @@ impl fmt::Debug for Cluster {
     }
 }
 
-/// Waits until every thread of the cluster is here, and passes ownership of shared arrays on as [`sync`](crate::sync) does. All writes
-/// before it, to any memory, are seen by the threads of the cluster after it.
+/// Waits for all threads of the cluster (`cluster_group::sync()`, PTX's `barrier.cluster`), and takes shared arrays to their
+/// next phase as [`sync`](crate::sync) does. Writes before the barrier, to any memory, are visible to the threads of the
+/// cluster after it.
 ///
-/// Every thread of the cluster that still runs must come to the same call: see [Not enforced](crate#not-enforced).
+/// All threads of the cluster that have not ended must reach the same call: see [Not enforced](crate#not-enforced).
 ///
 /// ```
 /// use gpu_std::prelude::{*, cluster::*};
 ///
-/// /// Each block adds its number, and all blocks of a cluster see the sum.
+/// /// Each block adds its rank, and all blocks of a cluster see the sum.
 /// #[kernel(block = 32, cluster = 2)]
 /// pub fn sums(sums: &[Atomic<u32>], out: PerThread<u32>) {
 ///     let sum = &sums[cluster().index().x as usize];
@@ -107,6 +118,8 @@ impl fmt::Debug for Cluster {
 ///     }
 /// }
 /// ```
+#[doc(alias = "cluster.sync", alias = "barrier.cluster")]
+#[doc(alias = "cluster_group::sync")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_cluster<P: Phase>(phase: P) -> P::Next {
@@ -133,7 +146,7 @@ mod place {
         fn __gpukernel_cluster_map(address: *mut u8, rank: u32) -> *mut u8;
     }
 
-    /// Before that, each block is on its own.
+    /// Whether the architecture has clusters; before `sm_90` each block is a cluster of its own.
     #[inline(always)]
     fn has_clusters() -> bool {
         crate::arch() >= 90

@@ -1,4 +1,5 @@
-//! A reduction of a whole grid in one kernel: blocks leave what they have in device memory, and the last one to come combines it.
+//! Grid-wide reduction in one kernel: blocks store partial results in device memory, and the last block to finish combines
+//! them.
 
 use super::{BlockScratch, Operator, reduce::reduce_to_first};
 use crate::{
@@ -11,14 +12,15 @@ use crate::{
 };
 
 impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
-    /// Combines the values of all threads of the grid. One thread of the grid, in whichever block comes last, gets the result, all
-    /// others `None`.
+    /// Combines the values of all threads of the grid (CUB's `DeviceReduce`). One thread, in the block that finishes last,
+    /// gets the result; all others get `None`.
     ///
-    /// `identity` combined with a value is that value. `parts` has at least as many elements as the grid has blocks; what is in
-    /// them does not matter. `arrived` is 0 when the launch begins, and again when it ends. Both are for this call only.
+    /// `identity` combined with a value is that value. `parts` has at least as many elements as the grid has blocks; their
+    /// previous contents are ignored. `arrived` has to be 0 when the launch begins, and is 0 again when it ends. Both are for
+    /// this call only.
     ///
-    /// Values are combined in the order of blocks and, in them, of threads, in groups that the shapes of block and grid
-    /// decide: floating-point results are the same bits each time, and on each device.
+    /// Values are combined in the order of blocks and, within them, of threads, in groups that depend on the dimensions of
+    /// block and grid: floating-point results have the same bits on each launch and on each device.
     ///
     /// ```
     /// use gpu_std::prelude::{*, collective::*};
@@ -43,7 +45,9 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
     /// ```
     ///
     /// # Panics
-    /// If there are less parts than blocks.
+    /// If `parts` has fewer elements than the grid has blocks.
+    #[doc(alias = "DeviceReduce", alias = "DeviceReduce::Reduce")]
+    #[doc(alias = "cuda.reduce")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn reduce_grid(
@@ -57,10 +61,10 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
         let blocks = blocks_per_grid();
         let parts = &parts[..blocks];
         let part = reduce_to_first(self, value, &operator);
-        // There is a part for each block: with `get` no panic is left that would part the threads.
+        // There is a part for each block; `get` avoids a panic, by which threads could diverge.
         let is_last = part.zip(parts.get(block_rank())).is_some_and(|(part, place)| {
             place.store(part);
-            // What this block left is seen by the one that comes last.
+            // Makes the part of this block visible to the block that finishes last.
             fence(Device, Release);
             let last = (blocks - 1) as u32;
             arrived.fetch_inc(last) == last
@@ -70,7 +74,7 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
             return None;
         }
         fence(Device, Acquire);
-        // Neighbouring parts to each thread, so that their order is kept.
+        // Each thread gets contiguous parts, so that their order is kept.
         let (rank, threads) = (thread_rank() as usize, threads_per_block() as usize);
         let share = |rank: usize| rank * blocks / threads;
         let mut result = identity;

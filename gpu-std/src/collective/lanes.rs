@@ -1,5 +1,5 @@
-//! Reductions and scans of one warp, the building blocks of those of a block: by shuffles on the device, and on the CPU in the same
-//! order on a slice of the lanes' values.
+//! Reductions and scans of one warp, of which those of a block are made: by shuffles on the device, and on the CPU in the
+//! same order on a slice of the lanes' values.
 
 #[cfg(target_arch = "nvptx64")]
 pub(super) use device::*;
@@ -14,22 +14,23 @@ mod device {
         warp::{self, LaneGroup, WARP_SIZE, Warp, WarpElement},
     };
 
-    /// Where the calling thread is in its block.
+    /// The indices of the calling thread in its block.
     #[derive(Clone, Copy)]
     pub(in crate::collective) struct Place {
         pub(in crate::collective) rank: u32,
-        /// The number of its warp, and how many there are.
+        /// The index of its warp, and the number of warps.
         pub(in crate::collective) warp: u32,
         pub(in crate::collective) warps: u32,
         pub(in crate::collective) lane: u32,
-        /// The lanes of its warp; the last one of a block may have less than 32.
+        /// The lanes of its warp; the last one of a block may have fewer than 32.
         pub(in crate::collective) lanes: Warp,
     }
 
     impl Place {
         #[inline(always)]
         pub(in crate::collective) fn here() -> Self {
-            // The lane by arithmetic: unlike the register it has a range, and is there already where the warp is needed.
+            // The lane by arithmetic: unlike that of the register its range is known, and it is cheap where the warp is
+            // computed anyway.
             let rank = thread_rank();
             Self {
                 rank,
@@ -41,7 +42,7 @@ mod device {
         }
     }
 
-    /// What the values of all lanes make, in lane 0; the others get something else.
+    /// Combines the values of all lanes; lane 0 gets the result, the values of the others are unspecified.
     #[inline(always)]
     pub(in crate::collective) fn reduce_lanes<T: WarpElement>(
         value: T,
@@ -54,7 +55,7 @@ mod device {
         }
     }
 
-    /// What the values of the lanes up to the calling one make.
+    /// Combines the values of the lanes up to and including the calling one.
     #[inline(always)]
     pub(in crate::collective) fn scan_lanes<T: WarpElement>(
         value: T,
@@ -69,7 +70,7 @@ mod device {
 mod host {
     use crate::collective::Operator;
 
-    /// What the values of all lanes make.
+    /// Combines the values of all lanes.
     pub(in crate::collective) fn reduce_lanes<T: Copy>(
         lanes: &mut [&mut T],
         operator: &impl Operator<T>,
@@ -84,7 +85,7 @@ mod host {
         *lanes[0]
     }
 
-    /// Makes of the value of each lane what those up to it make.
+    /// Replaces the value of each lane by the combination of those up to and including it.
     pub(in crate::collective) fn scan_lanes<T: Copy>(lanes: &mut [&mut T], operator: &impl Operator<T>) {
         let mut distance = 1;
         while distance < lanes.len() {

@@ -1,6 +1,6 @@
-//! How the threads of a block work together on the CPU: each brings a value, one of them works on all.
+//! Collective operations on the CPU: each thread of a block passes a value, and one of them processes all.
 //!
-//! A thread that waits stays on its stack, so what it brings can stay there too; the block only keeps the head of a list.
+//! A thread that waits stays on its stack, so its value can stay there too; the block only keeps the head of a list.
 
 use core::{
     any::TypeId,
@@ -20,7 +20,7 @@ use crate::{
     thread_rank, threads_per_block,
 };
 
-/// What one thread brings.
+/// The value of one thread.
 struct Node {
     rank: u32,
     /// Of the value.
@@ -29,11 +29,11 @@ struct Node {
     next: *mut Node,
 }
 
-/// Waits for all threads of the block, lets one of them `work` on what all brought, in the order of their ranks, and
-/// returns what it left of the own.
+/// Waits for all threads of the block, lets one of them call `work` with the values of all, in the order of their ranks, and
+/// returns what the calling thread's value has become.
 ///
 /// # Panics
-/// If not all threads of the block come. A thread that panics already, and so is in a destructor, gets its own value back.
+/// If not all threads of the block reach the call. A thread in a destructor during a panic gets its own value back instead.
 #[track_caller]
 pub(super) fn meet<T: 'static, S>(
     what: &str,
@@ -47,9 +47,10 @@ pub(super) fn meet<T: 'static, S>(
     let head = context.block.gathering();
     let mut node = Node { rank: thread_rank(), type_id, value: value.get().cast(), next: ptr::null_mut() };
     let this = &raw mut node;
-    // The list may hold this thread's node, which is gone when it is unwound from here; those that stay find nobody.
+    // The list may hold this thread's node, which is gone when it is unwound from here; the threads that remain find an empty
+    // list.
     let forget_all = ForgetAll { head };
-    // Null, or the node of a thread that waits below: nothing else is ever put there.
+    // Null, or the node of a thread that waits below: the list holds nothing else.
     let before: *mut Node = head.swap(this.cast(), AcqRel).cast();
     // SAFETY: nobody reads the list before all threads wait.
     unsafe { (*this).next = before };
@@ -80,7 +81,7 @@ pub(super) fn meet<T: 'static, S>(
     value.into_inner()
 }
 
-/// Empties the list when a thread is unwound that may be in it.
+/// Empties the list on unwinding, when it may hold the node of the thread that is unwound.
 struct ForgetAll<'a> {
     head: &'a AtomicPtr<()>,
 }
@@ -91,8 +92,8 @@ impl Drop for ForgetAll<'_> {
     }
 }
 
-/// Runs `work`, which uses values on the stacks of threads that wait, and calls operators of the program. These must not wait: meanwhile
-/// the other threads could be unwound, and their values with them.
+/// Runs `work`, which uses values on the stacks of waiting threads, and calls operators of the program. These must not wait:
+/// meanwhile the other threads could be unwound, and their values with them.
 fn without_waiting(what: &str, work: impl FnOnce()) {
     let context = current();
     let block = DoesNotWait { what, block: context.block };
@@ -102,7 +103,7 @@ fn without_waiting(what: &str, work: impl FnOnce()) {
     work();
 }
 
-/// Makes the context that was current before current again.
+/// Restores the previous context on drop.
 struct Restore {
     before: *const ThreadContext<'static>,
 }
@@ -114,7 +115,7 @@ impl Drop for Restore {
     }
 }
 
-/// A block as the operator of an algorithm sees it.
+/// A block whose barriers panic, for the operator of a collective operation.
 struct DoesNotWait<'a> {
     what: &'a str,
     block: &'a dyn BlockOps,
@@ -170,7 +171,7 @@ unsafe impl BlockOps for DoesNotWait<'_> {
     }
 }
 
-/// The barrier of the block. It compares the scratch and the place of the call.
+/// Waits at the barrier of the block, which compares the scratch and the call site.
 #[track_caller]
 fn wait<S>(scratch: *mut S) {
     let barrier = Barrier { place: Location::caller(), arrays: Barrier::array(scratch, false) };

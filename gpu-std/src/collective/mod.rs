@@ -1,6 +1,8 @@
-//! What the threads of a block make together of the values that they bring: reductions, scans, sorted keys.
+//! Block-wide reductions, scans, radix sort and histograms (CUB's `BlockReduce`, `BlockScan`, `BlockRadixSort`,
+//! `BlockHistogram`).
 //!
-//! A kernel takes a [`BlockScratch`] (to sort, a [`SortScratch`]) as a parameter, the shared memory that this needs, and calls its methods:
+//! A kernel takes the shared memory that they need as a parameter, a [`BlockScratch`] or, to sort, a [`SortScratch`] (CUB's
+//! `TempStorage`), and calls its methods:
 //!
 //! ```
 //! use gpu_std::prelude::{*, collective::*};
@@ -19,20 +21,20 @@
 //! }
 //! ```
 //!
-//! | what | method |
+//! | operation | method |
 //! |---|---|
-//! | one value of all, to all threads | [`reduce`](BlockScratch::reduce) |
-//! | one value of all, to one thread, which is cheaper | [`reduce_to_first`](BlockScratch::reduce_to_first) |
-//! | for each thread what comes up to it | [`inclusive_scan`](BlockScratch::inclusive_scan) |
-//! | for each thread what comes before it | [`exclusive_scan`](BlockScratch::exclusive_scan) |
-//! | several values per thread | `…_items` |
-//! | keys in order, and values with them | [`SortScratch::sort`], [`SortScratch::sort_pairs`] |
-//! | places by digits | [`SortScratch::rank_digits`] |
-//! | how often each bin comes | [`SharedAtomics::histogram`](crate::SharedAtomics::histogram) |
-//! | one value of all threads of a grid | [`reduce_grid`](BlockScratch::reduce_grid) |
+//! | reduction, result in all threads | [`reduce`](BlockScratch::reduce) |
+//! | reduction, result in thread 0, which is cheaper | [`reduce_to_first`](BlockScratch::reduce_to_first) |
+//! | inclusive scan | [`inclusive_scan`](BlockScratch::inclusive_scan) |
+//! | exclusive scan | [`exclusive_scan`](BlockScratch::exclusive_scan) |
+//! | the same with several values per thread | `…_items` |
+//! | radix sort of keys, or of keys with values | [`SortScratch::sort`], [`SortScratch::sort_pairs`] |
+//! | ranks by digits | [`SortScratch::rank_digits`] |
+//! | histogram | [`SharedAtomics::histogram`](crate::SharedAtomics::histogram) |
+//! | reduction of the whole grid | [`reduce_grid`](BlockScratch::reduce_grid) |
 //!
-//! Blocks may have any size and up to three axes; threads stand in the order of [`thread_rank`](crate::thread_rank). All threads
-//! of the block come to each call: see [Not enforced](crate#not-enforced). On the CPU device it is an error if some do not.
+//! Blocks may have any size and up to three axes; threads are ordered by [`thread_rank`](crate::thread_rank). All threads of
+//! the block must reach each call: see [Not enforced](crate#not-enforced). On the CPU device it is an error if some do not.
 
 mod grid;
 mod histogram;

@@ -1,21 +1,21 @@
-//! What reductions and scans combine values with.
+//! Operators of reductions and scans.
 
 use crate::warp::{LaneBits, LaneNumber, Reduction};
 
-/// An associative way to make one value of two: `combine(combine(a, b), c)` is `combine(a, combine(b, c))`.
+/// An associative operation on two values: `combine(combine(a, b), c)` equals `combine(a, combine(b, c))`.
 ///
 /// It need not be commutative: values are combined in the order of the threads. Closures and functions `Fn(T, T) -> T` are
-/// operators if they name the types of both; those with a name, such as [`Sum`], are faster where the GPU has an instruction for
-/// them.
+/// operators if the types of both parameters are written out; the named ones, such as [`Sum`], are faster where the GPU has
+/// an instruction for them.
 ///
-/// Where an operator is not quite associative, as the addition of floating-point numbers, results depend on how
-/// the values are grouped. The groups depend on the shape of the block and nothing else: results are the same bits on each launch and
+/// If an operator is not exactly associative, such as the addition of floating-point numbers, results depend on how the
+/// values are grouped. The groups depend only on the dimensions of the block: results have the same bits on each launch and
 /// on each device, the CPU included.
 ///
 /// ```
 /// use gpu_std::prelude::{*, collective::*};
 ///
-/// /// The composition of the functions `x ↦ a·x + b` of a block's threads: not commutative.
+/// /// Composes the functions `x ↦ a·x + b` of a block's threads: not commutative.
 /// #[kernel(block = 128)]
 /// pub fn compose(parts: &[[f32; 2]], mut scratch: BlockScratch<[f32; 2]>, out: PerThread<[f32; 2]>) {
 ///     let part = parts.get(global_rank()).copied().unwrap_or([1.0, 0.0]);
@@ -30,11 +30,11 @@ use crate::warp::{LaneBits, LaneNumber, Reduction};
     note = "give a closure with types, `|a: f32, b: f32| …`, or one of `Sum`, `Product`, `Min`, `Max`, `BitAnd`, `BitOr` and `BitXor`"
 )]
 pub trait Operator<T> {
-    /// One value of two, that of the lower thread first.
+    /// Combines two values; `first` is that of the lower thread.
     fn combine(&self, first: T, second: T) -> T;
 
-    /// The same for the values of these lanes of the warp at once, if the GPU can; every lane gets the result. Whether it can
-    /// depends on the types and the architecture only.
+    /// Combines the values of these lanes of the warp in one instruction, if the GPU can; every lane gets the result. Whether
+    /// it can depends on the types and the architecture only.
     #[doc(hidden)]
     #[inline(always)]
     fn combine_lanes(&self, lanes: u32, value: T) -> Option<T> {
@@ -42,7 +42,7 @@ pub trait Operator<T> {
         None
     }
 
-    /// What `combine` made into `both` with `second`, if the operator can be undone.
+    /// Returns `first` such that `combine(first, second)` gave `both`, if the operator can be undone.
     #[doc(hidden)]
     #[inline(always)]
     fn undo(&self, both: T, second: T) -> Option<T> {
@@ -58,31 +58,38 @@ impl<T, F: Fn(T, T) -> T> Operator<T> for F {
     }
 }
 
-/// The sum. Integers wrap around.
+/// The sum (`cg::plus`). Integers wrap around.
+#[doc(alias = "plus", alias = "cg::plus", alias = "cub::Sum")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum;
 
 /// The product. Integers wrap around.
+#[doc(alias = "multiplies")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Product;
 
-/// The smallest value. Of floating-point numbers NaNs are passed over, as by [`f32::min`]: the result is NaN only if all are.
+/// The minimum (`cg::less`). NaNs are ignored, as by [`f32::min`]: the result is NaN only if all values are.
+#[doc(alias = "cg::less", alias = "cub::Min")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Min;
 
-/// The largest value. Of floating-point numbers NaNs are passed over, as by [`f32::max`]: the result is NaN only if all are.
+/// The maximum (`cg::greater`). NaNs are ignored, as by [`f32::max`]: the result is NaN only if all values are.
+#[doc(alias = "cg::greater", alias = "cub::Max")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Max;
 
-/// The bits that all values have.
+/// The bitwise AND (`cg::bit_and`).
+#[doc(alias = "bit_and", alias = "cg::bit_and")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitAnd;
 
-/// The bits that any value has.
+/// The bitwise OR (`cg::bit_or`).
+#[doc(alias = "bit_or", alias = "cg::bit_or")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitOr;
 
-/// The bits that an odd number of values has.
+/// The bitwise XOR (`cg::bit_xor`).
+#[doc(alias = "bit_xor", alias = "cg::bit_xor")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BitXor;
 

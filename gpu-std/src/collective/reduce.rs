@@ -1,14 +1,14 @@
-//! Reductions of a block: one value of all that its threads bring.
+//! Block-wide reductions (CUB's `BlockReduce`).
 //!
-//! Each warp reduces its lanes by shuffles, its first lane leaves the result in a slot, and after the barrier the slots are
+//! Each warp reduces its lanes by shuffles, its first lane stores the result in a slot, and after the barrier the slots are
 //! combined in order. On the CPU one thread does the same in the same order.
 
 use super::{BlockScratch, Operator};
 use crate::warp::WarpElement;
 
 impl<T: WarpElement> BlockScratch<'_, T> {
-    /// Combines the values of all threads of the block, in the order of their ranks. Thread 0 gets the result, the others
-    /// `None`.
+    /// Combines the values of all threads of the block, in the order of their ranks (CUB's `BlockReduce::Reduce`, `Sum`).
+    /// Thread 0 gets the result, the others get `None`.
     ///
     /// ```
     /// use gpu_std::prelude::{*, collective::*};
@@ -26,23 +26,29 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     ///     }
     /// }
     /// ```
+    #[doc(alias = "BlockReduce", alias = "BlockReduce::Sum")]
+    #[doc(alias = "BlockReduce::Reduce")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn reduce_to_first(&mut self, value: T, operator: impl Operator<T>) -> Option<T> {
         implementation::reduce_to_first(self, value, &operator)
     }
 
-    /// Combines the values of all threads of the block, in the order of their ranks. Every thread gets the result.
+    /// Combines the values of all threads of the block, in the order of their ranks (CUB's `BlockReduce`). Every thread gets
+    /// the result.
+    #[doc(alias = "BlockReduce", alias = "BlockReduce::Reduce")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn reduce(&mut self, value: T, operator: impl Operator<T>) -> T {
         implementation::reduce(self, value, &operator)
     }
 
-    /// [`reduce_to_first`](Self::reduce_to_first) for several values per thread: those of a thread stand one after another.
+    /// Combines several values per thread as [`reduce_to_first`](Self::reduce_to_first) does, in a blocked arrangement: the
+    /// values of a thread are adjacent.
     ///
     /// # Panics
     /// If `N` is 0, at compile time.
+    #[doc(alias = "BlockReduce")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn reduce_items_to_first<const N: usize>(
@@ -54,10 +60,12 @@ impl<T: WarpElement> BlockScratch<'_, T> {
         implementation::reduce_to_first(self, value, &operator)
     }
 
-    /// [`reduce`](Self::reduce) for several values per thread: those of a thread stand one after another.
+    /// Combines several values per thread as [`reduce`](Self::reduce) does, in a blocked arrangement: the values of a thread
+    /// are adjacent.
     ///
     /// # Panics
     /// If `N` is 0, at compile time.
+    #[doc(alias = "BlockReduce")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn reduce_items<const N: usize>(&mut self, items: [T; N], operator: impl Operator<T>) -> T {
@@ -66,7 +74,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     }
 }
 
-/// What the values of one thread make.
+/// Combines the values of one thread.
 #[inline(always)]
 fn fold<T: Copy, const N: usize>(items: [T; N], operator: &impl Operator<T>) -> T {
     const { assert!(N > 0, "no items have no result") };
@@ -109,7 +117,7 @@ mod implementation {
         combine(first, 1, place.warps, slots, operator)
     }
 
-    /// Leaves the result of each warp in its slot. Returns that of the calling thread's warp as well, in lane 0.
+    /// Stores the result of each warp in its slot. Also returns that of the calling thread's warp, in lane 0.
     #[inline(always)]
     fn partials<T: WarpElement>(
         scratch: &mut BlockScratch<'_, T>,
@@ -127,7 +135,7 @@ mod implementation {
         (place, result, slots)
     }
 
-    /// The slots `from..to` after `result`.
+    /// Combines `result` with the slots `from..to`.
     #[inline(always)]
     fn combine<T: Copy>(
         mut result: T,

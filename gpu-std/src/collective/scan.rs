@@ -1,13 +1,14 @@
-//! Scans of a block: for each thread what the values up to it make.
+//! Block-wide scans, also called prefix sums (CUB's `BlockScan`).
 //!
-//! Each warp scans its lanes by shuffles, its last lane leaves the warp's total in a slot, and after the barrier each thread
+//! Each warp scans its lanes by shuffles, its last lane stores the warp's total in a slot, and after the barrier each thread
 //! combines the slots before its warp. On the CPU one thread does the same in the same order.
 
 use super::{BlockScratch, Operator};
 use crate::warp::WarpElement;
 
 impl<T: WarpElement> BlockScratch<'_, T> {
-    /// Combines the values of the threads up to the calling one, its own included, in the order of their ranks.
+    /// Combines the values of the threads up to and including the calling one, in the order of their ranks (CUB's
+    /// `BlockScan::InclusiveScan`).
     ///
     /// ```
     /// use gpu_std::prelude::{*, collective::*};
@@ -21,26 +22,30 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     ///     }
     /// }
     /// ```
+    #[doc(alias = "BlockScan", alias = "InclusiveScan")]
+    #[doc(alias = "InclusiveSum", alias = "prefix_sum")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn inclusive_scan(&mut self, value: T, operator: impl Operator<T>) -> T {
         self.inclusive_scan_with_total(value, operator).0
     }
 
-    /// [`inclusive_scan`](Self::inclusive_scan), and what the values of all threads of the block make.
+    /// Computes an [`inclusive_scan`](Self::inclusive_scan) and also returns the block-wide total (CUB's `block_aggregate`).
+    #[doc(alias = "BlockScan", alias = "block_aggregate")]
+    #[doc(alias = "InclusiveScan")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn inclusive_scan_with_total(&mut self, value: T, operator: impl Operator<T>) -> (T, T) {
         implementation::inclusive(self, value, &operator)
     }
 
-    /// Combines `initial` and the values of the threads before the calling one, in the order of their ranks. Thread 0 gets
-    /// `initial`, which is the same for all threads.
+    /// Combines `initial` and the values of the threads before the calling one, in the order of their ranks (CUB's
+    /// `BlockScan::ExclusiveScan`). Thread 0 gets `initial`, which is the same for all threads.
     ///
     /// ```
     /// use gpu_std::prelude::{*, collective::*};
     ///
-    /// /// The positions of the elements above a limit, those of each block together.
+    /// /// The positions of the elements above a limit, compacted per block.
     /// #[kernel(block = 256)]
     /// pub fn above(x: &[f32], limit: f32, mut scratch: BlockScratch<u32>, found: &[Atomic<u32>]) {
     ///     let i = global_rank();
@@ -51,13 +56,18 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     ///     }
     /// }
     /// ```
+    #[doc(alias = "BlockScan", alias = "ExclusiveScan")]
+    #[doc(alias = "ExclusiveSum", alias = "prefix_sum")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn exclusive_scan(&mut self, value: T, initial: T, operator: impl Operator<T>) -> T {
         self.exclusive_scan_with_total(value, initial, operator).0
     }
 
-    /// [`exclusive_scan`](Self::exclusive_scan), and what the values of all threads of the block make, without `initial`.
+    /// Computes an [`exclusive_scan`](Self::exclusive_scan) and also returns the block-wide total (CUB's `block_aggregate`),
+    /// without `initial`.
+    #[doc(alias = "BlockScan", alias = "block_aggregate")]
+    #[doc(alias = "ExclusiveScan")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn exclusive_scan_with_total(&mut self, value: T, initial: T, operator: impl Operator<T>) -> (T, T) {
@@ -65,10 +75,12 @@ impl<T: WarpElement> BlockScratch<'_, T> {
         (before.map_or(initial, |before| operator.combine(initial, before)), total)
     }
 
-    /// [`inclusive_scan`](Self::inclusive_scan) for several values per thread: those of a thread stand one after another.
+    /// Scans several values per thread as [`inclusive_scan`](Self::inclusive_scan) does, in a blocked arrangement: the values
+    /// of a thread are adjacent.
     ///
     /// # Panics
     /// If `N` is 0, at compile time.
+    #[doc(alias = "BlockScan", alias = "InclusiveScan")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn inclusive_scan_items<const N: usize>(
@@ -79,10 +91,12 @@ impl<T: WarpElement> BlockScratch<'_, T> {
         self.inclusive_scan_items_with_total(items, operator).0
     }
 
-    /// [`inclusive_scan_items`](Self::inclusive_scan_items), and what the values of all threads of the block make.
+    /// Computes an [`inclusive_scan_items`](Self::inclusive_scan_items) and also returns the block-wide total (CUB's
+    /// `block_aggregate`).
     ///
     /// # Panics
     /// If `N` is 0, at compile time.
+    #[doc(alias = "BlockScan", alias = "block_aggregate")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn inclusive_scan_items_with_total<const N: usize>(
@@ -104,10 +118,12 @@ impl<T: WarpElement> BlockScratch<'_, T> {
         (own, total)
     }
 
-    /// [`exclusive_scan`](Self::exclusive_scan) for several values per thread: those of a thread stand one after another.
+    /// Scans several values per thread as [`exclusive_scan`](Self::exclusive_scan) does, in a blocked arrangement: the values
+    /// of a thread are adjacent.
     ///
     /// # Panics
     /// If `N` is 0, at compile time.
+    #[doc(alias = "BlockScan", alias = "ExclusiveScan")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn exclusive_scan_items<const N: usize>(
@@ -119,11 +135,12 @@ impl<T: WarpElement> BlockScratch<'_, T> {
         self.exclusive_scan_items_with_total(items, initial, operator).0
     }
 
-    /// [`exclusive_scan_items`](Self::exclusive_scan_items), and what the values of all threads of the block make, without
-    /// `initial`.
+    /// Computes an [`exclusive_scan_items`](Self::exclusive_scan_items) and also returns the block-wide total (CUB's
+    /// `block_aggregate`), without `initial`.
     ///
     /// # Panics
     /// If `N` is 0, at compile time.
+    #[doc(alias = "BlockScan", alias = "block_aggregate")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn exclusive_scan_items_with_total<const N: usize>(
@@ -143,7 +160,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     }
 }
 
-/// For each value of one thread what those up to it make.
+/// Replaces each value of one thread by the combination of those up to and including it.
 #[inline(always)]
 fn running<T: Copy, const N: usize>(mut items: [T; N], operator: &impl Operator<T>) -> [T; N] {
     const { assert!(N > 0, "no items have no total") };
@@ -164,7 +181,7 @@ mod implementation {
         warp::LaneGroup,
     };
 
-    /// What the values up to the calling thread's make, and those of all.
+    /// Returns the inclusive scan of the calling thread, and the total.
     #[inline(always)]
     pub(super) fn inclusive<T: WarpElement>(
         scratch: &mut BlockScratch<'_, T>,
@@ -179,7 +196,7 @@ mod implementation {
         (result, total)
     }
 
-    /// What the values before the calling thread's make, if there are any, and those of all.
+    /// Returns the exclusive scan of the calling thread, `None` in the first, and the total.
     #[inline(always)]
     pub(super) fn exclusive<T: WarpElement>(
         scratch: &mut BlockScratch<'_, T>,
@@ -190,11 +207,11 @@ mod implementation {
         unsafe { exclusive_in(scratch.slots(), value, operator) }
     }
 
-    /// The same with these slots.
+    /// Returns the exclusive scan of the calling thread as [`exclusive`] does, with these slots.
     ///
     /// # Safety
-    /// There are as many slots as warps, used by the threads of the block only. Since others used them all came to a barrier, and
-    /// before the next use they will.
+    /// There are as many slots as warps, used by the threads of the block only. All threads have reached a barrier since the
+    /// previous use of the slots, and do so before the next.
     #[inline(always)]
     pub(in crate::collective) unsafe fn exclusive_in<T: WarpElement>(
         slots: *mut T,
@@ -206,7 +223,7 @@ mod implementation {
         // SAFETY: as the caller promises.
         let (before_warp, total) = unsafe { warps_before(slots, in_warp, place, operator) };
         if let Some(before) = operator.undo(in_warp, value) {
-            // One instruction instead of a shuffle and a choice.
+            // One instruction instead of a shuffle and a selection.
             let result = if place.warp == 0 { before } else { operator.combine(before_warp, before) };
             return ((place.rank != 0).then_some(result), total);
         }
@@ -218,8 +235,8 @@ mod implementation {
         (result, total)
     }
 
-    /// What the warps before the calling thread's make, arbitrary in the first, and what all make. `in_warp` is what the lanes up
-    /// to the calling one make.
+    /// Returns the combination of the warps before the calling thread's, arbitrary in the first, and the total. `in_warp` is
+    /// the inclusive scan of the calling lane.
     ///
     /// # Safety
     /// As [`exclusive_in`].
@@ -274,7 +291,7 @@ mod implementation {
         ((thread_rank() != 0).then_some(scanned.exclusive), scanned.total)
     }
 
-    /// What one thread brings, as all three, and gets.
+    /// The value of one thread, and its results.
     #[derive(Clone, Copy)]
     struct Scanned<T> {
         inclusive: T,
@@ -303,7 +320,7 @@ mod implementation {
                 for lane in lanes {
                     let in_warp = lane.inclusive;
                     lane.inclusive = after(before_warp, in_warp);
-                    // That of the first thread is not used.
+                    // The result of the first thread is not used.
                     lane.exclusive = match before_lane {
                         Some(before_lane) => after(before_warp, before_lane),
                         None => before_warp.unwrap_or(in_warp),

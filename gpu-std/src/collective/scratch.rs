@@ -1,4 +1,4 @@
-//! The shared memory that reductions and scans of a block use.
+//! The shared memory of block-wide reductions and scans (CUB's `TempStorage`).
 
 use core::{fmt, marker::PhantomData};
 
@@ -10,13 +10,14 @@ use crate::{
     warp::WarpElement,
 };
 
-/// The most warps that a block has.
+/// The maximum number of warps per block.
 pub(super) const MAX_WARPS: usize = 32;
 
-/// Shared memory through which the threads of a block combine values of type `T`: a parameter of a kernel, not of its launch.
+/// Shared memory for block-wide reductions and scans of values of type `T` (CUB's `BlockReduce`, `BlockScan` and their
+/// `TempStorage`): a parameter of a kernel, for which the launch passes nothing.
 ///
-/// All threads of the block come to each call, in the same order: its barriers are inside. One scratch serves any number of calls,
-/// with one barrier each. For what it takes, see [the module](crate::collective).
+/// All threads of the block must reach each call, in the same order; barriers are inside. One scratch serves any number of
+/// calls, with one barrier each. For the operations, see [the module](crate::collective).
 ///
 /// ```
 /// use gpu_std::prelude::{*, collective::*};
@@ -31,16 +32,18 @@ pub(super) const MAX_WARPS: usize = 32;
 ///     }
 /// }
 /// ```
+#[doc(alias = "TempStorage", alias = "BlockReduce")]
+#[doc(alias = "BlockScan")]
 pub struct BlockScratch<'k, T> {
     start: *mut Slots<T>,
-    /// Which half is next. While threads still read what one call left in its half, the next call writes to the other; the
-    /// barrier of that call stands between the first and the third.
+    /// Which half is next. While threads still read the results of one call in its half, the next call writes to the other;
+    /// the barrier of that call separates the first call from the third.
     #[cfg(target_arch = "nvptx64")]
     turn: usize,
     scope: PhantomData<&'k mut [T]>,
 }
 
-/// A value of each warp. Aligned, so that several are loaded at once.
+/// One value per warp, aligned so that several are loaded at once.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct Slots<T>([T; MAX_WARPS]);
@@ -56,8 +59,8 @@ unsafe impl<T: WarpElement> DeviceCopy for Slots<T> {
 }
 
 impl<T: WarpElement> BlockScratch<'_, T> {
-    /// The slots for this call, one per warp. Between them and those of the next call for which they are the same, all threads of
-    /// the block come to a barrier.
+    /// Returns the slots for this call, one per warp. All threads of the block reach a barrier before the next call that uses
+    /// the same slots.
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub(super) fn slots(&mut self) -> *mut T {
@@ -66,7 +69,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
         slots.cast()
     }
 
-    /// Lets one thread `work` on what all threads of the block bring.
+    /// Lets one thread call `work` with the values of all threads of the block.
     #[cfg(not(target_arch = "nvptx64"))]
     #[track_caller]
     pub(super) fn meet<B: 'static>(&mut self, what: &str, brought: B, work: impl FnOnce(&mut [&mut B])) -> B {

@@ -1,4 +1,5 @@
-//! Radix sort of the keys of a block, four bits at a time from the lowest; and the ranking by digits that it is made of.
+//! Block-wide radix sort (CUB's `BlockRadixSort`), four bits at a time from the lowest, and the ranking by digits that it
+//! consists of.
 
 use core::{fmt, marker::PhantomData, ops::Range};
 
@@ -13,16 +14,16 @@ use crate::{
     warp::WarpElement,
 };
 
-/// Bits of a digit.
+/// The number of bits of a digit.
 const DIGIT_BITS: u32 = 4;
 
-/// Shared memory through which the `THREADS` threads of a block sort `ITEMS` keys of each, and with them values of type `V`: a
-/// parameter of a kernel, not of its launch.
+/// Shared memory for block-wide radix sorts of `ITEMS` keys in each of `THREADS` threads, with values of type `V` (CUB's
+/// `BlockRadixSort` and its `TempStorage`): a parameter of a kernel, for which the launch passes nothing.
 ///
-/// The keys stand in the order of the threads, those of one thread one after another; so do the results. All threads of the block
-/// come to each call; its barriers are inside. Equal keys keep their order.
+/// Keys are in a blocked arrangement: in the order of the threads, those of one thread adjacent; so are the results. All
+/// threads of the block must reach each call; barriers are inside. The sort is stable.
 ///
-/// It takes 36 bytes per thread, 4 or 8 per key and those of the values.
+/// It takes 36 bytes per thread, 4 or 8 bytes per key, and the size of the values.
 ///
 /// ```
 /// use gpu_std::prelude::{*, collective::*};
@@ -30,7 +31,7 @@ const DIGIT_BITS: u32 = 4;
 /// /// Sorts each 1024 elements.
 /// #[kernel(block = 256)]
 /// pub fn sort_each_1024(x: &[[f32; 4]], mut scratch: SortScratch<f32, 256, 4>, mut y: PerThread<[f32; 4]>) {
-///     // What is missing stands last.
+///     // Missing elements are sorted to the end.
 ///     let keys = x.get(global_rank()).copied().unwrap_or([f32::INFINITY; 4]);
 ///     let sorted = scratch.sort(keys);
 ///     if let Some((_, y)) = y.first_mut() {
@@ -40,14 +41,15 @@ const DIGIT_BITS: u32 = 4;
 /// ```
 ///
 /// # Panics
-/// All methods, if the block does not have `THREADS` threads. With `block` in the kernel's contract that is checked when it is
-/// launched, and costs nothing.
+/// All methods panic if the block does not have `THREADS` threads. With `block` in the kernel's contract that is checked at
+/// the launch and costs nothing.
+#[doc(alias = "BlockRadixSort", alias = "TempStorage")]
 pub struct SortScratch<'k, K, const THREADS: usize, const ITEMS: usize, V = ()> {
     start: *mut Piece,
     scope: PhantomData<&'k mut [(K, V)]>,
 }
 
-/// What the storage is made of: enough alignment for several keys at once.
+/// A unit of the storage, aligned so that several keys are loaded at once.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct Piece([u8; 16]);
@@ -66,14 +68,16 @@ unsafe impl DeviceCopy for Piece {
 impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     SortScratch<'_, K, THREADS, ITEMS, V>
 {
-    /// Sorts keys, the smallest first.
+    /// Sorts keys in ascending order (CUB's `BlockRadixSort::Sort`).
+    #[doc(alias = "BlockRadixSort", alias = "BlockRadixSort::Sort")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn sort(&mut self, keys: [K; ITEMS]) -> [K; ITEMS] {
         self.sort_bits(keys, 0..K::BITS)
     }
 
-    /// Sorts keys, the largest first.
+    /// Sorts keys in descending order (CUB's `BlockRadixSort::SortDescending`).
+    #[doc(alias = "SortDescending", alias = "BlockRadixSort")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn sort_descending(&mut self, keys: [K; ITEMS]) -> [K; ITEMS] {
@@ -81,11 +85,14 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
         words.map(|word| K::from_word(K::flip(word)))
     }
 
-    /// Sorts keys by some of their bits, counted from the lowest of the key as an ordered word: for unsigned integers those of the
-    /// key itself. Where the others are equal anyway, this is faster.
+    /// Sorts keys by a range of their bits (CUB's `begin_bit` and `end_bit`), which is faster if the keys are equal in the
+    /// other bits. Bits are counted from the lowest of the key as an ordered word: for unsigned integers those of the key
+    /// itself.
     ///
     /// # Panics
-    /// If a key has no such bits.
+    /// If a key does not have these bits.
+    #[doc(alias = "begin_bit", alias = "end_bit")]
+    #[doc(alias = "BlockRadixSort")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn sort_bits(&mut self, keys: [K; ITEMS], bits: Range<u32>) -> [K; ITEMS] {
@@ -94,12 +101,12 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
         words.map(K::from_word)
     }
 
-    /// Sorts keys, the smallest first, and puts the values in the same order.
+    /// Sorts keys in ascending order, and puts the values in the same order (CUB's `BlockRadixSort::Sort` with values).
     ///
     /// ```
     /// use gpu_std::prelude::{*, collective::*};
     ///
-    /// /// In which order the elements of each 128 stand when sorted.
+    /// /// The permutation that sorts each 128 elements.
     /// #[kernel(block = 128)]
     /// pub fn order(x: &[i32], mut scratch: SortScratch<i32, 128, 1, u32>, mut y: PerThread<u32>) {
     ///     let key = x.get(global_rank()).copied().unwrap_or(i32::MAX);
@@ -109,6 +116,7 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     ///     }
     /// }
     /// ```
+    #[doc(alias = "BlockRadixSort")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn sort_pairs(&mut self, keys: [K; ITEMS], values: [V; ITEMS]) -> ([K; ITEMS], [V; ITEMS]) {
@@ -116,7 +124,9 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
         (words.map(K::from_word), values)
     }
 
-    /// Sorts keys, the largest first, and puts the values in the same order.
+    /// Sorts keys in descending order, and puts the values in the same order (CUB's `BlockRadixSort::SortDescending` with
+    /// values).
+    #[doc(alias = "SortDescending", alias = "BlockRadixSort")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn sort_pairs_descending(
@@ -129,8 +139,9 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
         (words.map(|word| K::from_word(K::flip(word))), values)
     }
 
-    /// For each digit, of which the lowest four bits count, its place among those of the block: how many are less, or equal and
-    /// before it.
+    /// Returns the rank of each digit in the block: the number of digits that are less, or equal and before it (CUB's
+    /// `BlockRadixRank`). Only the lowest four bits of a digit count.
+    #[doc(alias = "BlockRadixRank")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn rank_digits(&mut self, digits: [u32; ITEMS]) -> [u32; ITEMS] {
@@ -145,7 +156,7 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     }
 }
 
-/// Where things lie in the storage, in pieces.
+/// The offsets of the parts of the storage, in pieces.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "nvptx64"), allow(dead_code))]
 struct Places {
@@ -158,8 +169,8 @@ struct Places {
 impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     SortScratch<'_, K, THREADS, ITEMS, V>
 {
-    /// The counters of each thread: two in a word, and a word more than that takes, so that threads which each read as many
-    /// words in a row as there are for one thread meet no bank twice.
+    /// The number of words of each thread's counters: two counters per word, and one word more. An odd number, so that threads
+    /// which each read this number of consecutive words have no bank conflicts.
     const WORDS: usize = (1 << (DIGIT_BITS - 1)) + 1;
 
     const PLACES: Places = {
@@ -204,7 +215,7 @@ unsafe impl<'k, K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpEle
 }
 
 #[cfg(target_arch = "nvptx64")]
-// Loops over indices unroll before arrays become registers, iterators of arrays do not.
+// Loops over indices are unrolled before arrays become registers; iterators of arrays are not.
 #[allow(clippy::needless_range_loop)]
 mod device {
     use core::ops::Range;
@@ -219,7 +230,7 @@ mod device {
     impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
         SortScratch<'_, K, THREADS, ITEMS, V>
     {
-        /// Sorts by digits, the lowest first, each time keeping the order of equal ones.
+        /// Sorts by digits, the lowest first, each pass stable.
         #[inline(always)]
         pub(super) fn sort_words<U: WarpElement>(
             &mut self,
@@ -229,7 +240,7 @@ mod device {
         ) -> ([K::Word; ITEMS], [U; ITEMS]) {
             self.check_block();
             let keys = self.start.wrapping_add(Self::PLACES.keys).cast::<K::Word>();
-            // As `V` has room there, or nothing.
+            // `V` has room there, or `U` has no size.
             let beside = self.start.wrapping_add(Self::PLACES.values).cast::<U>();
             let first = thread_rank() as usize * ITEMS;
             let mut shift = bits.start;
@@ -237,7 +248,8 @@ mod device {
                 let count = DIGIT_BITS.min(bits.end - shift);
                 let ranks = self.rank(words.map(|word| word.digit(shift, count)));
                 for k in 0..ITEMS {
-                    // Already less, unless a thread panicked and left its counters as they were: that must not cost the context.
+                    // Already less, unless a thread panicked and left its counters as they were: an out-of-bounds write would
+                    // lose the context.
                     let rank = (ranks[k] as usize).min(THREADS * ITEMS - 1);
                     // SAFETY: the place is one of the keys', and each comes once. What was there was read before the barriers in
                     // `rank`.
@@ -259,11 +271,11 @@ mod device {
             (words, values)
         }
 
-        /// The places of digits.
+        /// Returns the ranks of digits.
         ///
-        /// Each thread counts its digits for itself, a counter per digit; a scan over the counters, digit by digit and in each
-        /// thread by thread, makes of each how many keys come before those of that thread and digit. Digits `d` and `d + 8`
-        /// share a word, so that the scan adds two at a time.
+        /// Each thread counts its own digits, one counter per digit; a scan over the counters, ordered by digit and then by
+        /// thread, gives for each the number of keys before the first of that thread and digit. Digits `d` and `d + 8` share
+        /// a word, so that the scan adds two at a time.
         #[inline(always)]
         pub(super) fn rank(&mut self, digits: [u32; ITEMS]) -> [u32; ITEMS] {
             const LOW: u32 = (1 << (DIGIT_BITS - 1)) - 1;
@@ -298,7 +310,7 @@ mod device {
             let slots = self.start.wrapping_add(Self::PLACES.slots).cast::<u32>();
             // SAFETY: a slot per warp, for this only; between two scans there are the barriers around this one.
             let (before, total) = unsafe { scan::exclusive_in(slots, sum, &Sum) };
-            // The digits in the upper halves come after all in the lower ones.
+            // The digits in the upper halves come after all in the lower halves.
             let mut before = before.unwrap_or(0) + (total << 16);
             for k in 0..Self::WORDS {
                 // SAFETY: as above.

@@ -1,25 +1,25 @@
-//! Keys that radix sort takes: numbers, as bits whose order is theirs.
+//! Keys of radix sort: numbers, converted to words of the same order.
 
 use crate::warp::WarpElement;
 
 /// A key that [`SortScratch`](super::SortScratch) sorts: integers of up to 64 bits, `f32` and `f64`.
 ///
-/// Floating-point numbers stand in the order of [`f32::total_cmp`]: -0 before 0, NaNs at both ends by their sign.
+/// Floating-point numbers are sorted as by [`f32::total_cmp`]: -0 before 0, NaNs at either end by their sign.
 #[diagnostic::on_unimplemented(
     message = "blocks do not sort keys of type `{Self}`",
     note = "keys are integers of up to 64 bits, f32 and f64; sort what belongs to them along as values, with `sort_pairs`"
 )]
 pub trait SortKey: WarpElement + sealed::Key {
-    /// How many bits a key has.
+    /// The number of bits of a key.
     const BITS: u32;
 }
 
-/// Words that keys become.
+/// A word that a key is converted to.
 pub(super) trait Word: WarpElement {
-    /// The bits `shift..shift + count`; less than 32 of them.
+    /// Returns the bits `shift..shift + count`; `count` is less than 32.
     #[cfg(target_arch = "nvptx64")]
     fn digit(self, shift: u32, count: u32) -> u32;
-    /// All bits.
+    /// Returns all bits.
     #[cfg(not(target_arch = "nvptx64"))]
     fn bits(self) -> u64;
 }
@@ -44,13 +44,13 @@ macro_rules! words {
 words!(u32 u64);
 
 pub(super) mod sealed {
-    /// A key as a word: smaller keys are smaller words.
+    /// Conversion of a key to a word and back: smaller keys are smaller words.
     #[allow(private_bounds, unreachable_pub)]
     pub trait Key: Sized {
         type Word: super::Word;
         fn to_word(self) -> Self::Word;
         fn from_word(word: Self::Word) -> Self;
-        /// The bits of the key turned round.
+        /// Inverts the bits of the key.
         fn flip(word: Self::Word) -> Self::Word;
     }
 }
@@ -94,7 +94,7 @@ keys! {
     i32 in u32, |key| key as u32 ^ 1 << 31, |word| (word ^ 1 << 31) as i32;
     i64 in u64, |key| key as u64 ^ 1 << 63, |word| (word ^ 1 << 63) as i64;
     isize in u64, |key| key as u64 ^ 1 << 63, |word| (word ^ 1 << 63) as isize;
-    // Of negative numbers all bits are turned round, of others the sign.
+    // Of negative numbers all bits are inverted, of others the sign.
     f32 in u32, |key| {
         let bits = key.to_bits();
         bits ^ ((bits as i32 >> 31) as u32 | 1 << 31)

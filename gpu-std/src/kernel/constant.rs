@@ -1,4 +1,4 @@
-//! Constant memory: values that kernels read and the host sets between launches.
+//! Constant memory (CUDA's `__constant__`): values that kernels read and the host sets between launches.
 
 #[cfg(target_arch = "nvptx64")]
 use core::cell::UnsafeCell;
@@ -13,12 +13,13 @@ use crate::{
     signature::{Package, Text},
 };
 
-/// A value in constant memory: the same for all threads, fast where they read the same place at the same time.
+/// A value in constant memory (CUDA's `__constant__`): the same for all threads, and fast if they read the same address at
+/// the same time.
 ///
-/// Declared with [`#[constant]`](crate::constant), with the value that it has until the host sets another for a module. There are
-/// 64 KiB of it for all constants of a program's kernels.
+/// It is declared with [`#[constant]`](crate::constant), with the value that it has until the host sets another for a module.
+/// All constants of a program's kernels together have at most 64 KiB.
 ///
-/// Values are read by copy, or lent to a closure: a launch ends, and with it what it saw.
+/// Values are read by copy, or lent to a closure: no reference to them outlives the launch.
 ///
 /// ```
 /// use gpu_std::{Constant, constant, prelude::*};
@@ -33,9 +34,11 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "__constant__", alias = "cudaMemcpyToSymbol")]
+#[doc(alias = "const.array_like", alias = "cuda.const.array_like")]
 #[cfg_attr(target_arch = "nvptx64", repr(transparent))]
 pub struct Constant<T> {
-    /// In a cell, so that rustc does not conclude from the value here what kernels will read.
+    /// In a cell, so that rustc does not assume that kernels read the value from here.
     #[cfg(target_arch = "nvptx64")]
     value: UnsafeCell<T>,
     #[cfg(not(target_arch = "nvptx64"))]
@@ -43,8 +46,8 @@ pub struct Constant<T> {
     /// Its path and its package, if it is declared with `#[constant]`.
     #[cfg(not(target_arch = "nvptx64"))]
     declared: Option<(&'static str, Package)>,
-    /// What can change has an address of its own: rustc and LLVM put nothing else there, not even an equal constant. The host finds
-    /// values by it.
+    /// An interior-mutable value has an address of its own, at which rustc and LLVM place nothing else, not even an equal
+    /// constant. The host finds values by this address.
     #[cfg(not(target_arch = "nvptx64"))]
     _own_address: AtomicU8,
 }
@@ -54,7 +57,7 @@ pub struct Constant<T> {
 unsafe impl<T: DeviceCopy> Sync for Constant<T> {}
 
 impl<T: DeviceCopy> Constant<T> {
-    /// With the value that it has until the host sets another.
+    /// Creates a constant with the value that it has until the host sets another.
     pub const fn new(value: T) -> Self {
         const { assert!(align_of::<T>() <= 16, "constants are aligned to at most 16 bytes") }
         #[cfg(target_arch = "nvptx64")]
@@ -63,11 +66,11 @@ impl<T: DeviceCopy> Constant<T> {
         return Self { value, declared: None, _own_address: AtomicU8::new(0) };
     }
 
-    /// What is compared with the image.
+    /// The type, which is compared with the image.
     #[doc(hidden)]
     pub const __TYPE: Text = T::TYPE;
 
-    /// What `#[constant]` makes of it.
+    /// Sets path and package, for `#[constant]`.
     #[doc(hidden)]
     #[cfg_attr(target_arch = "nvptx64", allow(unused_variables))]
     pub const fn __declared(self, name: &'static str, package: Package) -> Self {
@@ -77,13 +80,13 @@ impl<T: DeviceCopy> Constant<T> {
         return Self { value: self.value, declared: Some((name, package)), _own_address: AtomicU8::new(0) };
     }
 
-    /// The value.
+    /// Returns the value.
     #[inline(always)]
     pub fn get(&self) -> T {
         self.with(|value| *value)
     }
 
-    /// Lends the value to a function.
+    /// Calls a function with the value.
     #[inline(always)]
     pub fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         #[cfg(target_arch = "nvptx64")]
@@ -95,19 +98,19 @@ impl<T: DeviceCopy> Constant<T> {
         read(value)
     }
 
-    /// The value that it was declared with.
+    /// Returns the value that it was declared with.
     #[cfg(not(target_arch = "nvptx64"))]
     pub fn initial(&self) -> T {
         self.value
     }
 
-    /// Its path, crate first, if it is declared with [`#[constant]`](crate::constant).
+    /// Returns its path, crate first, if it is declared with [`#[constant]`](crate::constant).
     #[cfg(not(target_arch = "nvptx64"))]
     pub fn name(&self) -> Option<&'static str> {
         self.declared.map(|(name, _)| name)
     }
 
-    /// What is compared with the image, if it is declared with `#[constant]`.
+    /// Returns the signature that is compared with the image, if it is declared with `#[constant]`.
     #[cfg(not(target_arch = "nvptx64"))]
     #[doc(hidden)]
     pub fn __signature(&self) -> Option<ConstantSignature> {
@@ -116,10 +119,10 @@ impl<T: DeviceCopy> Constant<T> {
 }
 
 impl<T: DeviceCopy, const N: usize> Constant<[T; N]> {
-    /// The element `index` of an array.
+    /// Returns the element `index` of an array.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `index` is out of bounds.
     #[inline(always)]
     #[track_caller]
     pub fn at(&self, index: usize) -> T {
@@ -129,13 +132,13 @@ impl<T: DeviceCopy, const N: usize> Constant<[T; N]> {
         }
     }
 
-    /// How many elements an array has: `N`.
+    /// Returns the number of elements of an array: `N`.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         N
     }
 
-    /// Whether an array has none: `N == 0`.
+    /// Returns whether an array has no elements: `N == 0`.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         N == 0

@@ -1,4 +1,4 @@
-//! Types whose values travel between host and device as bytes.
+//! Types that are copied between host and device as bytes.
 
 use core::{
     marker::PhantomData,
@@ -10,15 +10,15 @@ use bytemuck::{AnyBitPattern, Pod, Zeroable};
 
 use crate::signature::Text;
 
-/// A type whose values are plain data: copied between host and device byte by byte, and as good there as here.
+/// A plain data type, which is copied between host and device byte by byte and is valid on both.
 ///
 /// Derive it for structs and enums whose fields are all `DeviceCopy` and whose layout is fixed (`#[repr(C)]`,
 /// `#[repr(transparent)]` or an integer `repr`).
 ///
 /// # Safety
-/// A value holds no reference and no pointer that is followed on the other side, is not tied to a thread, and has the
-/// same layout on host and device. A type of which not all bytes are values, or whose values keep a promise, has a
-/// [`TYPE`](Self::TYPE) that no other type has, as the derive macro makes it.
+/// A value holds no reference and no pointer that is followed on the other side, is not tied to a thread, and has the same
+/// layout on host and device. If not every bit pattern is a valid value of the type, or its values uphold an invariant, its
+/// [`TYPE`](Self::TYPE) is different from that of all other types, which the derive macro takes care of.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel: it is not `DeviceCopy`",
     label = "not plain data",
@@ -27,8 +27,8 @@ use crate::signature::Text;
     note = "scalars, arrays and structs with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]` can; memory is passed as `&[T]`, `PerThread<T>`, `&[Atomic<T>]` and so on: the table of `#[kernel]` lists all"
 )]
 pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
-    /// What a launch compares with the image: the type's path and layout. Types that do not say are told apart by their size and
-    /// alignment alone.
+    /// The type's path and layout, which a launch compares with the image. Types that do not define it are distinguished by
+    /// size and alignment alone.
     const TYPE: Text = Text::All(&[
         Text::Word("opaque "),
         Text::Number(size_of::<Self>() as i128),
@@ -36,16 +36,16 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         Text::Number(align_of::<Self>() as i128),
     ]);
 
-    /// Whether any bytes are a value, which is so for numbers, and not for `bool`, `char` and enums. Shared arrays of types for which it
-    /// is `false` are zeroed before the kernel begins.
+    /// Whether every bit pattern is a valid value, which is so for numbers, and not for `bool`, `char` and enums. Shared
+    /// arrays of types for which it is `false` are zeroed before the kernel begins.
     ///
-    /// It may be `false` for any type. The derive macro sets it for types that are `bytemuck::AnyBitPattern`: fields may be private, and
-    /// their values kept within bounds.
+    /// It may be `false` for any type. The derive macro sets it for types that are `bytemuck::AnyBitPattern`: fields may be
+    /// private, and their values restricted.
     const ANY_BYTES: bool = false;
 }
 
-/// Tells a derived implementation whether the type is `AnyBitPattern`: where it is, the constant of the type takes precedence over that
-/// of the trait [`Unknown`].
+/// Tells a derived implementation whether the type is `AnyBitPattern`: if it is, the constant of the type takes precedence
+/// over that of the trait [`Unknown`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct AnyBytes<T>(PhantomData<T>);
@@ -55,7 +55,7 @@ impl<T: AnyBitPattern> AnyBytes<T> {
     pub const PROMISED: bool = true;
 }
 
-/// What is known of a type that makes no such promise.
+/// The default, for types that are not known to be `AnyBitPattern`.
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub trait Unknown {
@@ -84,13 +84,14 @@ unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
     const ANY_BYTES: bool = T::ANY_BYTES;
 }
 
-/// A value of another crate's type that is plain data by the word of `bytemuck`, such as `glam::Vec3`.
+/// A wrapper that implements [`DeviceCopy`] for plain data of another crate, such as `glam::Vec3`, by its `bytemuck`
+/// implementation.
 ///
-/// Neither trait nor type are the program's where it would implement [`DeviceCopy`] for such a type; this wrapper has it. It is laid
-/// out like the value, and derefs to it. Structs with `#[derive(DeviceCopy)]` can have it as a field.
+/// A program cannot implement [`DeviceCopy`] for such a type, because neither the trait nor the type is its own. The wrapper
+/// has the layout of the value, and derefs to it. Structs with `#[derive(DeviceCopy)]` can have it as a field.
 ///
-/// Any bytes are a value of a [`Pod`] type. So it does no harm that the crate may define it differently for the GPU, as `glam` does for
-/// vectors that are SIMD registers on a CPU: the sizes are compared at the first launch.
+/// Every bit pattern is a valid value of a [`Pod`] type. Hence the other crate may define it differently for the GPU, as
+/// `glam` does for vectors that are SIMD registers on a CPU: the sizes are compared at the first launch.
 ///
 /// ```
 /// use gpu_std::{Plain, prelude::*};
@@ -128,21 +129,21 @@ unsafe impl<T: Zeroable> Zeroable for Plain<T> {}
 // SAFETY: as above.
 unsafe impl<T: Pod> Pod for Plain<T> {}
 
-// SAFETY: `Pod` types hold neither references nor pointers, and any bytes of their size are a value. So what one side has laid out
-// differently is still a value on the other.
+// SAFETY: `Pod` types hold neither references nor pointers, and any bytes of their size are a value. So what one side has
+// laid out differently is still a value on the other.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Pod + Send + Sync> DeviceCopy for Plain<T> {
     const ANY_BYTES: bool = true;
 }
 
 impl<T> Plain<T> {
-    /// Values as wrapped ones, to be uploaded.
+    /// Wraps values, to be uploaded.
     pub const fn from_values(values: &[T]) -> &[Self] {
         // SAFETY: the wrapper is transparent.
         unsafe { slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
     }
 
-    /// Wrapped values as what they hold.
+    /// Unwraps values.
     pub const fn to_values(wrapped: &[Self]) -> &[T] {
         // SAFETY: the wrapper is transparent.
         unsafe { slice::from_raw_parts(wrapped.as_ptr().cast(), wrapped.len()) }

@@ -1,10 +1,10 @@
-//! Functions that kernels take by value.
+//! Functions that kernels take by value (device lambdas).
 
-/// A function that a kernel takes as a value: what `Fn` is elsewhere.
+/// A function that a kernel takes by value: the counterpart of `Fn` (CUDA's device lambdas).
 ///
-/// Types of closures have no name and no fixed layout, so device code can neither be instantiated for them nor be given their
-/// values. [`device_fn!`](crate::device_fn) makes a type with both from what reads like one; structs may implement the trait
-/// themselves.
+/// The types of closures have no name and no fixed layout, so device code can neither be instantiated for them nor take their
+/// values. [`device_fn!`](crate::device_fn) declares a type with both in the syntax of a closure; structs may also implement
+/// the trait themselves.
 ///
 /// `Arguments` is the tuple of the arguments.
 ///
@@ -27,22 +27,25 @@
 /// // module.launch(map::<Line>, for_each(n), (Line { a: 2.0, b: 1.0 }, &x, &mut y))?;
 /// # assert_eq!(Line { a: 2.0, b: 1.0 }.call((3.0,)), 7.0);
 /// ```
+#[doc(alias = "lambda", alias = "__device__", alias = "closure")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a function of {Arguments} for kernels",
     note = "`gpu_std::device_fn!` makes one, and `gpu_std::DeviceFn` is implemented by hand for a struct"
 )]
 pub trait DeviceFn<Arguments> {
-    /// What it returns.
+    /// The type that it returns.
     type Output;
 
-    /// Its value.
+    /// Calls the function.
     fn call(&self, arguments: Arguments) -> Self::Output;
 }
 
-/// A closure that kernels can take: a struct of what it captures, which implements [`DeviceFn`](crate::DeviceFn).
+/// Declares a closure that kernels can take: a struct of the captured values, which implements [`DeviceFn`](crate::DeviceFn)
+/// (CUDA's device lambdas).
 ///
-/// `name { captured: Type, … } = |argument: Type, …| -> Type { body }`, or `name = |…| -> … { … }` if nothing is captured. Captured
-/// values are given when the struct is made, at the launch, and travel by value; their types are `DeviceCopy`.
+/// `name { captured: Type, … } = |argument: Type, …| -> Type { body }`, or `name = |…| -> … { … }` if nothing is captured.
+/// Captured values are given when the struct is created, at the launch, and are passed by value; their types are
+/// `DeviceCopy`.
 ///
 /// ```
 /// use gpu_std::DeviceFn;
@@ -53,6 +56,7 @@ pub trait DeviceFn<Arguments> {
 /// assert_eq!(Larger {}.call((3, 5)), 5);
 /// assert_eq!(Clamp { low: 0, high: 9 }.call((12,)), 9);
 /// ```
+#[doc(alias = "lambda", alias = "closure", alias = "__device__")]
 #[macro_export]
 macro_rules! device_fn {
     (

@@ -1,4 +1,4 @@
-//! What a kernel consists of besides its code: launch contract, parameters, constants, and the signature that the host compares.
+//! The parts of a kernel besides its code: launch contract, parameters, constants, and the signature that the host compares.
 
 pub(crate) mod constant;
 pub mod contract;

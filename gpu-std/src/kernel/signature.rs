@@ -1,42 +1,43 @@
-//! Signatures of kernels and constants: texts by which a launch tells whether the code in an image is that of the program's kernel.
+//! Signatures of kernels and constants: texts by which a launch checks that the code in an image is that of the program's
+//! kernel.
 //!
-//! They are put together at compile time, on the host by the program's rustc and on the device by the one that compiles kernels, and
-//! are compared byte by byte. Two kernels of one signature take the same arguments in the same way, so that what is sound for one is
-//! sound for the other; `docs/decisions/0019` says why.
+//! They are assembled at compile time, on the host by the program's rustc and on the device by the one that compiles kernels,
+//! and are compared byte by byte. Two kernels with the same signature take the same arguments in the same way, so that what
+//! is sound for one is sound for the other; `docs/decisions/0019` gives the reasons.
 
 use core::alloc::Layout;
 
 use crate::contract::record::Condition;
 
-/// A text made at compile time, as a tree: nothing on stable Rust concatenates strings of generic types.
+/// A text assembled at compile time, as a tree: nothing on stable Rust concatenates strings of generic types.
 ///
-/// No two descriptions that differ are written alike: what a programmer chooses is an identifier, a number, or quoted.
+/// Different descriptions have different texts: a word that a programmer chooses is an identifier, a number, or quoted.
 #[derive(Clone, Copy, Debug)]
 pub enum Text {
-    /// As it is.
+    /// A word, verbatim.
     Word(&'static str),
-    /// In quotation marks, with `\` before those inside.
+    /// A text in quotation marks, with `\` before quotation marks, backslashes and line breaks inside.
     Quoted(&'static str),
-    /// In decimal digits.
+    /// A number in decimal digits.
     Number(i128),
     /// `name<a, b>`, or `name` alone.
     Of(&'static str, &'static [Text]),
-    /// One after another.
+    /// Several texts, concatenated.
     All(&'static [Text]),
 }
 
-/// The lines of a signature as text, whose length has to be known before.
+/// Implements the text of a signature, whose length has to be known before it is written.
 macro_rules! as_text {
     ($($signature:ident: $lines:literal;)*) => {$(
         impl $signature {
-            /// The length of its text in bytes.
+            /// Returns the length of its text in bytes.
             pub const fn len(&self) -> usize {
                 let mut sink = Sink { buffer: &mut [], len: 0 };
                 self.put(&mut sink);
                 sink.len
             }
 
-            /// Never: it has lines.
+            /// Returns `false`: the text has lines.
             pub const fn is_empty(&self) -> bool {
                 false
             }
@@ -58,14 +59,15 @@ as_text! {
     ConstantSignature: "the name, the package and the type, in lines";
 }
 
-/// Where bytes go: into a buffer as far as it has room, counted in any case.
+/// A sink of bytes: writes them to a buffer as far as it has room, and counts them in any case.
 pub(crate) struct Sink<'a> {
     buffer: &'a mut [u8],
     len: usize,
 }
 
 impl Sink<'_> {
-    /// In one operation: rustc takes 4 ms per kernel to evaluate its signature this way, and twice as long with a safe copy or a loop.
+    /// In one operation: rustc takes 4 ms per kernel to evaluate its signature this way, and twice as long with a safe copy
+    /// or a loop.
     const fn bytes(&mut self, bytes: &[u8]) {
         if self.len + bytes.len() <= self.buffer.len() {
             // SAFETY: there is room behind `len` bytes, and no other reference to the buffer.
@@ -118,7 +120,7 @@ impl Sink<'_> {
         }
     }
 
-    /// With `0x` in front.
+    /// Writes the number in hexadecimal, after `0x`.
     pub(crate) const fn bits(&mut self, bits: u128) {
         self.word("0x");
         let mut shift = (128 - (bits | 1).leading_zeros()).next_multiple_of(4);
@@ -168,7 +170,7 @@ impl Sink<'_> {
         self.quoted(package.version);
     }
 
-    /// The package and the version of gpu-std: what is compared first.
+    /// Writes the package and the version of gpu-std, which are compared first.
     const fn head(&mut self, package: &Package) {
         self.package(package);
         self.word(" with gpu-std ");
@@ -176,7 +178,7 @@ impl Sink<'_> {
     }
 }
 
-/// A package, as cargo tells rustc of it. Not its folder: images do not depend on where they are built.
+/// A package, as cargo describes it to rustc. Without its folder: images do not depend on where they are built.
 #[derive(Clone, Copy, Debug)]
 pub struct Package {
     /// Its name.
@@ -185,7 +187,7 @@ pub struct Package {
     pub version: &'static str,
 }
 
-/// The package that is being compiled.
+/// Returns the package that is being compiled.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __package {
@@ -212,7 +214,7 @@ pub struct Origin {
     pub path: &'static str,
     /// Whether it is an `unsafe fn`.
     pub is_unsafe: bool,
-    /// What it requires of arguments, with the values of the constants in it.
+    /// The condition that it requires of arguments, with the values of the constants in it.
     pub requires: Condition,
 }
 
@@ -237,17 +239,17 @@ pub struct Origin {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
-    /// The path that the kernel is found by.
+    /// The path by which the kernel is found.
     pub name: &'static str,
     /// The package with that path.
     pub package: Package,
-    /// What it was declared as.
+    /// The function that it was declared as.
     pub origin: Origin,
     /// [`Param::SIGNATURE`](crate::param::Param::SIGNATURE) of each parameter that launches give.
     pub parameters: &'static [Text],
     /// Its shared arrays.
     pub arrays: &'static [Layout],
-    /// Whether these lie in dynamic shared memory, which launches reserve.
+    /// Whether these are in dynamic shared memory, which launches reserve.
     pub dynamic_arrays: bool,
 }
 
@@ -311,7 +313,7 @@ mod display {
 
     use super::{ConstantSignature, Signature, Sink};
 
-    /// What `put` writes.
+    /// Returns what `put` writes.
     pub(crate) fn written(put: impl Fn(&mut Sink<'_>)) -> String {
         let mut counted = Sink { buffer: &mut [], len: 0 };
         put(&mut counted);

@@ -1,11 +1,12 @@
-//! A lane's part of the matrix that products are added to.
+//! Accumulators: a lane's part of the matrix that products are added to.
 
 use core::fmt;
 
 use super::{element::MmaAccumulator, fragment::group_and_place};
 use crate::unroll;
 
-/// A lane's part of C, to which products are added: as many rows as A, as many columns as B.
+/// A lane's part of C, the matrix to which products are added (`wmma::fragment` of kind `accumulator`): it has the rows of A
+/// and the columns of B.
 ///
 /// ```
 /// use gpu_std::{
@@ -13,7 +14,7 @@ use crate::unroll;
 ///     prelude::{*, warp::*, mma::*},
 /// };
 ///
-/// /// `scale` times what i8 matrices of 16 × 32 and 32 × 8 elements make.
+/// /// `scale` times the product of i8 matrices of 16 × 32 and 32 × 8 elements.
 /// #[kernel(block = 32)]
 /// pub fn scaled_product(scale: i32, a: View2d<i8>, b: View2d<i8>, mut c: MmaOutput<i32, 16, 8>) {
 ///     let warp = warp().converged();
@@ -23,24 +24,27 @@ use crate::unroll;
 ///     c.store((0, 0), &product.map(|sum| scale * sum));
 /// }
 /// ```
+#[doc(alias = "wmma::fragment", alias = "fragment")]
+#[doc(alias = "mma.sync")]
 #[derive(Clone, Copy)]
 pub struct Accumulator<T: MmaAccumulator> {
     registers: T::C,
 }
 
-/// Where element `i` of a lane's part lies, as row and column.
+/// Returns the row and column of element `i` of a lane's part.
 #[inline(always)]
 pub(super) fn place_in_c((group, place): (usize, usize), i: usize) -> (usize, usize) {
     (group + i / 2 * 8, 2 * place + i % 2)
 }
 
 impl<T: MmaAccumulator> Accumulator<T> {
-    /// How many elements a lane holds: 4, or 2 of `f64`.
+    /// The number of elements per lane: 4, or 2 of `f64`.
     pub const LEN: usize = size_of::<T::C>() / size_of::<T>();
 
-    /// The part of the calling lane of a matrix whose element at `(row, column)` is `element(row, column)`.
+    /// Creates the calling lane's part of a matrix whose element at `(row, column)` is `element(row, column)`.
     ///
-    /// It is called for the elements of this lane only.
+    /// The function is called for the elements of this lane only.
+    #[doc(alias = "wmma::load_matrix_sync")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn from_fn(mut element: impl FnMut(usize, usize) -> T) -> Self {
@@ -51,19 +55,20 @@ impl<T: MmaAccumulator> Accumulator<T> {
         })
     }
 
-    /// The part of a matrix that has this value everywhere.
+    /// Creates the part of a matrix whose elements all have this value (`wmma::fill_fragment`).
+    #[doc(alias = "wmma::fill_fragment", alias = "fill_fragment")]
     #[inline(always)]
     pub fn filled(value: T) -> Self {
         Self::from_indices(|_| value)
     }
 
-    /// The same for each element.
+    /// Applies a function to each element.
     #[inline(always)]
     pub fn map(self, mut change: impl FnMut(T) -> T) -> Self {
         Self::from_indices(|i| change(self.get(i)))
     }
 
-    /// The same for each element and the one at its place in another matrix.
+    /// Applies a function to each element and the one at the same position in another matrix.
     #[inline(always)]
     pub fn zip_map(self, other: Self, mut change: impl FnMut(T, T) -> T) -> Self {
         Self::from_indices(|i| change(self.get(i), other.get(i)))
@@ -82,27 +87,27 @@ impl<T: MmaAccumulator> Accumulator<T> {
         });
     }
 
-    /// The registers, as PTX's `mma` takes them.
+    /// Returns the registers, as PTX's `mma` takes them.
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub(super) fn registers(&self) -> T::C {
         self.registers
     }
 
-    /// What these registers hold.
+    /// Creates it from registers.
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub(super) fn from_registers(registers: T::C) -> Self {
         Self { registers }
     }
 
-    /// Element `i` of this lane, less than `LEN`.
+    /// Returns element `i` of this lane; `i` is less than `LEN`.
     #[inline(always)]
     pub(super) fn get(&self, i: usize) -> T {
         T::unpack(self.registers.as_ref()[i / T::PER_REGISTER], i % T::PER_REGISTER)
     }
 
-    /// The lane's elements by index.
+    /// Creates it from the elements of the lane by index.
     #[inline(always)]
     pub(super) fn from_indices(mut element: impl FnMut(usize) -> T) -> Self {
         let mut registers = T::EMPTY;

@@ -1,4 +1,4 @@
-//! What matrices are made of, and how lanes hold it in registers.
+//! Element types of matrices, and how lanes hold them in registers.
 
 use super::Tf32;
 use crate::{
@@ -6,21 +6,21 @@ use crate::{
     shared::SharedElement,
 };
 
-/// What A and B are made of: [`f16`](struct@f16), [`bf16`], [`Tf32`], `f64`, `i8` and `u8`.
+/// An element type of A and B: [`f16`](struct@f16), [`bf16`], [`Tf32`], `f64`, `i8` and `u8`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not multiply matrices of `{Self}`",
     note = "they multiply `f64`, `i8`, `u8`, `f16` and `bf16` of `gpu_std::half`, and `Tf32` of `gpu_std::mma`; `Tf32::from` makes one of an `f32`"
 )]
 pub trait MmaElement: SharedElement + sealed::Element {
-    /// The rows of A: 16, or 8 for `f64`.
+    /// The number of rows of A: 16, or 8 for `f64`.
     const ROWS: usize;
-    /// The columns of B.
+    /// The number of columns of B.
     const COLUMNS: usize = 8;
-    /// The columns of A and rows of B.
+    /// The number of columns of A and of rows of B.
     const DEPTH: usize;
 }
 
-/// What C is made of: `f32`, [`f16`](struct@f16), `f64` and `i32`.
+/// An element type of C, the accumulators: `f32`, [`f16`](struct@f16), `f64` and `i32`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not sum up in `{Self}`",
     note = "accumulators are `f32`, `f64`, `i32`, or `f16` of `gpu_std::half`"
@@ -28,21 +28,21 @@ pub trait MmaElement: SharedElement + sealed::Element {
 pub trait MmaAccumulator: SharedElement + sealed::Accumulated {}
 
 pub(super) mod sealed {
-    /// Registers of one lane.
+    /// The registers of one lane.
     pub trait Registers<R>: Copy + AsRef<[R]> + AsMut<[R]> {}
 
     impl<R: Copy, const N: usize> Registers<R> for [R; N] {}
 
-    /// How elements lie in a register.
+    /// The layout of elements in a register.
     pub trait Packed: Copy {
-        /// A register.
+        /// The type of a register.
         type Register: Copy;
-        /// Elements in one.
+        /// The number of elements in one.
         const PER_REGISTER: usize;
 
-        /// The element at a place of a register, less than `PER_REGISTER`.
+        /// Returns the element at a position in a register, less than `PER_REGISTER`.
         fn unpack(register: Self::Register, place: usize) -> Self;
-        /// Sets the element at a place of a register.
+        /// Sets the element at a position in a register.
         fn pack(self, register: &mut Self::Register, place: usize);
     }
 
@@ -54,10 +54,10 @@ pub(super) mod sealed {
         const EMPTY_A: Self::A;
         const EMPTY_B: Self::B;
 
-        /// A register as it travels between the threads of the CPU device.
+        /// Converts a register to bits, to be passed between the threads of the CPU device.
         #[cfg(not(target_arch = "nvptx64"))]
         fn to_bits(register: Self::Register) -> u64;
-        /// The same backwards.
+        /// Converts bits back to a register.
         #[cfg(not(target_arch = "nvptx64"))]
         fn from_bits(bits: u64) -> Self::Register;
     }
@@ -73,7 +73,7 @@ pub(super) mod sealed {
         /// There is room for two at the address, which is aligned for both together.
         unsafe fn store_pair(to: *mut Self, pair: [Self; 2]);
 
-        /// What the CPU device sums up in.
+        /// The type in which the CPU device accumulates.
         #[cfg(not(target_arch = "nvptx64"))]
         type Sum: Copy;
 

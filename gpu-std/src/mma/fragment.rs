@@ -1,11 +1,11 @@
-//! A lane's part of the matrices that are multiplied.
+//! Fragments: a lane's part of the matrices that are multiplied.
 
 use core::fmt;
 
 use super::element::MmaElement;
 use crate::{unroll, warp::lane_index};
 
-/// The first row (of a matrix of type A) and column of what this lane holds.
+/// Returns the first row (of a matrix of type A) and column of the elements of this lane.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub(super) fn group_and_place() -> (usize, usize) {
@@ -13,7 +13,7 @@ pub(super) fn group_and_place() -> (usize, usize) {
     (lane / 4, lane % 4)
 }
 
-/// Where element `i` of a lane's part of A lies, as row and column.
+/// Returns the row and column of element `i` of a lane's part of A.
 #[inline(always)]
 fn place_in_a<T: MmaElement>((group, place): (usize, usize), i: usize) -> (usize, usize) {
     let per_register = T::PER_REGISTER;
@@ -21,7 +21,7 @@ fn place_in_a<T: MmaElement>((group, place): (usize, usize), i: usize) -> (usize
     (group + register % 2 * 8, per_register * (place + register / 2 * 4) + part)
 }
 
-/// Where element `i` of a lane's part of B lies.
+/// Returns the row and column of element `i` of a lane's part of B.
 #[inline(always)]
 fn place_in_b<T: MmaElement>((group, place): (usize, usize), i: usize) -> (usize, usize) {
     let per_register = T::PER_REGISTER;
@@ -38,12 +38,14 @@ macro_rules! fragments {
         }
 
         impl<T: MmaElement> $name<T> {
-            /// How many elements a lane holds.
+            /// The number of elements per lane.
             pub const LEN: usize = size_of::<T::$registers>() / size_of::<T>();
 
-            /// The part of the calling lane of a matrix whose element at `(row, column)` is `element(row, column)`.
+            /// Creates the calling lane's part of a matrix whose element at `(row, column)` is `element(row, column)`
+            /// (`wmma::load_matrix_sync`).
             ///
-            /// It is called for the elements of this lane only.
+            /// The function is called for the elements of this lane only.
+            #[doc(alias = "wmma::load_matrix_sync", alias = "load_matrix_sync")]
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             pub fn from_fn(mut element: impl FnMut(usize, usize) -> T) -> Self {
@@ -54,13 +56,14 @@ macro_rules! fragments {
                 })
             }
 
-            /// The part of a matrix that has this value everywhere.
+            /// Creates the part of a matrix whose elements all have this value (`wmma::fill_fragment`).
+            #[doc(alias = "wmma::fill_fragment", alias = "fill_fragment")]
             #[inline(always)]
             pub fn filled(value: T) -> Self {
                 Self::from_indices(|_| value)
             }
 
-            /// The same for each element.
+            /// Applies a function to each element.
             #[inline(always)]
             pub fn map(self, mut change: impl FnMut(T) -> T) -> Self {
                 Self::from_indices(|i| change(self.get(i)))
@@ -79,13 +82,13 @@ macro_rules! fragments {
                 });
             }
 
-            /// The registers, as PTX's `mma` takes them.
+            /// Returns the registers, as PTX's `mma` takes them.
             #[inline(always)]
             pub(super) fn registers(&self) -> T::$registers {
                 self.registers
             }
 
-            /// What these registers hold.
+            /// Creates it from registers.
             #[cfg(target_arch = "nvptx64")]
             #[inline(always)]
             pub(super) fn from_registers(registers: T::$registers) -> Self {
@@ -119,8 +122,14 @@ macro_rules! fragments {
 }
 
 fragments! {
-    /// A lane's part of A, the left matrix of a product: `T::ROWS` rows, `T::DEPTH` columns.
+    /// A lane's part of A, the left matrix of a product (`wmma::fragment` of kind `matrix_a`): `T::ROWS` rows, `T::DEPTH`
+    /// columns.
+    #[doc(alias = "wmma::fragment", alias = "matrix_a")]
+    #[doc(alias = "mma.sync")]
     FragmentA: A, EMPTY_A, place_in_a;
-    /// A lane's part of B, the right matrix of a product: `T::DEPTH` rows, `T::COLUMNS` columns.
+    /// A lane's part of B, the right matrix of a product (`wmma::fragment` of kind `matrix_b`): `T::DEPTH` rows, `T::COLUMNS`
+    /// columns.
+    #[doc(alias = "wmma::fragment", alias = "matrix_b")]
+    #[doc(alias = "mma.sync")]
     FragmentB: B, EMPTY_B, place_in_b;
 }

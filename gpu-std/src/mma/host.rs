@@ -1,4 +1,4 @@
-//! Matrix multiplication on the CPU device: the lanes meet, each computes its own elements from what the others gave.
+//! Matrix multiplication on the CPU device: the lanes exchange their parts, and each computes its own elements of the result.
 
 use core::{array, panic::Location};
 
@@ -11,10 +11,10 @@ use crate::{
     warp::WARP_SIZE,
 };
 
-/// Registers of A and B that a lane has at most.
+/// The maximum number of registers of A and B per lane.
 const REGISTERS: usize = 6;
 
-/// What a lane gives to the others: the registers of A, then those of B, each as 8 bytes.
+/// The registers that a lane passes to the others: those of A, then those of B, each as 8 bytes.
 type Given = [[u8; 8]; REGISTERS];
 
 #[track_caller]
@@ -48,7 +48,7 @@ where
     result
 }
 
-/// An element of A, from the lane that holds it.
+/// Returns an element of A, from the lane that holds it.
 fn element_of_a<A: MmaElement>(met: &Met<'_>, row: usize, column: usize) -> A {
     let per_register = A::PER_REGISTER;
     let word = column / per_register;
@@ -56,7 +56,7 @@ fn element_of_a<A: MmaElement>(met: &Met<'_>, row: usize, column: usize) -> A {
     unpack::<A>(met, row % 8 * 4 + word % 4, register, column % per_register)
 }
 
-/// An element of B. Its registers come after those of A.
+/// Returns an element of B. Its registers come after those of A.
 fn element_of_b<A: Element, B: MmaElement>(met: &Met<'_>, row: usize, column: usize) -> B {
     let per_register = B::PER_REGISTER;
     let word = row / per_register;
@@ -64,7 +64,7 @@ fn element_of_b<A: Element, B: MmaElement>(met: &Met<'_>, row: usize, column: us
     unpack::<B>(met, column * 4 + word % 4, register, row % per_register)
 }
 
-/// The element at a place of a register of a lane.
+/// Returns the element at a position in a register of a lane.
 fn unpack<T: Element>(met: &Met<'_>, lane: usize, register: usize, place: usize) -> T {
     let given = match met.value(lane as u32) {
         Some(given) => given,

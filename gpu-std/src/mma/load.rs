@@ -1,4 +1,5 @@
-//! Fragments from staged arrays, by `ldmatrix`: 16 bytes of each of 8, 16 or 32 rows at once, spread over the lanes.
+//! Loading fragments from shared memory by `ldmatrix`: 16 bytes of each of 8, 16 or 32 rows at once, distributed over the
+//! lanes.
 
 use super::{
     ConvergedWarp, FragmentA, FragmentB, Tf32,
@@ -9,7 +10,7 @@ use crate::{
     half::{bf16, f16},
 };
 
-/// Elements of at most 4 bytes: those whose fragments `ldmatrix` loads.
+/// Element types of at most 4 bytes, whose fragments `ldmatrix` loads.
 pub trait MatrixElement: MmaElement + Element<Register = u32, A = [u32; 4], B = [u32; 2]> {}
 
 impl MatrixElement for f16 {}
@@ -18,17 +19,19 @@ impl MatrixElement for Tf32 {}
 impl MatrixElement for i8 {}
 impl MatrixElement for u8 {}
 
-/// Elements of 2 bytes: those whose matrices `ldmatrix` transposes.
+/// Element types of 2 bytes, whose matrices `ldmatrix.trans` transposes.
 pub trait HalfElement: MatrixElement {}
 
 impl HalfElement for f16 {}
 impl HalfElement for bf16 {}
 
 impl<T: MatrixElement> FragmentA<T> {
-    /// The lane's part of the matrix whose first element is at `(row, column)` of a staged array.
+    /// Loads the lane's part of the matrix whose first element is at `(row, column)` of an
+    /// [`AsyncShared2d`](crate::AsyncShared2d) array (`ldmatrix`).
     ///
     /// # Panics
     /// If the matrix is not inside the array, or its column is not at a multiple of 16 bytes.
+    #[doc(alias = "ldmatrix", alias = "wmma::load_matrix_sync")]
     #[inline(always)]
     #[track_caller]
     pub fn load<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
@@ -48,11 +51,12 @@ impl<T: MatrixElement> FragmentA<T> {
 }
 
 impl<T: MatrixElement> FragmentB<T> {
-    /// The lane's part of the matrix whose columns lie as rows in a staged array, from `(row, column)` there on: element
-    /// `(k, n)` of B is element `(row + n, column + k)` of the array.
+    /// Loads the lane's part of the matrix whose columns are rows of an [`AsyncShared2d`](crate::AsyncShared2d) array,
+    /// starting at `(row, column)`: element `(k, n)` of B is element `(row + n, column + k)` of the array (`ldmatrix`).
     ///
     /// # Panics
     /// If the matrix is not inside the array, or its column is not at a multiple of 16 bytes.
+    #[doc(alias = "ldmatrix", alias = "wmma::load_matrix_sync")]
     #[inline(always)]
     #[track_caller]
     pub fn load_columns<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
@@ -70,10 +74,12 @@ impl<T: MatrixElement> FragmentB<T> {
         }
     }
 
-    /// Two matrices side by side at once: as [`load_columns`](Self::load_columns), the second from row `row + 8` on.
+    /// Loads two adjacent matrices at once (`ldmatrix.x4`): as [`load_columns`](Self::load_columns), the second from row
+    /// `row + 8` on.
     ///
     /// # Panics
     /// As [`load_columns`](Self::load_columns).
+    #[doc(alias = "ldmatrix")]
     #[inline(always)]
     #[track_caller]
     pub fn load_columns_of_two<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
@@ -97,13 +103,16 @@ impl<T: MatrixElement> FragmentB<T> {
 }
 
 impl<T: HalfElement> FragmentB<T> {
-    /// The lane's part of the matrix whose first element is at `(row, column)` of a staged array.
+    /// Loads the lane's part of the matrix whose first element is at `(row, column)` of an
+    /// [`AsyncShared2d`](crate::AsyncShared2d) array (`ldmatrix.trans`).
     ///
     /// For elements of 2 bytes; others are loaded with [`load_columns`](Self::load_columns) or
     /// [`from_fn`](Self::from_fn).
     ///
     /// # Panics
     /// If the matrix is not inside the array, or its column is not at a multiple of 16 bytes.
+    #[doc(alias = "ldmatrix", alias = "ldmatrix.trans")]
+    #[doc(alias = "wmma::load_matrix_sync")]
     #[inline(always)]
     #[track_caller]
     pub fn load<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
@@ -121,10 +130,12 @@ impl<T: HalfElement> FragmentB<T> {
         }
     }
 
-    /// Two matrices side by side at once: as [`load`](Self::load), the second from column `column + 8` on.
+    /// Loads two adjacent matrices at once (`ldmatrix.x4.trans`): as [`load`](Self::load), the second from column
+    /// `column + 8` on.
     ///
     /// # Panics
     /// As [`load`](Self::load).
+    #[doc(alias = "ldmatrix", alias = "ldmatrix.trans")]
     #[inline(always)]
     #[track_caller]
     pub fn load_two<const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
@@ -146,7 +157,7 @@ impl<T: HalfElement> FragmentB<T> {
     }
 }
 
-/// Checks that so many rows and columns are inside, and that their pieces are aligned.
+/// Checks that this number of rows and columns is inside the array, and that their pieces are aligned.
 #[inline(always)]
 #[track_caller]
 fn check<T: MatrixElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
@@ -192,7 +203,7 @@ mod device {
 
     macro_rules! loads {
         ($($name:ident: $function:ident, $count:literal;)*) => {$(
-            /// `spread` says for a lane which row and piece it points to, counted from the place, which was checked.
+            /// `spread` returns for a lane the row and piece of its address, relative to the position, which was checked.
             #[inline(always)]
             pub(super) fn $name<T: MatrixElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>(
                 _: ConvergedWarp,
@@ -203,7 +214,7 @@ mod device {
                 let (lane_row, lane_piece) = spread(lane_index() as usize);
                 let piece = column * size_of::<T>() / PIECE + lane_piece;
                 // SAFETY: the matrix is inside the array, and so is each lane's row of it, which is in shared memory and aligned.
-                // Nobody writes it as long as there is the view.
+                // Nothing writes it while the view exists.
                 unsafe { $function(view.piece(row + lane_row, piece)).0 }
             }
         )*};

@@ -1,7 +1,7 @@
-//! Matrix multiplication by a warp: tensor cores, PTX's `mma.sync`.
+//! Matrix multiplication by a warp on tensor cores (PTX's `mma.sync`; CUDA's `wmma`).
 //!
-//! All 32 lanes of a warp together compute A·B + C for small matrices, each of which lies in the registers of all lanes: a
-//! [`FragmentA`], a [`FragmentB`] and an [`Accumulator`] are one lane's part of it.
+//! All 32 lanes of a warp together compute A·B + C for small matrices that are distributed over the registers of the lanes: a
+//! [`FragmentA`], a [`FragmentB`] and an [`Accumulator`] are one lane's part of them.
 //!
 //! | elements of A and B | accumulators | rows of A × columns of B × columns of A |
 //! |---|---|---|
@@ -33,9 +33,9 @@
 //! }
 //! ```
 //!
-//! # How lanes share a matrix
-//! As PTX has it ("Matrix Fragments for mma"). With `g = lane / 4`, `t = lane % 4`, and `w` elements of A or B in 4 bytes (1 if an
-//! element is larger), element `i` of a lane is
+//! # How matrices are distributed over lanes
+//! As specified by PTX ("Matrix Fragments for mma"). With `g = lane / 4`, `t = lane % 4`, and `w` elements of A or B in 4
+//! bytes (1 if an element is larger), element `i` of a lane is
 //!
 //! | | row | column |
 //! |---|---|---|
@@ -44,14 +44,14 @@
 //! | C | `g + 8·(i/2)` | `2t + i % 2` |
 //!
 //! # Rounding
-//! Integers wrap. GPUs add the products of floating-point numbers in an order and with guard bits that NVIDIA does not document;
-//! those of `f16` and `bf16` are exact, and so are those of `tf32`. The CPU device starts with C and adds the products
-//! in the order of A's columns, each sum rounded to `f32` (`f64` for `f64`), and rounds once more at the end if accumulators are of 16
-//! bits. Compare with a tolerance.
+//! Integers wrap around. GPUs add the products of floating-point numbers in an order and with guard bits that NVIDIA does not
+//! document; the products of `f16` and `bf16` are exact, and so are those of `tf32`. The CPU device starts with C and adds
+//! the products in the order of A's columns, each sum rounded to `f32` (`f64` for `f64`), and rounds once more at the end if
+//! accumulators have 16 bits. Compare with a tolerance.
 //!
-//! # What it needs
-//! Architectures from `sm_80` on; for older ones, a kernel that multiplies is refused when it is built. All lanes of the warp come to
-//! the same operation: see [Not enforced](crate#not-enforced).
+//! # Requirements
+//! Architectures from `sm_80` on; building a kernel that multiplies for older ones is an error. All lanes of the warp must
+//! reach the same operation: see [Not enforced](crate#not-enforced).
 
 mod accumulator;
 mod element;

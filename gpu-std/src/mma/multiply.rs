@@ -1,4 +1,4 @@
-//! The warp that multiplies.
+//! The matrix instructions of a warp.
 
 use super::{
     Accumulator, FragmentA, FragmentB, Tf32,
@@ -11,20 +11,20 @@ use crate::{
     warp::{LaneGroup, WARP_SIZE, Warp},
 };
 
-/// A warp with all of its 32 lanes: what matrix instructions need.
+/// A warp that has all of its 32 lanes, which matrix instructions require.
 ///
-/// Its operations are the warp's: all lanes come to them together. See [Not enforced](crate#not-enforced).
+/// All lanes must reach its operations together. See [Not enforced](crate#not-enforced).
 #[derive(Clone, Copy, Debug)]
 pub struct ConvergedWarp {
     warp: Warp,
 }
 
 impl Warp {
-    /// The warp as one that runs matrix instructions, for which it has all of its 32 lanes. Where the launch contract has a multiple of
-    /// 32 threads per block, this costs nothing.
+    /// Returns the warp as one that can execute matrix instructions, after a check that it has all of its 32 lanes. If the
+    /// launch contract fixes a multiple of 32 threads per block, this costs nothing.
     ///
     /// # Panics
-    /// If the warp has less than 32 lanes: the last one of a block that is not a multiple of 32.
+    /// If the warp has fewer than 32 lanes: the last one of a block whose number of threads is not a multiple of 32.
     #[inline(always)]
     #[track_caller]
     pub fn converged(self) -> ConvergedWarp {
@@ -36,13 +36,15 @@ impl Warp {
 }
 
 impl ConvergedWarp {
-    /// The warp.
+    /// Returns the warp.
     #[inline(always)]
     pub fn warp(self) -> Warp {
         self.warp
     }
 
-    /// A·B + C.
+    /// Computes A·B + C (PTX's `mma.sync`, `wmma::mma_sync`).
+    #[doc(alias = "mma.sync", alias = "wmma::mma_sync")]
+    #[doc(alias = "mma_sync")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn mma<A, B, C>(self, a: &FragmentA<A>, b: &FragmentB<B>, c: Accumulator<C>) -> Accumulator<C>
@@ -67,7 +69,7 @@ fn not_full(lanes: u32) -> ! {
     )
 }
 
-/// Elements of A whose products with elements `B` are summed up in `C`.
+/// Element types of A whose products with elements `B` are accumulated in `C`.
 #[diagnostic::on_unimplemented(
     message = "tensor cores do not multiply `{Self}` by `{B}` into sums of `{C}`",
     note = "see the table in `gpu_std::mma` for what there is"
@@ -81,13 +83,13 @@ pub(super) mod sealed {
         #[cfg(target_arch = "nvptx64")]
         fn multiply(a: Self::A, b: B::B, c: C::C) -> C::C;
 
-        /// What the sum is with one more product.
+        /// Adds one more product to a sum.
         #[cfg(not(target_arch = "nvptx64"))]
         fn add_product(sum: C::Sum, a: Self, b: B) -> C::Sum;
     }
 }
 
-/// A lane's part of a result, as the functions of the prelude return it.
+/// A lane's part of a result, as the functions of the linker's prelude return it.
 #[cfg(target_arch = "nvptx64")]
 #[repr(C)]
 struct Returned<C>(C);

@@ -1,4 +1,4 @@
-//! The output of matrix instructions: a tile of a matrix for each warp, written as its lanes hold accumulators.
+//! The output of matrix instructions: a matrix of which each warp owns a tile, distributed over its lanes like accumulators.
 
 use core::{fmt, marker::PhantomData};
 
@@ -13,17 +13,18 @@ use crate::{
     view::layout,
 };
 
-/// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each warp owns one, written by [`Accumulator`]s.
+/// A matrix divided into tiles of `ROWS` × `COLUMNS` elements, one per warp, to which [`Accumulator`]s are stored.
 ///
-/// The launch gives `buffer.view_2d_mut(columns)?`, or a part of it. Blocks have the extents `(32, across, down)`: `across` warps
-/// for tiles side by side, `down` for tiles one below the other. x of a block's place in the grid counts such groups of tiles along the
-/// rows, y down the columns. BlockTiles at the right and lower edge may be smaller: what is outside is not written.
+/// The launch passes `buffer.view_2d_mut(columns)?`, or a part of it. Blocks have the dimensions `(32, across, down)`:
+/// `across` warps for tiles that are adjacent in a row, `down` for tiles that are adjacent in a column. The block's index in
+/// the grid counts such groups of tiles: x along the rows, y down the columns. Tiles at the right and lower edge may be
+/// smaller: elements outside are not written.
 ///
-/// `for_each` counts threads, not tiles, so the launch gives a `Grid`: for blocks of `(32, across, down)` threads
-/// `LaunchConfig::new((columns.div_ceil(across * COLUMNS), rows.div_ceil(down * ROWS)), (32, across, down))`. A launch with `for_each` is an
-/// error.
+/// `for_each` counts threads, not tiles, so the launch takes an exact configuration: for blocks of `(32, across, down)`
+/// threads `LaunchConfig::new((columns.div_ceil(across * COLUMNS), rows.div_ceil(down * ROWS)), (32, across, down))`. A
+/// launch with `for_each` is an error.
 ///
-/// An element of a tile belongs to the lane in whose accumulators it can lie, which is the same wherever they are stored.
+/// An element of a tile belongs to the lane whose accumulators can hold it, which is the same lane wherever they are stored.
 pub struct MmaOutput<'a, T, const ROWS: usize, const COLUMNS: usize> {
     start: *mut T,
     layout: layout::Layout2d,
@@ -31,19 +32,19 @@ pub struct MmaOutput<'a, T, const ROWS: usize, const COLUMNS: usize> {
 }
 
 impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T, ROWS, COLUMNS> {
-    /// How many rows there are, for all warps together.
+    /// Returns the number of rows of the matrix, those of other warps included.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// How many columns there are, for all warps together.
+    /// Returns the number of columns of the matrix, those of other warps included.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// The row and column of the first element of this warp's tile, which may be outside of the matrix.
+    /// Returns the row and column of the first element of this warp's tile, which may be outside of the matrix.
     ///
     /// # Panics
     /// If blocks do not have 32 threads along x.
@@ -54,24 +55,26 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T
         if dim.x != 32 {
             not_32(dim.x);
         }
-        // There are less than 2³³ tiles down and 2⁴¹ across, of less than 2¹⁵ rows and columns (`assemble`): nothing overflows.
+        // There are less than 2³³ tiles down and 2⁴¹ across, of less than 2¹⁵ rows and columns (`assemble`): nothing
+        // overflows.
         // Blocks with another z have tiles that are outside of every matrix.
         let row = if block.z == 0 { block.y as usize * dim.z as usize + index.z as usize } else { 1 << 32 };
         let column = block.x as usize * dim.y as usize + index.y as usize;
         (row * ROWS, column * COLUMNS)
     }
 
-    /// Writes accumulators to a part of the tile, those of its elements that are in the matrix: `row` and `column` are those of
-    /// its first element, counted from that of the tile.
+    /// Stores accumulators to a part of the tile (`wmma::store_matrix_sync`); elements outside of the matrix are not written.
+    /// `part` is the row and column of the part's first element, relative to the tile.
     ///
     /// # Panics
-    /// If the part is not inside the tile or does not start at multiples of 8, or as [`first`](Self::first).
+    /// If the part is not inside the tile or does not start at multiples of 8, or as for [`first`](Self::first).
+    #[doc(alias = "wmma::store_matrix_sync", alias = "store_matrix_sync")]
     #[inline(always)]
     #[track_caller]
     pub fn store(&mut self, part: (usize, usize), values: &Accumulator<T>) {
         let (first_row, first_column) = self.first_of(part);
         let lane = group_and_place();
-        // Two neighbours together are aligned if those of every row are.
+        // A pair of neighbours is aligned if those of every row are.
         let in_pairs =
             self.layout.pitch.is_multiple_of(2) && self.start.addr().is_multiple_of(2 * size_of::<T>());
         unroll::<2>(|pair| {
@@ -84,8 +87,8 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T
             if !self.layout.holds(place) {
                 return;
             }
-            // SAFETY: the place is inside, as is its right neighbour where that is written, and both are this lane's: the tile is the
-            // warp's, and which lane holds an element of it is a matter of the element's place modulo 8 alone.
+            // SAFETY: the place is inside, as is its right neighbour where that is written, and both are this lane's: the
+            // tile is the warp's, and which lane holds an element of it is a matter of the element's place modulo 8 alone.
             unsafe {
                 let to = self.start.add(self.layout.offset(place));
                 let has_neighbour = self.layout.holds((place.0, place.1 + 1));
@@ -101,10 +104,11 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T
         });
     }
 
-    /// Reads a part of the tile into accumulators; what is outside of the matrix is zero.
+    /// Loads accumulators from a part of the tile (`wmma::load_matrix_sync`); elements outside of the matrix are zero.
     ///
     /// # Panics
-    /// As [`store`](Self::store).
+    /// As for [`store`](Self::store).
+    #[doc(alias = "wmma::load_matrix_sync", alias = "load_matrix_sync")]
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, part: (usize, usize)) -> Accumulator<T> {
@@ -122,11 +126,11 @@ impl<T: MmaAccumulator, const ROWS: usize, const COLUMNS: usize> MmaOutput<'_, T
         })
     }
 
-    /// The place in the matrix of a part of the tile.
+    /// Returns the position of a part of the tile in the matrix.
     #[inline(always)]
     #[track_caller]
     fn first_of(&self, (row, column): (usize, usize)) -> (usize, usize) {
-        // The lanes hold 8 rows of pairs.
+        // The lanes hold pairs in 8 rows.
         let rows = Accumulator::<T>::LEN / 2 * 8;
         let is_inside = rows <= ROWS && row <= ROWS - rows && 8 <= COLUMNS && column <= COLUMNS - 8;
         if !is_inside || row % 8 != 0 || column % 8 != 0 {

@@ -1,10 +1,11 @@
-//! `tf32`: an `f32` of which 10 bits of the mantissa count.
+//! `tf32`: an `f32` with a mantissa of 10 bits.
 
 use bytemuck::{AnyBitPattern, Zeroable};
 
 use crate::{DeviceCopy, signature::Text};
 
-/// What tensor cores multiply in place of `f32`: its exponent, and 10 bits of its mantissa. The lower 13 bits do not count.
+/// The number format in which tensor cores multiply `f32`: its exponent, and 10 bits of its mantissa. The lower 13 bits are
+/// ignored.
 ///
 /// ```
 /// use gpu_std::mma::Tf32;
@@ -12,6 +13,7 @@ use crate::{DeviceCopy, signature::Text};
 /// assert_eq!(Tf32::from(0.5).to_f32(), 0.5);
 /// assert_eq!(Tf32::from(1.0 + 1.0 / 4096.0).to_f32(), 1.0);
 /// ```
+#[doc(alias = "tf32", alias = "TensorFloat-32")]
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct Tf32(u32);
@@ -27,11 +29,11 @@ unsafe impl DeviceCopy for Tf32 {
     const ANY_BYTES: bool = true;
 }
 
-/// Those that do not count.
+/// The bits that are ignored.
 const LOW: u32 = 0x1fff;
 
 impl From<f32> for Tf32 {
-    /// The nearest, away from zero if two are as near (`cvt.rna.tf32.f32`).
+    /// Rounds to the nearest value, ties away from zero (`cvt.rna.tf32.f32`).
     #[inline(always)]
     fn from(value: f32) -> Self {
         #[cfg(target_arch = "nvptx64")]
@@ -46,25 +48,25 @@ impl From<f32> for Tf32 {
         if value.is_nan() {
             return Self(0x7fff_ffff);
         }
-        // A carry goes into the exponent, from the largest to infinity.
+        // A carry goes into the exponent, from the largest value to infinity.
         Self((value.to_bits() + LOW / 2 + 1) & !LOW)
     }
 }
 
 impl Tf32 {
-    /// Its value, exactly.
+    /// Returns its value, exactly.
     #[inline(always)]
     pub const fn to_f32(self) -> f32 {
         f32::from_bits(self.0 & !LOW)
     }
 
-    /// Its bits, those that do not count included.
+    /// Returns its bits, those that are ignored included.
     #[inline(always)]
     pub const fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// The number of these bits, of which the lower 13 do not count.
+    /// Creates the number with these bits, of which the lower 13 are ignored.
     #[inline(always)]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)

@@ -13,11 +13,10 @@ use crate::{
 };
 
 /// The elements of a slice that belong to the calling block, written by its first thread: for results of which each block has
-/// one, such as its part of a sum.
+/// one, such as partial sums.
 ///
-/// Block `i` of `n` owns the elements `i`, `i + n`, … where `i` is its [`block_rank`]; of its threads the one with
-/// [`thread_rank`] 0 has them, and the others have none. A kernel that takes it is launched along one axis unless its contract
-/// says more.
+/// Block `i` of `n` owns the elements `i`, `i + n`, … where `i` is its [`block_rank`]. Only its thread with [`thread_rank`] 0
+/// gets them, the others get none. A kernel that takes `PerBlock` is launched along one axis unless its contract says more.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -41,31 +40,32 @@ pub struct PerBlock<'a, T> {
 }
 
 impl<'a, T> PerBlock<'a, T> {
-    /// How many elements there are, those of other blocks included.
+    /// Returns the number of elements, those of other blocks included.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none, for any block.
+    /// Returns whether there are no elements, for any block.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements of this block with their indices, for its first thread; none for the others.
+    /// Iterates over the elements of this block with their indices, in its first thread; over nothing in the others.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> PerBlockIter<'_, T> {
         PerBlockIter { indices: self.indices(), start: self.start, lender: PhantomData }
     }
 
-    /// The first element of this block with its index, for its first thread: the only one if the grid has a block for each.
+    /// Returns the first element of this block with its index, in its first thread. It is the only one if the grid has a
+    /// block per element.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element `index`, if it belongs to this block, for its first thread. Costs a division; a loop costs none.
+    /// Returns the element `index` in the first thread of the block that owns it. Costs a division; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let mine = thread_rank() == 0 && GridStride::of_blocks(self.len).takes(index);

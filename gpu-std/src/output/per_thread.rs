@@ -1,4 +1,4 @@
-//! Outputs that give each thread only the elements it owns: a launch lends memory, every thread gets its part of it.
+//! Outputs of which each thread accesses only the elements that it owns.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
@@ -11,11 +11,12 @@ use crate::{
     thread::grid_stride::{GridStride, grid_stride},
 };
 
-/// The elements of a slice that belong to the calling thread: every thread of the grid gets others, all threads
-/// together get all, whatever the grid.
+/// The elements of a slice that belong to the calling thread. Each element belongs to exactly one thread, whatever the size
+/// of the grid.
 ///
-/// Thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its [`global_rank`](crate::global_rank).
-/// A kernel that takes it is launched along one axis unless its contract says more (`dims = 2`).
+/// Thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its [`global_rank`](crate::global_rank): a loop
+/// over them is a grid-stride loop. A kernel that takes `PerThread` is launched along one axis unless its contract says more
+/// (`dims = 2`).
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -34,26 +35,27 @@ pub struct PerThread<'a, T> {
 }
 
 impl<'a, T> PerThread<'a, T> {
-    /// How many elements there are, those of other threads included.
+    /// Returns the number of elements, those of other threads included.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none, for any thread.
+    /// Returns whether there are no elements, for any thread.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements of this thread with their indices in the slice. For more than one pass; a `for` loop over the value
-    /// itself is the same, once.
+    /// Iterates over the elements of this thread, with their indices in the slice. For more than one pass; a `for` loop over
+    /// the value itself makes one pass.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> PerThreadIter<'_, T> {
         PerThreadIter { indices: self.indices(), start: self.start, lender: PhantomData }
     }
 
-    /// The first element of this thread with its index, if it has any: the only one if the grid has a thread for each.
+    /// Returns the first element of this thread with its index, if it has any. It is the only one if the grid has a thread
+    /// per element.
     ///
     /// ```
     /// use gpu_std::prelude::*;
@@ -70,7 +72,7 @@ impl<'a, T> PerThread<'a, T> {
         self.iter_mut().next()
     }
 
-    /// The element `index`, if it belongs to this thread. Costs a division; a loop costs none.
+    /// Returns the element `index`, if it belongs to this thread. Costs a division; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
@@ -129,7 +131,7 @@ impl<'a, T> Iterator for PerThreadIter<'a, T> {
     fn next(&mut self) -> Option<(usize, &'a mut T)> {
         let index = self.indices.next()?;
         // SAFETY: the index is less than the length. Indices of one loop rise, those of other threads differ, and there is
-        // one loop at a time because the `PerThread` is used up or borrowed: nobody else has this element.
+        // one loop at a time because the `PerThread` is used up or borrowed: no other reference to this element exists.
         Some((index, unsafe { &mut *self.start.add(index) }))
     }
 }

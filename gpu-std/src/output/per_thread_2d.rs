@@ -1,4 +1,4 @@
-//! Outputs in rows and columns that give each thread only the elements it owns.
+//! Matrices as outputs, of which each thread accesses only the elements that it owns.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
@@ -12,12 +12,12 @@ use crate::{
     view::layout,
 };
 
-/// The elements of a matrix, row-major, that belong to the calling thread: every thread of the grid gets others, all
-/// threads together get all, whatever the grid.
+/// The elements of a row-major matrix that belong to the calling thread. Each element belongs to exactly one thread, whatever
+/// the size of the grid.
 ///
-/// x of a thread's place in the grid is its first column, y its first row; from there on in steps of the grid's extents. A
-/// kernel that takes it is launched along two axes unless its contract says otherwise. The launch gives
-/// `buffer.view_2d_mut(columns)?`, or a part of it.
+/// The thread's index in the grid gives its first element (x its column, y its row); the others follow in steps of the grid's
+/// dimensions. A kernel that takes `PerThread2d` is launched along two axes unless its contract says otherwise. The launch
+/// passes `buffer.view_2d_mut(columns)?`, or a part of it.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -37,32 +37,33 @@ pub struct PerThread2d<'a, T> {
 }
 
 impl<'a, T> PerThread2d<'a, T> {
-    /// How many rows there are, for all threads together.
+    /// Returns the number of rows of the matrix, those of other threads included.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// How many columns there are, for all threads together.
+    /// Returns the number of columns of the matrix, those of other threads included.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// The elements of this thread with their places `(row, column)`. For more than one pass; a `for` loop over the value
-    /// itself is the same, once.
+    /// Iterates over the elements of this thread, with their positions `(row, column)`. For more than one pass; a `for` loop
+    /// over the value itself makes one pass.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> PerThread2dIter<'_, T> {
         PerThread2dIter { places: self.places(), start: self.start, layout: self.layout, lender: PhantomData }
     }
 
-    /// The first element of this thread with its place, if it has any: the only one if the grid has a thread for each.
+    /// Returns the first element of this thread with its position, if it has any. It is the only one if the grid has a thread
+    /// per element.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<((usize, usize), &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element at `(row, column)`, if it belongs to this thread. Costs divisions; a loop costs none.
+    /// Returns the element at `(row, column)`, if it belongs to this thread. Costs divisions; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
         self.places().takes(row, column).then(|| {
@@ -124,7 +125,7 @@ impl<'a, T> Iterator for PerThread2dIter<'a, T> {
     fn next(&mut self) -> Option<((usize, usize), &'a mut T)> {
         let place = self.places.next()?;
         // SAFETY: row and column are less than the extents. Places of one loop come once, those of other threads differ, and
-        // there is one loop at a time because the `PerThread2d` is used up or borrowed: nobody else has this element.
+        // there is one loop at a time because the `PerThread2d` is used up or borrowed: no other reference to this element exists.
         Some((place, unsafe { &mut *self.start.add(self.layout.offset(place)) }))
     }
 }
@@ -132,7 +133,7 @@ impl<'a, T> Iterator for PerThread2dIter<'a, T> {
 impl<T> FusedIterator for PerThread2dIter<'_, T> {}
 
 // SAFETY: `pack` takes rows that the runtime borrows exclusively for the launch, and each thread uses only the places of its
-// own place in the grid.
+// own index in the grid.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread2d<'k, T> {
     type Head = WriteStart<'k, T>;
     type Tail = layout::Layout2d;

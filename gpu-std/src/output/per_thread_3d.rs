@@ -1,4 +1,4 @@
-//! Outputs in layers, rows and columns that give each thread only the elements it owns.
+//! Volumes as outputs, of which each thread accesses only the elements that it owns.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
@@ -12,11 +12,12 @@ use crate::{
     view::layout,
 };
 
-/// The elements of a volume that belong to the calling thread: every thread of the grid gets others, all threads together get
-/// all, whatever the grid.
+/// The elements of a volume that belong to the calling thread. Each element belongs to exactly one thread, whatever the size
+/// of the grid.
 ///
-/// x of a thread's place in the grid is its first column, y its first row, z its first layer; from there on in steps of the
-/// grid's extents. A kernel that takes it is launched along three axes. The launch gives `buffer.view_3d_mut(rows, columns)?`.
+/// The thread's index in the grid gives its first element (x its column, y its row, z its layer); the others follow in steps
+/// of the grid's dimensions. A kernel that takes `PerThread3d` is launched along three axes. The launch passes
+/// `buffer.view_3d_mut(rows, columns)?`.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -36,38 +37,39 @@ pub struct PerThread3d<'a, T> {
 }
 
 impl<'a, T> PerThread3d<'a, T> {
-    /// How many layers there are, for all threads together.
+    /// Returns the number of layers of the volume, those of other threads included.
     #[inline(always)]
     pub fn layers(&self) -> usize {
         self.layout.layers as usize
     }
 
-    /// How many rows a layer has, for all threads together.
+    /// Returns the number of rows of a layer, those of other threads included.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// How many columns a layer has, for all threads together.
+    /// Returns the number of columns of a layer, those of other threads included.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// The elements of this thread with their places `(layer, row, column)`. For more than one pass; a `for` loop over the
-    /// value itself is the same, once.
+    /// Iterates over the elements of this thread, with their positions `(layer, row, column)`. For more than one pass; a
+    /// `for` loop over the value itself makes one pass.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> PerThread3dIter<'_, T> {
         PerThread3dIter { places: self.places(), start: self.start, layout: self.layout, lender: PhantomData }
     }
 
-    /// The first element of this thread with its place, if it has any: the only one if the grid has a thread for each.
+    /// Returns the first element of this thread with its position, if it has any. It is the only one if the grid has a thread
+    /// per element.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<((usize, usize, usize), &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element at `(layer, row, column)`, if it belongs to this thread. Costs divisions; a loop costs none.
+    /// Returns the element at `(layer, row, column)`, if it belongs to this thread. Costs divisions; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, place: (usize, usize, usize)) -> Option<&mut T> {
         let (layer, row, column) = place;
@@ -130,7 +132,7 @@ impl<'a, T> Iterator for PerThread3dIter<'a, T> {
     fn next(&mut self) -> Option<((usize, usize, usize), &'a mut T)> {
         let place = self.places.next()?;
         // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, and there is one loop at a
-        // time because the `PerThread3d` is used up or borrowed: nobody else has this element.
+        // time because the `PerThread3d` is used up or borrowed: no other reference to this element exists.
         Some((place, unsafe { &mut *self.start.add(self.layout.offset(place)) }))
     }
 }
@@ -138,7 +140,7 @@ impl<'a, T> Iterator for PerThread3dIter<'a, T> {
 impl<T> FusedIterator for PerThread3dIter<'_, T> {}
 
 // SAFETY: `pack` takes a volume that the runtime borrows exclusively for the launch, and each thread uses only the places of its
-// own place in the grid.
+// own index in the grid.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread3d<'k, T> {
     type Head = WriteStart<'k, T>;
     type Tail = layout::Layout3d;

@@ -1,4 +1,4 @@
-//! Every n-th element of a slice as an output that gives each thread only the elements it owns.
+//! Strided outputs, of which each thread accesses only the elements that it owns.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
@@ -12,10 +12,10 @@ use crate::{
     view::layout,
 };
 
-/// The elements of a strided view that belong to the calling thread: [`PerThread`](crate::PerThread) for every n-th element of a
-/// slice, or for a column of a matrix. The elements between them are not the launch's.
+/// The elements of a strided view that belong to the calling thread: [`PerThread`](crate::PerThread) for every n-th element
+/// of a slice, or for a column of a matrix. The elements in between are not part of the launch.
 ///
-/// Indices count the elements of the view. The launch gives `buffer.view_strided_mut(first, step)?` or
+/// Indices count the elements of the view. The launch passes `buffer.view_strided_mut(first, step)?` or
 /// `buffer.view_2d_mut(columns)?.column(i)?`.
 ///
 /// ```
@@ -35,20 +35,20 @@ pub struct PerThreadStrided<'a, T> {
 }
 
 impl<'a, T> PerThreadStrided<'a, T> {
-    /// How many elements there are, those of other threads included.
+    /// Returns the number of elements, those of other threads included.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.layout.len
     }
 
-    /// Whether there are none, for any thread.
+    /// Returns whether there are no elements, for any thread.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.layout.len == 0
     }
 
-    /// The elements of this thread with their indices. For more than one pass; a `for` loop over the value itself is the same,
-    /// once.
+    /// Iterates over the elements of this thread with their indices. For more than one pass; a `for` loop over the value
+    /// itself makes one pass.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> PerThreadStridedIter<'_, T> {
         PerThreadStridedIter {
@@ -59,13 +59,13 @@ impl<'a, T> PerThreadStrided<'a, T> {
         }
     }
 
-    /// The first element of this thread with its index, if it has any.
+    /// Returns the first element of this thread with its index, if it has any.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element `index`, if it belongs to this thread. Costs a division; a loop costs none.
+    /// Returns the element `index`, if it belongs to this thread. Costs a division; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         grid_stride(self.layout.len).takes(index).then(|| {

@@ -1,4 +1,4 @@
-//! Memory that all threads read and write, with nothing that keeps them apart but the kernel's own logic.
+//! Device memory without compile-time race freedom, accessed by `unsafe` code.
 
 use core::{fmt, marker::PhantomData};
 
@@ -6,12 +6,12 @@ use core::{fmt, marker::PhantomData};
 use crate::host::{Access, Memory, PackedArgs, Runtime, Watch};
 use crate::{DeviceCopy, param::Param, signature::Text};
 
-/// Elements of device memory that every thread may read and write, if the kernel sees to it that no two do so at once: what a kernel
-/// in CUDA C++ has. For patterns that no safe type expresses, such as scattering to places that are known to differ.
+/// Device memory that every thread may read and write, as through a pointer in CUDA C++: the kernel has to rule out data
+/// races. For patterns that no safe type expresses, such as scattering to positions that are known to be distinct.
 ///
-/// The launch gives `&mut` memory of `T`. Accesses are `unsafe`, and their indices are checked. On the CPU device, with
-/// `GPUKERNEL_CHECK=1` in the environment, a race is an error that names both threads and both places in the source; raw pointers
-/// have no such help.
+/// The launch passes `&mut` memory of `T`. Accesses are `unsafe`, and their indices are checked. On the CPU device, with
+/// `GPUKERNEL_CHECK=1` in the environment, a race is an error that names both threads and both source locations; accesses
+/// through raw pointers are not checked.
 ///
 /// ```
 /// use gpu_std::prelude::{*, memory::*};
@@ -19,7 +19,7 @@ use crate::{DeviceCopy, param::Param, signature::Text};
 /// /// Puts each element where `places` says.
 /// ///
 /// /// # Safety
-/// /// No place comes twice.
+/// /// The values in `places` are distinct.
 /// #[kernel]
 /// pub unsafe fn scatter(x: &[f32], places: &[u32], y: UnsafeSlice<f32>) {
 ///     for i in grid_stride(x.len()) {
@@ -52,26 +52,26 @@ impl<T> fmt::Debug for UnsafeSlice<'_, T> {
 }
 
 impl<T: DeviceCopy> UnsafeSlice<'_, T> {
-    /// How many elements there are.
+    /// Returns the number of elements.
     #[inline(always)]
     pub fn len(self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// The element `index`.
+    /// Returns the element `index`.
     ///
     /// # Safety
-    /// No other thread writes it at the same time: what writes it before or after is ordered by a barrier of the block, by
+    /// No other thread writes it at the same time: other writes are ordered before or after it by a barrier of the block, by
     /// releasing and acquiring atomics, or by the launch.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If `index` is out of bounds.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub unsafe fn get(self, index: usize) -> T {
@@ -88,7 +88,7 @@ impl<T: DeviceCopy> UnsafeSlice<'_, T> {
     /// No other thread reads or writes it at the same time, as for [`get`](Self::get).
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If `index` is out of bounds.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub unsafe fn set(self, index: usize, value: T) {
@@ -99,7 +99,7 @@ impl<T: DeviceCopy> UnsafeSlice<'_, T> {
         unsafe { at.write(value) };
     }
 
-    /// The address of the first element. Accesses through it are not checked.
+    /// Returns the address of the first element. Accesses through it are not checked.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         self.start

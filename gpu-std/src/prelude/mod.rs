@@ -1,20 +1,20 @@
-//! What most kernels use: `use gpu_std::prelude::*;`.
+//! The names that most kernels use: `use gpu_std::prelude::*;`.
 //!
 //! Less common names are in preludes of their own: `use gpu_std::prelude::{*, warp::*};`
 //!
 //! | prelude | for |
 //! |---|---|
 //! | [`warp`] | warps, tiles of lanes, shuffles and votes |
-//! | [`collective`] | block-wide reductions, scans and sorting, barriers with a vote |
-//! | [`async_copy`] | asynchronous copies to shared memory: `cp.async`, bulk copies |
-//! | [`memory`] | strided parameters, relaxed cells, memory without compile-time race freedom |
-//! | [`cluster`] | clusters of blocks, the barrier of the grid |
-//! | [`math`] | arithmetic with a chosen rounding |
-//! | [`index`] | extents of the whole launch |
-//! | [`mma`] | matrix instructions: tensor cores |
+//! | [`collective`] | block-wide reductions, scans and radix sort, barriers with a vote (`__syncthreads_count`) |
+//! | [`async_copy`] | asynchronous copies to shared memory: `cp.async`, `cp.async.bulk` |
+//! | [`memory`] | strided parameters, views of shared arrays, relaxed cells, memory without compile-time race freedom |
+//! | [`cluster`] | thread block clusters, the barrier of the grid |
+//! | [`math`] | arithmetic with a chosen rounding mode |
+//! | [`index`] | index and dimensions of the grid |
+//! | [`mma`] | matrix instructions (`mma.sync`) |
 //!
-//! In a crate that is not `no_std`, `println!` and `print!` are then those of std and of this prelude at once, and rustc asks which:
-//! import one by name.
+//! In a crate that is not `no_std`, `println!` and `print!` come from both std and this prelude, which is an error of rustc
+//! where they are used: import one of them by name.
 
 pub use crate::{
     Atomic, BlockTiles, BlockTiles2d, DeviceCopy, Dim3, FastMath, Float, FloatExt, PerBlock, PerThread,
@@ -33,7 +33,7 @@ pub mod warp {
     };
 }
 
-/// Block-wide reductions, scans and sorting, barriers with a vote.
+/// Block-wide reductions, scans and radix sort, barriers with a vote (`__syncthreads_count`).
 pub mod collective {
     pub use crate::{
         collective::{BitAnd, BitOr, BitXor, BlockScratch, Max, Min, Operator, Product, SortScratch, Sum},
@@ -41,7 +41,7 @@ pub mod collective {
     };
 }
 
-/// Asynchronous copies to shared memory: `cp.async`, bulk copies.
+/// Asynchronous copies to shared memory: `cp.async`, `cp.async.bulk`.
 pub mod async_copy {
     pub use crate::async_copy::{
         AsyncShared, AsyncShared2d, AsyncSharedView, AsyncSharedView2d, Mbarrier, PendingBulkCopy,
@@ -57,24 +57,24 @@ pub mod memory {
     };
 }
 
-/// Clusters of blocks, the barrier of the grid.
+/// Thread block clusters, the barrier of the grid.
 pub mod cluster {
     pub use crate::{Cluster, cluster, sync_cluster, sync_grid};
 }
 
-/// Matrix instructions: tensor cores.
+/// Matrix instructions (`mma.sync`).
 pub mod mma {
     pub use crate::mma::{
         Accumulator, ConvergedWarp, FragmentA, FragmentB, MmaAccumulator, MmaElement, MmaOutput, Tf32,
     };
 }
 
-/// Arithmetic with a chosen rounding.
+/// Arithmetic with a chosen rounding mode.
 pub mod math {
     pub use crate::{RoundedArithmetic, Rounding};
 }
 
-/// Extents of the whole launch.
+/// Index and dimensions of the grid, counted in threads and in blocks.
 pub mod index {
     pub use crate::{GlobalDim3, blocks_per_grid, global_dim};
 }

@@ -1,4 +1,4 @@
-//! Shared arrays with one index.
+//! One-dimensional shared arrays.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref};
 
@@ -7,42 +7,46 @@ use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride};
 use crate::host::Barrier;
 use crate::shared::barrier::{Phase, sealed};
 
-/// `N` elements that the threads of a block share, in the write phase: each thread uses the elements that it owns.
+/// A shared array of `N` elements (CUDA's `__shared__ T a[N]`), in the write phase: each thread of the block accesses the
+/// elements that it owns.
 ///
 /// Thread `i` of `n` in the block owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its
-/// [`thread_rank`](crate::thread_rank). [`sync`](crate::sync) makes it a [`SharedView`]. What was not written holds
-/// arbitrary values, or zeros ([`SharedElement`]).
+/// [`thread_rank`](crate::thread_rank). [`sync`](crate::sync) turns it into a [`SharedView`]. Elements that were not written
+/// have arbitrary values, or are zero ([`SharedElement`]).
+#[doc(alias = "__shared__", alias = "cuda.shared.array")]
+#[doc(alias = "shared.array")]
 pub struct Shared<'k, T, const N: usize> {
     start: *mut T,
     scope: PhantomData<&'k mut [T; N]>,
 }
 
 impl<'k, T: SharedElement, const N: usize> Shared<'k, T, N> {
-    /// How many elements there are, those of other threads included: `N`.
+    /// Returns the number of elements, those of other threads included: `N`.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         N
     }
 
-    /// Whether there are none: `N == 0`.
+    /// Returns whether there are no elements: `N == 0`.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         N == 0
     }
 
-    /// The elements of this thread with their indices.
+    /// Iterates over the elements of this thread with their indices.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> SharedIter<'_, T> {
         SharedIter { indices: BlockStride::new(N), start: self.start, scope: PhantomData }
     }
 
-    /// The first element of this thread with its index, if it has any: the only one if the block has `N` threads or more.
+    /// Returns the first element of this thread with its index, if it has any. It is the only one if the block has `N`
+    /// threads or more.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element `index`, if it belongs to this thread.
+    /// Returns the element `index`, if it belongs to this thread.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
@@ -114,7 +118,7 @@ impl<T> FusedIterator for SharedIter<'_, T> {}
 
 /// A [`Shared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
 ///
-/// [`sync`](crate::sync) makes it a [`Shared`] again.
+/// [`sync`](crate::sync) turns it into a [`Shared`] again.
 pub struct SharedView<'k, T, const N: usize> {
     start: *mut T,
     scope: PhantomData<&'k mut [T; N]>,
@@ -122,7 +126,7 @@ pub struct SharedView<'k, T, const N: usize> {
 
 impl<T, const N: usize> SharedView<'_, T, N> {
     /// # Safety
-    /// There are `N` initialised elements, which nobody writes until this is given to a barrier.
+    /// There are `N` initialised elements, which nothing writes until this is passed to a barrier.
     #[inline(always)]
     pub(super) unsafe fn new(start: *mut T) -> Self {
         Self { start, scope: PhantomData }

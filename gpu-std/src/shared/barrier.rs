@@ -1,21 +1,21 @@
-//! The barrier of a block, and what passes through it.
+//! Barriers of a block (CUDA's `__syncthreads`, `__syncthreads_count`, `_and`, `_or`) and of the grid.
 
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 
-/// Waits until every thread of the block is here, and passes ownership of shared arrays on.
+/// Waits for all threads of the block (CUDA's `__syncthreads()`), and takes shared arrays to their next phase.
 ///
-/// What it is given decides which phase follows: a [`Shared`](crate::Shared) array, of which each thread writes its own
-/// elements, becomes one of which every thread reads every element, and the other way round. Several go in a tuple; `()`
-/// is the bare barrier. All writes before it, to any memory, are seen by the threads of the block after it.
+/// A [`Shared`](crate::Shared) array, in which each thread accesses its own elements, becomes a view in which every thread
+/// reads every element, and vice versa. Several arrays are passed as a tuple; `sync(())` is the barrier alone. Writes before
+/// the barrier, to any memory, are visible to the threads of the block after it.
 ///
-/// Every thread of the block that still runs must come to the same call, with arrays in the same phase: see
+/// All threads of the block that have not ended must reach the same call, with arrays in the same phase: see
 /// [Not enforced](crate#not-enforced).
 ///
 /// ```
 /// use gpu_std::prelude::*;
 ///
-/// /// Turns round every 256 elements.
+/// /// Reverses each 256 elements.
 /// #[kernel(block = 256)]
 /// pub fn reverse_each_block(x: &[f32], y: PerThread<f32>, mut part: Shared<f32, 256>) {
 ///     let first = block_index().x as usize * 256;
@@ -28,6 +28,9 @@ use crate::host::Barrier;
 ///     }
 /// }
 /// ```
+#[doc(alias = "__syncthreads", alias = "syncthreads")]
+#[doc(alias = "cuda.syncthreads", alias = "this_thread_block")]
+#[doc(alias = "bar.sync", alias = "barrier")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync<P: Phase>(phase: P) -> P::Next {
@@ -36,7 +39,8 @@ pub fn sync<P: Phase>(phase: P) -> P::Next {
     unsafe { phase.after_barrier() }
 }
 
-/// [`sync`], and how many threads of the block that still run say yes.
+/// Waits like [`sync`] and also returns the number of threads that pass `true` (CUDA's `__syncthreads_count()`, PTX's
+/// `bar.red.popc`). Threads that have ended do not count.
 ///
 /// ```
 /// use gpu_std::prelude::{*, collective::*};
@@ -51,6 +55,8 @@ pub fn sync<P: Phase>(phase: P) -> P::Next {
 ///     }
 /// }
 /// ```
+#[doc(alias = "__syncthreads_count", alias = "syncthreads_count")]
+#[doc(alias = "cuda.syncthreads_count", alias = "bar.red.popc")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_count<P: Phase>(phase: P, vote: bool) -> (P::Next, u32) {
@@ -59,7 +65,10 @@ pub fn sync_count<P: Phase>(phase: P, vote: bool) -> (P::Next, u32) {
     (unsafe { phase.after_barrier() }, count)
 }
 
-/// [`sync`], and whether all threads of the block that still run say yes.
+/// Waits like [`sync`] and also returns whether all threads pass `true` (CUDA's `__syncthreads_and()`, PTX's `bar.red.and`).
+/// Threads that have ended do not count.
+#[doc(alias = "__syncthreads_and", alias = "syncthreads_and")]
+#[doc(alias = "cuda.syncthreads_and", alias = "bar.red.and")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_all<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
@@ -68,7 +77,9 @@ pub fn sync_all<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
     (unsafe { phase.after_barrier() }, all)
 }
 
-/// [`sync`], and whether any thread of the block says yes.
+/// Waits like [`sync`] and also returns whether any thread passes `true` (CUDA's `__syncthreads_or()`, PTX's `bar.red.or`).
+#[doc(alias = "__syncthreads_or", alias = "syncthreads_or")]
+#[doc(alias = "cuda.syncthreads_or", alias = "bar.red.or")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
@@ -77,11 +88,12 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
     (unsafe { phase.after_barrier() }, any)
 }
 
-/// Waits until every thread of the grid is here. All writes before it, to device memory, are seen by all threads after it.
+/// Waits for all threads of the grid (cooperative groups' `this_grid().sync()`). Writes before the barrier, to device memory,
+/// are visible to all threads after it.
 ///
-/// A kernel that calls it is launched so that all its blocks run at once, which limits how many there can be: a launch of more
-/// is an error ([`Error::GridNotResident`] of the runtime). Every thread of the grid must come to the same call: see
-/// [Not enforced](crate#not-enforced). On the CPU device a destructor that runs because of a panic waits for the threads of its cluster
+/// A kernel that calls it is launched cooperatively: all its blocks run at once, which limits their number. A launch of more
+/// is an error ([`Error::GridNotResident`] of the runtime). All threads of the grid must reach the same call: see
+/// [Not enforced](crate#not-enforced). On the CPU device, a destructor that runs during a panic waits for the threads of its cluster
 /// only: those of other blocks may have ended.
 ///
 /// [`Error::GridNotResident`]: https://docs.rs/gpukernel
@@ -89,7 +101,7 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 /// ```
 /// use gpu_std::prelude::{*, cluster::*};
 ///
-/// /// Each thread adds its number, and all see the whole sum.
+/// /// Each thread adds its rank, and all threads see the whole sum.
 /// #[kernel]
 /// pub fn sum_seen_by_all(sum: &[Atomic<u32>], seen: PerThread<u32>) {
 ///     sum[0].fetch_add(global_rank() as u32);
@@ -99,6 +111,9 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 ///     }
 /// }
 /// ```
+#[doc(alias = "this_grid", alias = "grid_group", alias = "grid.sync")]
+#[doc(alias = "cuda.cg.this_grid")]
+#[doc(alias = "cudaLaunchCooperativeKernel")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_grid() {
@@ -183,7 +198,7 @@ mod operations {
     }
 }
 
-/// What [`sync`] takes: shared arrays in one of their two phases, tuples of them, and `()`.
+/// A value that [`sync`] takes: a shared array in one of its phases, a tuple of such values, or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot pass a barrier",
     label = "neither a shared array nor a tuple of them",
@@ -191,18 +206,18 @@ mod operations {
     note = "copies that are on their way into a staged array are waited for first: `sync(pending.wait())`"
 )]
 pub trait Phase: sealed::Phase {
-    /// What it is after the barrier.
+    /// The value after the barrier.
     type Next;
 
-    /// The same values after the barrier.
+    /// Returns the value for the phase after the barrier.
     ///
     /// # Safety
-    /// The calling thread passed a barrier of its block together with all threads that use the same arrays, since when `self`
-    /// was not used.
+    /// The calling thread has passed a barrier of its block together with all threads that use the same arrays, and has not
+    /// used `self` since.
     #[doc(hidden)]
     unsafe fn after_barrier(self) -> Self::Next;
 
-    /// What [`Barrier::arrays`] is for this value.
+    /// Returns [`Barrier::arrays`] for this value.
     #[cfg(not(target_arch = "nvptx64"))]
     #[doc(hidden)]
     fn arrays(&self) -> u64;

@@ -1,4 +1,4 @@
-//! Shared arrays that all threads of a block use at any time: of atomics, and of cells.
+//! Shared arrays without phases, of atomics and of cells: all threads of a block access them at any time.
 
 use core::{fmt, iter::FusedIterator, ops::Deref};
 
@@ -10,11 +10,12 @@ use crate::{
     shared::barrier::{Phase, sealed},
 };
 
-/// `N` atomics that the threads of a block share, with the scope of the block: an array in all ways, without phases.
+/// A shared array of `N` block-scope atomics, which all threads of the block access at any time, without phases.
 ///
-/// They start with arbitrary values. [`fill`](Self::fill) and a barrier give them known ones; a barrier lies also between the last
-/// change and a thread that wants the result. [`sync`](crate::sync), given the array itself, makes it a [`SharedView`] that is read
-/// like any memory; and a [`Shared`] array in the write phase becomes atomics by [`Shared::into_atomics`].
+/// They start with arbitrary values: initialise them by [`fill`](Self::fill) and a barrier. Between the last change and a
+/// thread that reads the result there has to be a barrier too. [`sync`](crate::sync), when passed the array itself, turns it
+/// into a [`SharedView`], which is read like any memory; [`Shared::into_atomics`] turns a [`Shared`] array in the write phase
+/// into atomics.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -33,19 +34,22 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "__shared__", alias = "atomicAdd_block")]
+#[doc(alias = "shared.array")]
 pub struct SharedAtomics<'k, T: AtomicElement, const N: usize> {
     elements: &'k [Atomic<T, Block>; N],
 }
 
-/// `N` cells that the threads of a block share: read and written at any time, in patterns that cannot be split into the phases of a
-/// [`Shared`] array. Each access is for itself; to see what another thread wrote, have a barrier or fences in between.
+/// A shared array of `N` cells, which all threads of the block read and write at any time, for access patterns that cannot be
+/// split into the phases of a [`Shared`] array (CUDA's `volatile __shared__`). Accesses are not ordered with each other; to
+/// see what another thread wrote, use a barrier or fences in between.
 ///
-/// They start with arbitrary values, as [`SharedAtomics`] do.
+/// They start with arbitrary values, like [`SharedAtomics`].
 ///
 /// ```
 /// use gpu_std::prelude::{*, memory::*};
 ///
-/// /// The sums of all elements up to each, block by block (Hillis and Steele).
+/// /// Prefix sums of each block (Hillis and Steele).
 /// #[kernel(block = 256)]
 /// pub fn sums_up_to(x: &[i32], y: PerThread<i32>, sums: SharedCells<i32, 256>) {
 ///     let me = thread_rank() as usize;
@@ -63,6 +67,8 @@ pub struct SharedAtomics<'k, T: AtomicElement, const N: usize> {
 ///     }
 /// }
 /// ```
+#[doc(alias = "__shared__", alias = "volatile")]
+#[doc(alias = "shared.array")]
 pub struct SharedCells<'k, T: CellElement, const N: usize> {
     elements: &'k [RelaxedCell<T, Block>; N],
 }
@@ -70,8 +76,8 @@ pub struct SharedCells<'k, T: CellElement, const N: usize> {
 macro_rules! concurrent {
     ($($name:ident of $element:ident: $bound:ident, $entered:literal;)*) => {$(
         impl<'k, T: $bound, const N: usize> $name<'k, T, N> {
-            /// Writes the same value everywhere, each thread of the block to its elements. Threads see those of others after the
-            /// next barrier.
+            /// Stores the same value in all elements; each thread of the block stores to its own. Threads see the stores of
+            /// the others after the next barrier.
             #[inline(always)]
             pub fn fill(&self, value: T) {
                 for (_, element) in self.owned() {
@@ -79,8 +85,8 @@ macro_rules! concurrent {
                 }
             }
 
-            /// A share of the elements, with their indices: each thread of the block gets others, as of a [`Shared`] array, and all
-            /// threads together get all.
+            /// Iterates over the elements that the calling thread owns, with their indices. As in a [`Shared`] array, each
+            /// element belongs to exactly one thread of the block.
             #[inline(always)]
             pub fn owned(&self) -> Owned<'_, $element<T, Block>> {
                 Owned { indices: BlockStride::new(N), elements: self.elements }
@@ -166,15 +172,15 @@ impl<'a, E> Iterator for Owned<'a, E> {
 impl<E> FusedIterator for Owned<'_, E> {}
 
 impl<'k, T: AtomicElement, const N: usize> Shared<'k, T, N> {
-    /// The elements as atomics after the next barrier: `let counts = sync(counts.into_atomics());`. All threads of the block do it
-    /// alike.
+    /// Turns the elements into atomics at the next barrier: `let counts = sync(counts.into_atomics());`. All threads of the
+    /// block must do so.
     #[inline(always)]
     pub fn into_atomics(self) -> IntoAtomics<'k, T, N> {
         IntoAtomics(self)
     }
 }
 
-/// What [`Shared::into_atomics`] gives to [`sync`](crate::sync).
+/// A [`Shared`] array that [`sync`](crate::sync) turns into [`SharedAtomics`]: the result of [`Shared::into_atomics`].
 #[derive(Debug)]
 pub struct IntoAtomics<'k, T, const N: usize>(Shared<'k, T, N>);
 

@@ -1,11 +1,12 @@
-//! Where the shared arrays of a kernel lie in one piece of memory: one after another.
+//! The layout of a kernel's shared arrays in one allocation: one after another.
 
 use core::alloc::{Layout, LayoutError};
 
-/// The layout of the storage of a block with these shared arrays (a kernel's `SHARED`): one after another, each aligned.
+/// Returns the layout of the storage of a block with these shared arrays (a kernel's `SHARED`): one after another, each
+/// aligned.
 ///
-/// The executor allocates by it, and fills the storage with bytes of its choice once per block: kernels take any, but not
-/// uninitialised ones.
+/// The executor allocates this layout and fills the storage with bytes of its choice once per block: kernels accept any
+/// bytes, but not uninitialised ones.
 ///
 /// ```
 /// use std::alloc::Layout;
@@ -25,7 +26,7 @@ pub const fn shared_layout(arrays: &[Layout]) -> Result<Layout, LayoutError> {
     }
 }
 
-/// The offset of the array `index` in that storage. Asked at compile time, when a panic is an error of rustc.
+/// Returns the offset of the array `index` in that storage. Evaluated at compile time, when a panic is an error of rustc.
 pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     match place(arrays, index + 1) {
         Ok((_, offset)) => offset,
@@ -33,14 +34,15 @@ pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     }
 }
 
-/// What a block has of static shared memory on every device (CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability").
+/// The static shared memory that a block can have on every device (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
 const STATIC_BYTES: usize = 48 << 10;
 
-/// What the linker adds to the static shared memory of a kernel: a word in which a panic finds whose it is.
+/// The bytes that the linker adds to the static shared memory of a kernel: a word that tells a panic which launch it belongs to.
 const LINKER_BYTES: usize = 4;
 
-/// Whether arrays lie in dynamic shared memory although their sizes are constants: there is not enough of the other kind.
+/// Whether arrays are placed in dynamic shared memory although their sizes are constants: they do not fit in static shared
+/// memory.
 pub const fn is_large(arrays: &[Layout]) -> bool {
     match shared_layout(arrays) {
         Ok(layout) => layout.size() > STATIC_BYTES - LINKER_BYTES,

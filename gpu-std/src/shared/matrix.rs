@@ -1,4 +1,4 @@
-//! Shared arrays with rows and columns, padded against bank conflicts.
+//! Two-dimensional shared arrays, with padding against bank conflicts.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Index};
 
@@ -7,15 +7,16 @@ use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride2d};
 use crate::host::Barrier;
 use crate::shared::barrier::{Phase, sealed};
 
-/// `ROWS` × `COLUMNS` elements that the threads of a block share, in the write phase: each thread uses the elements that
-/// it owns.
+/// A shared array of `ROWS` × `COLUMNS` elements (CUDA's `__shared__ T a[ROWS][COLUMNS + PAD]`), in the write phase: each
+/// thread of the block accesses the elements that it owns.
 ///
-/// x of a thread's place in the block is its first column, y its first row; from there on in steps of the block's extents.
-/// [`sync`](crate::sync) makes it a [`SharedView2d`]. What was not written holds arbitrary values, or zeros
-/// ([`SharedElement`]).
+/// The thread's index in the block gives its first element (x its column, y its row); the others follow in steps of the
+/// block's dimensions. [`sync`](crate::sync) turns it into a [`SharedView2d`]. Elements that were not written have arbitrary
+/// values, or are zero ([`SharedElement`]).
 ///
-/// `PAD` more elements follow every row and are never used. With 4-byte elements in 32 columns, a `PAD` of 1 puts the elements
-/// of a column into different banks (CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks").
+/// Every row is followed by `PAD` unused elements. With 4-byte elements in 32 columns, a `PAD` of 1 puts the elements of a
+/// column into different banks, which avoids bank conflicts (CUDA C++ Best Practices Guide, "Shared Memory and Memory
+/// Banks").
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -42,6 +43,8 @@ use crate::shared::barrier::{Phase, sealed};
 ///     }
 /// }
 /// ```
+#[doc(alias = "__shared__", alias = "cuda.shared.array")]
+#[doc(alias = "shared.array", alias = "bank_conflict")]
 pub struct Shared2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
     start: *mut T,
     scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
@@ -50,19 +53,20 @@ pub struct Shared2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: u
 impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     Shared2d<'k, T, ROWS, COLUMNS, PAD>
 {
-    /// The elements of this thread with their places `(row, column)`.
+    /// Iterates over the elements of this thread with their positions `(row, column)`.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> Shared2dIter<'_, T, COLUMNS, PAD> {
         Shared2dIter { places: BlockStride2d::new(ROWS, COLUMNS), start: self.start, scope: PhantomData }
     }
 
-    /// The first element of this thread with its place, if it has any: the only one if the block is as large as the array.
+    /// Returns the first element of this thread with its position, if it has any. It is the only one if the block is as large
+    /// as the array.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<((usize, usize), &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element at `(row, column)`, if it belongs to this thread.
+    /// Returns the element at `(row, column)`, if it belongs to this thread.
     #[inline(always)]
     pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
         // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
@@ -72,10 +76,10 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     }
 }
 
-/// The address of an element.
+/// Returns the address of an element.
 ///
 /// # Safety
-/// The place is inside the array.
+/// The position is inside the array.
 #[inline(always)]
 unsafe fn place<T, const COLUMNS: usize, const PAD: usize>(
     start: *mut T,
@@ -111,7 +115,7 @@ unsafe impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const
     for Shared2d<'k, T, ROWS, COLUMNS, PAD>
 {
     type Element = T;
-    // Too large a product is an error at compile time, in release builds too.
+    // A product that is too large is an error at compile time, in release builds too.
     const LEN: usize = match COLUMNS.checked_add(PAD) {
         Some(row) => match row.checked_mul(ROWS) {
             Some(len) => len,
@@ -155,14 +159,14 @@ impl<T, const COLUMNS: usize, const PAD: usize> FusedIterator for Shared2dIter<'
 
 /// A [`Shared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
 ///
-/// [`sync`](crate::sync) makes it a [`Shared2d`] again.
+/// [`sync`](crate::sync) turns it into a [`Shared2d`] again.
 pub struct SharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
     start: *mut T,
     scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
 }
 
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedView2d<'_, T, ROWS, COLUMNS, PAD> {
-    /// A whole row, or `None` if there is no such row.
+    /// Returns a whole row, or `None` if `row` is out of bounds.
     #[inline(always)]
     pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
         // SAFETY: the row is inside the array, whose elements are initialised and not written until this thread gives the view
@@ -170,7 +174,7 @@ impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedView2d<
         (row < ROWS).then(|| unsafe { &*place::<T, COLUMNS, PAD>(self.start, row, 0).cast() })
     }
 
-    /// The element at `(row, column)`, or `None` if that is outside.
+    /// Returns the element at `(row, column)`, or `None` if that is out of bounds.
     #[inline(always)]
     pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
         (row < ROWS && column < COLUMNS).then(|| {

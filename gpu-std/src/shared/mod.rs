@@ -1,10 +1,11 @@
-//! Shared memory: arrays that the threads of a block have in common.
+//! Shared memory (CUDA's `__shared__`): arrays that the threads of a block share.
 //!
-//! They are parameters of a kernel and not part of the launch. [`sync`](crate::sync) takes them from one phase to the
-//! other: *write*, in which each thread uses the elements it owns, and *read*, in which every thread reads all.
+//! They are parameters of a kernel, for which the launch passes nothing, or the length ([`SharedSlice`]).
+//! [`sync`](crate::sync) takes them from one phase to the other: the *write* phase, in which each thread accesses the
+//! elements that it owns, and the *read* phase, in which every thread reads all elements.
 //!
-//! All arrays of a kernel live as long as each other, so that those of one type can change places. All threads of a block must do
-//! it alike:
+//! All arrays of a kernel have the same lifetime, so arrays of one type can be swapped. All threads of a block must swap them
+//! in the same way:
 //!
 //! ```
 //! use gpu_std::prelude::*;
@@ -62,13 +63,14 @@ pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
 pub(crate) use stride::BlockStride;
 pub use unchecked::UnsafeShared;
 
-/// The alignment of a block's dynamic shared memory, which the linker's prelude declares, and so the largest of an element.
+/// The alignment of a block's dynamic shared memory, which the linker's prelude declares; hence the largest alignment of an
+/// element.
 pub(crate) const SHARED_ALIGN: usize = 128;
 
-/// What a shared array can hold: plain data of which zero bytes are a value.
+/// An element type of shared arrays: plain data for which zero bytes are a valid value.
 ///
-/// The bytes of shared memory are arbitrary when a block starts. Arrays of types for which not any bytes are a value
-/// ([`DeviceCopy::ANY_BYTES`]), such as `bool`, are zeroed before the kernel begins, with a barrier of the block behind it.
+/// The bytes of shared memory are arbitrary when a block starts. Arrays of types for which not every bit pattern is a valid value
+/// ([`DeviceCopy::ANY_BYTES`]), such as `bool`, are zeroed before the kernel begins, followed by a barrier of the block.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot lie in shared memory",
     label = "not plain data of which zero bytes are a value",
@@ -76,14 +78,14 @@ pub(crate) const SHARED_ALIGN: usize = 128;
 )]
 pub trait SharedElement: DeviceCopy + Zeroable {}
 
-// Without it rustc would say `Pod`, which is how bytemuck implements it.
+// Without it rustc would suggest `Pod`, which is how bytemuck implements it.
 #[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + Zeroable> SharedElement for T {}
 
-/// Zeroes an array of the block if not any bytes are a value of its elements.
+/// Zeroes an array of the block if not every bit pattern is a valid value of its elements.
 ///
 /// # Safety
-/// All threads of the block and nobody else have this array, and all of them come here before one uses it.
+/// All threads of the block and nothing else have this array, and all of them call this before one uses it.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn make_valid<T: SharedElement>(start: *mut T, len: usize) {
@@ -97,7 +99,7 @@ unsafe fn make_valid<T: SharedElement>(start: *mut T, len: usize) {
     crate::sync(());
 }
 
-/// The body of a kernel, as the lifetime that its shared arrays have.
+/// The scope of a kernel's body, whose lifetime its shared arrays have.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct KernelScope(PhantomData<*const ()>);
@@ -112,21 +114,21 @@ impl KernelScope {
     }
 }
 
-/// A parameter that is a shared array.
+/// A kernel parameter that is a shared array.
 ///
 /// # Safety
-/// `enter` is sound for storage of `LEN` elements that all threads of the block give.
+/// `enter` is sound for storage of `LEN` elements that all threads of the block pass.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shared array of gpu_std",
     note = "`#[kernel]` takes parameters whose type is called `Shared`, `Shared2d`, `SharedAtomics`, `SharedCells`, `UnsafeShared`, `AsyncShared` or `AsyncShared2d` for shared arrays, `BlockScratch` or `SortScratch` for what algorithms need"
 )]
 pub unsafe trait SharedParam<'k>: Sized {
-    /// What it holds.
+    /// The type of the elements.
     type Element: SharedElement;
-    /// How many of them its storage has, padding included.
+    /// The number of elements in its storage, padding included.
     const LEN: usize;
-    /// Its storage. An array that is too large or aligned too strictly is an error at compile time.
+    /// The layout of its storage. An array that is too large or aligned too strictly is an error at compile time.
     const LAYOUT: Layout = match Layout::array::<Self::Element>(Self::LEN) {
         // Threads add at most 1024 to an index before they compare it. Elements without bytes have no other limit.
         _ if Self::LEN > isize::MAX as usize => panic!("a shared array has at most isize::MAX elements"),
@@ -137,17 +139,18 @@ pub unsafe trait SharedParam<'k>: Sized {
         Err(_) => panic!("this shared array is larger than the address space"),
     };
 
-    /// The array in the write phase.
+    /// Returns the array in the write phase.
     ///
     /// # Safety
-    /// `storage` has `LEN` initialised elements and lasts as long as the scope, all threads of the block and nobody else give the
-    /// same, and each thread does so once.
+    /// `storage` has `LEN` initialised elements and lasts as long as the scope, all threads of the block and nothing else
+    /// pass the same, and each thread does so once.
     unsafe fn enter(storage: *mut Self::Element, scope: &'k KernelScope) -> Self;
 
-    /// The same of memory that has any bytes.
+    /// Returns the array in the write phase, in memory that has arbitrary bytes.
     ///
     /// # Safety
-    /// As for [`enter`](Self::enter), of `LEN` times the bytes of an element, and all threads come here before one uses the array.
+    /// As for [`enter`](Self::enter), with `LEN` times the bytes of an element, and all threads call this before one uses the
+    /// array.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn begin(memory: *mut Self::Element, scope: &'k KernelScope) -> Self {

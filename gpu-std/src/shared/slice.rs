@@ -1,4 +1,4 @@
-//! Shared arrays whose length the launch gives.
+//! Dynamic shared memory: shared arrays whose length the launch passes.
 
 #[cfg(not(target_arch = "nvptx64"))]
 use core::alloc::Layout;
@@ -13,16 +13,16 @@ use crate::{
     signature::Text,
 };
 
-/// Elements that the threads of a block share, as many as the launch says, in the write phase: each thread uses the elements that
-/// it owns, as of a [`Shared`](crate::Shared) array.
+/// A shared array whose length the launch passes (CUDA's `extern __shared__ T a[]`), in the write phase: each thread of the
+/// block accesses the elements that it owns, as in a [`Shared`](crate::Shared) array.
 ///
-/// The launch gives the number of elements, one for each such parameter of a kernel. [`sync`](crate::sync) makes it a
-/// [`SharedSliceView`]. What was not written holds arbitrary values, or zeros ([`SharedElement`]).
+/// The launch passes the number of elements, one argument for each such parameter. [`sync`](crate::sync) turns it into a
+/// [`SharedSliceView`]. Elements that were not written have arbitrary values, or are zero ([`SharedElement`]).
 ///
 /// ```
 /// use gpu_std::prelude::*;
 ///
-/// /// Sums up each block's elements, whatever the size of the block: launched with `threads_per_block` elements.
+/// /// Sums the elements of each block, for any block size: launched with `threads_per_block` elements.
 /// #[kernel]
 /// pub fn sums(x: &[f32], mut part: SharedSlice<f32>, mut sums: PerBlock<f32>) {
 ///     let first = block_rank() * part.len();
@@ -35,6 +35,10 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "__shared__", alias = "extern_shared")]
+#[doc(alias = "dynamic_shared_memory", alias = "cuda.shared.array")]
+#[doc(alias = "shared.array", alias = "cudaFuncSetAttribute")]
+#[doc(alias = "MaxDynamicSharedMemorySize")]
 pub struct SharedSlice<'k, T> {
     start: *mut T,
     len: usize,
@@ -42,31 +46,31 @@ pub struct SharedSlice<'k, T> {
 }
 
 impl<'k, T: SharedElement> SharedSlice<'k, T> {
-    /// How many elements there are, those of other threads included: what the launch gave.
+    /// Returns the number of elements, those of other threads included: what the launch passed.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements of this thread with their indices.
+    /// Iterates over the elements of this thread with their indices.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> SharedSliceIter<'_, T> {
         SharedSliceIter { indices: BlockStride::new(self.len), start: self.start, scope: PhantomData }
     }
 
-    /// The first element of this thread with its index, if it has any.
+    /// Returns the first element of this thread with its index, if it has any.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element `index`, if it belongs to this thread.
+    /// Returns the element `index`, if it belongs to this thread.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
@@ -90,7 +94,7 @@ impl<'a, T: SharedElement> IntoIterator for &'a mut SharedSlice<'_, T> {
     }
 }
 
-/// Where a shared array that the launch sizes lies, and how long it is.
+/// Offset and length of a shared array whose length the launch passes.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -99,7 +103,7 @@ pub struct Place {
     pub device_offset: u32,
     /// From the start of a block's shared memory on the CPU, where the other arrays come first.
     pub host_offset: u32,
-    /// In elements. The launch is refused if there are more.
+    /// In elements. A launch with more is refused.
     pub len: u32,
 }
 
@@ -166,7 +170,7 @@ impl<T> FusedIterator for SharedSliceIter<'_, T> {}
 
 /// A [`SharedSlice`] in the read phase: every thread reads every element, as in a `[T]`.
 ///
-/// [`sync`](crate::sync) makes it a [`SharedSlice`] again.
+/// [`sync`](crate::sync) turns it into a [`SharedSlice`] again.
 pub struct SharedSliceView<'k, T> {
     start: *mut T,
     len: usize,

@@ -1,11 +1,12 @@
-//! Which elements of a shared array a thread takes.
+//! The elements of a shared array that a thread owns.
 //!
-//! Unlike grid-stride loops these count from 0, the same for all threads, and add the place of the thread to that: where the
-//! launch contract fixes the block, the number of rounds is a constant, so that the loops unroll and the tests fall away.
+//! Unlike grid-stride loops these loops count from 0, the same for all threads, and add the index of the thread to that:
+//! where the launch contract fixes the block, the number of rounds is a constant, so that the loops unroll and the tests are
+//! removed.
 
 use crate::{block_dim, thread::grid_stride::Axis, thread_index, thread_rank, threads_per_block};
 
-/// The indices that a thread takes of an array.
+/// The indices in an array that a thread owns.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockStride {
     round: usize,
@@ -20,7 +21,7 @@ impl BlockStride {
         Self { round: 0, axis }
     }
 
-    /// Whether the thread takes this element.
+    /// Whether the thread owns this element.
     #[inline(always)]
     pub(super) fn takes(&self, index: usize) -> bool {
         self.axis.takes(index)
@@ -35,7 +36,7 @@ impl Iterator for BlockStride {
         if self.round >= self.axis.end {
             return None;
         }
-        // Sizes of shared arrays are far from overflow.
+        // Sizes of shared arrays are too small to overflow.
         let index = self.axis.start.wrapping_add(self.round);
         self.round = self.round.wrapping_add(self.axis.stride);
         // Only the last round may be partial.
@@ -43,7 +44,7 @@ impl Iterator for BlockStride {
     }
 }
 
-/// The places that a thread takes of an array with rows and columns.
+/// The positions in a two-dimensional array that a thread owns.
 #[derive(Clone, Debug)]
 pub(super) struct BlockStride2d {
     row_round: usize,
@@ -71,7 +72,7 @@ impl BlockStride2d {
         }
     }
 
-    /// Whether the thread takes the element at this place.
+    /// Whether the thread owns the element at this position.
     #[inline(always)]
     pub(super) fn takes(&self, row: usize, column: usize) -> bool {
         self.rows.takes(row) && self.columns.takes(column)
@@ -90,7 +91,7 @@ impl Iterator for BlockStride2d {
             return None;
         }
         self.column_round = self.column_round.wrapping_add(self.columns.stride);
-        // As may the last one of columns: then the next row is the next place.
+        // The last column may be partial too; then the next position is in the next row.
         if self.column_round >= self.columns.end
             || self.columns.start.wrapping_add(self.column_round) >= self.columns.end
         {

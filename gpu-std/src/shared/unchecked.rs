@@ -1,4 +1,4 @@
-//! A shared array that all threads read and write at any time, with nothing that keeps them apart.
+//! A shared array without compile-time race freedom, accessed by `unsafe` code.
 
 use core::{fmt, marker::PhantomData};
 
@@ -6,17 +6,17 @@ use super::{KernelScope, SharedElement, SharedParam};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, Memory, Watch};
 
-/// `N` elements that the threads of a block share, which each may read and write at any time, if the kernel sees to it that no two do
-/// so at once: what `__shared__` is in CUDA C++. For patterns that do not split into the phases of a [`Shared`](super::Shared)
+/// A shared array of `N` elements that every thread of the block may read and write at any time, like CUDA's `__shared__`:
+/// the kernel has to rule out data races. For patterns that do not split into the phases of a [`Shared`](super::Shared)
 /// array.
 ///
-/// It starts with arbitrary values. Accesses are `unsafe`, and their indices are checked. On the CPU device, with
-/// `GPUKERNEL_CHECK=1` in the environment, a race is an error that names both threads and both places in the source.
+/// Elements start with arbitrary values. Accesses are `unsafe`, and their indices are checked. On the CPU device, with
+/// `GPUKERNEL_CHECK=1` in the environment, a race is an error that names both threads and both source locations.
 ///
 /// ```
 /// use gpu_std::prelude::{*, memory::*};
 ///
-/// /// The sum of each 256 elements, in a tree that uses half of the threads in each round.
+/// /// Sums each 256 elements in a tree: each round halves the number of threads that add.
 /// #[kernel(block = 256)]
 /// pub fn sums(x: &[u32], totals: &[Atomic<u32>], part: UnsafeShared<u32, 256>) {
 ///     let me = thread_rank() as usize;
@@ -38,6 +38,8 @@ use crate::host::{Access, Memory, Watch};
 ///     }
 /// }
 /// ```
+#[doc(alias = "__shared__", alias = "cuda.shared.array")]
+#[doc(alias = "shared.array")]
 pub struct UnsafeShared<'k, T, const N: usize> {
     start: *mut T,
     #[cfg(not(target_arch = "nvptx64"))]
@@ -61,25 +63,26 @@ impl<T, const N: usize> fmt::Debug for UnsafeShared<'_, T, N> {
 }
 
 impl<T: SharedElement, const N: usize> UnsafeShared<'_, T, N> {
-    /// How many elements there are: `N`.
+    /// Returns the number of elements: `N`.
     #[inline(always)]
     pub const fn len(self) -> usize {
         N
     }
 
-    /// Whether there are none: `N == 0`.
+    /// Returns whether there are no elements: `N == 0`.
     #[inline(always)]
     pub const fn is_empty(self) -> bool {
         N == 0
     }
 
-    /// The element `index`.
+    /// Returns the element `index`.
     ///
     /// # Safety
-    /// No other thread writes it at the same time: a barrier is between, or releasing and acquiring atomics.
+    /// No other thread writes it at the same time: other writes are ordered by a barrier, or by releasing and acquiring
+    /// atomics.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If `index` is out of bounds.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub unsafe fn get(self, index: usize) -> T {
@@ -96,7 +99,7 @@ impl<T: SharedElement, const N: usize> UnsafeShared<'_, T, N> {
     /// No other thread reads or writes it at the same time, as for [`get`](Self::get).
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If `index` is out of bounds.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub unsafe fn set(self, index: usize, value: T) {
@@ -107,7 +110,7 @@ impl<T: SharedElement, const N: usize> UnsafeShared<'_, T, N> {
         unsafe { at.write(value) };
     }
 
-    /// The address of the first element. Accesses through it are not checked.
+    /// Returns the address of the first element. Accesses through it are not checked.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         self.start

@@ -1,9 +1,10 @@
-//! The architecture that code is compiled for.
+//! The GPU architecture that the code is compiled for (CUDA's `__CUDA_ARCH__`).
 
-/// The compute capability of the GPU architecture that this code is compiled for, as a number: 90 for `sm_90`. On the CPU
-/// device 0.
+/// Returns the compute capability that this code is compiled for, as a number: 90 for `sm_90` (CUDA's `__CUDA_ARCH__` is 900
+/// there). 0 on the CPU device.
 ///
-/// A constant in the code of each architecture, so that branches on it cost nothing and their other side is not there.
+/// It is a constant in the code of each architecture: branches on it cost nothing, and the branch that is not taken is
+/// removed.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -15,6 +16,7 @@
 ///     }
 /// }
 /// ```
+#[doc(alias = "__CUDA_ARCH__", alias = "compute_capability")]
 #[inline(always)]
 pub fn arch() -> u32 {
     #[cfg(target_arch = "nvptx64")]

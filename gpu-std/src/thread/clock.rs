@@ -1,6 +1,6 @@
-//! Time inside a kernel: counters to measure with, and a pause.
+//! Clocks and a pause: CUDA's `clock()`, `clock64()` and `__nanosleep()`, PTX's `%globaltimer`.
 //!
-//! On the CPU device all counters count nanoseconds from some moment before the first use of any of them.
+//! On the CPU device all clocks count nanoseconds from some moment before the first use of any of them.
 
 #[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
@@ -10,8 +10,8 @@ unsafe extern "C" {
     safe fn __gpukernel_nanosleep(nanoseconds: u32);
 }
 
-/// The cycle counter of the multiprocessor, its lower half: the difference of two reads, by `wrapping_sub`, is how many cycles went
-/// by, of the thread and of whatever the multiprocessor did meanwhile. CUDA's `clock()`.
+/// Reads the lower 32 bits of the multiprocessor's cycle counter (CUDA's `clock()`). The difference of two reads, by
+/// `wrapping_sub`, is the number of cycles that elapsed, including those in which the multiprocessor ran other threads.
 ///
 /// ```
 /// use gpu_std::{clock, prelude::*};
@@ -41,7 +41,7 @@ pub fn clock() -> u32 {
     return nanoseconds() as u32;
 }
 
-/// The cycle counter of the multiprocessor. CUDA's `clock64()`.
+/// Reads the 64-bit cycle counter of the multiprocessor (CUDA's `clock64()`).
 #[inline(always)]
 pub fn clock64() -> u64 {
     #[cfg(target_arch = "nvptx64")]
@@ -50,8 +50,9 @@ pub fn clock64() -> u64 {
     return nanoseconds();
 }
 
-/// Nanoseconds from some moment that is the same for all threads of the GPU. PTX's `%globaltimer`, which some GPUs update only once
-/// in a microsecond or less often.
+/// Reads the GPU's timer, in nanoseconds from some moment that is the same for all threads of the GPU (PTX's `%globaltimer`).
+/// Some GPUs update it only once per microsecond or less often.
+#[doc(alias = "globaltimer")]
 #[inline(always)]
 pub fn global_timer() -> u64 {
     #[cfg(target_arch = "nvptx64")]
@@ -60,8 +61,10 @@ pub fn global_timer() -> u64 {
     return nanoseconds();
 }
 
-/// Pauses the calling thread for about this long: between nothing and twice the time, and at most 2 ms (PTX ISA, `nanosleep`). For
-/// threads that try something again and again. On the CPU device it lets other threads of the machine run.
+/// Suspends the calling thread for about this many nanoseconds (CUDA's `__nanosleep()`): between 0 and twice the time, and at
+/// most 2 ms (PTX ISA, `nanosleep`). For loops that retry something. On the CPU device it yields to other threads of the
+/// machine.
+#[doc(alias = "__nanosleep", alias = "cuda.nanosleep")]
 #[inline(always)]
 pub fn nanosleep(nanoseconds: u32) {
     #[cfg(target_arch = "nvptx64")]

@@ -1,9 +1,9 @@
-//! How a thread ends early, and how a kernel does.
+//! Ending a thread, or the whole kernel, early.
 
-/// Ends the calling thread, as if its kernel had returned. Its destructors run on the CPU device only: a thread should own nothing
-/// that needs them.
+/// Ends the calling thread, as if its kernel had returned (PTX's `exit`). Destructors run on the CPU device only, so the
+/// thread should own nothing that needs them.
 ///
-/// The other threads go on. At a [`sync`](crate::sync), threads that have ended are not waited for.
+/// The other threads continue. A [`sync`](crate::sync) does not wait for threads that have ended.
 ///
 /// ```
 /// use gpu_std::{exit_thread, prelude::*};
@@ -24,7 +24,8 @@
 /// ```
 ///
 /// # Panics
-/// On the CPU device in a program built with `panic = "abort"`: there a thread cannot be ended from inside. Return instead.
+/// On the CPU device in a program built with `panic = "abort"`, where a thread cannot be ended from inside. Return instead.
+#[doc(alias = "exit")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn exit_thread() -> ! {
@@ -39,8 +40,9 @@ pub fn exit_thread() -> ! {
     crate::host::exit()
 }
 
-/// Ends the kernel with an error at once. On a GPU nothing works on the device any more in this process (`Error::ContextLost`):
-/// `panic!` says what is wrong and where, and leaves the device usable. On the CPU device this is a panic.
+/// Aborts the kernel with an error (CUDA's `__trap()`). On a GPU the device is unusable for the rest of the process
+/// afterwards (`Error::ContextLost`); `panic!` reports what is wrong and where, and leaves the device usable. On the CPU
+/// device it panics.
 ///
 /// ```
 /// use gpu_std::{prelude::*, trap};
@@ -52,6 +54,7 @@ pub fn exit_thread() -> ! {
 ///     }
 /// }
 /// ```
+#[doc(alias = "__trap")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn trap() -> ! {

@@ -1,14 +1,15 @@
-//! Grid-stride loops: every index exactly once in the whole grid, whatever the grid.
+//! Grid-stride loops: the threads of the grid together visit each index exactly once, whatever the size of the grid.
 //!
-//! The loops keep one test each, `index < end`, and add the extent of the grid: what one writes by hand in CUDA C.
+//! Each loop has one test, `index < end`, and adds the extent of the grid, as a hand-written loop in CUDA C does.
 
 use core::iter::FusedIterator;
 
 use crate::{global_dim, global_index, global_rank, threads_per_grid};
 
-/// The indices below `len` that the calling thread takes: thread `i` of `n` takes `i`, `i + n`, `i + 2n`, …
+/// Iterates over the indices below `len` that belong to the calling thread: a grid-stride loop, in which thread `i` of `n`
+/// gets `i`, `i + n`, `i + 2n`, …
 ///
-/// The threads of the grid together take every index once. `len` is at most `isize::MAX`.
+/// Each index is visited by exactly one thread of the grid. `len` is at most `isize::MAX`.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -22,6 +23,7 @@ use crate::{global_dim, global_index, global_rank, threads_per_grid};
 ///     total[0].fetch_add(mine);
 /// }
 /// ```
+#[doc(alias = "grid_stride_loop")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_stride(len: usize) -> GridStride {
@@ -29,10 +31,10 @@ pub fn grid_stride(len: usize) -> GridStride {
     GridStride { next: global_rank(), end: len, stride: threads_per_grid() }
 }
 
-/// The places `(row, column)` that the calling thread takes of a matrix, by its place in the grid: x gives the column,
-/// y (and z, if the grid has that) the row.
+/// Iterates over the positions `(row, column)` of a matrix that belong to the calling thread: a grid-stride loop in which the
+/// thread's index in the grid gives its first position. x is the column, y (and z, if the grid has that axis) the row.
 ///
-/// The threads of the grid together take every place once. Rows and columns are at most `isize::MAX`.
+/// Each position is visited by exactly one thread of the grid. Rows and columns are at most `isize::MAX`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_stride_2d(rows: usize, columns: usize) -> GridStride2d {
@@ -48,10 +50,10 @@ pub fn grid_stride_2d(rows: usize, columns: usize) -> GridStride2d {
     )
 }
 
-/// The places `(layer, row, column)` that the calling thread takes of a volume, by its place in the grid: x gives the
-/// column, y the row, z the layer.
+/// Iterates over the positions `(layer, row, column)` of a volume that belong to the calling thread: a grid-stride loop in
+/// which the thread's index in the grid gives its first position. x is the column, y the row, z the layer.
 ///
-/// The threads of the grid together take every place once. Each extent is at most `isize::MAX`.
+/// Each position is visited by exactly one thread of the grid. Each extent is at most `isize::MAX`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_stride_3d(layers: usize, rows: usize, columns: usize) -> GridStride3d {
@@ -109,7 +111,7 @@ impl Iterator for GridStride {
 
 impl FusedIterator for GridStride {}
 
-/// What one thread takes along one axis: `start`, `start + stride`, … below `end`, where `start < stride`.
+/// The indices of one thread along one axis: `start`, `start + stride`, … below `end`, where `start < stride`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     pub(crate) start: usize,

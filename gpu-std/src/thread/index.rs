@@ -1,8 +1,8 @@
-//! Where the calling thread is in its launch.
+//! Indices of the calling thread and dimensions of its launch: CUDA's `threadIdx`, `blockIdx`, `blockDim` and `gridDim`.
 //!
-//! On the device every component is a function of its own in the linker's prelude, so that those not used vanish and the
-//! others get the value ranges of the launch contract. On the host they come from the CPU device's current thread; there
-//! all functions of this module panic outside of a kernel.
+//! On the device each component is a function of its own in the linker's prelude, so that unused ones are removed and the
+//! others get the value ranges of the launch contract. On the host they come from the CPU device's current thread; there all
+//! functions of this module panic outside of a kernel.
 
 use crate::Dim3;
 
@@ -31,22 +31,28 @@ macro_rules! registers {
 }
 
 registers! {
-    /// The place of the calling thread in its block. Each component is less than that of [`block_dim`].
+    /// Returns the index of the calling thread in its block (CUDA's `threadIdx`). Each component is less than that of
+    /// [`block_dim`].
+    #[doc(alias = "threadIdx", alias = "cuda.threadIdx")]
     thread_index,
         __gpukernel_thread_index_x __gpukernel_thread_index_y __gpukernel_thread_index_z;
-    /// The place of the calling thread's block in the grid. Each component is less than that of [`grid_dim`].
+    /// Returns the index of the calling thread's block in the grid (CUDA's `blockIdx`). Each component is less than that of
+    /// [`grid_dim`].
+    #[doc(alias = "blockIdx", alias = "cuda.blockIdx")]
     block_index,
         __gpukernel_block_index_x __gpukernel_block_index_y __gpukernel_block_index_z;
-    /// How many threads a block has along each axis.
+    /// Returns the number of threads per block along each axis (CUDA's `blockDim`).
+    #[doc(alias = "blockDim", alias = "cuda.blockDim")]
     block_dim,
         __gpukernel_block_dim_x __gpukernel_block_dim_y __gpukernel_block_dim_z;
-    /// How many blocks the grid has along each axis.
+    /// Returns the number of blocks in the grid along each axis (CUDA's `gridDim`).
+    #[doc(alias = "gridDim", alias = "cuda.gridDim")]
     grid_dim,
         __gpukernel_grid_dim_x __gpukernel_grid_dim_y __gpukernel_grid_dim_z;
 }
 
-/// A place in the whole grid, or the extents of the grid, counted in threads. In `usize`, because it is used as an index; a
-/// launch has less than 2³² threads along each axis.
+/// The index of a thread in the whole grid, or the number of threads in the grid along each axis. The components are `usize`,
+/// because they are used as indices; a launch has less than 2³² threads along each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GlobalDim3 {
     /// Along the first axis.
@@ -57,7 +63,7 @@ pub struct GlobalDim3 {
     pub z: usize,
 }
 
-/// The place of the calling thread in the grid.
+/// Returns the index of the calling thread in the grid: `blockIdx * blockDim + threadIdx` along each axis.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -70,6 +76,8 @@ pub struct GlobalDim3 {
 ///     }
 /// }
 /// ```
+#[doc(alias = "cuda.grid", alias = "grid", alias = "threadIdx")]
+#[doc(alias = "blockIdx")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn global_index() -> GlobalDim3 {
@@ -86,7 +94,8 @@ pub fn global_index() -> GlobalDim3 {
     }
 }
 
-/// How many threads the grid has along each axis.
+/// Returns the number of threads in the grid along each axis: `gridDim * blockDim`.
+#[doc(alias = "cuda.gridsize", alias = "gridsize", alias = "gridDim")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn global_dim() -> GlobalDim3 {
@@ -98,7 +107,9 @@ pub fn global_dim() -> GlobalDim3 {
     GlobalDim3 { x: axis(grid.x, block.x), y: axis(grid.y, block.y), z: axis(grid.z, block.z) }
 }
 
-/// The number of the calling thread in its block, counted along x, then y, then z: the order in which threads form warps.
+/// Returns the rank of the calling thread in its block, counted along x, then y, then z: the order in which threads form
+/// warps (cooperative groups' `this_thread_block().thread_rank()`).
+#[doc(alias = "this_thread_block", alias = "threadIdx")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn thread_rank() -> u32 {
@@ -107,7 +118,9 @@ pub fn thread_rank() -> u32 {
     thread.x.wrapping_add(dim.x.wrapping_mul(thread.y.wrapping_add(dim.y.wrapping_mul(thread.z))))
 }
 
-/// How many threads a block has.
+/// Returns the number of threads per block (cooperative groups' `this_thread_block().num_threads()`).
+#[doc(alias = "num_threads", alias = "this_thread_block")]
+#[doc(alias = "blockDim")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn threads_per_block() -> u32 {
@@ -115,7 +128,9 @@ pub fn threads_per_block() -> u32 {
     dim.x.wrapping_mul(dim.y).wrapping_mul(dim.z)
 }
 
-/// The number of the calling thread in the grid: [`global_index`] counted along x, then y, then z.
+/// Returns the rank of the calling thread in the grid: [`global_index`] counted along x, then y, then z. In a launch along
+/// one axis it is `blockIdx.x * blockDim.x + threadIdx.x` (Numba's `cuda.grid(1)`).
+#[doc(alias = "cuda.grid", alias = "grid", alias = "this_grid")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn global_rank() -> usize {
@@ -124,7 +139,10 @@ pub fn global_rank() -> usize {
     index.x.wrapping_add(dim.x.wrapping_mul(index.y.wrapping_add(dim.y.wrapping_mul(index.z))))
 }
 
-/// How many threads the grid has.
+/// Returns the number of threads in the grid. In a launch along one axis it is `gridDim.x * blockDim.x` (Numba's
+/// `cuda.gridsize(1)`).
+#[doc(alias = "cuda.gridsize", alias = "gridsize")]
+#[doc(alias = "num_threads")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn threads_per_grid() -> usize {
@@ -132,7 +150,8 @@ pub fn threads_per_grid() -> usize {
     dim.x.wrapping_mul(dim.y).wrapping_mul(dim.z)
 }
 
-/// The number of the calling thread's block in the grid: [`block_index`] counted along x, then y, then z.
+/// Returns the rank of the calling thread's block in the grid: [`block_index`] counted along x, then y, then z.
+#[doc(alias = "blockIdx")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn block_rank() -> usize {
@@ -142,7 +161,8 @@ pub fn block_rank() -> usize {
     x.wrapping_add((dim.x as usize).wrapping_mul(y.wrapping_add((dim.y as usize).wrapping_mul(z))))
 }
 
-/// How many blocks the grid has.
+/// Returns the number of blocks in the grid (cooperative groups' `this_grid().num_blocks()`).
+#[doc(alias = "num_blocks", alias = "gridDim")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn blocks_per_grid() -> usize {

@@ -1,4 +1,4 @@
-//! Loops without a loop.
+//! Compile-time loop unrolling.
 
 macro_rules! calls {
     ($N:ident, $body:ident: $($i:literal)*) => {
@@ -8,15 +8,16 @@ macro_rules! calls {
     };
 }
 
-/// Calls a function with 0, 1, 2 and so on, `N` times, one call after another in the code: CUDA's `#pragma unroll`.
+/// Unrolls a loop at compile time (CUDA's `#pragma unroll`): calls `body` with 0, 1, …, `N - 1`, one call after another in
+/// the code.
 ///
-/// For arrays that should stay in registers: these have no addresses, so an array that a loop indexes lies in local memory, unless
-/// the compiler unrolls the loop, which it does if the body is small. `N` is at most 64.
+/// For arrays that should stay in registers: registers have no addresses, so an array that a loop indexes is placed in local
+/// memory unless the compiler unrolls the loop, which it does by itself if the body is small. `N` is at most 64.
 ///
 /// ```
 /// use gpu_std::{prelude::*, unroll};
 ///
-/// /// Sums 8 neighbours, of which each round adds those at half the distance of the one before.
+/// /// Sums each 8 elements in a tree: at distances 4, 2 and 1.
 /// #[kernel]
 /// pub fn sums(x: &[[f32; 8]], sums: PerThread<f32>) {
 ///     for (i, sum) in sums {
@@ -32,6 +33,7 @@ macro_rules! calls {
 ///     }
 /// }
 /// ```
+#[doc(alias = "pragma", alias = "pragma_unroll")]
 #[inline(always)]
 pub fn unroll<const N: usize>(mut body: impl FnMut(usize)) {
     const { assert!(N <= 64, "at most 64 rounds are unrolled") };

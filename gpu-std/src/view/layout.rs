@@ -1,10 +1,10 @@
-//! How elements lie in memory: the shapes of views, which the host binds at the launch and which travel with the address.
+//! Layouts of views: extents and distances, which the host binds at the launch and passes along with the address.
 
 use crate::{DeviceCopy, signature::Text};
 
-/// A layout of a view. What the host checked when it bound the layout, kernels rely on.
+/// A layout of a view. Kernels rely on what the host checked when it bound the layout.
 pub trait ViewLayout: DeviceCopy + sealed::ViewLayout {
-    /// How many elements there are from the first to the last, those between them included.
+    /// Returns the number of elements from the first to the last, those in between that the view skips included.
     fn extent(&self) -> usize;
 }
 
@@ -26,41 +26,44 @@ macro_rules! layouts {
 
 layouts! { StridedLayout Layout2d Layout3d }
 
-/// Every `step`-th element.
+/// A strided vector: every `step`-th element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct StridedLayout {
-    /// How many elements.
+    /// The number of elements.
     pub len: usize,
-    /// From one to the next, at least 1.
+    /// The distance from one element to the next, in elements; at least 1.
     pub step: usize,
 }
 
-/// A matrix, row by row. Layout2d and columns are counted in 32 bits, as a launch counts its threads along an axis.
+/// A row-major matrix. Rows and columns are counted in 32 bits, as a launch counts its threads along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Layout2d {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u32,
     /// Elements per row.
     pub columns: u32,
-    /// Elements from the start of one row to that of the next, at least `columns` (the leading dimension of BLAS).
+    /// The distance from the start of one row to that of the next, in elements; at least `columns` (the leading dimension of
+    /// BLAS).
+    #[doc(alias = "leading_dimension", alias = "lda", alias = "ld")]
     pub pitch: u32,
 }
 
-/// A volume, layer by layer, each of them row by row.
+/// A volume: layers, each of them a row-major matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Layout3d {
-    /// How many layers.
+    /// The number of layers.
     pub layers: u32,
-    /// Layout2d per layer.
+    /// Rows per layer.
     pub rows: u32,
     /// Elements per row.
     pub columns: u32,
-    /// Layout2d from the start of one layer to that of the next, at least `rows`. `layers * layer_pitch` is less than 2³².
+    /// The distance from the start of one layer to that of the next, in rows; at least `rows`. `layers * layer_pitch` is less
+    /// than 2³².
     pub layer_pitch: u32,
-    /// Elements from the start of one row to that of the next, at least `columns`.
+    /// The distance from the start of one row to that of the next, in elements; at least `columns`.
     pub row_pitch: u32,
 }
 
@@ -95,21 +98,21 @@ impl ViewLayout for Layout3d {
 }
 
 impl Layout2d {
-    /// The elements of the first column.
+    /// Returns the layout of the first column.
     pub fn as_column(self) -> StridedLayout {
         StridedLayout { len: self.rows as usize, step: (self.pitch as usize).max(1) }
     }
 }
 
 impl Layout3d {
-    /// The rows of the first layer.
+    /// Returns the layout of the first layer.
     pub fn as_layer(self) -> Layout2d {
         Layout2d { rows: self.rows, columns: self.columns, pitch: self.row_pitch }
     }
 }
 
 impl StridedLayout {
-    /// The offset of an element.
+    /// Returns the offset of an element.
     ///
     /// # Safety
     /// The index is less than `len`, and the elements are in memory.
@@ -121,16 +124,16 @@ impl StridedLayout {
 }
 
 impl Layout2d {
-    /// Whether the place is inside.
+    /// Whether the position is inside.
     #[inline(always)]
     pub(crate) fn holds(self, (row, column): (usize, usize)) -> bool {
         row < self.rows as usize && column < self.columns as usize
     }
 
-    /// The offset of an element.
+    /// Returns the offset of an element.
     ///
     /// # Safety
-    /// The place is inside, and the elements are in memory.
+    /// The position is inside, and the elements are in memory.
     #[inline(always)]
     pub(crate) unsafe fn offset(self, (row, column): (usize, usize)) -> usize {
         // SAFETY: by the caller's promise the sum is less than the number of elements in some allocation. Of 32 bits, so that it
@@ -140,16 +143,16 @@ impl Layout2d {
 }
 
 impl Layout3d {
-    /// Whether the place is inside.
+    /// Whether the position is inside.
     #[inline(always)]
     pub(crate) fn holds(self, (layer, row, column): (usize, usize, usize)) -> bool {
         layer < self.layers as usize && row < self.rows as usize && column < self.columns as usize
     }
 
-    /// The offset of an element.
+    /// Returns the offset of an element.
     ///
     /// # Safety
-    /// The place is inside, and the elements are in memory.
+    /// The position is inside, and the elements are in memory.
     #[inline(always)]
     pub(crate) unsafe fn offset(self, (layer, row, column): (usize, usize, usize)) -> usize {
         // SAFETY: by the caller's promise each sum is less than the number of rows or elements in some allocation; there are less

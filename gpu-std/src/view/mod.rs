@@ -1,6 +1,7 @@
-//! Inputs with a layout: matrices, volumes and strided elements that nobody writes during the launch.
+//! Read-only inputs with a layout: matrices, volumes and strided elements, which are not written during the launch.
 //!
-//! The host binds the extents (`buffer.view_2d(columns)?`), so kernels index by place and not by arithmetic of their own.
+//! The host binds the extents (`buffer.view_2d(columns)?`), so that kernels index by row and column and do no index
+//! arithmetic of their own.
 
 pub mod layout;
 mod strided;
@@ -11,7 +12,7 @@ pub use strided::ViewStrided;
 pub use view_2d::View2d;
 pub use view_3d::View3d;
 
-/// `Param` for a read-only view of this layout.
+/// Implements `Param` for a read-only view of this layout.
 macro_rules! view_param {
     ($View:ident, $Layout:ident) => {
         // SAFETY: `pack` takes a view that the runtime borrows shared for the launch, so nobody writes it.

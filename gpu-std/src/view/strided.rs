@@ -1,4 +1,4 @@
-//! Every n-th element of a slice, read-only.
+//! Strided views: every n-th element of a slice, read-only.
 
 use core::{fmt, marker::PhantomData, ops::Index};
 
@@ -11,9 +11,10 @@ use crate::{
     view::layout,
 };
 
-/// Every n-th element of a slice, or a column of a matrix, that nobody writes during the launch: read as `view[i]`.
+/// A read-only view of every n-th element of a slice, or of a column of a matrix, indexed as `view[i]`. It is not written
+/// during the launch.
 ///
-/// The launch gives `buffer.view_strided(first, step)?` or `buffer.view_2d(columns)?.column(i)?`.
+/// The launch passes `buffer.view_strided(first, step)?` or `buffer.view_2d(columns)?.column(i)?`.
 ///
 /// ```
 /// use gpu_std::prelude::{*, memory::*};
@@ -34,26 +35,26 @@ pub struct ViewStrided<'k, T> {
 view_param!(ViewStrided, StridedLayout);
 
 impl<'k, T> ViewStrided<'k, T> {
-    /// How many elements there are.
+    /// Returns the number of elements.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.layout.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.layout.len == 0
     }
 
-    /// The element `index`, or `None` if there is no such element.
+    /// Returns the element `index`, or `None` if `index` is out of bounds.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&'k T> {
         // SAFETY: the element is inside, lives as long as the launch, and nobody writes it.
         (index < self.layout.len).then(|| unsafe { &*self.start.add(self.layout.offset(index)) })
     }
 
-    /// All elements, in order.
+    /// Iterates over all elements in order.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &'k T> + use<'k, T> {
         let view = *self;

@@ -1,4 +1,4 @@
-//! A read-only matrix.
+//! Read-only matrices.
 
 use core::{fmt, marker::PhantomData, ops::Index, slice};
 
@@ -11,10 +11,10 @@ use crate::{
     view::layout,
 };
 
-/// A matrix that nobody writes during the launch, read as `view[(row, column)]`.
+/// A read-only view of a row-major matrix, indexed as `view[(row, column)]`. It is not written during the launch.
 ///
-/// The launch gives `buffer.view_2d(columns)?`, or a part of it: rows may have a distance (a leading dimension) that is larger than
-/// their length.
+/// The launch passes `buffer.view_2d(columns)?`, or a part of it: the distance between rows (the leading dimension) may be
+/// larger than their length.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -29,6 +29,7 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "mdspan")]
 pub struct View2d<'k, T> {
     start: *const T,
     layout: layout::Layout2d,
@@ -38,19 +39,20 @@ pub struct View2d<'k, T> {
 view_param!(View2d, Layout2d);
 
 impl<'k, T> View2d<'k, T> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// Where the first element of a part lies, and how many elements its rows are apart; `None` if some of it lies outside.
+    /// Returns the address of the first element of a part and the distance of its rows in elements; `None` if some of the
+    /// part is outside.
     #[inline(always)]
     pub(crate) fn part(
         &self,
@@ -67,7 +69,7 @@ impl<'k, T> View2d<'k, T> {
         })
     }
 
-    /// A whole row, or `None` if there is no such row.
+    /// Returns a whole row, or `None` if `row` is out of bounds.
     #[inline(always)]
     pub fn row(&self, row: usize) -> Option<&'k [T]> {
         (row < self.rows()).then(|| {
@@ -80,7 +82,7 @@ impl<'k, T> View2d<'k, T> {
         })
     }
 
-    /// The element at `(row, column)`, or `None` if that is outside.
+    /// Returns the element at `(row, column)`, or `None` if that is out of bounds.
     #[inline(always)]
     pub fn get(&self, place: (usize, usize)) -> Option<&'k T> {
         // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.

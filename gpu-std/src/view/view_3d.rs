@@ -1,4 +1,4 @@
-//! A read-only volume.
+//! Read-only volumes.
 
 use core::{fmt, marker::PhantomData, ops::Index, slice};
 
@@ -11,9 +11,9 @@ use crate::{
     view::layout,
 };
 
-/// A volume that nobody writes during the launch, read as `view[(layer, row, column)]`.
+/// A read-only view of a volume, indexed as `view[(layer, row, column)]`. It is not written during the launch.
 ///
-/// The launch gives `buffer.view_3d(rows, columns)?`, or a part of it.
+/// The launch passes `buffer.view_3d(rows, columns)?`, or a part of it.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -27,6 +27,7 @@ use crate::{
 ///     }
 /// }
 /// ```
+#[doc(alias = "mdspan")]
 pub struct View3d<'k, T> {
     start: *const T,
     layout: layout::Layout3d,
@@ -36,25 +37,25 @@ pub struct View3d<'k, T> {
 view_param!(View3d, Layout3d);
 
 impl<'k, T> View3d<'k, T> {
-    /// How many layers there are.
+    /// Returns the number of layers.
     #[inline(always)]
     pub fn layers(&self) -> usize {
         self.layout.layers as usize
     }
 
-    /// How many rows a layer has.
+    /// Returns the number of rows of a layer.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// How many columns a layer has.
+    /// Returns the number of columns of a layer.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// A whole row, or `None` if there is no such row.
+    /// Returns a whole row, or `None` if `(layer, row)` is out of bounds.
     #[inline(always)]
     pub fn row(&self, (layer, row): (usize, usize)) -> Option<&'k [T]> {
         (layer < self.layers() && row < self.rows()).then(|| {
@@ -66,7 +67,7 @@ impl<'k, T> View3d<'k, T> {
         })
     }
 
-    /// The element at `(layer, row, column)`, or `None` if that is outside.
+    /// Returns the element at `(layer, row, column)`, or `None` if that is out of bounds.
     #[inline(always)]
     pub fn get(&self, place: (usize, usize, usize)) -> Option<&'k T> {
         // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.

@@ -1,22 +1,22 @@
-//! Numbers that groups of lanes add and compare, with the hardware's own reduction (`redux.sync`, sm_80) where there is one.
+//! Arithmetic reductions over groups of lanes, by the hardware's instruction (`redux.sync`, sm_80) if there is one.
 
 use super::{LaneGroup, WarpElement, reduce};
 
-/// A number that lanes reduce by name: [`reduce_sum`](LaneGroup::reduce_sum) and its like.
+/// A number type of the arithmetic reductions, [`reduce_sum`](LaneGroup::reduce_sum) and others.
 #[diagnostic::on_unimplemented(
     message = "lanes cannot add or compare values of type `{Self}` by name",
     note = "that is for integers of up to 64 bits, f32 and f64: use `reduce(value, |a, b| …)`"
 )]
 pub trait LaneNumber: WarpElement + sealed::Number {}
 
-/// An integer whose bits lanes reduce: [`reduce_and`](LaneGroup::reduce_and) and its like.
+/// An integer type of the bitwise reductions, [`reduce_and`](LaneGroup::reduce_and) and others.
 #[diagnostic::on_unimplemented(
     message = "lanes cannot combine the bits of values of type `{Self}`",
     note = "that is for integers of up to 64 bits"
 )]
 pub trait LaneBits: LaneNumber + sealed::Bits {}
 
-/// What is reduced.
+/// The operation of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub enum Reduction {
     Sum,
@@ -36,12 +36,12 @@ pub(crate) mod sealed {
         fn least_of(self, other: Self) -> Self;
         fn greatest_of(self, other: Self) -> Self;
         fn product_of(self, other: Self) -> Self;
-        /// What `sum_of(other)` made into this, for numbers whose sums are exact.
+        /// Returns the operand that gave this value by `sum_of(other)`, for numbers whose sums are exact.
         #[inline(always)]
         fn sum_without(self, _other: Self) -> Option<Self> {
             None
         }
-        /// In one instruction, if the architecture has it.
+        /// Reduces in one instruction, if the architecture has it.
         #[inline(always)]
         fn redux(self, _: Reduction, _lanes: u32) -> Option<Self> {
             None
@@ -111,7 +111,7 @@ mod redux {
         }
     }
 
-    /// The bits of both halves; nothing else comes in halves.
+    /// Reduces both halves on their own, which is possible for bitwise operations only.
     #[inline(always)]
     pub(super) fn halves(reduction: Reduction, lanes: u32, value: u64) -> Option<u64> {
         if !exists() || !matches!(reduction, Reduction::And | Reduction::Or | Reduction::Xor) {

@@ -1,4 +1,4 @@
-//! Groups of any lanes of a warp.
+//! Groups of arbitrary lanes of a warp (cooperative groups' `coalesced_group`).
 
 use core::marker::PhantomData;
 
@@ -8,11 +8,12 @@ use super::{
     route::Route,
 };
 
-/// Lanes of a warp that were at the same place, or had the same label: what [`coalesced`] and
-/// [`partition`](LaneGroup::partition) give.
+/// A group of arbitrary lanes of a warp (cooperative groups' `coalesced_group`): the result of [`coalesced`] and
+/// [`partition`](LaneGroup::partition).
 ///
-/// Its members have ranks from 0 in the order of their lanes. Operations that go by rank cost some twenty instructions more
-/// than those of a [`WarpTile`](super::WarpTile), to find the lane of a rank.
+/// Ranks count from 0 in the order of the lanes. Operations that take a rank cost some twenty instructions more than those of
+/// a [`WarpTile`](super::WarpTile), to find the lane of a rank.
+#[doc(alias = "coalesced_group")]
 #[derive(Clone, Copy, Debug)]
 pub struct Coalesced {
     lanes: u32,
@@ -20,11 +21,11 @@ pub struct Coalesced {
     thread: PhantomData<*const ()>,
 }
 
-/// The lanes of the warp that run together with the calling one at this moment, such as those that took the same side of an
-/// `if`.
+/// Returns the lanes of the warp that are active together with the calling one at this moment, such as those that took the
+/// same side of an `if` (cooperative groups' `coalesced_threads()`).
 ///
-/// Which those are is up to the hardware: at least the calling one, and lanes that took the same way may be in different
-/// groups. On the CPU device it is all lanes that come here before they wait elsewhere.
+/// Which lanes those are is up to the hardware: at least the calling one, and lanes that took the same branch may be in
+/// different groups. On the CPU device it is all lanes that reach this call before they wait at another one.
 ///
 /// ```
 /// use gpu_std::prelude::{*, warp::*};
@@ -42,6 +43,8 @@ pub struct Coalesced {
 ///     }
 /// }
 /// ```
+#[doc(alias = "coalesced_threads", alias = "cg::coalesced_threads")]
+#[doc(alias = "__activemask")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn coalesced() -> Coalesced {
@@ -49,7 +52,7 @@ pub fn coalesced() -> Coalesced {
 }
 
 impl Coalesced {
-    /// Of these lanes, of which the calling one is one.
+    /// Creates the group of these lanes, which include the calling one.
     #[inline(always)]
     pub(super) fn new(lanes: u32) -> Self {
         Self { lanes, thread: PhantomData }
@@ -87,7 +90,7 @@ impl sealed::Routes for Coalesced {
 
     #[inline(always)]
     fn up(&self, by: u32) -> Route {
-        // Below 0 it becomes a rank that does not exist.
+        // A rank below 0 wraps to one that does not exist.
         self.route(self.rank().wrapping_sub(by))
     }
 
@@ -117,7 +120,7 @@ impl sealed::Routes for Coalesced {
     }
 }
 
-/// The position of the one with so many ones below it, of which there are more.
+/// Returns the position of the one bit that has `below` one bits below it. There is such a bit.
 #[inline(always)]
 fn nth_one(bits: u32, mut below: u32) -> u32 {
     let mut position = 0;
@@ -131,13 +134,13 @@ fn nth_one(bits: u32, mut below: u32) -> u32 {
     position
 }
 
-/// The bits of `bits` where `mask` has ones, side by side (Hacker's Delight, 7-4).
+/// Gathers the bits of `bits` where `mask` has ones, side by side (Hacker's Delight, 7-4).
 #[inline(always)]
 fn compress(bits: u32, mut mask: u32) -> u32 {
     let mut bits = bits & mask;
     let mut zeros_below = !mask << 1;
     for step in 0..5 {
-        // In each bit, whether there is an odd number of zeros below it: those move by 2^step.
+        // In each bit, whether there is an odd number of zeros below it: those bits move by 2^step.
         let mut odd = zeros_below ^ zeros_below << 1;
         odd ^= odd << 2;
         odd ^= odd << 4;

@@ -1,6 +1,6 @@
-//! The operations of a warp, one by one: instructions on the device, meetings of threads on the CPU.
+//! The basic operations of a warp: instructions on the device, meetings of threads on the CPU.
 //!
-//! `lanes` are the bits of the lanes that take part, the calling one among them.
+//! `lanes` is the mask of the lanes that take part, the calling one included.
 
 use super::{element::WarpElement, route::Route};
 
@@ -35,19 +35,20 @@ mod device {
         safe fn __gpukernel_match_all_64(lanes: u32, value: u64) -> u32;
     }
 
-    /// The lanes that are here together.
+    /// Returns the lanes that are active together.
     #[inline(always)]
     pub(in crate::warp) fn converge() -> u32 {
         __gpukernel_active_lanes()
     }
 
-    /// Waits for all lanes, and orders their accesses of memory.
+    /// Waits for all lanes, and orders their memory accesses.
     #[inline(always)]
     pub(in crate::warp) fn sync(lanes: u32) {
         __gpukernel_warp_sync(lanes);
     }
 
-    /// The value of the lane that the route leads to, and whether there is one; else the own value.
+    /// Returns the value of the lane that the route leads to and `true`, or the calling lane's own value and `false` if there
+    /// is none.
     #[inline(always)]
     pub(in crate::warp) fn shuffle<T: WarpElement>(
         lanes: u32,
@@ -60,7 +61,7 @@ mod device {
         let mut first = true;
         let result = map_words(value, |word| {
             if !first {
-                // All words of a value take the same way: asked for once.
+                // All words of a value take the same route, so whether the lane exists is asked once.
                 return match mode {
                     Mode::Index => __gpukernel_shuffle_index(lanes, word, operand, control),
                     Mode::Up => __gpukernel_shuffle_up(lanes, word, operand, control),
@@ -96,13 +97,13 @@ mod device {
         __gpukernel_vote_uni(lanes, u32::from(vote)) != 0
     }
 
-    /// The lanes that say yes.
+    /// Returns the lanes that pass `true`.
     #[inline(always)]
     pub(in crate::warp) fn ballot(lanes: u32, vote: bool) -> u32 {
         __gpukernel_ballot(lanes, u32::from(vote))
     }
 
-    /// The lanes with the same bits.
+    /// Returns the lanes whose values have the same bits.
     #[inline(always)]
     pub(in crate::warp) fn match_any<T: WarpElement>(lanes: u32, value: T) -> u32 {
         let mut equal = lanes;
@@ -115,7 +116,7 @@ mod device {
         equal
     }
 
-    /// Whether all have the same bits.
+    /// Returns whether all values have the same bits.
     #[inline(always)]
     pub(in crate::warp) fn match_all<T: WarpElement>(lanes: u32, value: T) -> bool {
         let mut equal = true;
@@ -129,7 +130,7 @@ mod device {
         equal
     }
 
-    /// A value made of what `map` makes of the words of another, at least once.
+    /// Returns the value whose words are those of another after `map`, which is called at least once.
     #[inline(always)]
     fn map_words<T: WarpElement>(value: T, mut map: impl FnMut(u32) -> u32) -> T {
         let bytes = size_of::<T>();
@@ -163,7 +164,7 @@ mod device {
         Double(u64),
     }
 
-    /// The words of a value, two at a time where there are two.
+    /// Calls a function for the words of a value, two at a time where there are two.
     #[inline(always)]
     fn for_double_words<T: WarpElement>(value: T, mut each: impl FnMut(Word)) {
         let words = size_of::<T>().div_ceil(4).max(1);
@@ -199,7 +200,7 @@ mod host {
         current().block.converge(Location::caller())
     }
 
-    /// Comes to a meeting, and returns what `read` makes of it.
+    /// Waits for the other lanes, and returns what `read` makes of their values.
     #[track_caller]
     fn meet<R>(
         operation: &'static str,
@@ -265,7 +266,7 @@ mod host {
         vote_of("`ballot`", lanes, vote).0
     }
 
-    /// The lanes that say yes, and all that vote.
+    /// Returns the lanes that pass `true`, and all that vote.
     #[track_caller]
     fn vote_of(operation: &'static str, lanes: u32, vote: bool) -> (u32, u32) {
         let yes = |met: &Met<'_>| (lanes_where(met, |value| value == [1]), met.lanes());
@@ -286,7 +287,7 @@ mod host {
         meet("`match_all`", lanes, value, equal).unwrap_or_default()
     }
 
-    /// The lanes at a meeting whose values are so.
+    /// Returns the lanes whose values satisfy a predicate.
     fn lanes_where(met: &Met<'_>, is_so: impl Fn(&[u8]) -> bool) -> u32 {
         (0..32).filter(|&lane| met.value(lane).is_some_and(&is_so)).fold(0, |lanes, lane| lanes | 1 << lane)
     }

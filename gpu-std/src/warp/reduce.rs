@@ -1,14 +1,14 @@
 //! Reductions and scans over the lanes of a group, by shuffles.
 //!
-//! The tree is the same on GPU and CPU, so floating-point results are the same bits: neighbours first, then pairs of
-//! pairs; a value of lower rank is always on the left.
+//! The tree is the same on GPU and CPU, so floating-point results have the same bits: neighbours first, then pairs of pairs;
+//! the value of lower rank is always the left operand.
 
 use super::{LaneGroup, WarpElement, operations};
 
-/// For messages.
+/// The name in messages.
 const OPERATION: &str = "a reduction or scan";
 
-/// The combination of all values, to all.
+/// Combines all values; every member gets the result.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub(super) fn reduce<G: LaneGroup, T: WarpElement>(
@@ -17,13 +17,13 @@ pub(super) fn reduce<G: LaneGroup, T: WarpElement>(
     mut op: impl FnMut(T, T) -> T,
 ) -> T {
     let (lanes, rank, span) = (group.lanes(), group.rank(), group.span());
-    // The compiler drops the choice where the operation is commutative.
+    // The compiler removes the selection where the operation is commutative.
     let mut join = |distance, mine: T, other: T| {
         let (low, high) = if rank & distance == 0 { (mine, other) } else { (other, mine) };
         op(low, high)
     };
     let mut distance = 1;
-    // Two loops, because nearly all groups are whole, and then need no choice in any step.
+    // Two loops, because nearly all groups are whole, and then need no selection in any step.
     if group.is_whole() {
         while distance < span {
             let (other, _) = operations::shuffle(lanes, group.xor(distance), value, OPERATION);
@@ -39,12 +39,12 @@ pub(super) fn reduce<G: LaneGroup, T: WarpElement>(
         }
         distance *= 2;
     }
-    // Lanes whose partners are missing lack what those would have brought; the first never does, because its partners are the
-    // first of theirs.
+    // Lanes whose partners are missing lack the values of those; the first lane never does, because its partners are the
+    // first of their parts.
     operations::shuffle(lanes, group.index(0), value, OPERATION).0
 }
 
-/// The combination of all values, to the member of rank 0; the others get something else.
+/// Combines all values; the member of rank 0 gets the result, the values of the others are unspecified.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub(crate) fn reduce_to_first<G: LaneGroup, T: WarpElement>(
@@ -63,11 +63,11 @@ pub(crate) fn reduce_to_first<G: LaneGroup, T: WarpElement>(
     value
 }
 
-/// What a shuffle gave where there is no such lane: the own value.
+/// The shuffled value where there is no such lane, which is the lane's own.
 ///
-/// To choose it, and not the variable that it came from, lets the combined value take its register, under a predicate. That LLVM
-/// does not know it to be the shuffled value keeps it from making `p ? a + b : b` into `b + (p ? a : 0)`, one instruction more
-/// in each of the five steps.
+/// Selecting it, and not the variable that it came from, lets the combined value use its register, under a predicate. Since
+/// LLVM does not know that it is the shuffled value, it does not turn `p ? a + b : b` into `b + (p ? a : 0)`, which is one
+/// instruction more in each of the five steps.
 #[inline(always)]
 fn own_value<T: WarpElement>(shuffled: T) -> T {
     #[cfg(target_arch = "nvptx64")]
@@ -89,7 +89,7 @@ fn own_value<T: WarpElement>(shuffled: T) -> T {
     shuffled
 }
 
-/// The combination of the values up to that of the calling lane.
+/// Combines the values up to and including that of the calling lane.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub(crate) fn inclusive_scan<G: LaneGroup, T: WarpElement>(
@@ -108,7 +108,7 @@ pub(crate) fn inclusive_scan<G: LaneGroup, T: WarpElement>(
     value
 }
 
-/// The combination of `initial` and the values before that of the calling lane.
+/// Combines `initial` and the values before that of the calling lane.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub(super) fn exclusive_scan<G: LaneGroup, T: WarpElement>(

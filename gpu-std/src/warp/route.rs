@@ -1,30 +1,30 @@
-//! From which lane a shuffle takes its value, in the terms of the instruction (PTX ISA, `shfl.sync`).
+//! The lane that a shuffle reads from, as operands of the instruction (PTX ISA, `shfl.sync`).
 
 use super::WARP_SIZE;
 
-/// How a shuffle's operand is meant.
+/// The mode of a shuffle: the meaning of its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// The lane with this number in the segment.
+    /// The lane with this index in the segment.
     Index,
-    /// So many lanes below.
+    /// The lane lower by this number.
     Up,
-    /// So many lanes above.
+    /// The lane higher by this number.
     Down,
-    /// The lane whose number differs in these bits.
+    /// The lane whose index is this one XOR these bits.
     Xor,
 }
 
-/// One lane's side of a shuffle.
+/// One lane's operands of a shuffle.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     pub(super) mode: Mode,
     /// Less than 32.
     pub(super) operand: u32,
-    /// The instruction's `c`: in bits 8 to 12 which bits of a lane's number name its segment, in bits 0 to 4 the last lane of a
-    /// segment, or the first for [`Mode::Up`].
+    /// The instruction's operand `c`: in bits 8 to 12 the bits of a lane's index that select its segment, in bits 0 to 4 the
+    /// last lane of a segment, or the first for [`Mode::Up`].
     pub(super) control: u32,
-    /// What the instruction does not see: false if there is no such lane although the operand names one.
+    /// `false` if there is no such lane although the operand names one, which the instruction does not notice.
     pub(super) exists: bool,
 }
 
@@ -32,13 +32,13 @@ pub struct Route {
 const WHOLE: u32 = WARP_SIZE - 1;
 
 impl Route {
-    /// From the lane of this number in the warp; `exists` says whether that is what was asked for.
+    /// From the lane with this index in the warp; `exists` is whether it is the one asked for.
     #[inline(always)]
     pub(super) fn lane(lane: u32, exists: bool) -> Self {
         Self { mode: Mode::Index, operand: lane, control: WHOLE, exists }
     }
 
-    /// The lane that the value comes from, and whether it is the one asked for, as the instruction computes both.
+    /// Returns the lane that the value comes from, and whether it is the one asked for, as the instruction computes both.
     #[cfg(not(target_arch = "nvptx64"))]
     pub(super) fn source(self, lane: u32) -> (u32, bool) {
         let segment = self.control >> 8 & WHOLE;

@@ -1,4 +1,4 @@
-//! Groups of lanes that lie side by side: the warp, and aligned parts of it.
+//! Groups of contiguous lanes: the warp, and aligned parts of it.
 
 use core::marker::PhantomData;
 
@@ -10,9 +10,11 @@ use super::{
 };
 use crate::{thread_rank, threads_per_block};
 
-/// `N` lanes of a warp that lie side by side, the first a multiple of `N`; what [`tiled_partition`] gives. `N` is 1, 2, 4, 8, 16 or 32.
+/// `N` contiguous lanes of a warp, the first a multiple of `N` (cooperative groups' `thread_block_tile`): the result of
+/// [`tiled_partition`]. `N` is 1, 2, 4, 8, 16 or 32.
 ///
-/// The last tile of a block has less if the block is not a multiple of `N`.
+/// The last tile of a block has fewer lanes if the number of threads is not a multiple of `N`.
+#[doc(alias = "thread_block_tile")]
 #[derive(Clone, Copy, Debug)]
 pub struct WarpTile<const N: u32> {
     size: u32,
@@ -20,23 +22,24 @@ pub struct WarpTile<const N: u32> {
     thread: PhantomData<*const ()>,
 }
 
-/// All lanes of a warp; what [`warp`] gives.
+/// All lanes of a warp: the result of [`warp`].
+#[doc(alias = "thread_block_tile")]
 pub type Warp = WarpTile<WARP_SIZE>;
 
-/// The warp of the calling thread: up to 32 threads of its block with successive [ranks](thread_rank).
+/// Returns the warp of the calling thread: up to 32 threads of its block with consecutive [ranks](thread_rank).
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp() -> Warp {
     WarpTile::of_this_thread()
 }
 
-/// The part of `N` lanes in which the calling thread's lane lies. Another `N` than 1, 2, 4, 8, 16 or 32 is an error at compile
-/// time.
+/// Returns the tile of `N` lanes that contains the calling thread's lane (cooperative groups' `tiled_partition`). `N` other
+/// than 1, 2, 4, 8, 16 or 32 is an error at compile time.
 ///
 /// ```
 /// use gpu_std::prelude::{*, warp::*};
 ///
-/// /// The largest of each 8 elements, to each of them.
+/// /// Stores to each element the largest of its group of 8.
 /// #[kernel(block = 128)]
 /// pub fn largest_of_8(x: &[i32], y: PerThread<i32>) {
 ///     let largest = tiled_partition::<8>().reduce_max(x.get(global_rank()).copied().unwrap_or(i32::MIN));
@@ -49,6 +52,7 @@ pub fn warp() -> Warp {
 /// ```compile_fail
 /// let _ = gpu_std::tiled_partition::<12>();
 /// ```
+#[doc(alias = "cg::tiled_partition")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn tiled_partition<const N: u32>() -> WarpTile<N> {
@@ -64,17 +68,19 @@ impl<const N: u32> WarpTile<N> {
     fn of_this_thread() -> Self {
         const { Self::CHECKED };
         let threads = threads_per_block();
-        // The common case first, which a contract decides at compile time.
+        // The common case first, which the launch contract decides at compile time.
         let size = if threads.is_multiple_of(N) {
             N
         } else {
-            // Not 0, because this thread is one of them.
+            // Not 0, because the calling thread is one of them.
             N.min(threads.wrapping_sub(thread_rank() & !(N - 1)))
         };
         Self { size, thread: PhantomData }
     }
 
-    /// The part of `M` lanes in which the calling thread's lane lies. `M` is at most `N`, else it is an error at compile time.
+    /// Returns the tile of `M` lanes that contains the calling thread's lane. `M` larger than `N` is an error at compile
+    /// time.
+    #[doc(alias = "cg::tiled_partition")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn tiled_partition<const M: u32>(self) -> WarpTile<M> {
@@ -82,26 +88,27 @@ impl<const N: u32> WarpTile<N> {
         WarpTile::of_this_thread()
     }
 
-    /// The number of the tile in its warp.
+    /// Returns the index of the tile in its warp (`meta_group_rank()` of a part of a warp).
+    #[doc(alias = "meta_group_rank")]
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn index_in_warp(self) -> u32 {
         lane_index() / N
     }
 
-    /// The lowest lane.
+    /// Returns the lowest lane.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn first_lane(self) -> u32 {
         lane_index() & !(N - 1)
     }
 
-    /// The bits of a lane's number that name its segment.
+    /// The bits of a lane's index that select its segment.
     const SEGMENT: u32 = (WARP_SIZE - N) << 8;
 
     #[inline(always)]
     fn route(self, mode: Mode, operand: u32, exists: bool) -> Route {
-        // What `shfl.sync` does with a bound below the end of a segment is what a tile with less lanes needs.
+        // `shfl.sync` with a bound below the end of a segment does what a tile with fewer lanes needs.
         let bound = if matches!(mode, Mode::Up) { 0 } else { self.size - 1 };
         Route { mode, operand: if exists { operand } else { 0 }, control: Self::SEGMENT | bound, exists }
     }
@@ -143,7 +150,7 @@ impl<const N: u32> sealed::Routes for WarpTile<N> {
 
     #[inline(always)]
     fn xor(&self, bits: u32) -> Route {
-        // Beyond, the instruction would read from the tiles before.
+        // For larger `bits` the instruction would read from preceding tiles.
         self.route(Mode::Xor, bits, bits < N)
     }
 

@@ -1,21 +1,23 @@
-//! Evaluates the conditions of `requires`, on the host before a launch and on the device, which relies on the result.
+//! Evaluates the conditions of `requires`, on the host before a launch and on the device, which relies on the result (CUDA's
+//! `__builtin_assume`).
 //!
 //! `#[kernel]` turns a condition into calls of these functions. Both sides call the same ones, of traits that only primitive
-//! numbers implement, so a condition cannot reach code of the program and means the same on both sides. What has no defined
-//! result in Rust (overflow, division by zero) is a [`Fault`]: the launch is refused, so the device never meets it.
+//! numbers implement, so a condition cannot reach code of the program and means the same on both sides. An operation without
+//! a defined result in Rust (overflow, division by zero) is a [`Fault`]: the launch is refused, so the device never evaluates
+//! it.
 
 use core::cmp::Ordering;
 
-/// A computation of a condition that has no result.
+/// An operation of a condition that has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The result does not fit its type.
     Overflow,
     /// `/ 0` or `% 0`.
     DivisionByZero,
-    /// A shift by as many bits as the number has, or more, or by less than none.
+    /// A shift by a negative number of bits, or by at least the number of bits of the value.
     Shift,
-    /// `as` to a type that does not hold the number.
+    /// An `as` conversion to a type that cannot represent the number.
     Cast,
 }
 
@@ -35,7 +37,7 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// A value that conditions compare: a primitive number, or `bool`.
+/// An operand of comparisons: a primitive number, or `bool`.
 #[diagnostic::on_unimplemented(
     message = "`requires` cannot compare `{Self}`",
     label = "not a primitive number or `bool`",
@@ -43,14 +45,14 @@ use sealed::Sealed;
             of memory its extents, such as `x.len()`"
 )]
 pub trait Operand: Sealed + Copy + core::fmt::Debug {
-    /// Its type.
+    /// The name of the type.
     const TYPE: &'static str;
 
-    /// How it compares; `None` if either is a NaN.
+    /// Compares two values; `None` if either is a NaN.
     fn order(self, other: Self) -> Option<Ordering>;
 }
 
-/// An integer, with which conditions compute.
+/// An operand of arithmetic: a primitive integer.
 #[diagnostic::on_unimplemented(
     message = "`requires` cannot compute with `{Self}`",
     label = "not a primitive integer",
@@ -69,7 +71,7 @@ pub trait Integer: Operand {
     fn as_bits_of_shift(self) -> Option<u32>;
 }
 
-/// What `!`, `&`, `|` and `^` take: an integer, or `bool`.
+/// An operand of `!`, `&`, `|` and `^`: an integer, or `bool`.
 #[diagnostic::on_unimplemented(
     message = "`requires` cannot apply `!`, `&`, `|` or `^` to `{Self}`",
     label = "not a primitive integer or `bool`"
@@ -82,7 +84,7 @@ pub trait Bits: Operand {
     fn xor(self, other: Self) -> Self;
 }
 
-/// What `-` takes: a signed integer, or a floating-point number.
+/// An operand of unary `-`: a signed integer, or a floating-point number.
 #[diagnostic::on_unimplemented(
     message = "`requires` cannot negate `{Self}`",
     label = "not a signed primitive number"
@@ -186,8 +188,8 @@ macro_rules! signed {
 
 signed!(i8 i16 i32 i64 i128 isize);
 
-/// Floating-point numbers are compared by their bits, as integers: comparisons of a GPU take small numbers for zero where the kernels
-/// are built so (`ftz`), and those of `fast-math` have no result for NaNs.
+/// Floating-point numbers are compared by their bits, as integers: comparisons on a GPU treat subnormal numbers as zero where
+/// the kernels are built with `ftz`, and with `fast-math` those of NaNs are undefined.
 macro_rules! floats {
     ($($t:ident: $Bits:ident, $infinity:literal;)*) => {$(
         impl Sealed for $t {}
@@ -203,7 +205,7 @@ macro_rules! floats {
                     let magnitude = bits & $Bits::MAX;
                     match magnitude > INFINITY {
                         true => None,
-                        // Zero is zero, whatever its sign.
+                        // Zeros are equal, whatever their signs.
                         false => Some(if bits < 0 { -magnitude } else { magnitude }),
                     }
                 };
@@ -337,13 +339,13 @@ pub fn negate<T: Signed>(a: T) -> Result<T, Fault> {
     a.checked_neg().ok_or(Fault::Overflow)
 }
 
-/// `a as T`, if `T` holds the number.
+/// `a as T`, if `T` can represent the number.
 #[inline(always)]
 pub fn cast<T: Integer + TryFrom<F>, F: Integer>(a: F) -> Result<T, Fault> {
     T::try_from(a).map_err(|_| Fault::Cast)
 }
 
-/// Whether a condition was evaluated, and is true.
+/// Returns whether a condition was evaluated without a fault, and is true.
 #[inline(always)]
 pub fn holds(met: Result<bool, Fault>) -> bool {
     matches!(met, Ok(true))

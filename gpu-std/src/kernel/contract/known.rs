@@ -1,27 +1,27 @@
-//! What a condition sees of a parameter: a value as it is, and of memory its extents.
+//! The parameters as conditions see them: values, and the extents of memory.
 
 use super::condition::Operand;
 use crate::{param::Param, view::layout};
 
-/// What is known of a parameter of this type.
+/// The part of a parameter of this type that a condition sees.
 pub type Known<'k, P> = <<P as Param<'k>>::Tail as Tail<<P as Param<'k>>::Head>>::Known;
 
-/// What is known of a parameter that travels as these two values.
+/// Returns the part that a condition sees of a parameter that is passed as these two values.
 #[inline(always)]
 pub fn known<Head, T: Tail<Head>>(head: &Head, tail: &T) -> T::Known {
     tail.known(head)
 }
 
-/// The second value of a parameter, which says what the first one is.
+/// The second value of a parameter, which tells what the first one is.
 #[diagnostic::on_unimplemented(
     message = "`requires` cannot ask anything of this parameter",
     label = "not a number, and not memory"
 )]
 pub trait Tail<Head> {
-    /// What the condition sees under the parameter's name.
+    /// The type that the condition sees under the parameter's name.
     type Known;
 
-    /// From both values.
+    /// Creates it from both values.
     fn known(&self, head: &Head) -> Self::Known;
 }
 
@@ -34,7 +34,7 @@ impl<Head: Copy> Tail<Head> for () {
     }
 }
 
-/// The extents of memory. A type of its own, so that the memory is not mistaken for a number.
+/// The extents of memory. A type of its own, so that memory is not mistaken for a number.
 #[derive(Clone, Copy, Debug)]
 pub struct Extents<S>(S);
 
@@ -60,7 +60,7 @@ use sealed::Sealed;
 
 impl<S> Sealed for Extents<S> {}
 
-/// What has a length.
+/// Memory that has a length.
 #[diagnostic::on_unimplemented(
     message = "`len()` and `is_empty()` in `requires` are asked of slices, `PerThread<T>` and other memory along one axis",
     label = "not memory along one axis"
@@ -84,7 +84,7 @@ impl Line for Extents<layout::StridedLayout> {
     }
 }
 
-/// What has rows and columns.
+/// Memory that has rows and columns.
 #[diagnostic::on_unimplemented(
     message = "`rows()` and `columns()` in `requires` are asked of `View2d<T>`, `PerThread2d<T>` and other matrices and volumes",
     label = "not a matrix or volume"
@@ -113,7 +113,7 @@ macro_rules! planes {
 
 planes!(Layout2d Layout3d);
 
-/// What has layers.
+/// Memory that has layers.
 #[diagnostic::on_unimplemented(
     message = "`layers()` in `requires` is asked of `View3d<T>`, `PerThread3d<T>` and other volumes",
     label = "not a volume"
@@ -160,7 +160,7 @@ pub fn layers<E: Volume>(of: E) -> usize {
     of.layers_of()
 }
 
-/// The type of a parameter that a condition takes as a number.
+/// Returns the type of a parameter that a condition uses as a number.
 pub(super) const fn type_of<P: Param<'static>>() -> &'static str
 where
     P::Tail: Tail<P::Head>,

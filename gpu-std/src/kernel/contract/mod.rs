@@ -1,4 +1,5 @@
-//! Launch contracts: what every launch of a kernel keeps to.
+//! Launch contracts: limits that every launch of a kernel keeps to (CUDA's `__launch_bounds__`, PTX's `.maxntid`, `.reqntid`,
+//! …).
 
 #[doc(hidden)]
 pub mod condition;
@@ -7,38 +8,47 @@ pub mod known;
 #[doc(hidden)]
 pub mod record;
 
-/// What the launches of a kernel promise, as `#[kernel(block = (32, 8), …)]` declares it. Zero is no promise.
+/// The contract of a kernel's launches, as `#[kernel(block = (32, 8), …)]` declares it. Zero means no limit.
 ///
-/// The runtime checks launches against it, ptxas gets it as `.reqntid`, `.maxntid`, `.minnctapersm` and
-/// `.maxnreg`, and the linker turns it into ranges of the indices, so that bounds checks fall away.
+/// The runtime checks launches against it, ptxas gets it as `.reqntid`, `.maxntid`, `.minnctapersm` and `.maxnreg`, and the
+/// linker turns it into value ranges of the indices, which removes bounds checks.
 ///
-/// Laid out for the linker, which reads it from the kernel crate's bitcode.
+/// Its layout is fixed for the linker, which reads it from the kernel crate's bitcode.
 ///
 /// ```
 /// let contract = gpu_std::Contract { block: [32, 8, 1], ..gpu_std::Contract::NONE };
 /// assert_eq!(contract.threads_per_block(), Some(256));
 /// ```
+#[doc(alias = "__launch_bounds__", alias = "launch_bounds")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Contract {
-    /// Exactly this many threads per block, along x, y and z.
+    /// The exact number of threads per block along x, y and z (PTX's `.reqntid`, CUDA's `__block_size__`).
+    #[doc(alias = "reqntid")]
     pub block: [u32; 3],
-    /// At most this many threads per block.
+    /// The maximum number of threads per block (CUDA's `__launch_bounds__`, PTX's `.maxntid`).
+    #[doc(alias = "__launch_bounds__", alias = "maxThreadsPerBlock")]
+    #[doc(alias = "maxntid")]
     pub max_threads: u32,
-    /// At least this many blocks resident on a multiprocessor.
+    /// The minimum number of blocks resident on a multiprocessor (`__launch_bounds__`'s second argument, PTX's
+    /// `.minnctapersm`).
+    #[doc(alias = "minBlocksPerMultiprocessor", alias = "minnctapersm")]
     pub min_blocks_per_sm: u32,
-    /// At most this many registers per thread.
+    /// The maximum number of registers per thread (CUDA's `__maxnreg__`, PTX's `.maxnreg`).
+    #[doc(alias = "__maxnreg__", alias = "maxnreg")]
     pub max_registers: u32,
-    /// Launched along this many axes (1 to 3): the others have extent 1.
+    /// The number of axes of the launch (1 to 3): the extents along the others are 1.
     pub dims: u32,
-    /// At most this many bytes of shared memory per block, those of arrays whose length the launch gives included.
+    /// The maximum number of bytes of shared memory per block, including arrays whose length the launch passes.
     pub shared_bytes: u32,
-    /// Launched in clusters of exactly this many blocks, along x, y and z: the grid is whole clusters.
+    /// The exact dimensions of clusters in blocks, along x, y and z (CUDA's `__cluster_dims__`): the grid consists of whole
+    /// clusters.
+    #[doc(alias = "__cluster_dims__", alias = "reqnctapercluster")]
     pub cluster: [u32; 3],
 }
 
 impl Contract {
-    /// No promise at all.
+    /// The contract without any limit.
     pub const NONE: Self = Self {
         block: [0; 3],
         max_threads: 0,
@@ -49,7 +59,7 @@ impl Contract {
         cluster: [0; 3],
     };
 
-    /// The exact number of threads in a block, if the contract fixes it.
+    /// Returns the exact number of threads per block, if the contract fixes it.
     pub const fn threads_per_block(&self) -> Option<u32> {
         match self.block {
             [0, _, _] => None,
@@ -72,12 +82,12 @@ pub struct Declaration {
     pub cluster: Option<[u32; 3]>,
 }
 
-/// Threads per block, on every device so far (CUDA C++ Programming Guide, "Technical Specifications").
+/// The maximum number of threads per block on every device so far (CUDA C++ Programming Guide, "Technical Specifications").
 const MAX_THREADS: u64 = 1024;
 
 impl Declaration {
-    /// The contract, for parameters that ask to be launched along so many axes, 0 for any. `#[kernel]` evaluates it at compile
-    /// time, so that what is wrong is an error of rustc.
+    /// Returns the contract for parameters that are launched along `param_dims` axes, 0 for any number. `#[kernel]` evaluates
+    /// it at compile time, so that mistakes are errors of rustc.
     #[doc(hidden)]
     pub const fn contract(self, param_dims: u32) -> Contract {
         let [x, y, z] = match self.block {
@@ -98,7 +108,7 @@ impl Declaration {
         };
         if let Some([x, y, z]) = self.cluster {
             assert!(x > 0 && y > 0 && z > 0, "`cluster`: a cluster has at least one block along every axis");
-            // More is not portable (CUDA C++ Programming Guide, "Thread Block Clusters").
+            // Larger clusters are not portable (CUDA C++ Programming Guide, "Thread Block Clusters").
             let blocks = x as u64 * y as u64;
             assert!(blocks <= 8 && blocks * z as u64 <= 8, "`cluster`: a cluster has at most 8 blocks");
         }
@@ -143,7 +153,7 @@ impl Declaration {
     }
 }
 
-/// Along how many axes extents are more than 1, at least one.
+/// Returns the number of axes with an extent of more than 1, at least one.
 const fn axes(extents: [u32; 3]) -> u32 {
     match extents {
         [_, 0 | 1, 0 | 1] => 1,

@@ -1,7 +1,7 @@
-//! What a condition depends on, as text: the condition itself, the values of its constants, the types of its parameters.
+//! Text of a condition and of all that it depends on: the values of its constants and the types of its parameters.
 //!
-//! Host and device are compiled apart, and `cfg` may give them different constants. So the text is a line of the kernel's
-//! [signature](crate::signature), which the first launch compares with that of the image.
+//! Host and device are compiled separately, and `cfg` may give them different constants. Hence the text is a line of the
+//! kernel's [signature](crate::signature), which the first launch compares with that of the image.
 
 use super::{
     condition::Operand,
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::{param::Param, signature::Sink};
 
-/// What `requires` of a kernel says.
+/// The condition in `requires` of a kernel.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Condition {
-    /// As it is written; empty if nothing is required.
+    /// The source text; empty if nothing is required.
     pub text: &'static str,
     pub facts: &'static [Fact],
 }
@@ -27,7 +27,7 @@ pub struct Fact {
     bits: Option<u128>,
 }
 
-/// The constant of this name.
+/// Returns the constant of this name.
 pub const fn constant<T: Operand>(name: &'static str, value: T) -> Fact {
     const { assert!(size_of::<T>() <= 16) }
     let mut bytes = [0_u8; 16];
@@ -36,7 +36,7 @@ pub const fn constant<T: Operand>(name: &'static str, value: T) -> Fact {
     Fact { name, ty: T::TYPE, bits: Some(u128::from_le_bytes(bytes)) }
 }
 
-/// The parameter of this name and type.
+/// Returns the parameter of this name and type.
 pub const fn parameter<P: Param<'static>>(name: &'static str) -> Fact
 where
     P::Tail: Tail<P::Head>,

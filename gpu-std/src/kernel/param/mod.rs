@@ -1,6 +1,6 @@
-//! Kernel parameters: what a launch gives for each, how it travels, what the kernel makes of it.
+//! Kernel parameters: the argument that a launch passes for each, how it is transferred, and the value that the kernel gets.
 //!
-//! A parameter travels as at most two values, its [`Param::Head`] and its [`Param::Tail`]: for a slice the pointer and
+//! A parameter is transferred as at most two values, its [`Param::Head`] and its [`Param::Tail`]: for a slice the pointer and
 //! the length. They are two parameters of the entry and not one struct, because a pointer inside a struct loses
 //! `noalias readonly`, and with them `ld.global.nc`.
 
@@ -17,11 +17,11 @@ use crate::{
 #[doc(hidden)]
 pub mod tuple;
 
-/// A type that a kernel can have as a parameter, for launches of the lifetime `'k`.
+/// A type of kernel parameters, for launches of the lifetime `'k`.
 ///
-/// Memory is a parameter for exactly the lifetime that it has. So no parameter outlives its thread's part of the kernel, also
-/// where a type alias hides a `'static`: what a thread owns could else be kept in a thread-local of the host and be used as
-/// another thread.
+/// Memory is a parameter for exactly its own lifetime. Hence no parameter outlives its thread's part of the kernel, even if a
+/// type alias hides a `'static`: otherwise the elements that a thread owns could be kept in a thread-local of the host and be
+/// used by another thread.
 ///
 /// # Safety
 /// `assemble` must be sound for what `pack` writes, on every thread of a launch at once. `Head` and `Tail` are
@@ -33,27 +33,27 @@ pub mod tuple;
     note = "plain data is what implements `DeviceCopy`: scalars, arrays, and structs and enums with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`"
 )]
 pub unsafe trait Param<'k>: Sized {
-    /// The first value that travels.
+    /// The first value that is transferred.
     type Head;
-    /// The second value that travels, or `()`.
+    /// The second value that is transferred, or `()`.
     type Tail;
 
-    /// Along how many axes a kernel with this parameter is launched if its contract does not say; 0 if that is open.
+    /// The number of axes along which a kernel with this parameter is launched if its contract does not say; 0 if it is open.
     const DIMS: u32 = 0;
 
-    /// What a launch compares with the image: the kind of the parameter, and the types and constants that it is made of. Parameters
-    /// that use arguments in different ways have different ones.
+    /// The kind of the parameter and the types and constants that it consists of, which a launch compares with the image.
+    /// Parameters that use arguments in different ways have different ones.
     const SIGNATURE: Text;
 
-    /// What the kernel sees.
+    /// Creates the value that the kernel gets.
     ///
     /// # Safety
     /// The values were written by [`pack`](Self::pack) for a launch that the calling thread is part of, this is the only
     /// call for this parameter on this thread, and the lifetime of the result ends with the launch.
     unsafe fn assemble(head: Self::Head, tail: Self::Tail) -> Self;
 
-    /// What a launch gives for this parameter. Memory is borrowed for `'k`, so that a kernel never sees it longer than the
-    /// launch borrows it.
+    /// The argument that a launch passes for this parameter. Memory is borrowed for `'k`, so that a kernel never uses it
+    /// longer than the launch borrows it.
     #[cfg(not(target_arch = "nvptx64"))]
     type Arg<R: Runtime>;
 
@@ -62,10 +62,11 @@ pub unsafe trait Param<'k>: Sized {
     fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs);
 }
 
-/// The start of memory that nobody writes during the launch, as a head.
+/// The start of memory that is not written during the launch, as a head (`const T* __restrict__`).
 ///
-/// On the device a reference to no element: that is a pointer with `noalias readonly`, without a promise that even one
-/// element is there. On the host, where that buys nothing, a plain pointer.
+/// On the device it is a reference to no element: a pointer with `noalias readonly`, without a promise that even one element
+/// exists. On the host, where that has no use, it is a plain pointer.
+#[doc(alias = "__restrict__", alias = "__ldg")]
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct ReadStart<'a, T> {
@@ -77,7 +78,7 @@ pub struct ReadStart<'a, T> {
 }
 
 impl<T> ReadStart<'_, T> {
-    /// The address of the first element.
+    /// Returns the address of the first element.
     #[inline(always)]
     pub fn as_ptr(self) -> *const T {
         let start: *const [T; 0] = self.start;
@@ -85,7 +86,9 @@ impl<T> ReadStart<'_, T> {
     }
 }
 
-/// The start of memory of which this thread alone uses the places that it owns, as a head: on the device with `noalias`.
+/// The start of memory of which only this thread uses the elements that it owns, as a head (`T* __restrict__`): on the device
+/// with `noalias`.
+#[doc(alias = "__restrict__")]
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct WriteStart<'a, T> {
@@ -97,7 +100,7 @@ pub struct WriteStart<'a, T> {
 }
 
 impl<T> WriteStart<'_, T> {
-    /// The address of the first element.
+    /// Returns the address of the first element.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         let start: *mut [T; 0] = self.start;
@@ -105,7 +108,8 @@ impl<T> WriteStart<'_, T> {
     }
 }
 
-/// The signature of what travels itself. rustc does not compile kernels with others: it panics.
+/// Returns the signature of a parameter that is passed by value. Panics, at compile time, for types that are aligned to more
+/// than 16 bytes.
 const fn signature_of_value<T: DeviceCopy>() -> Text {
     assert!(
         align_of::<T>() <= 16,

@@ -1,5 +1,5 @@
-//! Tuples by value. rustc may lay a tuple out differently for the host and for the device, so it travels as a struct with a fixed
-//! layout, and is a tuple again in the kernel.
+//! Tuples by value. rustc may give a tuple different layouts on host and device, so it is passed as a struct with a fixed
+//! layout, and converted to a tuple in the kernel.
 
 use super::Param;
 #[cfg(not(target_arch = "nvptx64"))]

@@ -1,4 +1,4 @@
-//! BlockTiles of a slice.
+//! A slice in tiles that belong to blocks.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
@@ -12,16 +12,17 @@ use crate::{
     thread_rank, threads_per_block,
 };
 
-/// A slice in tiles of `N` elements, of which each block owns some: block `i` of `n` owns the tiles `i`, `i + n`, …
+/// A slice divided into tiles of `N` elements, each of which belongs to one block: block `i` of `n` owns the tiles `i`,
+/// `i + n`, …
 ///
-/// All threads of a block see the same tiles in the same order, so there may be barriers in the loop over them. In a tile, thread
-/// `i` of `n` of the block owns the elements `i`, `i + n`, … as in a [`Shared`](crate::Shared) array. The last tile may be
-/// shorter. A kernel that takes it is launched along one axis unless its contract says more.
+/// All threads of a block visit the same tiles in the same order, so the loop over them may contain barriers. Within a tile,
+/// thread `i` of `n` of the block owns the elements `i`, `i + n`, … as in a [`Shared`](crate::Shared) array. The last tile
+/// may be shorter. A kernel that takes `BlockTiles` is launched along one axis unless its contract says more.
 ///
 /// ```
 /// use gpu_std::prelude::*;
 ///
-/// /// Turns every 256 elements round.
+/// /// Reverses each 256 elements.
 /// #[kernel(block = 256)]
 /// pub fn reverse_tiles(x: &[f32], y: BlockTiles<f32, 256>, mut part: Shared<f32, 256>) {
 ///     for mut tile in y {
@@ -44,25 +45,25 @@ pub struct BlockTiles<'a, T, const N: usize> {
 }
 
 impl<'a, T, const N: usize> BlockTiles<'a, T, N> {
-    /// How many elements there are, those of other blocks included.
+    /// Returns the number of elements, those of other blocks included.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none, for any block.
+    /// Returns whether there are no elements, for any block.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many tiles there are, for all blocks together.
+    /// Returns the number of tiles of all blocks together.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.len.div_ceil(N)
     }
 
-    /// The tiles of this block. For more than one pass; a `for` loop over the value itself is the same, once.
+    /// Iterates over the tiles of this block. For more than one pass; a `for` loop over the value itself makes one pass.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> BlockTilesIter<'_, T, N> {
         BlockTilesIter {
@@ -73,7 +74,7 @@ impl<'a, T, const N: usize> BlockTiles<'a, T, N> {
         }
     }
 
-    /// The first tile of this block, if it has any: the only one if the grid has a block for each.
+    /// Returns the first tile of this block, if it has any. It is the only one if the grid has a block per tile.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<BlockTile<'_, T, N>> {
         self.iter_mut().next()
@@ -142,47 +143,48 @@ impl<'a, T, const N: usize> Iterator for BlockTilesIter<'a, T, N> {
 
 impl<T, const N: usize> FusedIterator for BlockTilesIter<'_, T, N> {}
 
-/// One of the [`BlockTiles`] of the calling block, of at most `N` elements. The calling thread uses those that it owns.
+/// A tile of [`BlockTiles`], of at most `N` elements. The calling thread accesses those that it owns.
 pub struct BlockTile<'a, T, const N: usize> {
     start: *mut T,
     first: usize,
-    /// From the start of the tile to the end of the slice, which may be beyond the tile.
+    /// From the start of the tile to the end of the slice, which may be past the end of the tile.
     len: usize,
     lender: PhantomData<&'a mut [T]>,
 }
 
 impl<T, const N: usize> BlockTile<'_, T, N> {
-    /// The index of its first element in the slice.
+    /// Returns the index of the tile's first element in the slice.
     #[inline(always)]
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// How many elements it has, those of other threads included: `N`, and less for the last tile of a slice.
+    /// Returns the number of elements in the tile, those of other threads included: `N`, or less for the last tile of a
+    /// slice.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len.min(N)
     }
 
-    /// Never: a tile has at least one element.
+    /// Returns `false`: a tile has at least one element.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The elements of this thread with their indices in the tile.
+    /// Iterates over the elements of this thread, with their indices in the tile.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> BlockTileIter<'_, T, N> {
         BlockTileIter { round: 0, start: self.start, len: self.len, lender: PhantomData }
     }
 
-    /// The first element of this thread with its index in the tile, if it has any.
+    /// Returns the first element of this thread with its index in the tile, if it has any.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element with this index in the tile, if it belongs to this thread. Costs a division; a loop costs none.
+    /// Returns the element with this index in the tile, if it belongs to this thread. Costs a division; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let mine = index < self.len() && index % threads_per_block() as usize == thread_rank() as usize;
@@ -237,16 +239,17 @@ impl<'a, T, const N: usize> Iterator for BlockTileIter<'a, T, N> {
         // `round` is less than `N`, at most `isize::MAX` (`assemble`), and a rank less than 1024: nothing wraps.
         let index = (thread_rank() as usize).wrapping_add(self.round);
         self.round = self.round.saturating_add(threads_per_block() as usize);
-        // SAFETY: the index is inside. Indices of one loop rise, those of other threads differ, those of other blocks are in other
-        // tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
+        // SAFETY: the index is inside. Indices of one loop rise, those of other threads differ, those of other blocks are in
+        // other tiles, and there is one loop at a time because the tile is borrowed: no other reference to this element
+        // exists.
         (index < N && index < self.len).then(|| (index, unsafe { &mut *self.start.add(index) }))
     }
 }
 
 impl<T, const N: usize> FusedIterator for BlockTileIter<'_, T, N> {}
 
-// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, tiles of one block are not those of another, and
-// each thread uses only its own elements of them.
+// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, tiles of one block are not those of
+// another, and each thread uses only its own elements of them.
 unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for BlockTiles<'k, T, N> {
     type Head = WriteStart<'k, T>;
     type Tail = usize;

@@ -1,4 +1,4 @@
-//! Outputs in tiles: each block owns whole tiles, and its threads the elements in them by their place in the block.
+//! Outputs in tiles: each block owns whole tiles, and its threads the elements in them by their index in the block.
 
 mod line;
 mod plane;

@@ -1,4 +1,4 @@
-//! BlockTiles of a matrix.
+//! A matrix in tiles that belong to blocks.
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
@@ -13,12 +13,14 @@ use crate::{
     view::layout,
 };
 
-/// A matrix in tiles of `ROWS` × `COLUMNS` elements, of which each block owns some: x of a block's place in the grid is the column
-/// of its first tile, y its row; from there on in steps of the grid's extents.
+/// A matrix divided into tiles of `ROWS` × `COLUMNS` elements, each of which belongs to one block. The block's index in the
+/// grid gives its first tile (x its column, y its row, counted in tiles); the others follow in steps of the grid's
+/// dimensions.
 ///
-/// All threads of a block see the same tiles in the same order, so there may be barriers in the loop over them. In a tile, x of a
-/// thread's place in the block is its first column, y its first row, as in a [`Shared2d`](crate::Shared2d) array. BlockTiles at the right
-/// and lower edge may be smaller. A kernel that takes it is launched along two axes unless its contract says otherwise.
+/// All threads of a block visit the same tiles in the same order, so the loop over them may contain barriers. Within a tile,
+/// the thread's index in the block gives its first element (x its column, y its row), as in a [`Shared2d`](crate::Shared2d)
+/// array. Tiles at the right and lower edge may be smaller. A kernel that takes `BlockTiles2d` is launched along two axes
+/// unless its contract says otherwise.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -51,19 +53,19 @@ pub struct BlockTiles2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
 }
 
 impl<'a, T, const ROWS: usize, const COLUMNS: usize> BlockTiles2d<'a, T, ROWS, COLUMNS> {
-    /// How many rows of elements there are, for all blocks together.
+    /// Returns the number of rows of the matrix, those of other blocks included.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         self.layout.rows as usize
     }
 
-    /// How many columns of elements there are, for all blocks together.
+    /// Returns the number of columns of the matrix, those of other blocks included.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.layout.columns as usize
     }
 
-    /// The tiles of this block. For more than one pass; a `for` loop over the value itself is the same, once.
+    /// Iterates over the tiles of this block. For more than one pass; a `for` loop over the value itself makes one pass.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> BlockTiles2dIter<'_, T, ROWS, COLUMNS> {
         BlockTiles2dIter {
@@ -74,17 +76,18 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> BlockTiles2d<'a, T, ROWS, C
         }
     }
 
-    /// The first tile of this block, if it has any: the only one if the grid has a block for each.
+    /// Returns the first tile of this block, if it has any. It is the only one if the grid has a block per tile.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<BlockTile2d<'_, T, ROWS, COLUMNS>> {
         self.iter_mut().next()
     }
 
-    /// The tile at the place of this block in the grid: its first one. It has no elements if the grid reaches beyond the matrix. Costs
-    /// no branch.
+    /// Returns the tile at this block's index in the grid, which is its first one. It has no elements if the grid extends
+    /// beyond the matrix. Costs no branch.
     ///
-    /// It is the only tile of the block if the grid has a block for each. `for_each_2d(rows, columns)` makes such a grid if blocks
-    /// have at most `COLUMNS` threads along x and `ROWS` along y; with larger blocks, or a smaller grid, loop over all tiles instead.
+    /// It is the only tile of the block if the grid has a block per tile. `for_each_2d(rows, columns)` makes such a grid if
+    /// blocks have at most `COLUMNS` threads along x and `ROWS` along y; with larger blocks, or a smaller grid, loop over all
+    /// tiles instead.
     ///
     /// ```
     /// use gpu_std::prelude::*;
@@ -105,7 +108,7 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> BlockTiles2d<'a, T, ROWS, C
         BlockTile2d::new(self.start, self.layout, (row, column))
     }
 
-    /// The places of this block's tiles, counted in tiles.
+    /// The positions of this block's tiles, counted in tiles.
     #[inline(always)]
     fn places(&self) -> GridStride2d {
         let (index, dim) = (block_index(), grid_dim());
@@ -181,13 +184,13 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for BlockTiles2dIt
 
 impl<T, const ROWS: usize, const COLUMNS: usize> FusedIterator for BlockTiles2dIter<'_, T, ROWS, COLUMNS> {}
 
-/// One of the [`BlockTiles2d`] of the calling block, of at most `ROWS` × `COLUMNS` elements. The calling thread uses those that it owns.
+/// A tile of [`BlockTiles2d`], of at most `ROWS` × `COLUMNS` elements. The calling thread accesses those that it owns.
 pub struct BlockTile2d<'a, T, const ROWS: usize, const COLUMNS: usize> {
     place: TilePlace<T>,
     lender: PhantomData<&'a mut [T]>,
 }
 
-/// Where a tile lies.
+/// The position of a tile in its matrix.
 struct TilePlace<T> {
     /// Of the matrix.
     start: *mut T,
@@ -204,8 +207,8 @@ impl<T> Clone for TilePlace<T> {
 impl<T> Copy for TilePlace<T> {}
 
 impl<T> TilePlace<T> {
-    /// The element at `start + round` in the tile, if that is inside of the matrix. Added in this order, so that rounds are steps from
-    /// one address.
+    /// The element at `start + round` in the tile, if that is inside of the matrix. The sum is computed in this order, so
+    /// that rounds are offsets from one address.
     #[inline(always)]
     fn element(&self, start: (usize, usize), round: (usize, usize)) -> Option<*mut T> {
         // Exact: a tile begins below (2³² - 1)², and the other two are below 2³² + 1024 together.
@@ -227,37 +230,38 @@ impl<T, const ROWS: usize, const COLUMNS: usize> BlockTile2d<'_, T, ROWS, COLUMN
         Self { place: TilePlace { start, layout, first }, lender: PhantomData }
     }
 
-    /// The place `(row, column)` of its first element in the matrix.
+    /// Returns the position `(row, column)` of the tile's first element in the matrix.
     #[inline(always)]
     pub fn first(&self) -> (usize, usize) {
         self.place.first
     }
 
-    /// How many rows it has: `ROWS`, and less at the lower edge of a matrix.
+    /// Returns the number of rows in the tile: `ROWS`, or less at the lower edge of the matrix.
     #[inline(always)]
     pub fn rows(&self) -> usize {
         (self.place.layout.rows as usize).saturating_sub(self.place.first.0).min(ROWS)
     }
 
-    /// How many columns it has: `COLUMNS`, and less at the right edge of a matrix.
+    /// Returns the number of columns in the tile: `COLUMNS`, or less at the right edge of the matrix.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         (self.place.layout.columns as usize).saturating_sub(self.place.first.1).min(COLUMNS)
     }
 
-    /// The elements of this thread with their places `(row, column)` in the tile.
+    /// Iterates over the elements of this thread, with their positions `(row, column)` in the tile.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> BlockTile2dIter<'_, T, ROWS, COLUMNS> {
         BlockTile2dIter { row_round: 0, column_round: 0, place: self.place, lender: PhantomData }
     }
 
-    /// The first element of this thread with its place in the tile, if it has any: the only one if the block is as large.
+    /// Returns the first element of this thread with its position in the tile, if it has any. It is the only one if the block
+    /// is as large as the tile.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<((usize, usize), &mut T)> {
         self.iter_mut().next()
     }
 
-    /// The element at this place in the tile, if it belongs to this thread. Costs divisions; a loop costs none.
+    /// Returns the element at this position in the tile, if it belongs to this thread. Costs divisions; a loop costs none.
     #[inline(always)]
     pub fn get_mut(&mut self, (row, column): (usize, usize)) -> Option<&mut T> {
         let (rows, columns) = axes();
@@ -291,7 +295,7 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> IntoIterator
     }
 }
 
-/// The rows and columns that the thread takes of a tile, by its place in the block: without an end.
+/// The thread's first row and column in a tile and its steps, by its index in the block; the ends are not set.
 #[inline(always)]
 fn axes() -> (Axis, Axis) {
     let (index, dim) = (thread_index(), block_dim());
@@ -324,8 +328,7 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for BlockTile2dIte
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let (rows, columns) = axes();
-        // Every round is gone through, also those outside of the matrix, so that the number of rounds stays a constant and the loop
-        // unrolls.
+        // Rounds outside of the matrix are run too, so that the number of rounds stays a constant and the loop unrolls.
         while self.row_round < ROWS {
             let (start, round) = ((rows.start, columns.start), (self.row_round, self.column_round));
             let (row, column) = (start.0.wrapping_add(round.0), start.1.wrapping_add(round.1));
@@ -339,7 +342,8 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for BlockTile2dIte
                 && let Some(element) = self.place.element(start, round)
             {
                 // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, those of other blocks
-                // are in other tiles, and there is one loop at a time because the tile is borrowed: nobody else has this element.
+                // are in other tiles, and there is one loop at a time because the tile is borrowed: no other reference to
+                // this element exists.
                 return Some(((row, column), unsafe { &mut *element }));
             }
         }
