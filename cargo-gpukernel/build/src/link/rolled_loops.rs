@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::{
-    call_graph, loops::forward_order, natural_loops::NaturalLoop, operations::Operations,
+    call_graph::CallGraph, loops::forward_order, natural_loops::NaturalLoop, operations::Operations,
     same_copy::copies_are_alike, uniformity::LaunchConstants,
 };
 use crate::llvm::{Block, Linkage, LlvmError, Module, TargetMachine};
@@ -40,17 +40,15 @@ fn forget_what_has_none(
     is_kernel: impl Fn(&str) -> bool,
     machine: &TargetMachine,
 ) -> Result<(), LlvmError> {
-    let operations = Operations::of(copy, &is_kernel);
-    let entries = || {
-        let functions = copy.functions().into_iter();
-        functions.filter(|function| !function.is_declaration() && !function.is_local())
-    };
+    let operations = Operations::of(copy, is_kernel);
+    let functions = copy.functions().into_iter();
+    let entries: Vec<_> =
+        functions.filter(|function| !function.is_declaration() && !function.is_local()).collect();
     // Also those that only mention a function with operations: others may call it by a pointer.
-    let exports: Vec<_> = entries().filter(|function| !is_kernel(&function.name())).collect();
-    let reached = call_graph::reached_by(entries(), &exports);
+    let needed_by = CallGraph::of(entries.iter().copied(), &[]).needed_by(&entries);
     let with_one = copy.functions().into_iter().filter(|function| operations.are_in(*function));
-    let needed: HashSet<_> = with_one.filter_map(|function| reached.get(&function)).flatten().collect();
-    for (index, entry) in entries().enumerate() {
+    let needed: HashSet<_> = with_one.filter_map(|function| needed_by.get(&function)).flatten().collect();
+    for (index, entry) in entries.iter().enumerate() {
         if !needed.contains(&index) {
             entry.set_linkage(Linkage::Internal);
         }
