@@ -80,7 +80,8 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 /// Waits until every thread of the grid is here. All writes before it, to device memory, are seen by all threads after it.
 ///
 /// A kernel that calls it is launched so that all its blocks run at once, which limits how many there can be: a launch of more
-/// is an error ([`Error::GridNotResident`] of the runtime). Every thread of the grid must come to the same call: see
+/// is an error ([`Error::GridNotResident`] of the runtime). So is a kernel that calls any function pointer or trait object, if one of the
+/// program's leads here. Every thread of the grid must come to the same call: see
 /// [Not enforced](crate#not-enforced).
 ///
 /// [`Error::GridNotResident`]: https://docs.rs/gpukernel

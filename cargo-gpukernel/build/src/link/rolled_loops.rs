@@ -34,13 +34,14 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// Drops what only serves kernels and exports without operations: nothing is asked about them, and the optimiser takes its time.
+/// Drops what only serves kernels without operations: nothing is asked about them, and the optimiser takes its time. Exported functions tell
+/// that there is other code, which pointers may lead to.
 fn forget_what_has_none(
     copy: &Module<'_>,
     is_kernel: impl Fn(&str) -> bool,
     machine: &TargetMachine,
 ) -> Result<(), LlvmError> {
-    let operations = Operations::of(copy, is_kernel);
+    let operations = Operations::of(copy, &is_kernel);
     let functions = copy.functions().into_iter();
     let entries: Vec<_> =
         functions.filter(|function| !function.is_declaration() && !function.is_local()).collect();
@@ -49,7 +50,7 @@ fn forget_what_has_none(
     let with_one = copy.functions().into_iter().filter(|function| operations.are_in(*function));
     let needed: HashSet<_> = with_one.filter_map(|function| needed_by.get(&function)).flatten().collect();
     for (index, entry) in entries.iter().enumerate() {
-        if !needed.contains(&index) {
+        if !needed.contains(&index) && is_kernel(&entry.name()) {
             entry.set_linkage(Linkage::Internal);
         }
     }
