@@ -42,7 +42,7 @@ fn an_operation_that_an_architecture_lacks_is_refused_by_name() {
         }}"
     );
     let error = KernelCrate::written("arch_lacks", &lib).try_build(Options::default()).unwrap_err();
-    assert!(matches!(error, Error::CudaSources(LinkError::ArchTooOld { .. })), "{error:?}");
+    assert!(matches!(error, Error::Link(LinkError::ArchTooOld { .. })), "{error:?}");
     assert_eq!(
         error.to_string(),
         "the operation `redux_add_u32`, used by arch_lacks::sums, needs sm_80 or later, and code is built for sm_75 too: \

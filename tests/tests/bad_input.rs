@@ -31,7 +31,7 @@ fn an_undefined_function_is_named_with_the_kernels_that_need_it() {
         pub fn third(y: PerThread<f32>) { for (_, y) in y { *y = 0.0; } }
         ",
     );
-    assert!(matches!(error, Error::CudaSources(LinkError::Undefined(_))), "{error}");
+    assert!(matches!(error, Error::Link(LinkError::Undefined(_))), "{error}");
     assert_eq!(
         error.to_string(),
         "undefined device function `bar`, needed by undefined::first, undefined::second\n  \

@@ -24,7 +24,7 @@ const PACKED: &str = "
 fn a_fatal_error_of_llvm_is_an_error_that_names_the_kernel_and_the_pass() {
     let options = Options { archs: vec!["sm_80".parse().unwrap()], ..Options::default() };
     let error = KernelCrate::written("fatal_error", PACKED).try_build(options).unwrap_err();
-    let gpukernel_build::Error::CudaSources(LinkError::Crashed { kernels, pass, reason, .. }) = &error else {
+    let gpukernel_build::Error::Link(LinkError::Crashed { kernels, pass, reason, .. }) = &error else {
         panic!("{error}");
     };
     assert_eq!(

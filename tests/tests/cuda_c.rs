@@ -205,7 +205,7 @@ fn a_missing_function_is_named_with_who_wants_it_and_what_is_like_it() {
     for way in [CudaCompiler::Nvcc, CudaCompiler::Clang] {
         let error = project.error(project.link(&["scale.cu"]).compiler(way));
         let text = error.to_string();
-        assert!(matches!(error, Error::CudaSources(LinkError::Undefined(_))), "{text}");
+        assert!(matches!(error, Error::Link(LinkError::Undefined(_))), "{text}");
         assert!(text.contains("undefined device function `scaled`, needed by missing::apply"), "{text}");
         assert!(text.contains("scale.cu defines `scale`, which is similar"), "{text}");
         if way == CudaCompiler::Nvcc {
@@ -478,6 +478,42 @@ fn exported_functions_are_compiled_for_all_launches() {
     let function = exported(&ptx, "called");
     assert!(function.contains("%tid.x") && function.contains("%tid.y"), "{function}");
     assert!(function.contains("setp.gt.u") || function.contains("setp.lt.u"), "{function}");
+}
+
+/// C may keep a pointer that it is passed, and a kernel in C with larger blocks may call it.
+#[test]
+fn functions_whose_address_c_is_given_are_compiled_for_all_launches() {
+    let lib = "
+        #[gpu_std::device(import)]
+        unsafe extern \"C\" {
+            safe fn keep(f: extern \"C\" fn(&[u32; 32]) -> u32);
+        }
+        extern \"C\" fn element(table: &[u32; 32]) -> u32 { table[thread_index().x as usize] }
+        fn direct(table: &[u32; 32]) -> u32 { table[31 - thread_index().x as usize] }
+
+        #[kernel(block = 32)]
+        pub fn pass(tables: &[[u32; 32]], out: PerThread<u32>) {
+            keep(element);
+            let Some(table) = tables.first() else { return };
+            for (_, out) in out { *out = direct(table); }
+        }
+    ";
+    let kept = "
+        __device__ unsigned (*kept)(const unsigned *);
+        extern \"C\" __device__ void keep(unsigned (*f)(const unsigned *)) { kept = f; }";
+    let project = Project::new("kept_by_c", lib, &[("kept.cu", kept)]);
+    let options = project.options(project.link(&["kept.cu"]).way(Way::Nvcc));
+    let built = project.kernels.inspect(options);
+    let ptx = built.ptx("sm_90");
+    let element = ptx.split(".func ").find(|function| {
+        function.split(['{', ';']).next().is_some_and(|head| head.contains("7element"))
+            && function.contains("ret;")
+    });
+    let element = element.unwrap_or_else(|| panic!("{ptx}"));
+    let element = element.split("\n}").next().unwrap_or_default();
+    assert!(element.contains("__gpukernel_panic_record"), "{element}");
+    // What the kernel calls by itself is in its own blocks.
+    assert!(!built.kernel("sm_90", "pass").contains("__gpukernel_panic_record"), "{ptx}");
 }
 
 #[test]

@@ -127,32 +127,51 @@ fn types_of_users_have_their_names_in_messages() {
     Shape { text: &inspected.ptx("sm_90") }.lacks("callprototype").lacks("debug_tuple");
 }
 
+/// How long a number is as text.
+const LENGTH: &str = "
+    struct Count(usize);
+
+    impl core::fmt::Write for Count {
+        fn write_str(&mut self, text: &str) -> core::fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+
+    fn length(x: u32) -> u32 {
+        let mut count = Count(0);
+        let written = core::fmt::Write::write_fmt(&mut count, format_args!(\"{x}\"));
+        assert!(written.is_ok());
+        count.0 as u32
+    }
+";
+
 /// Kernels may format text themselves: then functions that format are called, and must be there.
 #[test]
 fn functions_that_kernels_format_with_stay() {
-    let lib = "
-        struct Count(usize);
-
-        impl core::fmt::Write for Count {
-            fn write_str(&mut self, text: &str) -> core::fmt::Result {
-                self.0 += text.len();
-                Ok(())
-            }
-        }
-
+    let lib = format!(
+        "{LENGTH}
         #[kernel]
-        pub fn lengths(x: &[u32], out: PerThread<u32>) {
-            for (i, out) in out {
-                let mut count = Count(0);
-                let written = core::fmt::Write::write_fmt(&mut count, format_args!(\"{}\", x[i]));
-                assert!(written.is_ok());
-                *out = count.0 as u32;
-            }
-        }";
-    let inspected = built("panic_formats", lib, dev());
+        pub fn lengths(x: &[u32], out: PerThread<u32>) {{
+            for (i, out) in out {{ *out = length(x[i]); }}
+        }}"
+    );
+    let inspected = built("panic_formats", &lib, dev());
     assert!(inspected.built.manifest.formatters.is_empty(), "{:?}", inspected.built.manifest.formatters);
     let ptx = inspected.ptx("sm_90");
     assert!(ptx.contains("callprototype") || ptx.contains("pad_integral"), "{ptx}");
+}
+
+/// Kernels of CUDA C format by what they call.
+#[test]
+fn functions_that_exported_functions_format_with_stay() {
+    let lib = format!(
+        "{LENGTH}
+        #[gpu_std::device(export)]
+        pub extern \"C\" fn length_in_c(x: u32) -> u32 {{ length(x) }}"
+    );
+    let inspected = built("panic_formats_in_c", &lib, dev());
+    assert!(inspected.built.manifest.formatters.is_empty(), "{:?}", inspected.built.manifest.formatters);
 }
 
 /// A function that two kernels call asks which one it is in; a kernel knows it.

@@ -16,7 +16,7 @@ const CRATES: [&str; 4] = ["gpu-std/src", "runtime/src", "image/src", "cargo-gpu
 
 /// Files whose public functions are listed, too: they are for the runtime and for what macros write.
 const INTERNAL: [&str; 4] =
-    ["gpu-std/src/host", "gpu-std/src/device", "gpu-std/src/signature", "gpu-std/src/shared/layout"];
+    ["gpu-std/src/host", "gpu-std/src/device", "gpu-std/src/kernel/signature", "gpu-std/src/shared/layout"];
 
 /// Finds the items of a file, with the verdict that its source gives: `unsafe`, `sealed`, or none.
 fn items(path: &str, source: &str, found: &mut BTreeMap<String, Option<&'static str>>) {

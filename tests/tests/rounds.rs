@@ -6,6 +6,11 @@ use gpukernel_tests::{Inspected, KernelCrate};
 
 /// Kernels `(name, body)`, each of which adds to `total`; `mine` differs from thread to thread, `rounds` does not.
 fn build(name: &str, kernels: &[(&str, String)]) -> Inspected {
+    build_with(name, "", kernels)
+}
+
+/// With these declarations in front of them.
+fn build_with(name: &str, declarations: &str, kernels: &[(&str, String)]) -> Inspected {
     let kernels = kernels.iter().map(|(kernel, body)| {
         format!(
             "#[kernel(block = 128)]
@@ -19,7 +24,7 @@ fn build(name: &str, kernels: &[(&str, String)]) -> Inspected {
         )
     });
     let options = Options { archs: vec![Arch::new(9, 0)], emit: vec![Emit::Sass], ..Options::default() };
-    KernelCrate::written(name, &kernels.collect::<String>()).inspect(options)
+    KernelCrate::written(name, &format!("{declarations}{}", kernels.collect::<String>())).inspect(options)
 }
 
 /// Each kind of operation with its PTX and its machine code.
@@ -148,6 +153,62 @@ fn loops_in_loops_that_threads_go_round_differently_stay_rolled() {
         let ptx = built.kernel("sm_90", name);
         assert_eq!(count(&ptx, "bar.red") + count(&ptx, "match.any"), 1, "{name}: {ptx}");
     }
+}
+
+/// A call of a function with an operation is one, also by a pointer: a call in several places is one operation in several.
+#[test]
+fn calls_of_functions_with_operations_stay_where_they_are() {
+    let loops = [
+        ("differing", "for k in 0..mine { total += CALL; }"),
+        (
+            "left_before_the_bound",
+            "for j in 0..rounds { for k in 0..4 { if k >= mine { break; } total += CALL; total ^= j; } }",
+        ),
+    ];
+    let calls = [
+        ("function", "meet(k)", "call.uni (retval0), "),
+        ("pointer", "MEETING[rounds as usize](k)", ".callprototype"),
+        ("object", "MEETINGS[rounds as usize].meet(k)", ".callprototype"),
+    ];
+    let declarations = "
+        #[inline(never)]
+        fn meet(k: u32) -> u32 { sync_count((), k % 2 == 0).1 }
+        fn ballot(k: u32) -> u32 { warp().ballot(k % 2 == 0) }
+        static MEETING: [fn(u32) -> u32; 2] = [meet, ballot];
+
+        trait Meets: Sync { fn meet(&self, k: u32) -> u32; }
+        struct Block;
+        struct Warp;
+        impl Meets for Block { fn meet(&self, k: u32) -> u32 { sync_count((), k % 3 == 0).1 } }
+        impl Meets for Warp { fn meet(&self, k: u32) -> u32 { warp().ballot(k % 3 == 0) } }
+        static MEETINGS: [&dyn Meets; 2] = [&Block, &Warp];
+        ";
+    let names_and_kernels = loops.into_iter().flat_map(|(rounds, body)| {
+        let kernel =
+            move |(way, call, _): (&str, &str, &str)| (format!("{rounds}_{way}"), body.replace("CALL", call));
+        calls.map(kernel)
+    });
+    let kernels: Vec<_> = names_and_kernels.collect();
+    let kernels: Vec<_> = kernels.iter().map(|(name, body)| (name.as_str(), body.clone())).collect();
+    let built = build_with("calls", declarations, &kernels);
+    for ((name, _), (.., call)) in kernels.iter().zip(calls.iter().cycle()) {
+        let ptx = built.kernel("sm_90", name);
+        assert_eq!(count(&ptx, call), 1, "{name}: {ptx}");
+    }
+}
+
+/// Where no function of a program that has its address taken has an operation, a call by a pointer is a call like any other.
+#[test]
+fn calls_by_pointers_are_unrolled_where_there_is_no_operation_behind() {
+    let declarations = "
+        fn double(k: u32) -> u32 { k * 2 }
+        fn square(k: u32) -> u32 { k * k }
+        static MADE: [fn(u32) -> u32; 2] = [double, square];
+        ";
+    let body = "let f = MADE[rounds as usize]; for k in 0..4 { total += f(k ^ mine); } sync(());";
+    let built = build_with("calls_without", declarations, &[("unrolled", body.to_owned())]);
+    let ptx = built.kernel("sm_90", "unrolled");
+    assert_eq!(count(&ptx, ".callprototype"), 4, "{ptx}");
 }
 
 /// What is unrolled in any case: a known number of rounds that all threads make, also in a loop that they do not make alike.

@@ -232,7 +232,7 @@ fn architectures_without_tensor_cores_of_this_kind_are_refused() {
         }";
     let error =
         KernelCrate::written("product_for_all", lib).try_build(archs(&["sm_75", "sm_90"])).unwrap_err();
-    assert!(matches!(error, Error::CudaSources(LinkError::ArchTooOld { .. })), "{error:?}");
+    assert!(matches!(error, Error::Link(LinkError::ArchTooOld { .. })), "{error:?}");
     assert!(
         error.to_string().contains("`mma_i8_i8_i32`, used by product_for_all::product, needs sm_80"),
         "{error}"

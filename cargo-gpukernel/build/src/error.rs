@@ -21,7 +21,7 @@ pub enum Error {
     Compile(#[from] CompileError),
     /// Linking or optimising failed.
     #[error(transparent)]
-    CudaSources(#[from] LinkError),
+    Link(#[from] LinkError),
     /// CUDA C or C++ files cannot be compiled or linked.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
@@ -78,7 +78,7 @@ pub enum Error {
 
 impl From<LlvmError> for Error {
     fn from(error: LlvmError) -> Self {
-        Self::CudaSources(error.into())
+        Self::Link(error.into())
     }
 }
 

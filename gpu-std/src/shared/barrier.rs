@@ -92,9 +92,9 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 /// are visible to all threads after it.
 ///
 /// A kernel that calls it is launched cooperatively: all its blocks run at once, which limits their number. A launch of more
-/// is an error ([`Error::GridNotResident`] of the runtime). All threads of the grid must reach the same call: see
-/// [Not enforced](crate#not-enforced). On the CPU device, a destructor that runs during a panic waits for the threads of its cluster
-/// only: those of other blocks may have ended.
+/// is an error ([`Error::GridNotResident`] of the runtime). The same applies to a kernel that calls any function pointer or trait object,
+/// if one of the program's leads here. All threads of the grid must reach the same call: see [Not enforced](crate#not-enforced). On the
+/// CPU device, a destructor that runs during a panic waits for the threads of its cluster only: those of other blocks may have ended.
 ///
 /// [`Error::GridNotResident`]: https://docs.rs/gpukernel
 ///

@@ -8,6 +8,7 @@ use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
     panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
+    pointers::{TABLE, look_up, store_look_up},
     prints::last_words,
     programs::histogram_with_bug,
     sort::panics_before,
@@ -349,6 +350,30 @@ fn a_block_that_the_cluster_has_not() {
         let launched = module.launch(outside, grid, (2, &mut out));
         let found = panicked(launched.and_then(|()| device.synchronize()));
         assert!(found.location.contains("src/clusters.rs:"), "{}", found.location);
+        Ok(())
+    });
+}
+
+/// The kernel that stores the function has blocks in which its check cannot fail; that which calls it has larger ones.
+#[test]
+fn an_index_that_is_out_of_bounds_in_a_function_that_another_kernel_stored() {
+    alone(|device, module| {
+        let table: [u32; TABLE] = std::array::from_fn(|i| i as u32 * 3);
+        let table = device.upload(&[table])?;
+        let mut out = device.zeroed::<u32>(2 * TABLE)?;
+        module.launch(store_look_up, Grid::new(2, TABLE), (&table, &mut out))?;
+        let expected: Vec<_> = (0..2 * TABLE).map(|i| (i % TABLE) as u32 * 3).collect();
+        assert_eq!(out.to_vec()?, expected);
+        module.launch(look_up, Grid::new(2, TABLE), (&table, &mut out))?;
+        assert_eq!(out.to_vec()?, expected);
+
+        let launched = module.launch(look_up, Grid::new(1, 2 * TABLE), (&table, &mut out));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert_eq!(found.kernel, "gpukernel_device_test_kernels::pointers::look_up");
+        assert!(found.location.contains("src/pointers.rs:"), "{}", found.location);
+        assert!((TABLE as u32..2 * TABLE as u32).contains(&found.thread[0]), "{:?}", found.thread);
+        let message = format!("index out of bounds: the len is 32 but the index is {}", found.thread[0]);
+        check_message(device, &found.message, &message);
         Ok(())
     });
 }

@@ -9,7 +9,7 @@
 
 use gpukernel_image::{Arch, Kernel};
 
-use super::{LinkError, address_spaces, call_graph, optimise::COMBINE};
+use super::{LinkError, address_spaces, call_graph::CallGraph, optimise::COMBINE};
 use crate::llvm::{Linkage, Module, TargetMachine, Value};
 
 /// The constant that holds the architecture as a number: 90 for `sm_90`.
@@ -78,7 +78,7 @@ fn too_old(
         .into_iter()
         .filter(|function| !function.is_declaration() && !function.is_local())
         .collect();
-    let reached = call_graph::reached_by(entries.iter().copied(), &[]);
+    let reached = CallGraph::of(entries.iter().copied(), &[]).needed_by(&entries);
     let reaching = reached.get(&function).map(Vec::as_slice).unwrap_or_default();
     let mut users: Vec<_> = reaching
         .iter()

@@ -9,7 +9,7 @@
 use super::{
     loops::{branch_back, forward_order},
     natural_loops::NaturalLoop,
-    operations::is_common,
+    operations::{Operations, is_common},
     optimise::COMBINE,
     same_copy::copies_are_alike,
     uniformity::LaunchConstants,
@@ -32,15 +32,19 @@ pub(super) fn unroll(
     is_kernel: impl Fn(&str) -> bool,
     machine: &TargetMachine,
 ) -> Result<(), LlvmError> {
+    let has_common = |function: &Value<'_>| function.instructions().into_iter().any(is_common);
+    let functions: Vec<_> = module.functions().into_iter().filter(has_common).collect();
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let operations = Operations::of(module, &is_kernel);
     let mut hidden = Vec::new();
-    for function in
-        module.functions().into_iter().filter(|function| function.instructions().into_iter().any(is_common))
-    {
+    for function in functions {
         let constants = LaunchConstants::of(&forward_order(function), is_kernel(&function.name()));
         for whole in NaturalLoop::all_of(function) {
             if let [last] = whole.last[..]
                 && let Some(times) = rounds_to_unroll(&whole)
-                && copies_are_alike(&whole, &constants)
+                && copies_are_alike(&whole, &operations, &constants)
             {
                 last.ask_to_unroll(times);
                 hidden.extend(whole.instructions().filter(|call| is_common(*call)));

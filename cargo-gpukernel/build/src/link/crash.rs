@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkError, call_graph};
+use super::{LinkError, call_graph::CallGraph};
 use crate::{
     isolated::{self, Death, Outcome, Work},
     llvm::{LlvmError, Value},
@@ -55,7 +55,7 @@ pub(super) fn note_kernels<'c>(kernels: impl Iterator<Item = (Value<'c>, String)
         return;
     }
     let (entries, kernels): (Vec<_>, Vec<_>) = kernels.unzip();
-    let reached = call_graph::reached_by(entries, &[]).into_iter();
+    let reached = CallGraph::of(entries.iter().copied(), &[]).needed_by(&entries).into_iter();
     let reach = Reach { kernels, reaching: reached.map(|(function, by)| (function.name(), by)).collect() };
     isolated::note(&serde_json::to_vec(&reach).unwrap_or_default());
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gpukernel_image::{Contract, Kernel, Parameter};
 
-use super::{LinkError, call_graph};
+use super::{LinkError, call_graph::CallGraph};
 use crate::llvm::{Linkage, Module, Value};
 
 /// What `gpu_std::sync_grid` calls.
@@ -93,11 +93,12 @@ pub(super) fn find_and_mark<'c>(module: &Module<'c>) -> Result<Vec<Entry<'c>>, L
 }
 
 /// Finds the kernels whose blocks wait for each other, before the barrier is inlined: also those that may come to it through foreign code
-/// which calls an exported function.
+/// which calls an exported function, or by a pointer.
 pub(super) fn find_cooperative<'c>(module: &Module<'c>, entries: &mut [Entry<'c>], exports: &[Value<'c>]) {
     // Most modules have none.
     let Some(barrier) = module.function(GRID_BARRIER) else { return };
-    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function), exports);
+    let functions: Vec<_> = entries.iter().map(|entry| entry.function).collect();
+    let reached = CallGraph::of(functions.iter().copied(), exports).reached_by(&functions);
     for &index in reached.get(&barrier).into_iter().flatten() {
         entries[index].cooperative = true;
     }

@@ -12,7 +12,7 @@
 //! 6. [`contraction`]: a·b+c may become one instruction
 //! 7. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
 //! 8. [`internalise`]: nothing but kernels is visible from outside
-//! 9. [`ranges`]: contracts become ranges of the indices
+//! 9. [`ranges`]: contracts become ranges of the indices; and [`pointer_calls`] of barriers become convergent
 //! 10. [`optimise`], and [`copies`] of what it left
 //! 11. [`shared`]: statics of shared memory move to its address space, and [`address_spaces`] are inferred
 //! 12. [`panics`] again: the calls become code
@@ -45,6 +45,7 @@ mod negation;
 mod operations;
 mod optimise;
 mod panics;
+mod pointer_calls;
 mod prelude;
 mod ranges;
 mod rolled_loops;
@@ -274,12 +275,13 @@ fn link_here(
         let mut kernels = entries::find_and_mark(&module)?;
         exports = exports::find(&module);
         crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
-        panics::replace(&module, input.panics, &kernels, &mut formatters);
+        let called: Vec<_> = kernels.iter().map(|kernel| kernel.function).chain(exports.clone()).collect();
+        panics::replace(&module, input.panics, &called, &mut formatters);
         lowering::call_libraries(&module);
         collect::add_needed(&context, &module, &input.sysroot)?;
         allocator::complete(&module);
         // Again, for what was added.
-        panics::replace(&module, input.panics, &kernels, &mut formatters);
+        panics::replace(&module, input.panics, &called, &mut formatters);
         lowering::call_libraries(&module);
         foreign::link(&context, &module, &input.bitcode, &mut names)?;
         foreign::mark_convergent(&module, |name| names.is_partial || names.defined.contains_key(name));
@@ -294,6 +296,7 @@ fn link_here(
         crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
         module.run_passes("globaldce,always-inline", &machine)?;
         ranges::set_ranges(&module, &kernels, &exports);
+        pointer_calls::mark_convergent(&module, kernels.iter().map(|kernel| kernel.function), &exports);
         module.verify()?;
         Ok::<_, LinkError>(kernels)
     })?;

@@ -14,7 +14,6 @@ mod record;
 
 use std::collections::HashSet;
 
-use super::entries::Entry;
 use crate::llvm::{Linkage, Module, Position, Value};
 
 pub(super) use formatters::Formatters;
@@ -41,11 +40,11 @@ const PANIC_MESSAGE: &str = "__gpukernel_panic_message";
 /// Size of `core::panic::Location`: the name of a file, a line and a column.
 const LOCATION_BYTES: u64 = 24;
 
-/// Replaces the panicking functions of the libraries.
+/// Replaces the panicking functions of the libraries. `entries` are the functions that are called from outside: kernels and exports.
 pub(super) fn replace<'c>(
     module: &Module<'c>,
     recording: Recording,
-    entries: &[Entry<'c>],
+    entries: &[Value<'c>],
     formatters: &mut Formatters,
 ) {
     if recording == Recording::Message {

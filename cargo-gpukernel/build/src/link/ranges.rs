@@ -1,12 +1,13 @@
 //! Step 8: launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
 //!
-//! Every read of a special register gets the range that holds for all kernels which reach it. A range of one value is that
-//! value. Where exported functions reach it, any kernel of CUDA C may, so that the range is what the hardware allows. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of
+//! Every read of a special register gets the range that holds for all kernels which reach it ([`call_graph`](super::call_graph)). A range of
+//! one value is that value. Where exported functions reach it, or other functions that foreign code may have a pointer to, any kernel of CUDA C
+//! may, so that the range is what the hardware allows. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of
 //! the block's extents.
 
 use gpukernel_image::Contract;
 
-use super::{call_graph, entries::Entry};
+use super::{call_graph::CallGraph, entries::Entry};
 use crate::llvm::{Module, Value};
 
 /// The values `low..high` that a register may have.
@@ -120,8 +121,9 @@ fn axis(name: &str) -> Option<usize> {
 
 /// Sets the ranges of all reads of special registers in the module.
 pub(super) fn set_ranges<'c>(module: &Module<'c>, kernels: &[Entry<'c>], exports: &[Value<'c>]) {
-    let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function), exports);
-    let from_outside = call_graph::reached_from_outside(exports);
+    let entries: Vec<_> = kernels.iter().map(|kernel| kernel.function).collect();
+    let graph = CallGraph::of(entries.iter().copied(), exports);
+    let (reached_by, from_outside) = (graph.reached_by(&entries), graph.reached_from_outside());
     for function in module.functions() {
         let is_open = from_outside.contains(&function);
         let reaching = reached_by.get(&function).map(Vec::as_slice).unwrap_or_default();

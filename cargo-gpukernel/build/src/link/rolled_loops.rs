@@ -8,10 +8,10 @@
 use std::collections::HashSet;
 
 use super::{
-    call_graph, loops::forward_order, natural_loops::NaturalLoop, operations::is_operation,
+    call_graph::CallGraph, loops::forward_order, natural_loops::NaturalLoop, operations::Operations,
     same_copy::copies_are_alike, uniformity::LaunchConstants,
 };
-use crate::llvm::{Block, Linkage, LlvmError, Module, TargetMachine, Value};
+use crate::llvm::{Block, Linkage, LlvmError, Module, TargetMachine};
 
 /// Marks the loops that must stay. `passes` is what the optimiser will do.
 pub(super) fn mark(
@@ -20,11 +20,12 @@ pub(super) fn mark(
     passes: &str,
     machine: &TargetMachine,
 ) -> Result<(), LlvmError> {
-    if !module.functions().into_iter().any(has_operations) {
+    let operations = Operations::of(module, &is_kernel);
+    if !module.functions().into_iter().any(|function| operations.are_in(function)) {
         return Ok(());
     }
     let copy = module.copy();
-    forget_what_has_none(&copy, machine)?;
+    forget_what_has_none(&copy, &is_kernel, machine)?;
     copy.run_passes_without_unrolling(passes, machine)?;
     if mark_loops(&copy, &is_kernel) {
         module.run_passes_without_unrolling(passes, machine)?;
@@ -33,39 +34,42 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// Drops what only serves kernels and exports without operations: nothing is asked about them, and the optimiser takes its time.
-fn forget_what_has_none(copy: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    let entries = || {
-        let functions = copy.functions().into_iter();
-        functions.filter(|function| !function.is_declaration() && !function.is_local())
-    };
-    let reached = call_graph::reached_by(entries(), &entries().collect::<Vec<_>>());
-    let with_one = copy.functions().into_iter().filter(|function| has_operations(*function));
-    let needed: HashSet<_> = with_one.filter_map(|function| reached.get(&function)).flatten().collect();
-    for (index, entry) in entries().enumerate() {
-        if !needed.contains(&index) {
+/// Drops what only serves kernels without operations: nothing is asked about them, and the optimiser takes its time. Exported functions tell
+/// that there is other code, which pointers may lead to.
+fn forget_what_has_none(
+    copy: &Module<'_>,
+    is_kernel: impl Fn(&str) -> bool,
+    machine: &TargetMachine,
+) -> Result<(), LlvmError> {
+    let operations = Operations::of(copy, &is_kernel);
+    let functions = copy.functions().into_iter();
+    let entries: Vec<_> =
+        functions.filter(|function| !function.is_declaration() && !function.is_local()).collect();
+    // Also those that only mention a function with operations: others may call it by a pointer.
+    let needed_by = CallGraph::of(entries.iter().copied(), &[]).needed_by(&entries);
+    let with_one = copy.functions().into_iter().filter(|function| operations.are_in(*function));
+    let needed: HashSet<_> = with_one.filter_map(|function| needed_by.get(&function)).flatten().collect();
+    for (index, entry) in entries.iter().enumerate() {
+        if !needed.contains(&index) && is_kernel(&entry.name()) {
             entry.set_linkage(Linkage::Internal);
         }
     }
     copy.run_passes("globaldce", machine)
 }
 
-fn has_operations(function: Value<'_>) -> bool {
-    function.instructions().into_iter().any(is_operation)
-}
-
 /// Whether there were any.
 fn mark_loops(module: &Module<'_>, is_kernel: impl Fn(&str) -> bool) -> bool {
     let mut any = false;
-    for function in module.functions().into_iter().filter(|function| has_operations(*function)) {
+    let operations = Operations::of(module, &is_kernel);
+    for function in module.functions().into_iter().filter(|function| operations.are_in(*function)) {
         let constants = LaunchConstants::of(&forward_order(function), is_kernel(&function.name()));
         let mut loops = NaturalLoop::all_of(function);
         // Those inside come first: a loop is not copied as a whole where one inside must stay.
         loops.sort_by_key(|whole| whole.blocks.len());
         let mut marked: Vec<Block<'_>> = Vec::new();
-        for whole in loops.iter().filter(|whole| whole.instructions().any(is_operation)) {
+        for whole in loops.iter().filter(|whole| whole.instructions().any(|call| operations.include(call))) {
             let has_one_inside = marked.iter().any(|first| whole.contains(*first));
-            if has_one_inside || !copies_are_alike(whole, &constants) {
+            if has_one_inside || !copies_are_alike(whole, &operations, &constants) {
                 Block::forbid_unrolling(&whole.last);
                 marked.push(whole.first());
             }

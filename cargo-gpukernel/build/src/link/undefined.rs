@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LinkError, UndefinedSymbol, allocator, call_graph, entries::Entry, prelude};
+use super::{LinkError, UndefinedSymbol, allocator, call_graph::CallGraph, entries::Entry, prelude};
 use crate::{
     BY_THE_DRIVER,
     foreign::Names,
@@ -28,10 +28,11 @@ pub(super) fn check(
     let declared: Vec<_> = functions.iter().filter(|function| is_needed(**function, foreign)).collect();
     let mut symbols = Vec::new();
     if !declared.is_empty() {
-        let reached_by = call_graph::reached_by(kernels.iter().map(|kernel| kernel.function), &[]);
+        let entries: Vec<_> = kernels.iter().map(|kernel| kernel.function).collect();
+        let needed_by = CallGraph::of(entries.iter().copied(), &[]).needed_by(&entries);
         for function in declared {
             let symbol = function.name();
-            let reaching = reached_by.get(function).map(Vec::as_slice).unwrap_or_default();
+            let reaching = needed_by.get(function).map(Vec::as_slice).unwrap_or_default();
             let kernels = reaching.iter().map(|&index| kernels[index].name.clone());
             let file = foreign.wanted.get(&symbol).map(|file| file.display().to_string());
             let name = match allocator::is_of_allocator(&symbol) {

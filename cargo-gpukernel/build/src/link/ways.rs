@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{natural_loops::NaturalLoop, operations::is_operation};
+use super::{natural_loops::NaturalLoop, operations::Operations};
 use crate::llvm::Block;
 
 /// The ways through one round of a loop. Those into a panic are left out.
@@ -15,7 +15,7 @@ pub(super) struct Ways<'c> {
 }
 
 impl<'c> Ways<'c> {
-    pub(super) fn of(whole: &NaturalLoop<'c>) -> Self {
+    pub(super) fn of(whole: &NaturalLoop<'c>, operations: &Operations<'c>) -> Self {
         let blocks = &whole.blocks;
         let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, block)| (*block, place)).collect();
         let mut exits = HashSet::new();
@@ -26,7 +26,7 @@ impl<'c> Ways<'c> {
             let mut all = None::<Vec<bool>>;
             for successor in block.successors() {
                 let inside = places.get(&successor).copied();
-                if inside.is_none() && ends_the_thread(successor, whole) {
+                if inside.is_none() && ends_the_thread(successor, whole, operations) {
                     continue;
                 }
                 // Back to the first block of a loop inside: the way that leaves that loop counts.
@@ -77,13 +77,14 @@ impl<'c> Ways<'c> {
 }
 
 /// Whether a thread that leaves a loop for this block ends there, without another operation.
-fn ends_the_thread<'c>(block: Block<'c>, whole: &NaturalLoop<'c>) -> bool {
+fn ends_the_thread<'c>(block: Block<'c>, whole: &NaturalLoop<'c>, operations: &Operations<'c>) -> bool {
     let mut seen = HashSet::from([block]);
     let mut to_do = vec![block];
     while let Some(block) = to_do.pop() {
         let successors = block.successors();
         let returns = successors.is_empty() && !block.does_not_end();
-        if returns || whole.contains(block) || block.instructions().into_iter().any(is_operation) {
+        let has_operations = || block.instructions().into_iter().any(|call| operations.include(call));
+        if returns || whole.contains(block) || has_operations() {
             return false;
         }
         to_do.extend(successors.into_iter().filter(|successor| seen.insert(*successor)));

@@ -188,6 +188,7 @@ functions! {
     LLVMGetConstOpcode(*mut LLVMValue) -> c_int;
     LLVMIsAtomicSingleThread(*mut LLVMValue) -> c_int;
     LLVMIsAFunction(*mut LLVMValue) -> *mut LLVMValue;
+    LLVMIsAInlineAsm(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsAGlobalVariable(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsAConstant(*mut LLVMValue) -> *mut LLVMValue;
     LLVMIsAConstantDataSequential(*mut LLVMValue) -> *mut LLVMValue;

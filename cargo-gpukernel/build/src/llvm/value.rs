@@ -225,6 +225,12 @@ impl<'c> Value<'c> {
         unsafe { !(self.context.llvm.LLVMIsAFunction)(self.raw).is_null() }
     }
 
+    /// Whether what a call calls is inline assembly.
+    pub(crate) fn is_inline_assembly(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !(self.context.llvm.LLVMIsAInlineAsm)(self.raw).is_null() }
+    }
+
     pub(crate) fn is_global_variable(self) -> bool {
         // SAFETY: a live value.
         unsafe { !(self.context.llvm.LLVMIsAGlobalVariable)(self.raw).is_null() }

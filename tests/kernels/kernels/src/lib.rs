@@ -19,6 +19,7 @@ pub mod mma;
 pub mod numbers;
 pub mod outputs;
 pub mod panics;
+pub mod pointers;
 pub mod prints;
 pub mod programs;
 pub mod random;

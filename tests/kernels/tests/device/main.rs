@@ -23,6 +23,7 @@ mod memory;
 mod mma;
 mod numbers;
 mod outputs;
+mod pointers;
 mod prints;
 mod programs;
 mod random;

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    link::{call_graph, entries::Entry},
+    link::call_graph,
     llvm::{Module, Value},
 };
 
@@ -42,7 +42,7 @@ impl Formatters {
     }
 
     /// Replaces every use of such functions.
-    pub(super) fn replace<'c>(&mut self, module: &Module<'c>, entries: &[Entry<'c>]) {
+    pub(super) fn replace<'c>(&mut self, module: &Module<'c>, entries: &[Value<'c>]) {
         let formatters: Vec<_> = module
             .functions()
             .into_iter()
@@ -105,9 +105,10 @@ fn layout_of(name: &str) -> (u32, u32) {
     (layout, references)
 }
 
-/// Whether a kernel reaches `core::fmt::write` otherwise than through a formatter.
-fn kernels_format<'c>(entries: &[Entry<'c>], formatters: &HashSet<Value<'c>>) -> bool {
-    let mut to_do: Vec<_> = entries.iter().map(|entry| entry.function).collect();
+/// Whether a kernel or an exported function reaches `core::fmt::write` otherwise than through a formatter. What they call by pointers is
+/// mentioned by one of them.
+fn kernels_format<'c>(entries: &[Value<'c>], formatters: &HashSet<Value<'c>>) -> bool {
+    let mut to_do = entries.to_vec();
     let mut seen: HashSet<_> = to_do.iter().copied().collect();
     while let Some(function) = to_do.pop() {
         let name = format!("{:#}", rustc_demangle::demangle(&function.name()));

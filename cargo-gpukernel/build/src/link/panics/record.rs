@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::PANIC_AT;
 use crate::{
-    link::{call_graph, entries::Entry, prelude},
+    link::{call_graph::CallGraph, entries::Entry, prelude},
     llvm::{Context, Linkage, LlvmError, Module, TargetMachine, Value},
 };
 
@@ -72,7 +72,8 @@ fn replace<'c>(
         return Ok(());
     };
     let numbers: HashMap<_, _> = (0..).zip(entries).map(|(number, entry)| (entry.function, number)).collect();
-    let reached = call_graph::reached_by(entries.iter().map(|entry| entry.function), exports);
+    let functions: Vec<_> = entries.iter().map(|entry| entry.function).collect();
+    let reached = CallGraph::of(functions.iter().copied(), exports).reached_by(&functions);
     let mut entering = BTreeSet::new();
     for (function, calls) in calls {
         let own_number = numbers.get(&function).copied();
