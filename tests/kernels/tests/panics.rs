@@ -361,13 +361,13 @@ fn an_index_that_is_out_of_bounds_in_a_function_that_another_kernel_stored() {
         let table: [u32; TABLE] = std::array::from_fn(|i| i as u32 * 3);
         let table = device.upload(&[table])?;
         let mut out = device.zeroed::<u32>(2 * TABLE)?;
-        module.launch(store_look_up, Grid::new(2, TABLE), (&table, &mut out))?;
+        module.launch(store_look_up, LaunchConfig::new(2, TABLE), (&table, &mut out))?;
         let expected: Vec<_> = (0..2 * TABLE).map(|i| (i % TABLE) as u32 * 3).collect();
         assert_eq!(out.to_vec()?, expected);
-        module.launch(look_up, Grid::new(2, TABLE), (&table, &mut out))?;
+        module.launch(look_up, LaunchConfig::new(2, TABLE), (&table, &mut out))?;
         assert_eq!(out.to_vec()?, expected);
 
-        let launched = module.launch(look_up, Grid::new(1, 2 * TABLE), (&table, &mut out));
+        let launched = module.launch(look_up, LaunchConfig::new(1, 2 * TABLE), (&table, &mut out));
         let found = panicked(launched.and_then(|()| device.synchronize()));
         assert_eq!(found.kernel, "gpukernel_device_test_kernels::pointers::look_up");
         assert!(found.location.contains("src/pointers.rs:"), "{}", found.location);

@@ -5,7 +5,7 @@ use core::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{cluster::*, collective::*, warp::*, *};
 
 /// A reference that is set while the program runs, as `once_cell::race::OnceRef` is.
 struct Stored<T: 'static>(AtomicPtr<T>);

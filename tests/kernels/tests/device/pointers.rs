@@ -1,6 +1,6 @@
 //! Functions that are called by pointers: in other kernels than that which stores the pointer, and in loops.
 
-use gpukernel::Grid;
+use gpukernel::LaunchConfig;
 use gpukernel_device_test_kernels::pointers::{meet_in_rounds, store_wait, sum_behind_wait};
 use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end};
 
@@ -9,9 +9,9 @@ fn the_barrier_of_the_grid_is_called_by_a_pointer_in_a_static() {
     on_every_device(|device, module| {
         let mut sum = device.zeroed::<u32>(1)?;
         let mut seen = device.zeroed::<u32>(8 * 32)?;
-        module.launch(store_wait, Grid::new(1, 32), (&mut seen,))?;
+        module.launch(store_wait, LaunchConfig::new(1, 32), (&mut seen,))?;
         for launch in 1..=20 {
-            module.launch(sum_behind_wait, Grid::new(8, 32), (&mut sum, &mut seen))?;
+            module.launch(sum_behind_wait, LaunchConfig::new(8, 32), (&mut sum, &mut seen))?;
             assert_eq!(seen.to_vec()?, vec![launch * (256 * 255 / 2); 256]);
         }
         Ok(())
@@ -26,7 +26,7 @@ fn threads_leave_loops_around_a_stored_barrier_after_different_rounds() {
         for (which, group) in [(0, THREADS), (1, 32)] {
             let mut out = device.zeroed::<u32>(rounds.len())?;
             let input = device.upload(&rounds)?;
-            module.launch(meet_in_rounds, Grid::new(2, THREADS), (&input, which, &mut out))?;
+            module.launch(meet_in_rounds, LaunchConfig::new(2, THREADS), (&input, which, &mut out))?;
             let total = |i: usize| -> u32 {
                 let peers = &rounds[i / group * group..][..group];
                 let there = |round: u32| peers.iter().filter(|rounds| **rounds > round).count() as u32;
