@@ -51,7 +51,7 @@ pub fn average_ceil<T: BitInteger>(a: T, b: T) -> T {
 }
 
 /// The position of the least significant set bit, counted from 1; 0 if there is none (`__ffs`, `__ffsll`).
-#[doc(alias = "__ffs", alias = "__ffsll", alias = "ffs")]
+#[doc(alias = "__ffs", alias = "__ffsll", alias = "ffs", alias = "cuda.ffs")]
 #[inline(always)]
 pub fn find_first_set<T: BitInteger>(x: T) -> u32 {
     x.find_first_set()
