@@ -104,7 +104,7 @@ macro_rules! bit_integer {
                 let end = start.saturating_add(len).min($t::BITS);
                 match start < end {
                     true => self << ($t::BITS - end) >> ($t::BITS - end + start),
-                    // Nothing, or what lies beyond the type.
+                    // An empty field, or one beyond the type.
                     false if len == 0 => 0,
                     false => self >> ($t::BITS - 1) & (if $t::MIN == 0 { 0 } else { !0 }),
                 }
