@@ -5,7 +5,7 @@
 //! 8   8  length of the index in bytes, little endian
 //! 16  4  CRC-32 of all that follows, little endian: drivers do not survive damaged machine code
 //! 20  4  zero
-//! 24     the index: JSON of `Index`, which holds the manifest and where each piece of code lies
+//! 24     the index: JSON of `Index`, which holds the manifest and the offset of each piece of code
 //! …      the code, each piece aligned to 8 bytes from the start; PTX ends in a NUL as the driver wants it
 //! ```
 
@@ -79,7 +79,7 @@ pub enum ImageError {
         "not a gpukernel image of this version (it must start with `gpukimg3`); rebuild it with the same gpukernel version"
     )]
     Magic,
-    /// The bytes end too early, or code lies outside them.
+    /// The bytes are truncated, or code is outside them.
     #[error(
         "the gpukernel image is truncated: {needed_bytes} bytes are needed, {found_bytes} are there; rebuild it"
     )]

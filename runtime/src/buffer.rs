@@ -52,7 +52,7 @@ impl<T: DeviceCopy> Buffer<T> {
                 "elements of device memory are aligned to at most 256 bytes, as device memory itself is"
             );
         }
-        // Larger elements are fewer in any case. Grid-stride loops add the number of threads to an index, which must not wrap.
+        // Elements that are not zero-sized are fewer in any case. Grid-stride loops add the number of threads to an index, which must not wrap.
         if len > isize::MAX as usize && size_of::<T>() == 0 {
             return Err(Error::TooManyElements { asked: len });
         }

@@ -68,7 +68,12 @@ impl Module {
     /// # Errors
     /// [`Error::NoSuchConstant`] if it is not declared with `#[constant]`, or not in the image; [`Error::StaleImage`] if it is of
     /// another type or package there; else as [`Device::synchronize`](crate::Device::synchronize).
-    #[doc(alias = "cudaMemcpyToSymbol", alias = "const.array_like", alias = "cuModuleGetGlobal")]
+    #[doc(
+        alias = "cudaMemcpyToSymbol",
+        alias = "const.array_like",
+        alias = "cuda.const.array_like",
+        alias = "cuModuleGetGlobal"
+    )]
     pub fn set_constant<T: DeviceCopy>(&self, constant: &'static Constant<T>, value: T) -> Result<()> {
         let symbol = self.find_constant(constant)?;
         let mut table = self.constants().0.write().unwrap_or_else(PoisonError::into_inner);

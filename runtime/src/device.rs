@@ -103,7 +103,13 @@ impl Limits {
 ///
 /// # Errors
 /// If there is a driver that does not work. A machine without driver or GPU is not an error: the result is the CPU.
-#[doc(alias = "cudaGetDeviceCount", alias = "cuDeviceGetCount", alias = "gpus", alias = "list_devices")]
+#[doc(
+    alias = "cudaGetDeviceCount",
+    alias = "cuDeviceGetCount",
+    alias = "gpus",
+    alias = "cuda.gpus",
+    alias = "list_devices"
+)]
 pub fn devices() -> Result<Vec<Device>> {
     let mut devices = Vec::new();
     for index in 0..CudaDevice::count()? {
@@ -152,7 +158,12 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoDriver`] or [`Error::NoSuchGpu`] if there is none.
-    #[doc(alias = "cudaSetDevice", alias = "cuDeviceGet", alias = "select_device")]
+    #[doc(
+        alias = "cudaSetDevice",
+        alias = "cuDeviceGet",
+        alias = "select_device",
+        alias = "cuda.select_device"
+    )]
     pub fn gpu(index: usize) -> Result<Self> {
         CudaDevice::get(index).map(|device| Self { backend: Backend::Cuda(device) })
     }
@@ -272,7 +283,13 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], else as [`synchronize`](Self::synchronize).
-    #[doc(alias = "cudaMalloc", alias = "cudaMemcpy", alias = "cuMemAlloc", alias = "to_device")]
+    #[doc(
+        alias = "cudaMalloc",
+        alias = "cudaMemcpy",
+        alias = "cuMemAlloc",
+        alias = "to_device",
+        alias = "cuda.to_device"
+    )]
     pub fn upload<T: DeviceCopy>(&self, elements: &[T]) -> Result<Buffer<T>> {
         self.default_stream().upload(elements)
     }
@@ -287,7 +304,13 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Driver`] or [`Error::ContextLost`].
-    #[doc(alias = "cudaMalloc", alias = "cudaMemset", alias = "cuMemAlloc", alias = "device_array")]
+    #[doc(
+        alias = "cudaMalloc",
+        alias = "cudaMemset",
+        alias = "cuMemAlloc",
+        alias = "device_array",
+        alias = "cuda.device_array"
+    )]
     pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
         self.default_stream().zeroed(len)
     }
@@ -311,7 +334,12 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Driver`] or [`Error::ContextLost`].
-    #[doc(alias = "cudaStreamCreate", alias = "cudaStreamCreateWithFlags", alias = "cuStreamCreate")]
+    #[doc(
+        alias = "cudaStreamCreate",
+        alias = "cudaStreamCreateWithFlags",
+        alias = "cuStreamCreate",
+        alias = "cuda.stream"
+    )]
     pub fn stream(&self) -> Result<Stream> {
         Stream::new(self)
     }
@@ -327,7 +355,7 @@ impl Device {
     /// # Errors
     /// [`Error::KernelPanicked`] for the first unreported kernel panic, [`Error::Output`] if the output of kernels could not be written,
     /// [`Error::ContextLost`] if a kernel trapped or accessed an invalid address, or [`Error::Driver`].
-    #[doc(alias = "cudaDeviceSynchronize", alias = "cuCtxSynchronize")]
+    #[doc(alias = "cudaDeviceSynchronize", alias = "cuCtxSynchronize", alias = "cuda.synchronize")]
     pub fn synchronize(&self) -> Result<()> {
         match self.backend {
             Backend::Cpu(_) => Ok(()),

@@ -95,6 +95,7 @@ impl Event {
         alias = "cudaEventElapsedTime",
         alias = "cuEventElapsedTime",
         alias = "event_elapsed_time",
+        alias = "cuda.event_elapsed_time",
         alias = "elapsed_time"
     )]
     pub fn elapsed_since(&self, start: &Event) -> Result<Duration> {

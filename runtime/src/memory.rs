@@ -68,7 +68,7 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // Out of the table first, then freed: once freed, the same address can be another allocation.
+        // Remove it from the table before freeing: once freed, the address can belong to another allocation.
         let allocation = ALLOCATIONS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.address);
         drop(allocation);
     }

@@ -106,7 +106,7 @@ impl Reader<'_> {
         let count = self.word()?;
         let template = (kind == TEMPLATE && length as usize <= MAX_TEXT_BYTES)
             .then(|| (self.read)(address, length as usize))??;
-        // What did not fit into the record is missing at the end.
+        // Values that did not fit into the record are missing at the end.
         let arguments: Vec<_> = (0..count).map_while(|_| self.argument()).collect();
         fill(&template, &arguments)
     }
@@ -127,7 +127,7 @@ impl Reader<'_> {
             layout::ARGUMENTS => Value::Text(self.message()?),
             layout::STR => {
                 let length = self.word()? as usize;
-                // As much of it as is there.
+                // The part that is present.
                 let there = length.min(self.words.len() * 4);
                 Value::Text(String::from_utf8_lossy(&self.bytes(there)?).into_owned())
             }
@@ -288,7 +288,7 @@ mod tests {
         assert!(of_panic(&[], &[], &read).contains("release"));
     }
 
-    /// What rustc 1.98 makes of `"x={x:>8} {:?} {:w$}"` with the arguments `y` and `x`: a template with a width that is an argument.
+    /// The template that rustc 1.98 compiles from `"x={x:>8} {:?} {:w$}"` with the arguments `y` and `x`: a template with a width that is an argument.
     #[test]
     fn values_go_into_the_template_of_rustc() {
         let read =

@@ -48,7 +48,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// # Safety
-    /// As [`from_raw`](Self::from_raw), and nobody else uses the elements as long as the slice is borrowed.
+    /// As [`from_raw`](Self::from_raw), and the caller has exclusive access to the elements as long as the slice is borrowed.
     pub(crate) unsafe fn from_raw_mut<'a>(address: usize, len: usize) -> &'a mut Self {
         let slice = ptr::slice_from_raw_parts_mut(ptr::with_exposed_provenance_mut::<()>(address), len);
         // SAFETY: as above.

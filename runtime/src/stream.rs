@@ -216,7 +216,13 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Driver`] or [`Error::ContextLost`].
-    #[doc(alias = "cudaEventRecord", alias = "cudaEventCreate", alias = "cuEventRecord", alias = "event")]
+    #[doc(
+        alias = "cudaEventRecord",
+        alias = "cudaEventCreate",
+        alias = "cuEventRecord",
+        alias = "event",
+        alias = "cuda.event"
+    )]
     pub fn record(&self) -> Result<Event> {
         Event::record(self)
     }

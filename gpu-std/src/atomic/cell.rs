@@ -97,7 +97,7 @@ impl<T: CellElement + fmt::Debug, S: Scope> fmt::Debug for RelaxedCell<T, S> {
 )]
 pub trait CellElement: DeviceCopy + NoUninit {}
 
-// Without it rustc would say `Pod`, which is how bytemuck implements it.
+// Otherwise rustc's message would suggest `Pod`, for which bytemuck implements `NoUninit`.
 #[diagnostic::do_not_recommend]
 impl<T: DeviceCopy + NoUninit> CellElement for T {}
 

@@ -26,7 +26,12 @@ use super::order::{FenceOrdering, How, Scope};
 /// }
 /// ```
 #[doc(alias = "__threadfence", alias = "__threadfence_block", alias = "__threadfence_system")]
-#[doc(alias = "threadfence", alias = "threadfence_block", alias = "threadfence_system")]
+#[doc(
+    alias = "threadfence",
+    alias = "cuda.threadfence",
+    alias = "threadfence_block",
+    alias = "threadfence_system"
+)]
 #[doc(alias = "fence.sc", alias = "fence.acq_rel", alias = "membar", alias = "atomic_thread_fence")]
 #[inline(always)]
 pub fn fence<S: Scope, O: FenceOrdering>(_scope: S, _ordering: O) {

@@ -78,7 +78,7 @@ use word::{Integer, Plain, Word};
 /// one instruction, which is atomic for each of the two numbers separately (PTX ISA, `atom`). There is no such instruction for a single
 /// `f16` or `bf16`: all other changes of 16-bit numbers are loops of compare-exchange, of 16 bits for a single number, so that
 /// neighbouring elements are not written. Sums are rounded once.
-#[doc(alias = "atomic_ref")]
+#[doc(alias = "atomic_ref", alias = "cuda::atomic_ref")]
 #[repr(transparent)]
 pub struct Atomic<T: AtomicElement, S: Scope = Device, O: Ordering = Relaxed>(
     UnsafeCell<T>,
@@ -112,10 +112,10 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
         #[doc(alias = "atomicAdd_block", alias = "cta", alias = "thread_scope_block")]
         block: Block, O;
         /// Device scope (`.gpu`, `cuda::thread_scope_device`), the default.
-        #[doc(alias = "gpu", alias = "thread_scope_device")]
+        #[doc(alias = "thread_scope_device")]
         device: Device, O;
         /// System scope (`.sys`, `cuda::thread_scope_system`, `atomicAdd_system`): the threads of the host and of all GPUs.
-        #[doc(alias = "atomicAdd_system", alias = "sys", alias = "thread_scope_system")]
+        #[doc(alias = "atomicAdd_system", alias = "thread_scope_system")]
         system: System, O;
         /// Relaxed ordering, the default: orders no other memory accesses.
         #[doc(alias = "memory_order_relaxed")]
@@ -175,7 +175,13 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 
     /// Stores a value and returns the previous one (`atomicExch`, `atom.exch`).
-    #[doc(alias = "atomicExch", alias = "atom.exch", alias = "atomic.exch", alias = "exchange")]
+    #[doc(
+        alias = "atomicExch",
+        alias = "atom.exch",
+        alias = "atomic.exch",
+        alias = "cuda.atomic.exch",
+        alias = "exchange"
+    )]
     #[inline(always)]
     pub fn swap(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -190,7 +196,13 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     ///
     /// # Errors
     /// The value found, if it is not `current`.
-    #[doc(alias = "atomicCAS", alias = "atom.cas", alias = "atomic.cas", alias = "compare_and_swap")]
+    #[doc(
+        alias = "atomicCAS",
+        alias = "atom.cas",
+        alias = "atomic.cas",
+        alias = "cuda.atomic.cas",
+        alias = "compare_and_swap"
+    )]
     #[inline(always)]
     pub fn compare_exchange(&self, current: T, new: T) -> Result<T, T> {
         // SAFETY: as in `load`.
@@ -230,7 +242,13 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     ///
     /// Sums of floating-point numbers depend on the order in which threads add, which is not fixed. In device memory, a GPU treats
     /// subnormal `f32` operands as zero, and flushes a subnormal `f32` sum to zero (PTX ISA, `atom`).
-    #[doc(alias = "atomicAdd", alias = "atom.add", alias = "atomic.add", alias = "red.add")]
+    #[doc(
+        alias = "atomicAdd",
+        alias = "atom.add",
+        alias = "atomic.add",
+        alias = "cuda.atomic.add",
+        alias = "red.add"
+    )]
     #[inline(always)]
     pub fn fetch_add(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -238,7 +256,7 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 
     /// Subtracts from the value and returns the previous one (`atomicSub`). Integers wrap around.
-    #[doc(alias = "atomicSub", alias = "atomic.sub")]
+    #[doc(alias = "atomicSub", alias = "atomic.sub", alias = "cuda.atomic.sub")]
     #[inline(always)]
     pub fn fetch_sub(&self, value: T) -> T {
         self.fetch_add(value.negated())
@@ -248,7 +266,14 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     ///
     /// Of a NaN and a number, the number is stored, as by [`f32::min`], `fmin` of C and `nanmin` of Numba; -0 is less than +0.
     /// [`fetch_minimum`](Self::fetch_minimum) stores the NaN.
-    #[doc(alias = "atomicMin", alias = "atom.min", alias = "atomic.nanmin", alias = "atomic.min")]
+    #[doc(
+        alias = "atomicMin",
+        alias = "atom.min",
+        alias = "atomic.nanmin",
+        alias = "cuda.atomic.nanmin",
+        alias = "atomic.min",
+        alias = "cuda.atomic.min"
+    )]
     #[inline(always)]
     pub fn fetch_min(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -259,7 +284,14 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
     ///
     /// Of a NaN and a number, the number is stored, as by [`f32::max`], `fmax` of C and `nanmax` of Numba; -0 is less than +0.
     /// [`fetch_maximum`](Self::fetch_maximum) stores the NaN.
-    #[doc(alias = "atomicMax", alias = "atom.max", alias = "atomic.nanmax", alias = "atomic.max")]
+    #[doc(
+        alias = "atomicMax",
+        alias = "atom.max",
+        alias = "atomic.nanmax",
+        alias = "cuda.atomic.nanmax",
+        alias = "atomic.max",
+        alias = "cuda.atomic.max"
+    )]
     #[inline(always)]
     pub fn fetch_max(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -270,7 +302,7 @@ impl<T: AtomicElement, S: Scope, O: Ordering> Atomic<T, S, O> {
 /// Bitwise operations.
 impl<T: AtomicInteger, S: Scope, O: Ordering> Atomic<T, S, O> {
     /// Bitwise AND with `value`; returns the previous value (`atomicAnd`, `atom.and`).
-    #[doc(alias = "atomicAnd", alias = "atom.and", alias = "atomic.and_")]
+    #[doc(alias = "atomicAnd", alias = "atom.and", alias = "atomic.and_", alias = "cuda.atomic.and_")]
     #[inline(always)]
     pub fn fetch_and(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -278,7 +310,7 @@ impl<T: AtomicInteger, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 
     /// Bitwise OR with `value`; returns the previous value (`atomicOr`, `atom.or`).
-    #[doc(alias = "atomicOr", alias = "atom.or", alias = "atomic.or_")]
+    #[doc(alias = "atomicOr", alias = "atom.or", alias = "atomic.or_", alias = "cuda.atomic.or_")]
     #[inline(always)]
     pub fn fetch_or(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -286,7 +318,7 @@ impl<T: AtomicInteger, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 
     /// Bitwise XOR with `value`; returns the previous value (`atomicXor`, `atom.xor`).
-    #[doc(alias = "atomicXor", alias = "atom.xor", alias = "atomic.xor")]
+    #[doc(alias = "atomicXor", alias = "atom.xor", alias = "atomic.xor", alias = "cuda.atomic.xor")]
     #[inline(always)]
     pub fn fetch_xor(&self, value: T) -> T {
         // SAFETY: as in `load`.
@@ -304,7 +336,7 @@ impl<T: AtomicUnsigned, S: Scope, O: Ordering> Atomic<T, S, O> {
     /// let turn = Atomic::new(0_u32);
     /// assert_eq!([(); 5].map(|()| turn.fetch_inc(2)), [0, 1, 2, 0, 1]);
     /// ```
-    #[doc(alias = "atomicInc", alias = "atom.inc", alias = "atomic.inc")]
+    #[doc(alias = "atomicInc", alias = "atom.inc", alias = "atomic.inc", alias = "cuda.atomic.inc")]
     #[inline(always)]
     pub fn fetch_inc(&self, limit: T) -> T {
         // SAFETY: as in `load`.
@@ -312,7 +344,7 @@ impl<T: AtomicUnsigned, S: Scope, O: Ordering> Atomic<T, S, O> {
     }
 
     /// Decrements the value, or sets it to `limit` if it is 0 or above `limit`, and returns the previous value (`atomicDec`, `atom.dec`).
-    #[doc(alias = "atomicDec", alias = "atom.dec", alias = "atomic.dec")]
+    #[doc(alias = "atomicDec", alias = "atom.dec", alias = "atomic.dec", alias = "cuda.atomic.dec")]
     #[inline(always)]
     pub fn fetch_dec(&self, limit: T) -> T {
         // SAFETY: as in `load`.

@@ -16,12 +16,12 @@ pub struct Block;
 
 /// Device scope (`.gpu`, `cuda::thread_scope_device`): the threads of all kernels on the same GPU. The default of
 /// [`Atomic`](super::Atomic).
-#[doc(alias = "gpu", alias = "thread_scope_device")]
+#[doc(alias = "thread_scope_device")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Device;
 
 /// System scope (`.sys`, `cuda::thread_scope_system`): all threads of the machine, including those of the host and of other GPUs.
-#[doc(alias = "sys", alias = "thread_scope_system")]
+#[doc(alias = "thread_scope_system")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 

@@ -193,7 +193,7 @@ mod device {
         }
     }
 
-    // PTX counts in 32 bits only (PTX ISA, `atom`).
+    // `atom.inc` and `atom.dec` are 32-bit only (PTX ISA, `atom`).
     count! { u64 }
 
     unsafe extern "C" {
@@ -237,7 +237,7 @@ mod device {
         )*};
     }
 
-    // PTX ISA, `atom.add.noftz`; those before sm_70 are not supported.
+    // PTX ISA, `atom.add.noftz`; architectures before sm_70 are not supported.
     add_packed! {
         f16 as u16 since 70: __gpukernel_atomic_add_f16;
         f16x2 as u32 since 70: __gpukernel_atomic_add_f16x2;

@@ -133,7 +133,7 @@ macro_rules! functions {
                 if z.re == 0.0 && z.im == 0.0 {
                     return Self::new(0.0, self.im);
                 }
-                // An even exponent, for that of the root.
+                // Make the exponent even, so that the root's is an integer.
                 let half = exponent.div_euclid(2);
                 let z = if exponent % 2 == 0 { z } else { z * 2.0 };
                 let root = Float::sqrt(0.5 * (z.re.abs() + z.abs()));

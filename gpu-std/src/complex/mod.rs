@@ -59,6 +59,7 @@ impl Part for f64 {
     alias = "cuFloatComplex",
     alias = "cuDoubleComplex",
     alias = "cuComplex",
+    alias = "thrust::complex",
     alias = "complex64",
     alias = "complex128"
 )]

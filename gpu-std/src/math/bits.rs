@@ -51,7 +51,7 @@ pub fn average_ceil<T: BitInteger>(a: T, b: T) -> T {
 }
 
 /// The position of the least significant set bit, counted from 1; 0 if there is none (`__ffs`, `__ffsll`).
-#[doc(alias = "__ffs", alias = "__ffsll", alias = "ffs")]
+#[doc(alias = "__ffs", alias = "__ffsll", alias = "ffs", alias = "cuda.ffs")]
 #[inline(always)]
 pub fn find_first_set<T: BitInteger>(x: T) -> u32 {
     x.find_first_set()
@@ -104,7 +104,7 @@ macro_rules! bit_integer {
                 let end = start.saturating_add(len).min($t::BITS);
                 match start < end {
                     true => self << ($t::BITS - end) >> ($t::BITS - end + start),
-                    // Nothing, or what lies beyond the type.
+                    // An empty field, or one beyond the type.
                     false if len == 0 => 0,
                     false => self >> ($t::BITS - 1) & (if $t::MIN == 0 { 0 } else { !0 }),
                 }

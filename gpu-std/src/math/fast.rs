@@ -147,7 +147,7 @@ macro_rules! fast {
                 if self.abs() < 0.03 {
                     return self;
                 }
-                // sm_75 has the instruction, but the PTX version that LLVM writes for it has not.
+                // sm_75 has the instruction, but the PTX version that LLVM emits for sm_75 does not.
                 let e = (self.abs() * (2.0 * core::f32::consts::LOG2_E)).fast_exp2();
                 (1.0 - 2.0 * (e + 1.0).fast_recip()).copysign(self)
             }

@@ -36,7 +36,7 @@ pub trait Float: DeviceCopy + Sealed {
     /// `self - self.trunc()`.
     fn fract(self) -> Self;
     /// Fused multiply-add `self * a + b`, rounded once (`fma`, `fmaf`).
-    #[doc(alias = "fma", alias = "fmaf")]
+    #[doc(alias = "fma", alias = "cuda.fma", alias = "fmaf")]
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// The integer `q` such that `self = q * rhs + self.rem_euclid(rhs)`.
     fn div_euclid(self, rhs: Self) -> Self;
@@ -52,7 +52,7 @@ pub trait Float: DeviceCopy + Sealed {
     #[doc(alias = "sqrtf")]
     fn sqrt(self) -> Self;
     /// The reciprocal of the square root. Not in std; one instruction on the GPU for f32.
-    #[doc(alias = "rsqrtf", alias = "__frsqrt_rn")]
+    #[doc(alias = "rsqrtf")]
     fn rsqrt(self) -> Self;
     /// The cube root.
     #[doc(alias = "cbrtf")]
@@ -70,7 +70,7 @@ pub trait Float: DeviceCopy + Sealed {
     #[doc(alias = "expm1", alias = "expm1f")]
     fn exp_m1(self) -> Self;
     /// The natural logarithm (`log` of C).
-    #[doc(alias = "logf")]
+    #[doc(alias = "log", alias = "logf")]
     fn ln(self) -> Self;
     /// The logarithm to a base: `self.ln() / base.ln()`.
     fn log(self, base: Self) -> Self;

@@ -22,6 +22,7 @@
     alias = "__brevll"
 )]
 #[doc(alias = "popc", alias = "clz", alias = "brev")]
+#[doc(alias = "cuda.popc", alias = "cuda.clz", alias = "cuda.brev")]
 pub mod bits;
 #[cfg(target_arch = "nvptx64")]
 mod device;

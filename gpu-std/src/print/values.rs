@@ -19,7 +19,7 @@ macro_rules! integers {
             fn put(&self, words: &mut Words) {
                 words.put(tag::INTEGER | (<$t>::BITS << 8) | ($signed << 16));
                 match $words {
-                    // Without the bits above its own, whatever its sign.
+                    // Mask the bits above its width, also of negative numbers.
                     1 => words.put((*self as u32) & (u32::MAX >> (32 - <$t>::BITS.min(32)))),
                     2 => words.put_u64(*self as u64),
                     _ => {
@@ -90,7 +90,7 @@ macro_rules! structs {
             fn put(&self, words: &mut Words) {
                 words.put(tag::STRUCT | ($count << 8));
                 words.put_text($text);
-                // As an array, so that there are as many as counted.
+                // As an array, so that their number is that counted.
                 let fields: [$of; $count] = [$(self.$field),*];
                 for field in fields {
                     field.put(words);

@@ -114,7 +114,7 @@ impl Generator for Philox4x32 {
             self.drawn = 0;
         }
         self.drawn += 1;
-        // Not an index, for which the words would have to lie in memory.
+        // No index, for which the words would have to be in memory.
         let [first, second, third, fourth] = self.words;
         match self.drawn {
             1 => first,

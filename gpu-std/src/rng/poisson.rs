@@ -131,7 +131,7 @@ mod tests {
         };
         let mut chi_squared = 0.0;
         let mut bins = 0.0;
-        // The outermost bins stand for all that is beyond, with few counts: left out.
+        // The outermost bins hold all counts beyond them, which are few: left out.
         let inner: Vec<_> =
             (first + 1..last).filter(|&count| probability(count) * COUNT as f64 >= 10.0).collect();
         for count in inner {

@@ -82,7 +82,7 @@ impl CudaEvent {
 impl Drop for CudaEvent {
     fn drop(&mut self) {
         if self.device.bind().is_ok() {
-            // SAFETY: nobody uses the event any more. An error cannot be told from here.
+            // SAFETY: nobody uses the event any more. A drop cannot return the error.
             let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
         }
     }

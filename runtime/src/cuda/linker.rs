@@ -108,7 +108,7 @@ impl Linker {
 
 impl Drop for Linker {
     fn drop(&mut self) {
-        // SAFETY: created, and not used any more. An error cannot be told from here.
+        // SAFETY: created, and not used any more. A drop cannot return the error.
         let _ = unsafe { sys::cuLinkDestroy(self.raw) };
     }
 }

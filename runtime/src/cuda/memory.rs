@@ -105,7 +105,7 @@ impl CudaDevice {
     ) -> Result<Allocation> {
         self.bind()?;
         let address = match self.try_allocate(stream, bytes) {
-            // Memory that was freed on other streams comes back when they are done.
+            // Memory freed on other streams becomes available when they are done.
             Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) if bytes <= self.total_bytes() => {
                 self.wait()?;
                 self.try_allocate(stream, bytes)
@@ -138,7 +138,7 @@ impl CudaDevice {
 
     fn try_allocate(&self, stream: &CudaStream, bytes: usize) -> Result<CUdeviceptr, CUresult> {
         if bytes > self.total_bytes() {
-            // What the driver says to sizes beyond its address space is not documented.
+            // The driver's error for sizes beyond its address space is not documented.
             return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         }
         let mut address: CUdeviceptr = 0;

@@ -160,12 +160,12 @@ impl CudaModule {
 
 impl Drop for CudaModule {
     fn drop(&mut self) {
-        // Its kernels may still run, and the driver does not say that it waits for them.
+        // Its kernels may still run, and the driver is not documented to wait for them.
         if self.device.wait().is_ok() {
             if let Some(reports) = &self.reports {
                 self.device.inbox().remove(reports, self.device);
             }
-            // SAFETY: nobody uses the module any more. An error cannot be told from here.
+            // SAFETY: nobody uses the module any more. A drop cannot return the error.
             let _ = unsafe { sys::cuModuleUnload(self.raw) };
         }
     }
@@ -233,7 +233,7 @@ impl Function {
         cooperative: bool,
         parameters: impl Iterator<Item = *const u8>,
     ) -> Result<()> {
-        // The driver only reads, but its type says otherwise.
+        // The driver only reads, although the parameter is a mutable pointer.
         let mut parameters: Vec<*mut c_void> = parameters.map(|value| value.cast_mut().cast()).collect();
         let parameters = parameters.as_mut_ptr();
         let (raw, stream_raw) = (self.raw, stream.raw());

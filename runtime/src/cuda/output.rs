@@ -98,14 +98,14 @@ impl OutputBuffer {
             device.check("cuMemsetD32", records)?;
             device.check("cuMemcpyHtoD", sys::cuMemcpyHtoD_v2(self.address, head.as_ptr().cast(), HEAD_BYTES))
         }
-        // What is set on the context's own stream is done before the next launch on streams that do not wait for it.
+        // Wait for it: launches on non-blocking streams do not wait for the context's default stream.
         .and_then(|()| device.wait())
     }
 }
 
 impl Drop for OutputBuffer {
     fn drop(&mut self) {
-        // SAFETY: it was allocated by `cuMemAlloc`, and the module that knows it is unloaded. An error cannot be told from here.
+        // SAFETY: it was allocated by `cuMemAlloc`, and the module that knows it is unloaded. A drop cannot return the error.
         let _ = unsafe { sys::cuMemFree_v2(self.address) };
     }
 }

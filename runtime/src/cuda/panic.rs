@@ -117,7 +117,7 @@ impl PanicRecord {
 
 impl Drop for PanicRecord {
     fn drop(&mut self) {
-        // SAFETY: it was allocated by `cuMemHostAlloc`, and the module that knows it is unloaded. An error cannot be told from here.
+        // SAFETY: it was allocated by `cuMemHostAlloc`, and the module that knows it is unloaded. A drop cannot return the error.
         let _ = unsafe { sys::cuMemFreeHost(self.words.as_ptr().cast()) };
     }
 }

@@ -80,11 +80,11 @@ impl Inbox {
     pub(super) fn check(&self, device: &CudaDevice) -> Result<()> {
         let mut contents = self.contents();
         let Contents { modules, errors } = &mut *contents;
-        // Before panics, as it came.
+        // Output before panics, in the order in which they happened.
         errors.extend(modules.iter().filter_map(|module| module.write_output(device)));
         if modules.iter().any(|module| module.has_panic()) {
-            // Kernels may be running on other streams. When they are done, all their threads have panicked that will, so that one
-            // launch is one error.
+            // Kernels may be running on other streams. Wait until all their threads have panicked that will, so that each launch is
+            // one error.
             device.wait()?;
             errors.extend(modules.iter().filter_map(|module| module.take_panic(device)));
         }

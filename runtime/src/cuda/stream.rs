@@ -55,7 +55,7 @@ impl CudaStream {
 
     /// Makes work queued from now on wait for all work queued on `other` so far.
     pub(super) fn wait_for(&self, other: &CudaStream) -> Result<()> {
-        // The driver keeps what it needs of an event that is destroyed while a stream waits for it.
+        // The event may be destroyed while a stream waits for it: the driver keeps its resources.
         self.wait(&CudaEvent::record_untimed(other)?)
     }
 }
@@ -63,7 +63,7 @@ impl CudaStream {
 impl Drop for CudaStream {
     fn drop(&mut self) {
         if self.device.bind().is_ok() {
-            // SAFETY: nobody uses the stream any more. An error cannot be told from here; the handle is gone either way.
+            // SAFETY: nobody uses the stream any more. A drop cannot return the error; the handle is invalid either way.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
         }
     }

@@ -58,7 +58,7 @@ impl fmt::Debug for Parts<'_> {
                 }
                 shown.finish()
             }
-            // Without regard to the width, as `derive(Debug)` has it.
+            // Ignores the width, as `derive(Debug)` does.
             Value::Option(None) => f.write_str("None"),
             Value::Option(Some(value)) => f.debug_tuple("Some").field(&Parts(value, spec)).finish(),
             single => f.write_str(&render(single, spec)),

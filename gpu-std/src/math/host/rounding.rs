@@ -79,7 +79,7 @@ macro_rules! operations {
             if rounding == Rounding::Down && any_negative { -0.0 } else { nearest }
         }
 
-        /// Finite operands gave an infinity: the exact result lies on the side of zero.
+        /// Finite operands gave an infinity: the exact result is nearer to zero.
         fn overflow(nearest: $t) -> Option<Ordering> {
             match nearest {
                 $t::INFINITY => Some(Ordering::Less),
@@ -149,7 +149,7 @@ pub(in crate::math) mod wide {
         use super::super::{Ordering, sign, two_product};
 
         pub(super) fn sum(a: f64, b: f64, nearest: f64) -> Ordering {
-            // Dekker's way, which does not overflow where the sum does not.
+            // Dekker's algorithm, which does not overflow unless the sum does.
             let (large, small) = if a.abs() < b.abs() { (b, a) } else { (a, b) };
             sign(&[small - (nearest - large)])
         }
@@ -221,7 +221,7 @@ fn sign(terms: &[f64]) -> Ordering {
         }
         expansion[count] = carry;
     }
-    // Parts do not overlap and grow, so the last that is not zero has the sign.
+    // Components do not overlap and are in increasing order, so the last nonzero one has the sign.
     let leading = expansion.into_iter().rev().find(|part| *part != 0.0).unwrap_or(0.0);
     leading.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
 }

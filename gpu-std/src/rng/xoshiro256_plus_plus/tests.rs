@@ -2,7 +2,7 @@
 
 use super::{Generator, JUMPS, LONG_JUMP, Xoshiro256PlusPlus};
 
-/// What the authors' `xoshiro256plusplus.c` gives.
+/// The output of the authors' `xoshiro256plusplus.c`.
 #[test]
 fn bits_are_the_published_ones() {
     let mut rng = Xoshiro256PlusPlus::from_state([1, 2, 3, 4]).unwrap();
