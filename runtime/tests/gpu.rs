@@ -37,7 +37,7 @@ fn slow_copy(
     let count = from.len() as u32;
     let args = [RawArg::slice(from), RawArg::slice_mut(to), RawArg::value(count)];
     // SAFETY: they are the arguments of `slow`, which stays inside both because they are as long.
-    unsafe { stream.launch_foreign(&module, "slow", LaunchConfig::new(LEN.div_ceil(256), 256), 0, &args) }
+    unsafe { stream.launch_foreign(module, "slow", LaunchConfig::new(LEN.div_ceil(256), 256), 0, &args) }
 }
 
 #[kernel]

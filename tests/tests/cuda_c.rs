@@ -502,7 +502,7 @@ fn functions_whose_address_c_is_given_are_compiled_for_all_launches() {
         __device__ unsigned (*kept)(const unsigned *);
         extern \"C\" __device__ void keep(unsigned (*f)(const unsigned *)) { kept = f; }";
     let project = Project::new("kept_by_c", lib, &[("kept.cu", kept)]);
-    let options = project.options(project.link(&["kept.cu"]).way(Way::Nvcc));
+    let options = project.options(project.link(&["kept.cu"]).compiler(CudaCompiler::Nvcc));
     let built = project.kernels.inspect(options);
     let ptx = built.ptx("sm_90");
     let element = ptx.split(".func ").find(|function| {

@@ -1,7 +1,7 @@
 //! Shared memory (CUDA's `__shared__`): arrays that the threads of a block share.
 //!
 //! They are parameters of a kernel, for which the launch passes nothing, or the length ([`SharedSlice`]).
-//! [`sync`](crate::sync) takes them from one phase to the other: the *write* phase, in which each thread accesses the
+//! [`sync`] takes them from one phase to the other: the *write* phase, in which each thread accesses the
 //! elements that it owns, and the *read* phase, in which every thread reads all elements.
 //!
 //! All arrays of a kernel have the same lifetime, so arrays of one type can be swapped. All threads of a block must swap them

@@ -224,9 +224,9 @@ fn every_call_that_waits_tells_it() {
         let mut out = device.zeroed::<u32>(10)?;
         let stream = device.stream()?;
         let mut launch = || match device.is_gpu() {
-            true => stream.launch(&module, all, for_each(10), (&mut out,)).map(|()| None),
+            true => stream.launch(module, all, for_each(10), (&mut out,)).map(|()| None),
             // On the CPU the launch is such a call.
-            false => Ok(Some(stream.launch(&module, all, for_each(10), (&mut out,)))),
+            false => Ok(Some(stream.launch(module, all, for_each(10), (&mut out,)))),
         };
         let waits: [&dyn Fn() -> Result<()>; 4] =
             [&|| stream.synchronize(), &|| device.synchronize(), &|| stream.record()?.synchronize(), &|| {
@@ -267,7 +267,7 @@ fn panics_on_two_streams_are_one_error_of_a_module() {
         let mut outs = [device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?];
         let mut told = 0;
         for (stream, out) in streams.iter().zip(&mut outs) {
-            told += usize::from(stream.launch(&module, all, for_each(10), (out,)).is_err());
+            told += usize::from(stream.launch(module, all, for_each(10), (out,)).is_err());
         }
         for stream in &streams {
             told += usize::from(stream.synchronize().is_err());

@@ -28,9 +28,9 @@ fn every_element_belongs_to_one_thread() {
             let expected: Vec<u64> = (0..len as u64).map(|i| 1 + i).collect();
             let shapes: [LaunchConfig; 4] = [
                 for_each(len),
-                LaunchConfig::new(1, 1).into(),
-                LaunchConfig::new(3, 37).into(),
-                LaunchConfig::new(100, 1024).into(),
+                LaunchConfig::new(1, 1),
+                LaunchConfig::new(3, 37),
+                LaunchConfig::new(100, 1024),
             ];
             for shape in shapes {
                 let mut values = device.zeroed::<u64>(len)?;
@@ -51,9 +51,9 @@ fn every_place_belongs_to_one_thread() {
                 .collect();
             let shapes: [LaunchConfig; 4] = [
                 for_each_2d(rows, columns),
-                LaunchConfig::new((1, 1), (1, 1)).into(),
-                LaunchConfig::new((2, 3), (13, 5)).into(),
-                LaunchConfig::new((8, 8), (32, 8)).into(),
+                LaunchConfig::new((1, 1), (1, 1)),
+                LaunchConfig::new((2, 3), (13, 5)),
+                LaunchConfig::new((8, 8), (32, 8)),
             ];
             for shape in shapes {
                 let mut values = device.filled(rows * columns, [0; 2])?;

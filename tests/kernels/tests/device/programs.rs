@@ -125,7 +125,7 @@ fn sixteen_million_integers_are_incremented_while_events_take_the_time() {
         let mut values = device.zeroed::<i32>(LEN)?;
         let stream = device.stream()?;
         let start = stream.record()?;
-        stream.launch(&module, increment, LaunchConfig::new(1024, 512), (&mut values, 26))?;
+        stream.launch(module, increment, LaunchConfig::new(1024, 512), (&mut values, 26))?;
         let end = stream.record()?;
         end.synchronize()?;
         assert!(end.is_done()? && !end.elapsed_since(&start)?.is_zero());

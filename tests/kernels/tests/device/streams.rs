@@ -12,7 +12,7 @@ fn launches_of_a_stream_keep_their_order() {
         let stream = device.stream()?;
         let mut values = stream.zeroed::<u64>(1000)?;
         for _ in 0..100 {
-            stream.launch(&module, add_index, for_each(1000), (&mut values,))?;
+            stream.launch(module, add_index, for_each(1000), (&mut values,))?;
         }
         stream.synchronize()?;
         assert!(values.to_vec()?.into_iter().eq((0..1000).map(|i| 100 * (1 + i))));
@@ -30,8 +30,8 @@ fn memory_used_on_two_streams_is_in_order() {
         let ones = device.filled(len, 1.0_f32)?;
         let mut y = device.zeroed::<f32>(len)?;
         for _ in 0..10 {
-            first.launch(&module, saxpy, for_each(len), (1.0, &ones, &mut x))?;
-            second.launch(&module, saxpy, for_each(len), (1.0, &x, &mut y))?;
+            first.launch(module, saxpy, for_each(len), (1.0, &ones, &mut x))?;
+            second.launch(module, saxpy, for_each(len), (1.0, &x, &mut y))?;
         }
         // 1 + 2 + … + 10, if every launch saw what the one before wrote, and none was overtaken by the next.
         assert!(y.to_vec()?.into_iter().all(|value| value == 55.0));
@@ -47,7 +47,7 @@ fn a_buffer_may_be_dropped_while_it_is_used() {
         let mut y = device.zeroed::<f32>(len)?;
         for value in 1..=20 {
             let x = device.filled(len, value as f32)?;
-            stream.launch(&module, saxpy, for_each(len), (1.0, &x, &mut y))?;
+            stream.launch(module, saxpy, for_each(len), (1.0, &x, &mut y))?;
         }
         assert!(y.to_vec()?.into_iter().all(|value| value == 210.0));
         Ok(())
@@ -60,7 +60,7 @@ fn events_measure_and_order() {
         let (stream, other) = (device.stream()?, device.stream()?);
         let mut values = device.zeroed::<u64>(1 << 20)?;
         let start = stream.record()?;
-        stream.launch(&module, add_index, for_each(values.len()), (&mut values,))?;
+        stream.launch(module, add_index, for_each(values.len()), (&mut values,))?;
         let end = stream.record()?;
         other.wait(&end)?;
         let after = other.record()?;

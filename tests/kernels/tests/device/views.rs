@@ -13,9 +13,9 @@ use gpukernel_device_tests::{on_every_device, on_the_cpu};
 fn shapes_3d(layers: usize, rows: usize, columns: usize) -> [LaunchConfig; 4] {
     [
         for_each_3d(layers, rows, columns),
-        LaunchConfig::new((1, 1, 1), (1, 1, 1)).into(),
-        LaunchConfig::new((2, 1, 2), (3, 2, 1)).into(),
-        LaunchConfig::new((4, 3, 2), (8, 4, 2)).into(),
+        LaunchConfig::new((1, 1, 1), (1, 1, 1)),
+        LaunchConfig::new((2, 1, 2), (3, 2, 1)),
+        LaunchConfig::new((4, 3, 2), (8, 4, 2)),
     ]
 }
 
