@@ -56,7 +56,9 @@ impl KernelCrate {
             "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
              [dependencies]\ngpu-std = {{ path = {gpu_std:?} }}\n"
         );
-        let lib = format!("#![no_std]\nuse gpu_std::prelude::*;\n{lib}");
+        let preludes = "*, async_copy::*, cluster::*, collective::*, memory::*, mma::*, warp::*";
+        let lib =
+            format!("#![no_std]\n#[allow(unused_imports)] use gpu_std::prelude::{{{preludes}}};\n{lib}");
         fs::create_dir_all(dir.join("src")).expect("a fresh folder");
         fs::write(dir.join("Cargo.toml"), manifest).expect("a fresh folder");
         fs::write(dir.join("src/lib.rs"), lib).expect("a fresh folder");

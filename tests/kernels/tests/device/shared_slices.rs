@@ -160,7 +160,7 @@ fn no_more_than_the_contract_allows() {
             matches!(error, Error::SharedTooLarge { asked_bytes: 1028, allowed_bytes: 1024, .. }),
             "{error}"
         );
-        assert!(error.to_string().contains("its contract (`shared`) allows 1024 per block"), "{error}");
+        assert!(error.to_string().contains("its contract (`shared_bytes`) allows 1024 per block"), "{error}");
         Ok(())
     });
 }
