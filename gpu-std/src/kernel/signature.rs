@@ -231,7 +231,7 @@ pub struct Origin {
 /// }
 ///
 /// fn signature<K: Kernel>(_: K) -> String {
-///     K::SIGNATURE.to_string()
+///     K::INFO.signature.to_string()
 /// }
 ///
 /// let text = signature(saxpy);
