@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use gpukernel::{Device, Error, Image, Module, Result};
+use gpukernel::{Arch, Device, Error, Image, Module, Result};
 
 /// The kernels of `gpukernel-device-test-kernels`, for GPUs.
 pub static KERNELS: Image = gpukernel::image!("kernels");
@@ -36,6 +36,20 @@ pub fn on_every_gpu(test: impl Fn(&Device) -> Result<()>) {
     for device in devices.iter().filter(|device| device.is_gpu()) {
         on(device, &test);
     }
+}
+
+/// Runs a test on every device, where a GPU without clusters must say so.
+///
+/// # Panics
+/// As [`on_every_device`], or if a GPU that has clusters says that it has none.
+pub fn on_every_device_with_clusters(test: impl Fn(&Device, &Module) -> Result<()>) {
+    on_every_device(|device, module| match test(device, module) {
+        Err(Error::NoClusters { .. }) if device.is_gpu() => {
+            assert!(device.arch().is_some_and(|arch| arch < Arch::new(9, 0)), "{device}");
+            Ok(())
+        }
+        result => result,
+    });
 }
 
 /// Runs a test on the CPU alone, for what would end a GPU's context.

@@ -42,10 +42,21 @@ rounds! {
     matched(k, total) { total += warp().match_any((warp().rank() + k) % 3).count_ones(); }
     /// The sum of one for each lane that is still there: an instruction of its own where there is one.
     reduced(_k, total) { total += warp().reduce_sum(1); }
-    /// A barrier of the cluster, which is one block.
-    cluster_rounds(k, total) {
+}
+
+/// A barrier of a cluster of two blocks in each round: a thread of the other block wrote before it what is read behind it.
+#[kernel(cluster = 2)]
+pub fn cluster_rounds(rounds: &[u32], heard: &[Atomic<u32>], out: PerThread<u32>) {
+    let other = (block_rank() ^ 1) as usize * block_dim().x as usize + thread_rank() as usize;
+    let mut total = 0;
+    for k in 0..rounds[global_rank()] {
+        heard[global_rank()].store(k + 1);
         sync_cluster(());
-        total += k;
+        // The other thread may be a round ahead, or have ended.
+        total += u32::from(heard[other].load() >= rounds[other].min(k + 1));
+    }
+    for (_, out) in out {
+        *out = total;
     }
 }
 

@@ -5,22 +5,11 @@ use gpukernel_device_test_kernels::clusters::{
     alone, different_barriers, exchange, histogram, of_cluster_and_grid, of_the_next, ordered, places,
     places_alone, rounds, some_end,
 };
-use gpukernel_device_tests::{on_every_device, on_the_cpu};
-
-/// Runs the test on every device, where a GPU without clusters must say so.
-fn with_clusters(test: impl Fn(&Device, &Module) -> Result<()>) {
-    on_every_device(|device, module| match test(device, module) {
-        Err(Error::NoClusters { .. }) if device.is_gpu() => {
-            assert!(device.arch().is_some_and(|arch| arch < "sm_90".parse().expect("an architecture")));
-            Ok(())
-        }
-        result => result,
-    });
-}
+use gpukernel_device_tests::{on_every_device, on_every_device_with_clusters, on_the_cpu};
 
 #[test]
 fn blocks_know_their_place_in_the_cluster() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let mut out = device.zeroed::<[u32; 14]>(4 * 2 * 6)?;
         module.launch(places, LaunchConfig::new((4, 2, 6), 1), (&mut out,))?;
         let mut expected = Vec::new();
@@ -49,7 +38,7 @@ fn a_block_without_contract_is_a_cluster() {
 
 #[test]
 fn a_block_reads_the_shared_memory_of_another() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let xs: Vec<u32> = (0..64 * 12).map(|i| i * 31 % 1009).collect();
         let x = device.upload(&xs)?;
         let mut out = device.zeroed::<u32>(xs.len())?;
@@ -62,7 +51,7 @@ fn a_block_reads_the_shared_memory_of_another() {
 
 #[test]
 fn shared_memory_is_lent_and_written_in_turn() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         for count in [0, 1, 5] {
             // Two clusters along z, of four blocks each.
             let mut out = device.zeroed::<u64>(32 * 2 * 4)?;
@@ -95,7 +84,7 @@ fn shared_memory_is_lent_and_written_in_turn() {
 
 #[test]
 fn atomics_of_another_block_count() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let values: Vec<u32> = (0..50_000).map(|i: u32| i.wrapping_mul(2_654_435_761) >> 7).collect();
         let mut expected = vec![0; 1000];
         values.iter().for_each(|value| expected[*value as usize % 1000] += 1);
@@ -109,7 +98,7 @@ fn atomics_of_another_block_count() {
 
 #[test]
 fn cells_of_another_block_are_written() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let mut out = device.zeroed::<u16>(128)?;
         module.launch(exchange, LaunchConfig::new(4, 32), (&mut out,))?;
         let written = |i: u16| ((i / 32) ^ 1) * 32 + 31 - i % 32;
@@ -120,7 +109,7 @@ fn cells_of_another_block_are_written() {
 
 #[test]
 fn a_barrier_of_the_cluster_orders_device_memory_and_passes_shared_arrays_on() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let mut sums = device.zeroed::<u32>(2)?;
         let mut out = device.zeroed::<[u32; 2]>(16 * 64)?;
         module.launch(ordered, LaunchConfig::new(16, 64), (&mut sums, &mut out))?;
@@ -132,7 +121,7 @@ fn a_barrier_of_the_cluster_orders_device_memory_and_passes_shared_arrays_on() {
 
 #[test]
 fn threads_that_ended_are_not_waited_for_in_a_cluster() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let mut sums = device.zeroed::<u32>(2)?;
         let mut out = device.zeroed::<u32>(4 * 64)?;
         module.launch(some_end, LaunchConfig::new(4, 64), (&mut sums, &mut out))?;
@@ -144,7 +133,7 @@ fn threads_that_ended_are_not_waited_for_in_a_cluster() {
 
 #[test]
 fn barriers_of_cluster_and_grid_mix() {
-    with_clusters(|device, module| {
+    on_every_device_with_clusters(|device, module| {
         let mut sums = device.zeroed::<u32>(4)?;
         let mut out = device.zeroed::<u32>(6 * 32)?;
         module.launch(of_cluster_and_grid, LaunchConfig::new(6, 32), (&mut sums, &mut out))?;

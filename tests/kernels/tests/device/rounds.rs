@@ -6,7 +6,9 @@ use gpukernel_device_test_kernels::rounds::{
     all_agree, any_votes, ballots, bare, cluster_rounds, counted, grid_rounds, in_tiles,
     left_before_the_bound, loop_in_loop, matched, paired, reduced, static_of_all,
 };
-use gpukernel_device_tests::{on_every_device, on_every_device_that_lets_threads_end};
+use gpukernel_device_tests::{
+    on_every_device, on_every_device_that_lets_threads_end, on_every_device_with_clusters,
+};
 
 const THREADS: usize = 96;
 const BLOCKS: usize = 4;
@@ -27,15 +29,13 @@ fn patterns() -> [fn(usize) -> u32; 5] {
 #[derive(Clone, Copy)]
 enum With {
     Block,
-    /// Which is of one block.
-    Cluster,
     Warp,
 }
 
 impl With {
     fn threads(self, i: usize) -> std::ops::Range<usize> {
         match self {
-            Self::Block | Self::Cluster => i / THREADS * THREADS..(i / THREADS + 1) * THREADS,
+            Self::Block => i / THREADS * THREADS..(i / THREADS + 1) * THREADS,
             Self::Warp => i / 32 * 32..(i / 32 + 1) * 32,
         }
     }
@@ -71,7 +71,7 @@ macro_rules! check {
         };
         match $with {
             With::Block => on_every_device_that_lets_threads_end(launch_all),
-            With::Cluster | With::Warp => on_every_device(launch_all),
+            With::Warp => on_every_device(launch_all),
         }
     }};
 }
@@ -128,7 +128,20 @@ fn reductions() {
 
 #[test]
 fn barriers_of_a_cluster() {
-    check!(cluster_rounds, With::Cluster, |k, _, _| k);
+    on_every_device_with_clusters(|device, module| {
+        for rounds in patterns() {
+            let rounds: Vec<u32> = (0..BLOCKS * THREADS).map(rounds).collect();
+            let mut out = device.zeroed::<u32>(rounds.len())?;
+            let mut heard = device.zeroed::<u32>(rounds.len())?;
+            module.launch(
+                cluster_rounds,
+                LaunchConfig::new(BLOCKS, THREADS),
+                (&device.upload(&rounds)?, &mut heard, &mut out),
+            )?;
+            assert_eq!(out.to_vec()?, rounds);
+        }
+        Ok(())
+    });
 }
 
 /// Twelve rounds for every thread, in twelve times one, six times two, and so on.
