@@ -1,4 +1,4 @@
-//! Builds the Rust kernels with gpukernel and the CUDA C++ ones with nvcc, both for the same architectures.
+//! Builds the Rust kernels with gpukernel and, with the feature `nvcc`, the CUDA C++ ones with nvcc, both for the same architectures.
 
 use std::{
     env,
@@ -15,6 +15,9 @@ use gpukernel_build::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
+    if env::var_os("CARGO_FEATURE_NVCC").is_none() {
+        return Ok(());
+    }
     for way in [CudaCompiler::Nvcc, CudaCompiler::Clang, CudaCompiler::Lto] {
         let link = CudaSources::new(["cuda/logistic.cu"]).compiler(way);
         Builder::new("linked").image(format!("linked-{way}")).link(link).build()?;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// The root of the repository.
 pub fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("tests/compiler/ lies in the repository")
 }
 
 /// The toolchain that tests build kernels with.
@@ -36,9 +36,9 @@ pub struct KernelCrate {
 }
 
 impl KernelCrate {
-    /// A crate of `tests/fixtures`.
+    /// A crate of `tests/compiler/fixtures`.
     pub fn fixture(name: &str) -> Self {
-        Self { dir: repository().join("tests/fixtures").join(name), temp: temp_dir() }
+        Self { dir: repository().join("tests/compiler/fixtures").join(name), temp: temp_dir() }
     }
 
     /// A crate of this name with this `src/lib.rs`, behind the usual two lines.

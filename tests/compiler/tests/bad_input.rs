@@ -85,7 +85,7 @@ fn a_crate_that_does_not_compile_is_rejected_by_rustc_itself() {
 fn a_missing_crate_is_an_error_with_its_path() {
     let here = KernelCrate::fixture("nowhere").try_build(Options::default()).expect_err("there is none");
     assert!(here.to_string().contains("there is no kernel crate at"), "{here}");
-    assert!(here.to_string().contains("tests/fixtures/nowhere/Cargo.toml"), "{here}");
+    assert!(here.to_string().contains("tests/compiler/fixtures/nowhere/Cargo.toml"), "{here}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ const ARCH: Arch = Arch::new(9, 0);
 /// What differs by so few registers is allocated differently, not more expensive.
 const REGISTERS: u32 = 2;
 
-/// Compares a kernel of `tests/fixtures/pairs` with its twin.
+/// Compares a kernel of `tests/compiler/fixtures/pairs` with its twin.
 fn compare(kernel: &str) {
     let options = Options { archs: vec![ARCH], emit: vec![Emit::Sass], ..Options::default() };
     let pairs = KernelCrate::fixture("pairs").inspect(options);

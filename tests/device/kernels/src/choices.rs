@@ -1,4 +1,4 @@
-//! Choices between pointers to different memory: parameters, statics, shared memory, empty slices. `tests/fixtures/choices` has more of
+//! Choices between pointers to different memory: parameters, statics, shared memory, empty slices. `tests/compiler/fixtures/choices` has more of
 //! them, which are only compiled.
 
 use gpu_std::prelude::*;

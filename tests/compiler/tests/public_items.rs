@@ -12,7 +12,7 @@ use std::{
 use gpukernel_tests::repository;
 
 /// The crates that programs and kernels use.
-const CRATES: [&str; 4] = ["gpu-std/src", "runtime/src", "image/src", "cargo-gpukernel/build/src"];
+const CRATES: [&str; 4] = ["gpu-std/src", "runtime/src", "image/src", "compiler/src"];
 
 /// Files whose public functions are listed, too: they are for the runtime and for what macros write.
 const INTERNAL: [&str; 4] =
@@ -109,8 +109,8 @@ fn every_item_that_unsafe_code_could_believe_has_a_verdict() {
         walk(&repository().join(folder), &mut found);
     }
     assert!(found.len() > 150, "only {} items were found: the scan misses them", found.len());
-    let table =
-        fs::read_to_string(repository().join("tests/tests/public_items.txt")).expect("the table is there");
+    let table = fs::read_to_string(repository().join("tests/compiler/tests/public_items.txt"))
+        .expect("the table is there");
     let verdicts: BTreeMap<&str, &str> = table.lines().filter_map(|line| line.split_once(" = ")).collect();
     let mut wrong = String::new();
     for (item, verdict) in &found {
@@ -126,6 +126,6 @@ fn every_item_that_unsafe_code_could_believe_has_a_verdict() {
         }
     }
     let gone: BTreeSet<_> = verdicts.keys().filter(|item| !found.contains_key(**item)).collect();
-    assert!(wrong.is_empty(), "tests/tests/public_items.txt is not right:\n{wrong}");
-    assert!(gone.is_empty(), "tests/tests/public_items.txt lists what is not there: {gone:?}");
+    assert!(wrong.is_empty(), "tests/compiler/tests/public_items.txt is not right:\n{wrong}");
+    assert!(gone.is_empty(), "tests/compiler/tests/public_items.txt lists what is not there: {gone:?}");
 }

@@ -1,6 +1,6 @@
 //! Clusters of blocks. GPUs without them refuse the launch.
 
-use gpukernel::{Device, Error, LaunchConfig, Module, Result};
+use gpukernel::{Error, LaunchConfig};
 use gpukernel_device_test_kernels::clusters::{
     alone, different_barriers, exchange, histogram, of_cluster_and_grid, of_the_next, ordered, places,
     places_alone, rounds, some_end,
