@@ -1,10 +1,10 @@
 //! The binary format of an image: a header, the manifest as JSON, then the code of each architecture.
 //!
 //! ```text
-//! 0   8  magic "gpukimg3"
+//! 0   8  magic "gpukimg\0"
 //! 8   8  length of the index in bytes, little endian
 //! 16  4  CRC-32 of all that follows, little endian: drivers do not survive damaged machine code
-//! 20  4  zero
+//! 20  4  version of the ABI ([`gpukernel_abi::VERSION`]), little endian
 //! 24     the index: JSON of `Index`, which holds the manifest and the offset of each piece of code
 //! …      the code, each piece aligned to 8 bytes from the start; PTX ends in a NUL as the driver wants it
 //! ```
@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arch, Manifest};
 
-const MAGIC: &[u8; 8] = b"gpukimg3";
+const MAGIC: &[u8; 8] = b"gpukimg\0";
 const CHECKSUM: Range<usize> = 16..20;
+const VERSION: Range<usize> = 20..24;
 const HEADER_BYTES: usize = 24;
 const CODE_ALIGN: usize = 8;
 
@@ -74,11 +75,20 @@ struct CodeEntry {
 /// An image could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// The bytes do not start with the header of an image of this version.
-    #[error(
-        "not a gpukernel image of this version (it must start with `gpukimg3`); rebuild it with the same gpukernel version"
-    )]
+    /// The bytes do not start as an image does.
+    #[error("not a gpukernel image: it does not start with `gpukimg` and a zero byte")]
     Magic,
+    /// The image was written by another version of gpukernel-build.
+    #[error(
+        "the gpukernel image has version {found}, and this program reads version {expected}: build the image with the gpukernel-build \
+         of the same version as the runtime"
+    )]
+    Version {
+        /// The version of the image.
+        found: u32,
+        /// The version that is read ([`gpukernel_abi::VERSION`]).
+        expected: u32,
+    },
     /// The bytes are truncated, or code is outside them.
     #[error(
         "the gpukernel image is truncated: {needed_bytes} bytes are needed, {found_bytes} are there; rebuild it"
@@ -142,6 +152,10 @@ impl<'a> Image<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ImageError> {
         if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
             return Err(ImageError::Magic);
+        }
+        let version = bytes[VERSION].try_into().map_or(0, u32::from_le_bytes);
+        if version != gpukernel_abi::VERSION {
+            return Err(ImageError::Version { found: version, expected: gpukernel_abi::VERSION });
         }
         let mut length = [0; 8];
         length.copy_from_slice(&bytes[8..CHECKSUM.start]);
@@ -303,6 +317,7 @@ impl ImageWriter {
         let mut image = MAGIC.to_vec();
         image.extend((index.len() as u64).to_le_bytes());
         image.resize(HEADER_BYTES, 0);
+        image[VERSION].copy_from_slice(&gpukernel_abi::VERSION.to_le_bytes());
         image.extend(index);
         let code = self.code.iter().map(|(_, _, bytes)| bytes);
         for bytes in code.chain(self.parts.iter().map(|(_, _, bytes)| bytes)) {
@@ -370,13 +385,22 @@ mod tests {
         for len in 0..bytes.len() {
             assert!(Image::parse(&bytes[..len]).is_err(), "{len} bytes");
         }
-        assert_eq!(Image::parse(b"gpukimg0........").unwrap_err(), ImageError::Magic);
+        assert_eq!(Image::parse(b"gpukimg3................").unwrap_err(), ImageError::Magic);
+    }
+
+    #[test]
+    fn an_image_of_another_version_says_so() {
+        let mut bytes = image();
+        bytes[VERSION].copy_from_slice(&7_u32.to_le_bytes());
+        let error = Image::parse(&bytes).unwrap_err();
+        assert_eq!(error, ImageError::Version { found: 7, expected: gpukernel_abi::VERSION });
+        assert!(error.to_string().contains("has version 7, and this program reads version"), "{error}");
     }
 
     #[test]
     fn every_changed_bit_is_an_error() {
         let bytes = image();
-        for at in (0..bytes.len()).filter(|at| !(CHECKSUM.end..HEADER_BYTES).contains(at)) {
+        for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut changed = bytes.clone();
                 changed[at] ^= 1 << bit;

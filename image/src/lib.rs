@@ -22,4 +22,5 @@ mod manifest;
 
 pub use arch::{Arch, ArchError};
 pub use container::{Code, CodeKind, Image, ImageError, ImageWriter, Part, PartKind};
-pub use manifest::{Constant, Contract, Kernel, Manifest, Parameter, Resources, Toolchain};
+pub use gpukernel_abi::Contract;
+pub use manifest::{Constant, Kernel, Manifest, Parameter, Resources, Toolchain};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Arch;
+use crate::{Arch, Contract};
 
 /// The metadata of an image.
 ///
@@ -90,25 +90,6 @@ pub struct Parameter {
     pub size_bytes: usize,
     /// The alignment in bytes.
     pub align_bytes: usize,
-}
-
-/// A launch contract, as `#[kernel(block = (32, 8), …)]` declares it. Absent keys promise nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contract {
-    /// Exact number of threads per block along x, y and z.
-    pub block: Option<[u32; 3]>,
-    /// Maximum number of threads per block (`__launch_bounds__`).
-    pub max_threads: Option<u32>,
-    /// Minimum number of resident blocks per multiprocessor (`__launch_bounds__`).
-    pub min_blocks_per_sm: Option<u32>,
-    /// Maximum number of registers per thread (`__maxnreg__`).
-    pub max_registers: Option<u32>,
-    /// Number of axes of a launch (1 to 3); the others have extent 1.
-    pub dims: Option<u32>,
-    /// Maximum number of bytes of shared memory per block.
-    pub shared_bytes: Option<u32>,
-    /// Exact number of blocks per cluster along x, y and z (`__cluster_dims__`).
-    pub cluster: Option<[u32; 3]>,
 }
 
 /// The resource usage of a kernel on one architecture, as reported by ptxas (`-Xptxas -v`).

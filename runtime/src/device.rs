@@ -4,6 +4,7 @@ use std::fmt;
 
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
+use gpukernel_abi::limits;
 use gpukernel_image::Arch;
 
 use crate::{Buffer, Error, ForeignModule, Image, Module, Result, Stream, cpu::CpuDevice, cuda::CudaDevice};
@@ -85,10 +86,10 @@ impl Limits {
     /// Limits of every GPU since compute capability 5.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
     /// Capability").
     pub(crate) const CUDA: Self = Self {
-        max_threads_per_block: 1024,
-        max_block_dim: [1024, 1024, 64],
-        max_grid_dim: [i32::MAX as u32, 65535, 65535],
-        max_shared_bytes_per_block: 48 << 10,
+        max_threads_per_block: limits::THREADS_PER_BLOCK,
+        max_block_dim: limits::BLOCK_DIM,
+        max_grid_dim: limits::GRID_DIM,
+        max_shared_bytes_per_block: limits::SHARED_BYTES,
         multiprocessors: 1,
     };
 }

@@ -4,6 +4,11 @@
 
 use std::fmt;
 
+use gpukernel_abi::{
+    message::{self as layout, TEMPLATE, TEXT},
+    rustc::location,
+};
+
 use crate::format::{Align, DebugHex, Integer, Spec, Style, Value, render};
 
 /// Reads bytes of the device's memory.
@@ -11,16 +16,6 @@ pub(crate) type Read<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
 /// The maximum length of a text; longer ones are taken for garbage.
 const MAX_TEXT_BYTES: usize = 1 << 16;
-
-const TEXT: u32 = 0;
-const TEMPLATE: u32 = 1;
-
-/// Layout numbers of values, as in the linker's panics/formatters.rs.
-mod layout {
-    pub(super) const MAX_BYTES: u32 = 16;
-    pub(super) const STR: u32 = 32;
-    pub(super) const ARGUMENTS: u32 = 34;
-}
 
 /// A source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,12 +31,11 @@ impl Place {
         if address == 0 {
             return None;
         }
-        let location = read(address, 24)?;
-        let (parts, _) = location.as_chunks::<8>();
-        let [file, length, place] = parts else { return None };
-        let (line, column) = (u64::from_le_bytes(*place) as u32, (u64::from_le_bytes(*place) >> 32) as u32);
-        let file = text(u64::from_le_bytes(*file), u64::from_le_bytes(*length), read)?;
-        Some(Self { file, line, column })
+        let bytes = read(address, location::BYTES)?;
+        let address_at = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        let number_at = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        let file = text(address_at(location::FILE)?, address_at(location::FILE_BYTES)?, read)?;
+        Some(Self { file, line: number_at(location::LINE)?, column: number_at(location::COLUMN)? })
     }
 }
 

@@ -453,17 +453,7 @@ fn difference(
             ));
         }
     }
-    let promised = |number: u32| (number != 0).then_some(number);
-    let here = gpukernel_image::Contract {
-        block: promised(contract.block[0]).map(|_| contract.block),
-        max_threads: promised(contract.max_threads),
-        min_blocks_per_sm: promised(contract.min_blocks_per_sm),
-        max_registers: promised(contract.max_registers),
-        dims: promised(contract.dims),
-        shared_bytes: promised(contract.shared_bytes),
-        cluster: promised(contract.cluster[0]).map(|_| contract.cluster),
-    };
-    (here != image.contract).then(|| "it has another launch contract".to_owned())
+    (image.contract != *contract).then(|| "it has another launch contract".to_owned())
 }
 
 /// What the lines of a kernel's signature say before those of its parameters.

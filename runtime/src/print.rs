@@ -2,7 +2,7 @@
 //!
 //! gpu-std's print.rs writes the records, for the GPU and for the CPU device.
 
-use gpu_std::print::{HEAD_WORDS, tag};
+use gpukernel_abi::output::{RECORD_HEAD_WORDS as HEAD_WORDS, tag};
 
 use crate::{
     format::{Integer, Piece, Value, parse},

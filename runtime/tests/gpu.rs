@@ -59,7 +59,7 @@ fn image(change: impl FnOnce(&mut Kernel)) -> Image {
         symbol: "add".to_owned(),
         parameters: vec![parameter(4), parameter(8), parameter(8)],
         signature: signature(add),
-        contract: Contract { dims: Some(1), ..Contract::default() },
+        contract: Contract { dims: 1, ..Contract::NONE },
         cooperative: false,
         resources: [(Arch::new(7, 5), Resources::default())].into(),
     };
@@ -121,7 +121,7 @@ fn an_image_of_other_source_is_refused_on_every_device() {
         assert!(error.contains("it has 1 parameters there, 2 here"), "{error}");
         let error = launch(image(|kernel| kernel.signature.clear())).unwrap_err().to_string();
         assert!(error.contains("its package is nothing there"), "{error}");
-        let error = launch(image(|kernel| kernel.contract.max_threads = Some(64))).unwrap_err();
+        let error = launch(image(|kernel| kernel.contract.max_threads = 64)).unwrap_err();
         assert!(matches!(error, Error::StaleImage { .. }), "{error}");
         let error = launch(image(|kernel| kernel.name = "gpu::sub".to_owned())).unwrap_err().to_string();
         assert!(

@@ -1,34 +1,32 @@
-//! Constants: statics of section `.gpukernel.constant` get names by which the runtime finds them, and at last their address space.
+//! Constants: statics of section [`section::CONSTANT`] get names by which the runtime finds them, and at last their address space.
 //!
-//! The macro leaves for each a static in section `.gpukernel.constants`: a pointer to the constant, then its signature, which begins
-//! with its path.
+//! The macro leaves for each a [`Description`] in section [`section::CONSTANTS`], with its signature, which begins with its path.
 
+use gpukernel_abi::{limits, section};
 use gpukernel_image::Constant;
 
-use super::{LinkError, entries::signature};
+use super::{
+    LinkError,
+    description::{Description, signature},
+};
 use crate::llvm::{Linkage, Module, Value};
-
-const SECTION: &str = ".gpukernel.constant";
-const META_SECTION: &str = ".gpukernel.constants";
-
-/// How much there is (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-const MAX_BYTES: usize = 64 << 10;
 
 /// Whether a global is a constant that has not been moved yet. Until then it stays visible from outside, so that the optimiser
 /// does not take the value that it is declared with for the one that kernels read.
 pub(super) fn is_constant(global: Value<'_>) -> bool {
-    global.section() == SECTION
+    global.section() == section::CONSTANT
 }
 
 /// Finds the constants and names them. Sorted by path.
 pub(super) fn find_and_name(module: &Module<'_>) -> Result<Vec<Constant>, LinkError> {
     let metas: Vec<_> =
-        module.globals().into_iter().filter(|global| global.section() == META_SECTION).collect();
+        module.globals().into_iter().filter(|global| global.section() == section::CONSTANTS).collect();
     let mut found = Vec::new();
     for meta in metas.iter().filter(|meta| !meta.is_declaration()) {
-        let (global, name, signature) =
-            read(*meta).ok_or_else(|| LinkError::Description { symbol: meta.name() })?;
-        found.push((name, signature, global));
+        let Description { of, bytes } = Description::read(*meta)?;
+        let (name, signature) =
+            signature(&bytes).ok_or_else(|| LinkError::Description { symbol: meta.name() })?;
+        found.push((name, signature, of));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     let mut constants = Vec::new();
@@ -42,27 +40,13 @@ pub(super) fn find_and_name(module: &Module<'_>) -> Result<Vec<Constant>, LinkEr
         used_bytes = used_bytes.next_multiple_of(align_bytes.max(1)).saturating_add(size_bytes);
         constants.push(Constant { name, symbol: global.name(), signature, size_bytes });
     }
-    if used_bytes > MAX_BYTES {
+    if used_bytes > limits::CONSTANT_BYTES {
         return Err(LinkError::ConstantsTooLarge {
             bytes: used_bytes,
             constants: constants.into_iter().map(|constant| (constant.name, constant.size_bytes)).collect(),
         });
     }
     Ok(constants)
-}
-
-/// The initialiser is a struct of the pointer, then bytes.
-fn read<'c>(meta: Value<'c>) -> Option<(Value<'c>, String, Vec<String>)> {
-    let (mut constant, mut bytes) = (None, Vec::new());
-    for part in meta.initializer()?.operands() {
-        if part.is_global_variable() {
-            constant = Some(part);
-        } else if let Some(data) = part.constant_bytes() {
-            bytes.extend(data);
-        }
-    }
-    let (name, signature) = signature(&bytes)?;
-    Some((constant?, name, signature))
 }
 
 /// Replaces every static of the section by one in constant memory.

@@ -1,22 +1,22 @@
 //! Step 2: functions marked `#[kernel]` become entries that the driver launches.
 //!
-//! The macro leaves for each kernel a static in section `.gpukernel.meta`: a pointer to the entry, its launch contract, its
-//! signature, which begins with its path. The statics go away here.
+//! The macro leaves for each kernel a description in section [`section::KERNELS`]: a pointer to the entry, the version of gpu-std's ABI, the launch
+//! contract, the signature, which begins with the path. The descriptions go away here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpukernel_image::{Contract, Kernel, Parameter};
+use gpukernel_abi::{Contract, section};
+use gpukernel_image::{Kernel, Parameter};
 
-use super::{LinkError, call_graph::CallGraph};
+use super::{
+    LinkError,
+    call_graph::CallGraph,
+    description::{Description, signature},
+};
 use crate::llvm::{Linkage, Module, Value};
 
 /// What `gpu_std::sync_grid` calls.
 const GRID_BARRIER: &str = "__gpukernel_grid_barrier";
-
-const META_SECTION: &str = ".gpukernel.meta";
-
-/// The contract as `gpu_std::Contract` lays it out, in 32-bit numbers.
-const CONTRACT_WORDS: usize = 11;
 
 /// A kernel in the module being linked.
 pub(super) struct Entry<'c> {
@@ -53,11 +53,11 @@ impl Entry<'_> {
 /// Finds the kernels, names them, and makes them entries. Sorted by path.
 pub(super) fn find_and_mark<'c>(module: &Module<'c>) -> Result<Vec<Entry<'c>>, LinkError> {
     let statics: Vec<_> =
-        module.globals().into_iter().filter(|global| global.section() == META_SECTION).collect();
+        module.globals().into_iter().filter(|global| global.section() == section::KERNELS).collect();
     let mut entries = statics
         .iter()
         .filter(|global| !global.is_declaration())
-        .map(|global| read(*global).ok_or_else(|| LinkError::Description { symbol: global.name() }))
+        .map(|global| read(*global))
         .collect::<Result<Vec<_>, _>>()?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     if let Some([twin, _]) = entries.windows(2).find(|pair| pair[0].name == pair[1].name) {
@@ -104,47 +104,25 @@ pub(super) fn find_cooperative<'c>(module: &Module<'c>, entries: &mut [Entry<'c>
     }
 }
 
-/// The static's initialiser is a struct of the pointer, then bytes; padding behind them is undefined.
-fn read<'c>(global: Value<'c>) -> Option<Entry<'c>> {
-    let mut function = None;
-    let mut bytes = Vec::new();
-    for part in global.initializer()?.operands() {
-        if part.is_function() {
-            function = Some(part);
-        } else if let Some(data) = part.constant_bytes() {
-            bytes.extend(data);
+fn read<'c>(global: Value<'c>) -> Result<Entry<'c>, LinkError> {
+    let Description { of, bytes } = Description::read(global)?;
+    let parse = || {
+        let (contract, text) = bytes.split_at_checked(size_of::<Contract>())?;
+        let mut words = [0; Contract::WORDS];
+        for (word, bytes) in words.iter_mut().zip(contract.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
         }
-    }
-    let (contract, text) = bytes.split_at_checked(CONTRACT_WORDS * 4)?;
-    let words = numbers(contract);
-    let (name, signature) = signature(text)?;
-    let given = |word: u32| (word != 0).then_some(word);
-    Some(Entry {
-        name,
-        symbol: String::new(),
-        function: function?,
-        contract: Contract {
-            block: given(words[0]).map(|x| [x, words[1], words[2]]),
-            max_threads: given(words[3]),
-            min_blocks_per_sm: given(words[4]),
-            max_registers: given(words[5]),
-            dims: given(words[6]),
-            shared_bytes: given(words[7]),
-            cluster: given(words[8]).map(|x| [x, words[9], words[10]]),
-        },
-        signature,
-        cooperative: false,
-    })
-}
-
-/// The path in the first line of a signature, and the other lines.
-pub(super) fn signature(text: &[u8]) -> Option<(String, Vec<String>)> {
-    let mut lines = std::str::from_utf8(text).ok()?.trim_end_matches('\0').split('\n').map(str::to_owned);
-    Some((lines.next()?, lines.collect()))
-}
-
-fn numbers(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+        let (name, signature) = signature(text)?;
+        Some(Entry {
+            name,
+            symbol: String::new(),
+            function: of.is_function().then_some(of)?,
+            contract: Contract::from_words(words),
+            signature,
+            cooperative: false,
+        })
+    };
+    parse().ok_or_else(|| LinkError::Description { symbol: global.name() })
 }
 
 /// The bare name where it is the only one of its kind, so that other programs find `saxpy` as `saxpy`; else the whole path.
@@ -195,22 +173,20 @@ fn legal(name: &str) -> String {
 /// The contract as LLVM passes it on to ptxas (LLVM's NVPTX usage guide, "Kernel attributes").
 fn set_contract_attributes(entry: &Entry<'_>) {
     let Contract { block, max_threads, min_blocks_per_sm, max_registers, dims: _, shared_bytes: _, cluster } =
-        &entry.contract;
-    let set = |key: &str, value: String| entry.function.add_text_attribute(key, &value);
-    if let Some([x, y, z]) = block {
-        set("nvvm.reqntid", format!("{x},{y},{z}"));
-    } else if let Some(threads) = max_threads {
-        set("nvvm.maxntid", threads.to_string());
+        entry.contract;
+    let set = |key: &str, values: &[u32]| {
+        if values[0] != 0 {
+            let values: Vec<_> = values.iter().map(u32::to_string).collect();
+            entry.function.add_text_attribute(key, &values.join(","));
+        }
+    };
+    set("nvvm.reqntid", &block);
+    if block[0] == 0 {
+        set("nvvm.maxntid", &[max_threads]);
     }
-    if let Some(blocks) = min_blocks_per_sm {
-        set("nvvm.minctasm", blocks.to_string());
-    }
-    if let Some(registers) = max_registers {
-        set("nvvm.maxnreg", registers.to_string());
-    }
-    if let Some([x, y, z]) = cluster {
-        set("nvvm.cluster_dim", format!("{x},{y},{z}"));
-    }
+    set("nvvm.minctasm", &[min_blocks_per_sm]);
+    set("nvvm.maxnreg", &[max_registers]);
+    set("nvvm.cluster_dim", &cluster);
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ mod constants;
 mod contraction;
 mod copies;
 mod crash;
+mod description;
 mod emit;
 mod entries;
 mod exports;
@@ -129,6 +130,17 @@ pub enum LinkError {
     Description {
         /// The static that holds the description.
         symbol: String,
+    },
+    /// The kernels were compiled with a gpu-std of another version.
+    #[error(
+        "the kernels were compiled with a gpu-std of ABI version {found}, and this gpukernel-build links version {expected}: give gpu-std, \
+         gpukernel and gpukernel-build the same version"
+    )]
+    AbiVersion {
+        /// The version of gpu-std.
+        found: u32,
+        /// The version that is linked ([`gpukernel_abi::VERSION`]).
+        expected: u32,
     },
     /// Two kernels have the same path, because functions or constants hide them from each other.
     #[error(

@@ -14,6 +14,8 @@ mod record;
 
 use std::collections::HashSet;
 
+use gpukernel_abi::rustc::location;
+
 use crate::llvm::{Linkage, Module, Position, Value};
 
 pub(super) use formatters::Formatters;
@@ -36,9 +38,6 @@ const PANIC_AT: &str = "__gpukernel_panic_at";
 /// gpu-std's function that records a message: `void (ptr template, ptr arguments, ptr location)`, the first two being
 /// `core::fmt::Arguments`.
 const PANIC_MESSAGE: &str = "__gpukernel_panic_message";
-
-/// Size of `core::panic::Location`: the name of a file, a line and a column.
-const LOCATION_BYTES: u64 = 24;
 
 /// Replaces the panicking functions of the libraries. `entries` are the functions that are called from outside: kernels and exports.
 pub(super) fn replace<'c>(
@@ -92,7 +91,7 @@ const WRAPPER: &str = "gpukernel.panic";
 
 /// `#[track_caller]` functions take the place as their last parameter.
 fn place_wrapper<'c>(module: &Module<'c>, function: Value<'c>) -> Option<Value<'c>> {
-    let location = (function.last_parameter_bytes() == Some(LOCATION_BYTES))
+    let location = (function.last_parameter_bytes() == Some(location::BYTES as u64))
         .then(|| function.parameter_count().saturating_sub(1));
     module.add_noreturn_wrapper(WRAPPER, function, module.declare_like_trap(PANIC_AT)?, &[location])
 }
@@ -101,7 +100,7 @@ fn place_wrapper<'c>(module: &Module<'c>, function: Value<'c>) -> Option<Value<'
 fn message_wrapper<'c>(module: &Module<'c>, function: Value<'c>) -> Option<Value<'c>> {
     let count = function.parameter_count();
     match module.function(PANIC_MESSAGE) {
-        Some(message) if count >= 3 && function.last_parameter_bytes() == Some(LOCATION_BYTES) => {
+        Some(message) if count >= 3 && function.last_parameter_bytes() == Some(location::BYTES as u64) => {
             module.add_noreturn_wrapper(WRAPPER, function, message, &[Some(0), Some(1), Some(count - 1)])
         }
         _ => place_wrapper(module, function),

@@ -7,6 +7,8 @@ mod atomics;
 
 use std::{fs, path::Path};
 
+use gpukernel_abi::{output, panic, section, symbol};
+
 use super::LinkError;
 use crate::llvm::{Context, Linkage, LlvmError, Module};
 
@@ -37,6 +39,44 @@ const PIECES: &[&str] = &[
     include_str!("prelude/opaque.ll"),
 ];
 
+/// What stands for names and offsets of the ABI in the pieces: `${panic.kernel}`.
+const OF_THE_ABI: &[(&str, usize)] = &[
+    ("panic.claimed", panic::CLAIMED),
+    ("panic.written", panic::WRITTEN),
+    ("panic.block.x", panic::BLOCK),
+    ("panic.block.y", panic::BLOCK + 1),
+    ("panic.block.z", panic::BLOCK + 2),
+    ("panic.thread.x", panic::THREAD),
+    ("panic.thread.y", panic::THREAD + 1),
+    ("panic.thread.z", panic::THREAD + 2),
+    ("panic.location", panic::LOCATION),
+    ("panic.kernel", panic::KERNEL),
+    ("panic.message_words", panic::MESSAGE_WORDS),
+    ("output.requested", output::REQUESTED),
+    ("output.capacity", output::CAPACITY),
+    ("output.dropped", output::DROPPED),
+    ("output.head", output::HEAD),
+];
+
+/// A piece as LLVM reads it.
+fn text(piece: &str) -> String {
+    let mut text = format!("{HEADER}{piece}");
+    if text.contains("${") {
+        let names = [
+            ("panic.record", symbol::PANIC_RECORD),
+            ("output", symbol::OUTPUT),
+            ("section.shared", section::SHARED),
+        ];
+        for (name, of) in names {
+            text = text.replace(&format!("${{{name}}}"), of);
+        }
+        for (name, offset) in OF_THE_ABI {
+            text = text.replace(&format!("${{{name}}}"), &offset.to_string());
+        }
+    }
+    text
+}
+
 /// Among them, what panics need: linked once more when the optimiser is done.
 const PANICS: &str = include_str!("prelude/panic.ll");
 
@@ -56,7 +96,7 @@ pub(super) fn link<'c>(
         .filter(|name| name.starts_with(OPERATION))
         .collect();
     let link = |piece: &str| {
-        let prelude = Module::from_text(context, &format!("{HEADER}{piece}"), NAME)?;
+        let prelude = Module::from_text(context, &text(piece), NAME)?;
         prelude.set_target_like(module);
         module.link_needed(prelude, NAME)
     };
@@ -89,7 +129,7 @@ pub(super) fn link<'c>(
 
 /// Links all that panics need, for an optimised module.
 pub(super) fn link_panics<'c>(context: &'c Context, module: &Module<'c>) -> Result<(), LlvmError> {
-    let prelude = Module::from_text(context, &format!("{HEADER}{PANICS}"), NAME)?;
+    let prelude = Module::from_text(context, &text(PANICS), NAME)?;
     prelude.set_target_like(module);
     // Variables may be there already; of functions nothing is left when the optimiser is done.
     for variable in prelude.globals() {
@@ -117,4 +157,17 @@ pub(super) fn brings(name: &str) -> bool {
 /// Whether a function is one of NVIDIA's math library.
 pub(super) fn is_of_libdevice(name: &str) -> bool {
     name.starts_with("__nv_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_stands_for_the_abi_is_replaced() {
+        for piece in PIECES {
+            let text = text(piece).lines().filter(|line| !line.starts_with(';')).collect::<String>();
+            assert!(!text.contains("${"), "{text}");
+        }
+    }
 }

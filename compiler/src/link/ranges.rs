@@ -5,7 +5,10 @@
 //! may, so that the range is what the hardware allows. It has to happen after the prelude is inlined and before O3: LLVM itself only bounds every axis by the product of
 //! the block's extents.
 
-use gpukernel_image::Contract;
+use gpukernel_abi::{
+    Contract,
+    limits::{BLOCK_DIM, GRID_DIM},
+};
 
 use super::{call_graph::CallGraph, entries::Entry};
 use crate::llvm::{Module, Value};
@@ -44,10 +47,6 @@ enum Register {
     ClusterBlockRank,
 }
 
-/// Largest block and grid along each axis (CUDA C++ Programming Guide, "Compute Capabilities", the same for all of them).
-const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
-
 impl Register {
     /// The register that an intrinsic or a function of the prelude reads.
     fn read_by(name: &str) -> Option<Self> {
@@ -76,14 +75,17 @@ impl Register {
 
     /// Its values in launches that keep to a contract.
     fn range(self, contract: &Contract) -> Range {
-        let flat = |axis: usize| contract.dims.is_some_and(|dims| axis as u32 >= dims);
-        let exact = |axis: usize| match contract.block {
-            Some(block) => Some(block[axis]),
-            None => flat(axis).then_some(1),
+        let flat = |axis: usize| contract.dims != 0 && axis as u32 >= contract.dims;
+        let exact = |axis: usize| match contract.block[axis] {
+            0 => flat(axis).then_some(1),
+            threads => Some(threads),
         };
-        let most = |axis: usize| contract.max_threads.unwrap_or(u32::MAX).min(MAX_BLOCK[axis]);
+        let most = |axis: usize| match contract.max_threads {
+            0 => BLOCK_DIM[axis],
+            threads => threads.min(BLOCK_DIM[axis]),
+        };
         // A block that was launched without is a cluster of its own.
-        let cluster = contract.cluster.unwrap_or([1; 3]);
+        let cluster = contract.cluster.map(|blocks| blocks.max(1));
         match self {
             Self::ThreadIndex(axis) => Range::new(0, exact(axis).unwrap_or(most(axis))),
             Self::BlockDim(axis) => match exact(axis) {
@@ -91,9 +93,9 @@ impl Register {
                 None => Range::new(1, most(axis) + 1),
             },
             Self::BlockIndex(axis) if flat(axis) => Range::only(0),
-            Self::BlockIndex(axis) => Range::new(0, MAX_GRID[axis]),
+            Self::BlockIndex(axis) => Range::new(0, GRID_DIM[axis]),
             Self::GridDim(axis) if flat(axis) => Range::only(1),
-            Self::GridDim(axis) => Range::new(1, MAX_GRID[axis] + 1),
+            Self::GridDim(axis) => Range::new(1, GRID_DIM[axis] + 1),
             Self::ClusterDim(axis) => Range::only(cluster[axis]),
             Self::ClusterBlockIndex(axis) => Range::new(0, cluster[axis]),
             Self::ClusterBlocks => Range::only(cluster.iter().product()),
@@ -105,7 +107,7 @@ impl Register {
     fn range_of_hardware(self) -> Option<Range> {
         match self {
             Self::ThreadIndex(_) | Self::BlockDim(_) | Self::BlockIndex(_) | Self::GridDim(_) => {
-                Some(self.range(&Contract::default()))
+                Some(self.range(&Contract::NONE))
             }
             Self::ClusterDim(_)
             | Self::ClusterBlockIndex(_)
@@ -156,19 +158,19 @@ mod tests {
             let range = Register::read_by(&format!("__gpukernel_cluster_{name}")).unwrap().range(contract);
             (range.low, range.high)
         };
-        let contract = Contract { cluster: Some([2, 1, 4]), ..Contract::default() };
+        let contract = Contract { cluster: [2, 1, 4], ..Contract::NONE };
         assert_eq!(range("dim_z", &contract), (4, 5));
         assert_eq!(range("block_index_x", &contract), (0, 2));
         assert_eq!(range("blocks", &contract), (8, 9));
         assert_eq!(range("block_rank", &contract), (0, 8));
-        assert_eq!(range("block_rank", &Contract::default()), (0, 1));
+        assert_eq!(range("block_rank", &Contract::NONE), (0, 1));
         assert!(Register::read_by("__gpukernel_cluster_barrier").is_none());
         assert!(Register::read_by("__gpukernel_cluster_map").is_none());
     }
 
     #[test]
     fn exact_block_fixes_each_axis() {
-        let contract = Contract { block: Some([32, 8, 1]), ..Contract::default() };
+        let contract = Contract { block: [32, 8, 1], ..Contract::NONE };
         assert_eq!(range("tid.x", &contract), (0, 32));
         assert_eq!(range("tid.y", &contract), (0, 8));
         assert_eq!(range("tid.z", &contract), (0, 1));
@@ -176,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn max_block_and_dims_bound_what_they_can() {
-        let contract = Contract { max_threads: Some(256), dims: Some(1), ..Contract::default() };
+    fn max_threads_and_dims_bound_what_they_can() {
+        let contract = Contract { max_threads: 256, dims: 1, ..Contract::NONE };
         assert_eq!(range("tid.x", &contract), (0, 256));
         assert_eq!(range("ntid.x", &contract), (1, 257));
         assert_eq!(range("tid.y", &contract), (0, 1));
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn no_contract_leaves_the_limits_of_the_hardware() {
-        let contract = Contract::default();
+        let contract = Contract::NONE;
         assert_eq!(range("tid.z", &contract), (0, 64));
         assert_eq!(range("ctaid.x", &contract), (0, 2_147_483_647));
         assert_eq!(range("nctaid.y", &contract), (1, 65536));

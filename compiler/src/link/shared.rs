@@ -1,19 +1,19 @@
 //! Step 10: statics of shared memory move to its address space.
 //!
-//! Rust has no address spaces. The macro puts shared arrays into section `.gpukernel.shared`; replacing each by a global in
+//! Rust has no address spaces. The macro puts shared arrays into section [`section::SHARED`]; replacing each by a global in
 //! address space 3, cast to a generic pointer, lets LLVM infer the space at every use: `ld.shared`, `st.shared`.
 //!
 //! It comes after the optimiser, which does not know that such a cast is never null and would keep every check of an
 //! `Option<&T>`.
 
-use crate::llvm::{Linkage, Module, Value};
+use gpukernel_abi::section;
 
-const SHARED_SECTION: &str = ".gpukernel.shared";
+use crate::llvm::{Linkage, Module, Value};
 
 /// Whether a global is a shared array that has not been moved yet. Until then it stays visible from outside: the optimiser
 /// may split and fold what only this module sees.
 pub(super) fn is_shared_array(global: Value<'_>) -> bool {
-    global.section() == SHARED_SECTION
+    global.section() == section::SHARED
 }
 
 /// Replaces every static of the section.

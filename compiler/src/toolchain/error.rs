@@ -75,6 +75,32 @@ pub enum ToolchainError {
         /// The parser's message.
         reason: Box<toml::de::Error>,
     },
+    /// The rustc lays out values of its own in another way than gpukernel reads them.
+    #[error(
+        "rustc {version} at {path} lays out {what} in another way than gpukernel reads it, so panics of kernels could not be reported\n\
+         Use another Rust, such as the one that `cargo gpukernel setup` installs, or a gpukernel that knows this one.",
+        path = .rustc.display()
+    )]
+    OtherLayout {
+        /// The rustc.
+        rustc: PathBuf,
+        /// Its version.
+        version: Version,
+        /// What is laid out in another way.
+        what: String,
+    },
+    /// It could not be checked how the rustc lays out values of its own.
+    #[error(
+        "cannot check how {} lays out panics: a small program could not be compiled and run\n{message}\n\
+         Programs need the standard library for the host and a C linker (Debian: `apt install gcc`).",
+        .rustc.display()
+    )]
+    LayoutsNotChecked {
+        /// The rustc.
+        rustc: PathBuf,
+        /// What rustc or the program said.
+        message: String,
+    },
     /// `core` could not be built from source.
     #[error(
         "building core for {DEVICE_TARGET} with {} from {} failed:\n{message}",

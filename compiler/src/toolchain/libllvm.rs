@@ -1,6 +1,7 @@
 //! libLLVM: the shared library of the LLVM that a rustc was built with, found beside it.
 
 use std::{
+    ffi::{OsStr, OsString},
     io::Read,
     path::{Path, PathBuf},
 };
@@ -8,7 +9,7 @@ use std::{
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use super::Refusal;
+use super::{Refusal, cache::visible_entries};
 
 /// The LLVM of a rustc as a shared library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +120,15 @@ fn version_in_name(path: &Path) -> Option<u64> {
     let digits = name.strip_prefix("libLLVM.so.").or_else(|| name.strip_prefix("libLLVM-"))?;
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().ok()
+}
+
+/// The names of rustc's driver libraries beside its LLVM: they carry a hash that tells builds of one version apart where the commit does not, as
+/// with a distribution's revisions.
+pub(super) fn driver_libraries(libllvm: &Path) -> Vec<OsString> {
+    let beside = libllvm.parent().map(visible_entries).unwrap_or_default();
+    let names = beside.iter().filter_map(|entry| entry.file_name());
+    let names = names.filter(|name| name.as_encoded_bytes().starts_with(b"librustc_driver"));
+    names.map(OsStr::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod cuda;
 mod driver;
 mod environment;
 mod error;
+mod layouts;
 mod libllvm;
 mod process;
 mod progress;
@@ -77,12 +78,15 @@ impl Toolchain {
     ///    built once into the cache (about 20 s);
     /// 5. the toolchain that `cargo gpukernel setup` has installed in the cache.
     ///
-    /// Among toolchains of one rule, stable ones come before nightlies and newer ones before older ones.
+    /// Among toolchains of one rule, stable ones come before nightlies and newer ones before older ones. When a rustc is found for the first time,
+    /// a program that it compiles checks that it lays out panics as the runtime reads them (half a second).
     ///
     /// # Errors
-    /// No candidate qualifies, a tool named by a setting does not qualify, or building `core` fails.
+    /// No candidate qualifies, a tool named by a setting does not qualify, or building `core` fails, or the
+    /// rustc lays out panics in another way.
     pub fn find(options: &FindOptions<'_>) -> Result<Self, ToolchainError> {
         let rustc = resolve::find(options)?;
+        layouts::ensure(&rustc, options)?;
         let clang = Clang::find(options, rustc.llvm_version.major)?;
         Ok(Self { rustc, cuda: CudaTools::find(options)?, clang })
     }

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Cache, FindOptions, ToolchainError,
+    libllvm::driver_libraries,
     rustc::{DEVICE_TARGET, Probe, has_core},
 };
 
@@ -62,21 +63,15 @@ pub(super) fn cached(probe: &Probe, cache: &Cache) -> Option<PathBuf> {
     has_core(&sysroot).then_some(sysroot)
 }
 
-/// What the result depends on. The name of the driver library carries a hash that tells builds of one
-/// version apart where the commit does not, as with a distribution's revisions.
+/// What the result depends on.
 fn key(probe: &Probe) -> String {
     let mut hash = Sha256::new();
     for part in [RECIPE, &probe.verbose_version, DEVICE_TARGET].into_iter().chain(FLAGS) {
         hash.update(part);
         hash.update([0]);
     }
-    let beside = probe.libllvm.path.parent().unwrap_or(&probe.sysroot);
-    for entry in super::cache::visible_entries(beside) {
-        if let Some(name) =
-            entry.file_name().filter(|name| name.as_encoded_bytes().starts_with(b"librustc_driver"))
-        {
-            hash.update(name.as_encoded_bytes());
-        }
+    for name in driver_libraries(&probe.libllvm.path) {
+        hash.update(name.as_encoded_bytes());
     }
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,5 +1,6 @@
 //! `#[constant]`: gives a static of type `Constant<T>` its name, and on the device its place.
 
+use gpukernel_abi::section;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
@@ -52,9 +53,10 @@ pub(crate) fn constant(arguments: &TokenStream, item: TokenStream) -> Result<Tok
         Ok(expression) => quote!(#expression),
         Err(_) => value,
     };
+    let (section, descriptions) = (section::CONSTANT, section::CONSTANTS);
     Ok(quote! {
         #(#attrs)*
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gpukernel.constant"))]
+        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = #section))]
         #visibility static #name: #ty = ::gpu_std::Constant::__declared(#value, #full, ::gpu_std::__package!());
 
         #[cfg(target_arch = "nvptx64")]
@@ -67,7 +69,7 @@ pub(crate) fn constant(arguments: &TokenStream, item: TokenStream) -> Result<Tok
                 };
 
             #[used]
-            #[unsafe(link_section = ".gpukernel.constants")]
+            #[unsafe(link_section = #descriptions)]
             static __GPUKERNEL_META: ::gpu_std::device::ConstantMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
                 // SAFETY: the signature names the type of the static.
                 unsafe { ::gpu_std::device::ConstantMeta::new((&raw const #name).cast(), &__GPUKERNEL_SIGNATURE) };

@@ -1,5 +1,6 @@
 //! `#[device(import)]` and `#[device(export)]`: functions that CUDA C defines, and functions that it calls.
 
+use gpukernel_abi::section;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{
@@ -191,8 +192,9 @@ fn export(item: TokenStream) -> Result<TokenStream> {
         return Err(Error::new(parameter.span(), "a function for CUDA C is not generic"));
     }
     // The section tells the linker to keep the function, and its name.
+    let section = section::EXPORT;
     Ok(quote! {
-        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle), unsafe(link_section = ".gpukernel.export"))]
+        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle), unsafe(link_section = #section))]
         #item
     })
 }

@@ -1,6 +1,7 @@
 //! What a kernel becomes: a function of its name that returns its handle, and the function itself inside a block with the
 //! entry for the device or the implementation of `Body` for the host.
 
+use gpukernel_abi::section;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, GenericParam, Ident, Lifetime, LifetimeParam, Type, ext::IdentExt, spanned::Spanned};
@@ -302,9 +303,10 @@ fn device(kernel: &Kernel) -> TokenStream {
         _ => (quote!(__GPUKERNEL_ARRAYS), quote!(__GPUKERNEL_LARGE)),
     };
     let relying = kernel.relying(|i| (part("head", i), part("tail", i)));
+    let (section, descriptions) = (section::ENTRY, section::KERNELS);
     let entry = quote_spanned! {place=>
         #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
-        #[unsafe(link_section = ".gpukernel.entry")]
+        #[unsafe(link_section = #section)]
         unsafe extern "C" fn __gpukernel_entry(#entry_params) {
             #relying
             // SAFETY: the scope is dropped here, where the thread's part of the kernel ends; whoever launches keeps the promises
@@ -325,7 +327,7 @@ fn device(kernel: &Kernel) -> TokenStream {
         };
 
         #[used]
-        #[unsafe(link_section = ".gpukernel.meta")]
+        #[unsafe(link_section = #descriptions)]
         static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
             // SAFETY: entry and signature are made of the same parameters.
             unsafe {
@@ -355,8 +357,9 @@ fn shared_storage(name: &Ident, param: &Param) -> TokenStream {
         (quote_spanned!(ty.span()=> #array::Element), quote_spanned!(ty.span()=> #array::LEN));
     // Large arrays lie in dynamic shared memory.
     let len = quote_spanned!(ty.span()=> if __GPUKERNEL_LARGE { 0 } else { #len });
+    let section = section::SHARED;
     quote! {
-        #[unsafe(link_section = ".gpukernel.shared")]
+        #[unsafe(link_section = #section)]
         static #name: ::gpu_std::device::SharedStorage<#element, { #len }> =
             ::gpu_std::device::SharedStorage::new();
     }

@@ -1,5 +1,6 @@
 //! `instantiate!`: the instances of generic kernels for which device code is made.
 
+use gpukernel_abi::section;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
@@ -156,6 +157,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
 /// What the linker finds the instance by.
 fn entry(template: &Path, full: &TokenStream) -> TokenStream {
     let template = quote!(<#template as ::gpu_std::device::Template>);
+    let descriptions = section::KERNELS;
     quote! {
         #[cfg(target_arch = "nvptx64")]
         const __GPUKERNEL_SIGNATURE: ::gpu_std::signature::Signature = ::gpu_std::signature::Signature {
@@ -166,7 +168,7 @@ fn entry(template: &Path, full: &TokenStream) -> TokenStream {
 
         #[cfg(target_arch = "nvptx64")]
         #[used]
-        #[unsafe(link_section = ".gpukernel.meta")]
+        #[unsafe(link_section = #descriptions)]
         static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
             // SAFETY: the entry is that of the template, whose signature it has.
             unsafe {

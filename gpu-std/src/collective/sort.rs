@@ -174,7 +174,10 @@ impl<K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement>
     const WORDS: usize = (1 << (DIGIT_BITS - 1)) + 1;
 
     const PLACES: Places = {
-        assert!(THREADS >= 1 && THREADS <= 1024, "a block has 1 to 1024 threads");
+        assert!(
+            THREADS >= 1 && THREADS <= gpukernel_abi::limits::THREADS_PER_BLOCK as usize,
+            "a block has 1 to 1024 threads"
+        );
         assert!(ITEMS >= 1, "nothing to sort");
         assert!(THREADS * ITEMS < 1 << 16, "a block sorts less than 65536 keys");
         let slots = (4 * Self::WORDS * THREADS).div_ceil(16);

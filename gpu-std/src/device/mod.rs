@@ -1,7 +1,7 @@
 //! What `#[kernel]` puts into device code for the linker.
 //!
-//! An entry lies in section `.gpukernel.entry`, its [`EntryMeta`] in `.gpukernel.meta`, and the [`SharedStorage`] of its
-//! shared arrays in `.gpukernel.shared`.
+//! Entries, their [`EntryMeta`], the [`SharedStorage`] of their shared arrays and so on lie in the [sections](gpukernel_abi::section) where the
+//! linker looks for them.
 
 use core::{cell::UnsafeCell, mem::MaybeUninit};
 
@@ -17,6 +17,7 @@ mod panic;
 #[repr(C)]
 pub struct EntryMeta<const N: usize> {
     entry: *const (),
+    version: u32,
     contract: Contract,
     signature: [u8; N],
 }
@@ -30,7 +31,7 @@ impl<const N: usize> EntryMeta<N> {
     /// # Safety
     /// The entry takes the parameters of the signature and relies on no more than the signature and the contract promise.
     pub const unsafe fn new(entry: *const (), contract: Contract, signature: &Signature) -> Self {
-        Self { entry, contract, signature: signature.text() }
+        Self { entry, version: gpukernel_abi::VERSION, contract, signature: signature.text() }
     }
 }
 
@@ -39,6 +40,7 @@ impl<const N: usize> EntryMeta<N> {
 #[repr(C)]
 pub struct ConstantMeta<const N: usize> {
     constant: *const (),
+    version: u32,
     signature: [u8; N],
 }
 
@@ -51,7 +53,7 @@ impl<const N: usize> ConstantMeta<N> {
     /// # Safety
     /// The constant is of the type that the signature names.
     pub const unsafe fn new(constant: *const (), signature: &ConstantSignature) -> Self {
-        Self { constant, signature: signature.text() }
+        Self { constant, version: gpukernel_abi::VERSION, signature: signature.text() }
     }
 }
 

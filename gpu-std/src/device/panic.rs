@@ -7,6 +7,12 @@
 //! Nothing here may panic, or this would call itself: memory is accessed by functions of the prelude, and arithmetic wraps. And it
 //! is kept small, because ptxas compiles it for every architecture.
 
+use gpukernel_abi::{
+    message::{ARGUMENTS, DYN, MAX_BYTES, STR, TEMPLATE, TEXT},
+    panic::{MESSAGE, MESSAGE_WORDS, WORDS},
+    rustc::{argument, arguments, table},
+};
+
 unsafe extern "C" {
     /// The record for this panic, or null if another thread was first.
     fn __gpukernel_panic_claim(location: *const (), kernel: u32) -> *mut u32;
@@ -18,21 +24,6 @@ unsafe extern "C" {
     fn __gpukernel_panic_store_u32(at: *mut u32, value: u32);
 }
 
-/// Words of a record: where the message's length and the message are, and where the record ends.
-const LENGTH: usize = 11;
-const MESSAGE: usize = 12;
-const END: usize = 256;
-
-/// What a message starts with.
-const TEXT: u32 = 0;
-const TEMPLATE: u32 = 1;
-
-/// How values are laid out, besides as 1, 2, 4, 8 or 16 bytes; the same numbers as in the linker's panics/formatters.rs.
-const MAX_BYTES: u32 = 16;
-const STR: u32 = 32;
-const DYN: u32 = 33;
-const ARGUMENTS: u32 = 34;
-
 /// # Safety
 /// `template` and `arguments` are the two words of a `core::fmt::Arguments`, `location` is a `Location`.
 #[cold]
@@ -43,15 +34,15 @@ unsafe extern "C" fn __gpukernel_panic_message(
     arguments: *const u8,
     location: *const (),
 ) -> ! {
-    // SAFETY: the record has `END` words, which this thread alone writes until it publishes it.
+    // SAFETY: the record has `WORDS` words, which this thread alone writes until it publishes it.
     unsafe {
         let record = __gpukernel_panic_claim(location, __gpukernel_kernel());
         if !record.is_null() {
             let start = record.wrapping_add(MESSAGE);
-            let mut message = Message { at: start, end: record.wrapping_add(END), full: false };
+            let mut message = Message { at: start, end: record.wrapping_add(WORDS), full: false };
             message.arguments(template, arguments);
             let words = (message.at.addr().wrapping_sub(start.addr()) / 4) as u32;
-            __gpukernel_panic_store_u32(record.wrapping_add(LENGTH), words);
+            __gpukernel_panic_store_u32(record.wrapping_add(MESSAGE_WORDS), words);
             __gpukernel_panic_publish(record);
         }
         __gpukernel_panic_retire()
@@ -111,11 +102,14 @@ impl Message {
                 continue;
             }
             let argument = current.next;
-            current.next = argument.wrapping_add(16);
+            current.next = argument.wrapping_add(argument::BYTES);
             current.left = current.left.wrapping_sub(1);
             // SAFETY: the template names so many arguments, each an address and a number.
             unsafe {
-                let nested = self.argument(load_address(argument), load(argument.wrapping_add(8)));
+                let nested = self.argument(
+                    load_address(argument.wrapping_add(argument::VALUE)),
+                    load(argument.wrapping_add(argument::FORMATTER)),
+                );
                 if !nested.is_null() && !outer.next.is_null() {
                     // One in one in one: nobody has seen it.
                     self.put(TEXT);
@@ -123,7 +117,9 @@ impl Message {
                     self.put(0);
                 } else if !nested.is_null() {
                     outer = current;
-                    current = self.start(load_address(nested), load_address(nested.wrapping_add(8)));
+                    let (template, first) =
+                        (nested.wrapping_add(arguments::TEMPLATE), nested.wrapping_add(arguments::ARGUMENTS));
+                    current = self.start(load_address(template), load_address(first));
                 }
             }
         }
@@ -164,9 +160,8 @@ impl Message {
         unsafe {
             let (mut value, mut formatter) = (dereference(value, formatter), formatter as u32);
             if formatter & 0xff == DYN {
-                // The table has size, alignment and destructor first.
                 let table = load_address(value.wrapping_add(8));
-                formatter = load(table.wrapping_add(24)) as u32;
+                formatter = load(table.wrapping_add(table::FORMATTER)) as u32;
                 value = dereference(load_address(value), u64::from(formatter));
             }
             self.put(formatter);

@@ -5,38 +5,9 @@
 
 use core::fmt;
 
+use gpukernel_abi::output::{RECORD_HEAD_WORDS as HEAD_WORDS, tag};
+
 mod values;
-
-/// Type tags: the lowest byte of the word in front of a value. The meaning of the other bytes depends on the tag.
-#[doc(hidden)]
-pub mod tag {
-    /// An integer: its width in bits 8–15, its signedness in bit 16. One word, or as many as the width needs.
-    pub const INTEGER: u32 = 1;
-    /// An `f32`: one word.
-    pub const F32: u32 = 2;
-    /// An `f64`: two words.
-    pub const F64: u32 = 3;
-    /// A `bool`: one word.
-    pub const BOOL: u32 = 4;
-    /// A `char`: one word.
-    pub const CHAR: u32 = 5;
-    /// A `&'static str`: its address in two words, its length in bytes in one.
-    pub const TEXT: u32 = 6;
-    /// A slice or an array: followed by its values, their number in bits 8–31.
-    pub const LIST: u32 = 7;
-    /// A tuple: followed by its values, their number in bits 8–31.
-    pub const TUPLE: u32 = 8;
-    /// A struct: the number of fields in bits 8–31. A text precedes the values: the names of the struct and of the fields, separated by
-    /// spaces.
-    pub const STRUCT: u32 = 9;
-    /// An `Option`: the number of values, 0 or 1, in bits 8–31.
-    pub const OPTION: u32 = 10;
-}
-
-/// The number of words in front of the values of a record: the length of the record in words (1), the template's address (2) and
-/// length (1).
-#[doc(hidden)]
-pub const HEAD_WORDS: u32 = 4;
 
 /// The maximum number of words of a record: 64 KiB. A notice is printed instead of a longer one.
 const MAX_WORDS: usize = 1 << 14;

@@ -2,6 +2,8 @@
 
 use core::alloc::{Layout, LayoutError};
 
+use gpukernel_abi::{limits::SHARED_BYTES, panic::KERNEL_SHARED_BYTES};
+
 /// Returns the layout of the storage of a block with these shared arrays (a kernel's `SHARED`): one after another, each
 /// aligned.
 ///
@@ -34,18 +36,11 @@ pub const fn shared_offset(arrays: &[Layout], index: usize) -> usize {
     }
 }
 
-/// The static shared memory that a block can have on every device (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability").
-const STATIC_BYTES: usize = 48 << 10;
-
-/// The bytes that the linker adds to the static shared memory of a kernel: a word that tells a panic which launch it belongs to.
-const LINKER_BYTES: usize = 4;
-
 /// Whether arrays are placed in dynamic shared memory although their sizes are constants: they do not fit in static shared
 /// memory.
 pub const fn is_large(arrays: &[Layout]) -> bool {
     match shared_layout(arrays) {
-        Ok(layout) => layout.size() > STATIC_BYTES - LINKER_BYTES,
+        Ok(layout) => layout.size() > SHARED_BYTES - KERNEL_SHARED_BYTES,
         Err(_) => true,
     }
 }

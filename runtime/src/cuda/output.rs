@@ -6,18 +6,17 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use cudarc::driver::sys::{self, CUdeviceptr};
+use gpukernel_abi::{
+    output::{CAPACITY, DROPPED, HEAD, REQUESTED},
+    symbol,
+};
 
 use super::{CudaDevice, CudaModule};
 use crate::{Result, output::Output, print};
 
-/// The variable of the code that holds the buffer's address.
-const VARIABLE: &str = "__gpukernel_output";
-
 /// Words of 32 bits for records: a megabyte, as CUDA's `printf` has by default.
 const WORDS: usize = 1 << 18;
 
-/// 64-bit numbers before the records: words requested, capacity in words, dropped records, unused.
-const HEAD: usize = 4;
 const HEAD_BYTES: usize = HEAD * size_of::<u64>();
 
 /// The buffer of a module.
@@ -32,7 +31,7 @@ impl OutputBuffer {
     /// Allocates a buffer for a module that is being loaded; `None` if its kernels do not print.
     pub(super) fn new(module: &CudaModule, output: &Output) -> Result<Option<Self>> {
         let device = module.device();
-        let Some(variable) = module.variable(VARIABLE, size_of::<u64>())? else { return Ok(None) };
+        let Some(variable) = module.variable(symbol::OUTPUT, size_of::<u64>())? else { return Ok(None) };
         let mut address = 0;
         // SAFETY: the pointer is to a live address, and `variable` made the context current.
         let allocated = unsafe { sys::cuMemAlloc_v2(&mut address, HEAD_BYTES + WORDS * size_of::<u32>()) };
@@ -53,13 +52,14 @@ impl OutputBuffer {
 
     /// Waits for running kernels and writes their output, if any.
     pub(super) fn empty(&self, device: &CudaDevice) -> Result<()> {
-        if self.head(device)?[0] == 0 {
+        if self.head(device)?[REQUESTED] == 0 {
             return Ok(());
         }
         let _nobody = self.launching.write().unwrap_or_else(PoisonError::into_inner);
         device.wait()?;
-        let [asked, _, lost, _] = self.head(device)?;
-        let words = usize::try_from(asked).unwrap_or(WORDS).min(WORDS);
+        let head = self.head(device)?;
+        let lost = head[DROPPED];
+        let words = usize::try_from(head[REQUESTED]).unwrap_or(WORDS).min(WORDS);
         let mut records = vec![0_u32; words];
         // SAFETY: the buffer has at least so many words behind its head, and there is room for them.
         let result = unsafe {
@@ -91,7 +91,8 @@ impl OutputBuffer {
 
     /// Clears the buffer, of which `words` words were used.
     fn clear(&self, device: &CudaDevice, words: usize) -> Result<()> {
-        let head = [0, WORDS as u64, 0, 0];
+        let mut head = [0; HEAD];
+        head[CAPACITY] = WORDS as u64;
         // SAFETY: the buffer has a head and at least so many words behind it; nobody uses it now.
         unsafe {
             let records = sys::cuMemsetD32_v2(self.address + HEAD_BYTES as u64, 0, words);

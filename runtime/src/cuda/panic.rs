@@ -10,6 +10,10 @@ use std::{
 
 use cudarc::driver::sys;
 use gpu_std::Dim3;
+use gpukernel_abi::{
+    panic::{self as word, WORDS},
+    symbol,
+};
 use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaModule};
@@ -17,24 +21,6 @@ use crate::{
     Error, Result,
     message::{self, Place},
 };
-
-/// The variable of the code that holds the record's address.
-const VARIABLE: &str = "__gpukernel_panic_record";
-
-/// The size of a record in 32-bit words; gpu-std's device/panic.rs relies on it. The message follows the head.
-const WORDS: usize = 256;
-
-/// Offsets in a record, in words.
-mod word {
-    pub(super) const CLAIMED: usize = 0;
-    pub(super) const WRITTEN: usize = 1;
-    pub(super) const BLOCK: usize = 2;
-    pub(super) const THREAD: usize = 5;
-    pub(super) const LOCATION: usize = 8;
-    pub(super) const KERNEL: usize = 10;
-    pub(super) const MESSAGE_WORDS: usize = 11;
-    pub(super) const MESSAGE: usize = 12;
-}
 
 /// The record of a module.
 pub(super) struct PanicRecord {
@@ -52,7 +38,9 @@ impl PanicRecord {
     /// Allocates a record for a module that is being loaded; `None` if its kernels cannot panic.
     pub(super) fn new(module: &CudaModule, manifest: &Manifest) -> Result<Option<Self>> {
         let device = module.device();
-        let Some(variable) = module.variable(VARIABLE, size_of::<u64>())? else { return Ok(None) };
+        let Some(variable) = module.variable(symbol::PANIC_RECORD, size_of::<u64>())? else {
+            return Ok(None);
+        };
         let mut memory: *mut c_void = ptr::null_mut();
         let bytes = WORDS * size_of::<u32>();
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;

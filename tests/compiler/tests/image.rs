@@ -105,9 +105,9 @@ fn the_manifest_describes_every_kernel() {
     assert_eq!(sizes(flat), [(8, 8), (8, 8), (8, 8), (8, 8)]);
     // A matrix travels as its address and its rows, columns and stride.
     assert_eq!(sizes(inner), [(8, 8), (1, 1), (8, 8), (12, 4)]);
-    assert_eq!(inner.contract.block, Some([32, 8, 1]));
-    assert_eq!((inner.contract.min_blocks_per_sm, inner.contract.max_registers), (Some(2), Some(64)));
-    assert_eq!(flat.contract.max_threads, Some(256));
+    assert_eq!(inner.contract.block, [32, 8, 1]);
+    assert_eq!((inner.contract.min_blocks_per_sm, inner.contract.max_registers), (2, 64));
+    assert_eq!(flat.contract.max_threads, 256);
     assert_eq!(
         flat.signature,
         [

@@ -8,24 +8,12 @@
 
 use std::collections::HashSet;
 
+use gpukernel_abi::message as layout;
+
 use crate::{
     link::call_graph,
     llvm::{Module, Value},
 };
-
-/// How the value of an argument is laid out; gpu-std's device/panic.rs has the same numbers.
-mod layout {
-    /// Up to these a number of bytes: 1, 2, 4, 8, 16.
-    pub(super) const MAX_BYTES: u32 = 16;
-    /// `&str`: address and length.
-    pub(super) const STR: u32 = 32;
-    /// `&dyn Trait` with one method: address and table, whose fourth entry is the function.
-    pub(super) const DYN: u32 = 33;
-    /// `core::fmt::Arguments`.
-    pub(super) const ARGUMENTS: u32 = 34;
-    /// Something else: only its type is told.
-    pub(super) const OPAQUE: u32 = 255;
-}
 
 /// The functions that were replaced, by their names.
 #[derive(Default)]
@@ -62,8 +50,7 @@ impl Formatters {
         }
     }
 
-    /// The number that stands for a function: layout in bits 0-7, how many references lie around the value in bits 8-15,
-    /// place of the name in bits 16-31. Zero is none, as no layout is.
+    /// The number that stands for a function ([`gpukernel_abi::message`]).
     fn number(&mut self, name: &str) -> Option<u32> {
         let index = match self.names.iter().position(|known| known == name) {
             Some(index) => index,

@@ -5,14 +5,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use gpukernel_abi::symbol;
+
 use super::PANIC_AT;
 use crate::{
     link::{call_graph::CallGraph, entries::Entry, prelude},
     llvm::{Context, Linkage, LlvmError, Module, TargetMachine, Value},
 };
-
-/// The variable that holds the address of the record; the runtime sets it.
-const RECORD: &str = "__gpukernel_panic_record";
 
 /// What gpu-std calls for the number of the kernel.
 const KERNEL: &str = "__gpukernel_kernel";
@@ -22,12 +21,9 @@ const PLACE: &str = "__gpukernel_panic_place";
 const ENTER: &str = "__gpukernel_kernel_enter";
 const ENTERED: &str = "__gpukernel_kernel_entered";
 
-/// The variable that holds the address of the buffer for what kernels print.
-const OUTPUT: &str = "__gpukernel_output";
-
 /// Whether a global is one that the runtime looks for.
 pub(in crate::link) fn is_of_the_runtime(global: Value<'_>) -> bool {
-    [RECORD, OUTPUT].contains(&global.name().as_str())
+    [symbol::PANIC_RECORD, symbol::OUTPUT].contains(&global.name().as_str())
 }
 
 /// The calls in one function that are replaced.
@@ -51,7 +47,7 @@ pub(in crate::link) fn record<'c>(
         module.run_passes("always-inline,function(simplifycfg),globaldce", machine)?;
     }
     // The runtime makes a record, or a buffer, where there is such a variable.
-    for name in [RECORD, OUTPUT] {
+    for name in [symbol::PANIC_RECORD, symbol::OUTPUT] {
         if let Some(variable) = module.global(name).filter(|variable| !variable.is_used()) {
             variable.delete_global();
         }
@@ -100,7 +96,7 @@ fn replace<'c>(
             module.insert_call(*first, enter, None, module.number(index as u32));
         }
     }
-    if let Some(record) = module.global(RECORD) {
+    if let Some(record) = module.global(symbol::PANIC_RECORD) {
         record.set_linkage(Linkage::External);
     }
     Ok(())

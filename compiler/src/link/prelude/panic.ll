@@ -1,10 +1,9 @@
 ; Panics: the first thread that panics writes to a record that the host reads, and every thread that panics ends.
 ;
-; The runtime gives the address of the record, memory of the host, when it loads the module. The record in 32-bit words, as
-; runtime/src/cuda/panic.rs reads it: 0 claimed (0 or 1), 1 written (0 or 1), 2-4 block, 5-7 thread, 8-9 address of the
-; `core::panic::Location`, 10 kernel, 11 words of message, 12 and on the message.
+; The runtime gives the address of the record, memory of the host, when it loads the module. The offsets `${panic...}` are those of
+; `gpukernel_abi::panic`.
 
-@__gpukernel_panic_record = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8
+@${panic.record} = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8
 
 ; In kernels that reach a function which others reach too and which can panic: their number.
 @gpukernel_kernel = internal addrspace(3) global i32 poison, align 4
@@ -15,7 +14,7 @@
 ; One number at a time, each behind a branch on what is read back: ptxas would read all of them first, and small kernels would
 ; need twice the registers for it. Read by inline assembly, so that the kernel's own indices are not kept for this.
 define ptr @__gpukernel_panic_claim(ptr noundef %location, i32 noundef %kernel) #1 {
-  %record = load ptr addrspace(1), ptr addrspace(1) @__gpukernel_panic_record, align 8
+  %record = load ptr addrspace(1), ptr addrspace(1) @${panic.record}, align 8
   %unset = icmp eq ptr addrspace(1) %record, null
   br i1 %unset, label %unrecorded, label %claim
 
@@ -27,69 +26,70 @@ late:
   ret ptr null
 
 claim:
-  %before = atomicrmw xchg ptr addrspace(1) %record, i32 1 monotonic, align 4
+  %claimed = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.claimed}
+  %before = atomicrmw xchg ptr addrspace(1) %claimed, i32 1 monotonic, align 4
   %won = icmp eq i32 %before, 0
   br i1 %won, label %fill0, label %late
 
 fill0:
   %value0 = call i32 asm sideeffect "mov.u32 $0, %ctaid.x;", "=r"()
-  %at0 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 2
+  %at0 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.x}
   store volatile i32 %value0, ptr addrspace(1) %at0, align 4
-  %state0 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state0 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours0 = icmp eq i32 %state0, 1
   br i1 %ours0, label %fill1, label %late
 
 fill1:
   %value1 = call i32 asm sideeffect "mov.u32 $0, %ctaid.y;", "=r"()
-  %at1 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 3
+  %at1 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.y}
   store volatile i32 %value1, ptr addrspace(1) %at1, align 4
-  %state1 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state1 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours1 = icmp eq i32 %state1, 1
   br i1 %ours1, label %fill2, label %late
 
 fill2:
   %value2 = call i32 asm sideeffect "mov.u32 $0, %ctaid.z;", "=r"()
-  %at2 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 4
+  %at2 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.z}
   store volatile i32 %value2, ptr addrspace(1) %at2, align 4
-  %state2 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state2 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours2 = icmp eq i32 %state2, 1
   br i1 %ours2, label %fill3, label %late
 
 fill3:
   %value3 = call i32 asm sideeffect "mov.u32 $0, %tid.x;", "=r"()
-  %at3 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 5
+  %at3 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.x}
   store volatile i32 %value3, ptr addrspace(1) %at3, align 4
-  %state3 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state3 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours3 = icmp eq i32 %state3, 1
   br i1 %ours3, label %fill4, label %late
 
 fill4:
   %value4 = call i32 asm sideeffect "mov.u32 $0, %tid.y;", "=r"()
-  %at4 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 6
+  %at4 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.y}
   store volatile i32 %value4, ptr addrspace(1) %at4, align 4
-  %state4 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state4 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours4 = icmp eq i32 %state4, 1
   br i1 %ours4, label %fill5, label %late
 
 fill5:
   %value5 = call i32 asm sideeffect "mov.u32 $0, %tid.z;", "=r"()
-  %at5 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 7
+  %at5 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.z}
   store volatile i32 %value5, ptr addrspace(1) %at5, align 4
-  %state5 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state5 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours5 = icmp eq i32 %state5, 1
   br i1 %ours5, label %fill6, label %late
 
 fill6:
-  %at_length = getelementptr inbounds i32, ptr addrspace(1) %record, i64 11
+  %at_length = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.message_words}
   store volatile i32 0, ptr addrspace(1) %at_length, align 4
-  %at_kernel = getelementptr inbounds i32, ptr addrspace(1) %record, i64 10
+  %at_kernel = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.kernel}
   store volatile i32 %kernel, ptr addrspace(1) %at_kernel, align 4
-  %state6 = load volatile i32, ptr addrspace(1) %record, align 4
+  %state6 = load volatile i32, ptr addrspace(1) %claimed, align 4
   %ours6 = icmp eq i32 %state6, 1
   br i1 %ours6, label %fill7, label %late
 
 fill7:
-  %at_place = getelementptr inbounds i32, ptr addrspace(1) %record, i64 8
+  %at_place = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.location}
   %place = ptrtoint ptr %location to i64
   store volatile i64 %place, ptr addrspace(1) %at_place, align 8
   %generic = addrspacecast ptr addrspace(1) %record to ptr
@@ -99,7 +99,7 @@ fill7:
 ; Lets the host see the record.
 define void @__gpukernel_panic_publish(ptr noundef %record) #1 {
   %global = addrspacecast ptr %record to ptr addrspace(1)
-  %at_written = getelementptr inbounds i32, ptr addrspace(1) %global, i64 1
+  %at_written = getelementptr inbounds i32, ptr addrspace(1) %global, i64 ${panic.written}
   fence release
   store atomic i32 1, ptr addrspace(1) %at_written monotonic, align 4
   ret void

@@ -4,7 +4,7 @@ define noundef ptr @__gpukernel_shared(ptr noundef returned %storage) #0 {
 }
 
 ; The shared memory of the block whose size the launch gives. It moves to its address space with the shared arrays.
-@__gpukernel_dynamic_shared_memory = external global [0 x i8], section ".gpukernel.shared", align 128
+@__gpukernel_dynamic_shared_memory = external global [0 x i8], section "${section.shared}", align 128
 
 define noundef ptr @__gpukernel_dynamic_shared() #0 {
   ret ptr @__gpukernel_dynamic_shared_memory

@@ -8,65 +8,8 @@ pub mod known;
 #[doc(hidden)]
 pub mod record;
 
-/// The contract of a kernel's launches, as `#[kernel(block = (32, 8), …)]` declares it. Zero means no limit.
-///
-/// The runtime checks launches against it, ptxas gets it as `.reqntid`, `.maxntid`, `.minnctapersm` and `.maxnreg`, and the
-/// linker turns it into value ranges of the indices, which removes bounds checks.
-///
-/// Its layout is fixed for the linker, which reads it from the kernel crate's bitcode.
-///
-/// ```
-/// let contract = gpu_std::Contract { block: [32, 8, 1], ..gpu_std::Contract::NONE };
-/// assert_eq!(contract.threads_per_block(), Some(256));
-/// ```
-#[doc(alias = "__launch_bounds__", alias = "launch_bounds")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Contract {
-    /// The exact number of threads per block along x, y and z (PTX's `.reqntid`, CUDA's `__block_size__`).
-    #[doc(alias = "reqntid")]
-    pub block: [u32; 3],
-    /// The maximum number of threads per block (CUDA's `__launch_bounds__`, PTX's `.maxntid`).
-    #[doc(alias = "__launch_bounds__", alias = "maxThreadsPerBlock")]
-    #[doc(alias = "maxntid")]
-    pub max_threads: u32,
-    /// The minimum number of blocks resident on a multiprocessor (`__launch_bounds__`'s second argument, PTX's
-    /// `.minnctapersm`).
-    #[doc(alias = "minBlocksPerMultiprocessor", alias = "minnctapersm")]
-    pub min_blocks_per_sm: u32,
-    /// The maximum number of registers per thread (CUDA's `__maxnreg__`, PTX's `.maxnreg`).
-    #[doc(alias = "__maxnreg__", alias = "maxnreg")]
-    pub max_registers: u32,
-    /// The number of axes of the launch (1 to 3): the extents along the others are 1.
-    pub dims: u32,
-    /// The maximum number of bytes of shared memory per block, including arrays whose length the launch passes.
-    pub shared_bytes: u32,
-    /// The exact dimensions of clusters in blocks, along x, y and z (CUDA's `__cluster_dims__`): the grid consists of whole
-    /// clusters.
-    #[doc(alias = "__cluster_dims__", alias = "reqnctapercluster")]
-    pub cluster: [u32; 3],
-}
-
-impl Contract {
-    /// The contract without any limit.
-    pub const NONE: Self = Self {
-        block: [0; 3],
-        max_threads: 0,
-        min_blocks_per_sm: 0,
-        max_registers: 0,
-        dims: 0,
-        shared_bytes: 0,
-        cluster: [0; 3],
-    };
-
-    /// Returns the exact number of threads per block, if the contract fixes it.
-    pub const fn threads_per_block(&self) -> Option<u32> {
-        match self.block {
-            [0, _, _] => None,
-            [x, y, z] => Some(x * y * z),
-        }
-    }
-}
+pub use gpukernel_abi::Contract;
+use gpukernel_abi::limits::{BLOCK_DIM, BLOCKS_PER_CLUSTER, REGISTERS_PER_THREAD, THREADS_PER_BLOCK};
 
 /// A contract as `#[kernel(…)]` declares it, before it is checked.
 #[doc(hidden)]
@@ -81,9 +24,6 @@ pub struct Declaration {
     pub shared_bytes: Option<u32>,
     pub cluster: Option<[u32; 3]>,
 }
-
-/// The maximum number of threads per block on every device so far (CUDA C++ Programming Guide, "Technical Specifications").
-const MAX_THREADS: u64 = 1024;
 
 impl Declaration {
     /// Returns the contract for parameters that are launched along `param_dims` axes, 0 for any number. `#[kernel]` evaluates
@@ -108,32 +48,26 @@ impl Declaration {
         };
         if let Some([x, y, z]) = self.cluster {
             assert!(x > 0 && y > 0 && z > 0, "`cluster`: a cluster has at least one block along every axis");
-            // Larger clusters are not portable (CUDA C++ Programming Guide, "Thread Block Clusters").
-            let blocks = x as u64 * y as u64;
-            assert!(blocks <= 8 && blocks * z as u64 <= 8, "`cluster`: a cluster has at most 8 blocks");
+            assert!(fits(self.cluster, BLOCKS_PER_CLUSTER), "`cluster`: a cluster has at most 8 blocks");
         }
         if self.block.is_some() {
             assert!(x > 0 && y > 0 && z > 0, "`block`: a block has at least one thread along every axis");
-            let threads = x as u64 * y as u64;
+            assert!(fits(self.block, THREADS_PER_BLOCK), "`block`: a block has at most 1024 threads");
+            assert!(z <= BLOCK_DIM[2], "`block`: a block has at most 64 threads along z");
             assert!(
-                threads <= MAX_THREADS && threads * z as u64 <= MAX_THREADS,
-                "`block`: a block has at most 1024 threads"
-            );
-            assert!(z <= 64, "`block`: a block has at most 64 threads along z");
-            assert!(
-                contract.max_threads == 0 || threads * z as u64 <= contract.max_threads as u64,
+                contract.max_threads == 0 || fits(self.block, contract.max_threads),
                 "`block` has more threads than `max_threads`"
             );
         }
-        assert!(
-            contract.max_threads as u64 <= MAX_THREADS,
-            "`max_threads`: a block has at most 1024 threads"
-        );
+        assert!(contract.max_threads <= THREADS_PER_BLOCK, "`max_threads`: a block has at most 1024 threads");
         assert!(
             contract.min_blocks_per_sm == 0 || contract.max_threads > 0 || x > 0,
             "`min_blocks_per_sm` needs `block` or `max_threads` (PTX ISA, `.minnctapersm`)"
         );
-        assert!(contract.max_registers <= 255, "`max_registers`: a thread has at most 255 registers");
+        assert!(
+            contract.max_registers <= REGISTERS_PER_THREAD,
+            "`max_registers`: a thread has at most 255 registers"
+        );
         assert!(contract.dims <= 3, "`dims`: a launch has at most 3 axes");
         let block_dims = match (axes([x, y, z]), axes(contract.cluster)) {
             (block, cluster) if block < cluster => cluster,
@@ -151,6 +85,13 @@ impl Declaration {
         }
         contract
     }
+}
+
+/// Whether there are at most `max` of them; extents may be so large that their product is not.
+const fn fits(extents: Option<[u32; 3]>, max: u32) -> bool {
+    let Some([x, y, z]) = extents else { return true };
+    let plane = x as u64 * y as u64;
+    plane <= max as u64 && plane * z as u64 <= max as u64
 }
 
 /// Returns the number of axes with an extent of more than 1, at least one.
