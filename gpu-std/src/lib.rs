@@ -26,7 +26,7 @@
 //! | indices and extents (`threadIdx`, `blockIdx`, `blockDim`, `gridDim`) | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
 //! | grid-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
 //! | outputs owned by threads | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
-//! | outputs owned by blocks | [`PerBlock`], [`BlockTiles`], [`BlockTiles2d`] |
+//! | outputs owned by warps and blocks | [`PerWarp`], [`PerBlock`], [`BlockTiles`], [`BlockTiles2d`] |
 //! | 2D, 3D and strided inputs | [`View2d`], [`View3d`], [`ViewStrided`] |
 //! | shared memory (`__shared__`) and the barrier of the block (`__syncthreads`) | [`Shared`], [`Shared2d`], [`SharedSlice`], [`SharedAtomics`], [`SharedCells`], [`sync`] |
 //! | asynchronous copies to shared memory (`memcpy_async`, `cp.async`) | [`AsyncShared`], [`AsyncShared2d`], [`Pipeline`], [`Mbarrier`] |
@@ -153,7 +153,8 @@ pub use math::{FastMath, Float, FloatExt, RoundedArithmetic, Rounding};
 pub use output::{
     BlockTile, BlockTile2d, BlockTile2dIter, BlockTileIter, BlockTiles, BlockTiles2d, BlockTiles2dIter,
     BlockTilesIter, PerBlock, PerBlockIter, PerThread, PerThread2d, PerThread2dIter, PerThread3d,
-    PerThread3dIter, PerThreadIter, PerThreadStrided, PerThreadStridedIter, UnsafeSlice,
+    PerThread3dIter, PerThreadIter, PerThreadStrided, PerThreadStridedIter, PerWarp, PerWarpIter,
+    UnsafeSlice,
 };
 #[doc(inline)]
 pub use shared::{

@@ -31,6 +31,7 @@ mod print;
 /// | `PerThread<T>` | the elements that its thread owns | `&mut DeviceSlice<T>` |
 /// | `PerThread2d<T>`, `PerThread3d<T>` | the same of a matrix or volume | `buffer.view_2d_mut(columns)?`, `buffer.view_3d_mut(rows, columns)?` |
 /// | `PerThreadStrided<T>` | the same of every n-th element, or of a column | `buffer.view_strided_mut(first, step)?` |
+/// | `PerWarp<T>` | the elements of its warp, for the first lane | `&mut DeviceSlice<T>` |
 /// | `PerBlock<T>` | the elements of its block, for the first thread | `&mut DeviceSlice<T>` |
 /// | `BlockTiles<T, N>` | the tiles of its block, of which each thread owns elements | `&mut DeviceSlice<T>` |
 /// | `BlockTiles2d<T, ROWS, COLUMNS>` | the same of a matrix | `buffer.view_2d_mut(columns)?` |
@@ -80,7 +81,7 @@ mod print;
 /// fn large() {}
 /// ```
 ///
-/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerBlock` or `BlockTiles` is launched along one
+/// Without `dims`, a kernel that takes `PerThread`, `PerThreadStrided`, `PerWarp`, `PerBlock` or `BlockTiles` is launched along one
 /// axis, one that takes `PerThread2d` or `BlockTiles2d` along two, `PerThread3d` along three, more if `block` has more; other
 /// kernels have no limit.
 ///

@@ -18,6 +18,7 @@ const BORROWING: &[&str] = &[
     "PerThread2d",
     "PerThread3d",
     "PerThreadStrided",
+    "PerWarp",
     "Shared",
     "Shared2d",
     "SharedAtomics",

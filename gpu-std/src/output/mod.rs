@@ -1,11 +1,10 @@
 //! Outputs: global memory that a kernel writes, divided among threads or blocks so that no two of them own the same element.
 
 mod block_tiles;
+pub(crate) mod owned;
 mod per_block;
 mod per_thread;
-mod per_thread_2d;
-mod per_thread_3d;
-mod per_thread_strided;
+mod per_warp;
 mod unsafe_slice;
 
 pub use block_tiles::{
@@ -13,8 +12,9 @@ pub use block_tiles::{
     BlockTilesIter,
 };
 pub use per_block::{PerBlock, PerBlockIter};
-pub use per_thread::{PerThread, PerThreadIter};
-pub use per_thread_2d::{PerThread2d, PerThread2dIter};
-pub use per_thread_3d::{PerThread3d, PerThread3dIter};
-pub use per_thread_strided::{PerThreadStrided, PerThreadStridedIter};
+pub use per_thread::{
+    PerThread, PerThread2d, PerThread2dIter, PerThread3d, PerThread3dIter, PerThreadIter, PerThreadStrided,
+    PerThreadStridedIter,
+};
+pub use per_warp::{PerWarp, PerWarpIter};
 pub use unsafe_slice::UnsafeSlice;

@@ -1,164 +1,133 @@
 //! Outputs of which each thread accesses only the elements that it owns.
 
-use core::{fmt, iter::FusedIterator, marker::PhantomData};
-
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{Access, PackedArgs, Runtime};
+use super::owned::{extents, owned_output};
 use crate::{
-    DeviceCopy,
-    param::{Param, WriteStart},
-    signature::Text,
-    thread::grid_stride::{GridStride, grid_stride},
+    thread::grid_stride::{
+        GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d,
+    },
+    view::layout::{Layout2d, Layout3d, StridedLayout},
 };
 
-/// The elements of a slice that belong to the calling thread. Each element belongs to exactly one thread, whatever the size
-/// of the grid.
-///
-/// Thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its [`global_rank`](crate::global_rank): a loop
-/// over them is a grid-stride loop. A kernel that takes `PerThread` is launched along one axis unless its contract says more
-/// (`dims = 2`).
-///
-/// ```
-/// use gpu_std::prelude::*;
-///
-/// #[kernel]
-/// pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
-///     for (i, y) in y {
-///         *y += a * x[i];
-///     }
-/// }
-/// ```
-pub struct PerThread<'a, T> {
-    start: *mut T,
-    len: usize,
-    lender: PhantomData<&'a mut [T]>,
-}
-
-impl<'a, T> PerThread<'a, T> {
-    /// Returns the number of elements, those of other threads included.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are no elements, for any thread.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Iterates over the elements of this thread, with their indices in the slice. For more than one pass; a `for` loop over
-    /// the value itself makes one pass.
-    #[inline(always)]
-    pub fn iter_mut(&mut self) -> PerThreadIter<'_, T> {
-        PerThreadIter { indices: self.indices(), start: self.start, lender: PhantomData }
-    }
-
-    /// Returns the first element of this thread with its index, if it has any. It is the only one if the grid has a thread
-    /// per element.
+owned_output! {
+    /// The elements of a slice that belong to the calling thread. Each element belongs to exactly one thread, whatever the size
+    /// of the grid.
+    ///
+    /// Thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … where `i` is its [`global_rank`](crate::global_rank): a loop
+    /// over them is a grid-stride loop. A kernel that takes `PerThread` is launched along one axis unless its contract says more
+    /// (`dims = 2`).
     ///
     /// ```
     /// use gpu_std::prelude::*;
     ///
     /// #[kernel]
-    /// pub fn square(x: &[f32], mut y: PerThread<f32>) {
-    ///     if let Some((i, y)) = y.first_mut() {
-    ///         *y = x[i] * x[i];
+    /// pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+    ///     for (i, y) in y {
+    ///         *y += a * x[i];
     ///     }
     /// }
     /// ```
-    #[inline(always)]
-    pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
-        self.iter_mut().next()
-    }
-
-    /// Returns the element `index`, if it belongs to this thread. Costs a division; a loop costs none.
-    #[inline(always)]
-    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-        self.indices().takes(index).then(|| unsafe { &mut *self.start.add(index) })
-    }
-
-    #[inline(always)]
-    fn indices(&self) -> GridStride {
-        grid_stride(self.len)
-    }
+    PerThread iterated by PerThreadIter,
+    along 1 axes,
+    "elements of this thread" at "index": usize,
+    layout: usize,
+    places: GridStride = |len| grid_stride(*len),
+    passed as: slice
 }
 
-impl<T> fmt::Debug for PerThread<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PerThread").field("len", &self.len).finish_non_exhaustive()
-    }
+owned_output! {
+    /// The elements of a strided view that belong to the calling thread: [`PerThread`](crate::PerThread) for every n-th element
+    /// of a slice, or for a column of a matrix. The elements in between are not part of the launch.
+    ///
+    /// Indices count the elements of the view. The launch passes `buffer.view_strided_mut(first, step)?` or
+    /// `buffer.view_2d_mut(columns)?.column(i)?`.
+    ///
+    /// ```
+    /// use gpu_std::prelude::{*, memory::*};
+    ///
+    /// #[kernel]
+    /// pub fn scatter(from: &[f32], to: PerThreadStrided<f32>) {
+    ///     for (i, to) in to {
+    ///         *to = from[i];
+    ///     }
+    /// }
+    /// ```
+    PerThreadStrided iterated by PerThreadStridedIter,
+    along 1 axes,
+    "elements of this thread" at "index": usize,
+    layout: StridedLayout,
+    places: GridStride = |layout| grid_stride(layout.len),
+    passed as: view
 }
 
-impl<'a, T> IntoIterator for PerThread<'a, T> {
-    type Item = (usize, &'a mut T);
-    type IntoIter = PerThreadIter<'a, T>;
-
-    #[inline(always)]
-    fn into_iter(self) -> PerThreadIter<'a, T> {
-        PerThreadIter { indices: self.indices(), start: self.start, lender: PhantomData }
-    }
+owned_output! {
+    /// The elements of a row-major matrix that belong to the calling thread. Each element belongs to exactly one thread, whatever
+    /// the size of the grid.
+    ///
+    /// The thread's index in the grid gives its first element (x its column, y its row); the others follow in steps of the grid's
+    /// dimensions. A kernel that takes `PerThread2d` is launched along two axes unless its contract says otherwise. The launch
+    /// passes `buffer.view_2d_mut(columns)?`, or a part of it.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// #[kernel]
+    /// pub fn gradient(image: PerThread2d<u8>) {
+    ///     let columns = image.columns();
+    ///     for ((_, column), pixel) in image {
+    ///         *pixel = (column * 255 / columns) as u8;
+    ///     }
+    /// }
+    /// ```
+    PerThread2d iterated by PerThread2dIter,
+    along 2 axes,
+    "elements of this thread" at "position `(row, column)`": (usize, usize),
+    layout: Layout2d,
+    places: GridStride2d = |layout| grid_stride_2d(layout.rows as usize, layout.columns as usize),
+    passed as: view
 }
 
-impl<'a, T> IntoIterator for &'a mut PerThread<'_, T> {
-    type Item = (usize, &'a mut T);
-    type IntoIter = PerThreadIter<'a, T>;
-
-    #[inline(always)]
-    fn into_iter(self) -> PerThreadIter<'a, T> {
-        self.iter_mut()
-    }
+owned_output! {
+    /// The elements of a volume that belong to the calling thread. Each element belongs to exactly one thread, whatever the size
+    /// of the grid.
+    ///
+    /// The thread's index in the grid gives its first element (x its column, y its row, z its layer); the others follow in steps
+    /// of the grid's dimensions. A kernel that takes `PerThread3d` is launched along three axes. The launch passes
+    /// `buffer.view_3d_mut(rows, columns)?`.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// #[kernel]
+    /// pub fn distances(volume: PerThread3d<f32>) {
+    ///     for ((layer, row, column), voxel) in volume {
+    ///         let [x, y, z] = [column, row, layer].map(|place| place as f32);
+    ///         *voxel = (x * x + y * y + z * z).sqrt();
+    ///     }
+    /// }
+    /// ```
+    PerThread3d iterated by PerThread3dIter,
+    along 3 axes,
+    "elements of this thread" at "position `(layer, row, column)`": (usize, usize, usize),
+    layout: Layout3d,
+    places: GridStride3d = |layout| grid_stride_3d(layout.layers as usize, layout.rows as usize, layout.columns as usize),
+    passed as: view
 }
 
-/// The iterator of [`PerThread`].
-pub struct PerThreadIter<'a, T> {
-    indices: GridStride,
-    start: *mut T,
-    lender: PhantomData<&'a mut [T]>,
+extents! { PerThread along one axis, |output| output.layout }
+extents! { PerThreadStrided along one axis, |output| output.layout.len }
+
+extents! { PerThread2d:
+    /// Returns the number of rows of the matrix, those of other threads included.
+    rows = |layout| layout.rows as usize;
+    /// Returns the number of columns of the matrix, those of other threads included.
+    columns = |layout| layout.columns as usize;
 }
 
-impl<T> fmt::Debug for PerThreadIter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PerThreadIter").field("indices", &self.indices).finish_non_exhaustive()
-    }
-}
-
-impl<'a, T> Iterator for PerThreadIter<'a, T> {
-    type Item = (usize, &'a mut T);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<(usize, &'a mut T)> {
-        let index = self.indices.next()?;
-        // SAFETY: the index is less than the length. Indices of one loop rise, those of other threads differ, and there is
-        // one loop at a time because the `PerThread` is used up or borrowed: no other reference to this element exists.
-        Some((index, unsafe { &mut *self.start.add(index) }))
-    }
-}
-
-impl<T> FusedIterator for PerThreadIter<'_, T> {}
-
-// SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch, and each thread uses only the elements
-// of its own rank.
-unsafe impl<'k, T: DeviceCopy> Param<'k> for PerThread<'k, T> {
-    type Head = WriteStart<'k, T>;
-    type Tail = usize;
-
-    const DIMS: u32 = 1;
-    const SIGNATURE: Text = Text::Of("PerThread", &[T::TYPE]);
-
-    #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
-        Self { start: head.as_mut_ptr(), len, lender: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    type Arg<R: Runtime> = &'k mut R::Slice<T>;
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
-        let slice = R::raw_slice(arg);
-        args.push_memory(slice, Access::Write);
-        args.push(slice.len);
-    }
+extents! { PerThread3d:
+    /// Returns the number of layers of the volume, those of other threads included.
+    layers = |layout| layout.layers as usize;
+    /// Returns the number of rows of a layer, those of other threads included.
+    rows = |layout| layout.rows as usize;
+    /// Returns the number of columns of a layer, those of other threads included.
+    columns = |layout| layout.columns as usize;
 }

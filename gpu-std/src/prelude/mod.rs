@@ -26,6 +26,7 @@ pub use crate::{
 
 /// Warps, tiles of lanes, shuffles and votes.
 pub mod warp {
+    pub use crate::PerWarp;
     pub use crate::warp::{
         Coalesced, LaneGroup, WARP_SIZE, Warp, WarpTile, active_mask, coalesced, lane_index, lane_mask_eq,
         lane_mask_ge, lane_mask_gt, lane_mask_le, lane_mask_lt, tiled_partition, warp, warp_index,

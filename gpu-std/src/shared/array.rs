@@ -6,6 +6,7 @@ use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::shared::barrier::{Phase, sealed};
+use crate::thread::indexing::no_index;
 
 /// A shared array of `N` elements (CUDA's `__shared__ T a[N]`), in the write phase: each thread of the block accesses the
 /// elements that it owns.
@@ -61,6 +62,8 @@ impl<T, const N: usize> Shared<'_, T, N> {
         self.start
     }
 }
+
+no_index! { IndexedBeforeBarrier: [const N: usize,] Shared<'_, T, N>; }
 
 impl<T, const N: usize> fmt::Debug for Shared<'_, T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,7 @@ use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride2d};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::shared::barrier::{Phase, sealed};
+use crate::thread::indexing::no_index;
 
 /// A shared array of `ROWS` × `COLUMNS` elements (CUDA's `__shared__ T a[ROWS][COLUMNS + PAD]`), in the write phase: each
 /// thread of the block accesses the elements that it owns.
@@ -89,6 +90,8 @@ unsafe fn place<T, const COLUMNS: usize, const PAD: usize>(
     // SAFETY: by the caller's promise the index is less than the number of elements, which fits.
     unsafe { start.add(row.unchecked_mul(COLUMNS + PAD).unchecked_add(column)) }
 }
+
+no_index! { IndexedBeforeBarrier: [const ROWS: usize, const COLUMNS: usize, const PAD: usize,] Shared2d<'_, T, ROWS, COLUMNS, PAD>; }
 
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
     for Shared2d<'_, T, ROWS, COLUMNS, PAD>

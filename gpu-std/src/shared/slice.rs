@@ -7,6 +7,7 @@ use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref, slice};
 use super::{SharedElement, stride::BlockStride};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Barrier, PackedArgs, Runtime};
+use crate::thread::indexing::no_index;
 use crate::{
     param::Param,
     shared::barrier::{Phase, sealed},
@@ -77,6 +78,8 @@ impl<'k, T: SharedElement> SharedSlice<'k, T> {
         BlockStride::new(self.len).takes(index).then(|| unsafe { &mut *self.start.add(index) })
     }
 }
+
+no_index! { IndexedBeforeBarrier: [] SharedSlice<'_, T>; }
 
 impl<T> fmt::Debug for SharedSlice<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

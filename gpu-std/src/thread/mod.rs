@@ -6,6 +6,7 @@ mod dim;
 mod exit;
 pub(crate) mod grid_stride;
 mod index;
+pub(crate) mod indexing;
 mod unroll;
 
 pub use arch::arch;

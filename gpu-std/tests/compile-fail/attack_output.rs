@@ -123,7 +123,7 @@ fn input_as_output(x: &[f32]) {
 /// Makes a longer output of a shorter one.
 #[kernel]
 fn longer(mut y: PerThread<f32>) {
-    y.len = 1_000_000;
+    y.layout = 1_000_000;
 }
 
 /// Makes rows of another width.

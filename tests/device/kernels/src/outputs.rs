@@ -1,6 +1,6 @@
 //! Outputs that give each thread the elements it owns, by element and by place in a matrix.
 
-use gpu_std::prelude::{memory::*, *};
+use gpu_std::prelude::{memory::*, warp::*, *};
 
 /// `y += a x`.
 #[kernel]
@@ -33,6 +33,33 @@ pub fn add_place_in_blocks(values: PerThread2d<[u32; 2]>) {
     for ((row, column), value) in values {
         value[0] += 1 + row as u32;
         value[1] += 1 + column as u32;
+    }
+}
+
+/// Writes which warp owns each element, counts how often it was written, and how many lanes the owner finds by asking.
+#[kernel(dims = 3)]
+pub fn owned_by_warps(mut values: PerWarp<[u32; 3]>) {
+    let warp = block_rank() as u32 * warps_per_block() + warp_index();
+    for index in 0..values.len() {
+        if let Some(value) = values.get_mut(index) {
+            value[2] += 1;
+        }
+    }
+    if let Some((_, first)) = values.first_mut() {
+        first[1] += 1;
+    }
+    for (_, value) in values {
+        value[0] = warp;
+        value[1] += 1;
+    }
+}
+
+/// The sum of the ranks of the threads of each warp, with or without lanes missing.
+#[kernel]
+pub fn sums_of_warps(mut sums: PerWarp<u32>) {
+    let sum = warp().reduce_sum(thread_rank());
+    if let Some((_, of_warp)) = sums.first_mut() {
+        *of_warp = sum;
     }
 }
 

@@ -3,7 +3,7 @@
 use gpukernel::{Error, LaunchConfig, for_each, for_each_2d};
 use gpukernel_device_test_kernels::outputs::{
     add_index, add_place, add_place_in_blocks, bounded, count_units, exact, largest_tiles,
-    largest_tiles_of_a_slice, saxpy, split,
+    largest_tiles_of_a_slice, owned_by_warps, saxpy, split, sums_of_warps,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -37,6 +37,41 @@ fn every_element_belongs_to_one_thread() {
                 module.launch(add_index, shape, (&mut values,))?;
                 assert_eq!(values.to_vec()?, expected, "{len} elements, {shape:?}");
             }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_element_belongs_to_one_warp() {
+    on_every_device(|device, module| {
+        // Blocks of whole warps, of parts of one, along three axes; more warps than elements, and fewer.
+        for (blocks, threads) in
+            [((3, 1, 1), (64, 1, 1)), ((2, 1, 1), (40, 1, 1)), ((2, 2, 3), (7, 5, 3)), ((5, 1, 1), (1, 1, 1))]
+        {
+            for len in [1, 7, 100] {
+                let mut values = device.filled(len, [0; 3])?;
+                module.launch(owned_by_warps, LaunchConfig::new(blocks, threads), (&mut values,))?;
+                let warps =
+                    (blocks.0 * blocks.1 * blocks.2) * (threads.0 * threads.1 * threads.2).div_ceil(32);
+                let expected: Vec<[u32; 3]> =
+                    (0..len).map(|i| [(i % warps) as u32, 1 + u32::from(i < warps), 1]).collect();
+                assert_eq!(values.to_vec()?, expected, "{len} elements, {blocks:?} blocks of {threads:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_warp_writes_one_result() {
+    on_every_device(|device, module| {
+        for threads in [32_usize, 96, 70, 5] {
+            let warps = threads.div_ceil(32);
+            let mut sums = device.zeroed::<u32>(4 * warps)?;
+            module.launch(sums_of_warps, LaunchConfig::new(4, threads), (&mut sums,))?;
+            let of = |i: usize| (i % warps * 32..threads.min(i % warps * 32 + 32)).sum::<usize>() as u32;
+            assert_eq!(sums.to_vec()?, (0..4 * warps).map(of).collect::<Vec<_>>(), "{threads} threads");
         }
         Ok(())
     });

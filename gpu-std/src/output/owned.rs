@@ -1,0 +1,253 @@
+//! The engine of outputs that are divided among threads, warps or blocks: [`owned_output!`] makes a type of a layout and of a loop over the places
+//! that the calling thread owns.
+
+use core::iter::FusedIterator;
+
+use crate::{
+    thread::grid_stride::{GridStride, GridStride2d, GridStride3d},
+    view::layout::{Layout2d, Layout3d, StridedLayout},
+};
+
+/// Where the elements lie.
+pub(crate) trait PlaceLayout: Copy {
+    /// What an element is found by.
+    type Place: Copy;
+
+    /// The offset of an element.
+    ///
+    /// # Safety
+    /// The place is inside, and the elements are in memory.
+    unsafe fn offset_of(self, place: Self::Place) -> usize;
+}
+
+impl PlaceLayout for usize {
+    type Place = usize;
+
+    #[inline(always)]
+    unsafe fn offset_of(self, index: usize) -> usize {
+        index
+    }
+}
+
+macro_rules! layouts {
+    ($($Layout:ident: $Place:ty;)*) => {$(
+        impl PlaceLayout for $Layout {
+            type Place = $Place;
+
+            #[inline(always)]
+            unsafe fn offset_of(self, place: $Place) -> usize {
+                // SAFETY: as the caller promises.
+                unsafe { self.offset(place) }
+            }
+        }
+    )*};
+}
+
+layouts! {
+    StridedLayout: usize;
+    Layout2d: (usize, usize);
+    Layout3d: (usize, usize, usize);
+}
+
+/// A loop over the places that the calling thread owns: each once, and none that another thread owns.
+pub(crate) trait OwnedPlaces: FusedIterator {
+    /// Whether a loop that has not begun visits the place.
+    fn owns(&self, place: Self::Item) -> bool;
+}
+
+macro_rules! loops {
+    ($($Loop:ident: $place:pat => $($part:ident),*;)*) => {$(
+        impl OwnedPlaces for $Loop {
+            #[inline(always)]
+            fn owns(&self, $place: Self::Item) -> bool {
+                self.takes($($part),*)
+            }
+        }
+    )*};
+}
+
+loops! {
+    GridStride: index => index;
+    GridStride2d: (row, column) => row, column;
+    GridStride3d: (layer, row, column) => layer, row, column;
+}
+
+/// Defines an output type and its iterator. `places` is the loop over the places that the calling thread owns: no two threads of a launch may
+/// own the same place, and each place is inside the layout. The type's `impl` block says what is its own.
+macro_rules! owned_output {
+    (
+        $(#[$doc:meta])*
+        $Output:ident iterated by $Iter:ident,
+        along $dims:literal axes,
+        $what:literal at $place_doc:literal: $Place:ty,
+        layout: $Layout:ty,
+        places: $Places:ty = |$layout:ident| $places:expr,
+        passed as: $kind:ident
+    ) => {
+        $(#[$doc])*
+        pub struct $Output<'a, T> {
+            start: *mut T,
+            layout: $Layout,
+            lender: ::core::marker::PhantomData<&'a mut [T]>,
+        }
+
+        impl<'a, T> $Output<'a, T> {
+            #[doc = concat!("Iterates over the ", $what, ", each with its ", $place_doc, ". For more than one pass; a `for` loop over the value itself makes one pass.")]
+            #[inline(always)]
+            pub fn iter_mut(&mut self) -> $Iter<'_, T> {
+                $Iter { places: self.places(), start: self.start, layout: self.layout, lender: ::core::marker::PhantomData }
+            }
+
+            #[doc = concat!("Returns the first of the ", $what, " with its ", $place_doc, ", if there is one.")]
+            #[inline(always)]
+            pub fn first_mut(&mut self) -> Option<($Place, &mut T)> {
+                self.iter_mut().next()
+            }
+
+            #[doc = concat!("Returns the element at this ", $place_doc, " if it is one of the ", $what, ". Costs divisions; a loop costs none.")]
+            #[inline(always)]
+            pub fn get_mut(&mut self, place: $Place) -> Option<&mut T> {
+                use $crate::output::owned::{OwnedPlaces, PlaceLayout};
+                self.places().owns(place).then(|| {
+                    // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
+                    unsafe { &mut *self.start.add(self.layout.offset_of(place)) }
+                })
+            }
+
+            #[inline(always)]
+            fn places(&self) -> $Places {
+                let $layout = &self.layout;
+                $places
+            }
+        }
+
+        $crate::thread::indexing::no_index! { IndexedOutput: [] $Output<'_, T>; }
+
+        impl<T> ::core::fmt::Debug for $Output<'_, T> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(stringify!($Output)).field("layout", &self.layout).finish_non_exhaustive()
+            }
+        }
+
+        impl<'a, T> IntoIterator for $Output<'a, T> {
+            type Item = ($Place, &'a mut T);
+            type IntoIter = $Iter<'a, T>;
+
+            #[inline(always)]
+            fn into_iter(self) -> $Iter<'a, T> {
+                $Iter { places: self.places(), start: self.start, layout: self.layout, lender: ::core::marker::PhantomData }
+            }
+        }
+
+        impl<'a, T> IntoIterator for &'a mut $Output<'_, T> {
+            type Item = ($Place, &'a mut T);
+            type IntoIter = $Iter<'a, T>;
+
+            #[inline(always)]
+            fn into_iter(self) -> $Iter<'a, T> {
+                self.iter_mut()
+            }
+        }
+
+        #[doc = concat!("The iterator of [`", stringify!($Output), "`].")]
+        pub struct $Iter<'a, T> {
+            places: $Places,
+            start: *mut T,
+            layout: $Layout,
+            lender: ::core::marker::PhantomData<&'a mut [T]>,
+        }
+
+        impl<T> ::core::fmt::Debug for $Iter<'_, T> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(stringify!($Iter)).field("places", &self.places).finish_non_exhaustive()
+            }
+        }
+
+        impl<'a, T> Iterator for $Iter<'a, T> {
+            type Item = ($Place, &'a mut T);
+
+            #[inline(always)]
+            fn next(&mut self) -> Option<Self::Item> {
+                use $crate::output::owned::PlaceLayout;
+                let place = self.places.next()?;
+                // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, and there is one loop at a time
+                // because the output is used up or borrowed: no other reference to this element exists.
+                Some((place, unsafe { &mut *self.start.add(self.layout.offset_of(place)) }))
+            }
+        }
+
+        impl<T> ::core::iter::FusedIterator for $Iter<'_, T> {}
+
+        // SAFETY: `pack` takes memory that the runtime borrows exclusively for the launch, and each thread uses only the places that it owns.
+        unsafe impl<'k, T: $crate::DeviceCopy> $crate::param::Param<'k> for $Output<'k, T> {
+            type Head = $crate::param::WriteStart<'k, T>;
+            type Tail = $Layout;
+
+            const DIMS: u32 = $dims;
+            const SIGNATURE: $crate::signature::Text = $crate::signature::Text::Of(stringify!($Output), &[T::TYPE]);
+
+            #[inline(always)]
+            unsafe fn assemble(head: $crate::param::WriteStart<'k, T>, layout: $Layout) -> Self {
+                Self { start: head.as_mut_ptr(), layout, lender: ::core::marker::PhantomData }
+            }
+
+            $crate::output::owned::owned_output! { @pack $kind $Layout }
+        }
+    };
+    (@pack slice $Layout:ty) => {
+        #[cfg(not(target_arch = "nvptx64"))]
+        type Arg<R: $crate::host::Runtime> = &'k mut R::Slice<T>;
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        fn pack<R: $crate::host::Runtime>(arg: Self::Arg<R>, args: &mut $crate::host::PackedArgs) {
+            let slice = R::raw_slice(arg);
+            args.push_memory(slice, $crate::host::Access::Write);
+            args.push(slice.len);
+        }
+    };
+    (@pack view $Layout:ty) => {
+        #[cfg(not(target_arch = "nvptx64"))]
+        type Arg<R: $crate::host::Runtime> = R::ViewMut<'k, T, $Layout>;
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        fn pack<R: $crate::host::Runtime>(arg: Self::Arg<R>, args: &mut $crate::host::PackedArgs) {
+            let view = R::raw_view_mut(&arg);
+            args.push_memory(view.slice, $crate::host::Access::Write);
+            args.push(view.layout);
+        }
+    };
+}
+pub(crate) use owned_output;
+
+/// The lengths of outputs along one axis, and the extents of matrices and volumes.
+macro_rules! extents {
+    ($Output:ident: $($(#[$doc:meta])* $name:ident = |$layout:ident| $extent:expr;)*) => {
+        impl<T> $Output<'_, T> {
+            $(
+                $(#[$doc])*
+                #[inline(always)]
+                pub fn $name(&self) -> usize {
+                    let $layout = &self.layout;
+                    $extent
+                }
+            )*
+        }
+    };
+    ($Output:ident along one axis, $len:expr) => {
+        impl<T> $Output<'_, T> {
+            /// Returns the number of elements, those of other threads included.
+            #[inline(always)]
+            pub fn len(&self) -> usize {
+                let len: fn(&Self) -> usize = $len;
+                len(self)
+            }
+
+            /// Returns whether there are no elements, for any thread.
+            #[inline(always)]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+        }
+    };
+}
+pub(crate) use extents;
