@@ -206,7 +206,7 @@ mod operations {
     message = "`{Self}` cannot pass a barrier",
     label = "neither a shared array nor a tuple of them",
     note = "`sync` takes `()`, a shared array by value, what `sync` made of one, or a tuple of those",
-    note = "copies that are on their way into a staged array are waited for first: `sync(pending.wait())`"
+    note = "wait first for asynchronous copies into an `AsyncShared` array: `sync(pending.wait())`"
 )]
 pub trait Phase: sealed::Phase {
     /// The value after the barrier.
