@@ -20,6 +20,5 @@ pages! {
     random_numbers = "random-numbers.md";
     panics_and_output = "panics-and-output.md";
     cuda_c = "cuda-c.md";
-    devices = "devices.md";
     safety = "safety.md";
 }

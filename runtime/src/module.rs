@@ -242,7 +242,8 @@ impl Module {
     /// # Errors
     /// If the launch breaks the kernel's contract or a limit of the device, if an argument lies on another device, if the
     /// image does not hold this kernel or is older than the program, or what the driver says. On the CPU also
-    /// [`Error::KernelPanicked`], [`Error::DivergentBarrier`], [`Error::DivergentWarp`] and [`Error::UnmetBarrier`].
+    /// [`Error::KernelPanicked`], [`Error::DivergentBarrier`], [`Error::DivergentWarp`] and [`Error::UnmetBarrier`], and with
+    /// `GPUKERNEL_CHECK=1` [`Error::EndedBeforeBarrier`] and [`Error::Race`].
     pub fn launch<K: SafeKernel>(
         &self,
         kernel: K,

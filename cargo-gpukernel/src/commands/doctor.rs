@@ -47,8 +47,8 @@ impl fmt::Display for Page<'_> {
                 Some(path) => write!(f, "{} ({note})", path.display())?,
                 None => write!(f, "{note}")?,
             }
-            if let Some(mend) = &part.mend {
-                write!(f, "{indent}to fix: {mend}")?;
+            if let Some(fix) = &part.fix {
+                write!(f, "{indent}to fix: {fix}")?;
             }
             writeln!(f)?;
         }

@@ -134,7 +134,7 @@ pub(super) fn message(kernels: &[String], function: Option<&str>, pass: &str, re
         text += &format!(", at the function `{function}`");
     }
     text + "\n  Operations that a GPU does not have are named above. Without any, this is a bug in gpukernel or LLVM: report it with the \
-            source of the kernel, and leave that out or write it in another way until it is mended"
+            source of the kernel, and leave that out or write it in another way until it is fixed"
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub struct Part {
     /// Its origin, or the problem.
     pub note: Option<String>,
     /// The command that fixes the problem.
-    pub mend: Option<String>,
+    pub fix: Option<String>,
 }
 
 /// Whether a part was found.
@@ -61,15 +61,15 @@ pub enum PartStatus {
 
 impl Part {
     fn ok(name: &'static str) -> Self {
-        Self { name, status: PartStatus::Ok, version: None, path: None, note: None, mend: None }
+        Self { name, status: PartStatus::Ok, version: None, path: None, note: None, fix: None }
     }
 
-    fn absent(name: &'static str, status: PartStatus, note: impl Into<String>, mend: &str) -> Self {
-        Self { status, note: Some(note.into()), mend: Some(mend.to_owned()), ..Self::ok(name) }
+    fn absent(name: &'static str, status: PartStatus, note: impl Into<String>, fix: &str) -> Self {
+        Self { status, note: Some(note.into()), fix: Some(fix.to_owned()), ..Self::ok(name) }
     }
 }
 
-fn mend_setting(error: &ToolchainError) -> &'static str {
+fn fix_setting(error: &ToolchainError) -> &'static str {
     match error {
         ToolchainError::Settings { .. } => "correct that file",
         _ => "change or remove that setting",
@@ -87,8 +87,8 @@ impl Report {
         match CudaTools::find(options) {
             Ok(tools) => report.add_cuda(&tools),
             Err(error) => {
-                let mend = mend_setting(&error);
-                report.parts.push(Part::absent("CUDA toolkit", PartStatus::Missing, error.to_string(), mend));
+                let fix = fix_setting(&error);
+                report.parts.push(Part::absent("CUDA toolkit", PartStatus::Missing, error.to_string(), fix));
             }
         }
         report.add_clang(options);
@@ -127,7 +127,7 @@ impl Report {
     }
 
     fn add_missing_rustc(&mut self, error: ToolchainError) {
-        let (note, mend) = match error {
+        let (note, fix) = match error {
             ToolchainError::NoDeviceRustc { refused } => {
                 self.refused.extend(refused.iter().map(Refused::to_string));
                 (
@@ -136,14 +136,14 @@ impl Report {
                 )
             }
             ToolchainError::SettingRefused { .. } | ToolchainError::Settings { .. } => {
-                (error.to_string(), mend_setting(&error))
+                (error.to_string(), fix_setting(&error))
             }
             error => (error.to_string(), SETUP),
         };
-        self.parts.push(Part::absent("device rustc", PartStatus::Missing, note, mend));
+        self.parts.push(Part::absent("device rustc", PartStatus::Missing, note, fix));
         let follows = "comes with a device rustc";
-        self.parts.push(Part::absent("core for nvptx64", PartStatus::Missing, follows, mend));
-        self.parts.push(Part::absent("libLLVM", PartStatus::Missing, follows, mend));
+        self.parts.push(Part::absent("core for nvptx64", PartStatus::Missing, follows, fix));
+        self.parts.push(Part::absent("libLLVM", PartStatus::Missing, follows, fix));
     }
 
     fn add_cuda(&mut self, tools: &CudaTools) {
@@ -187,7 +187,7 @@ impl Report {
                 let purpose = "compiles CUDA C whose calls inline";
                 Part::absent("clang", PartStatus::Optional, purpose, "cargo gpukernel setup --clang")
             }
-            Err(error) => Part::absent("clang", PartStatus::Missing, error.to_string(), mend_setting(&error)),
+            Err(error) => Part::absent("clang", PartStatus::Missing, error.to_string(), fix_setting(&error)),
         });
     }
 
@@ -210,7 +210,7 @@ impl Report {
             });
         }
         if driver.gpus.is_empty() {
-            self.parts.push(Part { mend: None, ..Part::absent("GPU", PartStatus::Optional, without, "") });
+            self.parts.push(Part { fix: None, ..Part::absent("GPU", PartStatus::Optional, without, "") });
         }
     }
 }
@@ -241,7 +241,10 @@ mod tests {
         assert!(!report.can_build);
         let rustc = part(&report, "device rustc");
         assert_eq!(rustc.status, PartStatus::Missing);
-        assert_eq!(rustc.mend.as_deref(), Some("cargo gpukernel setup"));
+        assert_eq!(rustc.fix.as_deref(), Some("cargo gpukernel setup"));
+        // `doctor --json` prints the fields by these names.
+        let json = serde_json::to_value(rustc).unwrap();
+        assert_eq!((&json["status"], &json["fix"]), (&"missing".into(), &"cargo gpukernel setup".into()));
         assert_eq!(part(&report, "ptxas").status, PartStatus::Optional);
         assert_eq!(part(&report, "libdevice.10.bc").status, PartStatus::Missing);
     }
@@ -265,7 +268,7 @@ mod tests {
         std::fs::write(dir.path().join("gpukernel.toml"), "nonsense").unwrap();
         let report = report(dir.path());
         for name in ["device rustc", "CUDA toolkit"] {
-            assert_eq!(part(&report, name).mend.as_deref(), Some("correct that file"));
+            assert_eq!(part(&report, name).fix.as_deref(), Some("correct that file"));
             assert!(part(&report, name).note.as_ref().is_some_and(|note| note.ends_with("expected `=`")));
         }
     }

@@ -13,12 +13,12 @@ fn main() -> Result<()> {
     println!("x + 2·y: {:?}", added(&module)?);
     println!("weights: {:?}", weighed(&module)?);
     match summed(&module) {
-        // It calls CUB, whose headers the host's compiler does not have. A file for the host would define the function for the CPU:
-        // `host = ["…"]` in `gpukernel.toml`.
+        // It calls CUB, which uses shared memory and shuffles and has no version for the CPU. A file for the host would define the function.
         Err(Error::NoHostVersion { function, reason, .. }) => {
             println!("sums of blocks: skipped, because `{function}` has no host version: {reason}");
             println!(
-                "  run on a GPU, or define `{function}` in a C++ file for the host: `CudaSources::host(file)`"
+                "  run on a GPU, or define `{function}` for the CPU in a C++ file: `host = [\"FILE\"]` in gpukernel.toml; CUB itself \
+                 runs on GPUs only"
             );
         }
         sums => println!("sums of blocks: {:?}", sums?),

@@ -70,6 +70,17 @@ mod tests {
         }
     }
 
+    /// `--width 600 --height 400`, as the book says.
+    #[test]
+    fn the_picture_in_the_readme_is_what_the_program_draws() {
+        let shown =
+            image::load_from_memory(include_bytes!("../../../docs/src/images/mandelbrot.png")).unwrap();
+        let (pixels, _) =
+            render(&Device::cpu(), Picture { width: 600, height: 400, iterations: 256 }).unwrap();
+        let drawn = image::GrayImage::from_raw(600, 400, pixels).unwrap();
+        assert!(shown.into_luma8() == drawn);
+    }
+
     /// On the edge of the set, where points escape late or never, one rounding instead of two decides.
     #[test]
     fn every_device_agrees_but_for_the_edge() {

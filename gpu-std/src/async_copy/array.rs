@@ -25,7 +25,7 @@ pub struct AsyncShared<'k, T, const N: usize> {
 const fn pieces<T, const N: usize>() -> usize {
     match N.checked_mul(size_of::<T>()) {
         Some(bytes) => bytes.div_ceil(PIECE),
-        None => panic!("this staged array is larger than the address space"),
+        None => panic!("this `AsyncShared` array is larger than the address space"),
     }
 }
 
@@ -84,7 +84,10 @@ impl<T, const N: usize> fmt::Debug for AsyncShared<'_, T, N> {
 unsafe impl<'k, T: AsyncElement, const N: usize> SharedParam<'k> for AsyncShared<'k, T, N> {
     type Element = Piece;
     const LEN: usize = {
-        assert!(align_of::<T>() <= PIECE, "elements of a staged array are aligned to 16 bytes at most");
+        assert!(
+            align_of::<T>() <= PIECE,
+            "elements of an `AsyncShared` array are aligned to at most 16 bytes"
+        );
         pieces::<T, N>()
     };
 

@@ -55,8 +55,10 @@ const fn row_pieces<T, const COLUMNS: usize, const PAD: usize>() -> usize {
     };
     match bytes {
         Some(bytes) if bytes % PIECE == 0 => bytes / PIECE,
-        Some(_) => panic!("the rows of a staged array, padding included, are multiples of 16 bytes"),
-        None => panic!("the rows of this staged array are larger than the address space"),
+        Some(_) => {
+            panic!("the rows of an `AsyncShared2d` array, padding included, are multiples of 16 bytes")
+        }
+        None => panic!("the rows of this `AsyncShared2d` array are larger than the address space"),
     }
 }
 
@@ -139,10 +141,13 @@ unsafe impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const 
 {
     type Element = Piece;
     const LEN: usize = {
-        assert!(align_of::<T>() <= PIECE, "elements of a staged array are aligned to 16 bytes at most");
+        assert!(
+            align_of::<T>() <= PIECE,
+            "elements of an `AsyncShared2d` array are aligned to at most 16 bytes"
+        );
         match row_pieces::<T, COLUMNS, PAD>().checked_mul(ROWS) {
             Some(pieces) => pieces,
-            None => panic!("this staged array is larger than the address space"),
+            None => panic!("this `AsyncShared2d` array is larger than the address space"),
         }
     };
 
@@ -211,7 +216,7 @@ impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize,
 #[inline(never)]
 #[track_caller]
 fn outside(row: usize, column: usize, rows: usize, columns: usize) -> ! {
-    panic!("({row}, {column}) is outside of a staged array of {rows} rows and {columns} columns")
+    panic!("({row}, {column}) is outside of an `AsyncShared2d` array of {rows} rows and {columns} columns")
 }
 
 impl<T: fmt::Debug, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug

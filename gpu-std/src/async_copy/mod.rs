@@ -83,9 +83,9 @@ unsafe impl DeviceCopy for Piece {
 /// An element type of [`AsyncShared`] arrays: plain data for which every bit pattern is a valid value. Copies write it in pieces of
 /// 16 bytes, whatever its size.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot lie in a staged array",
+    message = "`{Self}` cannot be an element of an `AsyncShared` array",
     label = "not plain data of which any bytes are a value",
-    note = "elements of staged arrays are `DeviceCopy + bytemuck::AnyBitPattern`: numbers, arrays of them, and structs that derive both"
+    note = "elements of `AsyncShared` arrays are `DeviceCopy + bytemuck::AnyBitPattern`: numbers, arrays of them, and structs that derive both"
 )]
 pub trait AsyncElement: SharedElement + AnyBitPattern {}
 

@@ -100,7 +100,8 @@ impl fmt::Debug for Cluster {
 /// next phase as [`sync`](crate::sync) does. Writes before the barrier, to any memory, are visible to the threads of the
 /// cluster after it.
 ///
-/// All threads of the cluster that have not ended must reach the same call: see [Not enforced](crate#not-enforced).
+/// All threads of the cluster that have not ended must reach the same call: see [Not enforced](crate#not-enforced). It does not wait for
+/// threads that have ended, and `GPUKERNEL_CHECK=1` does not report those, as it does at a `sync`.
 ///
 /// ```
 /// use gpu_std::prelude::{*, cluster::*};

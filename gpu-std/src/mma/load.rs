@@ -181,7 +181,7 @@ fn refuse(
     multiple: usize,
 ) -> ! {
     panic!(
-        "no matrix of {rows} x {columns} can be loaded from ({row}, {column}) of a staged array of {all_rows} x {all_columns}: it \
+        "no matrix of {rows} x {columns} can be loaded from ({row}, {column}) of an `AsyncShared2d` array of {all_rows} x {all_columns}: it \
          must lie inside, and start at a multiple of {multiple} columns"
     )
 }

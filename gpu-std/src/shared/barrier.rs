@@ -10,7 +10,8 @@ use crate::host::Barrier;
 /// the barrier, to any memory, are visible to the threads of the block after it.
 ///
 /// All threads of the block that have not ended must reach the same call, with arrays in the same phase: see
-/// [Not enforced](crate#not-enforced).
+/// [Not enforced](crate#not-enforced). It does not wait for threads that have ended; on the CPU device with `GPUKERNEL_CHECK=1` one that has
+/// ended is an error.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -78,6 +79,7 @@ pub fn sync_all<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 }
 
 /// Waits like [`sync`] and also returns whether any thread passes `true` (CUDA's `__syncthreads_or()`, PTX's `bar.red.or`).
+/// Threads that have ended do not count.
 #[doc(alias = "__syncthreads_or", alias = "syncthreads_or")]
 #[doc(alias = "cuda.syncthreads_or", alias = "bar.red.or")]
 #[inline(always)]
@@ -93,7 +95,8 @@ pub fn sync_any<P: Phase>(phase: P, vote: bool) -> (P::Next, bool) {
 ///
 /// A kernel that calls it is launched cooperatively: all its blocks run at once, which limits their number. A launch of more
 /// is an error ([`Error::GridNotResident`] of the runtime). The same applies to a kernel that calls any function pointer or trait object,
-/// if one of the program's leads here. All threads of the grid must reach the same call: see [Not enforced](crate#not-enforced). On the
+/// if one of the program's leads here. All threads of the grid must reach the same call, and none may have ended: see
+/// [Not enforced](crate#not-enforced). On the
 /// CPU device, a destructor that runs during a panic waits for the threads of its cluster only: those of other blocks may have ended.
 ///
 /// [`Error::GridNotResident`]: https://docs.rs/gpukernel
@@ -203,7 +206,7 @@ mod operations {
     message = "`{Self}` cannot pass a barrier",
     label = "neither a shared array nor a tuple of them",
     note = "`sync` takes `()`, a shared array by value, what `sync` made of one, or a tuple of those",
-    note = "copies that are on their way into a staged array are waited for first: `sync(pending.wait())`"
+    note = "wait first for asynchronous copies into an `AsyncShared` array: `sync(pending.wait())`"
 )]
 pub trait Phase: sealed::Phase {
     /// The value after the barrier.

@@ -3,7 +3,9 @@
 /// Ends the calling thread, as if its kernel had returned (PTX's `exit`). Destructors run on the CPU device only, so the
 /// thread should own nothing that needs them.
 ///
-/// The other threads continue. A [`sync`](crate::sync) does not wait for threads that have ended.
+/// The other threads continue. [`sync`](crate::sync) and [`sync_cluster`](crate::cluster::sync_cluster) do not wait for threads that have
+/// ended; before a [`sync_grid`](crate::sync_grid), no thread may end. On the CPU device with `GPUKERNEL_CHECK=1`, a `sync` that a thread
+/// of the block does not reach because it has ended is an error of the launch (`Error::EndedBeforeBarrier`).
 ///
 /// ```
 /// use gpu_std::{exit_thread, prelude::*};

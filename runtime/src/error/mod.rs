@@ -498,8 +498,9 @@ pub enum Error {
         /// The element and the two accesses.
         race: Box<Race>,
     },
-    /// A thread has ended while others of its block wait at a barrier, which hangs on some GPUs. Detected on the CPU device with
-    /// `GPUKERNEL_CHECK=1` (`compute-sanitizer --tool synccheck`).
+    /// A thread has ended before others of its block wait at a barrier of the block ([`gpu_std::sync`]). Detected on the CPU device with
+    /// `GPUKERNEL_CHECK=1` (`compute-sanitizer --tool synccheck`). GPUs, and the CPU device without checks, do not wait for threads that have
+    /// ended (PTX ISA, `exit`): the kernel runs on without what the thread would have done after the barrier, which is rarely meant.
     #[doc(alias = "synccheck")]
     #[error(
         "kernel `{kernel}`, block {}: thread {} waits in {}, but {ended}; all threads of a block must come to its barriers: let \
@@ -516,7 +517,8 @@ pub enum Error {
         /// A thread that has ended.
         ended: Box<Ended>,
     },
-    /// A thread waits for its grid or its cluster, and another has ended or waits elsewhere: an error in the kernel, which hangs on a GPU.
+    /// A thread waits for its grid ([`gpu_std::sync_grid`]) and another has ended or waits elsewhere, or a thread waits for its cluster
+    /// ([`gpu_std::cluster::sync_cluster`]) and another elsewhere: an error in the kernel. On a GPU it hangs or its results are arbitrary.
     #[error(
         "kernel `{kernel}`: thread {} of block {} waits in {}, but thread {} of block {} {}; all threads of the \
          blocks for which it waits must come to it",

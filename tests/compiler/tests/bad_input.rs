@@ -267,7 +267,7 @@ fn shared_arrays_that_wrap_or_are_aligned_too_strictly_are_refused() {
             ("Shared2d<u8, { 1 << 32 }, { 1 << 32 }>", "this shared array is larger than the address space"),
             ("Shared<Page, 1>", "elements of shared arrays are aligned to at most 128 bytes"),
             ("Shared<Page, 1000>", "elements of shared arrays are aligned to at most 128 bytes"),
-            ("AsyncShared<Page, 1>", "elements of a staged array are aligned to 16 bytes at most"),
+            ("AsyncShared<Page, 1>", "elements of an `AsyncShared` array are aligned to at most 16 bytes"),
         ],
     );
     let constant =

@@ -45,7 +45,7 @@ fn copies() -> Inspected {
 
 /// A copy through registers would wait for each load.
 #[test]
-fn staged_arrays_are_filled_by_asynchronous_copies() {
+fn async_shared_arrays_are_filled_by_asynchronous_copies() {
     let inspected = copies();
     for arch in ["sm_80", "sm_90"] {
         let ptx = inspected.kernel(arch, "sums");

@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod assembler;
+pub mod async_copy;
 pub mod atomics;
 pub mod choices;
 pub mod clusters;
@@ -29,7 +30,6 @@ pub mod shared;
 pub mod shared_atomics;
 pub mod shared_slices;
 pub mod sort;
-pub mod staged;
 pub mod time;
 pub mod vectors;
 pub mod views;

@@ -47,12 +47,12 @@ products! {
     u8_i8_to_i32: u8, i8 => i32, 16 x 32, core::convert::identity;
 }
 
-/// Rows and columns of the staged arrays that fragments are loaded from, and their padding.
-pub const STAGED: [usize; 3] = [40, 64, 16];
+/// Rows and columns of the `AsyncShared2d` arrays that fragments are loaded from, and their padding.
+pub const ASYNC_SHARED: [usize; 3] = [40, 64, 16];
 
 macro_rules! loads {
     ($($name:ident: $t:ty, $depth:literal, $bits:expr;)*) => {$(
-        /// Each way to load fragments that there is for all elements of up to 4 bytes, from a place of a staged array: A, B from columns,
+        /// Each way to load fragments that there is for all elements of up to 4 bytes, from a place of an `AsyncShared2d` array: A, B from columns,
         /// and two of those, each row by row.
         #[kernel(block = 32)]
         pub fn $name(
@@ -60,7 +60,7 @@ macro_rules! loads {
             column: usize,
             x: View2d<$t>,
             out: &[Atomic<u32>],
-            part: AsyncShared2d<$t, { STAGED[0] }, { STAGED[1] }, { STAGED[2] }>,
+            part: AsyncShared2d<$t, { ASYNC_SHARED[0] }, { ASYNC_SHARED[1] }, { ASYNC_SHARED[2] }>,
         ) {
             let warp = warp().converged();
             let view = sync(part.copy_async(x, (0, 0)).wait());
@@ -91,7 +91,7 @@ pub fn load_rows(
     column: usize,
     x: View2d<f16>,
     out: &[Atomic<u32>],
-    part: AsyncShared2d<f16, { STAGED[0] }, { STAGED[1] }, { STAGED[2] }>,
+    part: AsyncShared2d<f16, { ASYNC_SHARED[0] }, { ASYNC_SHARED[1] }, { ASYNC_SHARED[2] }>,
 ) {
     let warp = warp().converged();
     let view = sync(part.copy_async(x, (0, 0)).wait());

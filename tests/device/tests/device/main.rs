@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assembler;
+mod async_copy;
 mod atomics;
 mod atomics_16;
 mod checks;
@@ -33,7 +34,6 @@ mod shared;
 mod shared_atomics;
 mod shared_slices;
 mod sort;
-mod staged;
 mod streams;
 mod time;
 mod vectors;

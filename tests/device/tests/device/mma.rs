@@ -2,9 +2,9 @@
 
 use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each, for_each_2d};
 use gpukernel_device_test_kernels::mma::{
-    DeviceCopy, GEMM, STAGED, Tf32, any_block, bf16, bf16_to_f32, f16, f16_to_f16, f16_to_f32, f64_to_f64,
-    gemm, i8_to_i32, i8_u8_to_i32, load_at, load_bf16, load_f16, load_i8, load_rows, load_tf32, load_u8,
-    mapped, number_tiles, scaled, store_at, tf32_to_f32, u8_i8_to_i32, u8_to_i32,
+    ASYNC_SHARED, DeviceCopy, GEMM, Tf32, any_block, bf16, bf16_to_f32, f16, f16_to_f16, f16_to_f32,
+    f64_to_f64, gemm, i8_to_i32, i8_u8_to_i32, load_at, load_bf16, load_f16, load_i8, load_rows, load_tf32,
+    load_u8, mapped, number_tiles, scaled, store_at, tf32_to_f32, u8_i8_to_i32, u8_to_i32,
 };
 use gpukernel_device_tests::{on_every_device, on_the_cpu};
 
@@ -380,7 +380,7 @@ macro_rules! loads {
         #[test]
         fn $name() {
             let of: fn(u32) -> $t = $of;
-            let [rows, columns, _] = STAGED;
+            let [rows, columns, _] = ASYNC_SHARED;
             // Less than 2⁸ in each of the parts that are loaded, so that bytes tell places apart.
             let number = |row: usize, column: usize| (row * 37 + column * 5) as u32 % 251;
             on_every_device(|device, module| {
@@ -414,7 +414,7 @@ loads! {
 
 #[test]
 fn fragments_of_tf32_are_loaded() {
-    let [rows, columns, _] = STAGED;
+    let [rows, columns, _] = ASYNC_SHARED;
     on_every_device(|device, module| {
         let x = Matrix::new(rows, columns, |row, column| Tf32::from((row * 100 + column) as f32));
         let x = device.upload(&x.elements)?;
@@ -431,7 +431,7 @@ fn fragments_of_tf32_are_loaded() {
 
 #[test]
 fn right_matrices_are_loaded_from_rows() {
-    let [rows, columns, _] = STAGED;
+    let [rows, columns, _] = ASYNC_SHARED;
     on_every_device(|device, module| {
         let x = Matrix::new(rows, columns, |row, column| f16::from_bits((row * 100 + column) as u16));
         let x = device.upload(&x.elements)?;

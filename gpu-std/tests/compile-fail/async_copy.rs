@@ -1,4 +1,4 @@
-//! AsyncShared arrays of what is not plain data.
+//! `AsyncShared` arrays of types that are not plain data.
 
 use gpu_std::prelude::{*, async_copy::*};
 

@@ -2,12 +2,12 @@
 
 use gpu_std::prelude::{async_copy::*, *};
 
-/// Elements of the staged arrays below: no multiple of a block, nor, with small elements, of 16 bytes.
+/// Elements of the `AsyncShared` arrays below: no multiple of a block, nor, with small elements, of 16 bytes.
 pub const LEN: usize = 101;
 
 macro_rules! copies {
     ($($name:ident: $t:ty;)*) => {$(
-        /// Copies what starts at `first`, through a staged array of one block.
+        /// Copies what starts at `first`, through an `AsyncShared` array of one block.
         #[kernel(block = 64)]
         pub fn $name(first: usize, x: &[$t], out: PerThread<$t>, part: AsyncShared<$t, LEN>) {
             let part = sync(part.copy_async(x.get(first..).unwrap_or_default()).wait());

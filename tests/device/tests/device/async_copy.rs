@@ -1,7 +1,7 @@
 //! Asynchronous copies into shared memory.
 
 use gpukernel::LaunchConfig;
-use gpukernel_device_test_kernels::staged::{
+use gpukernel_device_test_kernels::async_copy::{
     LARGE, LEN, PART, TILE, bulk_after_some_left, bulk_and_by_hand, bulk_column_sums, bulk_dropped, bulk_f32,
     bulk_from_argument, bulk_from_local, bulk_large, bulk_of_what_was_written, bulk_rounds, bulk_tile,
     bulk_triples, bulk_u8, bulk_u16, bulk_u64, bulk_u128, copy_both, copy_f32, copy_from_constant,

@@ -1,0 +1,52 @@
+//! The Markdown files of this repository.
+
+use std::{fs, path::Path};
+
+use gpukernel_docs_tests::Tree;
+
+const PARTS: [&str; 5] = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "docs", "tests/programs/README.md"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("tests/docs/ lies in the repository")
+}
+
+fn tree() -> Tree {
+    Tree::read(root(), env!("CARGO_PKG_REPOSITORY"), &PARTS).expect("the pages can be read")
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mistakes: Vec<_> = tree().mistakes().iter().map(ToString::to_string).collect();
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+/// A page that is not in `runtime/src/book.rs` has examples that nothing compiles.
+#[test]
+fn chapters_with_examples_are_doc_tests() {
+    let tested =
+        fs::read_to_string(root().join("runtime/src/book.rs")).expect("the list of pages can be read");
+    for (path, page) in tree().pages() {
+        if let Ok(chapter) = path.strip_prefix("docs/src")
+            && page.has_rust
+        {
+            let entry = format!("= \"{}\";", chapter.display());
+            assert!(tested.contains(&entry), "runtime/src/book.rs does not list {}", chapter.display());
+        }
+    }
+}
+
+#[test]
+fn every_decision_is_in_the_table() {
+    let table = fs::read_to_string(root().join("docs/decisions/README.md")).expect("the table can be read");
+    for path in tree().pages().keys() {
+        if let Ok(decision) = path.strip_prefix("docs/decisions")
+            && decision != Path::new("README.md")
+        {
+            assert!(
+                table.contains(&format!("]({})", decision.display())),
+                "the table does not list {}",
+                decision.display()
+            );
+        }
+    }
+}
