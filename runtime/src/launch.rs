@@ -122,6 +122,10 @@ pub fn for_each_3d(layers: usize, rows: usize, columns: usize) -> LaunchConfig {
     LaunchConfig::ForEach((columns, rows, layers).into())
 }
 
+/// More shared memory than this, static and dynamic, has to be allowed for a kernel (CUDA C++ Programming Guide, "Shared Memory" of each
+/// architecture).
+pub(crate) const DEFAULT_SHARED_BYTES: usize = 48 << 10;
+
 /// What a launch may be: limits from the kernel, its contract and the device.
 pub(crate) struct Rules<'a> {
     pub(crate) kernel: &'a str,

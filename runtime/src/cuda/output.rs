@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use cudarc::driver::sys::{self, CUdeviceptr};
 
 use super::{CudaDevice, CudaModule};
-use crate::{Result, output::Output, print};
+use crate::{Result, backend::OfDevice, output::Output, print};
 
 /// The variable of the code that holds the buffer's address.
 const VARIABLE: &str = "__gpukernel_output";
@@ -32,9 +32,9 @@ impl OutputBuffer {
     /// Allocates a buffer for a module that is being loaded; `None` if its kernels do not print.
     pub(super) fn new(module: &CudaModule, output: &Output) -> Result<Option<Self>> {
         let device = module.device();
-        let Some(variable) = module.variable(VARIABLE, size_of::<u64>())? else { return Ok(None) };
+        let Some(variable) = module.address_of(VARIABLE, size_of::<u64>())? else { return Ok(None) };
         let mut address = 0;
-        // SAFETY: the pointer is to a live address, and `variable` made the context current.
+        // SAFETY: the pointer is to a live address, and `address_of` made the context current.
         let allocated = unsafe { sys::cuMemAlloc_v2(&mut address, HEAD_BYTES + WORDS * size_of::<u32>()) };
         device.check("cuMemAlloc", allocated)?;
         let buffer = Self { address, output: output.clone(), launching: RwLock::default() };
