@@ -84,8 +84,10 @@ impl ForeignModule {
         args: &[RawArg<'_>],
     ) -> Result<()> {
         let program = Program::Foreign { name, args, shared_bytes };
-        // SAFETY: as the caller promises.
-        each!(&*self.code, code => unsafe { launch(code, stream, program, config) })
+        each!(&*self.code, code => {
+            // SAFETY: as the caller promises.
+            unsafe { launch(code, stream, program, config) }
+        })
     }
 
     /// Sets a `__device__` or `__constant__` variable for subsequent launches (`cudaMemcpyToSymbol`). Waits for all work of the device.

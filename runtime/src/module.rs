@@ -196,11 +196,9 @@ impl Module {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
+        let args = K::pack::<ThisRuntime>(args);
         // SAFETY: as the caller promises; the arguments are packed by the kernel of the description.
-        unsafe {
-            let args = K::pack::<ThisRuntime>(args);
-            each!(&self.inner.code, code => self.inner.launch(code, stream, TypeId::of::<K>(), K::INFO, config, &args))
-        }
+        unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &args) }
     }
 }
 
@@ -215,7 +213,23 @@ impl Inner {
     /// # Safety
     /// As for [`Module::launch_unsafe`] of this kernel, which packed the arguments, from borrows that last as long as this call.
     /// `id` is that of its type.
-    unsafe fn launch<B: Backend>(
+    unsafe fn launch_packed(
+        &self,
+        stream: Option<&Stream>,
+        id: TypeId,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        args: &PackedArgs,
+    ) -> Result<()> {
+        each!(&self.code, loaded => {
+            // SAFETY: as the caller promises.
+            unsafe { self.launch_loaded(loaded, stream, id, kernel, config, args) }
+        })
+    }
+
+    /// # Safety
+    /// As [`launch_packed`](Self::launch_packed).
+    unsafe fn launch_loaded<B: Backend>(
         &self,
         loaded: &Loaded<B, TypeId>,
         stream: Option<&Stream>,
