@@ -346,6 +346,21 @@ mod tests {
     }
 
     #[test]
+    fn clones_of_arguments_are_the_same() {
+        let buffer = Device::cpu().upload(&[1, 2, 3]).unwrap();
+        for arg in [RawArg::value([7_u64; 20]), RawArg::value(()), RawArg::slice(&buffer[1..])] {
+            let clone = arg.clone();
+            assert_eq!(clone.memory(), arg.memory());
+            let words = |arg: &RawArg<'_>| {
+                // SAFETY: `value` zeroes what it does not write, and these values have no padding.
+                arg.bytes.iter().map(|unit| unsafe { unit.assume_init() }).collect::<Vec<_>>()
+            };
+            assert_eq!(words(&clone), words(&arg));
+            assert_ne!(clone.pointer(), arg.pointer());
+        }
+    }
+
+    #[test]
     fn absurd_sizes_are_cut_off() {
         let mut code = elf(5);
         for (at, bytes) in [(64 + 24, 8), (64 + 32, 8), (40, 8), (58, 2), (60, 2)] {

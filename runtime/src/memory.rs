@@ -182,3 +182,56 @@ impl Drop for Registered {
         numbers().free.push(self.place.allocation.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashSet, thread};
+
+    use super::*;
+    use crate::Buffer;
+
+    fn number(buffer: &Buffer<u32>) -> u32 {
+        buffer.place().allocation.number()
+    }
+
+    #[test]
+    fn allocations_are_shared_between_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Allocation>();
+    }
+
+    #[test]
+    fn numbers_tell_buffers_apart_on_all_threads() {
+        let device = Device::cpu();
+        let made = thread::scope(|scope| {
+            let threads = [0_u32; 4].map(|_| {
+                scope.spawn(|| {
+                    let mut kept = Vec::new();
+                    for len in 1..200 {
+                        // Its number is soon another's.
+                        drop(device.zeroed::<u8>(len).unwrap());
+                        kept.push(device.zeroed::<u32>(len).unwrap());
+                    }
+                    kept
+                })
+            });
+            threads.map(|thread| thread.join().unwrap()).into_iter().flatten().collect::<Vec<_>>()
+        });
+        let numbers: HashSet<u32> = made.iter().map(number).collect();
+        assert_eq!(numbers.len(), made.len());
+        for buffer in &made {
+            // SAFETY: the buffer is borrowed.
+            let allocation = unsafe { buffer.place().allocation.get() }.unwrap();
+            let place = (allocation.address, allocation.size_bytes);
+            assert_eq!(place, (buffer.place().address, size_of::<u32>() * buffer.len()));
+        }
+    }
+
+    #[test]
+    fn what_was_never_given_is_nothing() {
+        for number in [0, 1 << 21, (1 << AllocationId::BITS) - 1, u32::MAX] {
+            // SAFETY: no test makes so many buffers.
+            assert!(unsafe { AllocationId::from_number(number).get() }.is_none(), "{number}");
+        }
+    }
+}

@@ -44,6 +44,8 @@ const LEN_BITS: u32 = usize::BITS - AllocationId::BITS;
 /// The maximum size of a buffer, four tebibytes: no cast of it has more elements than the word can count.
 pub(crate) const MAX_BYTES: usize = (1 << LEN_BITS) - 1;
 
+const _: () = assert!(usize::BITS == 64, "lengths and numbers of allocations share a word of 64 bits");
+
 /// The word of a slice.
 const fn word<T>(len: usize, allocation: AllocationId) -> usize {
     // Elements without bytes lie in no allocation, and there can be more of them.
@@ -351,5 +353,42 @@ impl<T: DeviceCopy> fmt::Debug for DeviceSlice<T> {
             .field("element", &std::any::type_name::<T>())
             .field("len", &self.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_and_allocation_share_a_word() {
+        let largest = (1 << AllocationId::BITS) - 1;
+        for (len, number) in [(0, 0), (0, largest), (MAX_BYTES, 0), (MAX_BYTES, largest), (5, 1)] {
+            let place = Place { address: 256, allocation: AllocationId::from_number(number) };
+            // SAFETY: the elements are not used.
+            let slice = unsafe { DeviceSlice::<u8>::from_raw(place, len) };
+            assert_eq!((slice.len(), slice.address()), (len, 256));
+            assert_eq!(slice.place().allocation.number(), number);
+        }
+        // SAFETY: there are no bytes.
+        let units = unsafe { DeviceSlice::<()>::from_raw(Place::empty::<()>(), isize::MAX as usize) };
+        assert_eq!((units.len(), units.place().allocation), (isize::MAX as usize, AllocationId::NONE));
+    }
+
+    #[test]
+    fn parts_and_casts_are_of_the_same_allocation() {
+        let device = Device::cpu();
+        let mut buffer = device.upload(&[1_u32, 2, 3, 4]).unwrap();
+        let place = buffer.place();
+        let parts = [&buffer[1..], &buffer[..2], buffer.get(3..).unwrap(), buffer.split_at(2).1];
+        assert!(parts.iter().all(|part| part.place().allocation == place.allocation));
+        let halves = buffer[1..3].cast::<u16>().unwrap();
+        assert_eq!((halves.len(), halves.place().allocation), (4, place.allocation));
+        assert_eq!(halves.address(), place.address + 4);
+        let (left, right) = buffer.split_at_mut(1);
+        right[2..].copy_from_device(left).unwrap();
+        assert_eq!(right[2..].owner(), Some(device));
+        assert_eq!((right[3..].used(), right[3..].owner()), (None, None));
+        assert_eq!(buffer.to_vec().unwrap(), [1, 2, 3, 1]);
     }
 }

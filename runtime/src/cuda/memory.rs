@@ -50,7 +50,9 @@ impl Usage {
         match access {
             Access::Write => {
                 self.readers.clear();
-                self.writer = Some(Arc::clone(stream));
+                if !self.writer.as_ref().is_some_and(|writer| Arc::ptr_eq(writer, stream)) {
+                    self.writer = Some(Arc::clone(stream));
+                }
             }
             Access::Read if self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream)) => {}
             Access::Read => self.readers.push(Arc::clone(stream)),
