@@ -84,9 +84,9 @@ impl ForeignModule {
         args: &[RawArg<'_>],
     ) -> Result<()> {
         let program = Program::Foreign { name, args, shared_bytes };
-        each!(&*self.code, code => {
+        each!(&*self.code, loaded => {
             // SAFETY: as the caller promises.
-            unsafe { launch(code, stream, program, config) }
+            unsafe { launch(loaded, stream, program, config) }
         })
     }
 
@@ -111,9 +111,9 @@ impl ForeignModule {
     #[doc(alias = "cudaMemcpyToSymbol", alias = "cuModuleGetGlobal", alias = "cudaGetSymbolAddress")]
     pub unsafe fn set_variable<T: DeviceCopy>(&self, name: &str, value: T) -> Result<()> {
         self.check_variable::<T>(name)?;
-        let set = each!(&*self.code, code => {
+        let set = each!(&*self.code, loaded => {
             // SAFETY: as the caller promises.
-            unsafe { code.code.set_variable(name, &value)? }
+            unsafe { loaded.code.set_variable(name, &value)? }
         });
         if set { Ok(()) } else { Err(no_such_variable(name)) }
     }
@@ -138,15 +138,15 @@ impl ForeignModule {
     #[doc(alias = "cudaMemcpyFromSymbol")]
     pub unsafe fn variable<T: DeviceCopy>(&self, name: &str) -> Result<T> {
         self.check_variable::<T>(name)?;
-        let value = each!(&*self.code, code => {
+        let value = each!(&*self.code, loaded => {
             // SAFETY: as the caller promises.
-            unsafe { code.code.variable(name)? }
+            unsafe { loaded.code.variable(name)? }
         });
         value.ok_or_else(|| no_such_variable(name))
     }
 
     fn check_variable<T>(&self, name: &str) -> Result<()> {
-        let found_bytes = each!(&*self.code, code => code.code.variable_bytes(name)?)
+        let found_bytes = each!(&*self.code, loaded => loaded.code.variable_bytes(name)?)
             .ok_or_else(|| no_such_variable(name))?;
         let asked_bytes = size_of::<T>();
         if found_bytes == asked_bytes {
