@@ -11,9 +11,9 @@ use gpu_std::DeviceCopy;
 
 use crate::{
     Device, DeviceSlice, Error, Result, Stream,
-    cpu::CpuDevice,
-    memory::{self, Allocation, Owner, Registered},
-    stream::StreamBackend,
+    backend::{Backend, OfDevice, each},
+    memory::{self, Place, Registered},
+    slice::MAX_BYTES,
 };
 
 /// Owned device memory (`cudaMalloc`). Freed on drop (`cudaFree`), after the work queued on it is done.
@@ -63,20 +63,16 @@ impl<T: DeviceCopy> Buffer<T> {
             free_bytes: None,
         };
         let layout = Layout::array::<T>(len).map_err(|_| out_of_memory())?;
-        let memory = match &stream.backend {
-            _ if layout.size() == 0 => None,
-            StreamBackend::Cuda(stream) => Some(stream.device().allocate(stream, layout.size(), fill)?),
-            StreamBackend::Cpu => {
-                let cpu = CpuDevice::get();
-                let (address, layout) = cpu.allocate(layout, fill).ok_or_else(|| Error::OutOfMemory {
-                    device: device.to_string(),
-                    asked_bytes: layout.size() as u64,
-                    free_bytes: cpu.free_bytes(),
-                })?;
-                Some(Allocation { address, size_bytes: layout.size(), owner: Owner::Cpu(layout) })
+        let memory = match layout.size() {
+            0 => None,
+            bytes if bytes > MAX_BYTES => return Err(out_of_memory()),
+            _ => {
+                let allocation =
+                    each!(&stream.backend, stream => stream.device().allocate(stream, layout, fill))?;
+                Some(Registered::new(allocation)?)
             }
         };
-        Ok(Self { device, len, memory: memory.map(Registered::new), elements: PhantomData })
+        Ok(Self { device, len, memory, elements: PhantomData })
     }
 
     /// The device that owns the memory.
@@ -84,8 +80,8 @@ impl<T: DeviceCopy> Buffer<T> {
         &self.device
     }
 
-    fn address(&self) -> usize {
-        self.memory.as_ref().map_or(align_of::<T>(), |memory| memory.address)
+    fn place(&self) -> Place {
+        self.memory.as_ref().map_or(Place::empty::<T>(), |memory| memory.place)
     }
 }
 
@@ -94,14 +90,14 @@ impl<T: DeviceCopy> Deref for Buffer<T> {
 
     fn deref(&self) -> &DeviceSlice<T> {
         // SAFETY: the memory holds `len` elements, and belongs to this buffer as long as the slice is borrowed from it.
-        unsafe { DeviceSlice::from_raw(self.address(), self.len) }
+        unsafe { DeviceSlice::from_raw(self.place(), self.len) }
     }
 }
 
 impl<T: DeviceCopy> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
         // SAFETY: as above, and the buffer is borrowed for writing.
-        unsafe { DeviceSlice::from_raw_mut(self.address(), self.len) }
+        unsafe { DeviceSlice::from_raw_mut(self.place(), self.len) }
     }
 }
 

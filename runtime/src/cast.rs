@@ -3,7 +3,7 @@
 use bytemuck::{AnyBitPattern, NoUninit};
 use gpu_std::DeviceCopy;
 
-use crate::{DeviceSlice, Error, Result};
+use crate::{DeviceSlice, Error, Result, memory::Place};
 
 impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
     /// Reinterprets the bytes as elements of another type (`reinterpret_cast`). Cast numbers to vectors, which a GPU loads 8 or 16 bytes at
@@ -22,10 +22,10 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
     /// [`Error::NotCastable`] if the bytes are not whole elements, or not aligned for them.
     #[doc(alias = "reinterpret_cast", alias = "view")]
     pub fn cast<U: DeviceCopy + AnyBitPattern>(&self) -> Result<&DeviceSlice<U>> {
-        let (address, len) = self.place_as::<U>()?;
+        let (place, len) = self.place_as::<U>()?;
         // SAFETY: the same bytes, which are whole elements, aligned for them and borrowed as this slice is; all of them are
         // initialised, and any bytes are a value of the other type.
-        Ok(unsafe { DeviceSlice::from_raw(address, len) })
+        Ok(unsafe { DeviceSlice::from_raw(place, len) })
     }
 
     /// [`cast`](Self::cast) for writing.
@@ -36,17 +36,16 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
     where
         T: AnyBitPattern,
     {
-        let (address, len) = self.place_as::<U>()?;
+        let (place, len) = self.place_as::<U>()?;
         // SAFETY: as above, and what is written as the other type is a value of this one.
-        Ok(unsafe { DeviceSlice::from_raw_mut(address, len) })
+        Ok(unsafe { DeviceSlice::from_raw_mut(place, len) })
     }
 
-    /// Address and number of elements of the other type.
-    fn place_as<U>(&self) -> Result<(usize, usize)> {
+    /// Place and number of elements of the other type.
+    fn place_as<U>(&self) -> Result<(Place, usize)> {
         let size_bytes = self.len() * size_of::<T>();
         if size_bytes == 0 {
-            // No bytes: any aligned address will do.
-            return Ok((align_of::<U>(), 0));
+            return Ok((Place::empty::<U>(), 0));
         }
         let error = |reason| Error::NotCastable {
             len: self.len(),
@@ -60,6 +59,6 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
         if !self.address().is_multiple_of(align_of::<U>()) {
             return Err(error("it starts at an address that is not aligned for that type"));
         }
-        Ok((self.address(), size_bytes / size_of::<U>()))
+        Ok((self.place(), size_bytes / size_of::<U>()))
     }
 }

@@ -1,34 +1,15 @@
 //! Constants of a module, set from the host (`cudaMemcpyToSymbol`).
 
-use gpu_std::{
-    Constant, DeviceCopy,
-    host::{HostFunction, ModuleTable},
-};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use gpu_std::{Constant, DeviceCopy};
 
-use crate::{Error, Module, Result, device::Backend, module::signatures_differ};
+use crate::{
+    Error, Module, Result,
+    backend::{BackendModule, each},
+    module::signatures_differ,
+};
 
 /// The meaning of the lines of a constant's signature.
 const LINES: [&str; 2] = ["package", "type"];
-
-/// The values set for the CPU; on a GPU, the lock that orders setting and launching.
-pub(crate) struct Constants(RwLock<Arc<ModuleTable>>);
-
-impl Constants {
-    /// A table in which no constant is set.
-    ///
-    /// # Safety
-    /// Each function has the signature that kernels of the module declare for its name.
-    pub(crate) unsafe fn new(functions: &'static [HostFunction]) -> Self {
-        // SAFETY: as the caller promises.
-        Self(RwLock::new(Arc::new(unsafe { ModuleTable::new(functions) })))
-    }
-
-    /// Locks the current values: held while a launch is queued, so that values are not set meanwhile.
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ModuleTable>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Module {
     /// Sets a constant for subsequent launches of this module and its clones (`cudaMemcpyToSymbol`).
@@ -76,19 +57,11 @@ impl Module {
     )]
     pub fn set_constant<T: DeviceCopy>(&self, constant: &'static Constant<T>, value: T) -> Result<()> {
         let symbol = self.find_constant(constant)?;
-        let mut table = self.constants().0.write().unwrap_or_else(PoisonError::into_inner);
-        match self.device().backend {
-            Backend::Cpu(_) => Arc::make_mut(&mut table).set(constant, value),
-            Backend::Cuda(_) => {
-                let code = self.code().ok_or_else(|| self.no_such_constant(constant.name()))?;
-                // SAFETY: `find_constant` compared the types; nothing is queued meanwhile, because the table is locked.
-                let set = unsafe { code.set_variable(&symbol, &value)? };
-                if !set {
-                    return Err(self.no_such_constant(constant.name()));
-                }
-            }
-        }
-        Ok(())
+        let set = each!(self.code(), module => {
+            // SAFETY: `find_constant` compared the types.
+            unsafe { module.code.set_constant(constant, &symbol, value)? }
+        });
+        if set { Ok(()) } else { Err(self.no_such_constant(constant.name())) }
     }
 
     /// Returns the value of a constant that launches of this module see (`cudaMemcpyFromSymbol`).
@@ -98,15 +71,11 @@ impl Module {
     #[doc(alias = "cudaMemcpyFromSymbol")]
     pub fn constant<T: DeviceCopy>(&self, constant: &'static Constant<T>) -> Result<T> {
         let symbol = self.find_constant(constant)?;
-        let table = self.constants().read();
-        match self.device().backend {
-            Backend::Cpu(_) => Ok(table.get(constant).unwrap_or_else(|| constant.initial())),
-            Backend::Cuda(_) => {
-                let code = self.code().ok_or_else(|| self.no_such_constant(constant.name()))?;
-                // SAFETY: `find_constant` compared the types, and what is there is of this type: the declared value or a set one.
-                unsafe { code.variable_value(&symbol)? }.ok_or_else(|| self.no_such_constant(constant.name()))
-            }
-        }
+        let value = each!(self.code(), module => {
+            // SAFETY: as in `set_constant`.
+            unsafe { module.code.constant(constant, &symbol)? }
+        });
+        value.ok_or_else(|| self.no_such_constant(constant.name()))
     }
 
     /// The name of a constant in the code.

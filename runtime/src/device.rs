@@ -7,7 +7,12 @@ use gpu_std::DeviceCopy;
 use gpukernel_abi::limits;
 use gpukernel_image::Arch;
 
-use crate::{Buffer, Error, ForeignModule, Image, Module, Result, Stream, cpu::CpuDevice, cuda::CudaDevice};
+use crate::{
+    Buffer, Error, ForeignModule, Image, Module, Result, Stream,
+    backend::{Any, Backend, Devices, each},
+    cpu::CpuDevice,
+    cuda::CudaDevice,
+};
 
 /// The environment variable that selects the result of [`Device::best`], in the syntax of [`Device::from_name`].
 const DEVICE_VARIABLE: &str = "GPUKERNEL_DEVICE";
@@ -25,29 +30,18 @@ const DEVICE_VARIABLE: &str = "GPUKERNEL_DEVICE";
 /// assert_eq!(squares.to_vec()?, [1, 4, 9]);
 /// # Ok::<(), gpukernel::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Device {
-    pub(crate) backend: Backend,
+    pub(crate) backend: Any<Devices>,
 }
 
-/// The implementation of a device: created once per process and never freed.
-#[derive(Clone, Copy)]
-pub(crate) enum Backend {
-    Cpu(&'static CpuDevice),
-    Cuda(&'static CudaDevice),
-}
-
-impl PartialEq for Backend {
+impl PartialEq for Device {
     fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Backend::Cpu(_), Backend::Cpu(_)) => true,
-            (Backend::Cuda(a), Backend::Cuda(b)) => std::ptr::eq(*a, *b),
-            _ => false,
-        }
+        each!(&self.backend, device => device.own(&other.backend).is_some())
     }
 }
 
-impl Eq for Backend {}
+impl Eq for Device {}
 
 /// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -166,12 +160,16 @@ impl Device {
         alias = "cuda.select_device"
     )]
     pub fn gpu(index: usize) -> Result<Self> {
-        CudaDevice::get(index).map(|device| Self { backend: Backend::Cuda(device) })
+        CudaDevice::get(index).map(Self::of)
     }
 
     /// Returns the CPU device: blocks run in parallel on rayon's threads, and launches return when they are done.
     pub fn cpu() -> Self {
-        Self { backend: Backend::Cpu(CpuDevice::get()) }
+        Self::of(CpuDevice::get())
+    }
+
+    pub(crate) fn of<B: Backend>(device: &'static B) -> Self {
+        Self { backend: B::wrap(device) }
     }
 
     /// Returns the device of a name: `cpu`, `gpu` (the first), `gpu:1` (by index) or `best`.
@@ -205,26 +203,17 @@ impl Device {
     /// The name of the hardware, such as `NVIDIA H100 80GB HBM3` (`cudaDeviceProp::name`).
     #[doc(alias = "cuDeviceGetName")]
     pub fn name(&self) -> &str {
-        match self.backend {
-            Backend::Cpu(device) => device.name(),
-            Backend::Cuda(device) => device.name(),
-        }
+        each!(self.backend, device => device.name())
     }
 
     /// The name that [`Device::from_name`] takes: `cpu` or `gpu:0`.
     pub fn id(&self) -> String {
-        match self.backend {
-            Backend::Cpu(_) => "cpu".to_owned(),
-            Backend::Cuda(device) => device.id(),
-        }
+        each!(self.backend, device => device.id())
     }
 
     /// The kind of the device.
     pub fn kind(&self) -> DeviceKind {
-        match self.backend {
-            Backend::Cpu(_) => DeviceKind::Cpu,
-            Backend::Cuda(_) => DeviceKind::Cuda,
-        }
+        each!(self.backend, device => kind_of(device))
     }
 
     /// Whether the device is a GPU.
@@ -235,10 +224,7 @@ impl Device {
     /// The architecture of a GPU, such as `sm_90` (its compute capability); `None` for the CPU.
     #[doc(alias = "compute_capability")]
     pub fn arch(&self) -> Option<Arch> {
-        match self.backend {
-            Backend::Cpu(_) => None,
-            Backend::Cuda(device) => Some(device.arch()),
-        }
+        each!(self.backend, device => device.arch())
     }
 
     /// The launch limits of the device (`cudaDeviceProp`).
@@ -248,10 +234,7 @@ impl Device {
         alias = "cuDeviceGetAttribute"
     )]
     pub fn limits(&self) -> &Limits {
-        match self.backend {
-            Backend::Cpu(device) => device.limits(),
-            Backend::Cuda(device) => device.limits(),
-        }
+        each!(self.backend, device => device.limits())
     }
 
     /// Loads the kernels of an image (`cuModuleLoadData`).
@@ -358,16 +341,17 @@ impl Device {
     /// [`Error::ContextLost`] if a kernel trapped or accessed an invalid address, or [`Error::Driver`].
     #[doc(alias = "cudaDeviceSynchronize", alias = "cuCtxSynchronize", alias = "cuda.synchronize")]
     pub fn synchronize(&self) -> Result<()> {
-        match self.backend {
-            Backend::Cpu(_) => Ok(()),
-            Backend::Cuda(device) => device.synchronize(),
-        }
+        each!(self.backend, device => device.synchronize())
     }
+}
+
+fn kind_of<B: Backend>(_: &B) -> DeviceKind {
+    B::KIND
 }
 
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.id(), self.name())
+        f.write_str(&each!(self.backend, device => device.describe()))
     }
 }
 

@@ -1,13 +1,10 @@
 //! Events (`cudaEvent_t`): points in streams, and the time between them.
 
-use std::{
-    fmt,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, time::Duration};
 
 use crate::{
-    Device, Error, Result, Stream, cpu::CpuDevice, cuda::CudaEvent, device::Backend, stream::StreamBackend,
+    Device, Error, Result, Stream,
+    backend::{Any, Backend, BackendEvent, BackendStream, Events, OfDevice, each},
 };
 
 /// A point in a stream (`cudaEvent_t`): done when all work queued before it is done. [`Stream::record`] creates it.
@@ -25,41 +22,25 @@ use crate::{
 #[doc(alias = "cudaEvent_t", alias = "CUevent")]
 #[derive(Clone)]
 pub struct Event {
-    backend: EventBackend,
-}
-
-#[derive(Clone)]
-enum EventBackend {
-    /// Work on the CPU is done when it is queued, so an event is a moment in time.
-    Cpu(Instant),
-    Cuda(Arc<CudaEvent>),
+    backend: Any<Events>,
 }
 
 impl Event {
     pub(crate) fn record(stream: &Stream) -> Result<Self> {
-        let backend = match &stream.backend {
-            StreamBackend::Cpu => EventBackend::Cpu(Instant::now()),
-            StreamBackend::Cuda(stream) => EventBackend::Cuda(Arc::new(CudaEvent::record(stream)?)),
-        };
-        Ok(Self { backend })
+        each!(&stream.backend, stream => Ok(Self { backend: wrap(stream, stream.record()?) }))
     }
 
     pub(crate) fn delay(&self, stream: &Stream) -> Result<()> {
-        match (&self.backend, &stream.backend) {
-            (EventBackend::Cpu(_), _) => Ok(()),
-            (EventBackend::Cuda(event), StreamBackend::Cuda(stream)) => stream.wait(event),
-            // Work queued on the CPU runs at once, so wait now.
-            (EventBackend::Cuda(event), StreamBackend::Cpu) => event.synchronize(),
-        }
+        each!(&stream.backend, stream => match downcast(stream, &self.backend) {
+            Some(event) => stream.wait(event),
+            // The devices of the stream cannot wait for this event, but the host can.
+            None => self.synchronize(),
+        })
     }
 
     /// The device of the event's stream.
     pub fn device(&self) -> Device {
-        let backend = match &self.backend {
-            EventBackend::Cpu(_) => Backend::Cpu(CpuDevice::get()),
-            EventBackend::Cuda(event) => Backend::Cuda(event.device()),
-        };
-        Device { backend }
+        each!(&self.backend, event => Device::of(event.device()))
     }
 
     /// Waits until the event is done (`cudaEventSynchronize`).
@@ -68,10 +49,7 @@ impl Event {
     /// As [`Device::synchronize`].
     #[doc(alias = "cudaEventSynchronize", alias = "cuEventSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
-        match &self.backend {
-            EventBackend::Cpu(_) => Ok(()),
-            EventBackend::Cuda(event) => event.synchronize(),
-        }
+        each!(&self.backend, event => event.synchronize())
     }
 
     /// Whether the event is done, without waiting (`cudaEventQuery`).
@@ -80,10 +58,7 @@ impl Event {
     /// [`Error::ContextLost`] if work before it failed.
     #[doc(alias = "cudaEventQuery", alias = "cuEventQuery", alias = "query")]
     pub fn is_done(&self) -> Result<bool> {
-        match &self.backend {
-            EventBackend::Cpu(_) => Ok(true),
-            EventBackend::Cuda(event) => event.is_done(),
-        }
+        each!(&self.backend, event => event.is_done())
     }
 
     /// Returns the time from `start` to this event as measured by the device (`cudaEventElapsedTime`; on a GPU to about half a
@@ -99,19 +74,24 @@ impl Event {
         alias = "elapsed_time"
     )]
     pub fn elapsed_since(&self, start: &Event) -> Result<Duration> {
-        match (&start.backend, &self.backend) {
-            (EventBackend::Cpu(start), EventBackend::Cpu(end)) => Ok(end.saturating_duration_since(*start)),
-            (EventBackend::Cuda(start), EventBackend::Cuda(end))
-                if std::ptr::eq(start.device(), end.device()) =>
-            {
-                end.elapsed_since(start)
-            }
-            _ => Err(Error::EventsOfTwoDevices {
+        each!(&self.backend, end => match end.device().own(&start.backend) {
+            Some(start) => end.elapsed_since(start),
+            None => Err(Error::EventsOfTwoDevices {
                 first: start.device().to_string(),
                 second: self.device().to_string(),
             }),
-        }
+        })
     }
+}
+
+/// The event as one of some backend; it is of the stream's.
+fn wrap<B: Backend>(_: &impl OfDevice<Device = B>, event: B::Event) -> Any<Events> {
+    B::wrap(event)
+}
+
+/// The event, if it is of the stream's backend.
+fn downcast<'a, B: Backend>(_: &impl OfDevice<Device = B>, event: &'a Any<Events>) -> Option<&'a B::Event> {
+    B::downcast(event)
 }
 
 impl fmt::Debug for Event {

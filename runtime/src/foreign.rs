@@ -2,15 +2,15 @@
 
 use std::{fmt, marker::PhantomData, mem::MaybeUninit, sync::Arc};
 
-use gpu_std::{Contract, DeviceCopy, host::Access};
+use gpu_std::{DeviceCopy, host::Access};
+use smallvec::{SmallVec, smallvec};
 
 use crate::{
     Device, DeviceSlice, Error, LaunchConfig, Result, Stream,
-    cuda::{self, CudaModule},
-    device::Backend,
-    launch::Rules,
-    memory::Uses,
-    stream::StreamBackend,
+    backend::{Any, Backend, BackendModule, ForeignModules, OfDevice, each},
+    loaded::{Entry, Loaded},
+    memory::AllocationId,
+    prepared::{PreparedLaunch, Program, Request},
 };
 
 /// Code that another compiler made, loaded on a GPU.
@@ -35,19 +35,13 @@ use crate::{
 #[derive(Clone)]
 pub struct ForeignModule {
     device: Device,
-    code: Arc<CudaModule>,
+    code: Arc<Any<ForeignModules>>,
 }
 
 impl ForeignModule {
     pub(crate) fn load(device: &Device, code: &[u8]) -> Result<Self> {
         let kind = kind(code).map_err(|reason| Error::ForeignCode { reason })?;
-        let Backend::Cuda(gpu) = device.backend else {
-            return Err(Error::NeedsGpu {
-                what: "code made elsewhere (PTX, cubin or fatbin)".to_owned(),
-                device: device.to_string(),
-            });
-        };
-        let code = CudaModule::load(gpu, code, &|| kind.to_owned())?;
+        let code = each!(&device.backend, device => load(*device, code, kind))?;
         Ok(Self { device: device.clone(), code: Arc::new(code) })
     }
 
@@ -74,50 +68,128 @@ impl ForeignModule {
         args: &[RawArg<'_>],
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { self.launch_on(&self.device.default_stream(), name, config, shared_bytes, args) }
+        unsafe { self.launch_on(None, name, config, shared_bytes, args) }
     }
 
-    /// [`launch`](Self::launch) on a stream.
+    /// [`launch`](Self::launch) on a stream or the default stream.
     ///
     /// # Safety
     /// As there.
     pub(crate) unsafe fn launch_on(
         &self,
-        stream: &Stream,
+        stream: Option<&Stream>,
         name: &str,
         config: LaunchConfig,
         shared_bytes: u32,
         args: &[RawArg<'_>],
     ) -> Result<()> {
-        let doing = || format!("a launch of `{name}`");
-        stream.check_device(&self.device, &doing)?;
-        let StreamBackend::Cuda(stream) = &stream.backend else {
-            return Err(Error::NeedsGpu { what: doing(), device: self.device.to_string() });
-        };
-        let function = self.code.function(name)?.ok_or_else(|| Error::NoSuchKernel {
-            kernel: name.to_owned(),
+        let program = Program::Foreign { name, args, shared_bytes };
+        each!(&*self.code, loaded => {
+            // SAFETY: as the caller promises.
+            unsafe { launch(loaded, stream, program, config) }
+        })
+    }
+
+    /// Sets a `__device__` or `__constant__` variable for subsequent launches (`cudaMemcpyToSymbol`). Waits for all work of the device.
+    ///
+    /// ```no_run
+    /// # let device = gpukernel::Device::gpu(0)?;
+    /// # let code = [];
+    /// // SAFETY: nvcc wrote it.
+    /// let module = unsafe { device.load_foreign(&code)? };
+    /// // SAFETY: `extern "C" __constant__ float weights[4];`
+    /// unsafe { module.set_variable("weights", [0.25_f32, 0.5, 0.75, 1.0])? };
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchVariable`] if it is not there (C++ names are mangled, unless `extern "C"`), [`Error::VariableSize`] if it has another
+    /// size than `T`, else as [`Device::synchronize`].
+    ///
+    /// # Safety
+    /// The bytes of `value` are a value of the variable's type: code has no types to compare, only sizes.
+    #[doc(alias = "cudaMemcpyToSymbol", alias = "cuModuleGetGlobal", alias = "cudaGetSymbolAddress")]
+    pub unsafe fn set_variable<T: DeviceCopy>(&self, name: &str, value: T) -> Result<()> {
+        self.check_variable::<T>(name)?;
+        let set = each!(&*self.code, loaded => {
+            // SAFETY: as the caller promises.
+            unsafe { loaded.code.set_variable(name, &value)? }
+        });
+        if set { Ok(()) } else { Err(no_such_variable(name)) }
+    }
+
+    /// Returns the value of a `__device__` or `__constant__` variable (`cudaMemcpyFromSymbol`). Waits for all work of the device.
+    ///
+    /// ```no_run
+    /// # let device = gpukernel::Device::gpu(0)?;
+    /// # let code = [];
+    /// // SAFETY: nvcc wrote it.
+    /// let module = unsafe { device.load_foreign(&code)? };
+    /// // SAFETY: `extern "C" __device__ unsigned found;`
+    /// let found = unsafe { module.variable::<u32>("found")? };
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`set_variable`](Self::set_variable).
+    ///
+    /// # Safety
+    /// The bytes of the variable are a value of `T`.
+    #[doc(alias = "cudaMemcpyFromSymbol")]
+    pub unsafe fn variable<T: DeviceCopy>(&self, name: &str) -> Result<T> {
+        self.check_variable::<T>(name)?;
+        let value = each!(&*self.code, loaded => {
+            // SAFETY: as the caller promises.
+            unsafe { loaded.code.variable(name)? }
+        });
+        value.ok_or_else(|| no_such_variable(name))
+    }
+
+    fn check_variable<T>(&self, name: &str) -> Result<()> {
+        let found_bytes = each!(&*self.code, loaded => loaded.code.variable_bytes(name)?)
+            .ok_or_else(|| no_such_variable(name))?;
+        let asked_bytes = size_of::<T>();
+        if found_bytes == asked_bytes {
+            return Ok(());
+        }
+        let asked = std::any::type_name::<T>();
+        Err(Error::VariableSize { variable: name.to_owned(), found_bytes, asked, asked_bytes })
+    }
+}
+
+fn no_such_variable(name: &str) -> Error {
+    Error::NoSuchVariable { variable: name.to_owned() }
+}
+
+/// Loads foreign code on a device.
+fn load<B: Backend>(device: &'static B, code: &[u8], kind: &str) -> Result<Any<ForeignModules>> {
+    device.load_foreign(code, kind).map(|code| B::wrap(Loaded::new(code)))
+}
+
+/// # Safety
+/// As for [`ForeignModule::launch`].
+unsafe fn launch<B: Backend>(
+    loaded: &Loaded<B, String>,
+    stream: Option<&Stream>,
+    program: Program<'_>,
+    config: LaunchConfig,
+) -> Result<()> {
+    let (code, device) = (&loaded.code, loaded.device());
+    let stream = Stream::or_default(stream, device, &|| program.doing())?;
+    let Entry { function, cooperative } = loaded.entry(program.name(), || {
+        let function = code.function(program.name())?.ok_or_else(|| Error::NoSuchKernel {
+            kernel: program.name().to_owned(),
             crate_name: "(foreign code)".to_owned(),
             available: Vec::new(),
         })?;
-        let rules = Rules {
-            kernel: name,
-            contract: &Contract::NONE,
-            kernel_max_threads: function.max_threads,
-            limits: self.device.limits(),
-            device: &self.device,
-        };
-        let shape = config.check(&rules)?;
-        let uses = Uses::find(args.iter().filter_map(|arg| arg.memory), &self.device, &doing)?;
-        let Some(shape) = shape else { return Ok(()) };
-        if shared_bytes > DEFAULT_SHARED_BYTES {
-            function.allow_shared(self.code.device(), shared_bytes)?;
-        }
-        cuda::ordered(stream, &uses.on_gpu(), || {
-            let values = args.iter().map(|arg| arg.bytes.as_ptr().cast::<u8>());
-            // SAFETY: the module is loaded, the memory is ordered, and the caller answers for the rest.
-            unsafe { function.launch(stream, shape.grid, shape.block, shared_bytes, false, values) }
-        })
-    }
+        Ok(Entry { function, cooperative: false })
+    })?;
+    let max_threads = code.max_threads(&function);
+    let request = Request { device, program, config, max_threads, cooperative };
+    // SAFETY: the arguments hold borrows that last as long as this call.
+    let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
+    // SAFETY: as the caller promises.
+    unsafe { code.launch(stream, &function, &launch) }
 }
 
 /// What the code is. The driver is not told how long it is and finds its end by its contents, so that these must lie inside.
@@ -185,9 +257,6 @@ fn number(code: &[u8], at: usize, bytes: usize) -> Option<u64> {
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// More dynamic shared memory than this must be asked for (CUDA C++ Programming Guide, "Shared Memory" of each architecture).
-const DEFAULT_SHARED_BYTES: u32 = 48 << 10;
-
 impl fmt::Debug for ForeignModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ForeignModule").field("device", &self.device).finish_non_exhaustive()
@@ -195,19 +264,21 @@ impl fmt::Debug for ForeignModule {
 }
 
 /// An argument of a kernel made elsewhere: a value, or the address of memory.
-#[derive(Debug)]
+///
+/// A clone is the same argument, for example of several launches.
+#[derive(Clone, Debug)]
 pub struct RawArg<'a> {
     /// In units that are aligned as parameters can be; maybe uninitialised, because values have padding.
-    bytes: Vec<MaybeUninit<u128>>,
-    memory: Option<(usize, Access)>,
+    bytes: SmallVec<[MaybeUninit<u128>; 4]>,
+    memory: Option<(AllocationId, Access)>,
     borrow: PhantomData<&'a mut ()>,
 }
 
 impl<'a> RawArg<'a> {
     /// A number or struct, passed by value.
     pub fn value<T: DeviceCopy>(value: T) -> Self {
-        let mut bytes =
-            vec![MaybeUninit::<u128>::zeroed(); size_of::<T>().div_ceil(size_of::<u128>()).max(1)];
+        let units = size_of::<T>().div_ceil(size_of::<u128>()).max(1);
+        let mut bytes: SmallVec<[_; 4]> = smallvec![MaybeUninit::<u128>::zeroed(); units];
         // SAFETY: there are enough bytes; they need not be aligned.
         unsafe { bytes.as_mut_ptr().cast::<T>().write_unaligned(value) };
         Self { bytes, memory: None, borrow: PhantomData }
@@ -215,17 +286,27 @@ impl<'a> RawArg<'a> {
 
     /// The address of elements that the kernel reads.
     pub fn slice<T: DeviceCopy>(slice: &'a DeviceSlice<T>) -> Self {
-        Self::memory(slice, Access::Read)
+        Self::address(slice, Access::Read)
     }
 
     /// The address of elements that the kernel reads and writes.
     pub fn slice_mut<T: DeviceCopy>(slice: &'a mut DeviceSlice<T>) -> Self {
-        Self::memory(slice, Access::Write)
+        Self::address(slice, Access::Write)
     }
 
-    fn memory<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
-        let memory = (slice.len() * size_of::<T>() != 0).then(|| (slice.address(), access));
+    fn address<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
+        let memory = slice.used().map(|allocation| (allocation, access));
         Self { memory, ..Self::value(slice.address()) }
+    }
+
+    /// The memory that it is the address of, and what the kernel does to it.
+    pub(crate) fn memory(&self) -> Option<(AllocationId, Access)> {
+        self.memory
+    }
+
+    /// Where the value lies.
+    pub(crate) fn pointer(&self) -> *const u8 {
+        self.bytes.as_ptr().cast()
     }
 }
 
@@ -261,6 +342,21 @@ mod tests {
         assert!(kind(&fatbin).is_err());
         for len in 4..fatbin.len() {
             assert!(kind(&fatbin[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn clones_of_arguments_are_the_same() {
+        let buffer = Device::cpu().upload(&[1, 2, 3]).unwrap();
+        for arg in [RawArg::value([7_u64; 20]), RawArg::value(()), RawArg::slice(&buffer[1..])] {
+            let clone = arg.clone();
+            assert_eq!(clone.memory(), arg.memory());
+            let words = |arg: &RawArg<'_>| {
+                // SAFETY: `value` zeroes what it does not write, and these values have no padding.
+                arg.bytes.iter().map(|unit| unsafe { unit.assume_init() }).collect::<Vec<_>>()
+            };
+            assert_eq!(words(&clone), words(&arg));
+            assert_ne!(clone.pointer(), arg.pointer());
         }
     }
 

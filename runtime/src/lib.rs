@@ -17,6 +17,7 @@
 //!
 //! A binary that uses this crate starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
 
+mod backend;
 #[cfg(doctest)]
 mod book;
 mod buffer;
@@ -31,10 +32,12 @@ mod foreign;
 mod format;
 mod image;
 mod launch;
+mod loaded;
 mod memory;
 mod message;
 mod module;
 mod output;
+mod prepared;
 mod print;
 mod slice;
 mod stream;

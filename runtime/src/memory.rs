@@ -1,16 +1,21 @@
-//! Allocations: the table that maps addresses to the allocations that contain them.
+//! Allocations: what a device keeps for them, found by number.
 //!
-//! A [`DeviceSlice`](crate::DeviceSlice) is an address and a length; its allocation is looked up here. One table serves all devices, because CUDA gives host and GPUs one address space ("Unified Virtual Address Space").
+//! A [`DeviceSlice`](crate::DeviceSlice) is an address and a length, and beside the length there is the number of its allocation. A
+//! table maps numbers to allocations. Looking up takes no lock, because every launch does it for every argument; allocating and freeing
+//! do.
 
 use std::{
-    alloc::Layout,
-    collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    ptr::{self, NonNull},
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicPtr, Ordering},
+    },
 };
 
-use gpu_std::host::Access;
-
-use crate::{Device, Error, Result, cpu::CpuDevice, cuda, device::Backend};
+use crate::{
+    Device, Error, Result,
+    backend::{Any, Backend, BackendMemory, Memories, OfDevice, each},
+};
 
 /// Alignment of memory in bytes on every device: on a GPU guaranteed by the driver (CUDA C++ Programming Guide, "Device Memory
 /// Accesses"), on the CPU so that code that relies on it works there too.
@@ -18,128 +23,215 @@ pub(crate) const ALIGN: usize = 256;
 
 /// Memory of a device, freed on drop.
 pub(crate) struct Allocation {
-    pub(crate) address: usize,
+    address: usize,
     pub(crate) size_bytes: usize,
-    pub(crate) owner: Owner,
-}
-
-pub(crate) enum Owner {
-    Cpu(Layout),
-    Cuda(cuda::Memory),
+    pub(crate) memory: Any<Memories>,
 }
 
 impl Allocation {
+    /// # Safety
+    /// At the address are that many bytes, which `memory` frees.
+    pub(crate) unsafe fn new<B: Backend>(address: usize, size_bytes: usize, memory: B::Memory) -> Self {
+        Self { address, size_bytes, memory: B::wrap(memory) }
+    }
+
     pub(crate) fn device(&self) -> Device {
-        let backend = match &self.owner {
-            Owner::Cpu(_) => Backend::Cpu(CpuDevice::get()),
-            Owner::Cuda(memory) => Backend::Cuda(memory.device()),
-        };
-        Device { backend }
+        each!(&self.memory, memory => Device::of(memory.device()))
+    }
+
+    /// The memory, if it is of this device.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`]
+    pub(crate) fn on<B: Backend>(
+        &self,
+        device: &'static B,
+        doing: &dyn Fn() -> String,
+    ) -> Result<&B::Memory> {
+        device.own(&self.memory).ok_or_else(|| self.wrong_device(&Device::of(device), doing))
+    }
+
+    #[cold]
+    pub(crate) fn wrong_device(&self, expected: &Device, doing: &dyn Fn() -> String) -> Error {
+        Error::WrongDevice {
+            what: format!("a buffer of {} bytes", self.size_bytes),
+            doing: doing(),
+            found: self.device().to_string(),
+            expected: expected.to_string(),
+        }
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        match &mut self.owner {
-            // SAFETY: the address came from the allocator with this layout, and this is the end of the only owner.
-            Owner::Cpu(layout) => unsafe {
-                std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(self.address), *layout);
-            },
-            Owner::Cuda(memory) => memory.free(self.address),
-        }
+        // SAFETY: `new` was told that the memory is there; this is the end of the only owner.
+        each!(&mut self.memory, memory => unsafe { memory.free(self.address) });
     }
 }
 
-/// All allocations, by address.
-static ALLOCATIONS: RwLock<BTreeMap<usize, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
+/// The number of an allocation; 0 for memory without bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AllocationId(u32);
 
-/// An entry in the table of allocations. The memory is freed when the entry and the last use of it are gone.
-pub(crate) struct Registered {
+impl AllocationId {
+    /// How many bits a number has: four million buffers at a time.
+    pub(crate) const BITS: u32 = 22;
+    pub(crate) const NONE: Self = Self(0);
+
+    /// From what [`number`](Self::number) gave.
+    pub(crate) const fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The allocation; `None` for memory without bytes.
+    ///
+    /// # Safety
+    /// The [`Registered`] of this number is not dropped during the lifetime: a borrow of the buffer that has it lasts as long.
+    pub(crate) unsafe fn get<'a>(self) -> Option<&'a Allocation> {
+        let allocation = slot(self)?.load(Ordering::Acquire);
+        // SAFETY: null, or what `Registered::new` leaked, which its drop frees after this lifetime.
+        unsafe { allocation.as_ref() }
+    }
+}
+
+/// Where elements lie: an address and an allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     pub(crate) address: usize,
+    pub(crate) allocation: AllocationId,
+}
+
+impl Place {
+    /// That of elements that have no bytes.
+    pub(crate) const fn empty<T>() -> Self {
+        Self { address: align_of::<T>(), allocation: AllocationId::NONE }
+    }
+
+    /// The place so many elements further on.
+    pub(crate) const fn after<T>(self, elements: usize) -> Self {
+        Self { address: self.address + elements * size_of::<T>(), ..self }
+    }
+}
+
+type Segment = Box<[AtomicPtr<Allocation>]>;
+
+/// All allocations by number, in segments that never move: segment `n` has the numbers from 2ⁿ to 2ⁿ⁺¹.
+static SEGMENTS: [OnceLock<Segment>; AllocationId::BITS as usize] =
+    [const { OnceLock::new() }; AllocationId::BITS as usize];
+
+static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { free: Vec::new(), used: 0 });
+
+struct Numbers {
+    /// Numbers whose allocations are gone.
+    free: Vec<u32>,
+    /// The largest number that was ever given.
+    used: u32,
+}
+
+fn numbers() -> MutexGuard<'static, Numbers> {
+    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place in the table; `None` for a number that was never given.
+fn slot(AllocationId(number): AllocationId) -> Option<&'static AtomicPtr<Allocation>> {
+    let segment = number.checked_ilog2()?;
+    SEGMENTS.get(segment as usize)?.get()?.get((number - (1 << segment)) as usize)
+}
+
+/// An entry in the table of allocations. The memory is freed with it.
+pub(crate) struct Registered {
+    pub(crate) place: Place,
 }
 
 impl Registered {
-    pub(crate) fn new(allocation: Allocation) -> Self {
-        let address = allocation.address;
-        ALLOCATIONS.write().unwrap_or_else(PoisonError::into_inner).insert(address, Arc::new(allocation));
-        Self { address }
+    pub(crate) fn new(allocation: Allocation) -> Result<Self> {
+        const ALLOWED: u32 = (1 << AllocationId::BITS) - 1;
+        let number = {
+            let mut numbers = numbers();
+            match numbers.free.pop() {
+                Some(number) => number,
+                None if numbers.used == ALLOWED => {
+                    return Err(Error::TooManyBuffers { allowed: ALLOWED });
+                }
+                None => {
+                    numbers.used += 1;
+                    numbers.used
+                }
+            }
+        };
+        let place = Place { address: allocation.address, allocation: AllocationId(number) };
+        let log = number.ilog2();
+        let segment = SEGMENTS[log as usize]
+            .get_or_init(|| (0..1_u32 << log).map(|_| AtomicPtr::new(ptr::null_mut())).collect());
+        segment[(number - (1 << log)) as usize].store(Box::into_raw(Box::new(allocation)), Ordering::Release);
+        Ok(Self { place })
     }
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // Remove it from the table before freeing: once freed, the address can belong to another allocation.
-        let allocation = ALLOCATIONS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.address);
-        drop(allocation);
+        let Some(slot) = slot(self.place.allocation) else { return };
+        let Some(allocation) = NonNull::new(slot.swap(ptr::null_mut(), Ordering::AcqRel)) else { return };
+        // SAFETY: `new` leaked it, and nobody borrows it: the buffer is gone.
+        drop(unsafe { Box::from_raw(allocation.as_ptr()) });
+        // Last: from here on the number can be another allocation's.
+        numbers().free.push(self.place.allocation.0);
     }
 }
 
-/// The allocation that holds the byte at this address.
-///
-/// # Errors
-/// If none does, which only `unsafe` code elsewhere can cause.
-pub(crate) fn find(address: usize) -> Result<Arc<Allocation>> {
-    let allocations = ALLOCATIONS.read().unwrap_or_else(PoisonError::into_inner);
-    match allocations.range(..=address).next_back() {
-        Some((_, allocation)) if address - allocation.address < allocation.size_bytes => {
-            Ok(Arc::clone(allocation))
-        }
-        _ => Err(Error::WrongDevice {
-            what: format!("the memory at {address:#x}"),
-            doing: "its use".to_owned(),
-            found: "no device".to_owned(),
-            expected: "a device of this crate".to_owned(),
-        }),
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashSet, thread};
+
+    use super::*;
+    use crate::Buffer;
+
+    fn number(buffer: &Buffer<u32>) -> u32 {
+        buffer.place().allocation.number()
     }
-}
 
-/// The memory that a launch uses, kept alive until the launch is queued.
-pub(crate) struct Uses(Vec<(Arc<Allocation>, Access)>);
+    #[test]
+    fn allocations_are_shared_between_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Allocation>();
+    }
 
-impl Uses {
-    /// Looks the addresses up.
-    ///
-    /// # Errors
-    /// [`Error::WrongDevice`] for memory that is not of `device`.
-    pub(crate) fn find(
-        addresses: impl Iterator<Item = (usize, Access)>,
-        device: &Device,
-        doing: &dyn Fn() -> String,
-    ) -> Result<Self> {
-        let uses = addresses.map(|(address, access)| {
-            let allocation = find(address)?;
-            check_device(&allocation, device, doing)?;
-            Ok((allocation, access))
+    #[test]
+    fn numbers_tell_buffers_apart_on_all_threads() {
+        let device = Device::cpu();
+        let made = thread::scope(|scope| {
+            let threads = [0_u32; 4].map(|_| {
+                scope.spawn(|| {
+                    let mut kept = Vec::new();
+                    for len in 1..200 {
+                        // Its number is soon another's.
+                        drop(device.zeroed::<u8>(len).unwrap());
+                        kept.push(device.zeroed::<u32>(len).unwrap());
+                    }
+                    kept
+                })
+            });
+            threads.map(|thread| thread.join().unwrap()).into_iter().flatten().collect::<Vec<_>>()
         });
-        uses.collect::<Result<_>>().map(Self)
+        let numbers: HashSet<u32> = made.iter().map(number).collect();
+        assert_eq!(numbers.len(), made.len());
+        for buffer in &made {
+            // SAFETY: the buffer is borrowed.
+            let allocation = unsafe { buffer.place().allocation.get() }.unwrap();
+            let place = (allocation.address, allocation.size_bytes);
+            assert_eq!(place, (buffer.place().address, size_of::<u32>() * buffer.len()));
+        }
     }
 
-    /// The part of it that is GPU memory.
-    pub(crate) fn on_gpu(&self) -> Vec<(&cuda::Memory, Access)> {
-        self.0
-            .iter()
-            .filter_map(|(allocation, access)| match &allocation.owner {
-                Owner::Cuda(memory) => Some((memory, *access)),
-                Owner::Cpu(_) => None,
-            })
-            .collect()
+    #[test]
+    fn what_was_never_given_is_nothing() {
+        for number in [0, 1 << 21, (1 << AllocationId::BITS) - 1, u32::MAX] {
+            // SAFETY: no test makes so many buffers.
+            assert!(unsafe { AllocationId::from_number(number).get() }.is_none(), "{number}");
+        }
     }
-}
-
-/// An error unless `allocation` belongs to `device`.
-pub(crate) fn check_device(
-    allocation: &Allocation,
-    device: &Device,
-    doing: &dyn Fn() -> String,
-) -> Result<()> {
-    let found = allocation.device();
-    if found == *device {
-        return Ok(());
-    }
-    Err(Error::WrongDevice {
-        what: format!("a buffer of {} bytes", allocation.size_bytes),
-        doing: doing(),
-        found: found.to_string(),
-        expected: device.to_string(),
-    })
 }

@@ -1,13 +1,6 @@
 //! Loaded kernels, and their launches.
 
-use std::{
-    any::TypeId,
-    borrow::Cow,
-    collections::HashMap,
-    fmt,
-    io::Write,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{any::TypeId, fmt, io::Write, sync::Arc};
 
 use gpu_std::{
     Contract, DeviceCopy,
@@ -15,18 +8,15 @@ use gpu_std::{
     signature::Signature,
     view::layout::ViewLayout,
 };
-use gpukernel_image::{Arch, CodeKind, Manifest};
+use gpukernel_image::Manifest;
 
 use crate::{
     Device, DeviceSlice, Error, Image, LaunchConfig, Result, Stream, View, ViewMut,
-    constant::Constants,
-    cpu,
-    cuda::{self, CudaModule, Function},
-    device::Backend,
-    launch::Rules,
-    memory::Uses,
+    backend::{Any, Backend, BackendModule, ImageCode, Modules, OfDevice, each},
+    loaded::{Entry, Loaded},
     output::Output,
-    stream::StreamBackend,
+    prepared::{PreparedLaunch, Program, Request},
+    view::raw_slice,
 };
 
 #[doc(hidden)]
@@ -41,11 +31,7 @@ impl Runtime for ThisRuntime {
     type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = ViewMut<'a, T, S>;
 
     fn raw_slice<T: DeviceCopy>(slice: &DeviceSlice<T>) -> RawSlice {
-        RawSlice {
-            address: std::ptr::with_exposed_provenance_mut(slice.address()),
-            len: slice.len(),
-            element_bytes: size_of::<T>(),
-        }
+        raw_slice::<T>(slice.place(), slice.len())
     }
 
     fn raw_view<T: DeviceCopy, S: ViewLayout>(view: &View<'_, T, S>) -> RawView<S> {
@@ -68,99 +54,27 @@ pub struct Module {
 struct Inner {
     device: Device,
     manifest: Manifest,
-    /// The code of a GPU. The CPU's is in the program.
-    code: Option<CudaModule>,
+    code: Any<Modules>,
     /// Where what its kernels print goes.
     output: Output,
-    /// What the host has set.
-    constants: Constants,
-    /// Kernels that were launched before, and so were checked.
-    checked: RwLock<HashMap<TypeId, Checked>>,
-}
-
-/// More shared memory than this, static and dynamic, has to be allowed for a kernel (CUDA C++ Programming Guide, "Shared Memory").
-const PLAIN_SHARED_BYTES: usize = 48 << 10;
-
-/// What a kernel may have of it besides its arrays: a word of the linker's, and what aligns the dynamic arrays behind it.
-const MORE_SHARED_BYTES: usize = 128;
-
-/// A kernel that matches the image.
-#[derive(Clone, Copy)]
-struct Checked {
-    /// Its code, on a GPU.
-    function: Option<Function>,
-    /// Whether its blocks wait for each other.
-    cooperative: bool,
 }
 
 impl Module {
     pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
         let functions = image.functions();
         let image = gpukernel_image::Image::parse(image.bytes())?;
-        let manifest = image.manifest();
-        let output = Output::default();
-        let code = match device.backend {
-            Backend::Cpu(_) => None,
-            Backend::Cuda(gpu) => {
-                if let Some(reason) = &manifest.no_code {
-                    return Err(Error::NoCode {
-                        crate_name: manifest.crate_name.clone(),
-                        reason: reason.clone(),
-                    });
-                }
-                let arch = gpu.arch();
-                let Some(code) = image.cubin_for(arch).or_else(|| image.ptx_for(arch)) else {
-                    return Err(Error::NoImageForDevice {
-                        crate_name: manifest.crate_name.clone(),
-                        device: device.to_string(),
-                        arch: arch.to_string(),
-                        available: available(&image),
-                    });
-                };
-                let what = || {
-                    format!(
-                        "the {} for {} of crate `{}`",
-                        kind(code.kind()),
-                        code.arch(),
-                        manifest.crate_name
-                    )
-                };
-                // Machine code was linked with its parts already.
-                let linked = match (code.kind(), image.parts()) {
-                    (CodeKind::Ptx, parts) if !parts.is_empty() => {
-                        Cow::Owned(cuda::link(gpu, code.bytes(), parts, &what)?)
-                    }
-                    _ => Cow::Borrowed(code.bytes()),
-                };
-                let mut code = CudaModule::load(gpu, &linked, &what)?;
-                code.listen(manifest, &output)?;
-                Some(code)
-            }
-        };
-        let checked = RwLock::default();
-        Ok(Self {
-            inner: Arc::new(Inner {
-                device: device.clone(),
-                manifest: manifest.clone(),
-                code,
-                output,
-                // SAFETY: whoever made the image promised it.
-                constants: unsafe { Constants::new(functions) },
-                checked,
-            }),
-        })
+        let (manifest, output) = (image.manifest().clone(), Output::default());
+        let code = ImageCode { image: &image, functions, output: &output };
+        let code = each!(&device.backend, device => load(*device, &code))?;
+        Ok(Self { inner: Arc::new(Inner { device: device.clone(), manifest, code, output }) })
     }
 
     pub(crate) fn manifest(&self) -> &Manifest {
         &self.inner.manifest
     }
 
-    pub(crate) fn code(&self) -> Option<&CudaModule> {
-        self.inner.code.as_ref()
-    }
-
-    pub(crate) fn constants(&self) -> &Constants {
-        &self.inner.constants
+    pub(crate) fn code(&self) -> &Any<Modules> {
+        &self.inner.code
     }
 
     /// The device it is loaded on.
@@ -250,7 +164,8 @@ impl Module {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
-        self.inner.device.default_stream().launch(self, kernel, config, args)
+        // SAFETY: a safe kernel asks for nothing.
+        unsafe { self.launch_on(None, kernel, config, args) }
     }
 
     /// Launches a kernel that was declared as `unsafe fn`, on the device's default stream.
@@ -268,156 +183,97 @@ impl Module {
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { self.launch_on(&self.inner.device.default_stream(), kernel, config, args) }
+        unsafe { self.launch_on(None, kernel, config, args) }
     }
 
-    /// Launches a kernel on a stream. Only this is compiled for each kernel; the rest is the same for all.
+    /// Launches a kernel on a stream or the default stream. Only this is compiled for each kernel; the rest is the same for all.
     ///
     /// # Safety
     /// As for [`launch_unsafe`](Self::launch_unsafe).
     pub(crate) unsafe fn launch_on<K: Kernel>(
         &self,
-        stream: &Stream,
+        stream: Option<&Stream>,
         _kernel: K,
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
+        let args = K::pack::<ThisRuntime>(args);
         // SAFETY: as the caller promises; the arguments are packed by the kernel of the description.
-        unsafe {
-            self.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &K::pack::<ThisRuntime>(args))
-        }
+        unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &args) }
     }
+}
 
+/// Loads an image on a device.
+fn load<B: Backend>(device: &'static B, code: &ImageCode<'_>) -> Result<Any<Modules>> {
+    device.load(code).map(|code| B::wrap(Loaded::new(code)))
+}
+
+impl Inner {
     /// Checks a launch, and queues or runs it.
     ///
     /// # Safety
-    /// As for [`launch_unsafe`](Self::launch_unsafe) of this kernel, which packed the arguments, from borrows that last as long as this call.
+    /// As for [`Module::launch_unsafe`] of this kernel, which packed the arguments, from borrows that last as long as this call.
     /// `id` is that of its type.
     unsafe fn launch_packed(
         &self,
-        stream: &Stream,
+        stream: Option<&Stream>,
         id: TypeId,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
         args: &PackedArgs,
     ) -> Result<()> {
-        let inner = &*self.inner;
-        let doing = || format!("a launch of `{}`", kernel.name);
-        stream.check_device(&inner.device, &doing)?;
-        let checked = inner.check(id, kernel, args)?;
-
-        let limits = inner.device.limits();
-        let rules = Rules {
-            kernel: kernel.name,
-            contract: &kernel.contract,
-            kernel_max_threads: checked
-                .function
-                .map_or(limits.max_threads_per_block, |function| function.max_threads),
-            limits,
-            device: &inner.device,
-        };
-        rules.check_tiles(config, args)?;
-        let shape = config.check(&rules)?;
-        // SAFETY: packed by this kernel.
-        if let Some(unmet) = unsafe { (kernel.unmet)(args) } {
-            return Err(Error::RequirementNotMet { kernel: kernel.name.to_owned(), unmet });
-        }
-        let shared = rules.check_shared(kernel.shared, kernel.dynamic_arrays, args)?;
-        let not_empty = args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
-        let addresses = not_empty.map(|(slice, access)| (slice.address.addr(), *access));
-        let uses = Uses::find(addresses, &inner.device, &doing)?;
-        let Some(shape) = shape else { return Ok(()) };
-
-        match &stream.backend {
-            // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call, and all memory is
-            // the CPU's. The shape keeps to the contract; what an unsafe kernel asks for is the caller's promise.
-            StreamBackend::Cpu => unsafe {
-                // A copy of the pointer: a kernel may set constants of its own module for later launches.
-                let constants = Arc::clone(&inner.constants.read());
-                cpu::launch(
-                    kernel,
-                    args,
-                    shape,
-                    shared.on_host,
-                    &constants,
-                    &inner.output,
-                    checked.cooperative,
-                )
-            },
-            StreamBackend::Cuda(stream) => {
-                let function = checked.function.ok_or_else(|| inner.no_such_kernel(kernel.name))?;
-                if kernel.contract.cluster[0] != 0 && stream.device().arch() < Arch::new(9, 0) {
-                    let device = inner.device.to_string();
-                    return Err(Error::NoClusters { kernel: kernel.name.to_owned(), device });
-                }
-                let dynamic_bytes = shared.dynamic_bytes;
-                if dynamic_bytes > 0 && shared.on_host.size() + MORE_SHARED_BYTES > PLAIN_SHARED_BYTES {
-                    let allowed_bytes = limits.max_shared_bytes_per_block;
-                    let own_bytes = function.allow_all_shared(stream.device(), allowed_bytes)?;
-                    let asked_bytes = own_bytes + dynamic_bytes as usize;
-                    if asked_bytes > allowed_bytes {
-                        let (kernel, limited_by) = (kernel.name.to_owned(), inner.device.to_string());
-                        return Err(Error::SharedTooLarge { kernel, asked_bytes, allowed_bytes, limited_by });
-                    }
-                }
-                if checked.cooperative {
-                    let allowed =
-                        function.max_resident_blocks(stream.device(), shape.block, dynamic_bytes)?;
-                    let asked = shape.grid.count();
-                    if asked > allowed.into() {
-                        let (kernel, device) = (kernel.name.to_owned(), inner.device.to_string());
-                        return Err(Error::GridNotResident { kernel, asked, allowed, device });
-                    }
-                }
-                // Constants are not set while this is queued.
-                let _constants = inner.constants.read();
-                let _launching = inner.code.as_ref().and_then(CudaModule::launching);
-                cuda::ordered(stream, &uses.on_gpu(), || {
-                    // SAFETY: the module is loaded; `check` found the parameters to be those of the code; that the kernel is sound
-                    // is the promise of `Kernel` and of the caller; the memory is ordered, and all of it was found above.
-                    unsafe {
-                        function.launch(
-                            stream,
-                            shape.grid,
-                            shape.block,
-                            dynamic_bytes,
-                            checked.cooperative,
-                            args.pointers(),
-                        )
-                    }
-                })
-            }
-        }
+        each!(&self.code, loaded => {
+            // SAFETY: as the caller promises.
+            unsafe { self.launch_loaded(loaded, stream, id, kernel, config, args) }
+        })
     }
-}
 
-impl Inner {
+    /// # Safety
+    /// As [`launch_packed`](Self::launch_packed).
+    unsafe fn launch_loaded<B: Backend>(
+        &self,
+        loaded: &Loaded<B, TypeId>,
+        stream: Option<&Stream>,
+        id: TypeId,
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        args: &PackedArgs,
+    ) -> Result<()> {
+        let (code, device) = (&loaded.code, loaded.device());
+        let program = Program::Kernel(kernel, args);
+        let stream = Stream::or_default(stream, device, &|| program.doing())?;
+        let Entry { function, cooperative } = loaded.entry(&id, || self.check(code, kernel, args))?;
+        let max_threads = code.max_threads(&function);
+        let request = Request { device, program, config, max_threads, cooperative };
+        // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
+        let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
+        // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
+        // the promise of `Kernel` and of the caller.
+        unsafe { code.launch(stream, &function, &launch) }
+    }
+
     /// Compares the kernel with the image, at its first launch.
-    fn check(&self, id: TypeId, kernel: &KernelInfo, args: &PackedArgs) -> Result<Checked> {
-        if let Some(checked) = self.checked.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
-            return Ok(*checked);
-        }
-        let checked = self.check_first(kernel, args)?;
-        self.checked.write().unwrap_or_else(PoisonError::into_inner).insert(id, checked);
-        Ok(checked)
-    }
-
-    fn check_first(&self, kernel: &KernelInfo, args: &PackedArgs) -> Result<Checked> {
-        // Builds without device code may have no list of kernels either.
-        if self.manifest.no_code.is_some() {
-            return Ok(Checked { function: None, cooperative: false });
-        }
+    fn check<B: Backend>(
+        &self,
+        code: &B::Module,
+        kernel: &KernelInfo,
+        args: &PackedArgs,
+    ) -> Result<Entry<B>> {
         let KernelInfo { name, signature, contract, .. } = kernel;
         let missing = || self.no_such_kernel(name);
-        let kernel = self.manifest.kernel(name).ok_or_else(missing)?;
-        if let Some(difference) = difference(kernel, args, signature, contract) {
-            return Err(Error::StaleImage { kernel: (*name).to_owned(), difference });
-        }
-        let function = match &self.code {
-            None => None,
-            Some(code) => Some(code.function(&kernel.symbol)?.ok_or_else(missing)?),
+        // Builds without device code may have no list of kernels either.
+        let (symbol, cooperative) = match self.manifest.no_code {
+            Some(_) => ("", false),
+            None => {
+                let kernel = self.manifest.kernel(name).ok_or_else(missing)?;
+                if let Some(difference) = difference(kernel, args, signature, contract) {
+                    return Err(Error::StaleImage { kernel: (*name).to_owned(), difference });
+                }
+                (&*kernel.symbol, kernel.cooperative)
+            }
         };
-        Ok(Checked { function, cooperative: kernel.cooperative })
+        let function = code.function(symbol)?.ok_or_else(missing)?;
+        Ok(Entry { function, cooperative })
     }
 
     fn no_such_kernel(&self, kernel: &str) -> Error {
@@ -482,23 +338,6 @@ pub(crate) fn signatures_differ(there: &[String], here: &str, lines: &[&str]) ->
         }
     }
     None
-}
-
-fn available(image: &gpukernel_image::Image<'_>) -> String {
-    match image.code() {
-        [] => "nothing".to_owned(),
-        code => {
-            let pieces = code.iter().map(|code| format!("{} for {}", kind(code.kind()), code.arch()));
-            pieces.collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
-fn kind(kind: CodeKind) -> &'static str {
-    match kind {
-        CodeKind::Ptx => "PTX",
-        CodeKind::Cubin => "machine code",
-    }
 }
 
 impl fmt::Debug for Module {

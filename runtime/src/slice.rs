@@ -5,15 +5,14 @@ use std::{
     marker::PhantomData,
     ops::{Index, IndexMut, RangeBounds},
     ptr,
-    sync::Arc,
 };
 
 use gpu_std::DeviceCopy;
 
 use crate::{
-    Device, Error, Result, Stream, cuda,
-    memory::{self, Allocation, Owner},
-    stream::StreamBackend,
+    Device, Error, Result, Stream,
+    backend::{Backend, BackendMemory, OfDevice, each},
+    memory::{Allocation, AllocationId, Place},
     view::resolve,
 };
 
@@ -31,26 +30,44 @@ use crate::{
 /// # Ok::<(), gpukernel::Error>(())
 /// ```
 // The host must not have references to elements, which are in other memory or are written by kernels meanwhile. So this
-// type covers no bytes: a reference is only an address and a length.
+// type covers no bytes: a reference is only an address and a word, which is the length of a slice of `()`. For elements with bytes
+// the upper bits of this word are the number of the allocation.
 #[repr(transparent)]
 pub struct DeviceSlice<T> {
     elements: PhantomData<T>,
-    len: [()],
+    word: [()],
+}
+
+/// The bits of the word that are the number of elements.
+const LEN_BITS: u32 = usize::BITS - AllocationId::BITS;
+
+/// The maximum size of a buffer, four tebibytes: no cast of it has more elements than the word can count.
+pub(crate) const MAX_BYTES: usize = (1 << LEN_BITS) - 1;
+
+const _: () = assert!(usize::BITS == 64, "lengths and numbers of allocations share a word of 64 bits");
+
+/// The word of a slice.
+const fn word<T>(len: usize, allocation: AllocationId) -> usize {
+    // Elements without bytes lie in no allocation, and there can be more of them.
+    if size_of::<T>() == 0 { len } else { len | (allocation.number() as usize) << LEN_BITS }
 }
 
 impl<T: DeviceCopy> DeviceSlice<T> {
     /// # Safety
-    /// At the address are `len` elements of a device, to be read as long as the slice is borrowed. The address is not null.
-    pub(crate) unsafe fn from_raw<'a>(address: usize, len: usize) -> &'a Self {
-        let slice = ptr::slice_from_raw_parts(ptr::with_exposed_provenance::<()>(address), len);
+    /// At the place are `len` elements of a device, to be read as long as the slice is borrowed; if they have bytes, they have at most
+    /// [`MAX_BYTES`], and the allocation is theirs and is not freed as long. The address is not null.
+    pub(crate) unsafe fn from_raw<'a>(place: Place, len: usize) -> &'a Self {
+        let start = ptr::with_exposed_provenance::<()>(place.address);
+        let slice = ptr::slice_from_raw_parts(start, word::<T>(len, place.allocation));
         // SAFETY: the type has no bytes and an alignment of 1, so that any address but null makes a valid reference.
         unsafe { &*(slice as *const Self) }
     }
 
     /// # Safety
     /// As [`from_raw`](Self::from_raw), and the caller has exclusive access to the elements as long as the slice is borrowed.
-    pub(crate) unsafe fn from_raw_mut<'a>(address: usize, len: usize) -> &'a mut Self {
-        let slice = ptr::slice_from_raw_parts_mut(ptr::with_exposed_provenance_mut::<()>(address), len);
+    pub(crate) unsafe fn from_raw_mut<'a>(place: Place, len: usize) -> &'a mut Self {
+        let start = ptr::with_exposed_provenance_mut::<()>(place.address);
+        let slice = ptr::slice_from_raw_parts_mut(start, word::<T>(len, place.allocation));
         // SAFETY: as above.
         unsafe { &mut *(slice as *mut Self) }
     }
@@ -59,9 +76,19 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         ptr::from_ref(self).addr()
     }
 
+    /// Where the elements lie.
+    pub(crate) fn place(&self) -> Place {
+        let allocation = match size_of::<T>() {
+            0 => AllocationId::NONE,
+            // What is left has as many bits as a number.
+            _ => AllocationId::from_number((self.word.len() >> LEN_BITS) as u32),
+        };
+        Place { address: self.address(), allocation }
+    }
+
     /// The number of elements.
     pub fn len(&self) -> usize {
-        self.len.len()
+        if size_of::<T>() == 0 { self.word.len() } else { self.word.len() & MAX_BYTES }
     }
 
     /// Whether there are no elements.
@@ -75,8 +102,14 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// The memory behind the elements; none if they have no bytes.
-    fn allocation(&self) -> Result<Option<Arc<Allocation>>> {
-        (self.size_bytes() != 0).then(|| memory::find(self.address())).transpose()
+    fn allocation(&self) -> Option<&Allocation> {
+        // SAFETY: the slice is borrowed from the buffer that has the allocation, for as long as the result.
+        unsafe { self.used().and_then(|allocation| allocation.get()) }
+    }
+
+    /// The allocation that work on the elements uses; none if they have no bytes.
+    pub(crate) fn used(&self) -> Option<AllocationId> {
+        (self.size_bytes() != 0).then(|| self.place().allocation)
     }
 
     /// Copies the elements to a new vector on the host (`cudaMemcpyDeviceToHost`). Waits for the copy, and so for the work that writes
@@ -118,21 +151,12 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// # Safety
     /// `to` has room for as many elements as are here.
     unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
-        let Some((allocation, stream)) = self.allocation_on(stream, "a copy to the host")? else {
-            return Ok(());
-        };
-        match (&allocation.owner, &stream.backend) {
-            (Owner::Cuda(memory), StreamBackend::Cuda(stream)) => {
-                // SAFETY: both places have that many bytes: the caller's promise, and what a slice is.
-                unsafe { cuda::copy_to_host(stream, memory, self.address(), to.cast(), self.size_bytes()) }
-            }
-            _ => {
-                let from = ptr::with_exposed_provenance::<T>(self.address());
-                // SAFETY: as above; memory of the CPU device is aligned for its elements, and the host memory is another.
-                unsafe { ptr::copy_nonoverlapping(from, to, self.len()) };
-                Ok(())
-            }
-        }
+        let Some(allocation) = self.allocation() else { return Ok(()) };
+        each!(&allocation.memory, memory => {
+            let stream = stream_for(memory, allocation, stream, "a copy to the host")?;
+            // SAFETY: both places have that many bytes: the caller's promise, and what a slice is.
+            unsafe { memory.copy_to_host(stream, self.address(), to.cast(), self.size_bytes()) }
+        })
     }
 
     /// Copies a slice of the host of the same length here (`cudaMemcpyHostToDevice`). Waits for the copy.
@@ -152,24 +176,13 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     pub(crate) fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
         same_length(from.len(), self.len())?;
-        let Some((allocation, stream)) = self.allocation_on(stream, "a copy from the host")? else {
-            return Ok(());
-        };
-        match (&allocation.owner, &stream.backend) {
-            (Owner::Cuda(memory), StreamBackend::Cuda(stream)) => {
-                let size_bytes = size_of_val(from);
-                // SAFETY: both places have that many bytes: the slices are as long.
-                unsafe {
-                    cuda::copy_from_host(stream, memory, self.address(), from.as_ptr().cast(), size_bytes)
-                }
-            }
-            _ => {
-                let to = ptr::with_exposed_provenance_mut::<T>(self.address());
-                // SAFETY: as above, and this slice is borrowed for writing.
-                unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
-                Ok(())
-            }
-        }
+        let Some(allocation) = self.allocation() else { return Ok(()) };
+        each!(&allocation.memory, memory => {
+            let stream = stream_for(memory, allocation, stream, "a copy from the host")?;
+            let source = from.as_ptr().cast();
+            // SAFETY: both places have that many bytes, because the slices are as long; this one is borrowed for writing.
+            unsafe { memory.copy_from_host(stream, self.address(), source, self.size_bytes()) }
+        })
     }
 
     /// Copies elements of the same device here (`cudaMemcpyDeviceToDevice`); both slices have the same length. Queued, like a launch.
@@ -185,23 +198,15 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub(crate) fn copy_from_slice(&mut self, stream: Option<&Stream>, from: &DeviceSlice<T>) -> Result<()> {
         same_length(from.len(), self.len())?;
         let doing = "a copy on the device";
-        let Some((to_allocation, stream)) = self.allocation_on(stream, doing)? else { return Ok(()) };
-        let from_allocation = memory::find(from.address())?;
-        memory::check_device(&from_allocation, &to_allocation.device(), &|| doing.to_owned())?;
-        match (&to_allocation.owner, &from_allocation.owner, &stream.backend) {
-            (Owner::Cuda(to_memory), Owner::Cuda(from_memory), StreamBackend::Cuda(stream)) => {
-                let (to, source) = ((to_memory, self.address()), (from_memory, from.address()));
-                // SAFETY: both places have that many bytes: the slices are as long.
-                unsafe { cuda::copy_on_device(stream, to, source, self.size_bytes()) }
-            }
-            _ => {
-                let source = ptr::with_exposed_provenance::<T>(from.address());
-                let to = ptr::with_exposed_provenance_mut::<T>(self.address());
-                // SAFETY: as above; this slice is borrowed for writing, so the other is elsewhere.
-                unsafe { ptr::copy_nonoverlapping(source, to, self.len()) };
-                Ok(())
-            }
-        }
+        // As long, so that both have bytes or none has.
+        let (Some(to), Some(source)) = (self.allocation(), from.allocation()) else { return Ok(()) };
+        each!(&to.memory, memory => {
+            let stream = stream_for(memory, to, stream, doing)?;
+            let from_memory = source.on(memory.device(), &|| doing.to_owned())?;
+            let (to, from) = (self.address(), from.address());
+            // SAFETY: both places have that many bytes; this slice is borrowed for writing, so the other is elsewhere.
+            unsafe { memory.copy_from_device(stream, to, from_memory, from, self.size_bytes()) }
+        })
     }
 
     /// Sets every element to `value` (`cudaMemset`). [`Stream::fill`] does so on a stream.
@@ -235,24 +240,6 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         Ok(())
     }
 
-    /// The memory, and the stream to use it on: `stream`, which must be of the same device, or the device's default stream.
-    fn allocation_on(
-        &self,
-        stream: Option<&Stream>,
-        doing: &str,
-    ) -> Result<Option<(Arc<Allocation>, Stream)>> {
-        let Some(allocation) = self.allocation()? else { return Ok(None) };
-        let device = allocation.device();
-        let stream = match stream {
-            None => device.default_stream(),
-            Some(stream) => {
-                memory::check_device(&allocation, &stream.device(), &|| doing.to_owned())?;
-                stream.clone()
-            }
-        };
-        Ok(Some((allocation, stream)))
-    }
-
     /// Returns the elements of a range; `None` if it is out of bounds.
     ///
     /// ```
@@ -264,14 +251,14 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn get(&self, range: impl RangeBounds<usize>) -> Option<&Self> {
         let (start, len) = self.resolve(&range)?;
         // SAFETY: the range lies inside, and stays borrowed as this slice is.
-        Some(unsafe { Self::from_raw(self.address() + start * size_of::<T>(), len) })
+        Some(unsafe { Self::from_raw(self.place().after::<T>(start), len) })
     }
 
     /// Returns the elements of a range, for writing; `None` if it is out of bounds.
     pub fn get_mut(&mut self, range: impl RangeBounds<usize>) -> Option<&mut Self> {
         let (start, len) = self.resolve(&range)?;
         // SAFETY: as above, for writing.
-        Some(unsafe { Self::from_raw_mut(self.address() + start * size_of::<T>(), len) })
+        Some(unsafe { Self::from_raw_mut(self.place().after::<T>(start), len) })
     }
 
     /// Start and length of a range; `None` if it is out of bounds.
@@ -294,9 +281,9 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// If there are fewer than `at`.
     #[track_caller]
     pub fn split_at_mut(&mut self, at: usize) -> (&mut Self, &mut Self) {
-        let (address, rest) = (self.address(), self.check_split(at));
+        let (place, rest) = (self.place(), self.check_split(at));
         // SAFETY: the two parts lie inside and do not overlap; both are borrowed as this slice is.
-        unsafe { (Self::from_raw_mut(address, at), Self::from_raw_mut(address + at * size_of::<T>(), rest)) }
+        unsafe { (Self::from_raw_mut(place, at), Self::from_raw_mut(place.after::<T>(at), rest)) }
     }
 
     #[track_caller]
@@ -309,8 +296,21 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     /// The device that owns the memory; `None` if the slice has no bytes.
     pub fn owner(&self) -> Option<Device> {
-        self.allocation().ok().flatten().map(|allocation| allocation.device())
+        self.allocation().map(Allocation::device)
     }
+}
+
+/// The stream to use memory on: `stream`, which must be of the same device, or the device's default stream.
+fn stream_for<'s, B: Backend>(
+    memory: &impl OfDevice<Device = B>,
+    allocation: &Allocation,
+    stream: Option<&'s Stream>,
+    doing: &str,
+) -> Result<&'s B::Stream> {
+    let device = memory.device();
+    let Some(stream) = stream else { return Ok(device.default_stream()) };
+    let found = device.own(&stream.backend);
+    found.ok_or_else(|| allocation.wrong_device(&stream.device(), &|| doing.to_owned()))
 }
 
 fn same_length(from_len: usize, to_len: usize) -> Result<()> {
@@ -324,7 +324,7 @@ impl<T: DeviceCopy, R: RangeBounds<usize> + fmt::Debug> Index<R> for DeviceSlice
     fn index(&self, range: R) -> &Self {
         match self.resolve(&range) {
             // SAFETY: as in `get`.
-            Some((start, len)) => unsafe { Self::from_raw(self.address() + start * size_of::<T>(), len) },
+            Some((start, len)) => unsafe { Self::from_raw(self.place().after::<T>(start), len) },
             None => out_of_range(&range, self.len()),
         }
     }
@@ -335,7 +335,7 @@ impl<T: DeviceCopy, R: RangeBounds<usize> + fmt::Debug> IndexMut<R> for DeviceSl
     fn index_mut(&mut self, range: R) -> &mut Self {
         match self.resolve(&range) {
             // SAFETY: as in `get_mut`.
-            Some((start, len)) => unsafe { Self::from_raw_mut(self.address() + start * size_of::<T>(), len) },
+            Some((start, len)) => unsafe { Self::from_raw_mut(self.place().after::<T>(start), len) },
             None => out_of_range(&range, self.len()),
         }
     }
@@ -353,5 +353,42 @@ impl<T: DeviceCopy> fmt::Debug for DeviceSlice<T> {
             .field("element", &std::any::type_name::<T>())
             .field("len", &self.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_and_allocation_share_a_word() {
+        let largest = (1 << AllocationId::BITS) - 1;
+        for (len, number) in [(0, 0), (0, largest), (MAX_BYTES, 0), (MAX_BYTES, largest), (5, 1)] {
+            let place = Place { address: 256, allocation: AllocationId::from_number(number) };
+            // SAFETY: the elements are not used.
+            let slice = unsafe { DeviceSlice::<u8>::from_raw(place, len) };
+            assert_eq!((slice.len(), slice.address()), (len, 256));
+            assert_eq!(slice.place().allocation.number(), number);
+        }
+        // SAFETY: there are no bytes.
+        let units = unsafe { DeviceSlice::<()>::from_raw(Place::empty::<()>(), isize::MAX as usize) };
+        assert_eq!((units.len(), units.place().allocation), (isize::MAX as usize, AllocationId::NONE));
+    }
+
+    #[test]
+    fn parts_and_casts_are_of_the_same_allocation() {
+        let device = Device::cpu();
+        let mut buffer = device.upload(&[1_u32, 2, 3, 4]).unwrap();
+        let place = buffer.place();
+        let parts = [&buffer[1..], &buffer[..2], buffer.get(3..).unwrap(), buffer.split_at(2).1];
+        assert!(parts.iter().all(|part| part.place().allocation == place.allocation));
+        let halves = buffer[1..3].cast::<u16>().unwrap();
+        assert_eq!((halves.len(), halves.place().allocation), (4, place.allocation));
+        assert_eq!(halves.address(), place.address + 4);
+        let (left, right) = buffer.split_at_mut(1);
+        right[2..].copy_from_device(left).unwrap();
+        assert_eq!(right[2..].owner(), Some(device));
+        assert_eq!((right[3..].used(), right[3..].owner()), (None, None));
+        assert_eq!(buffer.to_vec().unwrap(), [1, 2, 3, 1]);
     }
 }

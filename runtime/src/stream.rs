@@ -1,6 +1,6 @@
 //! Streams (`cudaStream_t`): queues of work of a device.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use bytemuck::Zeroable;
 use gpu_std::{
@@ -10,7 +10,9 @@ use gpu_std::{
 
 use crate::{
     Buffer, Device, DeviceSlice, Error, Event, ForeignModule, LaunchConfig, Module, RawArg, Result,
-    buffer::Fill, cpu::CpuDevice, cuda::CudaStream, device::Backend, module::ThisRuntime,
+    backend::{Any, Backend, BackendStream, OfDevice, Streams, each},
+    buffer::Fill,
+    module::ThisRuntime,
 };
 
 /// A queue of work (`cudaStream_t`). Work on one stream runs in order. Streams run independently of each other, except that
@@ -31,51 +33,42 @@ use crate::{
 #[doc(alias = "cudaStream_t", alias = "CUstream")]
 #[derive(Clone)]
 pub struct Stream {
-    pub(crate) backend: StreamBackend,
-}
-
-#[derive(Clone)]
-pub(crate) enum StreamBackend {
-    Cpu,
-    Cuda(Arc<CudaStream>),
+    pub(crate) backend: Any<Streams>,
 }
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Self> {
-        let backend = match device.backend {
-            Backend::Cpu(_) => StreamBackend::Cpu,
-            Backend::Cuda(device) => StreamBackend::Cuda(Arc::new(CudaStream::new(device)?)),
-        };
-        Ok(Self { backend })
+        each!(&device.backend, device => Ok(Self::of(*device, device.new_stream()?)))
     }
 
     pub(crate) fn default_of(device: &Device) -> Self {
-        let backend = match device.backend {
-            Backend::Cpu(_) => StreamBackend::Cpu,
-            Backend::Cuda(device) => StreamBackend::Cuda(Arc::clone(device.default_stream())),
-        };
-        Self { backend }
+        each!(&device.backend, device => Self::of(*device, device.default_stream().clone()))
+    }
+
+    fn of<B: Backend>(_: &'static B, stream: B::Stream) -> Self {
+        Self { backend: B::wrap(stream) }
     }
 
     /// The device of the stream.
     pub fn device(&self) -> Device {
-        let backend = match &self.backend {
-            StreamBackend::Cpu => Backend::Cpu(CpuDevice::get()),
-            StreamBackend::Cuda(stream) => Backend::Cuda(stream.device()),
-        };
-        Device { backend }
+        each!(&self.backend, stream => Device::of(stream.device()))
     }
 
-    pub(crate) fn check_device(&self, device: &Device, doing: &dyn Fn() -> String) -> Result<()> {
-        let found = self.device();
-        if found == *device {
-            return Ok(());
-        }
-        Err(Error::WrongDevice {
+    /// The stream of work on a device: `stream`, or the default stream of the device.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if it is of another device.
+    pub(crate) fn or_default<'s, B: Backend>(
+        stream: Option<&'s Self>,
+        device: &'static B,
+        doing: &dyn Fn() -> String,
+    ) -> Result<&'s B::Stream> {
+        let Some(stream) = stream else { return Ok(device.default_stream()) };
+        device.own(&stream.backend).ok_or_else(|| Error::WrongDevice {
             what: "the stream".to_owned(),
             doing: doing(),
-            found: found.to_string(),
-            expected: device.to_string(),
+            found: stream.device().to_string(),
+            expected: Device::of(device).to_string(),
         })
     }
 
@@ -177,7 +170,7 @@ impl Stream {
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { module.launch_on(self, kernel, config, args) }
+        unsafe { module.launch_on(Some(self), kernel, config, args) }
     }
 
     /// Launches the kernel `name` of a foreign module on this stream, as [`ForeignModule::launch`].
@@ -197,7 +190,7 @@ impl Stream {
         args: &[RawArg<'_>],
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { module.launch_on(self, name, config, shared_bytes, args) }
+        unsafe { module.launch_on(Some(self), name, config, shared_bytes, args) }
     }
 
     /// Waits until all work queued on this stream is done (`cudaStreamSynchronize`).
@@ -206,10 +199,7 @@ impl Stream {
     /// As [`Device::synchronize`]: returns a pending kernel panic from any stream; each is reported once.
     #[doc(alias = "cudaStreamSynchronize", alias = "cuStreamSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
-        match &self.backend {
-            StreamBackend::Cpu => Ok(()),
-            StreamBackend::Cuda(stream) => stream.synchronize(),
-        }
+        each!(&self.backend, stream => stream.synchronize())
     }
 
     /// Records an event after the work queued so far (`cudaEventCreate` and `cudaEventRecord`).

@@ -14,7 +14,7 @@ use gpu_std::prelude::*;
 use gpukernel::{
     Buffer, Device, Error, ForeignModule, Image, LaunchConfig, RawArg, Result, Stream, for_each,
 };
-use gpukernel_image::{Arch, Contract, ImageWriter, Kernel, Manifest, Parameter, Resources};
+use gpukernel_image::{Arch, Kernel};
 
 const LEN: usize = 1 << 14;
 
@@ -47,29 +47,9 @@ fn add(by: u32, y: PerThread<u32>) {
     }
 }
 
-/// The signature of a kernel as images hold it.
-fn signature<K: gpu_std::host::Kernel>(_: K) -> Vec<String> {
-    K::INFO.signature.to_string().lines().skip(1).map(str::to_owned).collect()
-}
-
 fn image(change: impl FnOnce(&mut Kernel)) -> Image {
-    let parameter = |bytes| Parameter { size_bytes: bytes, align_bytes: bytes };
-    let mut kernel = Kernel {
-        name: "gpu::add".to_owned(),
-        symbol: "add".to_owned(),
-        parameters: vec![parameter(4), parameter(8), parameter(8)],
-        signature: signature(add),
-        contract: Contract { dims: 1, ..Contract::NONE },
-        cooperative: false,
-        resources: [(Arch::new(7, 5), Resources::default())].into(),
-    };
-    change(&mut kernel);
-    let mut manifest = Manifest::new("gpu");
-    manifest.kernels.push(kernel);
-    let mut writer = ImageWriter::new(manifest);
-    writer.add_ptx(Arch::new(7, 5), ptx::KERNELS);
     // SAFETY: `add` in the PTX does as the kernel above; other changes of its description are refused, which is tested.
-    unsafe { Image::from_bytes(writer.finish()) }
+    unsafe { ptx::image_of_add(add, change) }
 }
 
 #[test]
@@ -243,6 +223,52 @@ mod needs_a_gpu {
             // SAFETY: it is refused before the driver sees it.
             unsafe { device.load_foreign(b"\x7fELF but not really, and long enough to be looked at") }.unwrap_err();
             assert!(matches!(&error, Error::ForeignCode { .. }), "{error}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn variables_of_foreign_code_are_set_and_read() {
+        on_every_gpu(|_, module| {
+            let args = [RawArg::value(3_u32)];
+            // SAFETY: both variables are of 32 bits, and `tally` takes a number.
+            unsafe {
+                assert_eq!(module.variable::<u32>("step")?, 2);
+                module.launch("tally", LaunchConfig::new(1, 1), 0, &args)?;
+                module.set_variable("step", 5_u32)?;
+                module.launch("tally", LaunchConfig::new(1, 2), 0, &args.clone())?;
+                assert_eq!(module.variable::<u32>("total")?, 3 * 2 + 2 * 3 * 5);
+                let error = module.set_variable("steps", 5_u32).unwrap_err();
+                assert!(
+                    matches!(&error, Error::NoSuchVariable { variable } if variable == "steps"),
+                    "{error}"
+                );
+                let error = module.variable::<u64>("total").unwrap_err().to_string();
+                assert!(
+                    error.contains("`total` of the foreign code has 4 bytes, but `u64` has 8"),
+                    "{error}"
+                );
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn more_dynamic_shared_memory_than_there_is_is_an_error() {
+        on_every_gpu(|device, module| {
+            let allowed = device.limits().max_shared_bytes_per_block as u32;
+            let launch = |shared_bytes| {
+                // SAFETY: `tally` takes a number, and uses no shared memory.
+                unsafe {
+                    module.launch("tally", LaunchConfig::new(1, 1), shared_bytes, &[RawArg::value(1_u32)])
+                }
+            };
+            launch(48 << 10)?;
+            launch(allowed)?;
+            let error = launch(allowed + 1).unwrap_err();
+            assert!(matches!(&error, Error::SharedTooLarge { kernel, .. } if kernel == "tally"), "{error}");
             Ok(())
         });
     }

@@ -1,13 +1,19 @@
 //! The arguments of a launch, packed once for the driver and for the CPU device.
 
 use core::{alloc::Layout, mem::MaybeUninit};
-use std::vec::Vec;
+
+use smallvec::SmallVec;
 
 use super::{Access, RawSlice};
 use crate::{
     DeviceCopy,
     shared::{Place, SHARED_ALIGN, layout::shared_layout},
 };
+
+/// What packed arguments hold without an allocation: twelve slices of two values each, and 256 bytes.
+const INLINE_SLICES: usize = 12;
+const INLINE_VALUES: usize = 24;
+const INLINE_UNITS: usize = 16;
 
 /// The arguments of one launch as the entry takes them: one value per head and tail that is not empty.
 ///
@@ -22,10 +28,10 @@ use crate::{
 pub struct PackedArgs {
     /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
     /// padding and pointers are more than their bytes.
-    storage: Vec<MaybeUninit<u128>>,
+    storage: SmallVec<[MaybeUninit<u128>; INLINE_UNITS]>,
     used_bytes: usize,
-    values: Vec<Value>,
-    memory: Vec<(RawSlice, Access)>,
+    values: SmallVec<[Value; INLINE_VALUES]>,
+    memory: SmallVec<[(RawSlice, Access); INLINE_SLICES]>,
     /// The kernel's own shared arrays; none if they are larger than the address space.
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
@@ -62,10 +68,10 @@ impl PackedArgs {
         let fixed = shared_layout(arrays).ok();
         let empty = Some(Layout::new::<()>());
         Self {
-            storage: Vec::new(),
+            storage: SmallVec::new(),
             used_bytes: 0,
-            values: Vec::new(),
-            memory: Vec::new(),
+            values: SmallVec::new(),
+            memory: SmallVec::new(),
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },

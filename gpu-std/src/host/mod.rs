@@ -70,6 +70,8 @@ pub struct RawSlice {
     pub len: usize,
     /// The size of each.
     pub element_bytes: usize,
+    /// The number by which the runtime finds the allocation again. Kernels never see it.
+    pub allocation: u32,
 }
 
 /// Where the elements of a view lie.

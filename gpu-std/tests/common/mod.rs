@@ -47,6 +47,7 @@ impl Runtime for Vectors {
             address: slice.0.as_ptr().cast_mut().cast(),
             len: slice.0.len(),
             element_bytes: size_of::<T>(),
+            allocation: 0,
         }
     }
 

@@ -114,7 +114,7 @@ impl Worker {
 
     /// Gives back what other workers may wait for.
     pub(super) fn finish(&mut self) {
-        self.stacks = Lease::default();
+        self.stacks.give_back();
     }
 
     /// Takes the stacks that its blocks need out of what another lease holds.

@@ -6,7 +6,15 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{Limits, buffer::Fill, memory};
+use gpukernel_image::Arch;
+
+use super::{CpuEvent, CpuMemory, CpuModule, CpuStream, module::needs_a_gpu};
+use crate::{
+    Device, DeviceKind, Error, Limits, Result,
+    backend::{Any, Backend, ImageCode, Part},
+    buffer::Fill,
+    memory::{self, Allocation},
+};
 
 /// The CPU. There is one.
 pub(crate) struct CpuDevice {
@@ -28,32 +36,88 @@ impl CpuDevice {
         })
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    /// The address of new memory and the layout to give it back with; `None` if there is not enough.
-    pub(crate) fn allocate(&self, layout: Layout, fill: Fill) -> Option<(usize, Layout)> {
-        let layout = layout.align_to(memory::ALIGN).ok()?;
-        let memory = match fill {
-            // SAFETY: the caller asks for at least one byte.
-            Fill::Zero => unsafe { alloc::alloc_zeroed(layout) },
-            // SAFETY: as above.
-            Fill::None => unsafe { alloc::alloc(layout) },
-        };
-        (!memory.is_null()).then(|| (memory.expose_provenance(), layout))
-    }
-
     /// Memory that programs can still have, where the system tells.
-    pub(crate) fn free_bytes(&self) -> Option<u64> {
+    fn free_bytes(&self) -> Option<u64> {
         let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
         let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
         let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         Some(kibibytes * 1024)
+    }
+}
+
+impl Backend for CpuDevice {
+    type Memory = CpuMemory;
+    type Stream = CpuStream;
+    type Event = CpuEvent;
+    type Module = CpuModule;
+
+    const KIND: DeviceKind = DeviceKind::Cpu;
+
+    fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
+        Any::Cpu(part)
+    }
+
+    fn downcast<P: Part>(any: &Any<P>) -> Option<&P::Of<Self>> {
+        match any {
+            Any::Cpu(part) => Some(part),
+            Any::Cuda(_) => None,
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn id(&self) -> String {
+        "cpu".to_owned()
+    }
+
+    fn arch(&self) -> Option<Arch> {
+        None
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn default_stream(&'static self) -> &'static CpuStream {
+        &CpuStream
+    }
+
+    fn new_stream(&'static self) -> Result<CpuStream> {
+        Ok(CpuStream)
+    }
+
+    fn allocate(&'static self, _: &CpuStream, layout: Layout, fill: Fill) -> Result<Allocation> {
+        let out_of_memory = || Error::OutOfMemory {
+            device: Device::of(self).to_string(),
+            asked_bytes: layout.size() as u64,
+            free_bytes: self.free_bytes(),
+        };
+        let aligned = layout.align_to(memory::ALIGN).map_err(|_| out_of_memory())?;
+        let memory = match fill {
+            // SAFETY: the caller asks for at least one byte.
+            Fill::Zero => unsafe { alloc::alloc_zeroed(aligned) },
+            // SAFETY: as above.
+            Fill::None => unsafe { alloc::alloc(aligned) },
+        };
+        if memory.is_null() {
+            return Err(out_of_memory());
+        }
+        // SAFETY: that many bytes were just allocated, with this layout.
+        Ok(unsafe { Allocation::new::<Self>(memory.expose_provenance(), layout.size(), CpuMemory(aligned)) })
+    }
+
+    fn load(&'static self, code: &ImageCode<'_>) -> Result<CpuModule> {
+        Ok(CpuModule::new(code))
+    }
+
+    fn load_foreign(&'static self, _: &[u8], _: &str) -> Result<CpuModule> {
+        Err(needs_a_gpu("code made elsewhere (PTX, cubin or fatbin)".to_owned()))
     }
 }
 

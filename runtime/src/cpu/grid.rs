@@ -9,6 +9,7 @@ use gpu_std::{
 use rayon::prelude::*;
 
 use super::{
+    CpuDevice,
     block::{Failure, Unmet, Worker},
     check::{self, LaunchCheck},
     overflow,
@@ -16,7 +17,7 @@ use super::{
     resident,
     unwinding::apart_from_panics,
 };
-use crate::{Error, Result, launch::CheckedConfig, output::Output};
+use crate::{Error, Result, launch::CheckedConfig, output::Output, prepared::PreparedLaunch};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
 /// costs as much as some ten short threads.
@@ -25,20 +26,18 @@ const PIECE_THREADS: u64 = 512;
 /// So many pieces per thread of the machine at least, so that blocks of unequal length even out.
 const PIECES_PER_THREAD: u64 = 32;
 
-/// Runs a kernel, and returns when it is done. `cooperative` says whether its blocks wait for each other.
+/// Runs a kernel, and returns when it is done. What it prints goes to `output`.
 ///
 /// # Safety
-/// The arguments are those of the kernel, the memory they point to is there and lent to this launch. `shared` is the layout of
-/// its shared arrays. What it prints goes to `output`.
-pub(crate) unsafe fn launch(
-    kernel: &KernelInfo,
+/// The arguments are those of the kernel and of the launch, the memory they point to is there and lent to this launch.
+pub(super) unsafe fn launch(
+    kernel: &'static KernelInfo,
     args: &PackedArgs,
-    shape: CheckedConfig,
-    shared: Layout,
+    prepared: &PreparedLaunch<'_, CpuDevice>,
     table: &ModuleTable,
     output: &Output,
-    cooperative: bool,
 ) -> Result<()> {
+    let (shape, shared, cooperative) = (prepared.shape, prepared.shared.on_host, prepared.cooperative);
     let [x, y, z] = kernel.contract.cluster.map(|blocks| blocks.max(1));
     let cluster = Dim3::new(x, y, z);
     let check = check::is_wanted().then(|| LaunchCheck::new(cluster));

@@ -157,9 +157,8 @@ fn release_meetings<W: Waits>(warp: &mut [W], exchange: &mut Exchange) -> bool {
             // SAFETY: the thread gave so many bytes and is suspended since; the slot is in what was taken for this meeting.
             unsafe { slot.copy_from_nonoverlapping(value, meeting.value_bytes) };
         }
-        let members: Vec<usize> = in_lanes(warp, meeting.lanes).collect();
-        for other in members {
-            warp[other].answer(Answer::Met { lanes, values });
+        for member in warp.iter_mut().filter(|thread| lanes >> lane(*thread) & 1 != 0) {
+            member.answer(Answer::Met { lanes, values });
         }
         any = true;
     }

@@ -37,7 +37,7 @@ pub(super) fn max_blocks(block_threads: u64) -> u64 {
 /// Runs all blocks of a launch, of which there are at most [`max_blocks`].
 ///
 /// # Safety
-/// As [`launch`](super::launch).
+/// As [`launch`](super::grid::launch).
 pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Failure> {
     let blocks = count(launch.shape.grid);
     let clusters = blocks / count(launch.cluster);
@@ -63,7 +63,7 @@ pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Fai
 /// Runs the blocks of the cluster with this number, which wait for no others.
 ///
 /// # Safety
-/// As [`launch`](super::launch), and nobody else runs these blocks.
+/// As [`launch`](super::grid::launch), and nobody else runs these blocks.
 pub(super) unsafe fn run_cluster(launch: &Launch<'_>, number: u64) -> Result<(), Failure> {
     let mut stacks = Lease::default();
     stacks.extend_to((count(launch.cluster) * count(launch.shape.block)) as usize);

@@ -111,7 +111,8 @@ impl Lease {
         self.idle.push(stack);
     }
 
-    fn give_back(&mut self) {
+    /// Gives the right back, and the stacks, none of which may be in use. What held them is kept for the next ones.
+    pub(super) fn give_back(&mut self) {
         if self.lent == 0 {
             return;
         }

@@ -1,6 +1,7 @@
 //! A GPU: its primary context, properties and memory pool.
 
 use std::{
+    alloc::Layout,
     ffi::{CStr, c_int, c_void},
     ptr,
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -13,11 +14,17 @@ use cudarc::driver::sys::{
 use gpukernel_image::Arch;
 
 use super::{
+    CudaEvent, CudaMemory, CudaModule, CudaStream,
     driver::{self, Presence},
+    image,
     reports::Inbox,
-    stream::CudaStream,
 };
-use crate::{DriverError, Error, Limits, Result};
+use crate::{
+    DeviceKind, DriverError, Error, Limits, Result,
+    backend::{Any, Backend, ImageCode, Part},
+    buffer::Fill,
+    memory::Allocation,
+};
 
 /// A GPU of this process. Its primary context is retained once and never released: other code in the process, such as
 /// NVIDIA's libraries, uses the same one.
@@ -133,24 +140,13 @@ impl CudaDevice {
         })
     }
 
-    pub(crate) fn id(&self) -> String {
-        format!("gpu:{}", self.index)
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn arch(&self) -> Arch {
-        self.arch
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    pub(crate) fn default_stream(&self) -> &Arc<CudaStream> {
+    /// The default stream.
+    pub(super) fn default(&self) -> &Arc<CudaStream> {
         self.default_stream.get().expect("`get` sets it before it gives the device away")
+    }
+
+    pub(super) fn compute_capability(&self) -> Arch {
+        self.arch
     }
 
     pub(super) fn total_bytes(&self) -> usize {
@@ -159,11 +155,6 @@ impl CudaDevice {
 
     pub(super) fn has_pool(&self) -> bool {
         self.pool.is_some()
-    }
-
-    /// As `Device` displays it.
-    pub(crate) fn describe(&self) -> String {
-        format!("{} ({})", self.id(), self.name)
     }
 
     /// Makes the context current on this thread, which every other call needs.
@@ -187,12 +178,6 @@ impl CudaDevice {
             Some((call, source)) => Error::ContextLost { device, call, source: source.clone() },
             None => Error::Driver { device, call, source },
         }
-    }
-
-    /// Waits until all work is done, and returns the first unreported error of a kernel.
-    pub(crate) fn synchronize(&self) -> Result<()> {
-        self.wait()?;
-        self.told()
     }
 
     /// Waits until all work is done.
@@ -242,6 +227,68 @@ impl CudaDevice {
         let result =
             unsafe { sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut value).cast::<c_void>()) };
         self.check("cuMemPoolGetAttribute", result).ok().map(|()| value)
+    }
+}
+
+impl Backend for CudaDevice {
+    type Memory = CudaMemory;
+    type Stream = Arc<CudaStream>;
+    type Event = Arc<CudaEvent>;
+    type Module = CudaModule;
+
+    const KIND: DeviceKind = DeviceKind::Cuda;
+
+    fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
+        Any::Cuda(part)
+    }
+
+    fn downcast<P: Part>(any: &Any<P>) -> Option<&P::Of<Self>> {
+        match any {
+            Any::Cuda(part) => Some(part),
+            Any::Cpu(_) => None,
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn id(&self) -> String {
+        format!("gpu:{}", self.index)
+    }
+
+    fn arch(&self) -> Option<Arch> {
+        Some(self.arch)
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Also returns the first unreported error of a kernel.
+    fn synchronize(&self) -> Result<()> {
+        self.wait()?;
+        self.told()
+    }
+
+    fn default_stream(&'static self) -> &'static Arc<CudaStream> {
+        self.default()
+    }
+
+    fn new_stream(&'static self) -> Result<Arc<CudaStream>> {
+        CudaStream::new(self).map(Arc::new)
+    }
+
+    fn allocate(&'static self, stream: &Arc<CudaStream>, layout: Layout, fill: Fill) -> Result<Allocation> {
+        self.allocate_on(stream, layout.size(), fill)
+    }
+
+    fn load(&'static self, code: &ImageCode<'_>) -> Result<CudaModule> {
+        image::load(self, code)
+    }
+
+    fn load_foreign(&'static self, code: &[u8], kind: &str) -> Result<CudaModule> {
+        CudaModule::load(self, code, &|| kind.to_owned())
     }
 }
 

@@ -1,11 +1,18 @@
 //! Events of a GPU.
 
-use std::{ptr, sync::OnceLock, time::Duration};
+use std::{
+    ptr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use cudarc::driver::sys::{self, CUevent, CUevent_flags as Flags, CUresult};
 
 use super::{CudaDevice, CudaStream};
-use crate::Result;
+use crate::{
+    Result,
+    backend::{BackendEvent, OfDevice},
+};
 
 /// An event that was recorded.
 pub(crate) struct CudaEvent {
@@ -20,7 +27,7 @@ unsafe impl Sync for CudaEvent {}
 
 impl CudaEvent {
     /// Records an event with a time.
-    pub(crate) fn record(stream: &CudaStream) -> Result<Self> {
+    pub(super) fn record(stream: &CudaStream) -> Result<Self> {
         Self::record_with(stream, Flags::CU_EVENT_DEFAULT)
     }
 
@@ -42,15 +49,21 @@ impl CudaEvent {
         Ok(event)
     }
 
-    pub(crate) fn device(&self) -> &'static CudaDevice {
-        self.device
-    }
-
     pub(super) fn raw(&self) -> CUevent {
         self.raw
     }
+}
 
-    pub(crate) fn synchronize(&self) -> Result<()> {
+impl OfDevice for Arc<CudaEvent> {
+    type Device = CudaDevice;
+
+    fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+}
+
+impl BackendEvent for Arc<CudaEvent> {
+    fn synchronize(&self) -> Result<()> {
         self.device.bind()?;
         // SAFETY: the event is alive.
         let result = unsafe { sys::cuEventSynchronize(self.raw) };
@@ -58,7 +71,7 @@ impl CudaEvent {
         self.device.told()
     }
 
-    pub(crate) fn is_done(&self) -> Result<bool> {
+    fn is_done(&self) -> Result<bool> {
         self.device.bind()?;
         // SAFETY: the event is alive.
         match unsafe { sys::cuEventQuery(self.raw) } {
@@ -67,8 +80,7 @@ impl CudaEvent {
         }
     }
 
-    /// The time from `start`, an event of the same device, to here. Waits for both.
-    pub(crate) fn elapsed_since(&self, start: &CudaEvent) -> Result<Duration> {
+    fn elapsed_since(&self, start: &Self) -> Result<Duration> {
         start.synchronize()?;
         self.synchronize()?;
         let mut milliseconds = 0.0_f32;

@@ -12,13 +12,13 @@ use cudarc::driver::sys::{
 use gpukernel_image::{Part, PartKind};
 
 use super::{CudaDevice, driver};
-use crate::{Error, Result};
+use crate::{Error, Result, backend::Backend};
 
 /// The maximum number of bytes of the driver's log.
 const LOG_BYTES: usize = 16 << 10;
 
 /// Links PTX, which ends in a NUL, and parts to machine code. `what` describes them in errors.
-pub(crate) fn link(
+pub(super) fn link(
     device: &'static CudaDevice,
     ptx: &[u8],
     parts: &[Part<'_>],

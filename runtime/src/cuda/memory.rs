@@ -1,22 +1,24 @@
 //! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
 
 use std::{
-    ffi::c_void,
+    ptr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
 use gpu_std::host::Access;
+use smallvec::SmallVec;
 
 use super::{CudaDevice, CudaStream, driver};
 use crate::{
     Error, Result,
+    backend::{Backend, BackendMemory, BackendStream, OfDevice},
     buffer::Fill,
-    memory::{Allocation, Owner},
+    memory::Allocation,
 };
 
 /// The state of an allocation besides its address.
-pub(crate) struct Memory {
+pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
     usage: Mutex<Usage>,
 }
@@ -27,29 +29,30 @@ struct Usage {
     /// The stream that wrote it last.
     writer: Option<Arc<CudaStream>>,
     /// The streams that read it since.
-    readers: Vec<Arc<CudaStream>>,
+    readers: SmallVec<[Arc<CudaStream>; 2]>,
 }
 
 impl Usage {
     /// The streams that `stream` must wait for before this access.
     fn conflicts<'u>(
         &'u self,
-        stream: &Arc<CudaStream>,
+        stream: &'u Arc<CudaStream>,
         access: Access,
     ) -> impl Iterator<Item = &'u Arc<CudaStream>> {
         // A stream that read since the last write has waited for that write already.
         let ordered = self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream));
         let writer = self.writer.iter().filter(move |_| !ordered);
         let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        let stream = Arc::clone(stream);
-        writer.chain(readers).filter(move |other| !Arc::ptr_eq(other, &stream))
+        writer.chain(readers).filter(move |other| !Arc::ptr_eq(other, stream))
     }
 
     fn note(&mut self, stream: &Arc<CudaStream>, access: Access) {
         match access {
             Access::Write => {
                 self.readers.clear();
-                self.writer = Some(Arc::clone(stream));
+                if !self.writer.as_ref().is_some_and(|writer| Arc::ptr_eq(writer, stream)) {
+                    self.writer = Some(Arc::clone(stream));
+                }
             }
             Access::Read if self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream)) => {}
             Access::Read => self.readers.push(Arc::clone(stream)),
@@ -57,18 +60,23 @@ impl Usage {
     }
 }
 
-impl Memory {
-    pub(crate) fn device(&self) -> &'static CudaDevice {
-        self.device
-    }
-
+impl CudaMemory {
     fn usage(&self) -> MutexGuard<'_, Usage> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Frees the memory at `address` once the work that uses it is done. A drop cannot return errors: a lost context has
-    /// freed its memory, and another error is reported by the next call.
-    pub(crate) fn free(&mut self, address: usize) {
+impl OfDevice for CudaMemory {
+    type Device = CudaDevice;
+
+    fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+}
+
+impl BackendMemory for CudaMemory {
+    /// A drop cannot return errors: a lost context has freed its memory, and another error is reported by the next call.
+    unsafe fn free(&mut self, address: usize) {
         if self.device.bind().is_err() {
             return;
         }
@@ -76,15 +84,15 @@ impl Memory {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut users = usage.readers.drain(..).chain(usage.writer.take());
         let freed = match users.next() {
-            _ if !self.device.has_pool() => None,
-            first => {
-                let stream = first.unwrap_or_else(|| Arc::clone(self.device.default_stream()));
+            first if self.device.has_pool() => {
+                let stream = first.unwrap_or_else(|| Arc::clone(self.device.default()));
                 let ordered =
                     users.all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok());
                 // SAFETY: the address is of an allocation from the pool that nobody refers to any more, and what was queued on
                 // it comes before on this stream.
                 ordered.then(|| unsafe { sys::cuMemFreeAsync(address, stream.raw()) })
             }
+            _ => None,
         };
         // This call takes memory of the pool too, but then does not wait for work that uses it (CUDA C++ Programming Guide,
         // "Stream Ordered Memory Allocator", on `cudaFree`).
@@ -93,11 +101,60 @@ impl Memory {
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
     }
+
+    unsafe fn copy_to_host(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        ordered(stream, &[(self, Access::Read)], || {
+            // SAFETY: the caller promises the bytes; the memory stays as it is until the copy is waited for below.
+            let result =
+                unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from as CUdeviceptr, bytes, stream.raw()) };
+            self.device.check("cuMemcpyDtoHAsync", result)
+        })?;
+        stream.synchronize()
+    }
+
+    /// Waits, because it depends on what kind of memory the host's is whether the driver has read all of it when the call returns.
+    unsafe fn copy_from_host(
+        &self,
+        stream: &Arc<CudaStream>,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        ordered(stream, &[(self, Access::Write)], || {
+            // SAFETY: as above.
+            let result =
+                unsafe { sys::cuMemcpyHtoDAsync_v2(to as CUdeviceptr, from.cast(), bytes, stream.raw()) };
+            self.device.check("cuMemcpyHtoDAsync", result)
+        })?;
+        stream.synchronize()
+    }
+
+    unsafe fn copy_from_device(
+        &self,
+        stream: &Arc<CudaStream>,
+        to: usize,
+        from_memory: &Self,
+        from: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        ordered(stream, &[(self, Access::Write), (from_memory, Access::Read)], || {
+            let (to, from) = (to as CUdeviceptr, from as CUdeviceptr);
+            // SAFETY: the caller promises the bytes. Both allocations outlive the copy: they are freed in stream order.
+            let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.raw()) };
+            self.device.check("cuMemcpyDtoDAsync", result)
+        })
+    }
 }
 
 impl CudaDevice {
     /// Allocates memory that work on `stream` may use at once, and other work after it.
-    pub(crate) fn allocate(
+    pub(super) fn allocate_on(
         &'static self,
         stream: &Arc<CudaStream>,
         bytes: usize,
@@ -124,10 +181,10 @@ impl CudaDevice {
         })?;
         let mut usage = Usage::default();
         usage.note(stream, Access::Write);
-        let memory = Memory { device: self, usage: Mutex::new(usage) };
+        let memory = CudaMemory { device: self, usage: Mutex::new(usage) };
         // The owner from here on: it frees the memory if the fill fails.
-        let allocation =
-            Allocation { address: address as usize, size_bytes: bytes, owner: Owner::Cuda(memory) };
+        // SAFETY: that many bytes were just allocated.
+        let allocation = unsafe { Allocation::new::<Self>(address as usize, bytes, memory) };
         if let Fill::Zero = fill {
             // SAFETY: the memory has that many bytes, and was allocated on this stream.
             let result = unsafe { sys::cuMemsetD8Async(address, 0, bytes, stream.raw()) };
@@ -153,27 +210,26 @@ impl CudaDevice {
     }
 }
 
+/// What an operation does to memory. Twelve allocations of one operation need none of the host's.
+type Uses<T> = SmallVec<[(T, Access); 12]>;
+
 /// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both.
-pub(crate) fn ordered(
+pub(super) fn ordered(
     stream: &Arc<CudaStream>,
-    uses: &[(&Memory, Access)],
+    uses: &[(&CudaMemory, Access)],
     enqueue: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     stream.device().bind()?;
     // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
     // other. They stay locked until the work is queued: a thread that comes between would record its event too early.
-    let mut uses: Vec<_> = uses.to_vec();
-    uses.sort_by_key(|(memory, access)| (std::ptr::from_ref(*memory).addr(), *access != Access::Write));
-    uses.dedup_by_key(|(memory, _)| std::ptr::from_ref(*memory).addr());
-    let mut usages: Vec<_> = uses.iter().map(|(memory, access)| (memory.usage(), *access)).collect();
+    let mut uses: Uses<&CudaMemory> = SmallVec::from_slice(uses);
+    // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
+    uses.sort_unstable_by_key(|(memory, access)| (ptr::from_ref(*memory).addr(), *access != Access::Write));
+    uses.dedup_by_key(|(memory, _)| ptr::from_ref(*memory).addr());
+    let mut usages: Uses<MutexGuard<'_, Usage>> =
+        uses.iter().map(|(memory, access)| (memory.usage(), *access)).collect();
 
-    let mut waited: Vec<&Arc<CudaStream>> = Vec::new();
-    for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
-        if !waited.iter().any(|known| Arc::ptr_eq(known, other)) {
-            stream.wait_for(other)?;
-            waited.push(other);
-        }
-    }
+    wait_for_conflicts(stream, &usages)?;
     enqueue()?;
     for (usage, access) in &mut usages {
         usage.note(stream, *access);
@@ -181,59 +237,13 @@ pub(crate) fn ordered(
     Ok(())
 }
 
-/// Copies to the host, and waits for it.
-///
-/// # Safety
-/// At both addresses are that many bytes, those at `to` to be written.
-pub(crate) unsafe fn copy_to_host(
-    stream: &Arc<CudaStream>,
-    memory: &Memory,
-    address: usize,
-    to: *mut c_void,
-    bytes: usize,
-) -> Result<()> {
-    ordered(stream, &[(memory, Access::Read)], || {
-        // SAFETY: the caller promises the bytes; the memory stays as it is until the copy is waited for below.
-        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to, address as CUdeviceptr, bytes, stream.raw()) };
-        stream.device().check("cuMemcpyDtoHAsync", result)
-    })?;
-    stream.synchronize()
-}
-
-/// Copies from the host, and waits for it: whether the driver has read all of the host's memory when the call returns
-/// depends on what kind of memory it is.
-///
-/// # Safety
-/// At both addresses are that many bytes, those on the device to be written.
-pub(crate) unsafe fn copy_from_host(
-    stream: &Arc<CudaStream>,
-    memory: &Memory,
-    address: usize,
-    from: *const c_void,
-    bytes: usize,
-) -> Result<()> {
-    ordered(stream, &[(memory, Access::Write)], || {
-        // SAFETY: as above.
-        let result = unsafe { sys::cuMemcpyHtoDAsync_v2(address as CUdeviceptr, from, bytes, stream.raw()) };
-        stream.device().check("cuMemcpyHtoDAsync", result)
-    })?;
-    stream.synchronize()
-}
-
-/// Queues a copy from one place on the device to another.
-///
-/// # Safety
-/// At both addresses are that many bytes, and they do not overlap.
-pub(crate) unsafe fn copy_on_device(
-    stream: &Arc<CudaStream>,
-    (to_memory, to): (&Memory, usize),
-    (from_memory, from): (&Memory, usize),
-    bytes: usize,
-) -> Result<()> {
-    ordered(stream, &[(to_memory, Access::Write), (from_memory, Access::Read)], || {
-        // SAFETY: the caller promises the bytes. Both allocations outlive the copy: they are freed in stream order.
-        let result =
-            unsafe { sys::cuMemcpyDtoDAsync_v2(to as CUdeviceptr, from as CUdeviceptr, bytes, stream.raw()) };
-        stream.device().check("cuMemcpyDtoDAsync", result)
-    })
+fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &[(MutexGuard<'_, Usage>, Access)]) -> Result<()> {
+    let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
+    for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
+        if !waited.iter().any(|known| Arc::ptr_eq(known, other)) {
+            stream.wait_for(other)?;
+            waited.push(other);
+        }
+    }
+    Ok(())
 }

@@ -7,6 +7,8 @@
 mod device;
 mod driver;
 mod event;
+mod function;
+mod image;
 mod linker;
 mod memory;
 mod module;
@@ -17,7 +19,6 @@ mod stream;
 
 pub(crate) use device::CudaDevice;
 pub(crate) use event::CudaEvent;
-pub(crate) use linker::link;
-pub(crate) use memory::{Memory, copy_from_host, copy_on_device, copy_to_host, ordered};
-pub(crate) use module::{CudaModule, Function};
+pub(crate) use memory::CudaMemory;
+pub(crate) use module::CudaModule;
 pub(crate) use stream::CudaStream;

@@ -12,7 +12,7 @@ use gpukernel_abi::{
 };
 
 use super::{CudaDevice, CudaModule};
-use crate::{Result, output::Output, print};
+use crate::{Result, backend::OfDevice, output::Output, print};
 
 /// Words of 32 bits for records: a megabyte, as CUDA's `printf` has by default.
 const WORDS: usize = 1 << 18;
@@ -31,9 +31,9 @@ impl OutputBuffer {
     /// Allocates a buffer for a module that is being loaded; `None` if its kernels do not print.
     pub(super) fn new(module: &CudaModule, output: &Output) -> Result<Option<Self>> {
         let device = module.device();
-        let Some(variable) = module.variable(symbol::OUTPUT, size_of::<u64>())? else { return Ok(None) };
+        let Some(variable) = module.address_of(symbol::OUTPUT, size_of::<u64>())? else { return Ok(None) };
         let mut address = 0;
-        // SAFETY: the pointer is to a live address, and `variable` made the context current.
+        // SAFETY: the pointer is to a live address, and `address_of` made the context current.
         let allocated = unsafe { sys::cuMemAlloc_v2(&mut address, HEAD_BYTES + WORDS * size_of::<u32>()) };
         device.check("cuMemAlloc", allocated)?;
         let buffer = Self { address, output: output.clone(), launching: RwLock::default() };

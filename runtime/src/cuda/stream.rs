@@ -1,11 +1,14 @@
 //! Streams of a GPU.
 
-use std::ptr;
+use std::{ptr, sync::Arc};
 
 use cudarc::driver::sys::{self, CUstream};
 
 use super::{CudaDevice, event::CudaEvent};
-use crate::Result;
+use crate::{
+    Result,
+    backend::{BackendStream, OfDevice},
+};
 
 /// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
 pub(crate) struct CudaStream {
@@ -29,7 +32,7 @@ impl CudaStream {
         Ok(Self { device, raw })
     }
 
-    pub(crate) fn device(&self) -> &'static CudaDevice {
+    pub(super) fn device(&self) -> &'static CudaDevice {
         self.device
     }
 
@@ -37,16 +40,8 @@ impl CudaStream {
         self.raw
     }
 
-    pub(crate) fn synchronize(&self) -> Result<()> {
-        self.device.bind()?;
-        // SAFETY: the stream is alive, and its context is current.
-        let result = unsafe { sys::cuStreamSynchronize(self.raw) };
-        self.device.check("cuStreamSynchronize", result)?;
-        self.device.told()
-    }
-
     /// Makes work queued from now on wait for the event.
-    pub(crate) fn wait(&self, event: &CudaEvent) -> Result<()> {
+    fn wait_event(&self, event: &CudaEvent) -> Result<()> {
         self.device.bind()?;
         // SAFETY: stream and event are alive.
         let result = unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) };
@@ -56,7 +51,33 @@ impl CudaStream {
     /// Makes work queued from now on wait for all work queued on `other` so far.
     pub(super) fn wait_for(&self, other: &CudaStream) -> Result<()> {
         // The event may be destroyed while a stream waits for it: the driver keeps its resources.
-        self.wait(&CudaEvent::record_untimed(other)?)
+        self.wait_event(&CudaEvent::record_untimed(other)?)
+    }
+}
+
+impl OfDevice for Arc<CudaStream> {
+    type Device = CudaDevice;
+
+    fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+}
+
+impl BackendStream for Arc<CudaStream> {
+    fn synchronize(&self) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: the stream is alive, and its context is current.
+        let result = unsafe { sys::cuStreamSynchronize(self.raw) };
+        self.device.check("cuStreamSynchronize", result)?;
+        self.device.told()
+    }
+
+    fn record(&self) -> Result<Arc<CudaEvent>> {
+        CudaEvent::record(self).map(Arc::new)
+    }
+
+    fn wait(&self, event: &Arc<CudaEvent>) -> Result<()> {
+        self.wait_event(event)
     }
 }
 

@@ -114,6 +114,12 @@ pub enum Error {
         /// The number of free bytes, if known.
         free_bytes: Option<u64>,
     },
+    /// There are as many buffers as this crate can tell apart.
+    #[error("there are {allowed} buffers, and there can be no more; free some, or use parts of larger ones")]
+    TooManyBuffers {
+        /// Maximum number of buffers.
+        allowed: u32,
+    },
     /// The bytes are not a valid image.
     #[error("the kernel image cannot be loaded: {0}")]
     Image(#[from] gpukernel_image::ImageError),
@@ -585,6 +591,30 @@ pub enum Error {
     ForeignCode {
         /// The reason.
         reason: String,
+    },
+    /// A variable is not in foreign code.
+    #[error(
+        "the foreign code has no variable `{variable}`; C++ names are mangled, unless `extern \"C\"`, and variables that no kernel uses \
+         are left out by compilers"
+    )]
+    NoSuchVariable {
+        /// The variable.
+        variable: String,
+    },
+    /// A variable of foreign code has another size than the type that was asked for.
+    #[error(
+        "the variable `{variable}` of the foreign code has {found_bytes} bytes, but `{asked}` has {asked_bytes}; use a type of the \
+         same layout as in the code"
+    )]
+    VariableSize {
+        /// The variable.
+        variable: String,
+        /// Its size in bytes.
+        found_bytes: usize,
+        /// The type that was asked for.
+        asked: &'static str,
+        /// The size of the type in bytes.
+        asked_bytes: usize,
     },
     /// The time between events of different devices was requested.
     #[error("the time between events of different devices was asked for: {first} and {second}")]

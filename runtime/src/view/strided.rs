@@ -33,7 +33,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn view_strided(&self, first: usize, step: usize) -> Result<ViewStrided<'_, T>> {
         let layout = bind(self.len(), first, step)?;
         // SAFETY: the elements lie inside, and stay borrowed as this slice is.
-        Ok(unsafe { View::new(self.address() + first * size_of::<T>(), layout) })
+        Ok(unsafe { View::new(self.place().after::<T>(first), layout) })
     }
 
     /// Views every `step`-th element for writing: the argument for `PerThreadStrided<T>`. The elements between them are not changed.
@@ -43,7 +43,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn view_strided_mut(&mut self, first: usize, step: usize) -> Result<ViewStridedMut<'_, T>> {
         let layout = bind(self.len(), first, step)?;
         // SAFETY: as above, for writing.
-        Ok(unsafe { ViewMut::new(self.address() + first * size_of::<T>(), layout) })
+        Ok(unsafe { ViewMut::new(self.place().after::<T>(first), layout) })
     }
 }
 

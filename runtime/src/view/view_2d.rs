@@ -40,7 +40,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn view_2d(&self, columns: usize) -> Result<View2d<'_, T>> {
         let layout = bind(self.len(), columns)?;
         // SAFETY: the rows are all elements of this slice, which stays borrowed.
-        Ok(unsafe { View::new(self.address(), layout) })
+        Ok(unsafe { View::new(self.place(), layout) })
     }
 
     /// Views the elements as a matrix with rows of `columns` elements, for writing: the argument for `PerThread2d<T>` and
@@ -59,7 +59,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn view_2d_mut(&mut self, columns: usize) -> Result<View2dMut<'_, T>> {
         let layout = bind(self.len(), columns)?;
         // SAFETY: as above, for writing.
-        Ok(unsafe { ViewMut::new(self.address(), layout) })
+        Ok(unsafe { ViewMut::new(self.place(), layout) })
     }
 }
 
@@ -106,7 +106,7 @@ of_both! { layout::Layout2d: {
             false => top * self.pitch() + left,
         };
         // SAFETY: these elements are among those of this view, which is used up.
-        Ok(unsafe { Self::new(self.address + offset * size_of::<T>(), layout) })
+        Ok(unsafe { Self::new(self.place.after::<T>(offset), layout) })
     }
 
     /// Splits after the first `rows` rows.
@@ -115,7 +115,7 @@ of_both! { layout::Layout2d: {
     /// [`Error::OutsideOfView`] if there are fewer.
     pub fn split_rows(self, rows: usize) -> Result<(Self, Self)> {
         // SAFETY: a copy of the view, of which another part is used than of the first.
-        let lower = unsafe { Self::new(self.address, self.layout) }.part(rows.., ..)?;
+        let lower = unsafe { Self::new(self.place, self.layout) }.part(rows.., ..)?;
         Ok((self.part(..rows, ..)?, lower))
     }
 
@@ -125,7 +125,7 @@ of_both! { layout::Layout2d: {
     /// [`Error::OutsideOfView`] if there are fewer.
     pub fn split_columns(self, columns: usize) -> Result<(Self, Self)> {
         // SAFETY: as in `split_rows`.
-        let right = unsafe { Self::new(self.address, self.layout) }.part(.., columns..)?;
+        let right = unsafe { Self::new(self.place, self.layout) }.part(.., columns..)?;
         Ok((self.part(.., ..columns)?, right))
     }
 } }
@@ -138,7 +138,7 @@ impl<'a, T: DeviceCopy> View2d<'a, T> {
     pub fn column(self, column: usize) -> Result<View<'a, T, layout::StridedLayout>> {
         let part = self.part(.., column..=column)?;
         // SAFETY: a column is its elements, a pitch apart.
-        Ok(unsafe { View::new(part.address, part.layout.as_column()) })
+        Ok(unsafe { View::new(part.place, part.layout.as_column()) })
     }
 }
 
@@ -158,6 +158,6 @@ impl<'a, T: DeviceCopy> View2dMut<'a, T> {
     pub fn column(self, column: usize) -> Result<ViewMut<'a, T, layout::StridedLayout>> {
         let part = self.part(.., column..=column)?;
         // SAFETY: as for reading.
-        Ok(unsafe { ViewMut::new(part.address, part.layout.as_column()) })
+        Ok(unsafe { ViewMut::new(part.place, part.layout.as_column()) })
     }
 }

@@ -41,7 +41,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn view_3d(&self, rows: usize, columns: usize) -> Result<View3d<'_, T>> {
         let layout = bind(self.len(), rows, columns)?;
         // SAFETY: the layers are all elements of this slice, which stays borrowed.
-        Ok(unsafe { View::new(self.address(), layout) })
+        Ok(unsafe { View::new(self.place(), layout) })
     }
 
     /// Views the elements as a volume for writing: the argument for `PerThread3d<T>`.
@@ -51,7 +51,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub fn view_3d_mut(&mut self, rows: usize, columns: usize) -> Result<View3dMut<'_, T>> {
         let layout = bind(self.len(), rows, columns)?;
         // SAFETY: as above, for writing.
-        Ok(unsafe { ViewMut::new(self.address(), layout) })
+        Ok(unsafe { ViewMut::new(self.place(), layout) })
     }
 }
 
@@ -107,7 +107,7 @@ of_both! { layout::Layout3d: {
             false => row * self.layout.row_pitch as usize + left,
         };
         // SAFETY: these elements are among those of this view, which is used up.
-        Ok(unsafe { Self::new(self.address + offset * size_of::<T>(), layout) })
+        Ok(unsafe { Self::new(self.place.after::<T>(offset), layout) })
     }
 } }
 
@@ -119,7 +119,7 @@ impl<'a, T: DeviceCopy> View3d<'a, T> {
     pub fn layer(self, layer: usize) -> Result<View<'a, T, layout::Layout2d>> {
         let part = self.part(layer..=layer, .., ..)?;
         // SAFETY: a layer is its rows, a pitch apart.
-        Ok(unsafe { View::new(part.address, part.layout.as_layer()) })
+        Ok(unsafe { View::new(part.place, part.layout.as_layer()) })
     }
 }
 
@@ -131,6 +131,6 @@ impl<'a, T: DeviceCopy> View3dMut<'a, T> {
     pub fn layer(self, layer: usize) -> Result<ViewMut<'a, T, layout::Layout2d>> {
         let part = self.part(layer..=layer, .., ..)?;
         // SAFETY: as for reading.
-        Ok(unsafe { ViewMut::new(part.address, part.layout.as_layer()) })
+        Ok(unsafe { ViewMut::new(part.place, part.layout.as_layer()) })
     }
 }

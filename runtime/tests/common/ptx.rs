@@ -1,12 +1,29 @@
 //! Kernels in PTX, so that the tests of the CUDA side need no device toolchain.
 
+use gpukernel::Image;
+use gpukernel_image::{Arch, Contract, ImageWriter, Kernel, Manifest, Parameter, Resources};
+
 /// `add(by, y)` adds to every element of `y` that a thread has; its parameters are those of
 /// `#[kernel] fn add(by: u32, y: PerThread<u32>)` with one thread per element. `slow(from, to, count)` waits for some ten
-/// milliseconds and then copies. `stray(address)` writes to the address. `trap_now()` traps.
+/// milliseconds and then copies. `stray(address)` writes to the address. `trap_now()` traps. `tally(by)` adds `by` times the constant
+/// `step` to the variable `total`.
 pub(crate) const KERNELS: &str = "
 .version 6.3
 .target sm_75
 .address_size 64
+
+.visible .const .align 4 .u32 step = 2;
+.visible .global .align 4 .u32 total;
+
+.visible .entry tally(.param .u32 by)
+{
+    .reg .b32 %r<4>;
+    ld.param.u32 %r1, [by];
+    ld.const.u32 %r2, [step];
+    mul.lo.u32 %r3, %r1, %r2;
+    red.global.add.u32 [total], %r3;
+    ret;
+}
 
 .visible .entry add(.param .u32 by, .param .u64 start, .param .u64 len)
 {
@@ -78,3 +95,28 @@ wait:
     ret;
 }
 ";
+
+/// An image in which `add` of the PTX is the code of a kernel; `change` changes its description.
+///
+/// # Safety
+/// The kernel does what `add` does, if its description is not refused.
+#[allow(dead_code, reason = "not every test file launches it as a kernel")]
+pub(crate) unsafe fn image_of_add<K: gpu_std::host::Kernel>(_: K, change: impl FnOnce(&mut Kernel)) -> Image {
+    let parameter = |bytes| Parameter { size_bytes: bytes, align_bytes: bytes };
+    let mut kernel = Kernel {
+        name: K::INFO.name.to_owned(),
+        symbol: "add".to_owned(),
+        parameters: vec![parameter(4), parameter(8), parameter(8)],
+        signature: K::INFO.signature.to_string().lines().skip(1).map(str::to_owned).collect(),
+        contract: Contract { dims: 1, ..Contract::NONE },
+        cooperative: false,
+        resources: [(Arch::new(7, 5), Resources::default())].into(),
+    };
+    change(&mut kernel);
+    let mut manifest = Manifest::new("gpu");
+    manifest.kernels.push(kernel);
+    let mut writer = ImageWriter::new(manifest);
+    writer.add_ptx(Arch::new(7, 5), KERNELS);
+    // SAFETY: as the caller promises.
+    unsafe { Image::from_bytes(writer.finish()) }
+}

@@ -1,0 +1,266 @@
+//! The seam between the runtime and its devices: the traits that a device implements, and [`Any`], which holds a part of some device.
+//!
+//! To add a device, implement [`Backend`] with its parts, and add a variant to [`Any`] and [`each`]: rustc lists what is missing.
+
+use std::{alloc::Layout, any::TypeId, ptr, time::Duration};
+
+use gpu_std::{Constant, DeviceCopy, host::HostFunction};
+use gpukernel_image::Arch;
+
+use crate::{
+    DeviceKind, Limits, Result, buffer::Fill, cpu::CpuDevice, cuda::CudaDevice, loaded::Loaded,
+    memory::Allocation, output::Output, prepared::PreparedLaunch,
+};
+
+/// A device: created once per process and never freed.
+pub(crate) trait Backend: Sized + Send + Sync + 'static {
+    type Memory: BackendMemory<Device = Self>;
+    type Stream: BackendStream<Device = Self>;
+    type Event: BackendEvent<Device = Self>;
+    type Module: BackendModule<Device = Self>;
+
+    const KIND: DeviceKind;
+
+    /// Makes a part of this backend a part of some backend.
+    fn wrap<P: Part>(part: P::Of<Self>) -> Any<P>;
+
+    /// The part, if it is of this backend.
+    fn downcast<P: Part>(any: &Any<P>) -> Option<&P::Of<Self>>;
+
+    fn name(&self) -> &str;
+    /// The name that [`Device::from_name`](crate::Device::from_name) takes.
+    fn id(&self) -> String;
+    /// As the device is shown to users.
+    fn describe(&self) -> String {
+        format!("{} ({})", self.id(), self.name())
+    }
+    fn arch(&self) -> Option<Arch>;
+    fn limits(&self) -> &Limits;
+    /// Waits until all work is done.
+    fn synchronize(&self) -> Result<()>;
+    fn default_stream(&'static self) -> &'static Self::Stream;
+    fn new_stream(&'static self) -> Result<Self::Stream>;
+    /// Allocates memory of at least one byte, which work on `stream` may use at once, and other work after it.
+    fn allocate(&'static self, stream: &Self::Stream, layout: Layout, fill: Fill) -> Result<Allocation>;
+    /// Loads the code of an image.
+    fn load(&'static self, code: &ImageCode<'_>) -> Result<Self::Module>;
+    /// Loads code that another compiler made; `kind` describes it in errors.
+    fn load_foreign(&'static self, code: &[u8], kind: &str) -> Result<Self::Module>;
+
+    /// The part, if it is of this device.
+    fn own<'a, P: Part>(&'static self, any: &'a Any<P>) -> Option<&'a P::Of<Self>> {
+        Self::downcast(any).filter(|part| ptr::eq(part.device(), self))
+    }
+}
+
+/// What a module of this crate's images is loaded from.
+pub(crate) struct ImageCode<'a> {
+    pub(crate) image: &'a gpukernel_image::Image<'a>,
+    /// Host versions of CUDA C functions, which have the signatures that the image's kernels declare for their names.
+    pub(crate) functions: &'static [HostFunction],
+    /// Where its kernels print.
+    pub(crate) output: &'a Output,
+}
+
+/// Something that belongs to a device.
+pub(crate) trait OfDevice {
+    type Device: Backend;
+
+    fn device(&self) -> &'static Self::Device;
+}
+
+impl<B: Backend> OfDevice for &'static B {
+    type Device = B;
+
+    fn device(&self) -> &'static B {
+        self
+    }
+}
+
+/// The stream type of the device that `T` belongs to.
+pub(crate) type StreamOf<T> = <<T as OfDevice>::Device as Backend>::Stream;
+
+/// What a device keeps for an allocation, besides its address.
+pub(crate) trait BackendMemory: OfDevice + Send + Sync {
+    /// Frees the memory at `address`, once the work that uses it is done.
+    ///
+    /// # Safety
+    /// The memory was allocated at this address, and is not used any more by work that is queued from now on.
+    unsafe fn free(&mut self, address: usize);
+
+    /// Copies to the host, and waits for it.
+    ///
+    /// # Safety
+    /// At both addresses are that many bytes, those at `to` to be written. `from` is in this memory.
+    unsafe fn copy_to_host(
+        &self,
+        stream: &StreamOf<Self>,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()>;
+
+    /// Copies from the host, and waits for it.
+    ///
+    /// # Safety
+    /// At both addresses are that many bytes, those at `to`, in this memory, to be written.
+    unsafe fn copy_from_host(
+        &self,
+        stream: &StreamOf<Self>,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()>;
+
+    /// Queues a copy from `from` in `from_memory`, of the same device, to `to` in this memory.
+    ///
+    /// # Safety
+    /// At both addresses are that many bytes, and they do not overlap.
+    unsafe fn copy_from_device(
+        &self,
+        stream: &StreamOf<Self>,
+        to: usize,
+        from_memory: &Self,
+        from: usize,
+        bytes: usize,
+    ) -> Result<()>;
+}
+
+/// A handle of a queue of work.
+pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
+    fn synchronize(&self) -> Result<()>;
+    /// Records an event after the work queued so far.
+    fn record(&self) -> Result<<Self::Device as Backend>::Event>;
+    /// Makes work queued from now on wait for an event, which may be of another device of this backend.
+    fn wait(&self, event: &<Self::Device as Backend>::Event) -> Result<()>;
+}
+
+/// A handle of a point in a stream.
+pub(crate) trait BackendEvent: OfDevice + Clone + Send + Sync {
+    fn synchronize(&self) -> Result<()>;
+    fn is_done(&self) -> Result<bool>;
+    /// The time from `start`, an event of the same device. Waits for both.
+    fn elapsed_since(&self, start: &Self) -> Result<Duration>;
+}
+
+/// Code that is loaded on a device.
+pub(crate) trait BackendModule: OfDevice + Send + Sync {
+    /// A kernel in it.
+    type Function: Copy + Send + Sync;
+
+    /// The kernel of this symbol; `None` if there is none. A device that does not look into images has all.
+    fn function(&self, symbol: &str) -> Result<Option<Self::Function>>;
+
+    /// The maximum number of threads per block that a kernel's registers leave room for.
+    fn max_threads(&self, function: &Self::Function) -> u32;
+
+    /// Queues a launch, or runs it, after the work that uses the same memory.
+    ///
+    /// # Safety
+    /// The launch is of this kernel, and of this stream's device. Its arguments are those of the kernel, from borrows that last as long
+    /// as this call; what the kernel does with them is sound.
+    unsafe fn launch(
+        &self,
+        stream: &StreamOf<Self>,
+        function: &Self::Function,
+        launch: &PreparedLaunch<'_, Self::Device>,
+    ) -> Result<()>;
+
+    /// Sets a constant for later launches; false if the code has none of this symbol and size.
+    ///
+    /// # Safety
+    /// The code has the constant as one of this type.
+    unsafe fn set_constant<T: DeviceCopy>(
+        &self,
+        constant: &'static Constant<T>,
+        symbol: &str,
+        value: T,
+    ) -> Result<bool>;
+
+    /// The value of a constant that launches see; `None` if the code has none of this symbol and size.
+    ///
+    /// # Safety
+    /// As [`set_constant`](Self::set_constant).
+    unsafe fn constant<T: DeviceCopy>(
+        &self,
+        constant: &'static Constant<T>,
+        symbol: &str,
+    ) -> Result<Option<T>>;
+
+    /// The size of a variable of foreign code; `None` if there is none of this name.
+    fn variable_bytes(&self, name: &str) -> Result<Option<usize>>;
+
+    /// Sets a variable of foreign code when all work of the device is done; false if there is none of this name and size.
+    ///
+    /// # Safety
+    /// The bytes are a value of the variable's type.
+    unsafe fn set_variable<T: DeviceCopy>(&self, name: &str, value: &T) -> Result<bool>;
+
+    /// The value of a variable of foreign code when all work of the device is done; `None` if there is none of this name and size.
+    ///
+    /// # Safety
+    /// The variable holds a value of this type.
+    unsafe fn variable<T: DeviceCopy>(&self, name: &str) -> Result<Option<T>>;
+}
+
+/// A kind of part that every backend has.
+pub(crate) trait Part {
+    type Of<B: Backend>: OfDevice<Device = B>;
+}
+
+/// Declares kinds of parts.
+macro_rules! parts {
+    ($($(#[$doc:meta])* $name:ident: $B:ident => $part:ty,)*) => { $(
+        $(#[$doc])*
+        pub(crate) enum $name {}
+
+        impl Part for $name {
+            type Of<$B: Backend> = $part;
+        }
+    )* };
+}
+
+parts! {
+    /// Devices themselves.
+    Devices: B => &'static B,
+    /// What they keep for allocations.
+    Memories: B => B::Memory,
+    /// Streams.
+    Streams: B => B::Stream,
+    /// Events.
+    Events: B => B::Event,
+    /// Modules of images, with their kernels by type.
+    Modules: B => Loaded<B, TypeId>,
+    /// Foreign modules, with their kernels by name.
+    ForeignModules: B => Loaded<B, String>,
+}
+
+/// A part of some device.
+pub(crate) enum Any<P: Part> {
+    Cpu(P::Of<CpuDevice>),
+    Cuda(P::Of<CudaDevice>),
+}
+
+/// Evaluates the same expression for a part of whichever device it is: `each!(&any, part => part.device().id())`.
+macro_rules! each {
+    ($any:expr, $part:pat => $do:expr) => {
+        match $any {
+            $crate::backend::Any::Cpu($part) => $do,
+            $crate::backend::Any::Cuda($part) => $do,
+        }
+    };
+}
+pub(crate) use each;
+
+impl<P: Part> Clone for Any<P>
+where
+    P::Of<CpuDevice>: Clone,
+    P::Of<CudaDevice>: Clone,
+{
+    fn clone(&self) -> Self {
+        match self {
+            Self::Cpu(part) => Self::Cpu(part.clone()),
+            Self::Cuda(part) => Self::Cuda(part.clone()),
+        }
+    }
+}

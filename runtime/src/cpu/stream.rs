@@ -1,0 +1,61 @@
+//! Streams and events of the CPU device: work is done when the call that queues it returns.
+
+use std::time::{Duration, Instant};
+
+use super::CpuDevice;
+use crate::{
+    Result,
+    backend::{BackendEvent, BackendStream, OfDevice},
+};
+
+/// A stream, of which nothing needs to be known.
+#[derive(Clone)]
+pub(crate) struct CpuStream;
+
+impl OfDevice for CpuStream {
+    type Device = CpuDevice;
+
+    fn device(&self) -> &'static CpuDevice {
+        CpuDevice::get()
+    }
+}
+
+impl BackendStream for CpuStream {
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(&self) -> Result<CpuEvent> {
+        Ok(CpuEvent(Instant::now()))
+    }
+
+    fn wait(&self, _: &CpuEvent) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A moment: all work queued before it is done.
+#[derive(Clone)]
+pub(crate) struct CpuEvent(Instant);
+
+impl OfDevice for CpuEvent {
+    type Device = CpuDevice;
+
+    fn device(&self) -> &'static CpuDevice {
+        CpuDevice::get()
+    }
+}
+
+impl BackendEvent for CpuEvent {
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn elapsed_since(&self, start: &Self) -> Result<Duration> {
+        Ok(self.0.saturating_duration_since(start.0))
+    }
+}

@@ -1,0 +1,156 @@
+//! Kernels of modules on a GPU, and their launches.
+
+use std::ffi::{c_int, c_void};
+
+use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute as FunctionAttribute};
+use gpukernel_abi::limits;
+use gpukernel_image::Arch;
+
+use super::{CudaDevice, CudaStream};
+use crate::{Error, Result, backend::Backend, prepared::PreparedLaunch};
+
+/// What the driver may put between the static and the dynamic shared memory of a block, to align the latter.
+const SHARED_PADDING_BYTES: usize = 128;
+
+/// A kernel in a loaded module, valid as long as the module is.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    raw: CUfunction,
+    /// Maximum number of threads per block, given its registers and contract.
+    pub(super) max_threads: u32,
+    /// Shared memory besides the dynamic: its arrays, and a word of the linker's.
+    static_shared_bytes: usize,
+}
+
+// SAFETY: a function is a handle that any thread may use.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// # Safety
+    /// The function is of a module that is loaded on the device.
+    pub(super) unsafe fn new(device: &CudaDevice, raw: CUfunction) -> Result<Self> {
+        let attribute = |attribute| {
+            let mut value: c_int = 0;
+            // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
+            let result = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, raw) };
+            device.check("cuFuncGetAttribute", result).map(|()| u32::try_from(value).unwrap_or(0))
+        };
+        Ok(Self {
+            raw,
+            max_threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            static_shared_bytes: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize,
+        })
+    }
+
+    /// Makes room for a launch: of clusters, of shared memory, and of all blocks at once if they wait for each other.
+    pub(super) fn make_room(
+        self,
+        device: &'static CudaDevice,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<()> {
+        let kernel = || launch.program.name().to_owned();
+        let has_clusters = launch.program.contract().cluster[0] != 0;
+        if has_clusters && device.compute_capability() < Arch::new(9, 0) {
+            return Err(Error::NoClusters { kernel: kernel(), device: device.describe() });
+        }
+        let dynamic_bytes = launch.shared.dynamic_bytes as usize;
+        if dynamic_bytes > 0
+            && self.static_shared_bytes + dynamic_bytes + SHARED_PADDING_BYTES > limits::SHARED_BYTES
+        {
+            let allowed_bytes = device.limits().max_shared_bytes_per_block;
+            if self.static_shared_bytes + dynamic_bytes > allowed_bytes {
+                return Err(launch.shared_too_large(device, self.static_shared_bytes));
+            }
+            // All that is left, the same for every launch, so that concurrent launches do not lower it for each other.
+            self.allow_dynamic_shared(device, allowed_bytes - self.static_shared_bytes)?;
+        }
+        if launch.cooperative {
+            let allowed = self.max_resident_blocks(device, launch)?;
+            let asked = launch.shape.grid.count();
+            if asked > allowed.into() {
+                let (kernel, device) = (kernel(), device.describe());
+                return Err(Error::GridNotResident { kernel, asked, allowed, device });
+            }
+        }
+        Ok(())
+    }
+
+    fn allow_dynamic_shared(self, device: &CudaDevice, bytes: usize) -> Result<()> {
+        device.bind()?;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+        // SAFETY: the function is of a loaded module.
+        device.check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, bytes) })
+    }
+
+    /// The maximum number of resident blocks on all multiprocessors together.
+    fn max_resident_blocks(
+        self,
+        device: &CudaDevice,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<u64> {
+        device.bind()?;
+        let threads = c_int::try_from(launch.shape.block.count()).unwrap_or(c_int::MAX);
+        let shared_bytes = launch.shared.dynamic_bytes as usize;
+        let mut blocks: c_int = 0;
+        // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
+        let result = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.raw, threads, shared_bytes)
+        };
+        device.check("cuOccupancyMaxActiveBlocksPerMultiprocessor", result)?;
+        Ok(u64::try_from(blocks).unwrap_or(0) * u64::from(device.limits().multiprocessors))
+    }
+
+    /// Queues a launch.
+    ///
+    /// # Safety
+    /// The module is loaded. There is one pointer per parameter of the kernel, to a value of its size and alignment. What the
+    /// kernel does with the values is sound, and memory that they point to is ordered on the stream.
+    pub(super) unsafe fn enqueue(
+        self,
+        stream: &CudaStream,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<()> {
+        let (grid, block) = (launch.shape.grid, launch.shape.block);
+        let (raw, stream_raw, shared_bytes) = (self.raw, stream.raw(), launch.shared.dynamic_bytes);
+        // The driver only reads, although the parameter is a mutable pointer.
+        let parameters: *mut *mut c_void = launch.parameters.as_ptr().cast_mut().cast();
+        if launch.cooperative {
+            // SAFETY: as the caller promises; the driver copies the values before it returns.
+            let result = unsafe {
+                sys::cuLaunchCooperativeKernel(
+                    raw,
+                    grid.x,
+                    grid.y,
+                    grid.z,
+                    block.x,
+                    block.y,
+                    block.z,
+                    shared_bytes,
+                    stream_raw,
+                    parameters,
+                )
+            };
+            return stream.device().check("cuLaunchCooperativeKernel", result);
+        }
+        // SAFETY: as above.
+        let result = unsafe {
+            sys::cuLaunchKernel(
+                raw,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                stream_raw,
+                parameters,
+                std::ptr::null_mut(),
+            )
+        };
+        stream.device().check("cuLaunchKernel", result)
+    }
+}

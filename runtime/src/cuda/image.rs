@@ -1,0 +1,59 @@
+//! Which code of an image a GPU loads.
+
+use std::borrow::Cow;
+
+use gpukernel_image::{CodeKind, Image};
+
+use super::{CudaDevice, CudaModule, linker};
+use crate::{
+    Error, Result,
+    backend::{Backend, ImageCode},
+};
+
+/// Loads the machine code that fits the GPU best, else PTX, linked with its parts.
+pub(super) fn load(
+    gpu: &'static CudaDevice,
+    ImageCode { image, output, .. }: &ImageCode<'_>,
+) -> Result<CudaModule> {
+    let manifest = image.manifest();
+    if let Some(reason) = &manifest.no_code {
+        return Err(Error::NoCode { crate_name: manifest.crate_name.clone(), reason: reason.clone() });
+    }
+    let arch = gpu.compute_capability();
+    let Some(code) = image.cubin_for(arch).or_else(|| image.ptx_for(arch)) else {
+        return Err(Error::NoImageForDevice {
+            crate_name: manifest.crate_name.clone(),
+            device: gpu.describe(),
+            arch: arch.to_string(),
+            available: available(image),
+        });
+    };
+    let what = || format!("the {} for {} of crate `{}`", kind(code.kind()), code.arch(), manifest.crate_name);
+    // Machine code was linked with its parts already.
+    let linked = match (code.kind(), image.parts()) {
+        (CodeKind::Ptx, parts) if !parts.is_empty() => {
+            Cow::Owned(linker::link(gpu, code.bytes(), parts, &what)?)
+        }
+        (CodeKind::Ptx | CodeKind::Cubin, _) => Cow::Borrowed(code.bytes()),
+    };
+    let mut module = CudaModule::load(gpu, &linked, &what)?;
+    module.listen(manifest, output)?;
+    Ok(module)
+}
+
+fn available(image: &Image<'_>) -> String {
+    match image.code() {
+        [] => "nothing".to_owned(),
+        code => {
+            let pieces = code.iter().map(|code| format!("{} for {}", kind(code.kind()), code.arch()));
+            pieces.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn kind(kind: CodeKind) -> &'static str {
+    match kind {
+        CodeKind::Ptx => "PTX",
+        CodeKind::Cubin => "machine code",
+    }
+}

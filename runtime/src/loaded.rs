@@ -1,0 +1,62 @@
+//! Code on a device, with the kernels of it that were launched before.
+
+use std::{
+    borrow::Borrow,
+    collections::HashMap,
+    hash::Hash,
+    sync::{PoisonError, RwLock},
+};
+
+use crate::{
+    Result,
+    backend::{Backend, BackendModule, OfDevice},
+};
+
+/// A kernel that was found in the code.
+pub(crate) struct Entry<B: Backend> {
+    pub(crate) function: <B::Module as BackendModule>::Function,
+    /// Whether its blocks wait for each other.
+    pub(crate) cooperative: bool,
+}
+
+impl<B: Backend> Clone for Entry<B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Backend> Copy for Entry<B> {}
+
+/// Loaded code. `K` tells its kernels apart.
+pub(crate) struct Loaded<B: Backend, K> {
+    pub(crate) code: B::Module,
+    entries: RwLock<HashMap<K, Entry<B>>>,
+}
+
+impl<B: Backend, K: Hash + Eq> Loaded<B, K> {
+    pub(crate) fn new(code: B::Module) -> Self {
+        Self { code, entries: RwLock::default() }
+    }
+
+    /// The kernel of this key, found by `find` at its first launch.
+    pub(crate) fn entry<Q>(&self, key: &Q, find: impl FnOnce() -> Result<Entry<B>>) -> Result<Entry<B>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        if let Some(entry) = self.entries.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return Ok(*entry);
+        }
+        let entry = find()?;
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), entry);
+        Ok(entry)
+    }
+}
+
+impl<B: Backend, K> OfDevice for Loaded<B, K> {
+    type Device = B;
+
+    fn device(&self) -> &'static B {
+        self.code.device()
+    }
+}

@@ -1,0 +1,172 @@
+//! A launch that was checked once, as a value that a device runs: of kernels of this program and of foreign ones alike.
+
+use std::alloc::Layout;
+
+use gpu_std::{
+    Contract,
+    host::{Access, KernelInfo, PackedArgs},
+};
+use smallvec::SmallVec;
+
+use crate::{
+    Device, Error, LaunchConfig, RawArg, Result,
+    backend::Backend,
+    launch::{CheckedConfig, Rules, SharedMemory},
+    memory::AllocationId,
+};
+
+/// What is launched, with its arguments.
+#[derive(Clone, Copy)]
+pub(crate) enum Program<'a> {
+    /// A kernel of this program.
+    Kernel(&'static KernelInfo, &'a PackedArgs),
+    /// A kernel made elsewhere, with so many bytes of dynamic shared memory.
+    Foreign { name: &'a str, args: &'a [RawArg<'a>], shared_bytes: u32 },
+}
+
+impl<'a> Program<'a> {
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Kernel(info, _) => info.name,
+            Self::Foreign { name, .. } => name,
+        }
+    }
+
+    /// For errors.
+    pub(crate) fn doing(self) -> String {
+        format!("a launch of `{}`", self.name())
+    }
+
+    pub(crate) fn contract(self) -> &'static Contract {
+        match self {
+            Self::Kernel(info, _) => &info.contract,
+            Self::Foreign { .. } => &Contract::NONE,
+        }
+    }
+
+    fn check_tiles(self, config: LaunchConfig, rules: &Rules<'_>) -> Result<()> {
+        match self {
+            Self::Kernel(_, args) => rules.check_tiles(config, args),
+            Self::Foreign { .. } => Ok(()),
+        }
+    }
+
+    /// Checks the conditions that the kernel requires of its arguments.
+    ///
+    /// # Safety
+    /// The arguments were packed by the kernel.
+    unsafe fn check_requirements(self) -> Result<()> {
+        match self {
+            // SAFETY: as the caller promises.
+            Self::Kernel(info, args) => match unsafe { (info.unmet)(args) } {
+                Some(unmet) => Err(Error::RequirementNotMet { kernel: info.name.to_owned(), unmet }),
+                None => Ok(()),
+            },
+            Self::Foreign { .. } => Ok(()),
+        }
+    }
+
+    fn check_shared(self, rules: &Rules<'_>) -> Result<SharedMemory> {
+        match self {
+            Self::Kernel(info, args) => rules.check_shared(info.shared, info.dynamic_arrays, args),
+            Self::Foreign { shared_bytes, .. } => {
+                Ok(SharedMemory { on_host: Layout::new::<()>(), dynamic_bytes: shared_bytes })
+            }
+        }
+    }
+
+    /// The memory that the launch uses on `device`.
+    ///
+    /// # Safety
+    /// The arguments are from borrows that last as long as `'a`.
+    unsafe fn memory<B: Backend>(self, device: &'static B) -> Result<Uses<'a, B>> {
+        let find = |(allocation, access): (AllocationId, Access)| {
+            // SAFETY: the buffers are borrowed that long, as the caller promises.
+            let allocation = unsafe { allocation.get() }?;
+            Some(allocation.on(device, &|| self.doing()).map(|memory| (memory, access)))
+        };
+        match self {
+            Self::Kernel(_, args) => {
+                let not_empty =
+                    args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
+                let used =
+                    not_empty.map(|(slice, access)| (AllocationId::from_number(slice.allocation), *access));
+                used.filter_map(find).collect()
+            }
+            Self::Foreign { args, .. } => args.iter().filter_map(|arg| find(arg.memory()?)).collect(),
+        }
+    }
+
+    /// Where the values of the parameters lie, in their order.
+    fn parameters(self) -> Parameters {
+        match self {
+            Self::Kernel(_, args) => args.pointers().collect(),
+            Self::Foreign { args, .. } => args.iter().map(RawArg::pointer).collect(),
+        }
+    }
+}
+
+/// A request to launch.
+pub(crate) struct Request<'a, B: Backend> {
+    pub(crate) device: &'static B,
+    pub(crate) program: Program<'a>,
+    pub(crate) config: LaunchConfig,
+    /// Threads per block that the kernel's registers leave room for.
+    pub(crate) max_threads: u32,
+    /// Whether blocks of the grid wait for each other.
+    pub(crate) cooperative: bool,
+}
+
+/// The memory that a launch uses. Twelve arguments need no allocation, as in [`PackedArgs`].
+type Uses<'a, B> = SmallVec<[(&'a <B as Backend>::Memory, Access); 12]>;
+
+type Parameters = SmallVec<[*const u8; 24]>;
+
+/// A checked launch of at least one thread.
+pub(crate) struct PreparedLaunch<'a, B: Backend> {
+    pub(crate) program: Program<'a>,
+    pub(crate) shape: CheckedConfig,
+    pub(crate) shared: SharedMemory,
+    pub(crate) cooperative: bool,
+    /// The memory that it uses, all of it the device's.
+    pub(crate) memory: Uses<'a, B>,
+    /// Where the values of its parameters lie.
+    pub(crate) parameters: Parameters,
+}
+
+impl<'a, B: Backend> PreparedLaunch<'a, B> {
+    /// Checks a launch; `None` if no thread runs.
+    ///
+    /// # Safety
+    /// The arguments were packed by the kernel, from borrows that last as long as `'a`.
+    pub(crate) unsafe fn new(request: Request<'a, B>) -> Result<Option<Self>> {
+        let Request { device, program, config, max_threads, cooperative } = request;
+        let rules = Rules {
+            kernel: program.name(),
+            contract: program.contract(),
+            kernel_max_threads: max_threads,
+            limits: device.limits(),
+            device: &Device::of(device),
+        };
+        program.check_tiles(config, &rules)?;
+        let shape = config.check(&rules)?;
+        // SAFETY: as the caller promises.
+        unsafe { program.check_requirements()? };
+        let shared = program.check_shared(&rules)?;
+        // SAFETY: as the caller promises.
+        let memory = unsafe { program.memory(device)? };
+        let Some(shape) = shape else { return Ok(None) };
+        let parameters = program.parameters();
+        Ok(Some(Self { program, shape, shared, cooperative, memory, parameters }))
+    }
+
+    #[cold]
+    pub(crate) fn shared_too_large(&self, device: &'static B, static_bytes: usize) -> Error {
+        Error::SharedTooLarge {
+            kernel: self.program.name().to_owned(),
+            asked_bytes: static_bytes + self.shared.dynamic_bytes as usize,
+            allowed_bytes: device.limits().max_shared_bytes_per_block,
+            limited_by: Device::of(device).to_string(),
+        }
+    }
+}
