@@ -154,6 +154,7 @@ impl Builder {
                 panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
                 emit: self.emit,
+                emit_after: Vec::new(),
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };

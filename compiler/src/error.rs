@@ -3,8 +3,14 @@
 use std::{fmt, path::PathBuf};
 
 use crate::{
-    assemble::AssembleError, compile::CompileError, device_link::DeviceLinkError, foreign::ForeignError,
-    link::LinkError, llvm::LlvmError, lto::LtoError, toolchain::ToolchainError,
+    assemble::AssembleError,
+    compile::CompileError,
+    device_link::DeviceLinkError,
+    foreign::ForeignError,
+    link::{LinkError, UnknownPass},
+    llvm::LlvmError,
+    lto::LtoError,
+    toolchain::ToolchainError,
 };
 
 /// A build of kernels failed.
@@ -58,6 +64,9 @@ pub enum Error {
     /// An option is invalid.
     #[error("{0}")]
     Options(String),
+    /// [`Options::emit_after`](crate::Options::emit_after) names a pass that does not exist.
+    #[error(transparent)]
+    UnknownPass(#[from] UnknownPass),
     /// A variable that cargo sets for build scripts is missing.
     #[error(
         "the variable {0} is not set: this function is for build scripts, which cargo runs; elsewhere use `gpukernel_build::build`"

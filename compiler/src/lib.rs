@@ -54,12 +54,12 @@ pub use foreign::host::HEADER as HOST_HEADER;
 pub use foreign::{CudaCompiler, CudaSources, ForeignError};
 pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
-pub use link::{LinkError, UndefinedSymbol};
+pub use link::{LinkError, LinkerPass, UndefinedSymbol, UnknownPass, linker_passes};
 pub use llvm::LlvmError;
 pub use lto::{LtoError, Untranslatable};
 pub use options::{Emit, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
-pub use timings::Timings;
+pub use timings::{Step, Timings};
 
 /// Functions that the driver provides (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
 /// "Assertion").

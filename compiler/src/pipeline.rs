@@ -15,7 +15,7 @@ use crate::{
     compile::{self, CompileError, CompileInput},
     device_link::DeviceLinker,
     foreign::{Foreign, ForeignInput},
-    link::{self, LinkInput, Recording},
+    link::{self, Dumps, LinkInput, Recording},
     llvm::Llvm,
     lto::{self, LtoError, Optimiser},
     outputs::Outputs,
@@ -43,7 +43,7 @@ pub struct Built {
     pub image: PathBuf,
     /// The metadata of the image.
     pub manifest: Manifest,
-    /// The files of [`Options::emit`], in the order of the options and by architecture.
+    /// The files of [`Options::emit`], in the order of the options and by architecture, and those of [`Options::emit_after`].
     pub emitted: Vec<PathBuf>,
     /// The files that the build depends on.
     pub sources: Vec<PathBuf>,
@@ -91,6 +91,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     if let Some(ptxas) = ptxas {
         assemble::check_archs(&ptxas.path, &archs)?;
     }
+    let emit_after = link::passes_named(&options.emit_after)?;
     let mut timings = Timings::default();
     fs::create_dir_all(out_dir).map_err(|reason| Error::File { path: out_dir.clone(), reason })?;
     // What cargo says that it made has whole paths.
@@ -134,13 +135,13 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         },
         bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
         names: names.clone(),
+        wants_text: options.emit.contains(&Emit::LlvmIr),
     };
-    let want_text = options.emit.contains(&Emit::LlvmIr);
-    let linked = link::link(llvm, &link_input, want_text, &mut timings)?;
+    let dumps = Dumps { dir: out_dir.clone(), name: compiled.crate_name.clone(), after: emit_after };
+    let linked = link::link(llvm, &link_input, &dumps, &mut timings)?;
 
     let ptx_archs = if ptxas.is_some() { archs.as_slice() } else { &archs[..1] };
-    let ptx = timings.step("emit PTX", || link::emit_ptx(llvm, &linked, ptx_archs))?;
-    let ptx: Vec<(Arch, String)> = ptx_archs.iter().copied().zip(ptx).collect();
+    let (ptx, dumped) = link::emit_ptx(llvm, &linked, ptx_archs, &dumps, &mut timings)?;
     let name = &compiled.crate_name;
     let optimiser = || Optimiser::new(&toolchain.cuda, out_dir, lowest, &foreign);
     let nvvm_ir = || -> Result<String, Error> {
@@ -200,7 +201,8 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         text: linked.text.as_deref(),
         foreign: &foreign,
     };
-    let emitted = outputs.write(&options.emit, toolchain)?;
+    let mut emitted = outputs.write(&options.emit, toolchain)?;
+    emitted.extend(linked.dumped.into_iter().chain(dumped));
     let image = timings.step("write image", || outputs.write_image(&manifest))?;
     let sources = compiled.sources.into_iter().chain(foreign.sources).collect();
     Ok(Built {

@@ -1,4 +1,4 @@
-//! Step 2: functions marked `#[kernel]` become entries that the driver launches.
+//! Functions marked `#[kernel]` become entries that the driver launches.
 //!
 //! The macro leaves for each kernel a static in section `.gpukernel.meta`: a pointer to the entry, its launch contract, its
 //! signature, which begins with its path. The statics go away here.

@@ -75,8 +75,8 @@ pub enum LlvmError {
         /// The library asked for.
         wanted: PathBuf,
     },
-    /// Its passes left invalid code.
-    #[error("LLVM's passes `{passes}` left invalid code: {reason}")]
+    /// Passes, LLVM's or the linker's, left invalid code.
+    #[error("the passes `{passes}` left invalid code: {reason}")]
     Invalid {
         /// The passes.
         passes: String,
