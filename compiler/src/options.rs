@@ -191,7 +191,7 @@ pub enum Emit {
     Object,
     /// LLVM bitcode of these functions, for clang: `NAME.bc`.
     Bitcode,
-    /// LTO-IR of these functions, for `nvcc -dlto`: `NAME.ltoir`.
+    /// LTO-IR of these functions, for `nvcc -dlto`: `NAME.ltoir`. Needs the feature `lto`.
     #[doc(alias = "dlto")]
     LtoIr,
     /// The C header of these functions: `NAME.h`. Needs the feature `header`.

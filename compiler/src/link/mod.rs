@@ -31,6 +31,8 @@ mod optimise;
 mod panics;
 mod pass;
 mod passes;
+#[cfg(feature = "lto")]
+mod plain_text;
 mod pointer_calls;
 mod prelude;
 mod ranges;
@@ -48,7 +50,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     foreign::{ForeignError, Names},
-    llvm::{Context, Llvm, LlvmError, Module, TargetMachine},
+    llvm::{Context, Llvm, LlvmError},
     timings::Timings,
 };
 
@@ -58,6 +60,8 @@ pub(crate) use panics::Recording;
 pub(crate) use pass::Dumps;
 pub(crate) use passes::named as passes_named;
 pub use passes::{LinkerPass, UnknownPass, linker_passes};
+#[cfg(feature = "lto")]
+pub(crate) use plain_text::plain_text;
 
 /// What is linked.
 pub(crate) struct LinkInput {
@@ -206,25 +210,6 @@ pub struct UndefinedSymbol {
     pub needed_by: Vec<String>,
     /// What to do about it.
     pub hint: String,
-}
-
-/// The optimised module as text without debug info, for one architecture.
-pub(crate) fn plain_text(llvm: &'static Llvm, linked: &Linked, arch: Arch) -> Result<String, LinkError> {
-    let work = || {
-        let context = Context::new(llvm);
-        let machine = TargetMachine::new(&context, &arch.to_string())?;
-        let module = Module::from_bitcode(&context, &linked.bitcode, "the optimised module")?;
-        module.strip_debug_info();
-        arch::set_number(&module, arch, &machine)?;
-        arch::inline_available(&module, arch, &linked.kernels, &machine)?;
-        module.run_passes("strip-dead-prototypes", &machine)?;
-        Ok(module.to_text())
-    };
-    crash::survive(
-        work,
-        |text| Some(text.clone().into_bytes()),
-        |bytes| String::from_utf8(bytes.to_vec()).ok(),
-    )
 }
 
 /// Links and optimises.

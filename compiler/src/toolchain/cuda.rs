@@ -220,6 +220,12 @@ impl CudaTools {
         root.join("include/cuda_runtime.h").is_file().then_some(root)
     }
 
+    /// Forgets all parts but these.
+    #[cfg(test)]
+    pub(crate) fn keep(&mut self, parts: &[CudaPart]) {
+        self.parts.retain(|part, _| parts.contains(part));
+    }
+
     /// The parts that are missing.
     pub fn missing(&self) -> impl Iterator<Item = CudaPart> {
         CudaPart::ALL.into_iter().filter(|part| self.get(*part).is_none())
