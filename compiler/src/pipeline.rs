@@ -15,7 +15,7 @@ use crate::{
     compile::{self, CompileInput, Compiled},
     finish::{self, FinishInput, Finished},
     foreign::{Foreign, ForeignInput},
-    link::{self, Dumps, LinkInput, Linked},
+    link::{self, Dumps, EmittedPtx, LinkInput, Linked},
     llvm::Llvm,
     outputs::Outputs,
     plan::Plan,
@@ -88,7 +88,7 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
         after: plan.dump_after.clone(),
     };
     let linked = link::link(llvm, &link_input, &dumps, &mut timings)?;
-    let (ptx, dumped) = link::emit_ptx(llvm, &linked, plan.ptx_archs(), &dumps, &mut timings)?;
+    let EmittedPtx { ptx, dumped } = link::emit_ptx(llvm, &linked, plan.ptx_archs(), &dumps, &mut timings)?;
     let name = &compiled.crate_name;
     let finish_input =
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };

@@ -15,6 +15,13 @@ use crate::{
     timings::Timings,
 };
 
+/// The PTX of all architectures, in their order.
+pub(crate) struct EmittedPtx {
+    pub(crate) ptx: Vec<(Arch, String)>,
+    /// The files of [`Dumps`].
+    pub(crate) dumped: Vec<PathBuf>,
+}
+
 /// The PTX of one architecture.
 #[derive(Serialize, Deserialize)]
 struct Emitted {
@@ -22,14 +29,14 @@ struct Emitted {
     report: Report,
 }
 
-/// PTX for each architecture, in the order given, and the files of `dumps`. Their passes are timed as those of one step.
+/// Emits PTX for each architecture, in the order given. The passes are timed as those of one step.
 pub(crate) fn emit_ptx(
     llvm: &'static Llvm,
     linked: &Linked,
     archs: &[Arch],
     dumps: &Dumps,
     timings: &mut Timings,
-) -> Result<(Vec<(Arch, String)>, Vec<PathBuf>), LinkError> {
+) -> Result<EmittedPtx, LinkError> {
     let emitted = timings.step("emit PTX", || {
         thread::scope(|scope| {
             let workers: Vec<_> = archs
@@ -51,7 +58,7 @@ pub(crate) fn emit_ptx(
         dumped.extend(report.dumped);
         ptx.push((arch, text));
     }
-    Ok((ptx, dumped))
+    Ok(EmittedPtx { ptx, dumped })
 }
 
 /// Code generation changes the module, so each architecture reads its own copy, in a process of its own.

@@ -55,7 +55,7 @@ use crate::{
 };
 
 use self::{linking::Linking, pass::Report};
-pub(crate) use emit::emit_ptx;
+pub(crate) use emit::{EmittedPtx, emit_ptx};
 pub(crate) use panics::Recording;
 pub(crate) use pass::Dumps;
 pub(crate) use passes::named as passes_named;

@@ -16,6 +16,9 @@ pub(super) struct Pass<F> {
     pub(super) run: F,
 }
 
+/// The function of a pass, for code of one type.
+pub(super) type Run<S> = fn(&mut S) -> Result<(), LinkError>;
+
 /// The passes of one step of a build, in the order in which they run.
 pub(super) struct Stage<'l, F> {
     /// The step, as timings name it.
@@ -71,7 +74,7 @@ impl Report {
     /// Runs the passes of all stages in order. The first pass has the number `first`.
     pub(super) fn run<S: Code>(
         &mut self,
-        stages: &[Stage<'_, fn(&mut S) -> Result<(), LinkError>>],
+        stages: &[Stage<'_, Run<S>>],
         first: usize,
         code: &mut S,
         dumps: &Dumps,

@@ -351,7 +351,7 @@ pub(super) const EMIT: &[Stage<'_, OfEmit>] = &[Stage {
         Pass {
             name: "set-arch",
             does: "replace `gpu_std::arch()` by the architecture, and remove the branches that it decides against",
-            run: |emission| Ok(arch::set_number(&emission.module, emission.arch, &emission.machine)?),
+            run: |emission| arch::set_number(&emission.module, emission.arch, &emission.machine),
         },
         Pass {
             name: "inline-for-arch",
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
     use crate::{
         foreign::Names,
-        link::{self, Dumps, LinkInput, Linked, Recording},
+        link::{self, Dumps, EmittedPtx, LinkInput, Linked, Recording},
         llvm::{Context, Module, testing},
         timings::Timings,
     };
@@ -481,7 +481,8 @@ mod tests {
         let dumps = Dumps { dir: dir.to_owned(), name: "k".to_owned(), after };
         let mut timings = Timings::default();
         let linked = link::link(llvm, &input, &dumps, &mut timings).unwrap();
-        let (ptx, dumped) = link::emit_ptx(llvm, &linked, &[arch], &dumps, &mut timings).unwrap();
+        let EmittedPtx { ptx, dumped } =
+            link::emit_ptx(llvm, &linked, &[arch], &dumps, &mut timings).unwrap();
         let timed = timings.steps().flat_map(|step| &step.passes).count();
         assert_eq!(timed, linker_passes().len());
         let dumped = linked.dumped.iter().cloned().chain(dumped).collect();
@@ -525,8 +526,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (linked, ..) = linked(dir.path(), Vec::new());
         let archs = [Arch::new(8, 0)];
-        let error =
-            link::emit_ptx(testing::llvm(), &linked, &archs, &dumps, &mut Timings::default()).unwrap_err();
+        let emitted = link::emit_ptx(testing::llvm(), &linked, &archs, &dumps, &mut Timings::default());
+        let error = emitted.err().unwrap();
         let number = first_of_emit();
         assert!(
             error.to_string().starts_with(&format!("cannot write /nowhere/k.sm_80.{number}-set-arch.ll: ")),

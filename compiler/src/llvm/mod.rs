@@ -8,6 +8,8 @@
 mod attribute;
 mod block;
 mod build;
+#[cfg(test)]
+mod declarations;
 mod flow;
 mod library;
 mod module;
