@@ -1,28 +1,21 @@
 //! Tables of text with aligned columns.
 
-use std::fmt;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-/// Rows of cells: printed with the first column to the left and the others to the right.
-#[derive(Debug)]
-pub(crate) struct Table {
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// A table of these columns.
-    pub(crate) fn new<const N: usize>(titles: [&str; N]) -> Self {
-        Self { rows: vec![titles.map(str::to_owned).to_vec()] }
+/// A table with these titles, without lines. The columns from `numbers` on, counted from 0, are aligned to the right.
+pub(crate) fn table<const N: usize>(titles: [&str; N], numbers: usize) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(titles);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if index >= numbers {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
-
-    /// Adds a row.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
-    }
-
-    /// Whether there are no rows but the titles.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.len() == 1
-    }
+    table
 }
 
 /// A number of bytes for people.
@@ -31,32 +24,6 @@ pub(crate) fn bytes(count: u64) -> String {
         0..1_000 => format!("{count} B"),
         1_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
         _ => format!("{:.1} MB", count as f64 / 1e6),
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = |column: usize| {
-            self.rows
-                .iter()
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or(0)
-        };
-        for (number, row) in self.rows.iter().enumerate() {
-            if number > 0 {
-                writeln!(f)?;
-            }
-            for (column, cell) in row.iter().enumerate() {
-                let width = width(column);
-                match column {
-                    0 => write!(f, "{cell:<width$}")?,
-                    _ => write!(f, "  {cell:>width$}")?,
-                }
-            }
-        }
-        Ok(())
     }
 }
 
@@ -70,10 +37,9 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up() {
-        let mut table = Table::new(["step", "ms"]);
-        table.row(["compile".to_owned(), "1234.5".to_owned()]);
-        table.row(["µ".to_owned(), "1".to_owned()]);
-        assert_eq!(table.to_string(), "step         ms\ncompile  1234.5\nµ             1");
+    fn text_is_aligned_to_the_left_and_numbers_to_the_right() {
+        let mut table = table(["step", "ms"], 1);
+        table.add_row(["compile", "1234.5"]).add_row(["  µ", "1"]);
+        assert_eq!(table.trim_fmt(), "step         ms\ncompile  1234.5\n  µ           1");
     }
 }

@@ -11,7 +11,7 @@ use gpukernel_image::{Arch, ImageWriter, Manifest};
 use crate::{
     BuildInput, Built, CudaSources, Emit, Error, Options, Panics, Profile,
     foreign::host::{self, HostInput},
-    guard, pipeline,
+    guard, pipeline, plan,
     toolchain::{FindOptions, Settings, Toolchain},
 };
 
@@ -140,7 +140,7 @@ impl Builder {
             return Ok(());
         }
         let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
-        let chosen = Options::of_crate(&pipeline::manifest_path(&crate_path)?)?;
+        let chosen = Options::of_crate(&plan::manifest_path(&crate_path)?)?;
         let links = self.links.into_iter().map(|link| link.relative_to(&package_dir));
         let input = BuildInput {
             target_dir: device_target_dir(&out_dir),
@@ -154,6 +154,7 @@ impl Builder {
                 panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
                 emit: self.emit,
+                emit_after: Vec::new(),
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };

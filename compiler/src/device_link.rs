@@ -18,7 +18,6 @@ use crate::{
     AssembleError,
     assemble::{self, Assembled, Mode, Object},
     foreign::{Code, Foreign},
-    lto::LtoIr,
 };
 
 /// The tools and where they work.
@@ -30,6 +29,15 @@ pub(crate) struct DeviceLinker<'a> {
     pub(crate) name: &'a str,
     /// The kernels for NVIDIA's optimiser, if some of the foreign code is.
     pub(crate) lto_ir: Option<&'a LtoIr>,
+}
+
+/// Kernels ready to be optimised with foreign code by nvlink.
+pub(crate) struct LtoIr {
+    pub(crate) path: PathBuf,
+    /// The folder in which nvlink finds libnvvm.
+    pub(crate) nvvm: PathBuf,
+    /// All of it optimised, for the driver to compile.
+    pub(crate) ptx: String,
 }
 
 /// nvlink did not link.

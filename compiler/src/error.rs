@@ -3,8 +3,13 @@
 use std::{fmt, path::PathBuf};
 
 use crate::{
-    assemble::AssembleError, compile::CompileError, device_link::DeviceLinkError, foreign::ForeignError,
-    link::LinkError, llvm::LlvmError, lto::LtoError, toolchain::ToolchainError,
+    assemble::AssembleError,
+    compile::CompileError,
+    device_link::DeviceLinkError,
+    foreign::ForeignError,
+    link::{LinkError, UnknownPass},
+    llvm::LlvmError,
+    toolchain::ToolchainError,
 };
 
 /// A build of kernels failed.
@@ -26,8 +31,9 @@ pub enum Error {
     #[error(transparent)]
     Foreign(#[from] ForeignError),
     /// Kernels cannot be translated to LTO-IR.
+    #[cfg(feature = "lto")]
     #[error(transparent)]
-    Lto(#[from] LtoError),
+    Lto(#[from] crate::LtoError),
     /// Linking machine code failed.
     #[error(transparent)]
     DeviceLink(#[from] DeviceLinkError),
@@ -58,6 +64,20 @@ pub enum Error {
     /// An option is invalid.
     #[error("{0}")]
     Options(String),
+    /// A part of gpukernel-build that the build needs is left out.
+    #[error(
+        "{needed_by} needs the feature `{feature}` of gpukernel-build: enable it in the `[build-dependencies]` of Cargo.toml, \
+         `gpukernel-build = {{ …, features = [\"{feature}\"] }}`"
+    )]
+    FeatureOff {
+        /// The feature.
+        feature: &'static str,
+        /// What needs it.
+        needed_by: String,
+    },
+    /// [`Options::emit_after`](crate::Options::emit_after) names a pass that does not exist.
+    #[error(transparent)]
+    UnknownPass(#[from] UnknownPass),
     /// A variable that cargo sets for build scripts is missing.
     #[error(
         "the variable {0} is not set: this function is for build scripts, which cargo runs; elsewhere use `gpukernel_build::build`"
@@ -74,6 +94,13 @@ pub enum Error {
         /// The reason.
         reason: std::io::Error,
     },
+}
+
+impl Error {
+    /// [`Emit::Header`](crate::Emit::Header) without the feature.
+    pub(crate) fn header_is_off() -> Self {
+        Self::FeatureOff { feature: "header", needed_by: "`Emit::Header`".to_owned() }
+    }
 }
 
 impl From<LlvmError> for Error {

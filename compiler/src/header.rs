@@ -2,6 +2,9 @@
 
 use std::{fs, path::Path};
 
+use quote::ToTokens;
+use syn::{Attribute, Meta, visit_mut::VisitMut};
+
 use crate::Error;
 
 /// gpu-std's types by the names that CUDA has for them.
@@ -46,8 +49,9 @@ pub(crate) fn write(sources: &[&Path], crate_name: &str, target: &Path) -> Resul
         let text = fs::read_to_string(source)
             .map_err(|reason| Error::File { path: source.to_path_buf(), reason })?;
         let copy = folder.join(format!("{index}.rs"));
+        let named = with_names(&text).map_err(|error| failed(format!("{}: {error}", source.display())))?;
         fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&copy, with_names(&text)))
+            .and_then(|()| fs::write(&copy, named))
             .map_err(|reason| Error::File { path: copy.clone(), reason })?;
         builder = builder.with_src(copy);
     }
@@ -59,24 +63,24 @@ pub(crate) fn write(sources: &[&Path], crate_name: &str, target: &Path) -> Resul
 }
 
 /// The source with `#[unsafe(no_mangle)]` in place of `#[device(export)]`.
-fn with_names(source: &str) -> String {
-    let mut text = String::new();
-    let mut rest = source;
-    while let Some(at) = rest.find("#[") {
-        let (before, attribute) = rest.split_at(at);
-        text.push_str(before);
-        let Some(end) = attribute.find(']') else { break };
-        let inside: String = attribute[2..end].chars().filter(|c| !c.is_whitespace()).collect();
-        let is_export = ["device(export)", "gpu_std::device(export)", "::gpu_std::device(export)"];
-        text.push_str(if is_export.contains(&inside.as_str()) {
-            "#[unsafe(no_mangle)]"
-        } else {
-            &attribute[..=end]
-        });
-        rest = &attribute[end + 1..];
+fn with_names(source: &str) -> syn::Result<String> {
+    let mut file = syn::parse_file(source)?;
+    Exports.visit_file_mut(&mut file);
+    Ok(file.into_token_stream().to_string())
+}
+
+/// Replaces the attributes of exported functions.
+struct Exports;
+
+impl VisitMut for Exports {
+    fn visit_attribute_mut(&mut self, attribute: &mut Attribute) {
+        let Meta::List(list) = &attribute.meta else { return };
+        let path: Vec<_> = list.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let is_device = path == ["device"] || path == ["gpu_std", "device"];
+        if is_device && list.tokens.to_string() == "export" {
+            *attribute = syn::parse_quote!(#[unsafe(no_mangle)]);
+        }
     }
-    text.push_str(rest);
-    text
 }
 
 #[cfg(test)]
@@ -91,14 +95,26 @@ mod tests {
             &source,
             "/// A colour.\n#[repr(C)] pub struct Rgb { r: f32, g: f32, b: f32 }\n\
              /// How bright it is.\n#[gpu_std::device( export )] pub extern \"C\" fn luminance(colour: Rgb, by: f32x4) -> f32 { 0.0 }\n\
-             pub extern \"C\" fn hidden() {}",
+             pub extern \"C\" fn hidden() {}\n\
+             const TEXT: &str = \"#[device(export)\"; // #[device(export)]\n\
+             mod inner { #[::gpu_std::device(export)] pub extern \"C\" fn nested(x: &mut i32) {} }",
         )
         .unwrap();
         write(&[&source], "shading", &target).unwrap();
         let text = fs::read_to_string(&target).unwrap();
         assert!(text.contains("__device__ float luminance(struct Rgb colour, float4 by);"), "{text}");
+        assert!(text.contains("__device__ void nested(int32_t *x);"), "{text}");
         assert!(text.contains("typedef struct Rgb {") && text.contains("extern \"C\""), "{text}");
         assert!(text.contains("How bright it is.") && !text.contains("hidden"), "{text}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_source_that_is_not_rust_is_an_error_with_its_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let source = dir.path().join("lib.rs");
+        fs::write(&source, "fn f( {").unwrap();
+        let error = write(&[&source], "broken", &dir.path().join("broken.h")).unwrap_err().to_string();
+        assert!(error.starts_with("cannot make the header ") && error.contains("lib.rs: "), "{error}");
     }
 }

@@ -12,8 +12,8 @@
 //! - `compile` runs cargo and collects bitcode libraries
 //! - `link` links them into one module and optimises it, using `llvm`, in a separate process (`isolated`)
 //! - `foreign` compiles functions in CUDA C and C++ for linking
-//! - `assemble` runs ptxas, `device_link` also nvlink, and `lto` translates kernels to LTO-IR for it
-//! - [`build`] runs all steps, [`Builder`] runs them from a build script
+//! - `finish` makes machine code: `assemble` runs ptxas, `device_link` also nvlink, and `lto` (a feature) translates kernels to LTO-IR for it
+//! - [`build`] runs all steps as `plan` has decided, [`Builder`] runs them from a build script
 //!
 //! ```no_run
 //! // build.rs
@@ -28,6 +28,7 @@ mod compile;
 mod dep_info;
 mod device_link;
 mod error;
+mod finish;
 mod foreign;
 mod guard;
 #[cfg(feature = "header")]
@@ -35,10 +36,12 @@ mod header;
 mod isolated;
 mod link;
 mod llvm;
+#[cfg(feature = "lto")]
 mod lto;
 mod options;
 mod outputs;
 mod pipeline;
+mod plan;
 #[cfg(feature = "setup")]
 pub mod setup;
 mod timings;
@@ -54,12 +57,13 @@ pub use foreign::host::HEADER as HOST_HEADER;
 pub use foreign::{CudaCompiler, CudaSources, ForeignError};
 pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
-pub use link::{LinkError, UndefinedSymbol};
+pub use link::{LinkError, LinkerPass, UndefinedSymbol, UnknownPass, linker_passes};
 pub use llvm::LlvmError;
+#[cfg(feature = "lto")]
 pub use lto::{LtoError, Untranslatable};
 pub use options::{Emit, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
-pub use timings::Timings;
+pub use timings::{Step, Timings};
 
 /// Functions that the driver provides (CUDA C++ Programming Guide, "Formatted output", "Dynamic global memory allocation",
 /// "Assertion").

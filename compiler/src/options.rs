@@ -34,6 +34,11 @@ pub struct Options {
     /// Files to write beside the image.
     #[doc(alias = "keep")]
     pub emit: Vec<Emit>,
+    /// The [linker's passes](crate::linker_passes) after which to write the code to a file beside the image (`-print-after` of LLVM's `opt`);
+    /// `all` means all of them. The files are `NAME.NN-PASS.ll` or, of the passes for one architecture, `NAME.sm_90.NN-PASS.ll` and `….ptx`, where
+    /// `NN` is the place of the pass in the list.
+    #[doc(alias = "print-after", alias = "dump-mir")]
+    pub emit_after: Vec<String>,
     /// Files with CUDA C and C++ functions to link.
     pub links: Vec<CudaSources>,
 }
@@ -48,6 +53,7 @@ impl Default for Options {
             panics: Panics::Record,
             features: Vec::new(),
             emit: Vec::new(),
+            emit_after: Vec::new(),
             links: Vec::new(),
         }
     }
@@ -185,7 +191,7 @@ pub enum Emit {
     Object,
     /// LLVM bitcode of these functions, for clang: `NAME.bc`.
     Bitcode,
-    /// LTO-IR of these functions, for `nvcc -dlto`: `NAME.ltoir`.
+    /// LTO-IR of these functions, for `nvcc -dlto`: `NAME.ltoir`. Needs the feature `lto`.
     #[doc(alias = "dlto")]
     LtoIr,
     /// The C header of these functions: `NAME.h`. Needs the feature `header`.

@@ -19,8 +19,10 @@ use crate::{
 pub(crate) struct Outputs<'a> {
     pub(crate) dir: &'a Path,
     pub(crate) name: &'a str,
+    #[cfg_attr(not(feature = "header"), expect(dead_code, reason = "headers are made of what is there"))]
     pub(crate) crate_dir: &'a Path,
     /// The files that the crate and its local dependencies were compiled from.
+    #[cfg_attr(not(feature = "header"), expect(dead_code, reason = "headers are made of them"))]
     pub(crate) sources: &'a [PathBuf],
     pub(crate) bitcode: &'a [u8],
     pub(crate) ptx: &'a [(Arch, String)],
@@ -147,10 +149,7 @@ impl Outputs<'_> {
 
     #[cfg(not(feature = "header"))]
     fn header(&self) -> Result<PathBuf, Error> {
-        let (file, reason) =
-            (self.dir.join(format!("{}.h", self.name)), "the feature `header` of gpukernel-build is off");
-        let _ = (self.sources, self.crate_dir);
-        Err(Error::Header { file, reason: reason.to_owned() })
+        Err(Error::header_is_off())
     }
 
     fn file(&self, name: String, bytes: &[u8]) -> Result<PathBuf, Error> {

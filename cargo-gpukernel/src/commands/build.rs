@@ -1,17 +1,18 @@
 //! `cargo gpukernel build`: compiles the kernel crates of the workspace and shows what came out.
 
-use std::{fs, path::Path, process::ExitCode};
+use std::{fs, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use cargo_metadata::Package;
 use clap::{ValueEnum, builder::PossibleValue};
-use gpukernel_build::{Arch, BuildInput, Built, Emit, Manifest, Options, Profile, Timings};
+use comfy_table::Table;
+use gpukernel_build::{Arch, BuildInput, Built, Emit, Manifest, Options, Profile, Timings, linker_passes};
 
 use crate::{
     cargo,
     commands::setup,
     status,
-    table::{Table, bytes},
+    table::{bytes, table},
     workspace::Workspace,
 };
 
@@ -27,10 +28,16 @@ pub(crate) struct Args {
     /// Also write files of these kinds, beside the image
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     emit: Vec<EmitKind>,
+    /// Also write the code after these passes of the linker (`all`: after each), beside the image
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    emit_after: Vec<String>,
+    /// List the passes of the linker, in the order in which they run, and build nothing
+    #[arg(long)]
+    list_passes: bool,
     /// Do not contract a·b+c to a fused multiply-add (nvcc's `-fmad=false`), even if the crate allows it
     #[arg(long)]
     no_contraction: bool,
-    /// Show how long each step took
+    /// Show how long each step took, and each pass of the linker in it
     #[arg(long)]
     timings: bool,
     #[command(flatten)]
@@ -73,6 +80,10 @@ impl ValueEnum for EmitKind {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.list_passes {
+        status::print(format_args!("{}\n", passes().trim_fmt()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let workspace = Workspace::load(&args.cargo)?;
     let crates = workspace.selected_kernel_crates(&args.package)?;
     anyhow::ensure!(
@@ -122,6 +133,7 @@ fn input(
         options.archs.clone_from(&args.arch);
     }
     options.emit = args.emit.iter().map(|kind| kind.0).collect();
+    options.emit_after.clone_from(&args.emit_after);
     options.contraction &= !args.no_contraction;
     options.profile = profile;
     options.features = args.cargo.features.clone();
@@ -140,23 +152,23 @@ fn present(package: &Package, built: &Built, timings: bool) -> anyhow::Result<()
         status::print(format_args!("  {} ({})\n", file.display(), bytes(size)))?;
     }
     if let Some(table) = resources(&built.manifest) {
-        status::print(format_args!("\n{table}\n"))?;
+        status::print(format_args!("\n{}\n", table.trim_fmt()))?;
     }
     if timings {
-        status::print(format_args!("\n{}\n", steps(&built.timings)))?;
+        status::print(format_args!("\n{}\n", steps(&built.timings).trim_fmt()))?;
     }
     Ok(())
 }
 
 /// What ptxas says that the kernels need, if there was a ptxas.
 fn resources(manifest: &Manifest) -> Option<Table> {
-    let mut table = Table::new(["kernel", "arch", "registers", "stack", "spilled", "shared"]);
+    let mut table = table(["kernel", "arch", "registers", "stack", "spilled", "shared"], 1);
     for kernel in &manifest.kernels {
         // The crate stands above the table, and the kernel's name in its first row.
         let path = kernel.name.split_once("::").map_or(kernel.name.as_str(), |(_, path)| path);
         let names = std::iter::once(path).chain(std::iter::repeat(""));
         for (name, (arch, needs)) in names.zip(&kernel.resources) {
-            table.row([
+            table.add_row([
                 name.to_owned(),
                 arch.to_string(),
                 needs.registers.to_string(),
@@ -169,10 +181,27 @@ fn resources(manifest: &Manifest) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
+/// The steps, with the linker's passes below them.
 fn steps(timings: &Timings) -> Table {
-    let mut table = Table::new(["step", "seconds"]);
-    for (name, duration) in timings.steps().chain([("total", timings.total())]) {
-        table.row([name.to_owned(), format!("{:.3}", duration.as_secs_f64())]);
+    let seconds = |duration: Duration| format!("{:.3}", duration.as_secs_f64());
+    let mut table = table(["step", "seconds"], 1);
+    for step in timings.steps() {
+        table.add_row([step.name.to_string(), seconds(step.duration)]);
+        for (pass, duration) in &step.passes {
+            table.add_row([format!("  {pass}"), seconds(*duration)]);
+        }
+    }
+    table.add_row(["total".to_owned(), seconds(timings.total())]);
+    table
+}
+
+fn passes() -> Table {
+    let mut table = table(["step", "pass", "does"], 3);
+    let mut last = "";
+    for pass in linker_passes() {
+        let step = if pass.step == last { "" } else { pass.step };
+        last = pass.step;
+        table.add_row([step, pass.name, pass.does]);
     }
     table
 }

@@ -71,7 +71,7 @@ pub(crate) fn compile(input: &HostInput<'_>) -> Result<HostVersions, ForeignErro
                 return Err(ForeignError::Missing { file: file.clone() });
             }
             let recipe = match Kind::of(file)? {
-                Kind::Source => recipe(link, &include, &renamed),
+                Kind::Source(()) => recipe(link, &include, &renamed),
                 _ => Err(format!(
                     "{} is compiled code: name its source for the host (`CudaSources::host`, or `host = [...]` in gpukernel.toml)",
                     file.display()

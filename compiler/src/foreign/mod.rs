@@ -33,13 +33,12 @@ pub use error::ForeignError;
 pub(crate) use names::Names;
 pub use request::{CudaCompiler, CudaSources};
 
-use self::source::{Recipe, Source};
+use self::source::{Compiler, Source};
 use crate::toolchain::Toolchain;
 
 /// What is asked for, and with what it is to be made.
 pub(crate) struct ForeignInput<'a> {
-    pub(crate) links: &'a [CudaSources],
-    pub(crate) toolchain: &'a Toolchain,
+    pub(crate) files: &'a [ForeignFile<'a>],
     /// A folder for what is compiled, kept between builds.
     pub(crate) dir: &'a Path,
     /// The architectures to build for, sorted.
@@ -82,30 +81,24 @@ impl Foreign {
     pub(crate) fn prepare(input: &ForeignInput<'_>) -> Result<Self, ForeignError> {
         let mut foreign = Self::default();
         let (mut sources, mut compilers) = (Vec::new(), Vec::new());
-        for link in input.links {
-            for file in &link.files {
-                if !file.is_file() {
-                    return Err(ForeignError::Missing { file: file.clone() });
+        for ForeignFile { link, file, kind } in input.files {
+            foreign.sources.insert(file.to_path_buf());
+            match kind {
+                Kind::Source(compiler) => {
+                    sources.push(Source::new(file, input.dir, &compiler.recipe(input, link)?)?);
+                    compilers.push(compiler);
                 }
-                foreign.sources.insert(file.clone());
-                match Kind::of(file)? {
-                    Kind::Source => {
-                        let (compiler, recipe) = Recipe::for_device(input, link, file)?;
-                        sources.push(Source::new(file, input.dir, &recipe)?);
-                        compilers.push(compiler);
-                    }
-                    Kind::Ptx => {
-                        let text = read_ptx(file)?;
-                        check_target(file, &text, input.archs)?;
-                        foreign.add(file, Code::Ptx { path: file.clone(), text });
-                    }
-                    Kind::Machine => {
-                        machine::check(file, input.archs)?;
-                        foreign.add(file, Code::Machine(file.clone()));
-                    }
-                    Kind::Bitcode => foreign.add(file, Code::Bitcode(file.clone())),
-                    Kind::LtoIr => foreign.add(file, Code::LtoIr(file.clone())),
+                Kind::Ptx => {
+                    let text = read_ptx(file)?;
+                    check_target(file, &text, input.archs)?;
+                    foreign.add(file, Code::Ptx { path: file.to_path_buf(), text });
                 }
+                Kind::Machine => {
+                    machine::check(file, input.archs)?;
+                    foreign.add(file, Code::Machine(file.to_path_buf()));
+                }
+                Kind::Bitcode => foreign.add(file, Code::Bitcode(file.to_path_buf())),
+                Kind::LtoIr => foreign.add(file, Code::LtoIr(file.to_path_buf())),
             }
         }
         let results = source::compile_all(&sources);
@@ -116,9 +109,9 @@ impl Foreign {
                 foreign.compiled.push(source.file.clone());
             }
             let code = match compiler {
-                CudaCompiler::Clang => Code::Bitcode(compiled.path),
-                CudaCompiler::Lto => Code::LtoIr(compiled.path),
-                CudaCompiler::Nvcc => Code::Ptx { text: read_ptx(&compiled.path)?, path: compiled.path },
+                Compiler::Clang { .. } => Code::Bitcode(compiled.path),
+                Compiler::Lto(_) => Code::LtoIr(compiled.path),
+                Compiler::Nvcc(_) => Code::Ptx { text: read_ptx(&compiled.path)?, path: compiled.path },
             };
             foreign.add(&source.file, code);
         }
@@ -137,21 +130,54 @@ impl Foreign {
         })
     }
 
-    /// Whether some pieces are for NVIDIA's optimiser, so that the kernels must be, too.
-    pub(crate) fn has_lto_ir(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part.code, Code::LtoIr(_)))
-    }
-
     /// The pieces that are linked after that.
     pub(crate) fn later(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| !matches!(part.code, Code::Bitcode(_)))
     }
 }
 
-/// What a file is, by its extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Source,
+/// A file to link, and what is to be done with it: known before anything is compiled.
+pub(crate) struct ForeignFile<'a> {
+    link: &'a CudaSources,
+    pub(crate) file: &'a Path,
+    kind: Kind<Compiler<'a>>,
+}
+
+impl<'a> ForeignFile<'a> {
+    /// All files, in their order.
+    ///
+    /// # Errors
+    /// A file does not exist, is of an unknown kind, or needs a compiler that was not found.
+    pub(crate) fn all(links: &'a [CudaSources], toolchain: &'a Toolchain) -> Result<Vec<Self>, ForeignError> {
+        let files = links.iter().flat_map(|link| link.files.iter().map(move |file| (link, file)));
+        let planned = files.map(|(link, file)| {
+            if !file.is_file() {
+                return Err(ForeignError::Missing { file: file.clone() });
+            }
+            let compiler = || {
+                let (file, compiler) = (file.clone(), link.compiler);
+                Compiler::find(compiler, toolchain).ok_or(ForeignError::NoCompiler { file, compiler })
+            };
+            Ok(Self { link, file, kind: Kind::of(file)?.compiled_by(compiler)? })
+        });
+        planned.collect()
+    }
+
+    /// Whether the code is linked after our optimiser.
+    pub(crate) fn is_linked_later(&self) -> bool {
+        !matches!(self.kind, Kind::Bitcode | Kind::Source(Compiler::Clang { .. }))
+    }
+
+    /// Whether the code is for NVIDIA's optimiser, so that the kernels must be, too.
+    pub(crate) fn is_lto_ir(&self) -> bool {
+        matches!(self.kind, Kind::LtoIr | Kind::Source(Compiler::Lto(_)))
+    }
+}
+
+/// What a file is, by its extension; a source with the compiler `C`, once that is known.
+#[derive(Clone, Copy)]
+enum Kind<C = ()> {
+    Source(C),
     Ptx,
     Machine,
     Bitcode,
@@ -162,13 +188,24 @@ impl Kind {
     fn of(file: &Path) -> Result<Self, ForeignError> {
         let extension = file.extension().unwrap_or_default().to_string_lossy();
         match &*extension {
-            "cu" | "cuh" | "c" | "cc" | "cpp" | "cxx" => Ok(Self::Source),
+            "cu" | "cuh" | "c" | "cc" | "cpp" | "cxx" => Ok(Self::Source(())),
             "ptx" => Ok(Self::Ptx),
             "cubin" | "fatbin" | "o" | "a" => Ok(Self::Machine),
             "bc" => Ok(Self::Bitcode),
             "ltoir" => Ok(Self::LtoIr),
             _ => Err(ForeignError::UnknownKind { file: file.to_owned() }),
         }
+    }
+
+    /// With the compiler of sources.
+    fn compiled_by<C, E>(self, compiler: impl FnOnce() -> Result<C, E>) -> Result<Kind<C>, E> {
+        Ok(match self {
+            Self::Source(()) => Kind::Source(compiler()?),
+            Self::Ptx => Kind::Ptx,
+            Self::Machine => Kind::Machine,
+            Self::Bitcode => Kind::Bitcode,
+            Self::LtoIr => Kind::LtoIr,
+        })
     }
 }
 

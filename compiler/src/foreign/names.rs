@@ -11,7 +11,6 @@ use super::{
     Code, Foreign, ForeignError, machine,
     prototype::{Prototype, Prototypes},
 };
-use crate::{BY_THE_DRIVER, DeviceLinkError, Error};
 
 /// Functions with the files that they are in.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -70,26 +69,32 @@ impl Foreign {
         Ok(names)
     }
 
-    /// Compares what our PTX declares with what others define: with their PTX, and with that which `optimised` makes of functions in
-    /// LTO-IR. Where those are, what neither they nor `known` functions are is missing.
-    pub(crate) fn check_prototypes(
-        &self,
-        ours: &str,
-        known: &BTreeMap<String, PathBuf>,
-        optimised: impl FnOnce(&[&str]) -> Result<String, Error>,
-    ) -> Result<(), Error> {
+    /// Compares what our PTX declares with what the PTX of others defines.
+    pub(crate) fn check_prototypes(&self, ours: &str) -> Result<(), ForeignError> {
         let declared = Prototypes::of_ptx(ours).expected;
-        if declared.is_empty() {
-            return Ok(());
-        }
         for part in self.later() {
-            if let Code::Ptx { text, .. } = &part.code {
+            if let (Code::Ptx { text, .. }, false) = (&part.code, declared.is_empty()) {
                 compare(&declared, text, &part.file)?;
             }
         }
+        Ok(())
+    }
+
+    /// Compares what our PTX declares with the PTX that `optimised` makes of functions in LTO-IR. What neither these nor `known` functions are
+    /// is missing.
+    #[cfg(feature = "lto")]
+    pub(crate) fn check_lto_prototypes(
+        &self,
+        ours: &str,
+        known: &BTreeMap<String, PathBuf>,
+        optimised: impl FnOnce(&[&str]) -> Result<String, crate::Error>,
+    ) -> Result<(), crate::Error> {
+        use crate::{BY_THE_DRIVER, DeviceLinkError};
+
+        let declared = Prototypes::of_ptx(ours).expected;
         let lto_ir = self.later().filter(|part| matches!(part.code, Code::LtoIr(_)));
         let files: Vec<String> = lto_ir.map(|part| part.file.display().to_string()).collect();
-        if files.is_empty() {
+        if files.is_empty() || declared.is_empty() {
             return Ok(());
         }
         let wanted: Vec<&str> = declared.keys().map(String::as_str).collect();

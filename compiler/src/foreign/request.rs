@@ -117,7 +117,8 @@ pub enum CudaCompiler {
     Nvcc,
     /// clang, to bitcode that is optimised together with the kernels: functions are inlined.
     Clang,
-    /// nvcc, to LTO-IR that nvlink optimises together with the kernels (`-dlto`): functions are inlined.
+    /// nvcc, to LTO-IR that nvlink optimises together with the kernels (`-dlto`): functions are inlined. Needs the feature `lto` of
+    /// gpukernel-build.
     #[doc(alias = "dlto")]
     Lto,
 }

@@ -14,7 +14,10 @@ use std::{
 use semver::Version;
 
 use super::{CudaCompiler, CudaSources, ForeignError, ForeignInput};
-use crate::{dep_info, toolchain::CudaPart};
+use crate::{
+    dep_info,
+    toolchain::{Clang, CudaPart, CudaTool, Toolchain},
+};
 
 /// One file and how it is compiled.
 pub(super) struct Source {
@@ -43,39 +46,57 @@ pub(super) struct Compiled {
     pub(super) is_new: bool,
 }
 
-impl Recipe {
-    /// For devices, with the compiler that it is.
-    pub(super) fn for_device(
+/// A compiler of sources, as it was found.
+pub(super) enum Compiler<'a> {
+    /// nvcc, to PTX.
+    Nvcc(&'a CudaTool),
+    /// nvcc, to LTO-IR.
+    Lto(&'a CudaTool),
+    Clang {
+        clang: &'a Clang,
+        /// The folder of the toolkit with CUDA's headers.
+        cuda: &'a Path,
+    },
+}
+
+impl<'a> Compiler<'a> {
+    /// The one that is asked for, if it is there; without a wish nvcc, else clang.
+    pub(super) fn find(wanted: Option<CudaCompiler>, toolchain: &'a Toolchain) -> Option<Self> {
+        let nvcc = toolchain.cuda.get(CudaPart::Nvcc);
+        let clang =
+            || Some(Self::Clang { clang: toolchain.clang.as_ref()?, cuda: toolchain.cuda.include_root()? });
+        match wanted {
+            Some(CudaCompiler::Nvcc) => nvcc.map(Self::Nvcc),
+            Some(CudaCompiler::Lto) => nvcc.map(Self::Lto),
+            Some(CudaCompiler::Clang) => clang(),
+            None => nvcc.map(Self::Nvcc).or_else(clang),
+        }
+    }
+
+    /// What it is told for devices.
+    pub(super) fn recipe(
+        &self,
         input: &ForeignInput<'_>,
         link: &CudaSources,
-        file: &Path,
-    ) -> Result<(CudaCompiler, Self), ForeignError> {
-        let cuda = &input.toolchain.cuda;
-        let nvcc = cuda.get(CudaPart::Nvcc);
-        let clang = input.toolchain.clang.as_ref();
-        let compiler =
-            link.compiler.or(nvcc.map(|_| CudaCompiler::Nvcc)).or(clang.map(|_| CudaCompiler::Clang));
-        let no_compiler = || ForeignError::NoCompiler { file: file.to_owned(), compiler: link.compiler };
+    ) -> Result<Recipe, ForeignError> {
         let (major, minor) = input.archs.iter().map(|arch| arch.compute_capability()).min().unwrap_or((7, 5));
-        let (compiler, mut recipe) = match (compiler, nvcc, clang) {
-            (Some(compiler @ (CudaCompiler::Nvcc | CudaCompiler::Lto)), Some(nvcc), _) => {
-                let (kind, extension, code) = match compiler {
-                    CudaCompiler::Lto => ("-ltoir", "ltoir", format!("lto_{major}{minor}")),
+        let mut recipe = match self {
+            Self::Nvcc(nvcc) | Self::Lto(nvcc) => {
+                let (kind, extension, code) = match self {
+                    Self::Lto(_) => ("-ltoir", "ltoir", format!("lto_{major}{minor}")),
                     _ => ("-ptx", "ptx", format!("compute_{major}{minor}")),
                 };
                 let contraction = format!("--fmad={}", input.contraction);
                 let arch = format!("-gencode=arch=compute_{major}{minor},code={code}");
                 let arguments = ["-x", "cu", "-rdc=true", kind, "-lineinfo", &contraction, &arch];
-                let recipe = Self {
+                Recipe {
                     compiler: nvcc.path.clone(),
                     version: nvcc.version.clone(),
                     arguments: arguments.map(str::to_owned).to_vec(),
                     extension,
-                };
-                (compiler, recipe)
+                }
             }
-            (Some(CudaCompiler::Clang), _, Some(clang)) => {
-                let root = cuda.include_root().ok_or_else(no_compiler)?;
+            Self::Clang { clang, cuda } => {
                 let contraction = if input.contraction { "fast" } else { "off" };
                 let arguments = [
                     "-x",
@@ -94,23 +115,21 @@ impl Recipe {
                     // Newer toolkits than clang knows have the same headers for what device code needs.
                     "-Wno-unknown-cuda-version",
                     &format!("--cuda-gpu-arch=sm_{major}{minor}"),
-                    &format!("--cuda-path={}", root.display()),
+                    &format!("--cuda-path={}", cuda.display()),
                     "-isystem",
                     &write_stub_headers(input.dir)?.display().to_string(),
                 ];
-                let recipe = Self {
+                Recipe {
                     compiler: clang.path.clone(),
                     version: Some(clang.version.clone()),
                     arguments: arguments.map(str::to_owned).to_vec(),
                     extension: "bc",
-                };
-                (CudaCompiler::Clang, recipe)
+                }
             }
-            _ => return Err(no_compiler()),
         };
         recipe.arguments.extend(link.preprocessor_arguments());
         recipe.arguments.extend(link.flags.iter().cloned());
-        Ok((compiler, recipe))
+        Ok(recipe)
     }
 }
 

@@ -130,7 +130,7 @@ mod tests {
         );
         let module = Module::from_text(&context, &text, "a choice").unwrap();
         infer(&module, &machine).unwrap();
-        module.verify().unwrap();
+        module.verify("the test").unwrap();
         module.to_text()
     }
 
@@ -176,7 +176,7 @@ mod tests {
             }";
         let module = Module::from_text(&context, text, "a table").unwrap();
         place_statics(&module, &machine).unwrap();
-        module.verify().unwrap();
+        module.verify("the test").unwrap();
         let text = module.to_text();
         assert!(text.contains("load i32, ptr addrspace(1)") && !text.contains("freeze"), "{text}");
     }

@@ -70,7 +70,7 @@ mod tests {
             let text = format!("declare void @{SHIM_SYMBOL}()\n{allocates} @{ALLOC_SYMBOL}(i64, i64) {body}");
             let module = Module::from_text(&context, &text, "an allocator").unwrap();
             complete(&module);
-            module.verify().unwrap();
+            module.verify("the test").unwrap();
             let shim = module.function(SHIM_SYMBOL).unwrap();
             assert_eq!(!shim.is_declaration(), expected);
         }

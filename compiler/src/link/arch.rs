@@ -28,19 +28,22 @@ pub(super) fn release_available(module: &Module<'_>, lowest: Arch) {
     }
 }
 
-/// Makes the module one for `arch`.
-pub(super) fn settle(
+/// Gives the constant with the architecture its value, and drops the branches that it decides against.
+pub(super) fn set_number(module: &Module<'_>, arch: Arch, machine: &TargetMachine) -> Result<(), LinkError> {
+    let Some(number) = module.global(NUMBER) else { return Ok(()) };
+    let (major, minor) = arch.compute_capability();
+    number.set_number(u32::from(major) * 10 + u32::from(minor));
+    number.set_linkage(Linkage::Internal);
+    Ok(module.run_passes(&format!("function(sccp,{COMBINE},simplifycfg),globaldce"), machine)?)
+}
+
+/// Inlines the functions that `arch` has, and refuses kernels that still need others.
+pub(super) fn inline_available(
     module: &Module<'_>,
     arch: Arch,
     kernels: &[Kernel],
     machine: &TargetMachine,
 ) -> Result<(), LinkError> {
-    if let Some(number) = module.global(NUMBER) {
-        let (major, minor) = arch.compute_capability();
-        number.set_number(u32::from(major) * 10 + u32::from(minor));
-        number.set_linkage(Linkage::Internal);
-        module.run_passes(&format!("function(sccp,{COMBINE},simplifycfg),globaldce"), machine)?;
-    }
     let special: Vec<_> = module
         .functions()
         .into_iter()

@@ -1,4 +1,4 @@
-//! Step 14, for one architecture: short loops around barriers and warp operations are unrolled, as nvcc does it.
+//! For one architecture: short loops around barriers and warp operations are unrolled, as nvcc does it.
 //!
 //! LLVM does not unroll such a loop if the number of its rounds is known at run time only: the rounds left over run in a copy of the
 //! loop. So the operations of a loop are hidden from LLVM for this one pass, and only where all threads are in the same copy

@@ -1,4 +1,4 @@
-//! Step 1: the libraries of a build go in, one module with everything in them comes out. And later, what that needs of the
+//! The libraries of a build go in, one module with everything in them comes out. And later, what that needs of the
 //! toolchain's own libraries.
 //!
 //! A Rust library for nvptx64 is an archive whose members are raw LLVM bitcode.

@@ -1,4 +1,4 @@
-//! Step 5: a·b+c may become one instruction with one rounding, as nvcc does by default (`-fmad=true`) and Rust does not.
+//! a·b+c may become one instruction with one rounding, as nvcc does by default (`-fmad=true`) and Rust does not.
 //! It relies on the crate's setting alone.
 //! Worth 13 % on Mandelbrot and n-body; `fp-contract = "off"` turns it off.
 //!

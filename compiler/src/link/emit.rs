@@ -1,60 +1,132 @@
-//! Step 13: the optimised module goes in, the PTX of each architecture comes out, in parallel. What differs between
-//! architectures is settled here ([`arch`]).
+//! Code generation: the optimised module goes in, the PTX of each architecture comes out, in parallel.
 
-use std::thread;
+use std::{path::PathBuf, thread};
 
 use gpukernel_image::{Arch, Kernel};
+use serde::{Deserialize, Serialize};
 
-use super::{LinkError, Linked, address_spaces, arch, barrier_loops, crash, instructions};
-use crate::llvm::{Context, Llvm, Module, TargetMachine};
+use super::{
+    LinkError, Linked, crash,
+    pass::{Code, Dumps, Report},
+    passes,
+};
+use crate::{
+    llvm::{Context, Llvm, LlvmError, Module, TargetMachine},
+    timings::Timings,
+};
 
-/// PTX for each architecture, in the order given.
+/// The PTX of all architectures, in their order.
+pub(crate) struct EmittedPtx {
+    pub(crate) ptx: Vec<(Arch, String)>,
+    /// The files of [`Dumps`].
+    pub(crate) dumped: Vec<PathBuf>,
+}
+
+/// The PTX of one architecture.
+#[derive(Serialize, Deserialize)]
+struct Emitted {
+    ptx: String,
+    report: Report,
+}
+
+/// Emits PTX for each architecture, in the order given. The passes are timed as those of one step.
 pub(crate) fn emit_ptx(
     llvm: &'static Llvm,
     linked: &Linked,
     archs: &[Arch],
-) -> Result<Vec<String>, LinkError> {
-    thread::scope(|scope| {
-        let workers: Vec<_> = archs
-            .iter()
-            .map(|&arch| scope.spawn(move || emit(llvm, &linked.bitcode, &linked.kernels, arch)))
-            .collect();
-        let results = workers.into_iter().map(|worker| match worker.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.collect()
-    })
+    dumps: &Dumps,
+    timings: &mut Timings,
+) -> Result<EmittedPtx, LinkError> {
+    let emitted = timings.step("emit PTX", || {
+        thread::scope(|scope| {
+            let workers: Vec<_> = archs
+                .iter()
+                .map(|&arch| {
+                    scope.spawn(move || emit(llvm, linked, arch, &dumps.labelled(&arch.to_string())))
+                })
+                .collect();
+            let results = workers.into_iter().map(|worker| match worker.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            results.collect::<Result<Vec<_>, _>>()
+        })
+    })?;
+    let (mut ptx, mut dumped) = (Vec::new(), Vec::new());
+    for (&arch, Emitted { ptx: text, report }) in archs.iter().zip(emitted) {
+        timings.add_passes(&arch.to_string(), &report.timings);
+        dumped.extend(report.dumped);
+        ptx.push((arch, text));
+    }
+    Ok(EmittedPtx { ptx, dumped })
 }
 
 /// Code generation changes the module, so each architecture reads its own copy, in a process of its own.
-fn emit(llvm: &'static Llvm, bitcode: &[u8], kernels: &[Kernel], arch: Arch) -> Result<String, LinkError> {
-    let work = || emit_here(llvm, bitcode, kernels, arch);
-    crash::survive(work, |ptx| Some(ptx.clone().into_bytes()), |bytes| String::from_utf8(bytes.to_vec()).ok())
+fn emit(llvm: &'static Llvm, linked: &Linked, arch: Arch, dumps: &Dumps) -> Result<Emitted, LinkError> {
+    let work = || {
+        let (context, mut report) = (Context::new(llvm), Report::default());
+        let mut emission = Emission::new(llvm, &context, linked, arch)?;
+        report.run(passes::EMIT, passes::first_of_emit(), &mut emission, dumps)?;
+        Ok(Emitted { ptx: emission.ptx, report })
+    };
+    crash::survive(
+        work,
+        |emitted| serde_json::to_vec(emitted).ok(),
+        |bytes| serde_json::from_slice(bytes).ok(),
+    )
 }
 
-/// Does so in this process.
-fn emit_here(
+/// The optimised module on its way to the PTX of one architecture.
+pub(super) struct Emission<'c> {
+    pub(super) module: Module<'c>,
+    pub(super) arch: Arch,
+    pub(super) machine: TargetMachine,
+    pub(super) kernels: &'c [Kernel],
+    /// Empty until it is generated, and then what counts: the module is of no further use.
+    pub(super) ptx: String,
     llvm: &'static Llvm,
-    bitcode: &[u8],
-    kernels: &[Kernel],
-    arch: Arch,
-) -> Result<String, LinkError> {
-    let context = Context::new(llvm);
-    let machine = TargetMachine::new(&context, &arch.to_string())?;
-    let module = Module::from_bitcode(&context, bitcode, "the linked module")?;
-    let entries =
-        kernels.iter().filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
-    crash::note_kernels(entries);
-    arch::settle(&module, arch, kernels, &machine)?;
-    let is_kernel = |name: &str| kernels.iter().any(|kernel| kernel.symbol == name);
-    barrier_loops::unroll(&module, is_kernel, &machine)?;
-    address_spaces::hide_undecided(&module);
-    let ptx = machine.emit_ptx(module)?;
-    // LLVM only warns about a processor that it does not know, and takes another one.
-    if !ptx.lines().any(|line| line.strip_prefix(".target ").is_some_and(|target| target == arch.to_string()))
-    {
-        return Err(LinkError::UnknownArch { arch, llvm: llvm.version() });
+}
+
+impl<'c> Emission<'c> {
+    fn new(
+        llvm: &'static Llvm,
+        context: &'c Context,
+        linked: &'c Linked,
+        arch: Arch,
+    ) -> Result<Self, LinkError> {
+        let module = Module::from_bitcode(context, &linked.bitcode, "the linked module")?;
+        let kernels = linked.kernels.iter();
+        let entries =
+            kernels.filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
+        crash::note_kernels(entries);
+        let machine = TargetMachine::new(context, &arch.to_string())?;
+        Ok(Self { module, arch, machine, kernels: &linked.kernels, ptx: String::new(), llvm })
     }
-    Ok(instructions::rewrite(&ptx))
+
+    pub(super) fn generate_ptx(&mut self) -> Result<(), LinkError> {
+        self.ptx = self.machine.emit_ptx(&mut self.module)?;
+        // LLVM only warns about a processor that it does not know, and takes another one.
+        let mut targets = self.ptx.lines().filter_map(|line| line.strip_prefix(".target "));
+        match targets.any(|target| target == self.arch.to_string()) {
+            true => Ok(()),
+            false => Err(LinkError::UnknownArch { arch: self.arch, llvm: self.llvm.version() }),
+        }
+    }
+}
+
+impl Code for Emission<'_> {
+    fn text(&self) -> (String, &'static str) {
+        match self.ptx.is_empty() {
+            true => (self.module.to_text(), "ll"),
+            false => (self.ptx.clone(), "ptx"),
+        }
+    }
+
+    fn verify(&self, pass: &str) -> Result<(), LlvmError> {
+        match self.ptx.is_empty() {
+            true => self.module.verify(pass),
+            // Nothing checks PTX but ptxas.
+            false => Ok(()),
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Step 2: functions marked `#[kernel]` become entries that the driver launches.
+//! Functions marked `#[kernel]` become entries that the driver launches.
 //!
 //! The macro leaves for each kernel a description in section [`section::KERNELS`]: a pointer to the entry, the version of gpu-std's ABI, the launch
 //! contract, the signature, which begins with the path. The descriptions go away here.

@@ -1,4 +1,4 @@
-//! Step 5: bitcode of CUDA C and C++ is linked in, so that the optimiser sees through calls of it; and what is declared in Rust is
+//! Bitcode of CUDA C and C++ is linked in, so that the optimiser sees through calls of it; and what is declared in Rust is
 //! compared with what is defined there.
 
 use std::{fs, path::PathBuf};

@@ -1,4 +1,4 @@
-//! Step 8: nothing but kernels and exported functions is visible from outside, so that everything else may be inlined, changed or dropped.
+//! Nothing but kernels and exported functions is visible from outside, so that everything else may be inlined, changed or dropped.
 //! It also lets code generation rename what has dots in its name, which PTX does not allow.
 //!
 //! Variables stay visible until the optimiser is done. LLVM takes a function that does not call itself for one that runs once at a time: an

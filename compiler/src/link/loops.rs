@@ -1,4 +1,4 @@
-//! Step 10, after the optimiser: the last branch of a loop is one that goes back if it is taken.
+//! After the optimiser: the last branch of a loop is one that goes back if it is taken.
 //!
 //! Code generation for NVPTX cannot turn branches round. `br %done, %exit, %loop` becomes two jumps, over and back, and ptxas does
 //! not unroll a loop that ends like this: the inner loop of an n-body kernel stayed at two bodies a round instead of eight.

@@ -1,4 +1,4 @@
-//! Step 4: operations that NVPTX has no instruction for, and that LLVM would get wrong or refuse, become calls of libraries.
+//! Operations that NVPTX has no instruction for, and that LLVM would get wrong or refuse, become calls of libraries.
 //!
 //! - Remainders of floats: LLVM computes `x - trunc(x / y) * y`, which is off by far for large quotients. Rust's `%` is exact, and
 //!   so is libdevice's `fmod`, which nvcc uses.

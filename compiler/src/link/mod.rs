@@ -1,25 +1,8 @@
 //! Linking: the bitcode of a kernel crate and of all it depends on goes in, one optimised module comes out, with every
 //! kernel an entry, ready to be emitted for any architecture.
 //!
-//! The steps in their order, one file each:
-//!
-//! 1. [`collect`]: the modules of the kernel crate and its dependencies
-//! 2. [`entries`]: functions marked `#[kernel]` become entries with their contracts; [`exports`] keep their names
-//! 3. [`panics`]: panics become calls that record them, or traps
-//! 4. [`lowering`]: what NVPTX has no instruction for becomes calls
-//!    then [`collect`] again: what is needed of `core`, `alloc` and `compiler_builtins`, with the [`allocator`], and 3 and 4 for that
-//! 5. [`foreign`]: bitcode of CUDA C and C++ is linked in
-//! 6. [`contraction`]: a·b+c may become one instruction
-//! 7. [`prelude`]: device operations and libdevice are linked in, and the prelude is inlined
-//! 8. [`internalise`]: nothing but kernels is visible from outside
-//! 9. [`ranges`]: contracts become ranges of the indices; and [`pointer_calls`] of barriers become convergent
-//! 10. [`optimise`], and [`copies`] of what it left
-//! 11. [`shared`]: statics of shared memory move to its address space, and [`address_spaces`] are inferred
-//! 12. [`panics`] again: the calls become code
-//! 13. [`undefined`]: what is still missing is an error
-//! 14. [`emit`]: PTX per architecture, in parallel, with other [`instructions`] than LLVM's where ptxas needs them
-//!
-//! All of it runs in child processes ([`crash`]).
+//! [`passes`] lists what is done, in its order, one file each; [`linking`] and [`emit`] are what the passes work on. All of it runs in child
+//! processes ([`crash`]).
 
 mod address_spaces;
 mod allocator;
@@ -38,6 +21,7 @@ mod exports;
 mod foreign;
 mod instructions;
 mod internalise;
+mod linking;
 mod local_atomics;
 mod loops;
 mod lowering;
@@ -46,6 +30,10 @@ mod negation;
 mod operations;
 mod optimise;
 mod panics;
+mod pass;
+mod passes;
+#[cfg(feature = "lto")]
+mod plain_text;
 mod pointer_calls;
 mod prelude;
 mod ranges;
@@ -63,12 +51,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     foreign::{ForeignError, Names},
-    llvm::{Context, Llvm, LlvmError, Module, TargetMachine},
+    llvm::{Context, Llvm, LlvmError},
     timings::Timings,
 };
 
-pub(crate) use emit::emit_ptx;
+use self::{linking::Linking, pass::Report};
+pub(crate) use emit::{EmittedPtx, emit_ptx};
 pub(crate) use panics::Recording;
+pub(crate) use pass::Dumps;
+pub(crate) use passes::named as passes_named;
+pub use passes::{LinkerPass, UnknownPass, linker_passes};
+#[cfg(feature = "lto")]
+pub(crate) use plain_text::plain_text;
 
 /// What is linked.
 pub(crate) struct LinkInput {
@@ -88,6 +82,8 @@ pub(crate) struct LinkInput {
     pub(crate) bitcode: Vec<(PathBuf, PathBuf)>,
     /// The functions of foreign code that is linked later.
     pub(crate) names: Names,
+    /// Whether the optimised module is wanted as text too.
+    pub(crate) wants_text: bool,
 }
 
 /// What came out.
@@ -106,6 +102,8 @@ pub(crate) struct Linked {
     pub(crate) names: Names,
     /// The functions that format values in the messages of panics, by the numbers that stand for them.
     pub(crate) formatters: Vec<String>,
+    /// The files of [`Dumps`].
+    pub(crate) dumped: Vec<PathBuf>,
 }
 
 /// Linking failed.
@@ -190,6 +188,14 @@ pub enum LinkError {
     /// Bitcode of CUDA C or C++ does not fit.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
+    /// The code after a pass cannot be written to its file.
+    #[error("cannot write {}: {reason}", path.display())]
+    Dump {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
     /// LLVM crashed, gave up, or broke the code that it was given.
     #[error("{}", crash::message(kernels, function.as_deref(), pass, reason))]
     Crashed {
@@ -218,34 +224,18 @@ pub struct UndefinedSymbol {
     pub hint: String,
 }
 
-/// The optimised module as text without debug info, for one architecture.
-pub(crate) fn plain_text(llvm: &'static Llvm, linked: &Linked, arch: Arch) -> Result<String, LinkError> {
-    let work = || {
-        let context = Context::new(llvm);
-        let machine = TargetMachine::new(&context, &arch.to_string())?;
-        let module = Module::from_bitcode(&context, &linked.bitcode, "the optimised module")?;
-        module.strip_debug_info();
-        arch::settle(&module, arch, &linked.kernels, &machine)?;
-        module.run_passes("strip-dead-prototypes", &machine)?;
-        Ok(module.to_text())
-    };
-    crash::survive(
-        work,
-        |text| Some(text.clone().into_bytes()),
-        |bytes| String::from_utf8(bytes.to_vec()).ok(),
-    )
-}
-
 /// Links and optimises.
 pub(crate) fn link(
     llvm: &'static Llvm,
     input: &LinkInput,
-    want_text: bool,
+    dumps: &Dumps,
     timings: &mut Timings,
 ) -> Result<Linked, LinkError> {
     let work = || {
-        let mut steps = Timings::default();
-        link_here(llvm, input, want_text, &mut steps).map(|linked| (linked, steps))
+        let (context, mut report) = (Context::new(llvm), Report::default());
+        let mut linking = Linking::new(&context, input)?;
+        report.run(passes::LINK, 1, &mut linking, dumps)?;
+        Ok((linking.finish(report.dumped), report.timings))
     };
     let (linked, steps) = crash::survive(work, encode, decode)?;
     timings.append(steps);
@@ -264,81 +254,4 @@ fn decode(bytes: &[u8]) -> Option<(Linked, Timings)> {
     let (described, bitcode) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;
     let (linked, steps): (Linked, _) = serde_json::from_slice(described).ok()?;
     Some((Linked { bitcode: bitcode.to_vec(), ..linked }, steps))
-}
-
-/// Does so in this process.
-fn link_here(
-    llvm: &'static Llvm,
-    input: &LinkInput,
-    want_text: bool,
-    timings: &mut Timings,
-) -> Result<Linked, LinkError> {
-    let context = Context::new(llvm);
-    let machine = TargetMachine::new(&context, &input.lowest.to_string())?;
-
-    let module = timings.step("read bitcode", || collect::collect(&context, &input.crates))?;
-    let mut constants = Vec::new();
-    let mut names = input.names.clone();
-    let mut exports = Vec::new();
-    let mut variables = Vec::new();
-    let mut formatters = panics::Formatters::default();
-    let kernels = timings.step("link libraries", || {
-        constants = constants::find_and_name(&module)?;
-        let mut kernels = entries::find_and_mark(&module)?;
-        exports = exports::find(&module);
-        crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
-        let called: Vec<_> = kernels.iter().map(|kernel| kernel.function).chain(exports.clone()).collect();
-        panics::replace(&module, input.panics, &called, &mut formatters);
-        lowering::call_libraries(&module);
-        collect::add_needed(&context, &module, &input.sysroot)?;
-        allocator::complete(&module);
-        // Again, for what was added.
-        panics::replace(&module, input.panics, &called, &mut formatters);
-        lowering::call_libraries(&module);
-        foreign::link(&context, &module, &input.bitcode, &mut names)?;
-        foreign::mark_convergent(&module, |name| names.is_partial || names.defined.contains_key(name));
-        if input.contraction {
-            contraction::allow(&module);
-        }
-        entries::find_cooperative(&module, &mut kernels, &exports);
-        prelude::link(&context, &module, input.libdevice.as_deref())?;
-        arch::release_available(&module, input.lowest);
-        collect::forget_processors(&module);
-        variables = internalise::internalise(&module, &kernels, &exports);
-        crash::note_kernels(kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
-        module.run_passes("globaldce,always-inline", &machine)?;
-        ranges::set_ranges(&module, &kernels, &exports);
-        pointer_calls::mark_convergent(&module, kernels.iter().map(|kernel| kernel.function), &exports);
-        module.verify()?;
-        Ok::<_, LinkError>(kernels)
-    })?;
-    timings.step("optimise", || {
-        let is_kernel = |name: &str| kernels.iter().any(|kernel| kernel.symbol == name);
-        optimise::optimise(&module, is_kernel, &machine)?;
-        internalise::internalise_variables(&module, &variables);
-        shared::move_to_shared_memory(&module);
-        constants::move_to_constant_memory(&module);
-        address_spaces::place_statics(&module, &machine)?;
-        address_spaces::optimise(&module, &machine)?;
-        panics::record(&context, &module, &kernels, &exports, &machine)?;
-        loops::branch_back(&module);
-        negation::write_out(&module);
-        local_atomics::make_plain(&module);
-        lowering::drop_compiler_fences(&module);
-        Ok::<_, LinkError>(())
-    })?;
-    undefined::check(&module, &kernels, input.libdevice.is_some(), &names)?;
-    // What is left is in code that cannot be looked into, or nvlink will miss it.
-    for function in undefined::declared(&module, &names) {
-        names.defined.entry(function).or_default();
-    }
-
-    Ok(Linked {
-        bitcode: module.to_bitcode(),
-        text: want_text.then(|| module.to_text()),
-        kernels: kernels.into_iter().map(|entry| entry.describe(&module)).collect(),
-        constants,
-        names,
-        formatters: formatters.into_names(),
-    })
 }

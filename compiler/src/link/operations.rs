@@ -37,6 +37,8 @@ fn is_operation(call: Value<'_>) -> bool {
 /// come from different copies of a call is up to ptxas.
 pub(super) struct Operations<'c> {
     callers: Callers<'c>,
+    /// The calls of the whole module.
+    pub(super) graph: CallGraph<'c>,
 }
 
 impl<'c> Operations<'c> {
@@ -55,7 +57,7 @@ impl<'c> Operations<'c> {
         let graph = CallGraph::of(functions.iter().copied(), &exports);
         let mut callers = graph.callers_of(wanted, is_of_prelude);
         callers.functions.extend(functions.into_iter().filter(|function| wanted(*function)));
-        Self { callers }
+        Self { callers, graph }
     }
 
     /// Whether a function has operations.

@@ -1,6 +1,5 @@
-//! Step 9: LLVM's optimiser, preceded by what a GPU wants and a CPU does not.
+//! LLVM's optimiser, preceded by what a GPU wants and a CPU does not.
 
-use super::{copies, rolled_loops};
 use crate::llvm::{LlvmError, Module, TargetMachine};
 
 /// Both sides of `a && b` are computed, and branched on once, if `b` costs no more than eight instructions: threads of a warp
@@ -22,26 +21,21 @@ const COUNT_ROUNDS: &str = "sink,early-cse<>";
 const LOOPS_OVER_ITERATORS: &str = "function(jump-threading,simplifycfg)";
 
 /// LLVM's own passes for speed.
-const FOR_SPEED: &str = "default<O3>";
+pub(super) const FOR_SPEED: &str = "default<O3>";
 
-/// Optimises the module for speed. `is_kernel` tells by their names which functions are launched.
-pub(super) fn optimise(
-    module: &Module<'_>,
-    is_kernel: impl Fn(&str) -> bool,
-    machine: &TargetMachine,
-) -> Result<(), LlvmError> {
-    module.run_passes(
-        &format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})"),
-        machine,
-    )?;
-    module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)?;
-    rolled_loops::mark(module, is_kernel, FOR_SPEED, machine)?;
-    module.run_passes(FOR_SPEED, machine)?;
-    if copies::split_copies(module) {
-        module.run_passes(
-            &format!("function(sroa<modify-cfg>,{COMBINE},early-cse<memssa>,simplifycfg)"),
-            machine,
-        )?;
-    }
-    Ok(())
+/// Prepares the module for the optimiser.
+pub(super) fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+    let passes =
+        format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})");
+    module.run_passes(&passes, machine)
+}
+
+/// Connects the ends of iterators with the loops around them.
+pub(super) fn thread_jumps(module: &Module<'_>) -> Result<(), LlvmError> {
+    module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)
+}
+
+/// Makes registers of the local variables whose copies were split.
+pub(super) fn promote_pieces(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+    module.run_passes(&format!("function(sroa<modify-cfg>,{COMBINE},early-cse<memssa>,simplifycfg)"), machine)
 }

@@ -1,4 +1,4 @@
-//! Step 3: what a panic does. And, after the optimiser, how it is recorded ([`record`]).
+//! What a panic does. And, after the optimiser, how it is recorded ([`record`]).
 //!
 //! A function of `core`, `alloc` or gpu-std that is cold and never returns ends in a panic. What becomes of it:
 //!

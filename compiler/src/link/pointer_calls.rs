@@ -1,4 +1,4 @@
-//! Step 9: calls of pointers become `convergent` where they may be calls of a function that is.
+//! Calls of pointers become `convergent` where they may be calls of a function that is.
 //!
 //! rustc says so of functions, and LLVM goes by the function that is called. Of a pointer it knows none, and takes a call of it for one that it
 //! may copy, or move into a branch: a barrier behind a pointer was called in nine places, eight in an unrolled loop and one for the rounds left

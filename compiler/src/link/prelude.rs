@@ -1,4 +1,4 @@
-//! Step 6: the operations that Rust cannot express are linked in.
+//! The operations that Rust cannot express are linked in.
 //!
 //! The prelude is LLVM IR text in pieces, one per subject: special registers, barriers, atomics and so on, each a small
 //! function that gpu-std declares as `extern "C"` and that is inlined at once. libdevice is NVIDIA's math library; it is linked where a kernel crate calls `__nv_…`.

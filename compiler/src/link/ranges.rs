@@ -1,4 +1,4 @@
-//! Step 8: launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
+//! Launch contracts become ranges of the indices, so that LLVM can prove bounds checks away.
 //!
 //! Every read of a special register gets the range that holds for all kernels which reach it ([`call_graph`](super::call_graph)). A range of
 //! one value is that value. Where exported functions reach it, or other functions that foreign code may have a pointer to, any kernel of CUDA C

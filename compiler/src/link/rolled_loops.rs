@@ -8,10 +8,10 @@
 use std::collections::HashSet;
 
 use super::{
-    call_graph::CallGraph, loops::forward_order, natural_loops::NaturalLoop, operations::Operations,
-    same_copy::copies_are_alike, uniformity::LaunchConstants,
+    loops::forward_order, natural_loops::NaturalLoop, operations::Operations, same_copy::copies_are_alike,
+    uniformity::LaunchConstants,
 };
-use crate::llvm::{Block, Linkage, LlvmError, Module, TargetMachine};
+use crate::llvm::{Block, Linkage, LlvmError, Module, TargetMachine, Value};
 
 /// Marks the loops that must stay. `passes` is what the optimiser will do.
 pub(super) fn mark(
@@ -25,7 +25,12 @@ pub(super) fn mark(
         return Ok(());
     }
     let copy = module.copy();
-    forget_what_has_none(&copy, &is_kernel, machine)?;
+    for kernel in kernels_without(module, &operations, &is_kernel) {
+        if let Some(kernel) = copy.function(&kernel) {
+            kernel.set_linkage(Linkage::Internal);
+        }
+    }
+    copy.run_passes("globaldce", machine)?;
     copy.run_passes_without_unrolling(passes, machine)?;
     if mark_loops(&copy, &is_kernel) {
         module.run_passes_without_unrolling(passes, machine)?;
@@ -34,27 +39,22 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// Drops what only serves kernels without operations: nothing is asked about them, and the optimiser takes its time. Exported functions tell
-/// that there is other code, which pointers may lead to.
-fn forget_what_has_none(
-    copy: &Module<'_>,
+/// The names of the kernels without operations. What only serves them is dropped from the copy: nothing is asked about it, and the optimiser
+/// takes its time. Exported functions stay: they tell that there is other code, which pointers may lead to.
+fn kernels_without(
+    module: &Module<'_>,
+    operations: &Operations<'_>,
     is_kernel: impl Fn(&str) -> bool,
-    machine: &TargetMachine,
-) -> Result<(), LlvmError> {
-    let operations = Operations::of(copy, &is_kernel);
-    let functions = copy.functions().into_iter();
-    let entries: Vec<_> =
-        functions.filter(|function| !function.is_declaration() && !function.is_local()).collect();
+) -> Vec<String> {
+    let functions = module.functions();
+    let is_entry = |function: &Value<'_>| !function.is_declaration() && !function.is_local();
+    let entries: Vec<_> = functions.iter().copied().filter(is_entry).collect();
     // Also those that only mention a function with operations: others may call it by a pointer.
-    let needed_by = CallGraph::of(entries.iter().copied(), &[]).needed_by(&entries);
-    let with_one = copy.functions().into_iter().filter(|function| operations.are_in(*function));
-    let needed: HashSet<_> = with_one.filter_map(|function| needed_by.get(&function)).flatten().collect();
-    for (index, entry) in entries.iter().enumerate() {
-        if !needed.contains(&index) && is_kernel(&entry.name()) {
-            entry.set_linkage(Linkage::Internal);
-        }
-    }
-    copy.run_passes("globaldce", machine)
+    let needed_by = operations.graph.needed_by(&entries);
+    let with_one = functions.iter().filter(|function| operations.are_in(**function));
+    let needed: HashSet<_> = with_one.filter_map(|function| needed_by.get(function)).flatten().collect();
+    let without = entries.iter().enumerate().filter(|(index, _)| !needed.contains(index));
+    without.map(|(_, entry)| entry.name()).filter(|name| is_kernel(name)).collect()
 }
 
 /// Whether there were any.

@@ -1,4 +1,4 @@
-//! Step 10: statics of shared memory move to its address space.
+//! Statics of shared memory move to its address space.
 //!
 //! Rust has no address spaces. The macro puts shared arrays into section [`section::SHARED`]; replacing each by a global in
 //! address space 3, cast to a generic pointer, lets LLVM infer the space at every use: `ld.shared`, `st.shared`.

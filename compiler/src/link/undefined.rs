@@ -1,4 +1,4 @@
-//! Step 13: functions that kernels still need and no library has are an error that names them, who needs them, and the nearest name
+//! Functions that kernels still need and no library has are an error that names them, who needs them, and the nearest name
 //! there is.
 
 use std::collections::BTreeSet;

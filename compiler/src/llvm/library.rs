@@ -58,7 +58,7 @@ macro_rules! functions {
         impl Llvm {
             fn look_up(library: Library, path: &Path) -> Result<Self, LlvmError> {
                 $(
-                    // SAFETY: the type is the one that llvm-c declares for this name in every LLVM 22.
+                    // SAFETY: the type is the one that llvm-c declares for this name in LLVM 22, as the test in `declarations` checks.
                     #[allow(non_snake_case)]
                     let $name = *unsafe {
                         library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(
@@ -73,7 +73,9 @@ macro_rules! functions {
     };
 }
 
-functions! {
+/// Hands the functions, as llvm-c declares them but with `c_int` for enumerations, to a macro.
+macro_rules! with_functions {
+    ($macro:ident) => { $macro! {
     LLVMGetVersion(*mut c_uint, *mut c_uint, *mut c_uint);
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -265,7 +267,12 @@ functions! {
     LLVMPassBuilderOptionsSetLoopUnrolling(*mut LLVMPassBuilderOptions, c_int);
     LLVMDisposePassBuilderOptions(*mut LLVMPassBuilderOptions);
     LLVMRunPasses(*mut LLVMModule, *const c_char, *mut LLVMTargetMachine, *mut LLVMPassBuilderOptions) -> *mut LLVMErrorBox;
+    } };
 }
+
+with_functions!(functions);
+#[cfg(test)]
+pub(super) use with_functions;
 
 // SAFETY: the table holds addresses of functions; LLVM's C API may be called from any thread as long as each context stays
 // on one thread at a time, which `Context` sees to by not being `Sync`.

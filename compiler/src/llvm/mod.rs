@@ -8,6 +8,8 @@
 mod attribute;
 mod block;
 mod build;
+#[cfg(test)]
+mod declarations;
 mod flow;
 mod library;
 mod module;
@@ -75,8 +77,8 @@ pub enum LlvmError {
         /// The library asked for.
         wanted: PathBuf,
     },
-    /// Its passes left invalid code.
-    #[error("LLVM's passes `{passes}` left invalid code: {reason}")]
+    /// Passes, LLVM's or the linker's, left invalid code.
+    #[error("the passes `{passes}` left invalid code: {reason}")]
     Invalid {
         /// The passes.
         passes: String,

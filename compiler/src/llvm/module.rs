@@ -164,26 +164,18 @@ impl<'c> Module<'c> {
         match message {
             Some(_) => Err(self.context.failed(format!("run {passes}"), message)),
             // At once: later passes would crash, and elsewhere.
-            None => self
-                .problem()
-                .map_or(Ok(()), |reason| Err(LlvmError::Invalid { passes: passes.into(), reason })),
+            None => self.verify(passes),
         }
     }
 
-    /// Checks that the module is well formed.
-    pub(crate) fn verify(&self) -> Result<(), LlvmError> {
-        let problem = self.problem();
-        problem.map_or(Ok(()), |reason| Err(self.context.failed("accept the linked module", Some(reason))))
-    }
-
-    /// What is wrong with the module, if anything is.
-    fn problem(&self) -> Option<String> {
+    /// Checks that the module is well formed after these passes, ours or LLVM's.
+    pub(crate) fn verify(&self, passes: &str) -> Result<(), LlvmError> {
         const RETURN_STATUS: i32 = 2;
         let mut message = std::ptr::null_mut();
         // SAFETY: the message, if any, is ours to free.
         let broken = unsafe { (self.context.llvm.LLVMVerifyModule)(self.raw, RETURN_STATUS, &mut message) };
-        let message = self.context.take_message(message);
-        (broken != 0).then(|| message.unwrap_or_default().trim().to_owned())
+        let reason = self.context.take_message(message).unwrap_or_default().trim().to_owned();
+        if broken == 0 { Ok(()) } else { Err(LlvmError::Invalid { passes: passes.into(), reason }) }
     }
 
     /// The module as textual IR.
@@ -379,7 +371,7 @@ mod tests {
             let library = Module::from_bitcode_lazily(&context, &bitcode, name).unwrap();
             module.link_needed(library, name).unwrap();
         }
-        module.verify().unwrap();
+        module.verify("the test").unwrap();
         let text = module.to_text();
         assert!(
             text.contains("private constant i32 11") && text.contains("private constant i32 22"),

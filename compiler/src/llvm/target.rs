@@ -42,8 +42,8 @@ impl TargetMachine {
         Ok(Self { llvm, raw })
     }
 
-    /// The PTX of a module. Code generation changes the module: it is of no further use.
-    pub(crate) fn emit_ptx(&self, module: Module<'_>) -> Result<String, LlvmError> {
+    /// The PTX of a module. Code generation changes the module: it is of no further use but to be freed.
+    pub(crate) fn emit_ptx(&self, module: &mut Module<'_>) -> Result<String, LlvmError> {
         const ASSEMBLY: i32 = 0;
         let context = module.context;
         isolated::entering("code generation");

@@ -1,4 +1,4 @@
-//! CudaSources-time optimisation by NVIDIA's tools: kernels become LTO-IR, which nvlink optimises together with that of CUDA C, so that calls
+//! Link-time optimisation (LTO) by NVIDIA's tools: kernels become LTO-IR, which nvlink optimises together with that of CUDA C, so that calls
 //! inline.
 //!
 //! libnvvm makes LTO-IR of NVVM IR, which for architectures before Blackwell is the LLVM IR of LLVM 7 (NVVM IR specification, "Dialects"):
@@ -16,7 +16,7 @@ mod value;
 
 pub use libnvvm::LtoError;
 pub(crate) use module::translate;
-pub(crate) use optimiser::{LtoIr, Optimiser};
+pub(crate) use optimiser::{LtoTools, Optimiser};
 
 /// What every module begins with (NVVM IR specification, "Data Layout").
 const TARGET: &str = "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\

@@ -12,14 +12,14 @@ use gpukernel_image::Arch;
 use super::{LtoError, libnvvm};
 use crate::{
     Error,
+    device_link::LtoIr,
     foreign::{Code, Foreign},
-    toolchain::{CudaPart, CudaTools},
+    toolchain::{CudaPart, CudaTools, ToolchainError},
 };
 
 /// What is optimised together.
 pub(crate) struct Optimiser<'a> {
-    nvlink: &'a Path,
-    libnvvm: &'a Path,
+    tools: LtoTools<'a>,
     /// Where files go.
     dir: &'a Path,
     /// The lowest architecture, for which LTO-IR is made: others come of it.
@@ -27,28 +27,27 @@ pub(crate) struct Optimiser<'a> {
     parts: Vec<&'a Path>,
 }
 
-/// Kernels ready to be optimised with foreign code.
-pub(crate) struct LtoIr {
-    pub(crate) path: PathBuf,
-    /// The folder in which nvlink finds libnvvm.
-    pub(crate) nvvm: PathBuf,
-    /// All of it optimised, for the driver to compile.
-    pub(crate) ptx: String,
+/// The tools that it takes.
+#[derive(Clone, Copy)]
+pub(crate) struct LtoTools<'a> {
+    nvlink: &'a Path,
+    libnvvm: &'a Path,
+}
+
+impl<'a> LtoTools<'a> {
+    pub(crate) fn find(cuda: &'a CudaTools) -> Result<Self, ToolchainError> {
+        let (nvlink, libnvvm) = (cuda.require(CudaPart::Nvlink)?, cuda.require(CudaPart::Libnvvm)?);
+        Ok(Self { nvlink: &nvlink.path, libnvvm: &libnvvm.path })
+    }
 }
 
 impl<'a> Optimiser<'a> {
-    pub(crate) fn new(
-        cuda: &'a CudaTools,
-        dir: &'a Path,
-        arch: Arch,
-        foreign: &'a Foreign,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(tools: LtoTools<'a>, dir: &'a Path, arch: Arch, foreign: &'a Foreign) -> Self {
         let parts = foreign.later().filter_map(|part| match &part.code {
             Code::LtoIr(path) => Some(path.as_path()),
             _ => None,
         });
-        let (nvlink, libnvvm) = (cuda.require(CudaPart::Nvlink)?, cuda.require(CudaPart::Libnvvm)?);
-        Ok(Self { nvlink: &nvlink.path, libnvvm: &libnvvm.path, dir, arch, parts: parts.collect() })
+        Self { tools, dir, arch, parts: parts.collect() }
     }
 
     /// Makes LTO-IR of the kernels' NVVM IR, and the PTX of all.
@@ -60,7 +59,7 @@ impl<'a> Optimiser<'a> {
 
     /// LTO-IR of NVVM IR, for others to link.
     pub(crate) fn lto_ir(&self, ir: &str) -> Result<Vec<u8>, Error> {
-        Ok(libnvvm::compile(self.libnvvm, ir, self.arch)?)
+        Ok(libnvvm::compile(self.tools.libnvvm, ir, self.arch)?)
     }
 
     /// PTX in which the foreign functions of these names are whole, so that it can be seen what they take and return.
@@ -87,7 +86,7 @@ impl<'a> Optimiser<'a> {
     /// Optimises this together with the foreign code.
     fn ptx(&self, own: &Path) -> Result<String, Error> {
         let target = own.with_extension("lto.ptx");
-        let output = Command::new(self.nvlink)
+        let output = Command::new(self.tools.nvlink)
             .arg(format!("-arch={}", self.arch))
             .args(["-lto", "-emit-ptx", "-nvvmpath"])
             .arg(self.nvvm_folder()?)
@@ -96,7 +95,7 @@ impl<'a> Optimiser<'a> {
             .arg(own)
             .args(&self.parts)
             .output()
-            .map_err(|reason| Error::File { path: self.nvlink.to_owned(), reason })?;
+            .map_err(|reason| Error::File { path: self.tools.nvlink.to_owned(), reason })?;
         if !output.status.success() {
             let message = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
             let (arch, log) = (self.arch, message.trim().to_owned());
@@ -109,10 +108,10 @@ impl<'a> Optimiser<'a> {
     fn nvvm_folder(&self) -> Result<PathBuf, Error> {
         let folder = self.dir.join("nvvm");
         let link = folder.join("lib64/libnvvm.so");
-        if link.canonicalize().ok() != self.libnvvm.canonicalize().ok() {
+        if link.canonicalize().ok() != self.tools.libnvvm.canonicalize().ok() {
             fs::create_dir_all(folder.join("lib64"))
                 .and_then(|()| if link.is_symlink() { fs::remove_file(&link) } else { Ok(()) })
-                .and_then(|()| std::os::unix::fs::symlink(self.libnvvm, &link))
+                .and_then(|()| std::os::unix::fs::symlink(self.tools.libnvvm, &link))
                 .map_err(|reason| Error::File { path: link, reason })?;
         }
         Ok(folder)

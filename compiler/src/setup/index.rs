@@ -2,6 +2,10 @@
 //!
 //! Only HTML is asked for: every index and mirror has it, and only some have the JSON form.
 
+use iri_string::{
+    format::ToDedicatedString,
+    types::{UriAbsoluteStr, UriReferenceStr},
+};
 use ureq::Agent;
 
 use super::{SetupError, download};
@@ -49,10 +53,10 @@ impl Index {
         if status.is_server_error() {
             return Err(unreachable(format!("the server answered {status}")));
         }
-        links(&html)
-            .find(|(_, text)| text == file)
-            .map(|(href, _)| join(&url, &href))
-            .ok_or_else(|| SetupError::NotInIndex { file: file.to_owned(), url: url.clone() })
+        match links(&html).find(|(_, text)| text == file) {
+            Some((href, _)) => join(&url, &href).map_err(unreachable),
+            None => Err(SetupError::NotInIndex { file: file.to_owned(), url: url.clone() }),
+        }
     }
 }
 
@@ -69,29 +73,12 @@ fn links(html: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// A link's target, which may be relative to its page.
-fn join(page: &str, href: &str) -> String {
-    if href.contains("://") {
-        return href.to_owned();
-    }
-    let (scheme, rest) = page.split_once("://").unwrap_or(("https", page));
-    if let Some(rest) = href.strip_prefix("//") {
-        return format!("{scheme}://{rest}");
-    }
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let mut parts: Vec<&str> = if href.starts_with('/') { Vec::new() } else { path.split('/').collect() };
-    // The last part is the page, not a folder; it is empty where the page ends in a slash.
-    parts.pop();
-    for part in href.trim_start_matches('/').split('/') {
-        match part {
-            "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("{scheme}://{host}/{}", parts.join("/"))
+/// A link's target, which may be relative to its page (RFC 3986). Otherwise the reason why it is no address.
+fn join(page: &str, href: &str) -> Result<String, String> {
+    let no_address = |text: &str| format!("`{text}` is no address");
+    let page_url = UriAbsoluteStr::new(page).map_err(|_| no_address(page))?;
+    let target = UriReferenceStr::new(href).map_err(|_| no_address(href))?;
+    Ok(target.resolve_against(page_url).to_dedicated_string().into())
 }
 
 #[cfg(test)]
@@ -111,12 +98,15 @@ mod tests {
 
     #[test]
     fn targets_relative_to_the_page() {
-        let page = "https://mirror.example/pypi/simple/a/";
-        assert_eq!(join(page, "https://x.example/a.whl"), "https://x.example/a.whl");
-        assert_eq!(join(page, "a.whl"), "https://mirror.example/pypi/simple/a/a.whl");
-        assert_eq!(join(page, "../../packages/a.whl"), "https://mirror.example/pypi/packages/a.whl");
-        assert_eq!(join(page, "/packages/a.whl"), "https://mirror.example/packages/a.whl");
-        assert_eq!(join(page, "//cdn.example/a.whl"), "https://cdn.example/a.whl");
+        let joined = |href| join("https://mirror.example/pypi/simple/a/", href).unwrap();
+        assert_eq!(joined("https://x.example/a.whl"), "https://x.example/a.whl");
+        assert_eq!(joined("a.whl"), "https://mirror.example/pypi/simple/a/a.whl");
+        assert_eq!(joined("../../packages/a.whl"), "https://mirror.example/pypi/packages/a.whl");
+        assert_eq!(joined("/packages/a.whl"), "https://mirror.example/packages/a.whl");
+        assert_eq!(joined("//cdn.example/a.whl"), "https://cdn.example/a.whl");
+        assert_eq!(joined("a-1%2Bcu13.whl?x=1"), "https://mirror.example/pypi/simple/a/a-1%2Bcu13.whl?x=1");
+        assert_eq!(join("https://x.example/a/", "a b.whl").unwrap_err(), "`a b.whl` is no address");
+        assert_eq!(join("x.example/a/", "a.whl").unwrap_err(), "`x.example/a/` is no address");
     }
 
     #[test]

@@ -89,7 +89,7 @@ mod tests {
         let pins = Pins::load().unwrap();
         for architecture in ["x86_64", "aarch64"] {
             let wheels = pins.wheels(architecture).unwrap();
-            assert_eq!(wheels.len(), 8);
+            assert_eq!(wheels.len(), 7);
             for PinnedFile { project, version, file, sha256 } in wheels {
                 let start = format!("{}-{version}-", project.replace('-', "_"));
                 assert!(

@@ -39,13 +39,11 @@ pub enum CudaPart {
     Libdevice,
     /// libNVVM, the optimiser, which compiles LLVM IR to LTO-IR.
     Libnvvm,
-    /// nvJitLink, the assembler and linker as a library.
-    NvJitLink,
 }
 
 impl CudaPart {
     /// All parts.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::Ptxas,
         Self::Nvcc,
         Self::Nvlink,
@@ -54,7 +52,6 @@ impl CudaPart {
         Self::Nvdisasm,
         Self::Libdevice,
         Self::Libnvvm,
-        Self::NvJitLink,
     ];
 
     /// The name, such as `ptxas`.
@@ -68,7 +65,6 @@ impl CudaPart {
             Self::Nvdisasm => "nvdisasm",
             Self::Libdevice => "libdevice.10.bc",
             Self::Libnvvm => "libnvvm",
-            Self::NvJitLink => "libnvJitLink",
         }
     }
 
@@ -79,25 +75,14 @@ impl CudaPart {
             Self::Libdevice => file("nvvm/libdevice/libdevice.10.bc")
                 .or_else(|| file("lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc")),
             Self::Libnvvm => library(root, &["nvvm/lib64", "lib64", "lib"], "libnvvm.so"),
-            Self::NvJitLink => {
-                let dirs = ["lib64", "lib", "targets/x86_64-linux/lib", "lib/x86_64-linux-gnu"];
-                library(root, &dirs, "libnvJitLink.so.")
-            }
             program => file(&format!("bin/{}", program.name())),
         }
     }
 
     fn version(self, path: &Path) -> Option<Version> {
         match self {
-            Self::Libdevice | Self::Libnvvm => None,
-            // libnvJitLink.so.13 is a link to libnvJitLink.so.13.0.88, or the file itself.
-            Self::NvJitLink => {
-                let target = path.canonicalize().ok()?;
-                let version = target.file_name()?.to_str()?.strip_prefix("libnvJitLink.so.")?;
-                version.contains('.').then(|| version_of(version)).flatten()
-            }
-            // It has none of its own.
-            Self::Fatbinary => None,
+            // They have none of their own.
+            Self::Libdevice | Self::Libnvvm | Self::Fatbinary => None,
             _ => {
                 // The last line but one: `Cuda compilation tools, release 13.0, V13.0.88`.
                 let text = output_of(Command::new(path).arg("--version"), "--version").ok()?;
@@ -218,6 +203,12 @@ impl CudaTools {
     pub fn include_root(&self) -> Option<&Path> {
         let root = self.get(CudaPart::Nvcc)?.path.parent()?.parent()?;
         root.join("include/cuda_runtime.h").is_file().then_some(root)
+    }
+
+    /// Forgets all parts but these.
+    #[cfg(test)]
+    pub(crate) fn keep(&mut self, parts: &[CudaPart]) {
+        self.parts.retain(|part, _| parts.contains(part));
     }
 
     /// The parts that are missing.
@@ -347,8 +338,7 @@ mod tests {
             CudaPart::Fatbinary,
             CudaPart::Cuobjdump,
             CudaPart::Nvdisasm,
-            CudaPart::Libnvvm,
-            CudaPart::NvJitLink
+            CudaPart::Libnvvm
         ]));
     }
 

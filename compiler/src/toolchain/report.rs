@@ -159,7 +159,6 @@ impl Report {
             (CudaPart::Nvlink, PartStatus::Optional, "links CUDA C objects into kernels"),
             (CudaPart::Fatbinary, PartStatus::Optional, "makes fatbins for programs in CUDA C++"),
             (CudaPart::Libnvvm, PartStatus::Optional, "optimises CUDA C as LTO-IR with kernels"),
-            (CudaPart::NvJitLink, PartStatus::Optional, "links and compiles at run time"),
             (CudaPart::Cuobjdump, PartStatus::Optional, "shows what is in a cubin"),
             (CudaPart::Nvdisasm, PartStatus::Optional, "shows machine code"),
         ];
