@@ -95,7 +95,9 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
         .iter()
         .flat_map(|artifact| &artifact.filenames)
         .filter(|file| file.extension() == Some("rlib") && file.as_std_path().starts_with(&device_dir));
-    let libraries: Vec<_> = libraries.map(|file| file.clone().into_std_path_buf()).collect();
+    let mut libraries: Vec<_> = libraries.map(|file| file.clone().into_std_path_buf()).collect();
+    // cargo names them in the order in which it is done with them, and the same crate is to give the same image.
+    libraries.sort();
 
     let manifest = input.manifest.canonicalize().unwrap_or_else(|_| input.manifest.to_owned());
     let own = artifacts.iter().find(|artifact| {

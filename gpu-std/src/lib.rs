@@ -24,7 +24,7 @@
 //! | kernels (`__global__`) and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
 //! | generic kernels, device functions as arguments | [`instantiate!`], [`DeviceFn`], [`device_fn!`] |
 //! | indices and extents (`threadIdx`, `blockIdx`, `blockDim`, `gridDim`) | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
-//! | grid-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`] |
+//! | grid-stride and block-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`], [`block_stride`] |
 //! | outputs owned by threads | [`PerThread`], [`PerThread2d`], [`PerThread3d`], [`PerThreadStrided`] |
 //! | outputs owned by warps and blocks | [`PerWarp`], [`PerBlock`], [`BlockTiles`], [`BlockTiles2d`] |
 //! | 2D, 3D and strided inputs | [`View2d`], [`View3d`], [`ViewStrided`] |
@@ -162,10 +162,10 @@ pub use shared::{
     SharedView, SharedView2d, UnsafeShared, sync, sync_all, sync_any, sync_count, sync_grid,
 };
 pub use thread::{
-    Dim3, GlobalDim3, GridStride, GridStride2d, GridStride3d, arch, block_dim, block_index, block_rank,
-    blocks_per_grid, clock, clock64, exit_thread, global_dim, global_index, global_rank, global_timer,
-    grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, nanosleep, thread_index, thread_rank,
-    threads_per_block, threads_per_grid, trap, unroll,
+    BlockStride, Dim3, GlobalDim3, GridStride, GridStride2d, GridStride3d, arch, block_dim, block_index,
+    block_rank, block_stride, blocks_per_grid, clock, clock64, exit_thread, global_dim, global_index,
+    global_rank, global_timer, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, nanosleep,
+    thread_index, thread_rank, threads_per_block, threads_per_grid, trap, unroll,
 };
 #[doc(inline)]
 pub use view::{View2d, View3d, ViewStrided};

@@ -55,11 +55,14 @@ impl From<(usize, usize, usize)> for Extents {
     }
 }
 
-/// The launch configuration, CUDA's `<<<grid, block>>>`: from [`for_each`], [`for_each_2d`], [`for_each_3d`] or [`LaunchConfig::new`].
+/// The launch configuration, CUDA's `<<<grid, block>>>`: from [`for_each`] and its forms for matrices and volumes, [`for_each_tile`],
+/// [`for_each_tile_2d`], or [`LaunchConfig::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchConfig {
     /// At least one thread for each of so many elements along x, y and z, in blocks that the runtime chooses.
     ForEach(Extents),
+    /// At least one block for each of so many tiles along x, y and z, with threads that the runtime chooses.
+    ForEachTile(Extents),
     /// Exactly these.
     Exact {
         /// Blocks along x, y and z: `gridDim`.
@@ -122,6 +125,41 @@ pub fn for_each_3d(layers: usize, rows: usize, columns: usize) -> LaunchConfig {
     LaunchConfig::ForEach((columns, rows, layers).into())
 }
 
+/// One block for each tile of `tile` elements of `len`: for kernels that write `BlockTiles<T, N>`, and others of which each block handles `tile`
+/// elements however many threads it has.
+///
+/// The threads are those of the contract's `block`, else as for [`for_each`]. The last tile may be partial, and the grid has whole clusters.
+///
+/// ```
+/// use gpukernel::{LaunchConfig, for_each_tile};
+///
+/// assert_eq!(for_each_tile(1000, 256), LaunchConfig::ForEachTile(4.into()));
+/// ```
+pub fn for_each_tile(len: usize, tile: usize) -> LaunchConfig {
+    LaunchConfig::ForEachTile(tiles(len, tile).into())
+}
+
+/// One block for each tile of a matrix, `(rows, columns)` in tiles of `(rows, columns)`: for kernels that write
+/// `BlockTiles2d<T, ROWS, COLUMNS>`. As [`for_each_tile`].
+///
+/// ```
+/// use gpukernel::{LaunchConfig, for_each_tile_2d};
+///
+/// // 256 x 256 elements are 64 tiles, whether a block has 32 x 32 threads or 32 x 8.
+/// assert_eq!(for_each_tile_2d((256, 256), (32, 32)), LaunchConfig::ForEachTile((8, 8).into()));
+/// ```
+pub fn for_each_tile_2d(
+    (rows, columns): (usize, usize),
+    (tile_rows, tile_columns): (usize, usize),
+) -> LaunchConfig {
+    LaunchConfig::ForEachTile((tiles(columns, tile_columns), tiles(rows, tile_rows)).into())
+}
+
+/// Tiles without elements count as tiles of one.
+fn tiles(len: usize, tile: usize) -> usize {
+    len.div_ceil(tile.max(1))
+}
+
 /// What a launch may be: limits from the kernel, its contract and the device.
 pub(crate) struct Rules<'a> {
     pub(crate) kernel: &'a str,
@@ -155,12 +193,13 @@ impl LaunchConfig {
     /// Blocks and threads, if they keep the rules; `None` if no thread runs.
     pub(crate) fn check(self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
         let (blocks, threads, dims) = match self {
-            Self::ForEach(extents) => {
+            Self::ForEach(extents) | Self::ForEachTile(extents) => {
                 let threads = rules.block_for(extents.dims).map(|extent| extent as usize);
+                let per_block = if matches!(self, Self::ForEachTile(_)) { [1; 3] } else { threads };
                 // Whole clusters, as whole blocks.
                 let cluster = rules.contract.cluster.map(|blocks| blocks.max(1) as usize);
                 let blocks = [0, 1, 2].map(|axis| {
-                    let blocks = extents.axes[axis].div_ceil(threads[axis]);
+                    let blocks = extents.axes[axis].div_ceil(per_block[axis]);
                     blocks.div_ceil(cluster[axis]).saturating_mul(cluster[axis])
                 });
                 (blocks, threads, extents.dims)
@@ -377,6 +416,19 @@ mod tests {
         assert_eq!(check(for_each_3d(3, 5, 33), none).unwrap(), checked([2, 2, 2], [32, 4, 2]));
         let exact = Contract { block: [16, 16, 1], ..none };
         assert_eq!(check(for_each_2d(16, 17), exact).unwrap(), checked([2, 1, 1], [16, 16, 1]));
+    }
+
+    #[test]
+    fn a_tile_has_a_block_however_many_threads_that_has() {
+        let exact = Contract { block: [32, 8, 1], ..Contract::NONE };
+        let of = |contract| check(for_each_tile_2d((256, 250), (32, 32)), contract).unwrap();
+        assert_eq!(of(exact), checked([8, 8, 1], [32, 8, 1]));
+        assert_eq!(of(Contract::NONE), checked([8, 8, 1], [32, 8, 1]));
+        assert_eq!(of(Contract { cluster: [3, 1, 1], ..exact }), checked([9, 8, 1], [32, 8, 1]));
+        assert_eq!(check(for_each_tile(1025, 256), Contract::NONE).unwrap(), checked([5, 1, 1], [256, 1, 1]));
+        assert_eq!(check(for_each_tile(3, 0), Contract::NONE).unwrap(), checked([3, 1, 1], [256, 1, 1]));
+        assert_eq!(check(for_each_tile(0, 256), Contract::NONE).unwrap(), None);
+        assert!(check(for_each_tile(usize::MAX, 1), Contract::NONE).is_err());
     }
 
     #[test]

@@ -50,7 +50,9 @@ pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;
 pub use image::Image;
-pub use launch::{Extents, LaunchConfig, for_each, for_each_2d, for_each_3d};
+pub use launch::{
+    Extents, LaunchConfig, for_each, for_each_2d, for_each_3d, for_each_tile, for_each_tile_2d,
+};
 pub use module::{Module, ThisRuntime};
 pub use slice::DeviceSlice;
 pub use stream::Stream;

@@ -6,8 +6,9 @@ use super::{AsyncElement, PIECE, PendingCopy, Piece, Stage, copy::copy_piece, se
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::{
+    BlockStride,
     shared::barrier::{self, Phase},
-    shared::{BlockStride, KernelScope, SharedParam},
+    shared::{KernelScope, SharedParam},
 };
 
 /// A shared array of `N` elements that is filled by asynchronous copies (`cp.async`): see [the module](super).

@@ -10,9 +10,9 @@ use super::{
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::{
-    View2d,
+    BlockStride, View2d,
     shared::barrier::{self, Phase},
-    shared::{BlockStride, KernelScope, SharedParam},
+    shared::{KernelScope, SharedParam},
 };
 
 /// A shared array of `ROWS` × `COLUMNS` elements that is filled by asynchronous copies (`cp.async`): see [the module](super).

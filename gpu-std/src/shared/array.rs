@@ -2,7 +2,8 @@
 
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref};
 
-use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride};
+use super::{KernelScope, SharedElement, SharedParam};
+use crate::BlockStride;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::shared::barrier::{Phase, sealed};

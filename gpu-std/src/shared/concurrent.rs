@@ -2,7 +2,8 @@
 
 use core::{fmt, iter::FusedIterator, ops::Deref};
 
-use super::{KernelScope, Shared, SharedElement, SharedParam, SharedView, stride::BlockStride};
+use super::{KernelScope, Shared, SharedElement, SharedParam, SharedView};
+use crate::BlockStride;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::Barrier;
 use crate::{

@@ -60,7 +60,6 @@ pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) use slice::Place;
 pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
-pub(crate) use stride::BlockStride;
 pub use unchecked::UnsafeShared;
 
 /// The alignment of a block's dynamic shared memory, which the linker's prelude declares; hence the largest alignment of an
@@ -92,7 +91,7 @@ unsafe fn make_valid<T: SharedElement>(start: *mut T, len: usize) {
     if T::ANY_BYTES {
         return;
     }
-    for index in BlockStride::new(len) {
+    for index in crate::block_stride(len) {
         // SAFETY: below the length, and each thread takes others.
         unsafe { start.add(index).write_bytes(0, 1) };
     }

@@ -4,7 +4,8 @@
 use core::alloc::Layout;
 use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref, slice};
 
-use super::{SharedElement, stride::BlockStride};
+use super::SharedElement;
+use crate::BlockStride;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Barrier, PackedArgs, Runtime};
 use crate::thread::indexing::no_index;

@@ -1,48 +1,6 @@
-//! The elements of a shared array that a thread owns.
-//!
-//! Unlike grid-stride loops these loops count from 0, the same for all threads, and add the index of the thread to that:
-//! where the launch contract fixes the block, the number of rounds is a constant, so that the loops unroll and the tests are
-//! removed.
+//! The elements of a two-dimensional shared array that a thread owns: as [`BlockStride`](crate::BlockStride).
 
-use crate::{block_dim, thread::grid_stride::Axis, thread_index, thread_rank, threads_per_block};
-
-/// The indices in an array that a thread owns.
-#[derive(Clone, Debug)]
-pub(crate) struct BlockStride {
-    round: usize,
-    axis: Axis,
-}
-
-impl BlockStride {
-    /// Of an array of `len` elements.
-    #[inline(always)]
-    pub(crate) fn new(len: usize) -> Self {
-        let axis = Axis { start: thread_rank() as usize, end: len, stride: threads_per_block() as usize };
-        Self { round: 0, axis }
-    }
-
-    /// Whether the thread owns this element.
-    #[inline(always)]
-    pub(super) fn takes(&self, index: usize) -> bool {
-        self.axis.takes(index)
-    }
-}
-
-impl Iterator for BlockStride {
-    type Item = usize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        if self.round >= self.axis.end {
-            return None;
-        }
-        // Sizes of shared arrays are too small to overflow.
-        let index = self.axis.start.wrapping_add(self.round);
-        self.round = self.round.wrapping_add(self.axis.stride);
-        // Only the last round may be partial.
-        (index < self.axis.end).then_some(index)
-    }
-}
+use crate::{block_dim, thread::grid_stride::Axis, thread_index};
 
 /// The positions in a two-dimensional array that a thread owns.
 #[derive(Clone, Debug)]

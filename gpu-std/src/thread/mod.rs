@@ -1,6 +1,7 @@
 //! The calling thread: its indices (CUDA's `threadIdx`, `blockIdx`, …), grid-stride loops, clocks, and ending early.
 
 mod arch;
+mod block_stride;
 mod clock;
 mod dim;
 mod exit;
@@ -10,6 +11,7 @@ pub(crate) mod indexing;
 mod unroll;
 
 pub use arch::arch;
+pub use block_stride::{BlockStride, block_stride};
 pub use clock::{clock, clock64, global_timer, nanosleep};
 pub use dim::Dim3;
 pub use exit::{exit_thread, trap};

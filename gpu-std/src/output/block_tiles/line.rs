@@ -74,7 +74,8 @@ impl<'a, T, const N: usize> BlockTiles<'a, T, N> {
         }
     }
 
-    /// Returns the first tile of this block, if it has any. It is the only one if the grid has a block per tile.
+    /// Returns the first tile of this block, if it has any. It is the only one if the grid has a block per tile, as
+    /// `for_each_tile(len, N)` makes it.
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<BlockTile<'_, T, N>> {
         self.iter_mut().next()

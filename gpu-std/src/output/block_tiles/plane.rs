@@ -85,9 +85,8 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> BlockTiles2d<'a, T, ROWS, C
     /// Returns the tile at this block's index in the grid, which is its first one. It has no elements if the grid extends
     /// beyond the matrix. Costs no branch.
     ///
-    /// It is the only tile of the block if the grid has a block per tile. `for_each_2d(rows, columns)` makes such a grid if
-    /// blocks have at most `COLUMNS` threads along x and `ROWS` along y; with larger blocks, or a smaller grid, loop over all
-    /// tiles instead.
+    /// It is the only tile of the block if the grid has a block per tile: `for_each_tile_2d((rows, columns), (ROWS, COLUMNS))` makes such a grid.
+    /// With a smaller grid, loop over all tiles instead.
     ///
     /// ```
     /// use gpu_std::prelude::*;

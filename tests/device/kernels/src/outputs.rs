@@ -63,6 +63,14 @@ pub fn sums_of_warps(mut sums: PerWarp<u32>) {
     }
 }
 
+/// Counts how often each block's threads together visit each index below `len`: a row per block.
+#[kernel]
+pub fn visits_of_blocks(len: usize, visits: &[Atomic<u32>]) {
+    for i in block_stride(len) {
+        visits[block_rank() * len + i].fetch_add(1);
+    }
+}
+
 /// Two outputs of one launch, of different lengths.
 #[kernel]
 pub fn split(x: &[i32], negative: PerThread<u8>, doubled: PerThread<i64>) {

@@ -3,7 +3,7 @@
 use gpukernel::{Error, LaunchConfig, for_each, for_each_2d};
 use gpukernel_device_test_kernels::outputs::{
     add_index, add_place, add_place_in_blocks, bounded, count_units, exact, largest_tiles,
-    largest_tiles_of_a_slice, owned_by_warps, saxpy, split, sums_of_warps,
+    largest_tiles_of_a_slice, owned_by_warps, saxpy, split, sums_of_warps, visits_of_blocks,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -72,6 +72,20 @@ fn a_warp_writes_one_result() {
             module.launch(sums_of_warps, LaunchConfig::new(4, threads), (&mut sums,))?;
             let of = |i: usize| (i % warps * 32..threads.min(i % warps * 32 + 32)).sum::<usize>() as u32;
             assert_eq!(sums.to_vec()?, (0..4 * warps).map(of).collect::<Vec<_>>(), "{threads} threads");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_threads_of_a_block_visit_each_index_once() {
+    on_every_device(|device, module| {
+        for threads in [1, 33, 256] {
+            for len in [1, 32, 257, 1000] {
+                let mut visits = device.zeroed::<u32>(3 * len)?;
+                module.launch(visits_of_blocks, LaunchConfig::new(3, threads), (len, &mut visits))?;
+                assert_eq!(visits.to_vec()?, vec![1; 3 * len], "{len} indices, {threads} threads");
+            }
         }
         Ok(())
     });

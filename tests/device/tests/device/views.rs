@@ -1,7 +1,7 @@
 //! Parameters with a shape: every element is written once whatever the grid, nothing around a part is touched, and places outside
 //! of a view are none.
 
-use gpukernel::{Error, LaunchConfig, for_each, for_each_2d, for_each_3d};
+use gpukernel::{Error, LaunchConfig, for_each, for_each_2d, for_each_3d, for_each_tile_2d};
 use gpukernel_device_test_kernels::views::{
     add_place_3d, add_place_3d_in_blocks, add_row_and_column, ask_3d, ask_strided, block_maxima,
     copy_strided, extents, neighbours, read_2d, read_3d, read_strided, reverse_tiles, row_heads, row_sums,
@@ -395,7 +395,11 @@ fn transposes_tile_by_tile() {
         for (rows, columns) in [(16, 16), (1, 1), (17, 33), (64, 48), (5, 100)] {
             let matrix: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
             let from = device.upload(&matrix)?;
-            for grid in [LaunchConfig::new((1, 1), (16, 4)), LaunchConfig::new((7, 7), (16, 4))] {
+            for grid in [
+                LaunchConfig::new((1, 1), (16, 4)),
+                LaunchConfig::new((7, 7), (16, 4)),
+                for_each_tile_2d((columns, rows), (16, 16)),
+            ] {
                 let mut to = device.zeroed::<f32>(matrix.len())?;
                 module.launch(transpose_tiles, grid, (from.view_2d(columns)?, to.view_2d_mut(rows)?))?;
                 let expected = (0..matrix.len()).map(|i| matrix[i % rows * columns + i / rows]);
