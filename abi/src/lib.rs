@@ -6,7 +6,7 @@
 //! | [`section`] | macros, gpu-std | linker |
 //! | [`symbol`] | linker | runtime |
 //! | [`contract`] | macros | linker, runtime |
-//! | [`panic`] | linker, gpu-std | runtime |
+//! | [`mod@panic`] | linker, gpu-std | runtime |
 //! | [`message`] | gpu-std | runtime |
 //! | [`output`] | linker, gpu-std | runtime |
 //! | [`rustc`] | the device rustc | gpu-std, runtime; checked by gpukernel-build |

@@ -36,6 +36,8 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     }
     fn arch(&self) -> Option<Arch>;
     fn limits(&self) -> &Limits;
+    /// The number of bytes that are there for new allocations, where that is known.
+    fn free_bytes(&self) -> Option<u64>;
     /// Waits until all work is done.
     fn synchronize(&self) -> Result<()>;
     fn default_stream(&'static self) -> &'static Self::Stream;

@@ -60,7 +60,7 @@ impl<T: DeviceCopy> Buffer<T> {
         let out_of_memory = || Error::OutOfMemory {
             device: device.to_string(),
             asked_bytes: u64::try_from(len as u128 * size_of::<T>() as u128).unwrap_or(u64::MAX),
-            free_bytes: None,
+            free_bytes: each!(&stream.backend, stream => stream.device().free_bytes()),
         };
         let layout = Layout::array::<T>(len).map_err(|_| out_of_memory())?;
         let memory = match layout.size() {

@@ -35,14 +35,6 @@ impl CpuDevice {
             },
         })
     }
-
-    /// Memory that programs can still have, where the system tells.
-    fn free_bytes(&self) -> Option<u64> {
-        let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
-        let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kibibytes * 1024)
-    }
 }
 
 impl Backend for CpuDevice {
@@ -78,6 +70,14 @@ impl Backend for CpuDevice {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What Linux says that programs can still have.
+    fn free_bytes(&self) -> Option<u64> {
+        let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+        let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024)
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -207,20 +207,6 @@ impl CudaDevice {
         self.check("cuMemcpyDtoH", result).ok().map(|()| read)
     }
 
-    /// Bytes available to a new allocation: free memory according to the driver, plus unused memory of the pool.
-    pub(super) fn free_bytes(&self) -> Option<u64> {
-        let (mut free, mut total) = (0_usize, 0_usize);
-        self.bind().ok()?;
-        // SAFETY: the pointers are to live integers, and a context is current.
-        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) }).ok()?;
-        let kept = |pool| {
-            let reserved = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
-            let used = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
-            Some(reserved.saturating_sub(used))
-        };
-        Some(free as u64 + self.pool.and_then(kept).unwrap_or(0))
-    }
-
     fn pool_bytes(&self, pool: CUmemoryPool, attribute: PoolAttribute) -> Option<u64> {
         let mut value = 0_u64;
         // SAFETY: the pool is the device's own, and the attributes asked for are 64-bit integers.
@@ -263,6 +249,20 @@ impl Backend for CudaDevice {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Free memory according to the driver, and unused memory of the pool.
+    fn free_bytes(&self) -> Option<u64> {
+        let (mut free, mut total) = (0_usize, 0_usize);
+        self.bind().ok()?;
+        // SAFETY: the pointers are to live integers, and a context is current.
+        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) }).ok()?;
+        let kept = |pool| {
+            let reserved = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+            let used = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
+            Some(reserved.saturating_sub(used))
+        };
+        Some(free as u64 + self.pool.and_then(kept).unwrap_or(0))
     }
 
     /// Also returns the first unreported error of a kernel.
