@@ -5,6 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Compiles any program to one that does nothing.
+const COMPILE: &str = "while [ $# -gt 0 ]; do if [ \"$1\" = -o ]; then echo '#!/bin/sh' > \"$2\"; chmod +x \"$2\"; exit 0; fi; \
+                       shift; done; exit 1";
+
 /// A folder that looks like a Rust toolchain.
 pub(crate) struct FakeRustc {
     version: String,
@@ -74,7 +78,7 @@ impl FakeRustc {
                 "if [ \"$1\" = -vV ]; then cat <<END\nrustc {version} (0123456 2026-05-25)\nbinary: rustc\n\
                  commit-hash: 0123456789012345678901234567890123456789\ncommit-date: 2026-05-25\n\
                  host: x86_64-unknown-linux-gnu\nrelease: {version}\nLLVM version: 22.1.8\nEND\n\
-                 elif [ \"$2\" = sysroot ]; then echo '{}'; else exit 1; fi",
+                 elif [ \"$2\" = sysroot ]; then echo '{}'; else {COMPILE}; fi",
                 root.display()
             )
         });
