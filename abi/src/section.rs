@@ -4,9 +4,6 @@
 //! assert!(gpukernel_abi::section::KERNELS.starts_with(".gpukernel."));
 //! ```
 
-/// Entries: the functions that the driver launches.
-pub const ENTRY: &str = ".gpukernel.entry";
-
 /// Descriptions of kernels: the address of the entry, the [version](crate::VERSION), the [contract](crate::Contract), the signature.
 pub const KERNELS: &str = ".gpukernel.kernels";
 

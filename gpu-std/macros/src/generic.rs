@@ -1,12 +1,10 @@
-//! What a generic kernel becomes: a handle with its generic parameters, and a template from which `instantiate!` makes entries.
-//!
-//! Its shared arrays lie in dynamic shared memory, because statics cannot be generic.
+//! Generic kernels: a handle with the generic parameters, from whose template `instantiate!` makes entries.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::{GenericParam, Generics, Ident, parse_quote};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{GenericParam, Generics, parse_quote};
 
-use crate::{expand::lifetime, kernel::Kernel};
+use crate::kernel::Kernel;
 
 /// The generic parameters without bounds, and a type that mentions those which are types.
 fn plain(generics: &Generics) -> (TokenStream, TokenStream) {
@@ -58,8 +56,8 @@ pub(crate) fn copies(kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// The generic parameters, of which types outlive every launch.
-fn lasting(kernel: &Kernel) -> Generics {
+/// The generic parameters, of which types outlive every launch; none for a kernel that has none.
+pub(crate) fn lasting(kernel: &Kernel) -> Generics {
     let mut generics = kernel.function.signature.generics.clone();
     let types: Vec<_> = generics.type_params().map(|param| param.ident.clone()).collect();
     let clause = generics.make_where_clause();
@@ -67,114 +65,4 @@ fn lasting(kernel: &Kernel) -> Generics {
         clause.predicates.push(parse_quote!(#ty: 'static));
     }
     generics
-}
-
-pub(crate) fn host(kernel: &Kernel) -> TokenStream {
-    let (name, handle) = (&kernel.function.signature.name, kernel.handle());
-    let (declaration, origin) = (kernel.contract.declaration(), kernel.origin());
-    let lifetime = lifetime("'kernel");
-    let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
-    let generics = lasting(kernel);
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let turbofish = type_generics.as_turbofish();
-    let call = kernel.call(&quote!(#name #turbofish));
-    let safe = (!kernel.is_unsafe()).then(|| {
-        quote! {
-            // SAFETY: the function is not unsafe.
-            unsafe impl #impl_generics ::gpu_std::host::SafeTemplate for #handle #type_generics #where_clause {}
-        }
-    });
-    quote! {
-        // SAFETY: entries are made from the same parameters.
-        unsafe impl #impl_generics ::gpu_std::host::Template for #handle #type_generics #where_clause {
-            const ORIGIN: ::gpu_std::signature::Origin = #origin;
-            const DECLARATION: ::gpu_std::contract::Declaration = #declaration;
-
-            type Params<#lifetime> = #params;
-            type Shared<#lifetime> = #shared;
-
-            #call
-        }
-
-        #safe
-    }
-}
-
-pub(crate) fn device(kernel: &Kernel) -> TokenStream {
-    let (name, handle) = (&kernel.function.signature.name, kernel.handle());
-    let (declaration, origin) = (kernel.contract.declaration(), kernel.origin());
-    let place = Span::call_site().located_at(kernel.function.signature.paren_token.span.join());
-    let scope = Ident::new("scope", Span::mixed_site());
-    let generics = lasting(kernel);
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let turbofish = type_generics.as_turbofish();
-    let mut arrays = TokenStream::new();
-    let mut arrays_len = 0_usize;
-    let mut entry_params = TokenStream::new();
-    let mut signatures = TokenStream::new();
-    let mut dims = quote!(0);
-    let part = |part: &str, i: usize| format_ident!("{part}{i}", span = Span::mixed_site().located_at(place));
-    let values: Vec<_> = kernel
-        .params
-        .iter()
-        .enumerate()
-        .map(|(i, param)| {
-            let ty = param.with_lifetime(&lifetime("'static"));
-            if param.is_shared() {
-                let index = arrays_len;
-                arrays_len += 1;
-                arrays.extend(
-                    quote_spanned!(place=> <#ty as ::gpu_std::shared::SharedParam<'static>>::LAYOUT,),
-                );
-                let ty = param.with_lifetime(&lifetime("'_"));
-                return quote_spanned!(place=>
-                    <#ty as ::gpu_std::shared::SharedParam<'_>>::begin(
-                        // SAFETY: the launch reserves the shared arrays of the signature.
-                        ::gpu_std::device::dynamic_shared(const {
-                            ::gpu_std::shared::layout::shared_offset(
-                                <#handle #type_generics as ::gpu_std::device::Template>::SIGNATURE.arrays,
-                                #index,
-                            )
-                        })
-                        .cast(),
-                        &#scope,
-                    )
-                );
-            }
-            let (head, tail) = (part("head", i), part("tail", i));
-            let param = quote_spanned!(place=> <#ty as ::gpu_std::param::Param<'static>>);
-            dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
-            signatures.extend(quote_spanned!(place=> #param::SIGNATURE,));
-            entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
-            quote_spanned!(place=> #param::assemble(#head, #tail))
-        })
-        .collect();
-    let relying = kernel.relying(|i| (part("head", i), part("tail", i)));
-    quote_spanned! {place=>
-        #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
-        unsafe extern "C" fn __gpukernel_entry #impl_generics(#entry_params) #where_clause {
-            #relying
-            // SAFETY: the scope is dropped here, where the thread's part of the kernel ends; whoever launches keeps the promises
-            // about the arguments, and those of the kernel if it asks for any.
-            unsafe {
-                let #scope = ::gpu_std::shared::KernelScope::new();
-                #name #turbofish(#(#values),*)
-            }
-        }
-
-        // SAFETY: entry and signature are made of the same parameters.
-        unsafe impl #impl_generics ::gpu_std::device::Template for #handle #type_generics #where_clause {
-            const ENTRY: *const () = __gpukernel_entry #turbofish as *const ();
-            const CONTRACT: ::gpu_std::Contract = #declaration.contract(#dims);
-            const SIGNATURE: ::gpu_std::signature::Signature = ::gpu_std::signature::Signature {
-                // Instances have names and packages of their own.
-                name: "",
-                package: ::gpu_std::__package!(),
-                origin: #origin,
-                parameters: &[#signatures],
-                arrays: &[#arrays],
-                dynamic_arrays: true,
-            };
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! `instantiate!`: the instances of generic kernels for which device code is made.
 
-use gpukernel_abi::section;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
@@ -11,7 +10,7 @@ use syn::{
     spanned::Spanned,
 };
 
-use crate::{expand::run_threads, input::too_much};
+use crate::{device_entry::description, host_body::run_threads, input::too_much};
 
 /// `path::kernel::<f32>`, or `pub fn name = path::kernel::<f32>`.
 struct Instance {
@@ -156,28 +155,10 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
 
 /// What the linker finds the instance by.
 fn entry(template: &Path, full: &TokenStream) -> TokenStream {
-    let template = quote!(<#template as ::gpu_std::device::Template>);
-    let descriptions = section::KERNELS;
+    let description = description(&quote!(#template), full);
     quote! {
         #[cfg(target_arch = "nvptx64")]
-        const __GPUKERNEL_SIGNATURE: ::gpu_std::signature::Signature = ::gpu_std::signature::Signature {
-            name: #full,
-            package: ::gpu_std::__package!(),
-            ..#template::SIGNATURE
-        };
-
-        #[cfg(target_arch = "nvptx64")]
-        #[used]
-        #[unsafe(link_section = #descriptions)]
-        static __GPUKERNEL_META: ::gpu_std::device::EntryMeta<{ __GPUKERNEL_SIGNATURE.len() }> =
-            // SAFETY: the entry is that of the template, whose signature it has.
-            unsafe {
-                ::gpu_std::device::EntryMeta::new(
-                    #template::ENTRY,
-                    #template::CONTRACT,
-                    &__GPUKERNEL_SIGNATURE,
-                )
-            };
+        const _: () = { #description };
     }
 }
 

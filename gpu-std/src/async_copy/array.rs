@@ -1,13 +1,11 @@
 //! One-dimensional shared arrays that are filled asynchronously.
 
-use core::{fmt, marker::PhantomData, ops::Deref};
+use core::{fmt, marker::PhantomData};
 
 use super::{AsyncElement, PIECE, PendingCopy, Piece, Stage, copy::copy_piece, sealed};
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::Barrier;
 use crate::{
     BlockStride,
-    shared::barrier::{self, Phase},
+    shared::phases::{line_view, phases},
     shared::{KernelScope, SharedParam},
 };
 
@@ -98,65 +96,17 @@ unsafe impl<'k, T: AsyncElement, const N: usize> SharedParam<'k> for AsyncShared
     }
 }
 
-/// An [`AsyncShared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
-///
-/// [`sync`](crate::sync) turns it into an [`AsyncShared`] again.
-pub struct AsyncSharedView<'k, T, const N: usize> {
-    start: *mut Piece,
-    scope: PhantomData<&'k mut [T; N]>,
+line_view! {
+    /// An [`AsyncShared`] array in the read phase: every thread reads every element, as in a `[T; N]`.
+    ///
+    /// [`sync`](crate::sync) turns it into an [`AsyncShared`] again.
+    AsyncSharedView, stored as Piece
 }
 
-impl<T, const N: usize> Deref for AsyncSharedView<'_, T, N> {
-    type Target = [T; N];
-
-    #[inline(always)]
-    fn deref(&self) -> &[T; N] {
-        // SAFETY: the storage has room for `N` elements, aligned, of which any bytes are a value; nobody writes them until this
-        // thread gives the view to a barrier.
-        unsafe { &*self.start.cast() }
-    }
-}
-
-impl<T: fmt::Debug, const N: usize> fmt::Debug for AsyncSharedView<'_, T, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
+phases! { AsyncShared and AsyncSharedView: [T, const N: usize] [T, N] { start } }
 
 impl<T, const N: usize> sealed::Stage for AsyncShared<'_, T, N> {}
 
 impl<'k, T, const N: usize> Stage for AsyncShared<'k, T, N> {
     type View = AsyncSharedView<'k, T, N>;
-}
-
-impl<T, const N: usize> barrier::sealed::Phase for AsyncShared<'_, T, N> {}
-
-impl<'k, T, const N: usize> Phase for AsyncShared<'k, T, N> {
-    type Next = AsyncSharedView<'k, T, N>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> AsyncSharedView<'k, T, N> {
-        AsyncSharedView { start: self.start, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, false)
-    }
-}
-
-impl<T, const N: usize> barrier::sealed::Phase for AsyncSharedView<'_, T, N> {}
-
-impl<'k, T, const N: usize> Phase for AsyncSharedView<'k, T, N> {
-    type Next = AsyncShared<'k, T, N>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> AsyncShared<'k, T, N> {
-        AsyncShared { start: self.start, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, true)
-    }
 }

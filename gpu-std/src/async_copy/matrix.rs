@@ -1,17 +1,15 @@
 //! Two-dimensional shared arrays that are filled asynchronously: tiles of matrices.
 
-use core::{fmt, marker::PhantomData, ops::Index};
+use core::{fmt, marker::PhantomData};
 
 use super::{
     AsyncElement, PIECE, PendingCopy, Piece, Stage,
     copy::{can_copy_whole_pieces, copy_piece, copy_whole_piece},
     sealed,
 };
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::Barrier;
 use crate::{
     BlockStride, View2d,
-    shared::barrier::{self, Phase},
+    shared::phases::{phases, plane_view},
     shared::{KernelScope, SharedParam},
 };
 
@@ -157,76 +155,31 @@ unsafe impl<'k, T: AsyncElement, const ROWS: usize, const COLUMNS: usize, const 
     }
 }
 
-/// An [`AsyncShared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
-///
-/// [`sync`](crate::sync) turns it into an [`AsyncShared2d`] again.
-pub struct AsyncSharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
-    start: *mut Piece,
-    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+plane_view! {
+    /// An [`AsyncShared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
+    ///
+    /// [`sync`](crate::sync) turns it into an [`AsyncShared2d`] again.
+    AsyncSharedView2d, stored as Piece
 }
 
+#[cfg(target_arch = "nvptx64")]
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
 {
-    /// Returns a whole row, or `None` if `row` is out of bounds.
-    #[inline(always)]
-    pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
-        (row < ROWS).then(|| {
-            let first = row * const { row_pieces::<T, COLUMNS, PAD>() };
-            // SAFETY: the row is inside the storage and aligned. Any bytes are values of its elements, and nobody writes them until
-            // this thread gives the view to a barrier.
-            unsafe { &*self.start.add(first).cast() }
-        })
-    }
-
     /// Returns the address of a piece of a row, padding not included.
     ///
     /// # Safety
     /// It is inside the array.
-    #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub(crate) unsafe fn piece(&self, row: usize, piece: usize) -> *const u8 {
         // SAFETY: as the caller promises.
         unsafe { self.start.add(row * const { row_pieces::<T, COLUMNS, PAD>() } + piece) }.cast()
     }
-
-    /// Returns the element at `(row, column)`, or `None` if that is out of bounds.
-    #[inline(always)]
-    pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
-        self.row(row)?.get(column)
-    }
 }
 
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize, usize)>
-    for AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
-{
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, (row, column): (usize, usize)) -> &T {
-        match self.get((row, column)) {
-            Some(element) => element,
-            None => outside(row, column, ROWS, COLUMNS),
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn outside(row: usize, column: usize, rows: usize, columns: usize) -> ! {
-    panic!("({row}, {column}) is outside of an `AsyncShared2d` array of {rows} rows and {columns} columns")
-}
-
-impl<T: fmt::Debug, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
-    for AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries((0..ROWS).filter_map(|row| self.row(row).map(<[T; COLUMNS]>::as_slice)))
-            .finish()
-    }
+phases! {
+    AsyncShared2d and AsyncSharedView2d:
+    [T, const ROWS: usize, const COLUMNS: usize, const PAD: usize] [T, ROWS, COLUMNS, PAD] { start }
 }
 
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Stage
@@ -238,46 +191,4 @@ impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Stage
     for AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
 {
     type View = AsyncSharedView2d<'k, T, ROWS, COLUMNS, PAD>;
-}
-
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> barrier::sealed::Phase
-    for AsyncShared2d<'_, T, ROWS, COLUMNS, PAD>
-{
-}
-
-impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
-    for AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>
-{
-    type Next = AsyncSharedView2d<'k, T, ROWS, COLUMNS, PAD>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> Self::Next {
-        AsyncSharedView2d { start: self.start, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, false)
-    }
-}
-
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> barrier::sealed::Phase
-    for AsyncSharedView2d<'_, T, ROWS, COLUMNS, PAD>
-{
-}
-
-impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
-    for AsyncSharedView2d<'k, T, ROWS, COLUMNS, PAD>
-{
-    type Next = AsyncShared2d<'k, T, ROWS, COLUMNS, PAD>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> Self::Next {
-        AsyncShared2d { start: self.start, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, true)
-    }
 }

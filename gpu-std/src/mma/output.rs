@@ -10,7 +10,7 @@ use crate::{
     param::{Param, WriteStart},
     signature::Text,
     thread_index, unroll,
-    view::layout,
+    view::layout::{self, PlaceLayout},
 };
 
 /// A matrix divided into tiles of `ROWS` × `COLUMNS` elements, one per warp, to which [`Accumulator`]s are stored.

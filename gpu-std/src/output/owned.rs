@@ -3,51 +3,7 @@
 
 use core::iter::FusedIterator;
 
-use crate::{
-    thread::grid_stride::{GridStride, GridStride2d, GridStride3d},
-    view::layout::{Layout2d, Layout3d, StridedLayout},
-};
-
-/// Where the elements lie.
-pub(crate) trait PlaceLayout: Copy {
-    /// What an element is found by.
-    type Place: Copy;
-
-    /// The offset of an element.
-    ///
-    /// # Safety
-    /// The place is inside, and the elements are in memory.
-    unsafe fn offset_of(self, place: Self::Place) -> usize;
-}
-
-impl PlaceLayout for usize {
-    type Place = usize;
-
-    #[inline(always)]
-    unsafe fn offset_of(self, index: usize) -> usize {
-        index
-    }
-}
-
-macro_rules! layouts {
-    ($($Layout:ident: $Place:ty;)*) => {$(
-        impl PlaceLayout for $Layout {
-            type Place = $Place;
-
-            #[inline(always)]
-            unsafe fn offset_of(self, place: $Place) -> usize {
-                // SAFETY: as the caller promises.
-                unsafe { self.offset(place) }
-            }
-        }
-    )*};
-}
-
-layouts! {
-    StridedLayout: usize;
-    Layout2d: (usize, usize);
-    Layout3d: (usize, usize, usize);
-}
+use crate::thread::grid_stride::{GridStride, GridStride2d, GridStride3d};
 
 /// A loop over the places that the calling thread owns: each once, and none that another thread owns.
 pub(crate) trait OwnedPlaces: FusedIterator {
@@ -107,10 +63,10 @@ macro_rules! owned_output {
             #[doc = concat!("Returns the element at this ", $place_doc, " if it is one of the ", $what, ". Costs divisions; a loop costs none.")]
             #[inline(always)]
             pub fn get_mut(&mut self, place: $Place) -> Option<&mut T> {
-                use $crate::output::owned::{OwnedPlaces, PlaceLayout};
+                use $crate::{output::owned::OwnedPlaces, view::layout::PlaceLayout};
                 self.places().owns(place).then(|| {
                     // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-                    unsafe { &mut *self.start.add(self.layout.offset_of(place)) }
+                    unsafe { &mut *self.start.add(self.layout.offset(place)) }
                 })
             }
 
@@ -168,11 +124,11 @@ macro_rules! owned_output {
 
             #[inline(always)]
             fn next(&mut self) -> Option<Self::Item> {
-                use $crate::output::owned::PlaceLayout;
+                use $crate::view::layout::PlaceLayout;
                 let place = self.places.next()?;
                 // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, and there is one loop at a time
                 // because the output is used up or borrowed: no other reference to this element exists.
-                Some((place, unsafe { &mut *self.start.add(self.layout.offset_of(place)) }))
+                Some((place, unsafe { &mut *self.start.add(self.layout.offset(place)) }))
             }
         }
 

@@ -1,10 +1,10 @@
 //! Device memory without compile-time race freedom, accessed by `unsafe` code.
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, Memory, PackedArgs, Runtime, Watch};
-use crate::{DeviceCopy, param::Param, signature::Text};
+use crate::{DeviceCopy, param::Param, signature::Text, thread::unchecked::unchecked};
 
 /// Device memory that every thread may read and write, as through a pointer in CUDA C++: the kernel has to rule out data
 /// races. For patterns that no safe type expresses, such as scattering to positions that are known to be distinct.
@@ -36,82 +36,12 @@ pub struct UnsafeSlice<'a, T> {
     lender: PhantomData<&'a mut [T]>,
 }
 
-impl<T> Clone for UnsafeSlice<'_, T> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
+unchecked! { UnsafeSlice: [] [], elements are DeviceCopy, "" = |memory| memory.len }
 
-impl<T> Copy for UnsafeSlice<'_, T> {}
-
-impl<T> fmt::Debug for UnsafeSlice<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnsafeSlice").field("len", &self.len).finish_non_exhaustive()
-    }
-}
-
-impl<T: DeviceCopy> UnsafeSlice<'_, T> {
-    /// Returns the number of elements.
-    #[inline(always)]
-    pub fn len(self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are no elements.
-    #[inline(always)]
-    pub fn is_empty(self) -> bool {
-        self.len == 0
-    }
-
-    /// Returns the element `index`.
-    ///
-    /// # Safety
-    /// No other thread writes it at the same time: other writes are ordered before or after it by a barrier of the block, by
-    /// releasing and acquiring atomics, or by the launch.
-    ///
-    /// # Panics
-    /// If `index` is out of bounds.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub unsafe fn get(self, index: usize) -> T {
-        let at = self.at(index);
-        #[cfg(not(target_arch = "nvptx64"))]
-        self.watch.touch(Memory::Device, at, index, Access::Read);
-        // SAFETY: the element is there; the caller promises that nobody writes it now.
-        unsafe { at.read() }
-    }
-
-    /// Writes the element `index`.
-    ///
-    /// # Safety
-    /// No other thread reads or writes it at the same time, as for [`get`](Self::get).
-    ///
-    /// # Panics
-    /// If `index` is out of bounds.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub unsafe fn set(self, index: usize, value: T) {
-        let at = self.at(index);
-        #[cfg(not(target_arch = "nvptx64"))]
-        self.watch.touch(Memory::Device, at, index, Access::Write);
-        // SAFETY: the element is there; the caller promises that nobody else uses it now.
-        unsafe { at.write(value) };
-    }
-
-    /// Returns the address of the first element. Accesses through it are not checked.
-    #[inline(always)]
-    pub fn as_mut_ptr(self) -> *mut T {
-        self.start
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn at(self, index: usize) -> *mut T {
-        assert!(index < self.len, "index out of bounds: the len is {} but the index is {index}", self.len);
-        // SAFETY: the index is less than the length.
-        unsafe { self.start.add(index) }
-    }
+#[cfg(not(target_arch = "nvptx64"))]
+impl<T> UnsafeSlice<'_, T> {
+    /// What a race is reported as.
+    const MEMORY: Memory = Memory::Device;
 }
 
 // SAFETY: `pack` takes a slice that the runtime borrows exclusively for the launch; its threads keep out of each other's way as

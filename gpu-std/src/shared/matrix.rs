@@ -1,11 +1,12 @@
 //! Two-dimensional shared arrays, with padding against bank conflicts.
 
-use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Index};
+use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
-use super::{KernelScope, SharedElement, SharedParam, stride::BlockStride2d};
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::Barrier;
-use crate::shared::barrier::{Phase, sealed};
+use super::{
+    KernelScope, SharedElement, SharedParam,
+    phases::{phases, place, plane_view},
+    stride::BlockStride2d,
+};
 use crate::thread::indexing::no_index;
 
 /// A shared array of `ROWS` × `COLUMNS` elements (CUDA's `__shared__ T a[ROWS][COLUMNS + PAD]`), in the write phase: each
@@ -77,20 +78,6 @@ impl<'k, T: SharedElement, const ROWS: usize, const COLUMNS: usize, const PAD: u
     }
 }
 
-/// Returns the address of an element.
-///
-/// # Safety
-/// The position is inside the array.
-#[inline(always)]
-unsafe fn place<T, const COLUMNS: usize, const PAD: usize>(
-    start: *mut T,
-    row: usize,
-    column: usize,
-) -> *mut T {
-    // SAFETY: by the caller's promise the index is less than the number of elements, which fits.
-    unsafe { start.add(row.unchecked_mul(COLUMNS + PAD).unchecked_add(column)) }
-}
-
 no_index! { IndexedBeforeBarrier: [const ROWS: usize, const COLUMNS: usize, const PAD: usize,] Shared2d<'_, T, ROWS, COLUMNS, PAD>; }
 
 impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
@@ -160,103 +147,11 @@ impl<'a, T, const COLUMNS: usize, const PAD: usize> Iterator for Shared2dIter<'a
 
 impl<T, const COLUMNS: usize, const PAD: usize> FusedIterator for Shared2dIter<'_, T, COLUMNS, PAD> {}
 
-/// A [`Shared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
-///
-/// [`sync`](crate::sync) turns it into a [`Shared2d`] again.
-pub struct SharedView2d<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
-    start: *mut T,
-    scope: PhantomData<&'k mut [[T; COLUMNS]; ROWS]>,
+plane_view! {
+    /// A [`Shared2d`] array in the read phase: every thread reads every element, as `view[(row, column)]`.
+    ///
+    /// [`sync`](crate::sync) turns it into a [`Shared2d`] again.
+    SharedView2d, stored as T
 }
 
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> SharedView2d<'_, T, ROWS, COLUMNS, PAD> {
-    /// Returns a whole row, or `None` if `row` is out of bounds.
-    #[inline(always)]
-    pub fn row(&self, row: usize) -> Option<&[T; COLUMNS]> {
-        // SAFETY: the row is inside the array, whose elements are initialised and not written until this thread gives the view
-        // to a barrier.
-        (row < ROWS).then(|| unsafe { &*place::<T, COLUMNS, PAD>(self.start, row, 0).cast() })
-    }
-
-    /// Returns the element at `(row, column)`, or `None` if that is out of bounds.
-    #[inline(always)]
-    pub fn get(&self, (row, column): (usize, usize)) -> Option<&T> {
-        (row < ROWS && column < COLUMNS).then(|| {
-            // SAFETY: the place is inside the array, for the rest as in `row`.
-            unsafe { &*place::<T, COLUMNS, PAD>(self.start, row, column) }
-        })
-    }
-}
-
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize, usize)>
-    for SharedView2d<'_, T, ROWS, COLUMNS, PAD>
-{
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, (row, column): (usize, usize)) -> &T {
-        match self.get((row, column)) {
-            Some(element) => element,
-            None => outside(row, column, ROWS, COLUMNS),
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn outside(row: usize, column: usize, rows: usize, columns: usize) -> ! {
-    panic!("({row}, {column}) is outside of a shared array of {rows} rows and {columns} columns")
-}
-
-impl<T: fmt::Debug, const ROWS: usize, const COLUMNS: usize, const PAD: usize> fmt::Debug
-    for SharedView2d<'_, T, ROWS, COLUMNS, PAD>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries((0..ROWS).filter_map(|row| self.row(row).map(<[T; COLUMNS]>::as_slice)))
-            .finish()
-    }
-}
-
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Phase
-    for Shared2d<'_, T, ROWS, COLUMNS, PAD>
-{
-}
-
-impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
-    for Shared2d<'k, T, ROWS, COLUMNS, PAD>
-{
-    type Next = SharedView2d<'k, T, ROWS, COLUMNS, PAD>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> Self::Next {
-        SharedView2d { start: self.start, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, false)
-    }
-}
-
-impl<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> sealed::Phase
-    for SharedView2d<'_, T, ROWS, COLUMNS, PAD>
-{
-}
-
-impl<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Phase
-    for SharedView2d<'k, T, ROWS, COLUMNS, PAD>
-{
-    type Next = Shared2d<'k, T, ROWS, COLUMNS, PAD>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> Self::Next {
-        Shared2d { start: self.start, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, true)
-    }
-}
+phases! { Shared2d and SharedView2d: [T, const ROWS: usize, const COLUMNS: usize, const PAD: usize] [T, ROWS, COLUMNS, PAD] { start } }

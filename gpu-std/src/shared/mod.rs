@@ -49,17 +49,19 @@ mod concurrent;
 #[doc(hidden)]
 pub mod layout;
 mod matrix;
+pub(crate) mod phases;
 mod slice;
 mod stride;
 mod unchecked;
 
-pub use array::{Shared, SharedIter, SharedView};
+pub use array::{Shared, SharedView};
 pub use barrier::{Phase, sync, sync_all, sync_any, sync_count, sync_grid};
 pub use concurrent::{IntoAtomics, Owned, SharedAtomics, SharedCells};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
+pub use phases::SharedIter;
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) use slice::Place;
-pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
+pub use slice::{SharedSlice, SharedSliceView};
 pub use unchecked::UnsafeShared;
 
 /// The alignment of a block's dynamic shared memory, which the linker's prelude declares; hence the largest alignment of an

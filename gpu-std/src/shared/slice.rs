@@ -2,18 +2,15 @@
 
 #[cfg(not(target_arch = "nvptx64"))]
 use core::alloc::Layout;
-use core::{fmt, iter::FusedIterator, marker::PhantomData, ops::Deref, slice};
+use core::{fmt, marker::PhantomData, ops::Deref, slice};
 
-use super::SharedElement;
-use crate::BlockStride;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{Barrier, PackedArgs, Runtime};
-use crate::thread::indexing::no_index;
-use crate::{
-    param::Param,
-    shared::barrier::{Phase, sealed},
-    signature::Text,
+use super::{
+    SharedElement,
+    phases::{line, phases},
 };
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{PackedArgs, Runtime};
+use crate::{param::Param, signature::Text};
 
 /// A shared array whose length the launch passes (CUDA's `extern __shared__ T a[]`), in the write phase: each thread of the
 /// block accesses the elements that it owns, as in a [`Shared`](crate::Shared) array.
@@ -47,56 +44,8 @@ pub struct SharedSlice<'k, T> {
     scope: PhantomData<&'k mut [T]>,
 }
 
-impl<'k, T: SharedElement> SharedSlice<'k, T> {
-    /// Returns the number of elements, those of other threads included: what the launch passed.
-    #[inline(always)]
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are no elements.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Iterates over the elements of this thread with their indices.
-    #[inline(always)]
-    pub fn iter_mut(&mut self) -> SharedSliceIter<'_, T> {
-        SharedSliceIter { indices: BlockStride::new(self.len), start: self.start, scope: PhantomData }
-    }
-
-    /// Returns the first element of this thread with its index, if it has any.
-    #[inline(always)]
-    pub fn first_mut(&mut self) -> Option<(usize, &mut T)> {
-        self.iter_mut().next()
-    }
-
-    /// Returns the element `index`, if it belongs to this thread.
-    #[inline(always)]
-    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-        BlockStride::new(self.len).takes(index).then(|| unsafe { &mut *self.start.add(index) })
-    }
-}
-
-no_index! { IndexedBeforeBarrier: [] SharedSlice<'_, T>; }
-
-impl<T> fmt::Debug for SharedSlice<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedSlice").field("len", &self.len).finish_non_exhaustive()
-    }
-}
-
-impl<'a, T: SharedElement> IntoIterator for &'a mut SharedSlice<'_, T> {
-    type Item = (usize, &'a mut T);
-    type IntoIter = SharedSliceIter<'a, T>;
-
-    #[inline(always)]
-    fn into_iter(self) -> SharedSliceIter<'a, T> {
-        self.iter_mut()
-    }
-}
+line! { SharedSlice: [] [], "what the launch passed" = |array| array.len }
+phases! { SharedSlice and SharedSliceView: [T] [T] { start, len } }
 
 /// Offset and length of a shared array whose length the launch passes.
 #[doc(hidden)]
@@ -146,32 +95,6 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
     }
 }
 
-/// The iterator of [`SharedSlice::iter_mut`].
-pub struct SharedSliceIter<'a, T> {
-    indices: BlockStride,
-    start: *mut T,
-    scope: PhantomData<&'a mut [T]>,
-}
-
-impl<T> fmt::Debug for SharedSliceIter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedSliceIter").field("indices", &self.indices).finish_non_exhaustive()
-    }
-}
-
-impl<'a, T> Iterator for SharedSliceIter<'a, T> {
-    type Item = (usize, &'a mut T);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<(usize, &'a mut T)> {
-        let index = self.indices.next()?;
-        // SAFETY: as in `SharedIter`.
-        Some((index, unsafe { &mut *self.start.add(index) }))
-    }
-}
-
-impl<T> FusedIterator for SharedSliceIter<'_, T> {}
-
 /// A [`SharedSlice`] in the read phase: every thread reads every element, as in a `[T]`.
 ///
 /// [`sync`](crate::sync) turns it into a [`SharedSlice`] again.
@@ -194,37 +117,5 @@ impl<T> Deref for SharedSliceView<'_, T> {
 impl<T: fmt::Debug> fmt::Debug for SharedSliceView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
-    }
-}
-
-impl<T> sealed::Phase for SharedSlice<'_, T> {}
-
-impl<'k, T> Phase for SharedSlice<'k, T> {
-    type Next = SharedSliceView<'k, T>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> SharedSliceView<'k, T> {
-        SharedSliceView { start: self.start, len: self.len, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, false)
-    }
-}
-
-impl<T> sealed::Phase for SharedSliceView<'_, T> {}
-
-impl<'k, T> Phase for SharedSliceView<'k, T> {
-    type Next = SharedSlice<'k, T>;
-
-    #[inline(always)]
-    unsafe fn after_barrier(self) -> SharedSlice<'k, T> {
-        SharedSlice { start: self.start, len: self.len, scope: PhantomData }
-    }
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn arrays(&self) -> u64 {
-        Barrier::array(self.start, true)
     }
 }

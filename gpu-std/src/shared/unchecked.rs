@@ -1,10 +1,11 @@
 //! A shared array without compile-time race freedom, accessed by `unsafe` code.
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use super::{KernelScope, SharedElement, SharedParam};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{Access, Memory, Watch};
+use crate::host::{Memory, Watch};
+use crate::thread::unchecked::unchecked;
 
 /// A shared array of `N` elements that every thread of the block may read and write at any time, like CUDA's `__shared__`:
 /// the kernel has to rule out data races. For patterns that do not split into the phases of a [`Shared`](super::Shared)
@@ -47,82 +48,12 @@ pub struct UnsafeShared<'k, T, const N: usize> {
     scope: PhantomData<&'k mut [T; N]>,
 }
 
-impl<T, const N: usize> Clone for UnsafeShared<'_, T, N> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
+unchecked! { UnsafeShared: [const N: usize] [N], elements are SharedElement, ": `N`" = |_memory| N }
 
-impl<T, const N: usize> Copy for UnsafeShared<'_, T, N> {}
-
-impl<T, const N: usize> fmt::Debug for UnsafeShared<'_, T, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnsafeShared").field("len", &N).finish_non_exhaustive()
-    }
-}
-
-impl<T: SharedElement, const N: usize> UnsafeShared<'_, T, N> {
-    /// Returns the number of elements: `N`.
-    #[inline(always)]
-    pub const fn len(self) -> usize {
-        N
-    }
-
-    /// Returns whether there are no elements: `N == 0`.
-    #[inline(always)]
-    pub const fn is_empty(self) -> bool {
-        N == 0
-    }
-
-    /// Returns the element `index`.
-    ///
-    /// # Safety
-    /// No other thread writes it at the same time: other writes are ordered by a barrier, or by releasing and acquiring
-    /// atomics.
-    ///
-    /// # Panics
-    /// If `index` is out of bounds.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub unsafe fn get(self, index: usize) -> T {
-        let at = self.at(index);
-        #[cfg(not(target_arch = "nvptx64"))]
-        self.watch.touch(Memory::Shared, at, index, Access::Read);
-        // SAFETY: the element is there and initialised; the caller promises that nobody writes it now.
-        unsafe { at.read() }
-    }
-
-    /// Writes the element `index`.
-    ///
-    /// # Safety
-    /// No other thread reads or writes it at the same time, as for [`get`](Self::get).
-    ///
-    /// # Panics
-    /// If `index` is out of bounds.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub unsafe fn set(self, index: usize, value: T) {
-        let at = self.at(index);
-        #[cfg(not(target_arch = "nvptx64"))]
-        self.watch.touch(Memory::Shared, at, index, Access::Write);
-        // SAFETY: the element is there; the caller promises that nobody else uses it now.
-        unsafe { at.write(value) };
-    }
-
-    /// Returns the address of the first element. Accesses through it are not checked.
-    #[inline(always)]
-    pub fn as_mut_ptr(self) -> *mut T {
-        self.start
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn at(self, index: usize) -> *mut T {
-        assert!(index < N, "index out of bounds: the len is {N} but the index is {index}");
-        // SAFETY: the index is less than the length.
-        unsafe { self.start.add(index) }
-    }
+#[cfg(not(target_arch = "nvptx64"))]
+impl<T, const N: usize> UnsafeShared<'_, T, N> {
+    /// What a race is reported as.
+    const MEMORY: Memory = Memory::Shared;
 }
 
 // SAFETY: its elements are reached only by `get` and `set`, whose callers answer for races, and any bytes are a value.

@@ -36,7 +36,7 @@ pub trait IndexedBeforeBarrier {
 /// Implements `Index` and `IndexMut` under such a bound.
 macro_rules! no_index {
     ($bound:ident: $([$($generics:tt)*] $Type:ty;)*) => {$(
-        impl<T, $($generics)* Place> ::core::ops::Index<Place> for $Type
+        impl<T, Place, $($generics)*> ::core::ops::Index<Place> for $Type
         where
             Self: $crate::thread::indexing::$bound,
         {
@@ -47,7 +47,7 @@ macro_rules! no_index {
             }
         }
 
-        impl<T, $($generics)* Place> ::core::ops::IndexMut<Place> for $Type
+        impl<T, Place, $($generics)*> ::core::ops::IndexMut<Place> for $Type
         where
             Self: $crate::thread::indexing::$bound,
         {

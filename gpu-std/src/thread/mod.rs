@@ -8,6 +8,7 @@ mod exit;
 pub(crate) mod grid_stride;
 mod index;
 pub(crate) mod indexing;
+pub(crate) mod unchecked;
 mod unroll;
 
 pub use arch::arch;

@@ -111,50 +111,77 @@ impl Layout3d {
     }
 }
 
-impl StridedLayout {
-    /// Returns the offset of an element.
-    ///
-    /// # Safety
-    /// The index is less than `len`, and the elements are in memory.
-    #[inline(always)]
-    pub(crate) unsafe fn offset(self, index: usize) -> usize {
-        // SAFETY: by the caller's promise the product is less than the number of elements in some allocation.
-        unsafe { index.unchecked_mul(self.step) }
-    }
-}
+/// A layout in which a position names an element.
+pub(crate) trait PlaceLayout: Copy {
+    /// The position of an element.
+    type Place: Copy;
 
-impl Layout2d {
     /// Whether the position is inside.
-    #[inline(always)]
-    pub(crate) fn holds(self, (row, column): (usize, usize)) -> bool {
-        row < self.rows as usize && column < self.columns as usize
-    }
+    fn holds(self, place: Self::Place) -> bool;
 
     /// Returns the offset of an element.
     ///
     /// # Safety
     /// The position is inside, and the elements are in memory.
+    unsafe fn offset(self, place: Self::Place) -> usize;
+}
+
+/// Contiguous elements, by their number.
+impl PlaceLayout for usize {
+    type Place = usize;
+
     #[inline(always)]
-    pub(crate) unsafe fn offset(self, (row, column): (usize, usize)) -> usize {
+    fn holds(self, index: usize) -> bool {
+        index < self
+    }
+
+    #[inline(always)]
+    unsafe fn offset(self, index: usize) -> usize {
+        index
+    }
+}
+
+impl PlaceLayout for StridedLayout {
+    type Place = usize;
+
+    #[inline(always)]
+    fn holds(self, index: usize) -> bool {
+        index < self.len
+    }
+
+    #[inline(always)]
+    unsafe fn offset(self, index: usize) -> usize {
+        // SAFETY: by the caller's promise the product is less than the number of elements in some allocation.
+        unsafe { index.unchecked_mul(self.step) }
+    }
+}
+
+impl PlaceLayout for Layout2d {
+    type Place = (usize, usize);
+
+    #[inline(always)]
+    fn holds(self, (row, column): (usize, usize)) -> bool {
+        row < self.rows as usize && column < self.columns as usize
+    }
+
+    #[inline(always)]
+    unsafe fn offset(self, (row, column): (usize, usize)) -> usize {
         // SAFETY: by the caller's promise the sum is less than the number of elements in some allocation. Of 32 bits, so that it
         // is one `mad.wide.u32`.
         unsafe { row.unchecked_mul(self.pitch as usize).unchecked_add(column) }
     }
 }
 
-impl Layout3d {
-    /// Whether the position is inside.
+impl PlaceLayout for Layout3d {
+    type Place = (usize, usize, usize);
+
     #[inline(always)]
-    pub(crate) fn holds(self, (layer, row, column): (usize, usize, usize)) -> bool {
+    fn holds(self, (layer, row, column): (usize, usize, usize)) -> bool {
         layer < self.layers as usize && row < self.rows as usize && column < self.columns as usize
     }
 
-    /// Returns the offset of an element.
-    ///
-    /// # Safety
-    /// The position is inside, and the elements are in memory.
     #[inline(always)]
-    pub(crate) unsafe fn offset(self, (layer, row, column): (usize, usize, usize)) -> usize {
+    unsafe fn offset(self, (layer, row, column): (usize, usize, usize)) -> usize {
         // SAFETY: by the caller's promise each sum is less than the number of rows or elements in some allocation; there are less
         // than 2³² rows, so that the first is one of 32 bits.
         unsafe {

@@ -12,30 +12,39 @@ pub use strided::ViewStrided;
 pub use view_2d::View2d;
 pub use view_3d::View3d;
 
-/// Implements `Param` for a read-only view of this layout.
-macro_rules! view_param {
-    ($View:ident, $Layout:ident) => {
-        // SAFETY: `pack` takes a view that the runtime borrows shared for the launch, so nobody writes it.
-        unsafe impl<'k, T: DeviceCopy> Param<'k> for $View<'k, T> {
-            type Head = ReadStart<'k, T>;
-            type Tail = layout::$Layout;
+/// Defines a read-only view of elements in a layout; `outside` is the function that panics about a position that is not inside.
+macro_rules! view {
+    (
+        $(#[$doc:meta])*
+        $View:ident of $Layout:ident, at $place_doc:literal: $Place:ty, else $outside:ident
+    ) => {
+        $(#[$doc])*
+        pub struct $View<'k, T> {
+            start: *const T,
+            layout: $Layout,
+            lender: ::core::marker::PhantomData<&'k [T]>,
+        }
 
-            const SIGNATURE: crate::signature::Text =
-                crate::signature::Text::Of(stringify!($View), &[T::TYPE]);
+        impl<'k, T> $View<'k, T> {
+            #[doc = concat!("Returns the element at `", $place_doc, "`, or `None` if that is out of bounds.")]
+            #[inline(always)]
+            pub fn get(&self, place: $Place) -> Option<&'k T> {
+                use $crate::view::layout::PlaceLayout;
+                // SAFETY: the element is inside, lives as long as the launch, and nobody writes it.
+                self.layout.holds(place).then(|| unsafe { &*self.start.add(self.layout.offset(place)) })
+            }
+        }
+
+        impl<T> ::core::ops::Index<$Place> for $View<'_, T> {
+            type Output = T;
 
             #[inline(always)]
-            unsafe fn assemble(head: ReadStart<'k, T>, layout: layout::$Layout) -> Self {
-                Self { start: head.as_ptr(), layout, lender: PhantomData }
-            }
-
-            #[cfg(not(target_arch = "nvptx64"))]
-            type Arg<R: Runtime> = R::View<'k, T, layout::$Layout>;
-
-            #[cfg(not(target_arch = "nvptx64"))]
-            fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
-                let view = R::raw_view(&arg);
-                args.push_memory(view.slice, Access::Read);
-                args.push(view.layout);
+            #[track_caller]
+            fn index(&self, place: $Place) -> &T {
+                match self.get(place) {
+                    Some(element) => element,
+                    None => $outside(place, self.layout),
+                }
             }
         }
 
@@ -46,6 +55,36 @@ macro_rules! view_param {
         }
 
         impl<T> Copy for $View<'_, T> {}
+
+        impl<T> ::core::fmt::Debug for $View<'_, T> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(stringify!($View)).field("layout", &self.layout).finish_non_exhaustive()
+            }
+        }
+
+        // SAFETY: `pack` takes a view that the runtime borrows shared for the launch, so nobody writes it.
+        unsafe impl<'k, T: $crate::DeviceCopy> $crate::param::Param<'k> for $View<'k, T> {
+            type Head = $crate::param::ReadStart<'k, T>;
+            type Tail = $Layout;
+
+            const SIGNATURE: $crate::signature::Text =
+                $crate::signature::Text::Of(stringify!($View), &[T::TYPE]);
+
+            #[inline(always)]
+            unsafe fn assemble(head: $crate::param::ReadStart<'k, T>, layout: $Layout) -> Self {
+                Self { start: head.as_ptr(), layout, lender: ::core::marker::PhantomData }
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            type Arg<R: $crate::host::Runtime> = R::View<'k, T, $Layout>;
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn pack<R: $crate::host::Runtime>(arg: Self::Arg<R>, args: &mut $crate::host::PackedArgs) {
+                let view = R::raw_view(&arg);
+                args.push_memory(view.slice, $crate::host::Access::Read);
+                args.push(view.layout);
+            }
+        }
     };
 }
-use view_param;
+use view;

@@ -1,38 +1,26 @@
 //! Strided views: every n-th element of a slice, read-only.
 
-use core::{fmt, marker::PhantomData, ops::Index};
+use super::view;
+use crate::view::layout::StridedLayout;
 
-use super::view_param;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{Access, PackedArgs, Runtime};
-use crate::{
-    DeviceCopy,
-    param::{Param, ReadStart},
-    view::layout,
-};
-
-/// A read-only view of every n-th element of a slice, or of a column of a matrix, indexed as `view[i]`. It is not written
-/// during the launch.
-///
-/// The launch passes `buffer.view_strided(first, step)?` or `buffer.view_2d(columns)?.column(i)?`.
-///
-/// ```
-/// use gpu_std::prelude::{*, memory::*};
-///
-/// #[kernel]
-/// pub fn gather(from: ViewStrided<f32>, to: PerThread<f32>) {
-///     for (i, to) in to {
-///         *to = from[i];
-///     }
-/// }
-/// ```
-pub struct ViewStrided<'k, T> {
-    start: *const T,
-    layout: layout::StridedLayout,
-    lender: PhantomData<&'k [T]>,
+view! {
+    /// A read-only view of every n-th element of a slice, or of a column of a matrix, indexed as `view[i]`. It is not written
+    /// during the launch.
+    ///
+    /// The launch passes `buffer.view_strided(first, step)?` or `buffer.view_2d(columns)?.column(i)?`.
+    ///
+    /// ```
+    /// use gpu_std::prelude::{*, memory::*};
+    ///
+    /// #[kernel]
+    /// pub fn gather(from: ViewStrided<f32>, to: PerThread<f32>) {
+    ///     for (i, to) in to {
+    ///         *to = from[i];
+    ///     }
+    /// }
+    /// ```
+    ViewStrided of StridedLayout, at "index": usize, else outside
 }
-
-view_param!(ViewStrided, StridedLayout);
 
 impl<'k, T> ViewStrided<'k, T> {
     /// Returns the number of elements.
@@ -47,13 +35,6 @@ impl<'k, T> ViewStrided<'k, T> {
         self.layout.len == 0
     }
 
-    /// Returns the element `index`, or `None` if `index` is out of bounds.
-    #[inline(always)]
-    pub fn get(&self, index: usize) -> Option<&'k T> {
-        // SAFETY: the element is inside, lives as long as the launch, and nobody writes it.
-        (index < self.layout.len).then(|| unsafe { &*self.start.add(self.layout.offset(index)) })
-    }
-
     /// Iterates over all elements in order.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &'k T> + use<'k, T> {
@@ -62,28 +43,9 @@ impl<'k, T> ViewStrided<'k, T> {
     }
 }
 
-impl<T> Index<usize> for ViewStrided<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, index: usize) -> &T {
-        match self.get(index) {
-            Some(element) => element,
-            None => outside(index, self.layout.len),
-        }
-    }
-}
-
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside(index: usize, len: usize) -> ! {
-    panic!("index {index} is outside of a strided view of {len} elements")
-}
-
-impl<T> fmt::Debug for ViewStrided<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewStrided").field("layout", &self.layout).finish_non_exhaustive()
-    }
+fn outside(index: usize, layout: StridedLayout) -> ! {
+    panic!("index {index} is outside of a strided view of {} elements", layout.len)
 }

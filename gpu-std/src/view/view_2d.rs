@@ -1,42 +1,32 @@
 //! Read-only matrices.
 
-use core::{fmt, marker::PhantomData, ops::Index, slice};
+use core::slice;
 
-use super::view_param;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{Access, PackedArgs, Runtime};
-use crate::{
-    DeviceCopy,
-    param::{Param, ReadStart},
-    view::layout,
-};
+use super::view;
+use crate::view::layout::{Layout2d, PlaceLayout};
 
-/// A read-only view of a row-major matrix, indexed as `view[(row, column)]`. It is not written during the launch.
-///
-/// The launch passes `buffer.view_2d(columns)?`, or a part of it: the distance between rows (the leading dimension) may be
-/// larger than their length.
-///
-/// ```
-/// use gpu_std::prelude::*;
-///
-/// /// The mean of each element and its neighbours in the row.
-/// #[kernel]
-/// pub fn smooth(from: View2d<f32>, to: PerThread2d<f32>) {
-///     for ((row, column), to) in to {
-///         let left = from[(row, column.saturating_sub(1))];
-///         let right = from[(row, (column + 1).min(from.columns() - 1))];
-///         *to = (left + from[(row, column)] + right) / 3.0;
-///     }
-/// }
-/// ```
-#[doc(alias = "mdspan")]
-pub struct View2d<'k, T> {
-    start: *const T,
-    layout: layout::Layout2d,
-    lender: PhantomData<&'k [T]>,
+view! {
+    /// A read-only view of a row-major matrix, indexed as `view[(row, column)]`. It is not written during the launch.
+    ///
+    /// The launch passes `buffer.view_2d(columns)?`, or a part of it: the distance between rows (the leading dimension) may be
+    /// larger than their length.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// /// The mean of each element and its neighbours in the row.
+    /// #[kernel]
+    /// pub fn smooth(from: View2d<f32>, to: PerThread2d<f32>) {
+    ///     for ((row, column), to) in to {
+    ///         let left = from[(row, column.saturating_sub(1))];
+    ///         let right = from[(row, (column + 1).min(from.columns() - 1))];
+    ///         *to = (left + from[(row, column)] + right) / 3.0;
+    ///     }
+    /// }
+    /// ```
+    #[doc(alias = "mdspan")]
+    View2d of Layout2d, at "(row, column)": (usize, usize), else outside
 }
-
-view_param!(View2d, Layout2d);
 
 impl<'k, T> View2d<'k, T> {
     /// Returns the number of rows.
@@ -81,37 +71,11 @@ impl<'k, T> View2d<'k, T> {
             }
         })
     }
-
-    /// Returns the element at `(row, column)`, or `None` if that is out of bounds.
-    #[inline(always)]
-    pub fn get(&self, place: (usize, usize)) -> Option<&'k T> {
-        // SAFETY: the place is inside, whose elements live as long as the launch; nobody writes them.
-        self.layout.holds(place).then(|| unsafe { &*self.start.add(self.layout.offset(place)) })
-    }
-}
-
-impl<T> Index<(usize, usize)> for View2d<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    #[track_caller]
-    fn index(&self, place: (usize, usize)) -> &T {
-        match self.get(place) {
-            Some(element) => element,
-            None => outside(place, self.layout),
-        }
-    }
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside((row, column): (usize, usize), layout: layout::Layout2d) -> ! {
+fn outside((row, column): (usize, usize), layout: Layout2d) -> ! {
     panic!("({row}, {column}) is outside of a view of {} rows and {} columns", layout.rows, layout.columns)
-}
-
-impl<T> fmt::Debug for View2d<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View2d").field("layout", &self.layout).finish_non_exhaustive()
-    }
 }

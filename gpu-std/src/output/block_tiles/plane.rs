@@ -10,7 +10,7 @@ use crate::{
     signature::Text,
     thread::grid_stride::{Axis, GridStride2d},
     thread_index,
-    view::layout,
+    view::layout::{self, PlaceLayout},
 };
 
 /// A matrix divided into tiles of `ROWS` × `COLUMNS` elements, each of which belongs to one block. The block's index in the
