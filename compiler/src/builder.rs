@@ -158,7 +158,7 @@ impl Builder {
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };
-        let built = pipeline::build(&input, &toolchain)?;
+        let built = pipeline::build_beside_host(&input, &toolchain, Some(&package_dir.join("Cargo.toml")))?;
         fs::rename(&built.image, &image).map_err(|reason| Error::File { path: image.clone(), reason })?;
         let host_sources = link_host_versions(&input, &built, &name, &registry)?;
         // Only now: a script that failed runs again anyway, and cargo shows all it printed above its error.

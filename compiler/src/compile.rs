@@ -6,15 +6,16 @@ use std::{
     env,
     ffi::OsString,
     fs,
-    io::BufReader,
+    io::{self, BufReader, IsTerminal},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use cargo_metadata::{Message, MetadataCommand, TargetKind};
+use cargo_metadata::{Message, TargetKind, diagnostic::Diagnostic};
 
 use crate::{
     Options, Profile, dep_info, guard,
+    host_messages::{is_among, metadata, without_those_of_host},
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct CompileInput<'a> {
     pub(crate) target_dir: &'a Path,
     pub(crate) rustc: &'a DeviceRustc,
     pub(crate) options: &'a Options,
+    /// The manifest of the package whose build script this is: what rustc says to its build for the host is not said again.
+    pub(crate) host_package: Option<&'a Path>,
 }
 
 /// What came out.
@@ -59,6 +62,12 @@ pub enum CompileError {
     /// The crate does not compile; rustc has said why on the error stream.
     #[error("the kernel crate {} does not compile for the GPU; see the messages above", .0.display())]
     Rejected(PathBuf),
+    /// The crate does not compile for the host either; rustc says why there.
+    #[error(
+        "the kernel crate {} does not compile, for the GPU as for the host: see rustc's messages about the host's build of it",
+        .0.display()
+    )]
+    RejectedForHost(PathBuf),
     /// cargo built no library of the crate.
     #[error("{} is no library crate: a kernel crate has a src/lib.rs and no crate-type but `lib`", .0.display())]
     NoLibrary(PathBuf),
@@ -67,24 +76,42 @@ pub enum CompileError {
     Messages(std::io::Error),
 }
 
-/// Compiles the crate; rustc's diagnostics go to the error stream untouched.
+/// Compiles the crate. rustc's messages go to the error stream, but for those that the host's build of the crate has as well.
 pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError> {
     let mut command = cargo(input);
     let failed_to_run = |reason| CompileError::Cargo { program: PathBuf::from(command_program()), reason };
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed_to_run)?;
-    let mut artifacts = Vec::new();
+    let (mut artifacts, mut messages) = (Vec::new(), Vec::new());
     if let Some(output) = child.stdout.take() {
         for message in Message::parse_stream(BufReader::new(output)) {
-            if let Message::CompilerArtifact(artifact) = message.map_err(CompileError::Messages)? {
-                artifacts.push(artifact);
+            match message.map_err(CompileError::Messages)? {
+                Message::CompilerArtifact(artifact) => artifacts.push(artifact),
+                // rustc says of a parameter what it says wherever a macro uses it.
+                Message::CompilerMessage(message) if !is_among(&message.message, &messages) => {
+                    if input.host_package.is_none() {
+                        show(&message.message);
+                    }
+                    messages.push(message.message);
+                }
+                _ => {}
             }
         }
     }
-    if !child.wait().map_err(failed_to_run)?.success() {
+    let succeeded = child.wait().map_err(failed_to_run)?.success();
+    let mut is_told_by_host = false;
+    if let Some(package) = input.host_package {
+        if !succeeded && !messages.is_empty() {
+            messages = without_those_of_host(messages, package, input.manifest, input.target_dir);
+            is_told_by_host = messages.is_empty();
+        }
+        messages.iter().for_each(show);
+    }
+    if !succeeded {
         let manifest = input.manifest.to_owned();
         // What rustc says about the target of another kind of crate leads nowhere.
         return Err(match is_library(input.manifest) {
             Some(false) => CompileError::NoLibrary(manifest),
+            _ if is_told_by_host => CompileError::RejectedForHost(manifest),
             _ => CompileError::Rejected(manifest),
         });
     }
@@ -115,14 +142,7 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
 
 /// Whether the package has a library and that is an ordinary one; `None` where cargo does not tell.
 fn is_library(manifest: &Path) -> Option<bool> {
-    let mut command = MetadataCommand::new()
-        .cargo_path(command_program())
-        .manifest_path(manifest)
-        .no_deps()
-        .cargo_command();
-    guard::clean_environment(&mut command);
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    let metadata = MetadataCommand::parse(str::from_utf8(&output.stdout).ok()?).ok()?;
+    let metadata = metadata(manifest)?;
     let manifest = manifest.canonicalize().ok()?;
     let package = metadata
         .packages
@@ -132,7 +152,21 @@ fn is_library(manifest: &Path) -> Option<bool> {
     Some(package.targets.iter().any(|target| target.kind.iter().all(ordinary)))
 }
 
-fn command_program() -> OsString {
+fn show(message: &Diagnostic) {
+    eprint!("{}", message.rendered.as_deref().unwrap_or(&message.message));
+}
+
+/// Whether messages are shown in colours, as cargo decides it.
+fn has_colours() -> bool {
+    match env::var("CARGO_TERM_COLOR").as_deref() {
+        Ok("always") => true,
+        Ok("never") => false,
+        _ => io::stderr().is_terminal(),
+    }
+}
+
+/// The cargo that runs this, if any does.
+pub(crate) fn command_program() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
@@ -140,7 +174,12 @@ fn cargo(input: &CompileInput<'_>) -> Command {
     let mut command = Command::new(command_program());
     guard::clean_environment(&mut command);
     command
-        .args(["build", "--lib", "--target", DEVICE_TARGET, "--message-format=json-render-diagnostics"])
+        .args(["build", "--lib", "--target", DEVICE_TARGET])
+        .arg(if has_colours() {
+            "--message-format=json-diagnostic-rendered-ansi"
+        } else {
+            "--message-format=json"
+        })
         .arg("--manifest-path")
         .arg(input.manifest)
         .arg("--target-dir")

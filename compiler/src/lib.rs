@@ -33,6 +33,7 @@ mod foreign;
 mod guard;
 #[cfg(feature = "header")]
 mod header;
+mod host_messages;
 mod isolated;
 mod link;
 mod llvm;

@@ -75,11 +75,20 @@ pub struct Built {
 /// # Ok::<(), gpukernel_build::Error>(())
 /// ```
 pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> {
+    build_beside_host(input, toolchain, None)
+}
+
+/// Builds for the build script of the package with this manifest, if any, which cargo builds for the host meanwhile.
+pub(crate) fn build_beside_host(
+    input: &BuildInput,
+    toolchain: &Toolchain,
+    host_package: Option<&Path>,
+) -> Result<Built, Error> {
     let plan = Plan::new(input, toolchain)?;
     let mut timings = Timings::default();
     fs::create_dir_all(plan.out_dir)
         .map_err(|reason| Error::File { path: plan.out_dir.to_owned(), reason })?;
-    let (compiled, foreign) = timings.step("compile", || compile(&plan))?;
+    let (compiled, foreign) = timings.step("compile", || compile(&plan, host_package))?;
     let llvm = timings.step("load LLVM", || load_llvm(&toolchain.rustc))?;
     let link_input = link_input(&plan, &compiled, &foreign)?;
     let dumps = Dumps {
@@ -122,12 +131,14 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
 }
 
 /// Compiles the kernel crate and, meanwhile, CUDA C and C++.
-fn compile(plan: &Plan<'_>) -> Result<(Compiled, Foreign), Error> {
+fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Foreign), Error> {
     let compile_input = CompileInput {
         manifest: &plan.manifest,
         target_dir: &plan.target_dir,
         rustc: &plan.toolchain.rustc,
         options: plan.options,
+        // With other features than by default the crate may be another one for the host.
+        host_package: host_package.filter(|_| plan.options.features.is_empty()),
     };
     let foreign_input = ForeignInput {
         files: &plan.foreign,

@@ -67,6 +67,21 @@ impl KernelCrate {
         Self { dir, temp }
     }
 
+    /// Puts it into a program that depends on it, as cargo's manifest says.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    pub fn in_a_program(self) -> Self {
+        let name = self.dir.file_name().expect("a crate has a folder").to_string_lossy().into_owned();
+        let manifest = format!(
+            "[package]\nname = \"program-of-{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+             [lib]\npath = \"lib.rs\"\n[dependencies]\n{name} = {{ path = {name:?} }}\n[workspace]\nexclude = [{name:?}]\n"
+        );
+        fs::write(self.temp.path().join("Cargo.toml"), manifest).expect("a fresh folder");
+        fs::write(self.temp.path().join("lib.rs"), "").expect("a fresh folder");
+        self
+    }
+
     /// Its folder.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -94,7 +109,7 @@ impl KernelCrate {
         build(&input, toolchain)
     }
 
-    /// Runs a build script for it with these variables, `tests/src/bin/build-script.rs` that is, as cargo would.
+    /// Runs a build script for it with these variables, `src/bin/build-script.rs` that is, as cargo would.
     ///
     /// # Panics
     /// If it cannot be started.

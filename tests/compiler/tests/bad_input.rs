@@ -6,7 +6,7 @@ use gpukernel_build::{Error, LinkError, Options};
 use gpukernel_image::Image;
 use gpukernel_tests::{KernelCrate, ScriptRun};
 
-/// `tests/src/bin/build-script.rs`.
+/// `src/bin/build-script.rs`.
 const BUILD_SCRIPT: &str = env!("CARGO_BIN_EXE_build-script");
 
 fn error(name: &str, lib: &str) -> Error {
@@ -122,6 +122,30 @@ fn a_mistake_that_only_the_gpu_sees_is_shown_at_its_line() {
     // Two lines come before.
     assert!(said.contains("--> src/lib.rs:6:18"), "{said}");
     assert!(said.lines().last().is_some_and(|line| line.contains("does not compile for the GPU")), "{said}");
+}
+
+/// cargo compiles the crate for the host as well and shows what rustc says of it there.
+#[test]
+fn a_mistake_on_host_and_gpu_is_not_told_twice() {
+    const ON_BOTH: &str = "pub fn wrong() { let x: u32 = 1.5; }\n";
+    const ON_THE_GPU: &str = "#[cfg(target_arch = \"nvptx64\")] pub fn only() { let y: char = 2.5; }\n";
+    let of_program = |name: &str, lib: &str| {
+        let run = KernelCrate::written(name, lib).in_a_program().run_build_script(BUILD_SCRIPT, &[]);
+        assert!(!run.success);
+        run.stderr
+    };
+    let both = of_program("mistake-on-both", ON_BOTH);
+    assert!(!both.contains("mismatched types"), "{both}");
+    assert!(both.contains("does not compile, for the GPU as for the host"), "{both}");
+
+    let mixed = of_program("mistakes-of-two-kinds", &format!("{ON_BOTH}{ON_THE_GPU}"));
+    assert_eq!(mixed.matches("mismatched types").count(), 1, "{mixed}");
+    assert!(mixed.contains("let y: char = 2.5") && !mixed.contains("let x: u32"), "{mixed}");
+    assert!(mixed.contains("does not compile for the GPU; see the messages above"), "{mixed}");
+
+    // Of a crate that the program does not depend on, the host says nothing.
+    let alone = script_error("mistake-alone", ON_BOTH);
+    assert!(alone.contains("mismatched types"), "{alone}");
 }
 
 #[test]
