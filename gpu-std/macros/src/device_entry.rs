@@ -15,9 +15,8 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let turbofish = type_generics.as_turbofish();
     let template = quote!(<#handle #type_generics as ::gpu_std::device::Template>);
-    // Where rustc points at if a parameter is not what it should be: one place and one type, whatever asks for it, because rustc
-    // says once what it would say twice in the same words.
-    let place = Span::call_site().located_at(kernel.function.signature.paren_token.span.join());
+    // One place and one type, whatever asks for it, because rustc says once what it would say twice in the same words.
+    let place = kernel.place();
     // Not to be mistaken for a kernel of that name.
     let scope = Ident::new("scope", Span::mixed_site());
     let part = |part: &str, i: usize| Ident::new(&format!("{part}{i}"), Span::mixed_site().located_at(place));

@@ -80,6 +80,11 @@ impl Kernel {
         format_ident!("__gpukernel_{}", self.function.signature.name.unraw())
     }
 
+    /// Where rustc points at if a parameter is not what it should be.
+    pub(crate) fn place(&self) -> Span {
+        Span::call_site().located_at(self.function.signature.paren_token.span.join())
+    }
+
     /// Whether it has generic parameters, so that entries are made of it by `instantiate!`.
     pub(crate) fn is_generic(&self) -> bool {
         !self.function.signature.generics.params.is_empty()

@@ -1,7 +1,8 @@
 //! What a kernel becomes on the host: a body, or for a generic kernel a template of bodies, which runs on the CPU and says what launches check.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::{Generics, parse_quote, spanned::Spanned};
 
 use crate::{expand::lifetime, generic::lasting, kernel::Kernel};
 
@@ -31,8 +32,26 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
     // SAFETY of what is implemented: entries are made from the same parameters, and what is called safe is not declared as `unsafe fn`.
     let safe = |trait_name| (!kernel.is_unsafe()).then(|| implement(trait_name, TokenStream::new()));
     if kernel.is_generic() {
-        let (template, safe) = (implement(quote!(Template), items), safe(quote!(SafeTemplate)));
-        return quote!(#template #safe);
+        // An implementation for each handle and none for all: so rustc says of what is no kernel that it is none.
+        let mut instances = generics.clone();
+        instances.make_where_clause().predicates.push(parse_quote!(Self: ::gpu_std::host::Instance));
+        let instance = quote!(<Self as ::gpu_std::host::Instance>);
+        let body = delegate(
+            &instances,
+            &quote!(#handle #type_generics),
+            &quote_spanned!(kernel.place()=> Self),
+            &[quote!(#instance::NAME), quote!(#instance::PACKAGE), quote!(#instance::RUN_THREADS)],
+        );
+        let template = implement(quote!(Template), items);
+        let safe_template = safe(quote!(SafeTemplate));
+        let (_, _, where_instance) = instances.split_for_impl();
+        let safe_body = (!kernel.is_unsafe()).then(|| {
+            quote! {
+                // SAFETY: the function is not unsafe.
+                unsafe impl #impl_generics ::gpu_std::host::SafeBody for #handle #type_generics #where_instance {}
+            }
+        });
+        return quote!(#template #safe_template #body #safe_body);
     }
     let body = implement(
         quote!(Body),
@@ -53,6 +72,48 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
 
         // Evaluated here, so that a mistake in the contract is found where the kernel is and not where it is launched.
         const _: ::gpu_std::Contract = <#handle as ::gpu_std::host::Body>::CONTRACT;
+    }
+}
+
+/// The body that a template makes, where rustc points at if it makes none, with this name, package and function that runs threads.
+pub(crate) fn delegate(
+    generics: &Generics,
+    handle: &TokenStream,
+    template: &TokenStream,
+    [name, package, run_threads]: &[TokenStream; 3],
+) -> TokenStream {
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let place = template.span();
+    let template = quote_spanned!(place=> <#template as ::gpu_std::host::Template>);
+    let params = quote_spanned! {place=>
+        type Params<'kernel> = #template::Params<'kernel>;
+        type Shared<'kernel> = #template::Shared<'kernel>;
+    };
+    quote! {
+        // SAFETY: the entry on the device is made of the same template.
+        unsafe impl #impl_generics ::gpu_std::host::Body for #handle #where_clause {
+            const NAME: &'static ::core::primitive::str = #name;
+            const ORIGIN: ::gpu_std::signature::Origin = #template::ORIGIN;
+            const PACKAGE: ::gpu_std::signature::Package = #package;
+            const DECLARATION: ::gpu_std::contract::Declaration = #template::DECLARATION;
+            const DYNAMIC_ARRAYS: ::core::primitive::bool = true;
+            const RUN_THREADS: ::gpu_std::host::RunThreads = #run_threads;
+
+            #params
+
+            unsafe fn unmet(
+                args: &::gpu_std::host::PackedArgs,
+            ) -> ::core::option::Option<::gpu_std::host::Unmet> {
+                // SAFETY: as the caller promises.
+                unsafe { #template::unmet(args) }
+            }
+
+            #[inline]
+            unsafe fn call<'kernel>(params: Self::Params<'kernel>, shared: Self::Shared<'kernel>) {
+                // SAFETY: the caller keeps the promises of the kernel, if it asks for any.
+                unsafe { #template::call(params, shared) }
+            }
+        }
     }
 }
 

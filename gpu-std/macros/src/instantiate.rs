@@ -3,14 +3,18 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    Attribute, Error, Ident, Path, PathArguments, Result, Token, Visibility,
+    Attribute, Error, Generics, Ident, Path, PathArguments, Result, Token, Visibility,
     ext::IdentExt,
     parse::{Parse, ParseStream},
     punctuated::Punctuated,
     spanned::Spanned,
 };
 
-use crate::{device_entry::description, host_body::run_threads, input::too_much};
+use crate::{
+    device_entry::description,
+    host_body::{delegate, run_threads},
+    input::too_much,
+};
 
 /// `path::kernel::<f32>`, or `pub fn name = path::kernel::<f32>`.
 struct Instance {
@@ -89,6 +93,12 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
     let full = quote!(::core::concat!(::core::module_path!(), "::", #bare));
     let handle = format_ident!("__gpukernel_{}", bare);
     let entry = entry(&template, &full);
+    let body = delegate(
+        &Generics::default(),
+        &quote!(#handle),
+        &quote!(#template),
+        &[quote!(#full), quote!(::gpu_std::__package!()), quote!(__gpukernel_run_threads)],
+    );
     let run_threads = run_threads(&quote!(#handle));
     let safe = unsafety.is_none().then(|| {
         quote! {
@@ -113,33 +123,7 @@ fn expand(instance: &Instance) -> Result<TokenStream> {
         const _: () = {
             #[cfg(not(target_arch = "nvptx64"))]
             const _: () = {
-                // SAFETY: the entry on the device is made of the same template.
-                unsafe impl ::gpu_std::host::Body for #handle {
-                    const NAME: &'static ::core::primitive::str = #full;
-                    const ORIGIN: ::gpu_std::signature::Origin =
-                        <#template as ::gpu_std::host::Template>::ORIGIN;
-                    const PACKAGE: ::gpu_std::signature::Package = ::gpu_std::__package!();
-                    const DECLARATION: ::gpu_std::contract::Declaration =
-                        <#template as ::gpu_std::host::Template>::DECLARATION;
-                    const DYNAMIC_ARRAYS: ::core::primitive::bool = true;
-                    const RUN_THREADS: ::gpu_std::host::RunThreads = __gpukernel_run_threads;
-
-                    type Params<'kernel> = <#template as ::gpu_std::host::Template>::Params<'kernel>;
-                    type Shared<'kernel> = <#template as ::gpu_std::host::Template>::Shared<'kernel>;
-
-                    unsafe fn unmet(
-                        args: &::gpu_std::host::PackedArgs,
-                    ) -> ::core::option::Option<::gpu_std::host::Unmet> {
-                        // SAFETY: as the caller promises.
-                        unsafe { <#template as ::gpu_std::host::Template>::unmet(args) }
-                    }
-
-                    #[inline]
-                    unsafe fn call<'kernel>(params: Self::Params<'kernel>, shared: Self::Shared<'kernel>) {
-                        // SAFETY: the caller keeps the promises of the kernel, if it asks for any.
-                        unsafe { <#template as ::gpu_std::host::Template>::call(params, shared) }
-                    }
-                }
+                #body
 
                 #run_threads
 

@@ -217,8 +217,9 @@ where
 pub unsafe trait Template: Copy + Send + Sync + 'static {
     const ORIGIN: Origin;
     const DECLARATION: Declaration;
-    type Params<'k>: ParamList<'k>;
-    type Shared<'k>: SharedList<'k>;
+    /// [`ParamList`]s and [`SharedList`]s, of which bodies are made: not asked for here, or rustc would say of each mistake twice.
+    type Params<'k>;
+    type Shared<'k>;
     unsafe fn unmet(_: &PackedArgs) -> Option<Unmet> {
         None
     }
@@ -260,32 +261,6 @@ pub unsafe trait Instance {
     /// As [`Body::RUN_THREADS`].
     const RUN_THREADS: RunThreads;
 }
-
-// SAFETY: the instance has an entry of this template.
-unsafe impl<T: Template + Instance> Body for T {
-    const NAME: &'static str = <T as Instance>::NAME;
-    const ORIGIN: Origin = <T as Template>::ORIGIN;
-    const PACKAGE: Package = <T as Instance>::PACKAGE;
-    const DECLARATION: Declaration = <T as Template>::DECLARATION;
-    const DYNAMIC_ARRAYS: bool = true;
-    const RUN_THREADS: RunThreads = <T as Instance>::RUN_THREADS;
-    type Params<'k> = <T as Template>::Params<'k>;
-    type Shared<'k> = <T as Template>::Shared<'k>;
-
-    unsafe fn unmet(args: &PackedArgs) -> Option<Unmet> {
-        // SAFETY: as the caller promises.
-        unsafe { <T as Template>::unmet(args) }
-    }
-
-    #[inline]
-    unsafe fn call<'k>(params: Self::Params<'k>, shared: Self::Shared<'k>) {
-        // SAFETY: as the caller promises.
-        unsafe { <T as Template>::call(params, shared) }
-    }
-}
-
-// SAFETY: the template says so.
-unsafe impl<T: SafeTemplate + Instance> SafeBody for T {}
 
 /// A kernel whose launch needs no promise of the caller: one declared as `fn`, not `unsafe fn`.
 ///
