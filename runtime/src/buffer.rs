@@ -12,7 +12,7 @@ use gpu_std::DeviceCopy;
 use crate::{
     Device, DeviceSlice, Error, Result, Stream,
     backend::{Backend, OfDevice, each},
-    memory::{self, Place, Registered},
+    memory::{self, DevicePointer, Registered},
     slice::MAX_BYTES,
 };
 
@@ -80,8 +80,8 @@ impl<T: DeviceCopy> Buffer<T> {
         &self.device
     }
 
-    fn place(&self) -> Place {
-        self.memory.as_ref().map_or(Place::empty::<T>(), |memory| memory.place)
+    fn place(&self) -> DevicePointer {
+        self.memory.as_ref().map_or(DevicePointer::empty::<T>(), |memory| memory.place)
     }
 }
 

@@ -3,7 +3,7 @@
 use bytemuck::{AnyBitPattern, NoUninit};
 use gpu_std::DeviceCopy;
 
-use crate::{DeviceSlice, Error, Result, memory::Place};
+use crate::{DeviceSlice, Error, Result, memory::DevicePointer};
 
 impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
     /// Reinterprets the bytes as elements of another type (`reinterpret_cast`). Cast numbers to vectors, which a GPU loads 8 or 16 bytes at
@@ -41,11 +41,11 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
         Ok(unsafe { DeviceSlice::from_raw_mut(place, len) })
     }
 
-    /// Place and number of elements of the other type.
-    fn place_as<U>(&self) -> Result<(Place, usize)> {
+    /// Pointer and number of elements of the other type.
+    fn place_as<U>(&self) -> Result<(DevicePointer, usize)> {
         let size_bytes = self.len() * size_of::<T>();
         if size_bytes == 0 {
-            return Ok((Place::empty::<U>(), 0));
+            return Ok((DevicePointer::empty::<U>(), 0));
         }
         let error = |reason| Error::NotCastable {
             len: self.len(),

@@ -100,12 +100,12 @@ impl AllocationId {
 
 /// Where elements lie: an address and an allocation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct DevicePointer {
     pub(crate) address: usize,
     pub(crate) allocation: AllocationId,
 }
 
-impl Place {
+impl DevicePointer {
     /// That of elements that have no bytes.
     pub(crate) const fn empty<T>() -> Self {
         Self { address: align_of::<T>(), allocation: AllocationId::NONE }
@@ -144,7 +144,7 @@ fn slot(AllocationId(number): AllocationId) -> Option<&'static AtomicPtr<Allocat
 
 /// An entry in the table of allocations. The memory is freed with it.
 pub(crate) struct Registered {
-    pub(crate) place: Place,
+    pub(crate) place: DevicePointer,
 }
 
 impl Registered {
@@ -163,7 +163,7 @@ impl Registered {
                 }
             }
         };
-        let place = Place { address: allocation.address, allocation: AllocationId(number) };
+        let place = DevicePointer { address: allocation.address, allocation: AllocationId(number) };
         let log = number.ilog2();
         let segment = SEGMENTS[log as usize]
             .get_or_init(|| (0..1_u32 << log).map(|_| AtomicPtr::new(ptr::null_mut())).collect());

@@ -19,13 +19,13 @@ const MAX_TEXT_BYTES: usize = 1 << 16;
 
 /// A source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceLocation {
     file: String,
     line: u32,
     column: u32,
 }
 
-impl Place {
+impl SourceLocation {
     /// Reads a `core::panic::Location` from the device's memory.
     pub(crate) fn read(address: u64, read: &Read<'_>) -> Option<Self> {
         if address == 0 {
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -242,7 +242,7 @@ mod tests {
             of_panic(&words, &formatters, &read);
             let arguments = [(Value::from(u32::MAX), Style::Display), (Value::F32(f32::NAN), Style::UpperExp)];
             fill(&template, &arguments);
-            Place::read(1, &read);
+            SourceLocation::read(1, &read);
         }
     }
 
@@ -269,9 +269,9 @@ mod tests {
             (0x100, b"\x00\x02\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\x07\0\0\0\x2a\0\0\0"),
             (0x200, b"lib.rs"),
         ]);
-        assert_eq!(Place::read(0x100, &read).unwrap().to_string(), "lib.rs:7:42");
-        assert_eq!(Place::read(0, &read), None);
-        assert_eq!(Place::read(0x300, &read), None);
+        assert_eq!(SourceLocation::read(0x100, &read).unwrap().to_string(), "lib.rs:7:42");
+        assert_eq!(SourceLocation::read(0, &read), None);
+        assert_eq!(SourceLocation::read(0x300, &read), None);
     }
 
     #[test]

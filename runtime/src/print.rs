@@ -5,7 +5,7 @@
 use gpukernel_abi::output::{RECORD_HEAD_WORDS as HEAD_WORDS, tag};
 
 use crate::{
-    format::{Integer, Piece, Value, parse},
+    format::{Integer, Segment, Value, parse},
     message::{self, Read},
 };
 
@@ -29,8 +29,8 @@ pub(crate) fn text(record: &[u32], read: &Read<'_>) -> Option<String> {
     let template = words.text()?;
     let Value::Tuple(values) = words.value()? else { return None };
     let pieces = parse(&template).into_iter().map(|piece| match piece {
-        Piece::Text(text) => text,
-        Piece::Value(place) => place.render(&values),
+        Segment::Text(text) => text,
+        Segment::Value(place) => place.render(&values),
     });
     Some(pieces.collect())
 }

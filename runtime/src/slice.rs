@@ -12,7 +12,7 @@ use gpu_std::DeviceCopy;
 use crate::{
     Device, Error, Result, Stream,
     backend::{Backend, BackendMemory, OfDevice, each},
-    memory::{Allocation, AllocationId, Place},
+    memory::{Allocation, AllocationId, DevicePointer},
     view::resolve,
 };
 
@@ -56,7 +56,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// # Safety
     /// At the place are `len` elements of a device, to be read as long as the slice is borrowed; if they have bytes, they have at most
     /// [`MAX_BYTES`], and the allocation is theirs and is not freed as long. The address is not null.
-    pub(crate) unsafe fn from_raw<'a>(place: Place, len: usize) -> &'a Self {
+    pub(crate) unsafe fn from_raw<'a>(place: DevicePointer, len: usize) -> &'a Self {
         let start = ptr::with_exposed_provenance::<()>(place.address);
         let slice = ptr::slice_from_raw_parts(start, word::<T>(len, place.allocation));
         // SAFETY: the type has no bytes and an alignment of 1, so that any address but null makes a valid reference.
@@ -65,7 +65,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     /// # Safety
     /// As [`from_raw`](Self::from_raw), and the caller has exclusive access to the elements as long as the slice is borrowed.
-    pub(crate) unsafe fn from_raw_mut<'a>(place: Place, len: usize) -> &'a mut Self {
+    pub(crate) unsafe fn from_raw_mut<'a>(place: DevicePointer, len: usize) -> &'a mut Self {
         let start = ptr::with_exposed_provenance_mut::<()>(place.address);
         let slice = ptr::slice_from_raw_parts_mut(start, word::<T>(len, place.allocation));
         // SAFETY: as above.
@@ -77,13 +77,13 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// Where the elements lie.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> DevicePointer {
         let allocation = match size_of::<T>() {
             0 => AllocationId::NONE,
             // What is left has as many bits as a number.
             _ => AllocationId::from_number((self.word.len() >> LEN_BITS) as u32),
         };
-        Place { address: self.address(), allocation }
+        DevicePointer { address: self.address(), allocation }
     }
 
     /// The number of elements.
@@ -364,14 +364,14 @@ mod tests {
     fn length_and_allocation_share_a_word() {
         let largest = (1 << AllocationId::BITS) - 1;
         for (len, number) in [(0, 0), (0, largest), (MAX_BYTES, 0), (MAX_BYTES, largest), (5, 1)] {
-            let place = Place { address: 256, allocation: AllocationId::from_number(number) };
+            let place = DevicePointer { address: 256, allocation: AllocationId::from_number(number) };
             // SAFETY: the elements are not used.
             let slice = unsafe { DeviceSlice::<u8>::from_raw(place, len) };
             assert_eq!((slice.len(), slice.address()), (len, 256));
             assert_eq!(slice.place().allocation.number(), number);
         }
         // SAFETY: there are no bytes.
-        let units = unsafe { DeviceSlice::<()>::from_raw(Place::empty::<()>(), isize::MAX as usize) };
+        let units = unsafe { DeviceSlice::<()>::from_raw(DevicePointer::empty::<()>(), isize::MAX as usize) };
         assert_eq!((units.len(), units.place().allocation), (isize::MAX as usize, AllocationId::NONE));
     }
 

@@ -13,7 +13,7 @@
 //!
 //! Not before: pieces are integers, and the optimiser knows less of a pointer that was copied as one.
 
-use crate::llvm::{Module, Piece};
+use crate::llvm::{CopyPart, Module};
 
 /// Longer copies are left to LLVM, which makes loops of those beyond 128 bytes.
 const MAX_BYTES: u64 = 64;
@@ -36,13 +36,13 @@ pub(super) fn split_copies(module: &Module<'_>) -> bool {
 }
 
 /// What a copy of so many bytes, aligned like that, is made of: the largest pieces that are aligned.
-fn pieces(bytes: u64, align: u64) -> Vec<Piece> {
+fn pieces(bytes: u64, align: u64) -> Vec<CopyPart> {
     let mut pieces = Vec::new();
     let mut offset = 0;
     while offset < bytes {
         let fits = [16, 8, 4, 2, 1].into_iter().find(|&size| size <= align && offset + size <= bytes);
         let size = fits.unwrap_or(1);
-        pieces.push(Piece { offset, bytes: size });
+        pieces.push(CopyPart { offset, bytes: size });
         offset += size;
     }
     pieces

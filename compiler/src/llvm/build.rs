@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::{
-    Context, Module, Piece, Position, Value, c_string,
+    Context, CopyPart, Module, Position, Value, c_string,
     library::{LLVMBuilder, LLVMType, LLVMValue},
 };
 
@@ -124,7 +124,7 @@ impl<'c> Module<'c> {
 
     /// Replaces a copy by loads and stores of these pieces of it. All are loaded before any is stored, as a copy may copy something
     /// onto itself. The instruction must not be used again.
-    pub(crate) fn replace_copy(&self, copy: Value<'c>, pieces: &[Piece]) {
+    pub(crate) fn replace_copy(&self, copy: Value<'c>, pieces: &[CopyPart]) {
         let llvm = self.context.llvm;
         let arguments: Vec<_> = copy.operands().take(2).map(|argument| argument.raw).collect();
         let [to, from] = arguments[..] else { return };
@@ -133,11 +133,11 @@ impl<'c> Module<'c> {
             let int = |bits| (llvm.LLVMIntTypeInContext)(self.context.raw, bits);
             let builder = Builder::new(self.context);
             (llvm.LLVMPositionBuilderBefore)(builder.raw, copy.raw);
-            let at = |start, piece: &Piece| {
+            let at = |start, piece: &CopyPart| {
                 let mut offset = (llvm.LLVMConstInt)(int(64), piece.offset, 0);
                 (llvm.LLVMBuildGEP2)(builder.raw, int(8), start, &mut offset, 1, c"".as_ptr())
             };
-            let align = |access, piece: &Piece| (llvm.LLVMSetAlignment)(access, piece.bytes as u32);
+            let align = |access, piece: &CopyPart| (llvm.LLVMSetAlignment)(access, piece.bytes as u32);
             let loaded: Vec<_> = pieces
                 .iter()
                 .map(|piece| {

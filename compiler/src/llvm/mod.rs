@@ -34,7 +34,7 @@ pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use opcode::Opcode;
 pub(crate) use target::TargetMachine;
-pub(crate) use value::{Linkage, Piece, Value};
+pub(crate) use value::{CopyPart, Linkage, Value};
 
 /// The triple of everything we link.
 pub(crate) const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";

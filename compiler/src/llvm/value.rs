@@ -46,7 +46,7 @@ pub(crate) struct PlainCopy {
 
 /// A part of a copy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct CopyPart {
     pub(crate) offset: u64,
     /// 16, or as many as an integer can have.
     pub(crate) bytes: u64,

@@ -112,7 +112,7 @@ impl Symbols {
         &self,
         reader: &mut Reader<'_>,
         is_inbounds: bool,
-    ) -> Result<Place, Untranslatable> {
+    ) -> Result<ElementPointer, Untranslatable> {
         let of = Type::read(reader)?;
         reader.expect(",")?;
         let pointer = Type::read(reader)?;
@@ -135,12 +135,12 @@ impl Symbols {
             }
             indices.push(format!("{} {index}", ty.old()));
         }
-        Ok(Place { of, space, base, indices, element, is_inbounds })
+        Ok(ElementPointer { of, space, base, indices, element, is_inbounds })
     }
 }
 
 /// What `getelementptr` computes.
-pub(super) struct Place {
+pub(super) struct ElementPointer {
     of: Type,
     pub(super) space: u32,
     pub(super) base: String,
@@ -149,7 +149,7 @@ pub(super) struct Place {
     is_inbounds: bool,
 }
 
-impl Place {
+impl ElementPointer {
     fn constant(&self) -> String {
         let bytes = Type::Pointer(self.space).old();
         let base = format!("bitcast ({bytes} {} to {})", self.base, self.of.old_pointer(self.space));

@@ -16,7 +16,7 @@ mod device {
 
     /// The indices of the calling thread in its block.
     #[derive(Clone, Copy)]
-    pub(in crate::collective) struct Place {
+    pub(in crate::collective) struct ThreadRanks {
         pub(in crate::collective) rank: u32,
         /// The index of its warp, and the number of warps.
         pub(in crate::collective) warp: u32,
@@ -26,7 +26,7 @@ mod device {
         pub(in crate::collective) lanes: Warp,
     }
 
-    impl Place {
+    impl ThreadRanks {
         #[inline(always)]
         pub(in crate::collective) fn here() -> Self {
             // The lane by arithmetic: unlike that of the register its range is known, and it is cheap where the warp is

@@ -90,7 +90,7 @@ pub(super) use implementation::reduce_to_first;
 #[cfg(target_arch = "nvptx64")]
 mod implementation {
     use super::{BlockScratch, Operator, WarpElement};
-    use crate::collective::lanes::{Place, reduce_lanes};
+    use crate::collective::lanes::{ThreadRanks, reduce_lanes};
 
     #[inline(always)]
     pub(in crate::collective) fn reduce_to_first<T: WarpElement>(
@@ -123,8 +123,8 @@ mod implementation {
         scratch: &mut BlockScratch<'_, T>,
         value: T,
         operator: &impl Operator<T>,
-    ) -> (Place, T, *const T) {
-        let place = Place::here();
+    ) -> (ThreadRanks, T, *const T) {
+        let place = ThreadRanks::here();
         let slots = scratch.slots();
         let result = reduce_lanes(value, place.lanes, operator);
         if place.lane == 0 {

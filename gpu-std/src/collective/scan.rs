@@ -177,7 +177,7 @@ pub(super) use implementation::exclusive_in;
 mod implementation {
     use super::{BlockScratch, Operator, WarpElement};
     use crate::{
-        collective::lanes::{Place, scan_lanes},
+        collective::lanes::{ThreadRanks, scan_lanes},
         warp::LaneGroup,
     };
 
@@ -188,7 +188,7 @@ mod implementation {
         value: T,
         operator: &impl Operator<T>,
     ) -> (T, T) {
-        let place = Place::here();
+        let place = ThreadRanks::here();
         let in_warp = scan_lanes(value, place.lanes, operator);
         // SAFETY: as `slots` says.
         let (before_warp, total) = unsafe { warps_before(scratch.slots(), in_warp, place, operator) };
@@ -218,7 +218,7 @@ mod implementation {
         value: T,
         operator: &impl Operator<T>,
     ) -> (Option<T>, T) {
-        let place = Place::here();
+        let place = ThreadRanks::here();
         let in_warp = scan_lanes(value, place.lanes, operator);
         // SAFETY: as the caller promises.
         let (before_warp, total) = unsafe { warps_before(slots, in_warp, place, operator) };
@@ -244,7 +244,7 @@ mod implementation {
     unsafe fn warps_before<T: WarpElement>(
         slots: *mut T,
         in_warp: T,
-        place: Place,
+        place: ThreadRanks,
         operator: &impl Operator<T>,
     ) -> (T, T) {
         if place.lane + 1 == place.lanes.size() {

@@ -45,23 +45,23 @@ const DIGIT_BITS: u32 = 4;
 /// the launch and costs nothing.
 #[doc(alias = "BlockRadixSort", alias = "TempStorage")]
 pub struct SortScratch<'k, K, const THREADS: usize, const ITEMS: usize, V = ()> {
-    start: *mut Piece,
+    start: *mut ScratchUnit,
     scope: PhantomData<&'k mut [(K, V)]>,
 }
 
 /// A unit of the storage, aligned so that several keys are loaded at once.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-pub struct Piece([u8; 16]);
+pub struct ScratchUnit([u8; 16]);
 
 // SAFETY: bytes.
-unsafe impl Zeroable for Piece {}
+unsafe impl Zeroable for ScratchUnit {}
 // SAFETY: bytes.
-unsafe impl AnyBitPattern for Piece {}
+unsafe impl AnyBitPattern for ScratchUnit {}
 // SAFETY: bytes.
 #[diagnostic::do_not_recommend]
-unsafe impl DeviceCopy for Piece {
-    const TYPE: Text = Text::Word("gpu_std::collective::Piece");
+unsafe impl DeviceCopy for ScratchUnit {
+    const TYPE: Text = Text::Word("gpu_std::collective::ScratchUnit");
     const ANY_BYTES: bool = true;
 }
 
@@ -198,9 +198,9 @@ impl<K, const THREADS: usize, const ITEMS: usize, V> fmt::Debug for SortScratch<
     }
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for ScratchUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Piece").finish_non_exhaustive()
+        f.debug_struct("ScratchUnit").finish_non_exhaustive()
     }
 }
 
@@ -208,11 +208,11 @@ impl fmt::Debug for Piece {
 unsafe impl<'k, K: SortKey, const THREADS: usize, const ITEMS: usize, V: WarpElement> SharedParam<'k>
     for SortScratch<'k, K, THREADS, ITEMS, V>
 {
-    type Element = Piece;
+    type Element = ScratchUnit;
     const LEN: usize = SortScratch::<'static, K, THREADS, ITEMS, V>::PLACES.end;
 
     #[inline(always)]
-    unsafe fn enter(storage: *mut Piece, _: &'k KernelScope) -> Self {
+    unsafe fn enter(storage: *mut ScratchUnit, _: &'k KernelScope) -> Self {
         Self { start: storage, scope: PhantomData }
     }
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::{Access, RawSlice};
 use crate::{
     DeviceCopy,
-    shared::{Place, SHARED_ALIGN, layout::shared_layout},
+    shared::{DynamicArray, SHARED_ALIGN, layout::shared_layout},
 };
 
 /// What packed arguments hold without an allocation: twelve slices of two values each, and 256 bytes.
@@ -127,7 +127,11 @@ impl PackedArgs {
             self.too_long = self.too_long.max(Some(len));
         }
         let offset = |placed: &Option<(Layout, usize)>| placed.map_or(0, |(_, offset)| offset as u32);
-        self.write(Place { device_offset: offset(&device), host_offset: offset(&host), len: len as u32 });
+        self.write(DynamicArray {
+            device_offset: offset(&device),
+            host_offset: offset(&host),
+            len: len as u32,
+        });
         self.dynamic = device.map(|(layout, _)| layout);
     }
 

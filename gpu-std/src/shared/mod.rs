@@ -60,7 +60,7 @@ pub use concurrent::{IntoAtomics, Owned, SharedAtomics, SharedCells};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
 pub use phases::SharedIter;
 #[cfg(not(target_arch = "nvptx64"))]
-pub(crate) use slice::Place;
+pub(crate) use slice::DynamicArray;
 pub use slice::{SharedSlice, SharedSliceView};
 pub use unchecked::UnsafeShared;
 

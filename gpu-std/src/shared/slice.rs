@@ -51,7 +51,7 @@ phases! { SharedSlice and SharedSliceView: [T] [T] { start, len } }
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Place {
+pub struct DynamicArray {
     /// From the start of a block's dynamic shared memory on a GPU.
     pub device_offset: u32,
     /// From the start of a block's shared memory on the CPU, where the other arrays come first.
@@ -62,13 +62,13 @@ pub struct Place {
 
 // SAFETY: `pack` reserves memory for the array, of which threads use only the elements of their own rank until a barrier.
 unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
-    type Head = Place;
+    type Head = DynamicArray;
     type Tail = ();
 
     const SIGNATURE: Text = Text::Of("SharedSlice", &[T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(place: Place, (): ()) -> Self {
+    unsafe fn assemble(place: DynamicArray, (): ()) -> Self {
         const {
             assert!(
                 align_of::<T>() <= super::SHARED_ALIGN,

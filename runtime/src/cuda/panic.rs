@@ -20,7 +20,7 @@ use super::{CudaDevice, CudaModule};
 use crate::{
     Error, Result,
     backend::OfDevice,
-    message::{self, Place},
+    message::{self, SourceLocation},
 };
 
 /// The record of a module.
@@ -82,7 +82,7 @@ impl PanicRecord {
         let error = Error::KernelPanicked {
             kernel: self.kernel(number(word::KERNEL)),
             message: message::of_panic(&message, &self.formatters, &read),
-            location: Place::read(address(word::LOCATION), &read).map(|place| place.to_string()),
+            location: SourceLocation::read(address(word::LOCATION), &read).map(|place| place.to_string()),
             block: place(word::BLOCK),
             thread: place(word::THREAD),
         };

@@ -9,5 +9,5 @@ mod value;
 
 pub(crate) use render::render;
 pub(crate) use spec::{Align, DebugHex, Spec, Style};
-pub(crate) use template::{Piece, parse};
+pub(crate) use template::{Segment, parse};
 pub(crate) use value::{Integer, Value};

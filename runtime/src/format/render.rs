@@ -157,7 +157,7 @@ fn pad(text: &str, default: Align, spec: &Spec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Piece, parse};
+    use crate::format::{Segment, parse};
 
     /// Formats a template with one argument by this module.
     fn ours(template: &str, value: &Value) -> String {
@@ -165,8 +165,8 @@ mod tests {
         parse(template)
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Value(place) => place.render(values),
+                Segment::Text(text) => text.clone(),
+                Segment::Value(place) => place.render(values),
             })
             .collect()
     }

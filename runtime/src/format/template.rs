@@ -4,14 +4,14 @@ use super::{Align, DebugHex, Spec, Style, Value, render};
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum Segment {
     Text(String),
-    Value(Place),
+    Value(Placeholder),
 }
 
 /// A placeholder.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Placeholder {
     pub(crate) argument: usize,
     pub(crate) spec: Spec,
     /// Arguments that hold the width and the precision.
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) precision: Option<usize>,
 }
 
-impl Place {
+impl Placeholder {
     /// Formats the value of the placeholder.
     pub(crate) fn render(&self, values: &[Value]) -> String {
         let count = |index: Option<usize>| match values.get(index?) {
@@ -34,7 +34,7 @@ impl Place {
 }
 
 /// Parses a template. rustc has checked it; invalid placeholders are kept as text.
-pub(crate) fn parse(template: &str) -> Vec<Piece> {
+pub(crate) fn parse(template: &str) -> Vec<Segment> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut rest = template;
@@ -53,22 +53,22 @@ pub(crate) fn parse(template: &str) -> Vec<Piece> {
             continue;
         };
         if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Segment::Text(std::mem::take(&mut text)));
         }
-        pieces.push(Piece::Value(place));
+        pieces.push(Segment::Value(place));
         rest = after;
     }
     text.push_str(rest);
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(Segment::Text(text));
     }
     pieces
 }
 
 /// Parses the inside of a placeholder: `3:>8.2`.
-fn place(inside: &str) -> Option<Place> {
+fn place(inside: &str) -> Option<Placeholder> {
     let (argument, spec) = inside.split_once(':').unwrap_or((inside, ""));
-    let mut place = Place {
+    let mut place = Placeholder {
         argument: argument.trim().parse().ok()?,
         spec: Spec::default(),
         width: None,
@@ -161,8 +161,8 @@ mod tests {
     fn shown(template: &str, values: &[Value]) -> String {
         let pieces = parse(template);
         let texts = pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Value(place) => place.render(values),
+            Segment::Text(text) => text.clone(),
+            Segment::Value(place) => place.render(values),
         });
         texts.collect()
     }

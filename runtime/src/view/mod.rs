@@ -16,7 +16,7 @@ use gpu_std::{
     view::layout::{self, ViewLayout},
 };
 
-use crate::{DeviceSlice, memory::Place};
+use crate::{DeviceSlice, memory::DevicePointer};
 
 mod strided;
 mod view_2d;
@@ -25,7 +25,7 @@ mod view_3d;
 /// Elements of a [`DeviceSlice`] with a layout, borrowed for reading (`cuda::std::mdspan`).
 #[doc(alias = "mdspan")]
 pub struct View<'a, T: DeviceCopy, S: ViewLayout> {
-    place: Place,
+    place: DevicePointer,
     layout: S,
     lender: PhantomData<&'a DeviceSlice<T>>,
 }
@@ -33,7 +33,7 @@ pub struct View<'a, T: DeviceCopy, S: ViewLayout> {
 /// Elements of a [`DeviceSlice`] with a layout, borrowed for writing. Elements between them are not borrowed.
 #[doc(alias = "mdspan")]
 pub struct ViewMut<'a, T: DeviceCopy, S: ViewLayout> {
-    place: Place,
+    place: DevicePointer,
     layout: S,
     lender: PhantomData<&'a mut DeviceSlice<T>>,
 }
@@ -54,7 +54,7 @@ pub type ViewStridedMut<'a, T> = ViewMut<'a, T, layout::StridedLayout>;
 impl<T: DeviceCopy, S: ViewLayout> View<'_, T, S> {
     /// # Safety
     /// From the place on there are elements in this layout, which may be read for the lifetime.
-    unsafe fn new(place: Place, layout: S) -> Self {
+    unsafe fn new(place: DevicePointer, layout: S) -> Self {
         Self { place, layout, lender: PhantomData }
     }
 
@@ -66,7 +66,7 @@ impl<T: DeviceCopy, S: ViewLayout> View<'_, T, S> {
 impl<T: DeviceCopy, S: ViewLayout> ViewMut<'_, T, S> {
     /// # Safety
     /// From the place on there are elements in this layout, to which the caller has exclusive access for the lifetime.
-    unsafe fn new(place: Place, layout: S) -> Self {
+    unsafe fn new(place: DevicePointer, layout: S) -> Self {
         Self { place, layout, lender: PhantomData }
     }
 
@@ -95,12 +95,12 @@ impl<T: DeviceCopy, S: ViewLayout + fmt::Debug> fmt::Debug for ViewMut<'_, T, S>
     }
 }
 
-fn raw<T, S: ViewLayout>(place: Place, layout: S) -> RawView<S> {
+fn raw<T, S: ViewLayout>(place: DevicePointer, layout: S) -> RawView<S> {
     RawView { slice: raw_slice::<T>(place, layout.extent()), layout }
 }
 
 /// Elements as launches take them.
-pub(crate) fn raw_slice<T>(place: Place, len: usize) -> RawSlice {
+pub(crate) fn raw_slice<T>(place: DevicePointer, len: usize) -> RawSlice {
     RawSlice {
         address: std::ptr::with_exposed_provenance_mut(place.address),
         len,

@@ -8,13 +8,13 @@ pub struct Pieces<'a> {
     /// Version, target, size of addresses.
     head: Vec<&'a str>,
     /// Kernels, functions and variables, in their order.
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<Declaration<'a>>,
     /// The pieces by their names: a function has one that declares it, and one that defines it.
     named: BTreeMap<&'a str, Vec<usize>>,
 }
 
 #[derive(Debug)]
-struct Piece<'a> {
+struct Declaration<'a> {
     text: String,
     /// What it names, itself included.
     words: BTreeSet<&'a str>,
@@ -68,7 +68,7 @@ impl<'a> Pieces<'a> {
         let name = name.unwrap_or_default();
         let kernel = lines[0].contains(".entry").then_some(name);
         self.named.entry(name).or_default().push(self.pieces.len());
-        self.pieces.push(Piece { text, words, kernel });
+        self.pieces.push(Declaration { text, words, kernel });
     }
 
     /// All of it again.
