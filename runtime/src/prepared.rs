@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::{
     Device, Error, LaunchConfig, RawArg, Result,
     backend::Backend,
-    launch::{CheckedConfig, Rules, SharedMemory},
+    launch::rules::{CheckedConfig, Rules, SharedMemory},
     memory::AllocationId,
 };
 

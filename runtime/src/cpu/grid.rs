@@ -17,7 +17,7 @@ use super::{
     resident,
     unwinding::apart_from_panics,
 };
-use crate::{Error, Result, launch::CheckedConfig, output::Output, prepared::PreparedLaunch};
+use crate::{Error, Result, launch::rules::CheckedConfig, output::Output, prepared::PreparedLaunch};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
 /// costs as much as some ten short threads.
