@@ -13,6 +13,8 @@ pub struct Page {
     pub links: Vec<Link>,
     /// Whether it has a code block that `rustdoc` tests.
     pub has_rust: bool,
+    /// The code in columns of tables that show CUDA C++, PTX, cooperative groups, CUB or Numba, each with its line.
+    pub foreign_code: Vec<(usize, String)>,
 }
 
 /// A link or an image.
@@ -27,7 +29,9 @@ pub struct Link {
 impl Page {
     /// Reads a file with the extensions that both mdBook and GitHub have.
     pub fn parse(text: &str) -> Self {
-        let mut page = Self { anchors: BTreeSet::new(), links: Vec::new(), has_rust: false };
+        let mut page =
+            Self { anchors: BTreeSet::new(), links: Vec::new(), has_rust: false, foreign_code: Vec::new() };
+        let mut table = Table::default();
         let mut undefined: Vec<Range<usize>> = Vec::new();
         let mut heading: Option<(Option<String>, String)> = None;
 
@@ -45,6 +49,9 @@ impl Page {
             | Options::ENABLE_HEADING_ATTRIBUTES;
         let parser = Parser::new_with_broken_link_callback(text, options, Some(&mut broken));
         for (event, span) in parser.into_offset_iter() {
+            if let Some(code) = table.foreign_code(&event) {
+                page.foreign_code.push((line(text, span.start), code));
+            }
             match event {
                 Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                     page.links.push(Link {
@@ -80,6 +87,43 @@ impl Page {
         let numbered = (1..).map(|number| format!("{anchor}-{number}"));
         let free = std::iter::once(anchor.clone()).chain(numbered).find(|name| !self.anchors.contains(name));
         self.anchors.extend(free);
+    }
+}
+
+/// Where a table is read.
+#[derive(Default)]
+struct Table {
+    /// The words at the head of each column.
+    heads: Vec<String>,
+    in_head: bool,
+    column: usize,
+}
+
+impl Table {
+    /// What systems other than this one are called.
+    const FOREIGN: [&str; 5] = ["CUDA", "PTX", "ooperative groups", "CUB", "Numba"];
+
+    /// Follows the events of a page, and returns code in a cell of a column that is about another system.
+    fn foreign_code(&mut self, event: &Event<'_>) -> Option<String> {
+        match event {
+            Event::Start(Tag::TableHead) => (self.heads, self.in_head, self.column) = (Vec::new(), true, 0),
+            Event::End(TagEnd::TableHead) => self.in_head = false,
+            Event::Start(Tag::TableRow) => self.column = 0,
+            Event::Start(Tag::TableCell) if self.in_head => self.heads.push(String::new()),
+            Event::End(TagEnd::TableCell) => self.column += 1,
+            Event::End(TagEnd::Table) => self.heads.clear(),
+            Event::Text(words) | Event::Code(words) if self.in_head => {
+                if let Some(head) = self.heads.last_mut() {
+                    head.push_str(words);
+                }
+            }
+            Event::Code(code) => {
+                let head = self.heads.get(self.column)?;
+                return Self::FOREIGN.iter().any(|name| head.contains(name)).then(|| code.to_string());
+            }
+            _ => {}
+        }
+        None
     }
 }
 
@@ -119,6 +163,15 @@ mod tests {
         );
         let anchors = ["cpasync--friends-part-2", "own", "twice", "twice-1", "what-is-not-enforced"];
         assert_eq!(page.anchors.iter().collect::<Vec<_>>(), anchors);
+    }
+
+    #[test]
+    fn code_of_other_systems_is_found_in_their_columns() {
+        let page = Page::parse(
+            "`no`\n\n| CUDA C++ | Numba, cooperative groups | gpukernel |\n|---|---|---|\n| `a`, `b` | c `d` | `e` |\n\n| x |\n|---|\n| `f` |\n",
+        );
+        let code: Vec<_> = page.foreign_code.iter().map(|(line, code)| (*line, code.as_str())).collect();
+        assert_eq!(code, [(5, "a"), (5, "b"), (5, "d")]);
     }
 
     #[test]
