@@ -57,7 +57,6 @@ pub use array::{Shared, SharedIter, SharedView};
 pub use barrier::{Phase, sync, sync_all, sync_any, sync_count, sync_grid};
 pub use concurrent::{IntoAtomics, Owned, SharedAtomics, SharedCells};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
-#[cfg(not(target_arch = "nvptx64"))]
 pub(crate) use slice::Place;
 pub use slice::{SharedSlice, SharedSliceIter, SharedSliceView};
 pub use unchecked::UnsafeShared;
