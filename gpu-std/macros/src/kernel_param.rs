@@ -58,7 +58,7 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
 
             const DIMS: ::core::primitive::u32 = {
                 let dims = 0;
-                #(let dims = ::gpu_std::device::max(dims, #params::DIMS);)*
+                #(let dims = if #params::DIMS > dims { #params::DIMS } else { dims };)*
                 dims
             };
             const SIGNATURE: ::gpu_std::signature::Text = ::gpu_std::signature::Text::All(&[

@@ -39,9 +39,14 @@ mod print;
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
 /// | `SharedSlice<T>` | the same, of a length that the launch passes | the number of elements |
 /// | `BlockScratch<T>`, `SortScratch<K, THREADS, ITEMS, V>` | shared memory for block-wide algorithms | nothing |
-/// | `[P; N]` of any memory above | an array | an array of the arguments: `[&mut a, &mut b]` |
+/// | `[P; N]` of global memory, such as `[&[T]; 9]`, `[PerThread2d<T>; 9]` | an array | an array of the arguments: `[&mut a, &mut b]` |
 /// | a struct with `#[derive(KernelParam)]`, as `Fields<'_>` | the struct | a tuple of the arguments of its fields |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
+///
+/// Arrays of memory are taken apart by patterns, `map`, indices, and for outputs by `zip` (`PerThread2d::zip(outputs)`). Indices should be
+/// known when the kernel is compiled, as those of short loops are: for another index, the array is copied to local memory. An array
+/// of `&[T]` is read as global memory, without the hint of `__ldg`. All parameters together have at most 4 KiB, or 32 KiB from sm_70 and CUDA 12.1
+/// on; the build of a kernel with more fails.
 ///
 /// Lifetimes are omitted, but of structs of parameters. Kernels may be generic over types and constants; [`instantiate!`] declares their instances. A
 /// kernel that is declared as `unsafe fn` is launched by `unsafe` code.
