@@ -80,7 +80,7 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
                 // SAFETY: as the caller promises.
                 unsafe {
                     Self {
-                        #(#members: #params::assemble(::gpu_std::param::Head::in_global_memory(#heads), #tails),)*
+                        #(#members: ::gpu_std::param::assemble_part::<#types>(#heads, #tails),)*
                     }
                 }
             }

@@ -63,11 +63,4 @@ fn host(y: [Host; 2]) {}
 #[kernel(requires = y.len() > 3)]
 fn requires(y: [&[f32]; 2]) {}
 
-#[kernel]
-fn zips_none(y: PerThread<f32>) {
-    drop((PerThread::<f32>::zip([]), y));
-}
-
-fn main() {
-    zips_none();
-}
+fn main() {}

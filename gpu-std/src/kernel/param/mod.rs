@@ -21,7 +21,7 @@ mod parts;
 pub mod tuple;
 
 #[doc(hidden)]
-pub use parts::{Head, Parts};
+pub use parts::{Head, Parts, assemble_part};
 
 /// A type of kernel parameters, for launches of the lifetime `'k`.
 ///

@@ -59,6 +59,17 @@ unsafe extern "C" {
     fn __gpukernel_global_address(address: NonNull<u8>) -> NonNull<u8>;
 }
 
+/// Creates the value of a parameter in another, whose addresses are not parameters of the entry themselves.
+///
+/// # Safety
+/// As for [`Param::assemble`].
+#[doc(hidden)]
+#[inline(always)]
+pub unsafe fn assemble_part<'k, P: Param<'k>>(head: P::Head, tail: P::Tail) -> P {
+    // SAFETY: as the caller promises, which makes it the head of a launch.
+    unsafe { P::assemble(head.in_global_memory(), tail) }
+}
+
 /// Creates the values of an array.
 ///
 /// # Safety
@@ -71,10 +82,7 @@ pub(super) unsafe fn assemble_each<'k, P: Param<'k>, const N: usize>(
     core::array::from_fn(|i| {
         // SAFETY: the caller promises that these are heads and tails of a launch. Each is moved out once, and none of them drops
         // anything.
-        unsafe {
-            let (head, tail) = (heads.as_ptr().add(i).read(), tails.as_ptr().add(i).read());
-            P::assemble(head.in_global_memory(), tail)
-        }
+        unsafe { assemble_part(heads.as_ptr().add(i).read(), tails.as_ptr().add(i).read()) }
     })
 }
 
