@@ -4,50 +4,12 @@
 
 use std::cell::Cell;
 
-use gpu_std::{
-    host::{RawSlice, RawView, Runtime, SafeKernel},
-    prelude::*,
-    view::layout::ViewLayout,
-};
-
-enum Mock {}
-
-impl Runtime for Mock {
-    type Slice<T: DeviceCopy> = Vec<T>;
-    type View<'a, T: DeviceCopy, S: ViewLayout> = (&'a [T], S);
-    type ViewMut<'a, T: DeviceCopy, S: ViewLayout> = (&'a mut [T], S);
-    fn raw_slice<T: DeviceCopy>(_: &Vec<T>) -> RawSlice {
-        unimplemented!()
-    }
-    fn raw_view<T: DeviceCopy, S: ViewLayout>(_: &(&[T], S)) -> RawView<S> {
-        unimplemented!()
-    }
-    fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(_: &(&mut [T], S)) -> RawView<S> {
-        unimplemented!()
-    }
-}
-
-fn launch<K: SafeKernel>(_: K, _: K::Args<'_, Mock>) {}
-
-#[kernel]
-fn fill(x: &[f32], y: [PerThread<f32>; 2]) {}
+use gpu_std::prelude::*;
 
 #[derive(KernelParam)]
 struct Both<'k> {
     input: &'k [f32],
     output: PerThread<'k, f32>,
-}
-
-#[kernel]
-fn copy(both: Both<'_>) {}
-
-/// Launches with the same memory twice.
-fn aliased() {
-    let (x, mut y) = (vec![1.0], vec![1.0]);
-    launch(fill, (&x, [&mut y, &mut y]));
-    let mut z = vec![1.0];
-    launch(fill, (&y, [&mut y, &mut z]));
-    launch(copy, ((&y, &mut y),));
 }
 
 /// Clones outputs.
