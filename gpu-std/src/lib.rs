@@ -138,7 +138,7 @@ pub use atomic::{Atomic, AtomicElement, RelaxedCell};
 pub use cluster::{Cluster, cluster, sync_cluster};
 #[doc(inline)]
 pub use collective::{BlockScratch, SortScratch};
-pub use gpu_std_macros::{DeviceCopy, constant, device, instantiate, kernel, print, println};
+pub use gpu_std_macros::{DeviceCopy, KernelParam, constant, device, instantiate, kernel, print, println};
 pub use kernel::{
     constant::Constant,
     contract::{self, Contract},

@@ -22,6 +22,7 @@ mod backend;
 mod book;
 mod buffer;
 mod cast;
+mod chunks;
 mod constant;
 mod cpu;
 mod cuda;

@@ -19,10 +19,11 @@ pub(super) fn place_statics(module: &Module<'_>, machine: &TargetMachine) -> Res
     infer(module, machine)
 }
 
-/// Infers the address spaces of pointers.
+/// Infers the address spaces of pointers. What is assumed about one holds in all that it dominates, which the pass sees only where the
+/// dominator tree is there already.
 pub(super) fn infer(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
     hide_undecided(module);
-    module.run_passes("function(infer-address-spaces)", machine)
+    module.run_passes("function(require<domtree>,infer-address-spaces)", machine)
 }
 
 /// Infers the address spaces of pointers, makes generic loads and stores special ones, and simplifies what that leaves. At last, what

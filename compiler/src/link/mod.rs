@@ -19,6 +19,7 @@ mod emit;
 mod entries;
 mod exports;
 mod foreign;
+mod global_addresses;
 mod instructions;
 mod internalise;
 mod linking;

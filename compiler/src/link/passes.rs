@@ -6,7 +6,7 @@
 use super::{
     LinkError, address_spaces, allocator, arch, barrier_loops, collect, constants, contraction, copies,
     emit::Emission,
-    entries, exports, foreign, instructions, internalise,
+    entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
     local_atomics, loops, lowering, negation, optimise, panics,
     pass::{Pass, Stage},
@@ -178,6 +178,7 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                     prelude::link(link.context, &link.module, link.input.libdevice.as_deref())?;
                     arch::release_available(&link.module, link.input.lowest);
                     collect::forget_processors(&link.module);
+                    global_addresses::mark_pure(&link.module);
                     Ok(())
                 },
             },
@@ -276,6 +277,11 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                     constants::move_to_constant_memory(&link.module);
                     Ok(())
                 },
+            },
+            Pass {
+                name: "assume-global",
+                does: "assume that the addresses inside of kernel parameters are those of global memory",
+                run: |link| Ok(global_addresses::assume(link.context, &link.module, &link.machine)?),
             },
             Pass {
                 name: "place-statics",

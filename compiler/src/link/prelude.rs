@@ -80,6 +80,9 @@ fn text(piece: &str) -> String {
 /// Among them, what panics need: linked once more when the optimiser is done.
 const PANICS: &str = include_str!("prelude/panic.ll");
 
+/// What addresses inside of kernel parameters need, when the optimiser is done.
+const ADDRESSES: &str = include_str!("prelude/address.ll");
+
 const OPERATION: &str = "__gpukernel_";
 
 /// Links the prelude, and libdevice where it is needed and there.
@@ -144,6 +147,13 @@ pub(super) fn link_panics<'c>(context: &'c Context, module: &Module<'c>) -> Resu
         function.set_linkage(Linkage::Internal);
     }
     Ok(())
+}
+
+/// Links what is assumed of addresses, for an optimised module.
+pub(super) fn link_addresses<'c>(context: &'c Context, module: &Module<'c>) -> Result<(), LlvmError> {
+    let prelude = Module::from_text(context, &text(ADDRESSES), NAME)?;
+    prelude.set_target_like(module);
+    module.link_needed(prelude, NAME)
 }
 
 /// What messages call the prelude.

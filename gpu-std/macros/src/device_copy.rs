@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Data, DataEnum, DeriveInput, Error, Fields, GenericParam, Member, Result, Token, ext::IdentExt,
+    Data, DataEnum, DeriveInput, Error, Fields, GenericParam, Generics, Member, Result, Token, ext::IdentExt,
     parse_quote, punctuated::Punctuated, spanned::Spanned,
 };
 
@@ -43,14 +43,7 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let name = &item.ident;
     let bare = name.unraw().to_string();
-    let arguments = item.generics.params.iter().map(|param| match param {
-        GenericParam::Const(param) => {
-            let value = &param.ident;
-            quote!(::gpu_std::signature::Text::Number(#value as ::core::primitive::i128))
-        }
-        GenericParam::Type(param) => type_of(&param.ident),
-        GenericParam::Lifetime(_) => TokenStream::new(),
-    });
+    let arguments = arguments(&item.generics);
     // Not in rustc's lists of types that could stand for another; but where a parameter is the trouble, rustc is to say so.
     let recommend = match item.generics.type_params().next() {
         None => quote!(#[diagnostic::do_not_recommend]),
@@ -83,6 +76,19 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
             };
         }
     })
+}
+
+/// The descriptions of generic arguments.
+pub(crate) fn arguments(generics: &Generics) -> Vec<TokenStream> {
+    let argument = |param: &GenericParam| match param {
+        GenericParam::Const(param) => {
+            let value = &param.ident;
+            Some(quote!(::gpu_std::signature::Text::Number(#value as ::core::primitive::i128)))
+        }
+        GenericParam::Type(param) => Some(type_of(&param.ident)),
+        GenericParam::Lifetime(_) => None,
+    };
+    generics.params.iter().filter_map(argument).collect()
 }
 
 /// The description of a type, which makes rustc check that it is `DeviceCopy`.
@@ -148,7 +154,7 @@ fn enumeration(item: &DeriveInput, data: &DataEnum) -> TokenStream {
     }
 }
 
-fn name_of(member: &Member) -> String {
+pub(crate) fn name_of(member: &Member) -> String {
     match member {
         Member::Named(name) => name.unraw().to_string(),
         Member::Unnamed(index) => index.index.to_string(),

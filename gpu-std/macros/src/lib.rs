@@ -15,6 +15,7 @@ mod host_body;
 mod input;
 mod instantiate;
 mod kernel;
+mod kernel_param;
 mod param;
 mod print;
 
@@ -40,9 +41,16 @@ mod print;
 /// | `Shared<T, N>`, `Shared2d<T, ROWS, COLUMNS, PAD>` | an array shared by its block | nothing |
 /// | `SharedSlice<T>` | the same, of a length that the launch passes | the number of elements |
 /// | `BlockScratch<T>`, `SortScratch<K, THREADS, ITEMS, V>` | shared memory for block-wide algorithms | nothing |
+/// | `[P; N]` of global memory, such as `[&[T]; 9]`, `[PerThread2d<T>; 9]` | an array | an array of the arguments: `[&mut a, &mut b]` |
+/// | a struct with `#[derive(KernelParam)]`, as `Fields<'_>` | the struct | a tuple of the arguments of its fields |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |
 ///
-/// Lifetimes are omitted. Kernels may be generic over types and constants; [`instantiate!`] declares their instances. A
+/// Arrays of memory are taken apart by patterns, `map`, indices, and for outputs by `zip` (`PerThread2d::zip(outputs)`). Indices should be
+/// known when the kernel is compiled, as those of short loops are: for another index, the array is copied to local memory. An array
+/// of `&[T]` is read as global memory, without the hint of `__ldg`. All parameters together have at most 4352 bytes, of which a
+/// slice takes 16 and a matrix 20: ptxas, and so the build, refuses a kernel with more.
+///
+/// Lifetimes are omitted, but of structs of parameters. Kernels may be generic over types and constants; [`instantiate!`] declares their instances. A
 /// kernel that is declared as `unsafe fn` is launched by `unsafe` code.
 ///
 /// # Contract
@@ -228,6 +236,43 @@ pub fn instantiate(instances: TokenStream) -> TokenStream {
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
     device_copy::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct a kernel parameter whose fields are kernel parameters, memory among them.
+///
+/// The struct has one lifetime, that of the memory, and may have type and constant parameters. The kernel takes it as `Name<'_>`, and the
+/// launch passes a tuple of what it would pass for each field, in their order. The fields may be private: like the launch of any kernel,
+/// that of one with such a parameter makes values of them from its arguments.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The particle distributions of a lattice with nine velocities, and where the walls are.
+/// #[derive(KernelParam)]
+/// pub struct Lattice<'k> {
+///     pub solid: View2d<'k, u8>,
+///     pub parts: [View2d<'k, f32>; 9],
+/// }
+///
+/// /// Relaxes the distributions towards their mean.
+/// #[kernel]
+/// pub fn relax(rate: f32, from: Lattice<'_>, to: [PerThread2d<f32>; 9]) {
+///     for (place, to) in PerThread2d::zip(to) {
+///         let parts = from.parts.map(|part| part[place]);
+///         let mean = parts.iter().sum::<f32>() / 9.0;
+///         let rate = if from.solid[place] == 0 { rate } else { 0.0 };
+///         for i in 0..9 {
+///             *to[i] = parts[i] + rate * (mean - parts[i]);
+///         }
+///     }
+/// }
+/// // let lattice = (solid.view_2d(columns)?, [a.view_2d(columns)?, b.view_2d(columns)?, …]);
+/// // let to = [c.view_2d_mut(columns)?, d.view_2d_mut(columns)?, …];
+/// // module.launch(relax, for_each_2d(rows, columns), (0.6, lattice, to))?;
+/// ```
+#[proc_macro_derive(KernelParam)]
+pub fn kernel_param(item: TokenStream) -> TokenStream {
+    kernel_param::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Prints a line from a kernel (CUDA's `printf`).

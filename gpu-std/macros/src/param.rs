@@ -91,6 +91,7 @@ impl Param {
             ));
         }
         check_type(&input.ty, in_unsafe)?;
+        check_lifetimes(&input.ty)?;
         let name = last_name(&input.ty);
         let shared = name.as_ref().is_some_and(|name| SHARED.contains(&name.as_str()));
         let in_block = shared || name.is_some_and(|name| name == "SharedSlice");
@@ -131,7 +132,7 @@ impl Param {
 }
 
 /// Refuses types that cannot be parameters, where the way they are written says more than rustc would.
-fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
+pub(crate) fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
     let text = |ty: &Type| text(ty.to_token_stream());
     let message = match plain(ty) {
         Type::Reference(reference) => match (plain(&reference.elem), reference.mutability.is_some()) {
@@ -144,7 +145,7 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
                 )
             }
             (Type::Slice(slice), false) if is_tuple(&slice.elem) => no_tuples(&slice.elem),
-            (Type::Slice(_), false) => return check_lifetimes(ty),
+            (Type::Slice(_), false) => return Ok(()),
             (elem, true) => {
                 let t = text(elem);
                 format!(
@@ -175,9 +176,10 @@ fn check_type(ty: &Type, in_unsafe: bool) -> Result<()> {
             }
         }
         Type::Path(path) if tuple_element(&path.path).is_some() => tuple_element(&path.path).map_or_else(String::new, no_tuples),
+        Type::Array(array) => return check_type(&array.elem, in_unsafe),
         Type::ImplTrait(_) => "a kernel's generic parameters have names, by which its instances are declared: `fn kernel<T: …>(value: T)`"
             .to_owned(),
-        _ => return check_lifetimes(ty),
+        _ => return Ok(()),
     };
     Err(Error::new_spanned(ty, message))
 }

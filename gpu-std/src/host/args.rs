@@ -97,7 +97,7 @@ impl PackedArgs {
         self.write(value);
     }
 
-    fn write<T: Copy>(&mut self, value: T) {
+    fn write<T>(&mut self, value: T) {
         const {
             assert!(
                 align_of::<T>() <= MAX_ALIGN,
@@ -114,6 +114,25 @@ impl PackedArgs {
         self.values.push(Value { offset, layout });
         // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
         unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
+    }
+
+    /// Adds two values that are made of those which `pack` adds, in place of them: what several parameters in one are passed as.
+    ///
+    /// # Safety
+    /// `join` reads what `pack` writes. Neither value has anything to drop.
+    #[doc(hidden)]
+    pub unsafe fn push_joined<H, T>(
+        &mut self,
+        pack: impl FnOnce(&mut Self),
+        join: impl FnOnce(&mut ArgReader<'_>) -> (H, T),
+    ) {
+        let (values, used_bytes) = (self.values.len(), self.used_bytes);
+        pack(self);
+        let (head, tail) = join(&mut ArgReader { args: self, next: values });
+        self.values.truncate(values);
+        self.used_bytes = used_bytes;
+        self.write(head);
+        self.write(tail);
     }
 
     /// Adds a shared array of `len` elements, by its layout; none is one that is larger than the address space.

@@ -18,7 +18,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "a kernel takes at most 24 parameters besides shared arrays",
     label = "more than 24",
-    note = "pass several values as one, a struct with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`"
+    note = "pass several values as one, a struct with `#[derive(Clone, Copy, DeviceCopy)] #[repr(C)]`",
+    note = "pass several pieces of memory as one, an array (`[&[f32]; 9]`) or a struct with `#[derive(KernelParam)]`"
 )]
 pub unsafe trait ParamList<'k>: Sized {
     /// The largest of [`Param::DIMS`].

@@ -1,9 +1,12 @@
 //! The engine of outputs that are divided among threads, warps or blocks: [`owned_output!`] makes a type of a layout and of a loop over the places
 //! that the calling thread owns.
 
-use core::iter::FusedIterator;
+use core::{iter::FusedIterator, marker::PhantomData};
 
-use crate::thread::grid_stride::{GridStride, GridStride2d, GridStride3d};
+use crate::{
+    thread::grid_stride::{GridStride, GridStride2d, GridStride3d},
+    view::layout::{Extents, PlaceLayout},
+};
 
 /// A loop over the places that the calling thread owns: each once, and none that another thread owns.
 pub(crate) trait OwnedPlaces: FusedIterator {
@@ -68,6 +71,23 @@ macro_rules! owned_output {
                     // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
                     unsafe { &mut *self.start.add(self.layout.offset(place)) }
                 })
+            }
+
+            #[doc = concat!("Iterates over the ", $what, " of several outputs at once, each with its ", $place_doc, ": one index for all.")]
+            ///
+            /// # Panics
+            /// If the outputs have different extents.
+            #[doc = concat!("\n```\nuse gpu_std::prelude::{*, memory::*, warp::*};\n\n#[kernel]\npub fn reset(outputs: [", stringify!($Output), "<f32>; 3]) {\n    for (_, [a, b, c]) in ", stringify!($Output), "::zip(outputs) {\n        (*a, *b, *c) = (0.0, 0.5, 1.0);\n    }\n}\n```")]
+            #[inline(always)]
+            #[track_caller]
+            pub fn zip<const N: usize>(
+                outputs: [Self; N],
+            ) -> impl ::core::iter::FusedIterator<Item = ($Place, [&'a mut T; N])> {
+                const { assert!(N > 0, "zip takes at least one output") };
+                let places = outputs[0].places();
+                let parts = outputs.map(|output| (output.start, output.layout));
+                // SAFETY: the places are inside the first output. The outputs are used up, each of them the only access to its elements.
+                unsafe { $crate::output::owned::Zip::new(places, parts) }
             }
 
             #[inline(always)]
@@ -174,6 +194,64 @@ macro_rules! owned_output {
     };
 }
 pub(crate) use owned_output;
+
+/// The iterator of `zip`.
+pub(crate) struct Zip<'a, T, L, I, const N: usize> {
+    places: I,
+    outputs: [(*mut T, L); N],
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T, L: PlaceLayout, I: OwnedPlaces<Item = L::Place>, const N: usize> Zip<'_, T, L, I, N> {
+    /// Of outputs that start there and have these layouts. Panics if their extents differ.
+    ///
+    /// # Safety
+    /// There is an output, and the places are inside the first. For `'a`, nothing else accesses the elements at the places, of which
+    /// no two outputs have the same.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn new(places: I, outputs: [(*mut T, L); N]) -> Self {
+        let first = outputs[0].1.extents();
+        for (_, layout) in &outputs {
+            if layout.extents() != first {
+                refuse(first, layout.extents());
+            }
+        }
+        Self { places, outputs, lender: PhantomData }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refuse((layers, rows, columns): Extents, (other_layers, other_rows, other_columns): Extents) -> ! {
+    panic!(
+        "zip of outputs of {layers} x {rows} x {columns} and {other_layers} x {other_rows} x {other_columns} elements (layers x rows x \
+         columns): all have the same extents"
+    )
+}
+
+impl<'a, T, L: PlaceLayout, I: OwnedPlaces<Item = L::Place>, const N: usize> Iterator
+    for Zip<'a, T, L, I, N>
+{
+    type Item = (L::Place, [&'a mut T; N]);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let place = self.places.next()?;
+        // SAFETY: the place is inside of all outputs, because their extents are the same. Places of one loop come once, and nothing else
+        // accesses the elements, as `new` asks for.
+        Some((
+            place,
+            self.outputs.each_ref().map(|&(start, layout)| unsafe { &mut *start.add(layout.offset(place)) }),
+        ))
+    }
+}
+
+impl<T, L: PlaceLayout, I: OwnedPlaces<Item = L::Place>, const N: usize> FusedIterator
+    for Zip<'_, T, L, I, N>
+{
+}
 
 /// The lengths of outputs along one axis, and the extents of matrices and volumes.
 macro_rules! extents {

@@ -59,7 +59,6 @@ pub use barrier::{Phase, sync, sync_all, sync_any, sync_count, sync_grid};
 pub use concurrent::{IntoAtomics, Owned, SharedAtomics, SharedCells};
 pub use matrix::{Shared2d, Shared2dIter, SharedView2d};
 pub use phases::SharedIter;
-#[cfg(not(target_arch = "nvptx64"))]
 pub(crate) use slice::DynamicArray;
 pub use slice::{SharedSlice, SharedSliceView};
 pub use unchecked::UnsafeShared;

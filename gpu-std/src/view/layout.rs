@@ -111,10 +111,16 @@ impl Layout3d {
     }
 }
 
+/// Layers, rows and columns; 1 along axes that a layout does not have. A tuple, because arrays are compared by `memcmp`.
+pub(crate) type Extents = (usize, usize, usize);
+
 /// A layout in which a position names an element.
 pub(crate) trait PlaceLayout: Copy {
     /// The position of an element.
     type Place: Copy;
+
+    /// The number of elements along each axis.
+    fn extents(self) -> Extents;
 
     /// Whether the position is inside.
     fn holds(self, place: Self::Place) -> bool;
@@ -131,6 +137,11 @@ impl PlaceLayout for usize {
     type Place = usize;
 
     #[inline(always)]
+    fn extents(self) -> Extents {
+        (1, 1, self)
+    }
+
+    #[inline(always)]
     fn holds(self, index: usize) -> bool {
         index < self
     }
@@ -143,6 +154,11 @@ impl PlaceLayout for usize {
 
 impl PlaceLayout for StridedLayout {
     type Place = usize;
+
+    #[inline(always)]
+    fn extents(self) -> Extents {
+        (1, 1, self.len)
+    }
 
     #[inline(always)]
     fn holds(self, index: usize) -> bool {
@@ -160,6 +176,11 @@ impl PlaceLayout for Layout2d {
     type Place = (usize, usize);
 
     #[inline(always)]
+    fn extents(self) -> Extents {
+        (1, self.rows as usize, self.columns as usize)
+    }
+
+    #[inline(always)]
     fn holds(self, (row, column): (usize, usize)) -> bool {
         row < self.rows as usize && column < self.columns as usize
     }
@@ -174,6 +195,11 @@ impl PlaceLayout for Layout2d {
 
 impl PlaceLayout for Layout3d {
     type Place = (usize, usize, usize);
+
+    #[inline(always)]
+    fn extents(self) -> Extents {
+        (self.layers as usize, self.rows as usize, self.columns as usize)
+    }
 
     #[inline(always)]
     fn holds(self, (layer, row, column): (usize, usize, usize)) -> bool {

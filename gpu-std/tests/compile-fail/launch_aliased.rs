@@ -42,6 +42,18 @@ fn halves(x: BlockTiles2d<f32, 8, 8>, y: PerThread2d<f32>) {}
 #[kernel]
 fn sums(x: View2d<f32>, y: PerBlock<f32>) {}
 
+#[kernel]
+fn fill(x: &[f32], y: [PerThread<f32>; 2]) {}
+
+#[derive(KernelParam)]
+struct Both<'k> {
+    input: &'k [f32],
+    output: PerThread<'k, f32>,
+}
+
+#[kernel]
+fn copy(both: Both<'_>) {}
+
 fn rows(memory: &[f32]) -> (&[f32], Layout2d) {
     unimplemented!()
 }
@@ -58,4 +70,8 @@ fn main() {
     launch(transpose, (rows(&x), rows_mut(&mut x)));
     launch(halves, (rows_mut(&mut x), rows_mut(&mut x)));
     launch(sums, (rows(&x), &mut x));
+    let mut z = vec![1.0];
+    launch(fill, (&x, [&mut z, &mut z]));
+    launch(fill, (&x, [&mut x, &mut z]));
+    launch(copy, ((&x, &mut x),));
 }

@@ -109,6 +109,14 @@ of_both! { layout::Layout3d: {
         // SAFETY: these elements are among those of this view, which is used up.
         Ok(unsafe { Self::new(self.place.after::<T>(offset), layout) })
     }
+
+    /// Checks that there are so many layers.
+    fn check_layers(&self, layers: usize) -> Result<()> {
+        if self.layers() == layers {
+            return Ok(());
+        }
+        Err(Error::OutsideOfView { asked: format!("exactly {layers} layers"), of: format!("a view of {} layers", self.layers()) })
+    }
 } }
 
 impl<'a, T: DeviceCopy> View3d<'a, T> {
@@ -121,6 +129,21 @@ impl<'a, T: DeviceCopy> View3d<'a, T> {
         // SAFETY: a layer is its rows, a pitch apart.
         Ok(unsafe { View::new(part.place, part.layout.as_layer()) })
     }
+
+    /// Returns all layers, which are `N`, as matrices: for a kernel that takes `[View2d<T>; N]`.
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if the volume has another number of layers.
+    pub fn into_layers<const N: usize>(self) -> Result<[View<'a, T, layout::Layout2d>; N]> {
+        self.check_layers(N)?;
+        let layer_elements = self.layout.layer_pitch as usize * self.layout.row_pitch as usize;
+        let is_empty = self.rows() == 0 || self.columns() == 0;
+        Ok(std::array::from_fn(|layer| {
+            let offset = if is_empty { 0 } else { layer * layer_elements };
+            // SAFETY: the layers are in the volume, and each is its rows, a pitch apart.
+            unsafe { View::new(self.place.after::<T>(offset), self.layout.as_layer()) }
+        }))
+    }
 }
 
 impl<'a, T: DeviceCopy> View3dMut<'a, T> {
@@ -132,5 +155,28 @@ impl<'a, T: DeviceCopy> View3dMut<'a, T> {
         let part = self.part(layer..=layer, .., ..)?;
         // SAFETY: as for reading.
         Ok(unsafe { ViewMut::new(part.place, part.layout.as_layer()) })
+    }
+
+    /// Returns all layers, which are `N`, as matrices: for a kernel that takes `[PerThread2d<T>; N]`.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut volume = device.zeroed::<f32>(9 * 480 * 640)?;
+    /// let parts: [_; 9] = volume.view_3d_mut(480, 640)?.into_layers()?;
+    /// assert_eq!((parts[8].rows(), parts[8].columns()), (480, 640));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutsideOfView`] if the volume has another number of layers.
+    pub fn into_layers<const N: usize>(self) -> Result<[ViewMut<'a, T, layout::Layout2d>; N]> {
+        self.check_layers(N)?;
+        let layer_elements = self.layout.layer_pitch as usize * self.layout.row_pitch as usize;
+        let is_empty = self.rows() == 0 || self.columns() == 0;
+        Ok(std::array::from_fn(|layer| {
+            let offset = if is_empty { 0 } else { layer * layer_elements };
+            // SAFETY: the layers are in the volume, which is used up, and no two of them have the same elements.
+            unsafe { ViewMut::new(self.place.after::<T>(offset), self.layout.as_layer()) }
+        }))
     }
 }

@@ -29,7 +29,7 @@ fn an_image_is_the_same_with_and_without_dumps() {
     for (file, part) in [
         ("dumped.01-read-crates.ll", "define"),
         ("dumped.03-mark-kernels.ll", "define ptx_kernel void @sum("),
-        ("dumped.sm_90.39-rewrite-instructions.ptx", ".entry sum("),
+        ("dumped.sm_90.40-rewrite-instructions.ptx", ".entry sum("),
     ] {
         let path = files.iter().find(|path| path.file_name().unwrap() == file);
         let path = path.unwrap_or_else(|| panic!("no {file} in {files:?}"));

@@ -420,3 +420,88 @@ fn bessel_functions_are_known_at_zero() {
     let inspected = KernelCrate::written("bessel_at_zero", lib).inspect(Options::default());
     shape(&inspected.kernel("sm_90", "bessel")).has("0f00000000").lacks("call");
 }
+
+/// A lattice with nine velocities, whose addresses lie in arrays and structs of parameters.
+const LATTICE: &str = "
+    #[derive(KernelParam)]
+    pub struct Lattice<'k> {
+        solid: View2d<'k, u8>,
+        parts: [View2d<'k, f32>; 9],
+    }
+
+    #[kernel]
+    pub fn relax(from: Lattice<'_>, to: [PerThread2d<f32>; 9]) {
+        for (place, to) in PerThread2d::zip(to) {
+            let parts = from.parts.map(|part| part[place]);
+            let mean = parts.iter().sum::<f32>() / 9.0;
+            if from.solid[place] == 0 {
+                for i in 0..9 {
+                    *to[i] = parts[i] - mean;
+                }
+            }
+        }
+    }
+
+    #[kernel]
+    pub fn copy(from: [&[f32]; 9], to: [PerThread<f32>; 9]) {
+        for (i, to) in PerThread::zip(to) {
+            for part in 0..9 {
+                if let Some(from) = from[part].get(i) {
+                    *to[part] = *from;
+                }
+            }
+        }
+    }
+
+    #[kernel]
+    pub fn count(counts: [&[Atomic<u32>]; 2], cells: [&[RelaxedCell<u32>]; 2]) {
+        let i = global_rank();
+        if i < 32 {
+            counts[1][i].fetch_add(1);
+            cells[1][i].store(cells[0][i].load());
+        }
+    }";
+
+/// LLVM does not know that addresses inside of an aggregate are those of global memory: unless it is told, their loads are generic.
+#[test]
+fn addresses_in_arrays_and_structs_are_those_of_global_memory() {
+    let inspected = KernelCrate::written("addresses_in_arrays", LATTICE).inspect(Options::default());
+    for kernel in ["relax", "copy", "count"] {
+        let ptx = inspected.kernel("sm_90", kernel);
+        for line in ptx.lines().map(str::trim_start) {
+            let generic = [
+                "ld.b",
+                "st.b",
+                "ld.relaxed.gpu.b",
+                "st.relaxed.gpu.b",
+                "atom.relaxed.gpu.add",
+                "cvta.shared",
+            ];
+            assert!(!generic.iter().any(|generic| line.starts_with(generic)), "{line}\n{ptx}");
+        }
+    }
+    shape(&inspected.kernel("sm_90", "relax")).has("ld.global.b8");
+    assert_eq!(inspected.kernel("sm_90", "relax").matches("st.global.b32").count(), 9);
+    shape(&inspected.kernel("sm_90", "count")).has(".global.add.u32");
+}
+
+/// Where indices are known, nothing of the array is copied to local memory.
+#[test]
+fn arrays_of_parameters_stay_in_registers() {
+    let inspected = KernelCrate::written("arrays_in_registers", LATTICE).inspect(Options::default());
+    for kernel in ["relax", "copy", "count"] {
+        shape(&inspected.kernel("sm_90", kernel)).lacks(".local").lacks("depot").lacks("call");
+    }
+}
+
+/// A loop over nine outputs counts its index and the offset in bytes: not once for each of them.
+#[test]
+fn zipped_outputs_share_one_index() {
+    let inspected = KernelCrate::written("zipped_outputs", LATTICE).inspect(Options::default());
+    let ptx = inspected.kernel("sm_90", "copy");
+    let increments = ptx.lines().filter_map(|line| line.trim().strip_prefix("add.s64")).filter(|operands| {
+        let mut operands = operands.split(',').map(str::trim);
+        operands.next() == operands.next()
+    });
+    assert_eq!(increments.count(), 2, "{ptx}");
+}

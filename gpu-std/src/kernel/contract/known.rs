@@ -25,6 +25,7 @@ pub trait Tail<Head> {
     fn known(&self, head: &Head) -> Self::Known;
 }
 
+#[diagnostic::do_not_recommend]
 impl<Head: Copy> Tail<Head> for () {
     type Known = Head;
 

@@ -2,7 +2,8 @@
 //!
 //! A parameter is transferred as at most two values, its [`Param::Head`] and its [`Param::Tail`]: for a slice the pointer and
 //! the length. They are two parameters of the entry and not one struct, because a pointer inside a struct loses
-//! `noalias readonly`, and with them `ld.global.nc`.
+//! `noalias readonly`, and with them `ld.global.nc`. Arrays of parameters, and structs with `#[derive(KernelParam)]`, are transferred as the
+//! heads of all and the tails of all.
 
 use core::{marker::PhantomData, slice};
 
@@ -14,8 +15,13 @@ use crate::{
     signature::Text,
 };
 
+mod array;
+mod parts;
 #[doc(hidden)]
 pub mod tuple;
+
+#[doc(hidden)]
+pub use parts::{Head, Parts, assemble_part};
 
 /// A type of kernel parameters, for launches of the lifetime `'k`.
 ///
@@ -25,7 +31,7 @@ pub mod tuple;
 ///
 /// # Safety
 /// `assemble` must be sound for what `pack` writes, on every thread of a launch at once. `Head` and `Tail` are
-/// what the entry of the kernel takes: each is a scalar, a struct of scalars, a pointer, or `()`.
+/// what the entry of the kernel takes: each is a scalar, a pointer, `()`, or a struct or array of these in a fixed layout.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "not a kernel parameter",
@@ -34,7 +40,7 @@ pub mod tuple;
 )]
 pub unsafe trait Param<'k>: Sized {
     /// The first value that is transferred.
-    type Head;
+    type Head: Head;
     /// The second value that is transferred, or `()`.
     type Tail;
 

@@ -20,6 +20,7 @@ pub mod mma;
 pub mod numbers;
 pub mod outputs;
 pub mod panics;
+pub mod param_arrays;
 pub mod pointers;
 pub mod prints;
 pub mod programs;

@@ -24,6 +24,7 @@ mod memory;
 mod mma;
 mod numbers;
 mod outputs;
+mod param_arrays;
 mod pointers;
 mod prints;
 mod programs;
