@@ -94,7 +94,7 @@ pub fn write_lines(
             }
         }
     }
-    drop(none);
+    let [] = none;
 }
 
 /// The same along two axes and three.
