@@ -110,8 +110,8 @@ impl Workspace {
         self.metadata.packages.iter().find(|package| package.id == *id)
     }
 
-    /// The members with documentation tests: among those named, among all, or else among the default ones.
-    pub(crate) fn with_doc_tests(&self, names: &[String], all: bool) -> Vec<&str> {
+    /// Whether members have documentation tests: of those named, of all, or else of the default ones.
+    pub(crate) fn has_doc_tests(&self, names: &[String], all: bool) -> bool {
         let packages = if all || !names.is_empty() {
             self.metadata.workspace_packages()
         } else {
@@ -120,9 +120,7 @@ impl Workspace {
         packages
             .into_iter()
             .filter(|package| names.is_empty() || names.iter().any(|name| package.name == name))
-            .filter(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))
-            .map(|package| package.name.as_str())
-            .collect()
+            .any(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))
     }
 
     /// What `--example NAME` means in this workspace.

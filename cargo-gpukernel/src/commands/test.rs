@@ -131,14 +131,18 @@ fn tests(args: &Args, words: &[&str], profile_flag: &str, selection: Selection) 
 }
 
 fn doc_tests(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
-    let packages = workspace.with_doc_tests(&args.package, args.workspace);
-    if packages.is_empty() {
+    // cargo refuses packages of which none has a library.
+    if !workspace.has_doc_tests(&args.package, args.workspace) {
         return Ok(ExitCode::SUCCESS);
     }
     status::step("Testing", "the examples in the documentation");
     let mut command = args.cargo.command(["test", "--doc"], "--profile");
-    command.args(packages.iter().flat_map(|name| ["--package", name]));
-    command.args(args.no_fail_fast.then_some("--no-fail-fast"));
+    // The same packages as for the other tests, not only those with libraries: cargo would turn on other features of what they
+    // depend on, and compile all of it again.
+    command.args(args.package.iter().flat_map(|name| ["--package", name]));
+    for (flag, set) in [("--workspace", args.workspace), ("--no-fail-fast", args.no_fail_fast)] {
+        command.args(set.then_some(flag));
+    }
     command.args(&args.filter).arg("--").args(&args.test_args);
     cargo::run(command)
 }
