@@ -36,11 +36,11 @@
 //! Blocks may have any size and up to three axes; threads are ordered by [`thread_rank`](crate::thread_rank). All threads of
 //! the block must reach each call: see [Not enforced](crate#not-enforced). On the CPU device it is an error if some do not.
 
+#[cfg(not(target_arch = "nvptx64"))]
+mod cpu;
 mod grid;
 mod histogram;
 mod lanes;
-#[cfg(not(target_arch = "nvptx64"))]
-mod meet;
 mod operator;
 mod reduce;
 mod scan;

@@ -73,7 +73,7 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     #[cfg(not(target_arch = "nvptx64"))]
     #[track_caller]
     pub(super) fn meet<B: 'static>(&mut self, what: &str, brought: B, work: impl FnOnce(&mut [&mut B])) -> B {
-        super::meet::meet(what, self.start, brought, work)
+        super::cpu::meet(what, self.start, brought, work)
     }
 }
 

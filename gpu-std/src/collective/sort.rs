@@ -341,7 +341,7 @@ mod host {
 
     use super::{SortKey, SortScratch};
     use crate::{
-        collective::{meet::meet, sort_key::Word},
+        collective::{cpu::meet, sort_key::Word},
         warp::WarpElement,
     };
 

@@ -11,15 +11,15 @@ use crate::{
 };
 
 mod args;
-mod c;
 mod check;
+mod cuda_c;
 mod exit;
 mod import;
 mod kernel_info;
-mod known;
-mod list;
 mod module_table;
+mod param_list;
 mod printer;
+mod requirement;
 mod thread;
 
 pub use crate::shared::layout::shared_layout;
@@ -32,15 +32,15 @@ pub(crate) use exit::exit;
 pub use import::Import;
 pub use import::{HostCode, HostFunction, NoHostVersion};
 pub use kernel_info::{KernelInfo, RunThreads, Threads};
-pub use known::Unmet;
-#[doc(hidden)]
-pub use known::{known, unmet};
-#[doc(hidden)]
-pub use list::{ParamList, SharedList};
 pub(crate) use module_table::value_of;
 pub use module_table::{EnteredModule, ModuleTable, enter_module};
+#[doc(hidden)]
+pub use param_list::{ParamList, SharedList};
 pub use printer::{Printer, with_printer};
 pub(crate) use printer::{in_printing_kernel, print};
+pub use requirement::Unmet;
+#[doc(hidden)]
+pub use requirement::{known, unmet};
 pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, ClusterContext, Meeting, Met, ThreadContext, Votes, set_current};
 

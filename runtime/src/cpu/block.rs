@@ -15,8 +15,8 @@ use gpu_std::{
 use super::{
     check::{BlockCheck, LaunchCheck},
     end,
-    meet::{self, Exchange, Next, Stuck},
     panic::{self, Panic, Unwound},
+    progress::{self, Exchange, Next, Stuck},
     stacks::{self, Lease, Stack},
     storage::SharedStorage,
     unwinding::{Run, Unwinding},
@@ -250,10 +250,9 @@ impl Worker {
     fn settle(&mut self, block: &Block<'_>) -> Result<State, Failure> {
         while !self.waiting.is_empty() {
             block.check_all_came(&self.waiting)?;
-            let next =
-                meet::release(&mut self.waiting, &mut self.exchange).map_err(|Stuck { first, second }| {
-                    Failure::Divergent { block: block.index(), first, second }
-                })?;
+            let next = progress::release(&mut self.waiting, &mut self.exchange).map_err(
+                |Stuck { first, second }| Failure::Divergent { block: block.index(), first, second },
+            )?;
             if let Next::Blocks(blocks) = next {
                 return self.at_blocks(block, blocks);
             }

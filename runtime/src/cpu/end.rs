@@ -11,8 +11,8 @@ use corosensei::CoroutineResult;
 
 use super::{
     block::{Block, BlockWait, Failure, Worker},
-    meet::{self, Next, Stuck},
     panic::{self, Unwound},
+    progress::{self, Next, Stuck},
     unwinding::Run,
     wait::{Answer, Waiting},
 };
@@ -88,7 +88,7 @@ impl Worker {
             }
             let go_on = |thread: &Waiting| !matches!(thread.answer, Answer::NotYet);
             if !self.waiting.iter().any(go_on) {
-                match meet::release(&mut self.waiting, &mut self.exchange) {
+                match progress::release(&mut self.waiting, &mut self.exchange) {
                     Ok(Next::Some) => {}
                     Ok(Next::Blocks(_)) => return,
                     Err(Stuck { first, second }) => {

@@ -12,9 +12,8 @@ use super::{
     CpuDevice,
     block::{Failure, Unmet, Worker},
     check::{self, LaunchCheck},
-    overflow,
+    cooperative, overflow,
     panic::Panic,
-    resident,
     unwinding::apart_from_panics,
 };
 use crate::{Error, Result, launch::rules::CheckedConfig, output::Output, prepared::PreparedLaunch};
@@ -46,11 +45,11 @@ pub(super) unsafe fn launch(
     let error = |failure| error(kernel.name, failure, blocks, count(shape.block));
     // A single block waits for nobody.
     if cooperative && blocks > 1 {
-        if blocks > resident::max_blocks(count(shape.block)) {
+        if blocks > cooperative::max_blocks(count(shape.block)) {
             return Err(error(Failure::NotResident));
         }
         // SAFETY: as the caller promises.
-        let result = unsafe { resident::run(&launch, output) }.map_err(error);
+        let result = unsafe { cooperative::run(&launch, output) }.map_err(error);
         return result.and(output.flush());
     }
     let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
@@ -63,7 +62,7 @@ pub(super) unsafe fn launch(
         unsafe {
             with_printer(output, || {
                 if in_clusters {
-                    resident::run_cluster(&launch, index)
+                    cooperative::run_cluster(&launch, index)
                 } else {
                     launch.run_blocks(first..blocks.min(first + piece))
                 }
@@ -198,7 +197,7 @@ fn error(kernel: &str, failure: Failure, blocks: u64, block_threads: u64) -> Err
         Failure::NotResident => Error::GridNotResident {
             kernel,
             asked: blocks.into(),
-            allowed: resident::max_blocks(block_threads),
+            allowed: cooperative::max_blocks(block_threads),
             device: "the CPU".to_owned(),
         },
         Failure::NoStack(reason) => Error::NoStack { kernel, reason: reason.to_string() },

@@ -2,15 +2,15 @@
 
 mod block;
 mod check;
+mod cooperative;
 mod device;
 mod end;
 mod grid;
-mod meet;
 mod memory;
 mod module;
 mod overflow;
 mod panic;
-mod resident;
+mod progress;
 mod stacks;
 mod storage;
 mod stream;
