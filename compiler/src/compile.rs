@@ -14,8 +14,8 @@ use std::{
 use cargo_metadata::{Message, TargetKind, diagnostic::Diagnostic};
 
 use crate::{
-    Options, Profile, dep_info, guard,
-    host_messages::{is_among, metadata, without_those_of_host},
+    Options, Profile, cargo, dep_info,
+    host_messages::{is_among, without_those_of_host},
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
@@ -78,8 +78,8 @@ pub enum CompileError {
 
 /// Compiles the crate. rustc's messages go to the error stream, but for those that the host's build of the crate has as well.
 pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError> {
-    let mut command = cargo(input);
-    let failed_to_run = |reason| CompileError::Cargo { program: PathBuf::from(command_program()), reason };
+    let mut command = build(input);
+    let failed_to_run = |reason| CompileError::Cargo { program: PathBuf::from(cargo::program()), reason };
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed_to_run)?;
     let (mut artifacts, mut messages) = (Vec::new(), Vec::new());
     if let Some(output) = child.stdout.take() {
@@ -142,18 +142,15 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
 
 /// Whether the package has a library and that is an ordinary one; `None` where cargo does not tell.
 fn is_library(manifest: &Path) -> Option<bool> {
-    let metadata = metadata(manifest)?;
-    let manifest = manifest.canonicalize().ok()?;
-    let package = metadata
-        .packages
-        .iter()
-        .find(|package| package.manifest_path.canonicalize().is_ok_and(|path| path == manifest))?;
+    let package = cargo::package(manifest)?;
     let ordinary = |kind: &TargetKind| matches!(kind, TargetKind::Lib | TargetKind::RLib);
     Some(package.targets.iter().any(|target| target.kind.iter().all(ordinary)))
 }
 
 fn show(message: &Diagnostic) {
-    eprint!("{}", message.rendered.as_deref().unwrap_or(&message.message));
+    // On a terminal, cargo's progress stands in the line.
+    let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    eprint!("{clear}{}", message.rendered.as_deref().unwrap_or(&message.message));
 }
 
 /// Whether messages are shown in colours, as cargo decides it.
@@ -165,14 +162,8 @@ fn has_colours() -> bool {
     }
 }
 
-/// The cargo that runs this, if any does.
-pub(crate) fn command_program() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-fn cargo(input: &CompileInput<'_>) -> Command {
-    let mut command = Command::new(command_program());
-    guard::clean_environment(&mut command);
+fn build(input: &CompileInput<'_>) -> Command {
+    let mut command = cargo::command();
     command
         .args(["build", "--lib", "--target", DEVICE_TARGET])
         .arg(if has_colours() {

@@ -4,19 +4,14 @@
 //! mistakes are mistakes on both. Which are is found by checking the crate for the host once more, with the rustc and the flags of the
 //! program, in a folder of its own because cargo has locked the program's. That happens only after the build for the GPU has failed.
 
-use std::{
-    env,
-    io::BufReader,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{env, io::BufReader, path::Path, process::Stdio};
 
 use cargo_metadata::{
-    DependencyKind, Message, Metadata, MetadataCommand,
+    DependencyKind, Message,
     diagnostic::{Diagnostic, DiagnosticLevel},
 };
 
-use crate::guard;
+use crate::cargo;
 
 /// Returns those of rustc's messages that the build of the package for the host does not have as well; none if there is no error among these.
 ///
@@ -51,12 +46,7 @@ pub(crate) fn is_among(message: &Diagnostic, others: &[Diagnostic]) -> bool {
 
 /// Whether the package always depends on the kernel crate, with no other features than the crate has by default.
 fn depends_on(package: &Path, kernels: &Path) -> Option<bool> {
-    let metadata = metadata(package)?;
-    let package = package.canonicalize().ok()?;
-    let package = metadata
-        .packages
-        .iter()
-        .find(|candidate| candidate.manifest_path.canonicalize().is_ok_and(|path| path == package))?;
+    let package = cargo::package(package)?;
     let kernels = kernels.canonicalize().ok()?;
     Some(package.dependencies.iter().any(|dependency| {
         dependency.kind == DependencyKind::Normal
@@ -70,22 +60,9 @@ fn depends_on(package: &Path, kernels: &Path) -> Option<bool> {
     }))
 }
 
-/// What cargo knows of the packages of this workspace, without their dependencies; `None` if it does not tell.
-pub(crate) fn metadata(manifest: &Path) -> Option<Metadata> {
-    let mut command = MetadataCommand::new()
-        .cargo_path(crate::compile::command_program())
-        .manifest_path(manifest)
-        .no_deps()
-        .cargo_command();
-    guard::clean_environment(&mut command);
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    MetadataCommand::parse(str::from_utf8(&output.stdout).ok()?).ok()
-}
-
 /// rustc's messages about the crate for the host; none if they cannot be had.
 fn check_for_host(manifest: &Path, target_dir: &Path) -> Vec<Diagnostic> {
-    let mut command = Command::new(crate::compile::command_program());
-    guard::clean_environment(&mut command);
+    let mut command = cargo::command();
     command
         .args(["check", "--lib", "--quiet", "--message-format=json", "--manifest-path"])
         .arg(manifest)

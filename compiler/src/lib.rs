@@ -24,6 +24,7 @@
 
 mod assemble;
 mod builder;
+mod cargo;
 mod compile;
 mod dep_info;
 mod device_link;

@@ -34,16 +34,9 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
             ));
         }
     };
-    let mut generics = item.generics.clone();
-    for param in &mut generics.params {
-        if let GenericParam::Type(param) = param {
-            param.bounds.push(parse_quote!(::gpu_std::DeviceCopy));
-        }
-    }
+    let generics = of_plain_data(&item.generics);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let name = &item.ident;
-    let bare = name.unraw().to_string();
-    let arguments = arguments(&item.generics);
+    let (name, described) = (&item.ident, description(&item));
     // Not in rustc's lists of types that could stand for another; but where a parameter is the trouble, rustc is to say so.
     let recommend = match item.generics.type_params().next() {
         None => quote!(#[diagnostic::do_not_recommend]),
@@ -55,14 +48,7 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
         // in its name.
         unsafe impl #impl_generics ::gpu_std::DeviceCopy for #name #type_generics #where_clause {
             const TYPE: ::gpu_std::signature::Text = ::gpu_std::signature::Text::All(&[
-                ::gpu_std::signature::Text::Of(
-                    ::core::concat!(::core::module_path!(), "::", #bare),
-                    &[#(#arguments),*],
-                ),
-                ::gpu_std::signature::Text::Word(" of "),
-                ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().name),
-                ::gpu_std::signature::Text::Word(" "),
-                ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().version),
+                #described
                 #layout
                 ::gpu_std::signature::Text::Word(" "),
                 ::gpu_std::signature::Text::Number(::core::mem::size_of::<Self>() as ::core::primitive::i128),
@@ -78,8 +64,32 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
     })
 }
 
+/// The generic parameters, of which types are plain data.
+pub(crate) fn of_plain_data(generics: &Generics) -> Generics {
+    let mut generics = generics.clone();
+    for param in generics.type_params_mut() {
+        param.bounds.push(parse_quote!(::gpu_std::DeviceCopy));
+    }
+    generics
+}
+
+/// The path of a type, its generic arguments and its package, as signatures have them: elements of an array of texts.
+pub(crate) fn description(item: &DeriveInput) -> TokenStream {
+    let (bare, arguments) = (item.ident.unraw().to_string(), arguments(&item.generics));
+    quote! {
+        ::gpu_std::signature::Text::Of(
+            ::core::concat!(::core::module_path!(), "::", #bare),
+            &[#(#arguments),*],
+        ),
+        ::gpu_std::signature::Text::Word(" of "),
+        ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().name),
+        ::gpu_std::signature::Text::Word(" "),
+        ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().version),
+    }
+}
+
 /// The descriptions of generic arguments.
-pub(crate) fn arguments(generics: &Generics) -> Vec<TokenStream> {
+fn arguments(generics: &Generics) -> Vec<TokenStream> {
     let argument = |param: &GenericParam| match param {
         GenericParam::Const(param) => {
             let value = &param.ident;

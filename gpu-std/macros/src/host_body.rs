@@ -12,7 +12,7 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
     let lifetime = lifetime("'kernel");
     let (params, shared) = (kernel.tuple(false, &lifetime), kernel.tuple(true, &lifetime));
     let generics = lasting(kernel);
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let (_, type_generics, _) = generics.split_for_impl();
     let turbofish = type_generics.as_turbofish();
     let call = kernel.call(&quote!(#name #turbofish));
     let items = quote! {
@@ -24,13 +24,16 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
 
         #call
     };
-    let implement = |trait_name: TokenStream, items: TokenStream| {
+    let implement = |generics: &Generics, trait_name: TokenStream, items: TokenStream| {
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
         quote! {
             unsafe impl #impl_generics ::gpu_std::host::#trait_name for #handle #type_generics #where_clause { #items }
         }
     };
     // SAFETY of what is implemented: entries are made from the same parameters, and what is called safe is not declared as `unsafe fn`.
-    let safe = |trait_name| (!kernel.is_unsafe()).then(|| implement(trait_name, TokenStream::new()));
+    let safe = |generics: &Generics, trait_name| {
+        (!kernel.is_unsafe()).then(|| implement(generics, trait_name, TokenStream::new()))
+    };
     if kernel.is_generic() {
         // An implementation for each handle and none for all: so rustc says of what is no kernel that it is none.
         let mut instances = generics.clone();
@@ -42,18 +45,13 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
             &quote_spanned!(kernel.place()=> Self),
             &[quote!(#instance::NAME), quote!(#instance::PACKAGE), quote!(#instance::RUN_THREADS)],
         );
-        let template = implement(quote!(Template), items);
-        let safe_template = safe(quote!(SafeTemplate));
-        let (_, _, where_instance) = instances.split_for_impl();
-        let safe_body = (!kernel.is_unsafe()).then(|| {
-            quote! {
-                // SAFETY: the function is not unsafe.
-                unsafe impl #impl_generics ::gpu_std::host::SafeBody for #handle #type_generics #where_instance {}
-            }
-        });
+        let template = implement(&generics, quote!(Template), items);
+        let (safe_template, safe_body) =
+            (safe(&generics, quote!(SafeTemplate)), safe(&instances, quote!(SafeBody)));
         return quote!(#template #safe_template #body #safe_body);
     }
     let body = implement(
+        &generics,
         quote!(Body),
         quote! {
             const NAME: &'static ::core::primitive::str = #path;
@@ -62,7 +60,7 @@ pub(crate) fn host(kernel: &Kernel) -> TokenStream {
             #items
         },
     );
-    let (run_threads, safe) = (run_threads(&quote!(#handle)), safe(quote!(SafeBody)));
+    let (run_threads, safe) = (run_threads(&quote!(#handle)), safe(&generics, quote!(SafeBody)));
     quote! {
         #body
 

@@ -2,13 +2,10 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{
-    Data, DeriveInput, Error, Fields, GenericParam, Lifetime, Result, Type, ext::IdentExt, parse_quote,
-    spanned::Spanned,
-};
+use syn::{Data, DeriveInput, Error, Fields, Lifetime, Result, Type, spanned::Spanned};
 
 use crate::{
-    device_copy::{arguments, name_of},
+    device_copy::{description, name_of, of_plain_data},
     input::too_much,
     param::check_type,
 };
@@ -38,15 +35,9 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
         quote!(::gpu_std::signature::Text::Word(#label), #param::SIGNATURE,)
     });
 
-    let mut generics = item.generics.clone();
-    for param in &mut generics.params {
-        if let GenericParam::Type(param) = param {
-            param.bounds.push(parse_quote!(::gpu_std::DeviceCopy));
-        }
-    }
+    let generics = of_plain_data(&item.generics);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let (name, bare) = (&item.ident, item.ident.unraw().to_string());
-    let arguments = arguments(&item.generics);
+    let (name, described) = (&item.ident, description(&item));
     let runtime = Ident::new("Runtime", Span::mixed_site());
     let (head_values, tail_values) = (values(&heads), values(&tails));
     Ok(quote! {
@@ -62,14 +53,7 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
                 dims
             };
             const SIGNATURE: ::gpu_std::signature::Text = ::gpu_std::signature::Text::All(&[
-                ::gpu_std::signature::Text::Of(
-                    ::core::concat!(::core::module_path!(), "::", #bare),
-                    &[#(#arguments),*],
-                ),
-                ::gpu_std::signature::Text::Word(" of "),
-                ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().name),
-                ::gpu_std::signature::Text::Word(" "),
-                ::gpu_std::signature::Text::Quoted(::gpu_std::__package!().version),
+                #described
                 ::gpu_std::signature::Text::Word(" {"),
                 #(#signature)*
                 ::gpu_std::signature::Text::Word(" }"),

@@ -5,7 +5,7 @@ use std::ops::RangeBounds;
 use gpu_std::{DeviceCopy, view::layout};
 
 use super::{View, View3d, View3dMut, ViewMut, of_both, resolve, text};
-use crate::{DeviceSlice, Error, Result};
+use crate::{DeviceSlice, Error, Result, memory::DevicePointer};
 
 /// The layout of `len` elements as layers of `rows` rows of `columns` elements.
 fn bind(len: usize, rows: usize, columns: usize) -> Result<layout::Layout3d> {
@@ -110,12 +110,20 @@ of_both! { layout::Layout3d: {
         Ok(unsafe { Self::new(self.place.after::<T>(offset), layout) })
     }
 
-    /// Checks that there are so many layers.
-    fn check_layers(&self, layers: usize) -> Result<()> {
-        if self.layers() == layers {
-            return Ok(());
+    /// Where each of the layers starts, which are `N`.
+    fn starts_of_layers<const N: usize>(&self) -> Result<[DevicePointer; N]> {
+        if self.layers() != N {
+            return Err(Error::OutsideOfView {
+                asked: format!("exactly {N} layers"),
+                of: format!("a view of {} layers", self.layers()),
+            });
         }
-        Err(Error::OutsideOfView { asked: format!("exactly {layers} layers"), of: format!("a view of {} layers", self.layers()) })
+        // Layers without elements may lie outside.
+        let elements = match self.rows() == 0 || self.columns() == 0 {
+            true => 0,
+            false => self.layout.layer_pitch as usize * self.layout.row_pitch as usize,
+        };
+        Ok(std::array::from_fn(|layer| self.place.after::<T>(layer * elements)))
     }
 } }
 
@@ -135,14 +143,9 @@ impl<'a, T: DeviceCopy> View3d<'a, T> {
     /// # Errors
     /// [`Error::OutsideOfView`] if the volume has another number of layers.
     pub fn into_layers<const N: usize>(self) -> Result<[View<'a, T, layout::Layout2d>; N]> {
-        self.check_layers(N)?;
-        let layer_elements = self.layout.layer_pitch as usize * self.layout.row_pitch as usize;
-        let is_empty = self.rows() == 0 || self.columns() == 0;
-        Ok(std::array::from_fn(|layer| {
-            let offset = if is_empty { 0 } else { layer * layer_elements };
-            // SAFETY: the layers are in the volume, and each is its rows, a pitch apart.
-            unsafe { View::new(self.place.after::<T>(offset), self.layout.as_layer()) }
-        }))
+        let layer = self.layout.as_layer();
+        // SAFETY: the layers are in the volume, and each is its rows, a pitch apart.
+        Ok(self.starts_of_layers()?.map(|start| unsafe { View::new(start, layer) }))
     }
 }
 
@@ -170,13 +173,53 @@ impl<'a, T: DeviceCopy> View3dMut<'a, T> {
     /// # Errors
     /// [`Error::OutsideOfView`] if the volume has another number of layers.
     pub fn into_layers<const N: usize>(self) -> Result<[ViewMut<'a, T, layout::Layout2d>; N]> {
-        self.check_layers(N)?;
-        let layer_elements = self.layout.layer_pitch as usize * self.layout.row_pitch as usize;
-        let is_empty = self.rows() == 0 || self.columns() == 0;
-        Ok(std::array::from_fn(|layer| {
-            let offset = if is_empty { 0 } else { layer * layer_elements };
-            // SAFETY: the layers are in the volume, which is used up, and no two of them have the same elements.
-            unsafe { ViewMut::new(self.place.after::<T>(offset), self.layout.as_layer()) }
-        }))
+        let layer = self.layout.as_layer();
+        // SAFETY: the layers are in the volume, which is used up, and no two of them have the same elements.
+        Ok(self.starts_of_layers()?.map(|start| unsafe { ViewMut::new(start, layer) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpu_std::host::RawView;
+
+    use crate::{Device, Error};
+
+    /// The first element of a view, its extents and its pitch.
+    fn place(view: &RawView<gpu_std::view::layout::Layout2d>) -> (usize, [u32; 3]) {
+        let layout = view.layout;
+        (view.slice.address.addr(), [layout.rows, layout.columns, layout.pitch])
+    }
+
+    #[test]
+    fn layers_of_a_part_are_a_layer_apart() {
+        let mut buffer = Device::cpu().zeroed::<u32>(2 * 3 * 4).unwrap();
+        let start = buffer.view_3d(3, 4).unwrap().raw().slice.address.addr();
+        let part = buffer.view_3d(3, 4).unwrap().part(.., 1..3, 1..3).unwrap();
+        let layers = part.into_layers::<2>().unwrap().map(|layer| place(&layer.raw()));
+        // From row 1, column 1 on: elements 5 and 17.
+        assert_eq!(layers, [(start + 5 * 4, [2, 2, 4]), (start + 17 * 4, [2, 2, 4])]);
+        let layers = buffer.view_3d_mut(3, 4).unwrap().into_layers::<2>().unwrap();
+        assert_eq!(
+            layers.map(|layer| place(&layer.raw())),
+            [(start, [3, 4, 4]), (start + 12 * 4, [3, 4, 4])]
+        );
+    }
+
+    #[test]
+    fn layers_are_counted() {
+        let buffer = Device::cpu().zeroed::<u32>(24).unwrap();
+        let error = buffer.view_3d(3, 4).unwrap().into_layers::<3>().unwrap_err();
+        assert!(matches!(error, Error::OutsideOfView { .. }), "{error}");
+        assert!(error.to_string().contains("exactly 3 layers"), "{error}");
+    }
+
+    #[test]
+    fn layers_without_elements_stay_in_the_buffer() {
+        let buffer = Device::cpu().zeroed::<u32>(24).unwrap();
+        let part = buffer.view_3d(3, 4).unwrap().part(.., 3.., ..).unwrap();
+        let start = buffer.view_3d(3, 4).unwrap().raw().slice.address.addr();
+        let layers = part.into_layers::<2>().unwrap().map(|layer| place(&layer.raw()));
+        assert_eq!(layers, [(start, [0, 4, 4]); 2]);
     }
 }
