@@ -3,12 +3,15 @@
 mod render;
 mod report;
 
-use std::path::PathBuf;
+use std::{
+    fs::File,
+    io::BufWriter,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use clap::{Parser, ValueEnum, value_parser};
 use gpukernel::Device;
-use image::GrayImage;
 use mandelbrot_kernels::MAX_ITERATIONS;
 
 use crate::render::Picture;
@@ -66,9 +69,18 @@ fn main() -> anyhow::Result<()> {
     if args.stats {
         println!("{}", report::stats(&pixels));
     }
-    let image = GrayImage::from_raw(args.width, args.height, pixels)
-        .context("the picture has another number of pixels than asked for")?;
-    image.save(&args.output).with_context(|| format!("cannot write {}", args.output.display()))?;
+    write_png(&args.output, args.width, args.height, &pixels)
+        .with_context(|| format!("cannot write {}", args.output.display()))?;
     println!("{}", args.output.display());
     Ok(())
+}
+
+/// Writes pixels in shades of grey, row by row.
+fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> anyhow::Result<()> {
+    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    Ok(writer.finish()?)
 }
