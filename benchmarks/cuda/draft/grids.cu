@@ -64,14 +64,10 @@ extern "C" __global__ void __launch_bounds__(256) convolution(
     to[(size_t)row * columns + column] = sum;
 }
 
-struct Lattice {
-    const float* from[9];
-    float* to[9];
-};
-
 extern "C" __global__ void __launch_bounds__(256) lattice_boltzmann(
-    float omega, Lattice lattice, unsigned rows, unsigned columns)
+    float omega, const float* __restrict__ from, float* __restrict__ to, unsigned rows, unsigned columns)
 {
+    size_t plane = (size_t)rows * columns;
     const int xs[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, ys[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
     const float weights[9] = {4.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 36, 1.0f / 36, 1.0f / 36, 1.0f / 36};
     unsigned column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -81,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(256) lattice_boltzmann(
     float f[9], density = 0, ux = 0, uy = 0;
     for (int q = 0; q < 9; ++q) {
         unsigned y = (row + rows - ys[q]) % rows, x = (column + columns - xs[q]) % columns;
-        f[q] = lattice.from[q][(size_t)y * columns + x];
+        f[q] = from[q * plane + (size_t)y * columns + x];
         density += f[q];
         ux += f[q] * xs[q];
         uy += f[q] * ys[q];
@@ -92,6 +88,6 @@ extern "C" __global__ void __launch_bounds__(256) lattice_boltzmann(
     for (int q = 0; q < 9; ++q) {
         float along = 3.0f * (xs[q] * ux + ys[q] * uy);
         float equilibrium = weights[q] * density * (1.0f + along + 0.5f * along * along - square);
-        lattice.to[q][(size_t)row * columns + column] = f[q] + omega * (equilibrium - f[q]);
+        to[q * plane + (size_t)row * columns + column] = f[q] + omega * (equilibrium - f[q]);
     }
 }
