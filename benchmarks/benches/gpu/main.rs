@@ -1,6 +1,7 @@
 //! Kernels of ours beside the same from nvcc, both launched by the runtime, alternating, timed by events.
 
 mod block;
+mod draft;
 mod linked;
 mod tensor;
 
@@ -35,6 +36,9 @@ fn main() -> Result<(), Error> {
     println!();
     print_row("algorithm of a block of 256 threads", "CUB", None);
     block::compare_all(&device, &ours)?;
+    println!();
+    print_row("first draft", "nvcc -O3", None);
+    draft::compare_all(&device, &ours)?;
     time_random_states(&device, &ours)
 }
 

@@ -3,6 +3,7 @@
 #![no_std]
 
 pub mod block;
+pub mod draft;
 pub mod tensor;
 
 use gpu_std::{
