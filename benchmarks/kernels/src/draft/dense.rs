@@ -54,7 +54,11 @@ pub const STEP: usize = 8;
 
 /// The transpose, in tiles with a column of padding.
 #[kernel(block = (TILE as u32, STEP as u32))]
-pub fn transpose(from: View2d<f32>, to: BlockTiles2d<f32, TILE, TILE>, mut part: Shared2d<f32, TILE, TILE, 1>) {
+pub fn transpose(
+    from: View2d<f32>,
+    to: BlockTiles2d<f32, TILE, TILE>,
+    mut part: Shared2d<f32, TILE, TILE, 1>,
+) {
     for mut tile in to {
         let (row, column) = tile.first();
         for ((i, j), part) in &mut part {

@@ -55,7 +55,8 @@ pub fn convolution(image: View2d<f32>, filter: &[f32], to: PerThread2d<f32>) {
         let mut sum = 0.0;
         for i in 0..FILTER {
             for j in 0..FILTER {
-                let (row, column) = ((row + i).wrapping_sub(FILTER / 2), (column + j).wrapping_sub(FILTER / 2));
+                let (row, column) =
+                    ((row + i).wrapping_sub(FILTER / 2), (column + j).wrapping_sub(FILTER / 2));
                 let pixel = image.get((row, column)).copied().unwrap_or(0.0);
                 sum += pixel * filter[i * FILTER + j];
             }

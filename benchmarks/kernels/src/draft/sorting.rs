@@ -37,6 +37,7 @@ pub fn bitonic_sort(x: &[u32], y: PerThread<u32>, items: SharedCells<u32, ITEMS>
 
 /// Points of a transform, and threads of a block, each of which has four of them.
 pub const POINTS: usize = 1024;
+/// Threads of a block of [`fft_1024`].
 pub const FFT_THREADS: usize = POINTS / 4;
 
 fn times([a, b]: [f32; 2], [c, d]: [f32; 2]) -> [f32; 2] {
@@ -80,7 +81,7 @@ pub fn fft_1024(x: &[[f32; 2]], y: BlockTiles<[f32; 2], POINTS>, points: SharedC
         }
         sync(());
         for (i, y) in &mut tile {
-            *y = unpack(points[i - first].load());
+            *y = unpack(points[i].load());
         }
     }
 }

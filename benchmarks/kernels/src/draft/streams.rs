@@ -7,6 +7,7 @@ use gpu_std::{
 
 const SCALAR: f64 = 0.4;
 
+/// `c = a`.
 #[kernel]
 pub fn copy(a: &[f64], c: PerThread<f64>) {
     for (i, c) in c {
@@ -14,6 +15,7 @@ pub fn copy(a: &[f64], c: PerThread<f64>) {
     }
 }
 
+/// `b = s c`.
 #[kernel]
 pub fn multiply(b: PerThread<f64>, c: &[f64]) {
     for (i, b) in b {
@@ -21,6 +23,7 @@ pub fn multiply(b: PerThread<f64>, c: &[f64]) {
     }
 }
 
+/// `c = a + b`.
 #[kernel]
 pub fn add(a: &[f64], b: &[f64], c: PerThread<f64>) {
     for (i, c) in c {
@@ -28,6 +31,7 @@ pub fn add(a: &[f64], b: &[f64], c: PerThread<f64>) {
     }
 }
 
+/// `a = b + s c`.
 #[kernel]
 pub fn triad(a: PerThread<f64>, b: &[f64], c: &[f64]) {
     for (i, a) in a {
@@ -38,6 +42,7 @@ pub fn triad(a: PerThread<f64>, b: &[f64], c: &[f64]) {
 /// Threads of a block of [`dot`].
 pub const THREADS: usize = 1024;
 
+/// The sum of `a b`, per block.
 #[kernel(block = THREADS as u32)]
 pub fn dot(a: &[f64], b: &[f64], mut sums: PerBlock<f64>, mut scratch: BlockScratch<f64>) {
     let mut sum = 0.0;
