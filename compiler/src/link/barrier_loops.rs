@@ -41,10 +41,11 @@ pub(super) fn unroll(
     let mut hidden = Vec::new();
     for function in functions {
         let constants = LaunchConstants::of(&forward_order(function), is_kernel(&function.name()));
-        for whole in NaturalLoop::all_of(function) {
+        let loops = NaturalLoop::all_of(function);
+        for whole in &loops {
             if let [last] = whole.last[..]
-                && let Some(times) = rounds_to_unroll(&whole)
-                && copies_are_alike(&whole, &operations, &constants)
+                && let Some(times) = rounds_to_unroll(whole)
+                && copies_are_alike(whole, &loops, &operations, &constants)
             {
                 last.ask_to_unroll(times);
                 hidden.extend(whole.instructions().filter(|call| is_common(*call)));

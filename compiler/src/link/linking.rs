@@ -50,6 +50,11 @@ impl<'c> Linking<'c> {
         })
     }
 
+    /// Tells of functions by their names whether they are launched.
+    pub(super) fn is_kernel(&self) -> impl Fn(&str) -> bool {
+        |name| self.kernels.iter().any(|kernel| kernel.symbol == name)
+    }
+
     /// Replaces the panicking functions that the module has now.
     pub(super) fn replace_panics(&mut self) -> Result<(), LinkError> {
         let kernels = self.kernels.iter().map(|kernel| kernel.function);

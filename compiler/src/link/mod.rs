@@ -41,6 +41,7 @@ mod ranges;
 mod rolled_loops;
 mod same_copy;
 mod shared;
+mod small_arrays;
 mod undefined;
 mod uniformity;
 mod ways;

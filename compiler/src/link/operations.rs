@@ -37,8 +37,6 @@ fn is_operation(call: Value<'_>) -> bool {
 /// come from different copies of a call is up to ptxas.
 pub(super) struct Operations<'c> {
     callers: Callers<'c>,
-    /// The calls of the whole module.
-    pub(super) graph: CallGraph<'c>,
 }
 
 impl<'c> Operations<'c> {
@@ -57,7 +55,7 @@ impl<'c> Operations<'c> {
         let graph = CallGraph::of(functions.iter().copied(), &exports);
         let mut callers = graph.callers_of(wanted, is_of_prelude);
         callers.functions.extend(functions.into_iter().filter(|function| wanted(*function)));
-        Self { callers, graph }
+        Self { callers }
     }
 
     /// Whether a function has operations.

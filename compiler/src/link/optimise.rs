@@ -20,6 +20,9 @@ const COUNT_ROUNDS: &str = "sink,early-cse<>";
 /// touch barriers and the like, which are convergent. Without, loops over the elements of a thread do not unroll.
 const LOOPS_OVER_ITERATORS: &str = "function(jump-threading,simplifycfg)";
 
+/// LLVM's own passes up to those for loops: what it does to a part of a program that is linked and optimised once more.
+pub(super) const WITHOUT_LOOPS: &str = "thinlto-pre-link<O3>";
+
 /// LLVM's own passes for speed.
 pub(super) const FOR_SPEED: &str = "default<O3>";
 
@@ -27,6 +30,16 @@ pub(super) const FOR_SPEED: &str = "default<O3>";
 pub(super) fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
     let passes =
         format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})");
+    module.run_passes(&passes, machine)
+}
+
+/// Inlines functions from the innermost on, and simplifies each before it is inlined. An iterator is a dozen functions which pass structs and `Option`s
+/// by memory: only when they are one does it show which values are constants and how many rounds a loop makes, and to jump threading
+/// that a pointer is not null. LLVM's own pipeline looks into the loops of a function before it is done with what the function calls.
+pub(super) fn inline_helpers(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+    let passes = format!(
+        "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,{COMBINE},{COUNT_ROUNDS},{COMBINE}))"
+    );
     module.run_passes(&passes, machine)
 }
 

@@ -10,7 +10,7 @@ use super::{
     linking::Linking,
     local_atomics, loops, lowering, negation, optimise, panics,
     pass::{Pass, Stage},
-    pointer_calls, prelude, ranges, rolled_loops, shared, undefined,
+    pointer_calls, prelude, ranges, rolled_loops, shared, small_arrays, undefined,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -229,16 +229,37 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| Ok(optimise::simplify(&link.module, &link.machine)?),
             },
             Pass {
+                name: "inline-helpers",
+                does: "inline small functions, and simplify what they return before a loop or a branch is built on it",
+                run: |link| Ok(optimise::inline_helpers(&link.module, &link.machine)?),
+            },
+            Pass {
                 name: "thread-jumps",
                 does: "connect the end of an iterator with the loop around it",
                 run: |link| Ok(optimise::thread_jumps(&link.module)?),
             },
             Pass {
+                name: "unroll-small-arrays",
+                does: "ask to unroll loops that choose elements of arrays which fit in registers",
+                run: |link| {
+                    small_arrays::unroll_loops(&link.module, link.is_kernel());
+                    Ok(())
+                },
+            },
+            Pass {
+                name: "inline",
+                does: "inline and simplify functions, and unroll no loop unasked (the first half of O3)",
+                run: |link| {
+                    let passes = optimise::WITHOUT_LOOPS;
+                    Ok(link.module.run_passes_without_unrolling(passes, &link.machine)?)
+                },
+            },
+            Pass {
                 name: "keep-loops",
                 does: "mark the loops whose rounds must not be copied, because threads may leave them apart",
                 run: |link| {
-                    let is_kernel = |name: &str| link.kernels.iter().any(|kernel| kernel.symbol == name);
-                    Ok(rolled_loops::mark(&link.module, is_kernel, optimise::FOR_SPEED, &link.machine)?)
+                    rolled_loops::mark(&link.module, link.is_kernel());
+                    Ok(())
                 },
             },
             Pass {

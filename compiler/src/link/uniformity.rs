@@ -5,6 +5,8 @@
 //!   has decided may differ, from thread to thread or from one entry of a loop to the next.
 //! - *Determined by the round*: computed from that and from the loop's own variables, which start from it and whose next values
 //!   are determined by the round; or chosen between such values by branches that are. In round k of every entry, every thread of the block has the same one.
+//!   Where all threads enter the loop in the same rounds of a loop around it, what those determine counts as well: then the entries
+//!   differ, but in round k of the n-th entry every thread has the same one.
 //! - *Fixed in the loop*: computed from values that were there before the loop, and from the thread's place. A thread has the
 //!   same one in all rounds of one entry; other threads may have others.
 
@@ -50,6 +52,8 @@ pub(super) struct Rounds<'a, 'c> {
     whole: &'a NaturalLoop<'c>,
     /// The values in the loop that the round determines.
     determined: HashSet<Value<'c>>,
+    /// The values that are determined by the rounds of the loops around it.
+    around: HashSet<Value<'c>>,
     /// The values in the loop that are fixed in it.
     fixed: HashSet<Value<'c>>,
     constants: &'a LaunchConstants<'c>,
@@ -60,20 +64,36 @@ impl<'a, 'c> Rounds<'a, 'c> {
         whole: &'a NaturalLoop<'c>,
         ways: &Ways<'c>,
         constants: &'a LaunchConstants<'c>,
+        around: HashSet<Value<'c>>,
     ) -> Self {
-        let mut rounds = Self { whole, determined: HashSet::new(), fixed: HashSet::new(), constants };
+        let mut rounds = Self { whole, determined: HashSet::new(), around, fixed: HashSet::new(), constants };
         rounds.find_fixed();
         rounds.find_determined(ways);
         rounds
     }
 
-    /// Whether a value is the same in all threads of the block in the same round, of whichever entry.
+    /// Whether a value is the same in all threads of the block in the same round of the same entry, and of whichever entry if the loops around
+    /// it determine nothing.
     pub(super) fn determines(&self, value: Value<'c>) -> bool {
-        self.constants.contain(value) || self.determined.contains(&value)
+        self.is_given_to_entries(value) || self.determined.contains(&value)
     }
 
-    /// Whether a thread has the same value in all rounds of an entry.
+    /// All values that the round determines, or those of the loops around it.
+    pub(super) fn into_determined(mut self) -> HashSet<Value<'c>> {
+        self.determined.extend(self.around);
+        self.determined
+    }
+
+    /// Whether all threads of the block have the same value at their n-th entry.
+    fn is_given_to_entries(&self, value: Value<'c>) -> bool {
+        self.constants.contain(value) || self.around.contains(&value)
+    }
+
+    /// Whether a thread has the same value in all rounds of an entry; of entries with different rounds, in all of all entries.
     pub(super) fn fixes(&self, value: Value<'c>) -> bool {
+        if !self.around.is_empty() {
+            return self.constants.contain(value);
+        }
         let is_computed_before = || value.block().is_some_and(|block| !self.whole.contains(block));
         is_given(value) || value.is_parameter() || self.fixed.contains(&value) || is_computed_before()
     }
@@ -125,7 +145,7 @@ impl<'a, 'c> Rounds<'a, 'c> {
             variables.retain(|(_, values)| {
                 values.iter().all(|&(value, from)| match self.whole.contains(from) {
                     true => self.determines(value),
-                    false => self.constants.contain(value),
+                    false => self.is_given_to_entries(value),
                 })
             });
             if variables.len() == count {

@@ -107,6 +107,13 @@ impl<'c> Block<'c> {
         }
     }
 
+    /// Asks to unroll all rounds of the loop that goes back from these blocks, if LLVM finds that their number is a constant.
+    pub(crate) fn ask_to_unroll_fully(blocks: &[Self]) {
+        if let Some(first) = blocks.first() {
+            first.say_of_loop(blocks, "llvm.loop.unroll.full", None);
+        }
+    }
+
     /// Forbids to unroll or peel the loop that goes back from these blocks.
     pub(crate) fn forbid_unrolling(blocks: &[Self]) {
         if let Some(first) = blocks.first() {

@@ -103,7 +103,6 @@ macro_rules! with_functions {
     LLVMWriteBitcodeToMemoryBuffer(*mut LLVMModule) -> *mut LLVMMemoryBuffer;
     LLVMPrintModuleToString(*mut LLVMModule) -> *mut c_char;
     LLVMDisposeModule(*mut LLVMModule);
-    LLVMCloneModule(*mut LLVMModule) -> *mut LLVMModule;
     LLVMLinkModules2(*mut LLVMModule, *mut LLVMModule) -> c_int;
     LLVMStripModuleDebugInfo(*mut LLVMModule) -> c_int;
     LLVMVerifyModule(*mut LLVMModule, c_int, *mut *mut c_char) -> c_int;
@@ -124,6 +123,7 @@ macro_rules! with_functions {
     LLVMSetInitializer(*mut LLVMValue, *mut LLVMValue);
     LLVMIsGlobalConstant(*mut LLVMValue) -> c_int;
     LLVMSetExternallyInitialized(*mut LLVMValue, c_int);
+    LLVMGetAllocatedType(*mut LLVMValue) -> *mut LLVMType;
     LLVMGlobalGetValueType(*mut LLVMValue) -> *mut LLVMType;
     LLVMGetAlignment(*mut LLVMValue) -> c_uint;
     LLVMSetAlignment(*mut LLVMValue, c_uint);

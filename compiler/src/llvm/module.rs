@@ -61,12 +61,6 @@ impl<'c> Module<'c> {
         Ok(Self { context, raw })
     }
 
-    /// A copy with everything in it.
-    pub(crate) fn copy(&self) -> Self {
-        // SAFETY: a live module; the copy is of the same context and ours to free.
-        Self { context: self.context, raw: unsafe { (self.context.llvm.LLVMCloneModule)(self.raw) } }
-    }
-
     /// Moves everything of `other` into this module.
     pub(crate) fn link(&self, other: Module<'c>, name: &str) -> Result<(), LlvmError> {
         let other = std::mem::ManuallyDrop::new(other);
@@ -279,6 +273,28 @@ impl<'c> Module<'c> {
             let layout = (llvm.LLVMGetModuleDataLayout)(self.raw);
             let size = (llvm.LLVMABISizeOfType)(layout, (llvm.LLVMGlobalGetValueType)(global.raw));
             (size as usize, (llvm.LLVMGetAlignment)(global.raw) as usize)
+        }
+    }
+
+    /// How many bytes the local variable or the constant has in which an instruction computes an address; none for other instructions.
+    pub(crate) fn bytes_around(&self, address: Value<'c>) -> Option<usize> {
+        let llvm = self.context.llvm;
+        // SAFETY: live values, asked for their kinds first; an address computation has its base as first operand.
+        unsafe {
+            let is_computed = |value| !(llvm.LLVMIsAGetElementPtrInst)(value).is_null();
+            let mut base = address.raw;
+            while is_computed(base) {
+                base = (llvm.LLVMGetOperand)(base, 0);
+            }
+            let is_constant =
+                !(llvm.LLVMIsAGlobalVariable)(base).is_null() && (llvm.LLVMIsGlobalConstant)(base) != 0;
+            let whole = match () {
+                () if !is_computed(address.raw) => return None,
+                () if !(llvm.LLVMIsAAllocaInst)(base).is_null() => (llvm.LLVMGetAllocatedType)(base),
+                () if is_constant => (llvm.LLVMGlobalGetValueType)(base),
+                () => return None,
+            };
+            Some((llvm.LLVMABISizeOfType)((llvm.LLVMGetModuleDataLayout)(self.raw), whole) as usize)
         }
     }
 

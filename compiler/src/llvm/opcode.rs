@@ -13,6 +13,7 @@ impl Opcode {
     pub(crate) const BRANCH: Self = Self(2);
     pub(crate) const SWITCH: Self = Self(3);
     pub(crate) const UNREACHABLE: Self = Self(7);
+    pub(crate) const ADD: Self = Self(8);
     pub(crate) const SUBTRACT: Self = Self(10);
     pub(crate) const FLOAT_REMAINDER: Self = Self(19);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
@@ -20,6 +21,7 @@ impl Opcode {
     pub(crate) const FLOAT_TO_SIGNED: Self = Self(34);
     pub(crate) const UNSIGNED_TO_FLOAT: Self = Self(35);
     pub(crate) const SIGNED_TO_FLOAT: Self = Self(36);
+    pub(crate) const COMPARE: Self = Self(42);
     pub(crate) const PHI: Self = Self(44);
     pub(crate) const CALL: Self = Self(45);
     pub(crate) const SELECT: Self = Self(46);

@@ -289,6 +289,23 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// The constant that an instruction adds to this value.
+    pub(crate) fn added_by(self, instruction: Self) -> Option<u64> {
+        self.constant_beside(instruction, Opcode::ADD)
+    }
+
+    /// The constant that an instruction compares this value with.
+    pub(crate) fn compared_by(self, instruction: Self) -> Option<u64> {
+        self.constant_beside(instruction, Opcode::COMPARE)
+    }
+
+    /// The second operand of an instruction that does this with the value as first one. LLVM writes constants last.
+    fn constant_beside(self, instruction: Self, opcode: Opcode) -> Option<u64> {
+        let mut operands = instruction.operands();
+        let is_it = instruction.opcode() == opcode && operands.next() == Some(self);
+        if is_it { operands.next()?.constant_number() } else { None }
+    }
+
     /// Whether an address is one inside a local variable.
     pub(crate) fn is_in_local_variable(self) -> bool {
         let llvm = self.context.llvm;
