@@ -8,7 +8,7 @@ use std::{
 
 use llvm_sys::{
     analysis::*, bit_reader::*, bit_writer::*, core::*, debuginfo::*, error::*, error_handling::*,
-    ir_reader::*, linker::*, target::*, target_machine::*, transforms::pass_builder::*,
+    ir_reader::*, linker::*, support::*, target::*, target_machine::*, transforms::pass_builder::*,
 };
 
 use super::library::{self, with_functions};

@@ -4,9 +4,9 @@
 //! the LLVM that wrote it.
 
 use std::{
-    ffi::{c_char, c_int, c_uint, c_ulonglong, c_void},
+    ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void},
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Once, OnceLock},
 };
 
 use libloading::Library;
@@ -81,6 +81,8 @@ macro_rules! with_functions {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+
+    LLVMParseCommandLineOptions(c_int, *const *const c_char, *const c_char);
 
     LLVMContextCreate() -> *mut LLVMContext;
     LLVMContextDispose(*mut LLVMContext);
@@ -283,6 +285,13 @@ unsafe impl Sync for Llvm {}
 /// The library is loaded once per process and stays: unloading LLVM while its statics are in use is not supported.
 static LOADED: OnceLock<(PathBuf, Llvm)> = OnceLock::new();
 
+/// Options are set once: LLVM takes a second time for a mistake.
+static OPTIONS_SET: Once = Once::new();
+
+/// What no pass takes as a parameter. A loop whose rounds are counted at run time becomes one of four rounds, as nvcc makes it: LLVM's eight leave
+/// all rounds to the loop for the rest where a thread has fewer than eight, and that loads one element at a time.
+const OPTIONS: [&CStr; 2] = [c"gpukernel", c"-unroll-max-count=4"];
+
 impl Llvm {
     /// The LLVM at `path`, after checking that it has the major version `expected` that the device rustc was built with.
     ///
@@ -317,9 +326,18 @@ impl Llvm {
             (llvm.LLVMInitializeNVPTXTargetMC)();
             (llvm.LLVMInitializeNVPTXAsmPrinter)();
         }
+        OPTIONS_SET.call_once(|| llvm.set_options());
         // Another thread may have been faster; its library is as good.
         let _ = LOADED.set((path.to_owned(), llvm));
         Ok(())
+    }
+
+    fn set_options(&self) {
+        let options = OPTIONS.map(CStr::as_ptr);
+        // SAFETY: as many options as said, which live through the call; no text is added to what LLVM says of a wrong one.
+        unsafe {
+            (self.LLVMParseCommandLineOptions)(options.len() as c_int, options.as_ptr(), std::ptr::null())
+        };
     }
 
     /// Major, minor and patch version, with dots.
