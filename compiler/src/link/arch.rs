@@ -28,6 +28,11 @@ pub(super) fn release_available(module: &Module<'_>, lowest: Arch) {
     }
 }
 
+/// Whether a function stays out of line until code for one architecture is emitted.
+pub(super) fn waits(function: Value<'_>) -> bool {
+    function.text_attribute(NEEDS).is_some()
+}
+
 /// Gives the constant with the architecture its value, and drops the branches that it decides against.
 pub(super) fn set_number(module: &Module<'_>, arch: Arch, machine: &TargetMachine) -> Result<(), LinkError> {
     let Some(number) = module.global(NUMBER) else { return Ok(()) };

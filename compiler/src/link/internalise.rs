@@ -4,11 +4,11 @@
 //! Variables stay visible until the optimiser is done. LLVM takes a function that does not call itself for one that runs once at a time: an
 //! internal variable that a kernel alone uses, and writes before it reads, became a variable of each thread (`globalopt`).
 
-use super::{constants, entries::Entry, panics, shared};
+use super::{arch, constants, entries::Entry, panics, shared};
 use crate::llvm::{Linkage, Module, Value};
 
 /// Makes every definition internal that is neither a kernel nor exported. Returns the names of the variables that wait for
-/// [`internalise_variables`].
+/// [`internalise_rest`].
 pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>], exports: &[Value<'_>]) -> Vec<String> {
     let stays =
         |function| kernels.iter().any(|kernel| kernel.function == function) || exports.contains(&function);
@@ -26,7 +26,11 @@ pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>], exports: &
     for function in
         module.functions().into_iter().filter(|function| is_defined(function) && !stays(*function))
     {
-        function.set_linkage(Linkage::Internal);
+        function.set_linkage(match arch::waits(function) {
+            // LLVM would drop parameters that all callers pass alike, such as the lanes of an operation, which is what is asked about it.
+            true => Linkage::OnDemand,
+            false => Linkage::Internal,
+        });
     }
     let mut variables = Vec::new();
     for global in globals.into_iter().filter(is_defined) {
@@ -43,9 +47,12 @@ pub(super) fn internalise(module: &Module<'_>, kernels: &[Entry<'_>], exports: &
     variables
 }
 
-/// After the optimiser: makes the variables internal that had to wait.
-pub(super) fn internalise_variables(module: &Module<'_>, names: &[String]) {
+/// After the optimiser: makes the variables and functions internal that had to wait.
+pub(super) fn internalise_rest(module: &Module<'_>, names: &[String]) {
     for variable in names.iter().filter_map(|name| module.global(name)) {
         variable.set_linkage(Linkage::Internal);
+    }
+    for function in module.functions().into_iter().filter(|function| arch::waits(*function)) {
+        function.set_linkage(Linkage::Internal);
     }
 }

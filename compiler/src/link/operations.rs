@@ -44,13 +44,15 @@ impl<'c> Operations<'c> {
     pub(super) fn of(module: &Module<'c>, is_kernel: impl Fn(&str) -> bool) -> Self {
         let functions: Vec<_> =
             module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
-        let is_export = |function: &Value<'c>| !function.is_local() && !is_kernel(&function.name());
+        // Of those of the prelude that are left, the operations are known by name.
+        let is_of_prelude = |function: Value<'c>| prelude::brings(&function.name());
+        let is_export = |function: &Value<'c>| {
+            !function.is_local() && !is_kernel(&function.name()) && !is_of_prelude(*function)
+        };
         let exports: Vec<_> = functions.iter().copied().filter(is_export).collect();
         let has_one = |function: Value<'c>| {
             call_graph::is_linked_later(function) || function.instructions().into_iter().any(is_operation)
         };
-        // Of those of the prelude that are left, the operations are known by name.
-        let is_of_prelude = |function: Value<'c>| prelude::brings(&function.name());
         let wanted = |function| has_one(function) && !is_of_prelude(function);
         let graph = CallGraph::of(functions.iter().copied(), &exports);
         let mut callers = graph.callers_of(wanted, is_of_prelude);

@@ -276,10 +276,10 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 },
             },
             Pass {
-                name: "internalise-variables",
-                does: "make variables internal, which had to stay visible for the optimiser",
+                name: "internalise-rest",
+                does: "make variables and operations internal, which had to stay visible for the optimiser",
                 run: |link| {
-                    internalise::internalise_variables(&link.module, &link.variables);
+                    internalise::internalise_rest(&link.module, &link.variables);
                     Ok(())
                 },
             },
