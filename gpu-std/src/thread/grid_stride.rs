@@ -62,13 +62,11 @@ pub fn grid_stride_3d(layers: usize, rows: usize, columns: usize) -> GridStride3
         "grid_stride_3d counts to at most isize::MAX"
     );
     let (index, dim) = (global_index(), global_dim());
-    GridStride3d {
-        layers: GridStride { next: index.z, end: layers, stride: dim.z },
-        layer: 0,
-        rows: Axis { start: index.y, end: rows, stride: dim.y },
-        columns: Axis { start: index.x, end: columns, stride: dim.x },
-        places: GridStride2d::EMPTY,
-    }
+    GridStride3d::new(
+        Axis { start: index.z, end: layers, stride: dim.z },
+        Axis { start: index.y, end: rows, stride: dim.y },
+        Axis { start: index.x, end: columns, stride: dim.x },
+    )
 }
 
 /// The iterator of [`grid_stride`].
@@ -120,8 +118,6 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    const EMPTY: Self = Self { start: 0, end: 0, stride: 1 };
-
     /// Whether `index` is taken. Costs a division.
     #[inline(always)]
     pub(crate) fn takes(&self, index: usize) -> bool {
@@ -139,8 +135,6 @@ pub struct GridStride2d {
 }
 
 impl GridStride2d {
-    const EMPTY: Self = Self { row: 0, column: 0, rows: Axis::EMPTY, columns: Axis::EMPTY };
-
     #[inline(always)]
     pub(crate) fn new(rows: Axis, columns: Axis) -> Self {
         // A thread right of the last column has no row either. So the first column of a row needs no test.
@@ -178,15 +172,30 @@ impl FusedIterator for GridStride2d {}
 /// The iterator of [`grid_stride_3d`]: `(layer, row, column)`, layer by layer.
 #[derive(Clone, Debug)]
 pub struct GridStride3d {
-    layers: GridStride,
     layer: usize,
+    row: usize,
+    column: usize,
+    layers: Axis,
     rows: Axis,
     columns: Axis,
-    places: GridStride2d,
 }
 
 impl GridStride3d {
-    /// Whether the loop visits `(layer, row, column)`, given that it has not begun.
+    #[inline(always)]
+    fn new(layers: Axis, rows: Axis, columns: Axis) -> Self {
+        // A thread outside of the rows or columns has no layer either. So the first row and column need no test.
+        let end = if rows.start < rows.end && columns.start < columns.end { layers.end } else { 0 };
+        Self {
+            layer: layers.start,
+            row: rows.start,
+            column: columns.start,
+            layers: Axis { end, ..layers },
+            rows,
+            columns,
+        }
+    }
+
+    /// Whether the loop visits `(layer, row, column)`.
     #[inline(always)]
     pub(crate) fn takes(&self, layer: usize, row: usize, column: usize) -> bool {
         self.layers.takes(layer) && self.rows.takes(row) && self.columns.takes(column)
@@ -198,13 +207,20 @@ impl Iterator for GridStride3d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize, usize)> {
-        loop {
-            if let Some((row, column)) = self.places.next() {
-                return Some((self.layer, row, column));
-            }
-            self.layer = self.layers.next()?;
-            self.places = GridStride2d::new(self.rows, self.columns);
+        if self.layer >= self.layers.end {
+            return None;
         }
+        let place = (self.layer, self.row, self.column);
+        self.column = self.column.wrapping_add(self.columns.stride);
+        if self.column >= self.columns.end {
+            self.column = self.columns.start;
+            self.row = self.row.wrapping_add(self.rows.stride);
+            if self.row >= self.rows.end {
+                self.row = self.rows.start;
+                self.layer = self.layer.wrapping_add(self.layers.stride);
+            }
+        }
+        Some(place)
     }
 }
 
