@@ -97,6 +97,57 @@ fn what_the_threads_of_a_block_agree_on_is_seen() {
     }
 }
 
+/// All threads enter the loop inside in the same rounds of the one around it, with other numbers of rounds each time.
+#[test]
+fn loops_whose_rounds_a_loop_around_decides_are_unrolled() {
+    let sort = "
+        let mut size = 2;
+        while size <= 16 {
+            let mut step = size / 2;
+            while step > 0 {
+                total += sync_count((), total & step != 0).1;
+                step /= 2;
+            }
+            size *= 2;
+        }";
+    let kernels = [
+        ("sort", sort.to_owned()),
+        ("triangle", "for j in 0..5 { for k in 0..j { total += sync_count((), total > k).1; } }".into()),
+        (
+            "some_entries",
+            "for j in 0..6 { if j % 2 == 0 { for k in 0..j { total += sync_count((), total > k).1; } } }".into(),
+        ),
+        // Inside of a loop that threads leave apart, the operations of each entry follow each other alike.
+        (
+            "within_other_rounds",
+            "for _ in 0..mine { for j in 0..5 { for k in 0..j { total += sync_count((), total > k).1; } } }".into(),
+        ),
+    ];
+    let built = build("entries_agree", &kernels);
+    for (name, operations) in [("sort", 10), ("triangle", 10), ("some_entries", 6), ("within_other_rounds", 10)] {
+        let ptx = built.kernel("sm_90", name);
+        assert_eq!(count(&ptx, "bar.red.popc"), operations, "{name}: {ptx}");
+    }
+}
+
+/// The first thread's n-th operation may be in an entry of one round, and another's in one of two.
+#[test]
+fn loops_with_other_rounds_at_each_entry_stay_rolled_if_not_all_threads_take_part() {
+    let sum = "total += sync_count((), total > 7).1";
+    let kernels = [
+        ("some_threads", format!("for j in 0..5 {{ for _ in 0..j {{ if mine > 3 {{ {sum}; }} }} }}")),
+        ("some_threads_enter", format!("for j in 0..5 {{ if mine > j {{ for _ in 0..j {{ {sum}; }} }} }}")),
+        ("some_threads_go_on", format!("for j in 0..5 {{ for _ in 0..j {{ {sum}; }} if mine == j {{ break; }} }}")),
+        ("from_an_entry_of_ones_own", format!("for j in mine..5 {{ for _ in 0..j {{ {sum}; }} }}")),
+        ("other_lanes", "for j in 0..5 { let lanes = coalesced(); for k in 0..j { total += lanes.ballot(total > k); } }".into()),
+    ];
+    let built = build("entries_disagree", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        assert_eq!(count(&ptx, "bar.red") + count(&ptx, "vote.sync"), 1, "{name}: {ptx}");
+    }
+}
+
 /// Neither who makes how many rounds nor who comes to an operation in which round is the same for all.
 #[test]
 fn what_threads_may_not_agree_on_keeps_a_loop_rolled() {

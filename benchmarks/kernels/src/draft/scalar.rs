@@ -8,10 +8,10 @@ const VOLATILITY: f32 = 0.3;
 
 /// The distribution function of the normal distribution, by Hull's polynomial.
 fn normal(d: f32) -> f32 {
-    let k = 1.0 / (1.0 + 0.2316419 * d.abs());
-    let factors = [1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.31938153];
+    let k = 1.0 / (1.0 + 0.231_641_9 * d.abs());
+    let factors = [1.330_274_5, -1.821_255_9, 1.781_477_9, -0.356_563_78, 0.319_381_53];
     let polynomial = factors.iter().fold(0.0, |sum, factor| (sum + factor) * k);
-    let tail = 0.39894228 * (-0.5 * d * d).exp() * polynomial;
+    let tail = 0.398_942_3 * (-0.5 * d * d).exp() * polynomial;
     if d > 0.0 { 1.0 - tail } else { tail }
 }
 

@@ -44,6 +44,43 @@ rounds! {
     reduced(_k, total) { total += warp().reduce_sum(1); }
 }
 
+/// Loops of which all threads make other rounds at each entry, and which they enter in as many rounds as each is told.
+#[kernel]
+pub fn triangles(rounds: &[u32], out: PerThread<u32>) {
+    let mut total = 0;
+    for k in 0..rounds[global_rank()] {
+        let mut size = 2;
+        while size <= 8 {
+            let mut step = size / 2;
+            while step > 0 {
+                total += sync_count((), (k + step) % 3 == 0).1 * step;
+                step /= 2;
+            }
+            size *= 2;
+        }
+    }
+    for (_, out) in out {
+        *out = total;
+    }
+}
+
+/// Loops of other rounds at each entry, in a loop that each thread leaves at a round of its own.
+#[kernel]
+pub fn triangles_left_early(rounds: &[u32], out: PerThread<u32>) {
+    let (mine, mut total) = (rounds[global_rank()], 0);
+    for j in 0..6 {
+        if j >= mine {
+            break;
+        }
+        for k in 0..j {
+            total += sync_count((), (k + j) % 2 == 0).1 + k;
+        }
+    }
+    for (_, out) in out {
+        *out = total;
+    }
+}
+
 /// A barrier of a cluster of two blocks in each round: a thread of the other block wrote before it what is read behind it.
 #[kernel(cluster = 2)]
 pub fn cluster_rounds(rounds: &[u32], heard: &[Atomic<u32>], out: PerThread<u32>) {

@@ -4,7 +4,8 @@
 use gpukernel::LaunchConfig;
 use gpukernel_device_test_kernels::rounds::{
     all_agree, any_votes, ballots, bare, cluster_rounds, counted, grid_rounds, in_tiles,
-    left_before_the_bound, loop_in_loop, matched, paired, reduced, static_of_all,
+    left_before_the_bound, loop_in_loop, matched, paired, reduced, static_of_all, triangles,
+    triangles_left_early,
 };
 use gpukernel_device_tests::{
     on_every_device, on_every_device_that_lets_threads_end, on_every_device_with_clusters,
@@ -124,6 +125,22 @@ fn reductions() {
     // Where it takes several steps, all lanes must be there.
     let [_, of_warps, of_blocks, ..] = patterns();
     check!(reduced, With::Warp, |_, _, there| there.len() as u32, [of_warps, of_blocks]);
+}
+
+#[test]
+fn other_rounds_at_each_entry() {
+    check!(triangles, With::Block, |k, _, there| {
+        let steps = [1, 2, 1, 4, 2, 1];
+        steps.map(|step| if (k + step) % 3 == 0 { there.len() as u32 * step } else { 0 }).iter().sum()
+    });
+}
+
+#[test]
+fn other_rounds_at_each_entry_in_a_loop_that_threads_leave_apart() {
+    check!(triangles_left_early, With::Block, |j, _, there| {
+        let round = |k: u32| if (k + j) % 2 == 0 { there.len() as u32 + k } else { k };
+        if j < 6 { (0..j).map(round).sum() } else { 0 }
+    });
 }
 
 #[test]
