@@ -10,6 +10,7 @@ use std::{
         fd::{AsRawFd, FromRawFd},
         unix::process::ExitStatusExt,
     },
+    panic::{AssertUnwindSafe, catch_unwind},
     process::ExitStatus,
     sync::{OnceLock, PoisonError, RwLock},
     thread,
@@ -117,7 +118,13 @@ pub(crate) fn in_process<T>(work: impl FnOnce() -> T) -> T {
 /// # Errors
 /// The system starts no process, or gives no pipe or memory for one.
 pub(crate) fn run(diagnoses: bool, work: impl FnOnce() -> Work + Send) -> io::Result<Outcome> {
-    let child = Child::start(diagnoses, work)?;
+    // On the stack that the work needs: the child has the thread that forks, and may start none. Another thread of this process that was being
+    // started during the fork had locked std's list of threads, which stays locked in the child.
+    let child = thread::scope(|scope| {
+        let starting = thread::Builder::new().stack_size(STACK_BYTES);
+        let starting = starting.spawn_scoped(scope, || Child::start(diagnoses, work))?;
+        starting.join().unwrap_or_else(|_| Err(io::Error::other("the thread that starts it panicked")))
+    })?;
     let result = child.receive();
     let status = child.wait()?;
     let said = child.said()?;
@@ -159,7 +166,7 @@ impl Child {
         let (reader, writer) = io::pipe()?;
         // SAFETY: the child has one thread, and locks that other threads held stay locked in it. It uses memory, which the C library
         // makes usable by taking its locks around the fork; the compiler, which no thread runs in this process now; and files of its
-        // own. It does not print, and ends by `_exit` below.
+        // own. It does not print, starts no thread, and ends by `_exit` below.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -228,19 +235,19 @@ fn message(pipe: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
 
 /// The life of the child.
 fn serve(parent: Parent, said: &File, work: impl FnOnce() -> Work + Send) -> ! {
-    // SAFETY: descriptors that are open, and a limit that is written before it is read. A crash that is reported needs no core file.
+    // SAFETY: descriptors that are open, a limit that is written before it is read, and signals that end the process, as they do without
+    // handlers. A crash that is reported needs no core file.
     unsafe {
         libc::dup2(said.as_raw_fd(), libc::STDERR_FILENO);
         libc::setrlimit(libc::RLIMIT_CORE, &libc::rlimit { rlim_cur: 0, rlim_max: 0 });
+        // std's handlers ask the list of threads whose stack has overflowed.
+        libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+        libc::signal(libc::SIGBUS, libc::SIG_DFL);
     }
     let parent = PARENT.get_or_init(|| parent);
-    let done = thread::scope(|scope| {
-        let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        worker.ok().and_then(|worker| worker.join().ok())
-    });
-    let code = match done {
-        Some(Work::Done(bytes)) if parent.send(RESULT, &bytes).is_ok() => 0,
-        Some(Work::Nonsense(text)) => {
+    let code = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Work::Done(bytes)) if parent.send(RESULT, &bytes).is_ok() => 0,
+        Ok(Work::Nonsense(text)) => {
             // Into the file in memory, not through the lock of the standard error output, which another thread may have held.
             let _ = (&*said).write_all(text.as_bytes());
             NONSENSE
@@ -312,6 +319,27 @@ mod tests {
         }
         let death = died(false, || Work::Done(vec![deep(0) as u8]));
         assert!(death.status.signal().is_some(), "{death:?}");
+    }
+
+    /// A child waited for ever for a lock of std's that a thread held which was being started when it was forked.
+    #[test]
+    fn threads_that_start_meanwhile_do_not_matter() {
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                        thread::scope(|inner| _ = inner.spawn(|| {}));
+                    }
+                });
+            }
+            for i in 0..200_u8 {
+                assert!(
+                    matches!(run(false, || Work::Done(vec![i])).unwrap(), Outcome::Done(bytes) if bytes == [i])
+                );
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 
     #[test]

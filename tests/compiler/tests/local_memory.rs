@@ -142,11 +142,14 @@ fn arrays_of_a_thread_stay_in_registers() {
 #[test]
 fn loads_of_four_rounds_come_together() {
     let source = "#[kernel(block = 128)]
-        pub fn sum(x: &[f32], y: PerThread<f32>) {
+        pub fn sum(columns: u32, x: &[f32], y: PerThread<f32>) {
+            let row = &x[..columns as usize];
+            let mut sum = 0.0;
+            for i in (thread_rank() as usize..columns as usize).step_by(128) {
+                sum += row[i];
+            }
             for (_, y) in y {
-                for x in x {
-                    *y += x;
-                }
+                *y = sum;
             }
         }";
     let ptx = KernelCrate::written("four_rounds", source)

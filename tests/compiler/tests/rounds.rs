@@ -115,16 +115,20 @@ fn loops_whose_rounds_a_loop_around_decides_are_unrolled() {
         ("triangle", "for j in 0..5 { for k in 0..j { total += sync_count((), total > k).1; } }".into()),
         (
             "some_entries",
-            "for j in 0..6 { if j % 2 == 0 { for k in 0..j { total += sync_count((), total > k).1; } } }".into(),
+            "for j in 0..6 { if j % 2 == 0 { for k in 0..j { total += sync_count((), total > k).1; } } }"
+                .into(),
         ),
         // Inside of a loop that threads leave apart, the operations of each entry follow each other alike.
         (
             "within_other_rounds",
-            "for _ in 0..mine { for j in 0..5 { for k in 0..j { total += sync_count((), total > k).1; } } }".into(),
+            "for _ in 0..mine { for j in 0..5 { for k in 0..j { total += sync_count((), total > k).1; } } }"
+                .into(),
         ),
     ];
     let built = build("entries_agree", &kernels);
-    for (name, operations) in [("sort", 10), ("triangle", 10), ("some_entries", 6), ("within_other_rounds", 10)] {
+    for (name, operations) in
+        [("sort", 10), ("triangle", 10), ("some_entries", 6), ("within_other_rounds", 10)]
+    {
         let ptx = built.kernel("sm_90", name);
         assert_eq!(count(&ptx, "bar.red.popc"), operations, "{name}: {ptx}");
     }
@@ -137,9 +141,16 @@ fn loops_with_other_rounds_at_each_entry_stay_rolled_if_not_all_threads_take_par
     let kernels = [
         ("some_threads", format!("for j in 0..5 {{ for _ in 0..j {{ if mine > 3 {{ {sum}; }} }} }}")),
         ("some_threads_enter", format!("for j in 0..5 {{ if mine > j {{ for _ in 0..j {{ {sum}; }} }} }}")),
-        ("some_threads_go_on", format!("for j in 0..5 {{ for _ in 0..j {{ {sum}; }} if mine == j {{ break; }} }}")),
+        (
+            "some_threads_go_on",
+            format!("for j in 0..5 {{ for _ in 0..j {{ {sum}; }} if mine == j {{ break; }} }}"),
+        ),
         ("from_an_entry_of_ones_own", format!("for j in mine..5 {{ for _ in 0..j {{ {sum}; }} }}")),
-        ("other_lanes", "for j in 0..5 { let lanes = coalesced(); for k in 0..j { total += lanes.ballot(total > k); } }".into()),
+        (
+            "other_lanes",
+            "for j in 0..5 { let lanes = coalesced(); for k in 0..j { total += lanes.ballot(total > k); } }"
+                .into(),
+        ),
     ];
     let built = build("entries_disagree", &kernels);
     for (name, _) in &kernels {
