@@ -333,9 +333,9 @@ mod tests {
                     }
                 });
             }
-            for i in 0..200_u8 {
+            for i in 0..2000_u32 {
                 assert!(
-                    matches!(run(false, || Work::Done(vec![i])).unwrap(), Outcome::Done(bytes) if bytes == [i])
+                    matches!(run(false, || Work::Done(i.to_le_bytes().into())).unwrap(), Outcome::Done(bytes) if bytes == i.to_le_bytes())
                 );
             }
             is_over.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -72,8 +72,7 @@ impl Draft<'_> {
         print_row(name, "", Some(&comparison));
         self.ratios.push(comparison.ratio);
         let largest = difference(&read(&outputs[0])?, &read(&outputs[1])?);
-        // Also if it is not a number.
-        if !(largest <= tolerance) {
+        if largest.is_nan() || largest > tolerance {
             self.mistakes.push(format!("{name}: results differ by {largest}"));
         }
         Ok(())

@@ -138,7 +138,7 @@ fn other_rounds_at_each_entry() {
 #[test]
 fn other_rounds_at_each_entry_in_a_loop_that_threads_leave_apart() {
     check!(triangles_left_early, With::Block, |j, _, there| {
-        let round = |k: u32| if (k + j) % 2 == 0 { there.len() as u32 + k } else { k };
+        let round = |k: u32| if (k + j).is_multiple_of(2) { there.len() as u32 + k } else { k };
         if j < 6 { (0..j).map(round).sum() } else { 0 }
     });
 }
