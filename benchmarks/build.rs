@@ -40,7 +40,7 @@ fn nvcc(source: &Path, fatbin: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", source.display());
     let toolchain = Toolchain::find(&FindOptions::new("."))?;
     let mut command = Command::new(&toolchain.cuda.require(CudaPart::Nvcc)?.path);
-    command.args(["-O3", "-fatbin", "-o"]).arg(fatbin).arg(source);
+    command.args(["-O3", "-fatbin", "--threads=0", "-o"]).arg(fatbin).arg(source);
     for arch in Options::default().archs {
         let (major, minor) = arch.compute_capability();
         command.arg(format!("-gencode=arch=compute_{major}{minor},code=sm_{major}{minor}"));
