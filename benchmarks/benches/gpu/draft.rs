@@ -45,7 +45,10 @@ fn noise(len: usize) -> Vec<f32> {
 fn difference(ours: &[f64], theirs: &[f64]) -> f64 {
     assert_eq!(ours.len(), theirs.len());
     let of = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { (a - b).abs() / b.abs().max(1.0) };
-    ours.iter().zip(theirs).map(of).fold(0.0, |largest, next| if next <= largest { largest } else { next })
+    ours.iter()
+        .zip(theirs)
+        .map(of)
+        .fold(0.0, |largest: f64, next| if largest.is_nan() || next <= largest { largest } else { next })
 }
 
 fn read(buffer: &Buffer<f32>) -> Result<Vec<f64>, Error> {
@@ -470,9 +473,7 @@ impl Draft<'_> {
             |y| Ok(y.to_vec()?.into_iter().flatten().map(f64::from).collect()),
         )
     }
-}
 
-impl Draft<'_> {
     /// BabelStream's kernels have their outputs in other places each.
     fn streams(&mut self) -> Result<(), Error> {
         const LEN: usize = 1 << 26;

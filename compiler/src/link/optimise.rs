@@ -20,8 +20,8 @@ const COUNT_ROUNDS: &str = "sink,early-cse<>";
 /// touch barriers and the like, which are convergent. Without, loops over the elements of a thread do not unroll.
 const LOOPS_OVER_ITERATORS: &str = "function(jump-threading,simplifycfg)";
 
-/// LLVM's own passes up to those for loops: what it does to a part of a program that is linked and optimised once more.
-pub(super) const WITHOUT_LOOPS: &str = "thinlto-pre-link<O3>";
+/// The first half of LLVM's own passes for speed: what it does to a part of a program that is linked and optimised once more.
+pub(super) const FIRST_HALF: &str = "thinlto-pre-link<O3>";
 
 /// LLVM's own passes for speed.
 pub(super) const FOR_SPEED: &str = "default<O3>";

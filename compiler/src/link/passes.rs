@@ -255,7 +255,7 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 name: "inline",
                 does: "inline and simplify functions, and unroll no loop unasked (the first half of O3)",
                 run: |link| {
-                    let passes = optimise::WITHOUT_LOOPS;
+                    let passes = optimise::FIRST_HALF;
                     Ok(link.module.run_passes_without_unrolling(passes, &link.machine)?)
                 },
             },

@@ -58,10 +58,7 @@ fn determined_around<'c>(
     };
     let ways = Ways::of(other, operations);
     let rounds = Rounds::of(other, &ways, constants, determined_around(other, loops, operations, constants));
-    let is_entered_alike = ways
-        .decide(whole.first())
-        .iter()
-        .all(|block| block.decided_by().is_some_and(|value| rounds.determines(value)));
+    let is_entered_alike = ways.decide(whole.first()).iter().all(|block| rounds.decides(block));
     match exits_are_alike(other, &ways, &rounds) && is_entered_alike {
         true => rounds.into_determined(),
         false => HashSet::new(),
@@ -70,7 +67,7 @@ fn determined_around<'c>(
 
 /// The first condition.
 fn exits_are_alike<'c>(whole: &NaturalLoop<'c>, ways: &Ways<'c>, rounds: &Rounds<'_, 'c>) -> bool {
-    let by_round = |block: &Block<'c>| block.decided_by().is_some_and(|value| rounds.determines(value));
+    let by_round = |block: &Block<'c>| rounds.decides(block);
     !whole.is_tangled
         && ways.exits.iter().all(|exit| by_round(exit) && ways.decide(*exit).iter().all(by_round))
 }
@@ -84,7 +81,7 @@ fn entries_are_alike<'c>(
 ) -> bool {
     let ways = Ways::of(whole, operations);
     let rounds = Rounds::of(whole, &ways, constants, around);
-    let by_round = |block: &Block<'c>| block.decided_by().is_some_and(|value| rounds.determines(value));
+    let by_round = |block: &Block<'c>| rounds.decides(block);
     let by_thread = |block: &Block<'c>| block.decided_by().is_some_and(|value| rounds.fixes(value));
     exits_are_alike(whole, &ways, &rounds)
         && whole.blocks.iter().all(|block| {

@@ -78,6 +78,11 @@ impl<'a, 'c> Rounds<'a, 'c> {
         self.is_given_to_entries(value) || self.determined.contains(&value)
     }
 
+    /// Whether the round determines where a block goes on.
+    pub(super) fn decides(&self, block: &Block<'c>) -> bool {
+        block.decided_by().is_some_and(|value| self.determines(value))
+    }
+
     /// All values that the round determines, or those of the loops around it.
     pub(super) fn into_determined(mut self) -> HashSet<Value<'c>> {
         self.determined.extend(self.around);
@@ -110,7 +115,7 @@ impl<'a, 'c> Rounds<'a, 'c> {
     /// Whether an instruction is a phi of ways that meet in the block at this place, and the round determines which way and the value that comes by it.
     fn determines_choice(&self, phi: Value<'c>, place: usize, ways: &Ways<'c>) -> bool {
         let before = &self.whole.blocks[..place];
-        let is_decided = |block: &Block<'c>| block.decided_by().is_some_and(|value| self.determines(value));
+        let is_decided = |block: &Block<'c>| self.decides(block);
         let comes_as_determined = |&(value, from): &(Value<'c>, Block<'c>)| {
             let splits = from.successors().len() > 1;
             self.determines(value)
