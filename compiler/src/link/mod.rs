@@ -42,6 +42,7 @@ mod rolled_loops;
 mod same_copy;
 mod shared;
 mod small_arrays;
+mod steps;
 mod undefined;
 mod uniformity;
 mod ways;

@@ -10,7 +10,7 @@ use super::{
     linking::Linking,
     local_atomics, loops, lowering, negation, optimise, panics,
     pass::{Pass, Stage},
-    pointer_calls, prelude, ranges, rolled_loops, shared, small_arrays, undefined,
+    pointer_calls, prelude, ranges, rolled_loops, shared, small_arrays, steps, undefined,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -237,6 +237,11 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 name: "thread-jumps",
                 does: "connect the end of an iterator with the loop around it",
                 run: |link| Ok(optimise::thread_jumps(&link.module)?),
+            },
+            Pass {
+                name: "bound-steps",
+                does: "say of the index of `step_by` that it is below the end of the range",
+                run: |link| Ok(steps::bound_indices(link.context, &link.module)?),
             },
             Pass {
                 name: "unroll-small-arrays",

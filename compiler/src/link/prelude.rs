@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 use gpukernel_abi::{output, panic, section, symbol};
 
 use super::LinkError;
-use crate::llvm::{Context, Linkage, LlvmError, Module};
+use crate::llvm::{Context, Linkage, LlvmError, Module, Value};
 
 /// What every piece starts with.
 const HEADER: &str = include_str!("prelude/header.ll");
@@ -83,6 +83,9 @@ const PANICS: &str = include_str!("prelude/panic.ll");
 /// What addresses inside of kernel parameters need, when the optimiser is done.
 const ADDRESSES: &str = include_str!("prelude/address.ll");
 
+/// What says of an index that it is below an end, where a loop is found to be like that.
+const STEPS: &str = include_str!("prelude/step.ll");
+
 const OPERATION: &str = "__gpukernel_";
 
 /// Links the prelude, and libdevice where it is needed and there.
@@ -154,6 +157,21 @@ pub(super) fn link_addresses<'c>(context: &'c Context, module: &Module<'c>) -> R
     let prelude = Module::from_text(context, &text(ADDRESSES), NAME)?;
     prelude.set_target_like(module);
     module.link_needed(prelude, NAME)
+}
+
+/// Links the function that says of an index that it is below an end.
+pub(super) fn link_is_below<'c>(
+    context: &'c Context,
+    module: &Module<'c>,
+) -> Result<Option<Value<'c>>, LlvmError> {
+    let prelude = Module::from_text(context, &text(STEPS), NAME)?;
+    prelude.set_target_like(module);
+    module.link(prelude, NAME)?;
+    let function = module.function("__gpukernel_is_below");
+    if let Some(function) = function {
+        function.set_linkage(Linkage::Internal);
+    }
+    Ok(function)
 }
 
 /// What messages call the prelude.

@@ -61,6 +61,11 @@ impl<'c> Block<'c> {
         }
     }
 
+    /// Those of these blocks that go on here.
+    pub(crate) fn predecessors_within(self, blocks: &[Self]) -> Vec<Self> {
+        blocks.iter().copied().filter(|block| block.successors().contains(&self)).collect()
+    }
+
     /// The branch that ends it, if that has a condition.
     pub(crate) fn conditional_branch(self) -> Option<Branch<'c>> {
         let (context, llvm) = (self.context, self.context.llvm);

@@ -15,8 +15,13 @@ impl Opcode {
     pub(crate) const UNREACHABLE: Self = Self(7);
     pub(crate) const ADD: Self = Self(8);
     pub(crate) const SUBTRACT: Self = Self(10);
+    pub(crate) const DIVIDE: Self = Self(14);
+    pub(crate) const REMAINDER: Self = Self(17);
     pub(crate) const FLOAT_REMAINDER: Self = Self(19);
+    pub(crate) const SHIFT_RIGHT: Self = Self(21);
+    pub(crate) const AND: Self = Self(23);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
+    pub(crate) const ZERO_EXTEND: Self = Self(31);
     pub(crate) const FLOAT_TO_UNSIGNED: Self = Self(33);
     pub(crate) const FLOAT_TO_SIGNED: Self = Self(34);
     pub(crate) const UNSIGNED_TO_FLOAT: Self = Self(35);

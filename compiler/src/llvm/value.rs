@@ -299,11 +299,24 @@ impl<'c> Value<'c> {
         self.constant_beside(instruction, Opcode::COMPARE)
     }
 
+    /// The constant that a comparison asks whether this value is, and whether it asks for equality and not for the opposite.
+    pub(crate) fn equality_by(self, comparison: Self) -> Option<(bool, u64)> {
+        let number = self.compared_by(comparison)?;
+        // SAFETY: a live comparison; of floats it has no such predicate, and is not of a value with a constant number.
+        match unsafe { (self.context.llvm.LLVMGetICmpPredicate)(comparison.raw) } {
+            32 => Some((true, number)),
+            33 => Some((false, number)),
+            _ => None,
+        }
+    }
+
     /// The second operand of an instruction that does this with the value as first one. LLVM writes constants last.
     fn constant_beside(self, instruction: Self, opcode: Opcode) -> Option<u64> {
+        if instruction.block().is_none() || instruction.opcode() != opcode {
+            return None;
+        }
         let mut operands = instruction.operands();
-        let is_it = instruction.opcode() == opcode && operands.next() == Some(self);
-        if is_it { operands.next()?.constant_number() } else { None }
+        if operands.next()? == self { operands.next()?.constant_number() } else { None }
     }
 
     /// Whether an address is one inside a local variable.

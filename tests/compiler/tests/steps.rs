@@ -1,0 +1,75 @@
+//! Loops with steps know that their index is below the end of the range: no check is left, and four loads come together.
+
+use gpukernel_build::{Arch, Options};
+use gpukernel_tests::{Inspected, KernelCrate};
+
+fn build(name: &str, kernels: &[(&str, &str)]) -> Inspected {
+    let kernels = kernels.iter().map(|(kernel, body)| {
+        format!(
+            "#[kernel(block = 128)]
+            pub fn {kernel}(k: u32, x: &[f32], out: PerThread<f32>) {{
+                let (k, me, n) = (k as usize, thread_rank() as usize, x.len());
+                let mut sum = 0.0;
+                {body}
+                for (_, out) in out {{ *out = sum; }}
+            }}
+            "
+        )
+    });
+    KernelCrate::written(name, &kernels.collect::<String>())
+        .inspect(Options { archs: vec![Arch::new(9, 0)], ..Options::default() })
+}
+
+/// Whether a panic can be recorded.
+fn can_panic(ptx: &str) -> bool {
+    ptx.contains("__gpukernel_panic_record")
+}
+
+#[test]
+fn indices_of_step_by_need_no_check() {
+    let kernels = [
+        ("of_the_block", "for i in (me..n).step_by(128) { sum += x[i]; }"),
+        ("from_zero", "for i in (0..n).step_by(12) { sum += x[i]; }"),
+        ("by_a_multiple", "for i in (me..n).step_by(96) { sum += x[i]; }"),
+        ("with_exits", "for i in (me..n).step_by(32) { if x[i] < 0.0 { break; } sum += x[i]; }"),
+        ("with_continue", "for i in (me..n).step_by(32) { if x[i] < 0.0 { continue; } sum += x[i]; }"),
+        ("of_a_row", "if let Some(row) = x.get(..k) { for i in (me..k).step_by(64) { sum += row[i]; } }"),
+    ];
+    let built = build("steps", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        assert!(!can_panic(&ptx), "{name}: {ptx}");
+    }
+    let loads = built.kernel("sm_90", "of_the_block").matches("ld.global.nc").count();
+    assert!(loads >= 4, "{loads}");
+}
+
+/// Alike, and one past the end or far behind it in some round.
+#[test]
+fn loops_that_only_look_alike_keep_their_checks() {
+    let counted = "let distance = n.saturating_sub(me);
+        let mut left = distance / 4 + usize::from(distance % 4 != 0);
+        let mut i = me;";
+    let loops = [
+        ("another_step", "while left != 0 { sum += x[i]; i += 8; left -= 1; }"),
+        ("a_step_too_many", "while left != 0 { i += 4; sum += x[i]; left -= 1; }"),
+        (
+            "steps_in_some_rounds",
+            "while left != 0 { if x[i] > 0.0 { i += 4; } i += 4; left -= 1; sum += 1.0; }",
+        ),
+        ("rounds_not_counted", "while left != 0 { sum += x[i]; i += 4; if sum > 3.0 { left -= 1; } }"),
+        ("until_one", "while left != 1 { sum += x[i]; i += 4; left = left.wrapping_sub(1); }"),
+        ("another_start", "i += 1; while left != 0 { sum += x[i]; i += 4; left -= 1; }"),
+        ("a_round_too_many", "left += 1; while left != 0 { sum += x[i]; i += 4; left -= 1; }"),
+        ("behind_the_loop", "while left != 0 { sum += 1.0; i += 4; left -= 1; } sum += x[i];"),
+        ("another_end", "for i in (me..k).step_by(4) { sum += x[i]; }"),
+        ("the_next_index", "for i in (me..n).step_by(4) { sum += x[i + 1]; }"),
+    ];
+    let bodies = loops.map(|(name, body)| (name, format!("{counted} {body} sum += left as f32;")));
+    let kernels: Vec<_> = bodies.iter().map(|(name, body)| (*name, body.as_str())).collect();
+    let built = build("steps_alike", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        assert!(can_panic(&ptx), "{name}: {ptx}");
+    }
+}
