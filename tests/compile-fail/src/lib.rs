@@ -43,20 +43,33 @@ pub fn check(package: &Path) {
     );
     let mut missing = Vec::new();
     for (file, found) in error_lines(package) {
-        let expected = stored::error_lines(&file.with_extension("stderr"));
-        assert!(!expected.is_empty(), "no error is stored for {}", file.display());
+        let expected = stored::read(&file).errors;
         missing.extend(expected.difference(&found).map(|line| format!("{}:{line}", file.display())));
     }
     assert!(missing.is_empty(), "rustc has nothing against\n{}", missing.join("\n"));
+}
+
+/// The lines at which errors and their notes are stored, for each program of the package in this folder. [`check`] compares what is stored
+/// with what rustc says.
+///
+/// # Panics
+/// If the package has no programs, or one has no errors.
+pub fn stored_error_lines(package: &Path) -> BTreeMap<PathBuf, Lines> {
+    programs(package).into_iter().map(|file| (file.clone(), stored::read(&file).with_notes)).collect()
+}
+
+fn programs(package: &Path) -> Vec<PathBuf> {
+    let files = project::programs(package);
+    assert!(!files.is_empty(), "{} has no programs that must be refused", package.display());
+    files
 }
 
 /// The lines at which the present rustc reports errors, for each program of the package in this folder.
 ///
 /// # Panics
 /// If cargo cannot be run, or the package has no programs.
-pub fn error_lines(package: &Path) -> BTreeMap<PathBuf, Lines> {
-    let files = project::programs(package);
-    assert!(!files.is_empty(), "{} has no programs that must be refused", package.display());
+fn error_lines(package: &Path) -> BTreeMap<PathBuf, Lines> {
+    let files = programs(package);
     let manifest = project::write(package, &files);
     diagnostics::error_lines(&manifest, files)
 }

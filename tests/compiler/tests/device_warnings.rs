@@ -1,35 +1,16 @@
-//! Warnings of rustc about device code, which no check of the host sees: half of gpu-std is compiled for the device only.
+//! Warnings of rustc about device code, which no check of the host sees: half of gpu-std is compiled for the device only. Those about kernels
+//! are tested in `tests/device`.
 
-use std::process::Command;
+use gpukernel_tests::KernelCrate;
 
-use gpukernel_build::toolchain::DEVICE_TARGET;
-use gpukernel_tests::{repository, toolchain};
-
-/// Nothing is unused or dead on the device: in gpu-std, with all its features and without, and in what the macros write.
+/// Nothing of gpu-std is unused or dead on the device. cargo says again what rustc said when it compiled it.
 #[test]
 fn gpu_std_compiles_for_the_device_without_warnings() {
-    let rustc = toolchain().rustc;
-    let mut flags = "-Dwarnings".to_owned();
-    if let Some(sysroot) = &rustc.sysroot {
-        flags += &format!("\x1f--sysroot\x1f{}", sysroot.display());
-    }
-    for packages in [
-        &["-p", "gpu-std"][..],
-        &["-p", "gpu-std", "--all-features"],
-        &["-p", "gpukernel-device-test-kernels"],
-    ] {
-        let output = Command::new(env!("CARGO"))
-            .args(["check", "--lib", "--target", DEVICE_TARGET, "--quiet"])
-            .args(packages)
-            .current_dir(repository())
-            .env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/device-warnings"))
-            .env("CARGO_ENCODED_RUSTFLAGS", &flags)
-            .env("RUSTC", &rustc.path)
-            .env_remove("RUSTC_WRAPPER")
-            .env_remove("RUSTC_WORKSPACE_WRAPPER")
-            .output()
-            .expect("cargo runs");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{packages:?}:\n{stderr}");
-    }
+    let lib = "#[kernel]\npub fn one(y: PerThread<f32>) { for (_, y) in y { *y = 1.0; } }\n\
+               #[cfg(target_arch = \"nvptx64\")]\nfn is_only_for_the_device() {}\n";
+    let kernels = KernelCrate::written("device_warnings", lib);
+    let run = kernels.run_build_script(env!("CARGO_BIN_EXE_build-script"), &[("PROFILE", "release")]);
+    assert!(run.success && run.stderr.contains("Finished"), "{run:#?}");
+    let warnings: Vec<_> = run.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert!(warnings.len() == 1 && warnings[0].contains("is_only_for_the_device"), "{run:#?}");
 }
