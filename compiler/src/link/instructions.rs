@@ -5,6 +5,7 @@
 //! - [`packed_sums`]: two sums of 16 bits at once
 //! - [`narrow`]: minima, maxima, differences and negatives of 16 bits
 //! - [`negatives`]: those of which minima and maxima are taken, and absolute values
+//! - [`products`]: of two numbers of 32 bits that are widened first
 //! - [`reinterpretations`]: booleans that are converted, then taken for bits of another type
 //!
 //! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
@@ -14,6 +15,7 @@
 mod narrow;
 pub(super) mod negatives;
 mod packed_sums;
+mod products;
 mod reductions;
 mod reinterpretations;
 mod votes;
@@ -24,7 +26,7 @@ use std::collections::HashMap;
 type Rule = fn(&Instruction<'_>, &Function<'_>) -> Option<String>;
 
 /// The rules, by what the names of their instructions start with.
-const RULES: [(&str, Rule); 15] = [
+const RULES: [(&str, Rule); 17] = [
     ("atom.", reductions::without_result),
     ("vote.sync.", votes::rewritten),
     ("match.", votes::rewritten),
@@ -38,6 +40,8 @@ const RULES: [(&str, Rule); 15] = [
     ("neg.s16", narrow::in_32_bits),
     ("neg.s32", negatives::of_extremes),
     ("abs.s", negatives::absolute),
+    ("mul.lo.s64", products::wide),
+    ("mad.lo.s64", products::wide),
     ("cvt.", reinterpretations::in_conversion),
     ("st.", reinterpretations::in_store),
 ];
@@ -118,16 +122,20 @@ struct Function<'a> {
     set_by: HashMap<&'a str, Vec<&'a Instruction<'a>>>,
     /// For each of these registers, the first words of the lines that name it, once for each time.
     named_by: HashMap<&'a str, Vec<&'a str>>,
+    /// For each of these registers, how many lines set it, or may.
+    lines_that_set: HashMap<&'a str, usize>,
 }
 
 impl<'a> Function<'a> {
     fn of(text: &'a str, instructions: impl Iterator<Item = &'a Instruction<'a>>) -> Self {
         let mut set_by: HashMap<_, Vec<_>> = HashMap::new();
         let mut named_by: HashMap<_, Vec<_>> = HashMap::new();
+        let mut lines_that_set = HashMap::new();
         for instruction in instructions {
             for result in instruction.results() {
                 set_by.entry(result).or_default().push(instruction);
                 named_by.insert(result, Vec::new());
+                lines_that_set.insert(result, 0);
             }
         }
         for line in text.split('\n') {
@@ -137,14 +145,40 @@ impl<'a> Function<'a> {
                     names.push(name);
                 }
             }
+            for register in registers(may_set(line)) {
+                if let Some(lines) = lines_that_set.get_mut(register) {
+                    *lines += 1;
+                }
+            }
         }
-        Self { set_by, named_by }
+        Self { set_by, named_by, lines_that_set }
+    }
+
+    /// The instruction that sets a register, if that is the only one.
+    fn only_set_by(&self, register: &str) -> Option<&'a Instruction<'a>> {
+        match self.set_by.get(register)?[..] {
+            [instruction] if self.lines_that_set.get(register) == Some(&1) => Some(instruction),
+            _ => None,
+        }
     }
 
     /// Whether nothing reads what an instruction sets, which it says itself if it has `_` for a result.
     fn ignores(&self, instruction: &Instruction<'_>) -> bool {
         instruction.results().all(|result| self.named_by.get(result).is_some_and(|names| names.len() == 1))
     }
+}
+
+/// The part of a line that names all registers which it may set: the first operand, or the whole line if that is not one instruction.
+fn may_set(line: &str) -> &str {
+    let text = line.trim();
+    let is_one =
+        text.strip_suffix(';').is_some_and(|text| !text.contains(';')) && !text.starts_with(['@', '{']);
+    if !is_one {
+        return text;
+    }
+    let operands = text.split_once(char::is_whitespace).map_or("", |(_, operands)| operands.trim_start());
+    let end = operands.find(if operands.starts_with('{') { '}' } else { ',' });
+    end.map_or(operands, |end| &operands[..end])
 }
 
 /// The operands of the instruction in a line.

@@ -41,6 +41,7 @@ mod ranges;
 mod rolled_loops;
 mod same_copy;
 mod shared;
+mod short_comparisons;
 mod small_arrays;
 mod steps;
 mod undefined;

@@ -10,7 +10,7 @@ use super::{
     linking::Linking,
     local_atomics, loops, lowering, negation, optimise, panics,
     pass::{Pass, Stage},
-    pointer_calls, prelude, ranges, rolled_loops, shared, small_arrays, steps, undefined,
+    pointer_calls, prelude, ranges, rolled_loops, shared, short_comparisons, small_arrays, steps, undefined,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -278,6 +278,14 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| match copies::split_copies(&link.module) {
                     true => Ok(optimise::promote_pieces(&link.module, &link.machine)?),
                     false => Ok(()),
+                },
+            },
+            Pass {
+                name: "shorten-comparisons",
+                does: "compare in 32 bits what fits in them",
+                run: |link| {
+                    short_comparisons::shorten(&link.module);
+                    Ok(())
                 },
             },
             Pass {

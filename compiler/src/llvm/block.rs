@@ -1,7 +1,7 @@
 //! Basic blocks of a function, and the branches that end them.
 
 use super::{
-    Context, Module, Opcode, Value,
+    Comparison, Context, Module, Opcode, Value,
     library::{LLVMBasicBlock, LLVMMetadata, LLVMValue},
 };
 
@@ -164,37 +164,14 @@ impl<'c> Module<'c> {
                 (llvm.LLVMBuildNot)(builder, condition, c"".as_ptr())
             } else {
                 let operand = |index| (llvm.LLVMGetOperand)(condition, index);
-                let predicate = opposite_predicate((llvm.LLVMGetICmpPredicate)(condition));
-                (llvm.LLVMBuildICmp)(builder, predicate, operand(0), operand(1), c"".as_ptr())
+                let opposite = Comparison((llvm.LLVMGetICmpPredicate)(condition)).opposite();
+                (llvm.LLVMBuildICmp)(builder, opposite.0, operand(0), operand(1), c"".as_ptr())
             };
             (llvm.LLVMDisposeBuilder)(builder);
             (llvm.LLVMSetCondition)(branch.raw, opposite);
             (llvm.LLVMSetSuccessor)(branch.raw, 0, other);
             (llvm.LLVMSetSuccessor)(branch.raw, 1, taken);
             (llvm.LLVMSetMetadata)(branch.raw, self.context.metadata_kind("prof"), std::ptr::null_mut());
-        }
-    }
-}
-
-/// llvm-c/Core.h, `LLVMIntPredicate`: eq ne ugt uge ult ule sgt sge slt sle, from 32 on.
-fn opposite_predicate(predicate: i32) -> i32 {
-    match predicate {
-        32 => 33,
-        33 => 32,
-        34..=37 => 34 + 37 - predicate,
-        _ => 38 + 41 - predicate,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn opposites() {
-        // ugt and ule, uge and ult, sgt and sle, sge and slt.
-        for (a, b) in [(32, 33), (34, 37), (35, 36), (38, 41), (39, 40)] {
-            assert_eq!((opposite_predicate(a), opposite_predicate(b)), (b, a));
         }
     }
 }

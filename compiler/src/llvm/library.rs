@@ -155,6 +155,7 @@ macro_rules! with_functions {
     LLVMSetSuccessor(*mut LLVMValue, c_uint, *mut LLVMBasicBlock);
     LLVMIsAICmpInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetICmpPredicate(*mut LLVMValue) -> c_int;
+    LLVMGetNNeg(*mut LLVMValue) -> c_int;
     LLVMGetMDKindIDInContext(*mut LLVMContext, *const c_char, c_uint) -> c_uint;
     LLVMGetMetadata(*mut LLVMValue, c_uint) -> *mut LLVMValue;
     LLVMMDStringInContext2(*mut LLVMContext, *const c_char, usize) -> *mut LLVMMetadata;
@@ -248,6 +249,7 @@ macro_rules! with_functions {
     LLVMBuildSelect(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildInsertValue(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildFreeze(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildTrunc(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;
     LLVMBuildPhi(*mut LLVMBuilder, *mut LLVMType, *const c_char) -> *mut LLVMValue;

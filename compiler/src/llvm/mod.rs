@@ -8,6 +8,7 @@
 mod attribute;
 mod block;
 mod build;
+mod comparison;
 #[cfg(test)]
 mod declarations;
 mod flow;
@@ -30,6 +31,7 @@ use crate::isolated;
 pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 use build::Builder;
+pub(crate) use comparison::Comparison;
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use opcode::Opcode;

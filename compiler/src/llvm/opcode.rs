@@ -22,6 +22,7 @@ impl Opcode {
     pub(crate) const AND: Self = Self(23);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
     pub(crate) const ZERO_EXTEND: Self = Self(31);
+    pub(crate) const SIGN_EXTEND: Self = Self(32);
     pub(crate) const FLOAT_TO_UNSIGNED: Self = Self(33);
     pub(crate) const FLOAT_TO_SIGNED: Self = Self(34);
     pub(crate) const UNSIGNED_TO_FLOAT: Self = Self(35);

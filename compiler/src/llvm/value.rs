@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_uint};
 
-use super::{Context, Opcode, library::LLVMValue};
+use super::{Comparison, Context, Opcode, library::LLVMValue};
 
 /// A value of a module. Two are equal if they are the same value.
 #[derive(Clone, Copy)]
@@ -302,10 +302,9 @@ impl<'c> Value<'c> {
     /// The constant that a comparison asks whether this value is, and whether it asks for equality and not for the opposite.
     pub(crate) fn equality_by(self, comparison: Self) -> Option<(bool, u64)> {
         let number = self.compared_by(comparison)?;
-        // SAFETY: a live comparison; of floats it has no such predicate, and is not of a value with a constant number.
-        match unsafe { (self.context.llvm.LLVMGetICmpPredicate)(comparison.raw) } {
-            32 => Some((true, number)),
-            33 => Some((false, number)),
+        match comparison.comparison()? {
+            Comparison::EQUAL => Some((true, number)),
+            Comparison::NOT_EQUAL => Some((false, number)),
             _ => None,
         }
     }
@@ -357,6 +356,17 @@ impl<'c> Value<'c> {
         // SAFETY: a live value; the text is ours to free.
         let text = unsafe { (llvm.LLVMPrintTypeToString)((llvm.LLVMTypeOf)(self.raw)) };
         self.context.take_message(text).unwrap_or_default()
+    }
+
+    /// How many bits it has, if it is one integer.
+    pub(crate) fn integer_bits(self) -> Option<u32> {
+        self.type_name().strip_prefix('i')?.parse().ok()
+    }
+
+    /// Whether a zero extension says that what it widens is not negative as a signed number.
+    pub(crate) fn widens_natural(self) -> bool {
+        // SAFETY: a live instruction, asked for its kind first.
+        self.opcode() == Opcode::ZERO_EXTEND && unsafe { (self.context.llvm.LLVMGetNNeg)(self.raw) != 0 }
     }
 
     /// Lets the code generator fuse a multiplication and an addition into one instruction.

@@ -184,6 +184,8 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
             assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");
             assert!(ROWS < 1 << 15 && COLUMNS < 1 << 15, "a tile has less than 2^15 rows and columns");
         }
+        // SAFETY: by the caller's promise the host passed the layout.
+        let layout = unsafe { layout.assume_checked() };
         Self { start: head.as_mut_ptr(), layout, lender: PhantomData }
     }
 

@@ -164,6 +164,9 @@ macro_rules! owned_output {
 
             #[inline(always)]
             unsafe fn assemble(head: $crate::param::WriteStart<'k, T>, layout: $Layout) -> Self {
+                use $crate::view::layout::PlaceLayout;
+                // SAFETY: by the caller's promise the host passed the layout.
+                let layout = unsafe { layout.assume_checked() };
                 Self { start: head.as_mut_ptr(), layout, lender: ::core::marker::PhantomData }
             }
 

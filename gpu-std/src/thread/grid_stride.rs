@@ -2,7 +2,7 @@
 //!
 //! Each loop has one test, `index < end`, and adds the extent of the grid, as a hand-written loop in CUDA C does.
 
-use core::iter::FusedIterator;
+use core::{hint, iter::FusedIterator};
 
 use crate::{global_dim, global_index, global_rank, threads_per_grid};
 
@@ -34,11 +34,14 @@ pub fn grid_stride(len: usize) -> GridStride {
 /// Iterates over the positions `(row, column)` of a matrix that belong to the calling thread: a grid-stride loop in which the
 /// thread's index in the grid gives its first position. x is the column, y (and z, if the grid has that axis) the row.
 ///
-/// Each position is visited by exactly one thread of the grid. Rows and columns are at most `isize::MAX`.
+/// Each position is visited by exactly one thread of the grid.
+///
+/// # Panics
+/// If there are more than 2³¹ - 1 rows or columns: threads along an axis are counted in 32 bits. No view has more.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_stride_2d(rows: usize, columns: usize) -> GridStride2d {
-    debug_assert!(rows.max(columns) <= isize::MAX as usize, "grid_stride_2d counts to at most isize::MAX");
+    assert!(rows.max(columns) <= MOST_ALONG_AXIS, "grid_stride_2d counts to at most 2³¹ - 1 along an axis");
     let (index, dim) = (global_index(), global_dim());
     GridStride2d::new(
         Axis {
@@ -53,13 +56,16 @@ pub fn grid_stride_2d(rows: usize, columns: usize) -> GridStride2d {
 /// Iterates over the positions `(layer, row, column)` of a volume that belong to the calling thread: a grid-stride loop in
 /// which the thread's index in the grid gives its first position. x is the column, y the row, z the layer.
 ///
-/// Each position is visited by exactly one thread of the grid. Each extent is at most `isize::MAX`.
+/// Each position is visited by exactly one thread of the grid.
+///
+/// # Panics
+/// If there are more than 2³¹ - 1 layers, rows or columns: threads along an axis are counted in 32 bits. No view has more.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_stride_3d(layers: usize, rows: usize, columns: usize) -> GridStride3d {
-    debug_assert!(
-        layers.max(rows).max(columns) <= isize::MAX as usize,
-        "grid_stride_3d counts to at most isize::MAX"
+    assert!(
+        layers.max(rows).max(columns) <= MOST_ALONG_AXIS,
+        "grid_stride_3d counts to at most 2³¹ - 1 along an axis"
     );
     let (index, dim) = (global_index(), global_dim());
     GridStride3d::new(
@@ -109,6 +115,10 @@ impl Iterator for GridStride {
 
 impl FusedIterator for GridStride {}
 
+/// The most rows, columns or layers of a loop over positions, and of a view: one less than threads along an axis are counted, so that an index
+/// and its neighbours are numbers of 32 bits, signed or not.
+pub(crate) const MOST_ALONG_AXIS: usize = crate::view::layout::MOST_ALONG_AXIS as usize;
+
 /// The indices of one thread along one axis: `start`, `start + stride`, … below `end`, where `start < stride`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
@@ -125,27 +135,79 @@ impl Axis {
     }
 }
 
+impl Axis {
+    /// Counts in 32 bits: a GPU needs twice the instructions for 64, or more.
+    #[inline(always)]
+    fn in_32_bits(self) -> Axis32 {
+        debug_assert!(self.end <= MOST_ALONG_AXIS, "views and loops over positions have no longer axes");
+        // Whatever is above the last index stays above, so that the loop is the same.
+        let capped = |index: usize| index.min(MOST_ALONG_AXIS) as u32;
+        Axis32 { start: capped(self.start), end: self.end as u32, stride: capped(self.stride) }
+    }
+}
+
+/// [`Axis`] with an end of at most [`MOST_ALONG_AXIS`]. An index below the end and a stride are no more than 32 bits together.
+#[derive(Clone, Copy, Debug)]
+struct Axis32 {
+    start: u32,
+    end: u32,
+    stride: u32,
+}
+
+impl Axis32 {
+    /// Whether `index` is taken. Costs a division.
+    #[inline(always)]
+    fn takes(&self, index: usize) -> bool {
+        index < self.end as usize && index as u32 % self.stride == self.start
+    }
+
+    /// Returns the index that follows `index`, which is below the end.
+    #[inline(always)]
+    fn after(&self, index: u32) -> u32 {
+        index.wrapping_add(self.stride)
+    }
+
+    /// Tells the compiler that an index is below the end, and returns it.
+    ///
+    /// # Safety
+    /// It is.
+    #[inline(always)]
+    unsafe fn inside(&self, index: u32) -> usize {
+        // SAFETY: by the caller's promise, and that of the type.
+        unsafe {
+            hint::assert_unchecked(index < self.end);
+            hint::assert_unchecked(index < MOST_ALONG_AXIS as u32);
+        }
+        index as usize
+    }
+}
+
 /// The iterator of [`grid_stride_2d`]: `(row, column)`, row by row.
 #[derive(Clone, Debug)]
 pub struct GridStride2d {
-    row: usize,
-    column: usize,
-    rows: Axis,
-    columns: Axis,
+    row: u32,
+    /// Below the end if the row is.
+    column: u32,
+    rows: Axis32,
+    columns: Axis32,
 }
 
 impl GridStride2d {
+    /// The ends are at most [`MOST_ALONG_AXIS`].
     #[inline(always)]
     pub(crate) fn new(rows: Axis, columns: Axis) -> Self {
+        let (mut rows, columns) = (rows.in_32_bits(), columns.in_32_bits());
         // A thread right of the last column has no row either. So the first column of a row needs no test.
-        let end = if columns.start < columns.end { rows.end } else { 0 };
-        Self { row: rows.start, column: columns.start, rows: Axis { end, ..rows }, columns }
+        if columns.start >= columns.end {
+            rows.end = 0;
+        }
+        Self { row: rows.start, column: columns.start, rows, columns }
     }
 
     /// Whether the loop visits `(row, column)`.
     #[inline(always)]
     pub(crate) fn takes(&self, row: usize, column: usize) -> bool {
-        row < self.rows.end && column < self.columns.end && self.rows.takes(row) && self.columns.takes(column)
+        self.rows.takes(row) && self.columns.takes(column)
     }
 }
 
@@ -157,11 +219,12 @@ impl Iterator for GridStride2d {
         if self.row >= self.rows.end {
             return None;
         }
-        let place = (self.row, self.column);
-        self.column = self.column.wrapping_add(self.columns.stride);
+        // SAFETY: the row was compared, and the column is below its end if the row is.
+        let place = unsafe { (self.rows.inside(self.row), self.columns.inside(self.column)) };
+        self.column = self.columns.after(self.column);
         if self.column >= self.columns.end {
             self.column = self.columns.start;
-            self.row = self.row.wrapping_add(self.rows.stride);
+            self.row = self.rows.after(self.row);
         }
         Some(place)
     }
@@ -172,27 +235,25 @@ impl FusedIterator for GridStride2d {}
 /// The iterator of [`grid_stride_3d`]: `(layer, row, column)`, layer by layer.
 #[derive(Clone, Debug)]
 pub struct GridStride3d {
-    layer: usize,
-    row: usize,
-    column: usize,
-    layers: Axis,
-    rows: Axis,
-    columns: Axis,
+    layer: u32,
+    /// Below their ends if the layer is.
+    row: u32,
+    column: u32,
+    layers: Axis32,
+    rows: Axis32,
+    columns: Axis32,
 }
 
 impl GridStride3d {
+    /// The ends are at most [`MOST_ALONG_AXIS`].
     #[inline(always)]
     fn new(layers: Axis, rows: Axis, columns: Axis) -> Self {
+        let (mut layers, rows, columns) = (layers.in_32_bits(), rows.in_32_bits(), columns.in_32_bits());
         // A thread outside of the rows or columns has no layer either. So the first row and column need no test.
-        let end = if rows.start < rows.end && columns.start < columns.end { layers.end } else { 0 };
-        Self {
-            layer: layers.start,
-            row: rows.start,
-            column: columns.start,
-            layers: Axis { end, ..layers },
-            rows,
-            columns,
+        if rows.start >= rows.end || columns.start >= columns.end {
+            layers.end = 0;
         }
+        Self { layer: layers.start, row: rows.start, column: columns.start, layers, rows, columns }
     }
 
     /// Whether the loop visits `(layer, row, column)`.
@@ -210,14 +271,17 @@ impl Iterator for GridStride3d {
         if self.layer >= self.layers.end {
             return None;
         }
-        let place = (self.layer, self.row, self.column);
-        self.column = self.column.wrapping_add(self.columns.stride);
+        // SAFETY: the layer was compared, and the others are below their ends if the layer is.
+        let place = unsafe {
+            (self.layers.inside(self.layer), self.rows.inside(self.row), self.columns.inside(self.column))
+        };
+        self.column = self.columns.after(self.column);
         if self.column >= self.columns.end {
             self.column = self.columns.start;
-            self.row = self.row.wrapping_add(self.rows.stride);
+            self.row = self.rows.after(self.row);
             if self.row >= self.rows.end {
                 self.row = self.rows.start;
-                self.layer = self.layer.wrapping_add(self.layers.stride);
+                self.layer = self.layers.after(self.layer);
             }
         }
         Some(place)

@@ -1,6 +1,11 @@
 //! Layouts of views: extents and distances, which the host binds at the launch and passes along with the address.
 
+use core::hint;
+
 use crate::{DeviceCopy, signature::Text};
+
+/// The most rows, columns or layers of a view: an index and those of its neighbours are numbers of 32 bits, signed or not.
+pub const MOST_ALONG_AXIS: u32 = i32::MAX as u32;
 
 /// A layout of a view. Kernels rely on what the host checked when it bound the layout.
 pub trait ViewLayout: DeviceCopy + sealed::ViewLayout {
@@ -36,7 +41,7 @@ pub struct StridedLayout {
     pub step: usize,
 }
 
-/// A row-major matrix. Rows and columns are counted in 32 bits, as a launch counts its threads along an axis.
+/// A row-major matrix of at most [`MOST_ALONG_AXIS`] rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Layout2d {
@@ -50,7 +55,7 @@ pub struct Layout2d {
     pub pitch: u32,
 }
 
-/// A volume: layers, each of them a row-major matrix.
+/// A volume: layers, each of them a row-major matrix. Of layers, columns and rows of all layers there are at most [`MOST_ALONG_AXIS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Layout3d {
@@ -122,6 +127,15 @@ pub(crate) trait PlaceLayout: Copy {
     /// The number of elements along each axis.
     fn extents(self) -> Extents;
 
+    /// Tells the compiler what the host checked when it bound the layout.
+    ///
+    /// # Safety
+    /// The host bound it, or it is of part of what the host bound.
+    #[inline(always)]
+    unsafe fn assume_checked(self) -> Self {
+        self
+    }
+
     /// Whether the position is inside.
     fn holds(self, place: Self::Place) -> bool;
 
@@ -181,6 +195,16 @@ impl PlaceLayout for Layout2d {
     }
 
     #[inline(always)]
+    unsafe fn assume_checked(self) -> Self {
+        // SAFETY: by the caller's promise; `view_2d` and its parts bind no others.
+        unsafe {
+            hint::assert_unchecked(self.rows <= MOST_ALONG_AXIS);
+            hint::assert_unchecked(self.columns <= MOST_ALONG_AXIS);
+        }
+        self
+    }
+
+    #[inline(always)]
     fn holds(self, (row, column): (usize, usize)) -> bool {
         row < self.rows as usize && column < self.columns as usize
     }
@@ -199,6 +223,17 @@ impl PlaceLayout for Layout3d {
     #[inline(always)]
     fn extents(self) -> Extents {
         (self.layers as usize, self.rows as usize, self.columns as usize)
+    }
+
+    #[inline(always)]
+    unsafe fn assume_checked(self) -> Self {
+        // SAFETY: by the caller's promise; `view_3d` and its parts bind no others.
+        unsafe {
+            hint::assert_unchecked(self.layers <= MOST_ALONG_AXIS);
+            hint::assert_unchecked(self.rows <= MOST_ALONG_AXIS);
+            hint::assert_unchecked(self.columns <= MOST_ALONG_AXIS);
+        }
+        self
     }
 
     #[inline(always)]

@@ -75,6 +75,9 @@ macro_rules! view {
 
             #[inline(always)]
             unsafe fn assemble(head: $crate::param::ReadStart<'k, T>, layout: $Layout) -> Self {
+                use $crate::view::layout::PlaceLayout;
+                // SAFETY: by the caller's promise the host passed the layout.
+                let layout = unsafe { layout.assume_checked() };
                 Self { start: head.as_ptr(), layout, lender: ::core::marker::PhantomData }
             }
 

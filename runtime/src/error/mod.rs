@@ -396,7 +396,7 @@ pub enum Error {
     },
     /// A slice has more rows or columns than a launch can have threads along an axis.
     #[error(
-        "{rows} rows of {columns} columns: at most 4294967295 of either can be counted; use parts of the slice"
+        "{rows} rows of {columns} columns: at most 2147483647 of either can be counted; use parts of the slice"
     )]
     TooManyRows {
         /// Rows in the slice.

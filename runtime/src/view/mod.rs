@@ -22,6 +22,11 @@ mod strided;
 mod view_2d;
 mod view_3d;
 
+/// An extent as kernels count it, if it is not too large.
+fn along_axis(extent: usize) -> Option<u32> {
+    u32::try_from(extent).ok().filter(|&extent| extent <= layout::MOST_ALONG_AXIS)
+}
+
 /// Elements of a [`DeviceSlice`] with a layout, borrowed for reading (`cuda::std::mdspan`).
 #[doc(alias = "mdspan")]
 pub struct View<'a, T: DeviceCopy, S: ViewLayout> {

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 
 use gpu_std::{DeviceCopy, view::layout};
 
-use super::{View, View2d, View2dMut, ViewMut, of_both, resolve, text};
+use super::{View, View2d, View2dMut, ViewMut, along_axis, of_both, resolve, text};
 use crate::{DeviceSlice, Error, Result};
 
 /// The layout of `len` elements as rows of `columns` elements.
@@ -14,9 +14,8 @@ fn bind(len: usize, columns: usize) -> Result<layout::Layout2d> {
         (len, columns) if columns != 0 && len.is_multiple_of(columns) => len / columns,
         (len, columns) => return Err(Error::NotRows { len, columns }),
     };
-    // Kernels count rows and columns in 32 bits, as a launch counts its threads along an axis.
-    match (u32::try_from(rows), u32::try_from(columns)) {
-        (Ok(rows), Ok(columns)) => Ok(layout::Layout2d { rows, columns, pitch: columns }),
+    match (along_axis(rows), along_axis(columns)) {
+        (Some(rows), Some(columns)) => Ok(layout::Layout2d { rows, columns, pitch: columns }),
         _ => Err(Error::TooManyRows { rows, columns }),
     }
 }
@@ -35,7 +34,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotRows`] if the elements are not whole rows, [`Error::TooManyRows`] if there are 2³² rows or more.
+    /// [`Error::NotRows`] if the elements are not whole rows, [`Error::TooManyRows`] if there are 2³¹ rows or columns, or more.
     #[doc(alias = "reshape", alias = "cudaMallocPitch", alias = "mdspan")]
     pub fn view_2d(&self, columns: usize) -> Result<View2d<'_, T>> {
         let layout = bind(self.len(), columns)?;

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 
 use gpu_std::{DeviceCopy, view::layout};
 
-use super::{View, View3d, View3dMut, ViewMut, of_both, resolve, text};
+use super::{View, View3d, View3dMut, ViewMut, along_axis, of_both, resolve, text};
 use crate::{DeviceSlice, Error, Result, memory::DevicePointer};
 
 /// The layout of `len` elements as layers of `rows` rows of `columns` elements.
@@ -16,10 +16,10 @@ fn bind(len: usize, rows: usize, columns: usize) -> Result<layout::Layout3d> {
         (len, layer) if layer != 0 && len.is_multiple_of(layer) => len / layer,
         _ => return Err(not_layers),
     };
-    // Kernels count rows and columns in 32 bits, the rows of all layers together too.
+    // The rows of all layers are counted too.
     let all_rows = layers.saturating_mul(rows);
-    match (u32::try_from(layers), u32::try_from(rows), u32::try_from(columns), u32::try_from(all_rows)) {
-        (Ok(layers), Ok(rows), Ok(columns), Ok(_)) => {
+    match (along_axis(layers), along_axis(rows), along_axis(columns), along_axis(all_rows)) {
+        (Some(layers), Some(rows), Some(columns), Some(_)) => {
             Ok(layout::Layout3d { layers, rows, columns, layer_pitch: rows, row_pitch: columns })
         }
         _ => Err(Error::TooManyRows { rows: all_rows.max(rows), columns }),
@@ -37,7 +37,8 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotLayers`] if the elements are not whole layers, [`Error::TooManyRows`] if there are 2³² rows or more in all.
+    /// [`Error::NotLayers`] if the elements are not whole layers, [`Error::TooManyRows`] if there are 2³¹ layers, columns or rows in all,
+    /// or more.
     pub fn view_3d(&self, rows: usize, columns: usize) -> Result<View3d<'_, T>> {
         let layout = bind(self.len(), rows, columns)?;
         // SAFETY: the layers are all elements of this slice, which stays borrowed.

@@ -374,6 +374,8 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
                 "a tile has less than 2^32 rows and columns"
             );
         }
+        // SAFETY: by the caller's promise the host passed the layout.
+        let layout = unsafe { layout.assume_checked() };
         Self { start: head.as_mut_ptr(), layout, lender: PhantomData }
     }
 

@@ -1,8 +1,8 @@
 //! Indices and grid-stride loops.
 
-use gpukernel::{Extents, LaunchConfig, for_each};
+use gpukernel::{Error, Extents, LaunchConfig, for_each};
 use gpukernel_device_test_kernels::indices::{Place, record_places, visit, visit_2d, visit_3d};
-use gpukernel_device_tests::on_every_device;
+use gpukernel_device_tests::{on_every_device, on_the_cpu};
 
 /// What every thread of a grid should see, in the order of their numbers.
 fn places(blocks: [usize; 3], block: [usize; 3]) -> Vec<Place> {
@@ -133,6 +133,26 @@ fn computed_grids_reach_every_element() {
             let mut visits = device.zeroed::<u32>(len)?;
             module.launch(visit, for_each(len), (&mut visits,))?;
             assert_eq!(visits.to_vec()?, vec![1; len], "{len} elements");
+        }
+        Ok(())
+    });
+}
+
+/// Positions are numbers of 32 bits, signed ones too. On the CPU alone: on a GPU a panic ends the context of the other tests.
+#[test]
+fn loops_over_more_than_31_bits_panic() {
+    on_the_cpu(|device, module| {
+        let mut visits = device.zeroed::<u32>(1)?;
+        let mut visit = |rows, columns| {
+            module.launch(visit_2d, LaunchConfig::new((1, 1), (1, 1)), (rows, columns, &mut visits))
+        };
+        let most = i32::MAX as usize;
+        for (rows, columns) in [(most, 0), (0, most)] {
+            visit(rows, columns)?;
+        }
+        for (rows, columns) in [(most + 1, 0), (0, most + 1), (usize::MAX, usize::MAX)] {
+            let error = visit(rows, columns).expect_err("it counts further");
+            assert!(matches!(error, Error::KernelPanicked { .. }), "{error}");
         }
         Ok(())
     });

@@ -1,0 +1,93 @@
+//! Products of two numbers of 32 bits: one instruction where a product of 64 bits takes three or four.
+//!
+//! LLVM looks at a block alone while it chooses instructions. An extent that was widened where the kernel starts (`cvt.u64.u32 %rd1, %r1`) is any
+//! 64 bits to it where it is a factor, and ptxas adds the halves that are zero. The factors are narrowed again, which takes no instruction.
+//!
+//! It relies on what the names say: a register that nothing else sets holds less than 2³² behind `cvt.u64.u32`, and `mul.wide.u32` multiplies
+//! without a loss.
+
+use super::{Function, Instruction};
+
+/// `mul.lo.s64` and `mad.lo.s64` of small factors.
+pub(super) fn wide(product: &Instruction<'_>, function: &Function<'_>) -> Option<String> {
+    let (name, addend) = match product.operands[..] {
+        [_, _, _] if product.name.starts_with("mul.") => ("mul.wide.u32", String::new()),
+        [_, _, _, addend] => ("mad.wide.u32", format!(", {addend}")),
+        _ => return None,
+    };
+    let (result, factors) = (product.operands[0], [product.operands[1], product.operands[2]]);
+    if !factors.iter().all(|factor| function.is_small(factor)) {
+        return None;
+    }
+    let narrowed = |factor: &str, to: &str| match factor.starts_with('%') {
+        true => (format!("cvt.u32.u64 {to}, {factor}; "), to.to_owned()),
+        false => (String::new(), factor.to_owned()),
+    };
+    let [(first, a), (second, b)] = [narrowed(factors[0], "%a"), narrowed(factors[1], "%b")];
+    Some(format!("{{ .reg .b32 %a, %b; {first}{second}{name} {result}, {a}, {b}{addend}; }}"))
+}
+
+impl Function<'_> {
+    /// Whether an operand of 64 bits is less than 2³².
+    fn is_small(&self, operand: &str) -> bool {
+        match operand.strip_prefix('%') {
+            None => operand.parse::<u32>().is_ok(),
+            Some(_) => self.only_set_by(operand).is_some_and(|set| set.name == "cvt.u64.u32"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::link::instructions::tests::{becomes, stay};
+
+    const WIDENED: &str = "\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.u64.u32 \t%rd2, %r2;\n";
+
+    #[test]
+    fn products_of_what_was_widened_are_wide() {
+        for (product, wide) in [
+            (
+                "mul.lo.s64 \t%rd3, %rd1, %rd2;",
+                "cvt.u32.u64 %a, %rd1; cvt.u32.u64 %b, %rd2; mul.wide.u32 %rd3, %a, %b;",
+            ),
+            (
+                "mul.lo.s64 \t%rd3, %rd1, 4294967295;",
+                "cvt.u32.u64 %a, %rd1; mul.wide.u32 %rd3, %a, 4294967295;",
+            ),
+            (
+                "mad.lo.s64 \t%rd3, %rd2, %rd1, %rd4;",
+                "cvt.u32.u64 %a, %rd2; cvt.u32.u64 %b, %rd1; mad.wide.u32 %rd3, %a, %b, %rd4;",
+            ),
+        ] {
+            becomes(&format!("{WIDENED}\t{product}"), &format!("{WIDENED}\t{{ .reg .b32 %a, %b; {wide} }}"));
+        }
+    }
+
+    #[test]
+    fn other_products_stay() {
+        stay(&[
+            &format!("{WIDENED}\tmul.lo.s64 \t%rd3, %rd1, %rd4;"),
+            &format!("{WIDENED}\tmul.lo.s64 \t%rd3, %rd1, -1;"),
+            &format!("{WIDENED}\tmul.lo.s64 \t%rd3, %rd1, 4294967296;"),
+            &format!("{WIDENED}\tmul.hi.s64 \t%rd3, %rd1, %rd2;"),
+            "\tcvt.s64.s32 \t%rd1, %r1;\n\tmul.lo.s64 \t%rd3, %rd1, %rd1;",
+            "\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.s64.s32 \t%rd2, %r2;\n\tmul.lo.s64 \t%rd3, %rd1, %rd2;",
+        ]);
+    }
+
+    /// In one of several places, by whatever instruction.
+    #[test]
+    fn registers_that_something_else_sets_are_of_64_bits() {
+        for other in [
+            "add.s64 \t%rd1, %rd5, 1;",
+            "ld.global.v2.b64 \t{%rd6, %rd1}, [%rd5];",
+            "mov.b64 \t%rd1, %rd5;",
+            "{ .reg .b32 %x; mov.b64 %rd1, %rd5; }",
+            "mov.b64 %rd5, 1; mov.b64 %rd1, %rd5;",
+            "setp.eq.b32 \t%p1, %r1, 0; @%p1 mov.b64 %rd1, %rd5;",
+            "@%p1 mov.b64 \t%rd1, %rd5;",
+        ] {
+            stay(&[&format!("{WIDENED}\t{other}\n\tmul.lo.s64 \t%rd3, %rd1, %rd2;")]);
+        }
+    }
+}
