@@ -38,6 +38,7 @@ mod plain_text;
 mod pointer_calls;
 mod prelude;
 mod ranges;
+mod related_addresses;
 mod rolled_loops;
 mod same_copy;
 mod shared;

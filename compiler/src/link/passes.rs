@@ -10,7 +10,8 @@ use super::{
     linking::Linking,
     local_atomics, loops, lowering, negation, optimise, panics,
     pass::{Pass, Stage},
-    pointer_calls, prelude, ranges, rolled_loops, shared, short_comparisons, small_arrays, steps, undefined,
+    pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, small_arrays,
+    steps, undefined,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -326,6 +327,14 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 name: "infer-address-spaces",
                 does: "infer the address spaces of pointers, and simplify what that leaves",
                 run: |link| Ok(address_spaces::optimise(&link.module, &link.machine)?),
+            },
+            Pass {
+                name: "relate-addresses",
+                does: "compute addresses from others of the block if the distance is the same in the whole launch",
+                run: |link| {
+                    related_addresses::relate(&link.module, link.is_kernel());
+                    Ok(())
+                },
             },
             Pass {
                 name: "record-panics",

@@ -42,7 +42,7 @@ impl<'c> LaunchConstants<'c> {
         constants
     }
 
-    fn contain(&self, value: Value<'c>) -> bool {
+    pub(super) fn contain(&self, value: Value<'c>) -> bool {
         is_given(value) || (self.is_kernel && value.is_parameter()) || self.computed.contains(&value)
     }
 }

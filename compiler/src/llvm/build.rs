@@ -308,6 +308,53 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Computes the sum of products of integers with a factor each, in 64 bits before an instruction.
+    pub(crate) fn sum_of_products(
+        &self,
+        before: Value<'c>,
+        products: &[(Vec<Value<'c>>, i64)],
+    ) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: a live instruction, and live integers of at most 64 bits that are there before it, as the caller chose them.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, before.raw);
+            let number = (llvm.LLVMInt64TypeInContext)(self.context.raw);
+            let mut sum = (llvm.LLVMConstInt)(number, 0, 0);
+            for (product, factor) in products {
+                let mut whole = (llvm.LLVMConstInt)(number, *factor as u64, 0);
+                for value in product {
+                    let wide = match value.integer_bits() {
+                        Some(64) => value.raw,
+                        _ => (llvm.LLVMBuildZExt)(builder.raw, value.raw, number, c"".as_ptr()),
+                    };
+                    whole = (llvm.LLVMBuildMul)(builder.raw, wide, whole, c"".as_ptr());
+                }
+                sum = (llvm.LLVMBuildAdd)(builder.raw, sum, whole, c"".as_ptr());
+            }
+            Value::new(self.context, sum)
+        }
+    }
+
+    /// Computes the address so many bytes behind another one, before the instruction that computed it in another way.
+    pub(crate) fn address_behind(
+        &self,
+        before: Value<'c>,
+        start: Value<'c>,
+        bytes: Value<'c>,
+    ) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: live instructions, and an address and a number that are there before the first one, as the caller chose them.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, before.raw);
+            let byte = (llvm.LLVMIntTypeInContext)(self.context.raw, 8);
+            let mut offset = bytes.raw;
+            let address = (llvm.LLVMBuildGEP2)(builder.raw, byte, start.raw, &mut offset, 1, c"".as_ptr());
+            Value::new(self.context, address)
+        }
+    }
+
     /// Gives a declared function without result a body that does nothing.
     pub(crate) fn define_as_empty(&self, function: Value<'c>) {
         let llvm = self.context.llvm;

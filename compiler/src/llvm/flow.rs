@@ -41,6 +41,12 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// The instruction behind this one in its block.
+    pub(crate) fn next_instruction(self) -> Option<Self> {
+        // SAFETY: a live instruction.
+        Value::new(self.context, unsafe { (self.context.llvm.LLVMGetNextInstruction)(self.raw) })
+    }
+
     /// The block that an instruction is in; none for other values.
     pub(crate) fn block(self) -> Option<Block<'c>> {
         let (context, llvm) = (self.context, self.context.llvm);

@@ -155,6 +155,8 @@ macro_rules! with_functions {
     LLVMSetSuccessor(*mut LLVMValue, c_uint, *mut LLVMBasicBlock);
     LLVMIsAICmpInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetICmpPredicate(*mut LLVMValue) -> c_int;
+    LLVMGetNUW(*mut LLVMValue) -> c_int;
+    LLVMGetIsDisjoint(*mut LLVMValue) -> c_int;
     LLVMGetNNeg(*mut LLVMValue) -> c_int;
     LLVMGetMDKindIDInContext(*mut LLVMContext, *const c_char, c_uint) -> c_uint;
     LLVMGetMetadata(*mut LLVMValue, c_uint) -> *mut LLVMValue;
@@ -199,6 +201,7 @@ macro_rules! with_functions {
     LLVMIsAConstantDataSequential(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetAsString(*mut LLVMValue, *mut usize) -> *const c_char;
     LLVMGetFirstUse(*mut LLVMValue) -> *mut LLVMUse;
+    LLVMGetGEPSourceElementType(*mut LLVMValue) -> *mut LLVMType;
     LLVMReplaceAllUsesWith(*mut LLVMValue, *mut LLVMValue);
     LLVMPrintTypeToString(*mut LLVMType) -> *mut c_char;
     LLVMFunctionType(*mut LLVMType, *mut *mut LLVMType, c_uint, c_int) -> *mut LLVMType;
@@ -249,6 +252,9 @@ macro_rules! with_functions {
     LLVMBuildSelect(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildInsertValue(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildFreeze(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildAdd(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildMul(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildZExt(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildTrunc(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;

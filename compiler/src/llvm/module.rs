@@ -298,6 +298,16 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// The size of the elements that an instruction computes an address in.
+    pub(crate) fn element_bytes(&self, address: Value<'c>) -> u64 {
+        let llvm = self.context.llvm;
+        // SAFETY: a live instruction that computes an address, as the caller found.
+        unsafe {
+            let element = (llvm.LLVMGetGEPSourceElementType)(address.raw);
+            (llvm.LLVMABISizeOfType)((llvm.LLVMGetModuleDataLayout)(self.raw), element)
+        }
+    }
+
     /// Size and alignment in bytes of each parameter of a function, as a launch passes them.
     pub(crate) fn parameter_layouts(&self, function: Value<'c>) -> Vec<(usize, usize)> {
         let llvm = self.context.llvm;

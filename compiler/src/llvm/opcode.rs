@@ -15,11 +15,16 @@ impl Opcode {
     pub(crate) const UNREACHABLE: Self = Self(7);
     pub(crate) const ADD: Self = Self(8);
     pub(crate) const SUBTRACT: Self = Self(10);
+    pub(crate) const MULTIPLY: Self = Self(12);
     pub(crate) const DIVIDE: Self = Self(14);
     pub(crate) const REMAINDER: Self = Self(17);
     pub(crate) const FLOAT_REMAINDER: Self = Self(19);
+    pub(crate) const SHIFT_LEFT: Self = Self(20);
     pub(crate) const SHIFT_RIGHT: Self = Self(21);
     pub(crate) const AND: Self = Self(23);
+    pub(crate) const OR: Self = Self(24);
+    const LOAD: Self = Self(27);
+    const STORE: Self = Self(28);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
     pub(crate) const ZERO_EXTEND: Self = Self(31);
     pub(crate) const SIGN_EXTEND: Self = Self(32);
@@ -33,7 +38,13 @@ impl Opcode {
     pub(crate) const SELECT: Self = Self(46);
     pub(crate) const FENCE: Self = Self(55);
     pub(crate) const COMPARE_EXCHANGE: Self = Self(56);
+    const ATOMIC_UPDATE: Self = Self(57);
     pub(crate) const ADDRESS_SPACE_CAST: Self = Self(60);
+
+    /// Whether it computes an integer from two: add to xor, but for those of floats.
+    pub(crate) fn is_arithmetic(self) -> bool {
+        [8, 10, 12, 14, 15, 17, 18].contains(&self.0) || (20..=25).contains(&self.0)
+    }
 
     /// Whether it computes its result from its operands and does nothing else: add to xor, getelementptr, trunc to bitcast, icmp, fcmp, select,
     /// extractelement to insertvalue, addrspacecast, fneg.
@@ -54,6 +65,16 @@ impl Value<'_> {
     pub(crate) fn opcode(self) -> Opcode {
         // SAFETY: a live instruction.
         Opcode(unsafe { (self.context.llvm.LLVMGetInstructionOpcode)(self.raw) })
+    }
+
+    /// The address that an instruction reads or writes: of a load, a store or an atomic update.
+    pub(crate) fn accessed(self) -> Option<Self> {
+        let address = match self.opcode() {
+            Opcode::LOAD | Opcode::ATOMIC_UPDATE => 0,
+            Opcode::STORE => 1,
+            _ => return None,
+        };
+        self.operands().nth(address)
     }
 
     /// What a constant does that is computed from others; none for other values.

@@ -369,6 +369,19 @@ impl<'c> Value<'c> {
         self.opcode() == Opcode::ZERO_EXTEND && unsafe { (self.context.llvm.LLVMGetNNeg)(self.raw) != 0 }
     }
 
+    /// Whether LLVM knows of a sum, a difference, a product or a shift to the left that its operands and its result fit, as numbers without a sign.
+    pub(crate) fn does_not_wrap(self) -> bool {
+        let may_say = [Opcode::ADD, Opcode::SUBTRACT, Opcode::MULTIPLY, Opcode::SHIFT_LEFT];
+        // SAFETY: a live instruction, asked for its kind first.
+        may_say.contains(&self.opcode()) && unsafe { (self.context.llvm.LLVMGetNUW)(self.raw) != 0 }
+    }
+
+    /// Whether no bit is set in both operands of an `or`, which is a sum then.
+    pub(crate) fn is_disjoint(self) -> bool {
+        // SAFETY: a live instruction, asked for its kind first.
+        self.opcode() == Opcode::OR && unsafe { (self.context.llvm.LLVMGetIsDisjoint)(self.raw) != 0 }
+    }
+
     /// Lets the code generator fuse a multiplication and an addition into one instruction.
     pub(crate) fn allow_contraction(self) {
         const ALLOW_CONTRACT: c_uint = 1 << 5;

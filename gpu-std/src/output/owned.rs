@@ -69,7 +69,7 @@ macro_rules! owned_output {
                 use $crate::{output::owned::OwnedPlaces, view::layout::PlaceLayout};
                 self.places().owns(place).then(|| {
                     // SAFETY: the element is this thread's, and borrowed from `self` exclusively.
-                    unsafe { &mut *self.start.add(self.layout.offset(place)) }
+                    unsafe { &mut *self.start.add(self.layout.offset_alone(place)) }
                 })
             }
 
@@ -148,7 +148,7 @@ macro_rules! owned_output {
                 let place = self.places.next()?;
                 // SAFETY: the place is inside. Places of one loop come once, those of other threads differ, and there is one loop at a time
                 // because the output is used up or borrowed: no other reference to this element exists.
-                Some((place, unsafe { &mut *self.start.add(self.layout.offset(place)) }))
+                Some((place, unsafe { &mut *self.start.add(self.layout.offset_alone(place)) }))
             }
         }
 
@@ -246,7 +246,9 @@ impl<'a, T, L: PlaceLayout, I: OwnedPlaces<Item = L::Place>, const N: usize> Ite
         // accesses the elements, as `new` asks for.
         Some((
             place,
-            self.outputs.each_ref().map(|&(start, layout)| unsafe { &mut *start.add(layout.offset(place)) }),
+            self.outputs
+                .each_ref()
+                .map(|&(start, layout)| unsafe { &mut *start.add(layout.offset_alone(place)) }),
         ))
     }
 }

@@ -144,6 +144,17 @@ pub(crate) trait PlaceLayout: Copy {
     /// # Safety
     /// The position is inside, and the elements are in memory.
     unsafe fn offset(self, place: Self::Place) -> usize;
+
+    /// As [`offset`](Self::offset), of an element that is accessed without those around it: the compiler relates the offsets of neighbours if they are
+    /// computed in 64 bits, and a single one takes fewer instructions in 32.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn offset_alone(self, place: Self::Place) -> usize {
+        // SAFETY: by the caller's promise.
+        unsafe { self.offset(place) }
+    }
 }
 
 /// Contiguous elements, by their number.
@@ -243,8 +254,16 @@ impl PlaceLayout for Layout3d {
 
     #[inline(always)]
     unsafe fn offset(self, (layer, row, column): (usize, usize, usize)) -> usize {
-        // SAFETY: by the caller's promise each sum is less than the number of rows or elements in some allocation; there are less
-        // than 2³² rows, so that the first is one of 32 bits.
+        // SAFETY: by the caller's promise each sum is less than the number of rows or elements in some allocation.
+        unsafe {
+            let row = layer.unchecked_mul(self.layer_pitch as usize).unchecked_add(row);
+            row.unchecked_mul(self.row_pitch as usize).unchecked_add(column)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn offset_alone(self, (layer, row, column): (usize, usize, usize)) -> usize {
+        // SAFETY: as above; there are less than 2³² rows, so that the first sum is one of 32 bits.
         unsafe {
             let row = (layer as u32).unchecked_mul(self.layer_pitch).unchecked_add(row as u32);
             (row as usize).unchecked_mul(self.row_pitch as usize).unchecked_add(column)

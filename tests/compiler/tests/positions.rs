@@ -81,11 +81,14 @@ fn positions_in_views_are_numbers_of_32_bits() {
         // `visit` asks whether the slice is empty.
         let expected = if name == "visit" { 1 } else { 0 };
         assert_eq!(long(&ptx, "setp.").len(), expected, "{name}: {ptx}");
-        // Of one place. Those of neighbours are computed from one another.
-        if ["copy_parts", "visit"].contains(&name) {
-            assert_eq!(long(&ptx, "mul.lo"), [""; 0], "{name}: {ptx}");
-            assert_eq!(long(&ptx, "mad.lo"), [""; 0], "{name}: {ptx}");
-        }
+        // Those of neighbours are computed from one another: of a place above, the layer may be any 64 bits to LLVM.
+        let products = long(&ptx, "mul.lo").len() + long(&ptx, "mad.lo").len();
+        let expected = match name {
+            "stencil_3d" => 2,
+            "stencil_2d" | "around" => 1,
+            _ => 0,
+        };
+        assert!(products <= expected, "{name}: {ptx}");
     }
 }
 

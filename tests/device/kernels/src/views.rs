@@ -95,6 +95,27 @@ pub fn read_3d(volume: View3d<u32>, place: [usize; 3], out: PerThread<u32>) {
     }
 }
 
+/// Adds up the neighbours of each place that has all of them, each with a factor of its own, and twice if the place is far to the right.
+#[kernel]
+pub fn neighbours_3d(volume: View3d<u32>, sums: PerThread3d<u32>) {
+    let (layers, rows, columns) = (volume.layers(), volume.rows(), volume.columns());
+    for ((k, j, i), sum) in sums {
+        if k > 0 && k + 1 < layers && j > 0 && j + 1 < rows && i > 0 && i + 1 < columns {
+            *sum = volume[(k - 1, j, i)]
+                + 3 * volume[(k + 1, j, i)]
+                + 5 * volume[(k, j - 1, i)]
+                + 7 * volume[(k, j + 1, i)]
+                + 11 * volume[(k, j, i - 1)]
+                + 13 * volume[(k, j, i + 1)]
+                + 17 * volume[(k - 1, j + 1, i - 1)]
+                + 19 * volume[(k, j, i)];
+            if i > columns / 2 {
+                *sum += 23 * volume[(k, j, columns - i)] + 29 * volume[(k - 1, rows - j, i)];
+            }
+        }
+    }
+}
+
 /// Reads this element of a strided view.
 #[kernel]
 pub fn read_strided(view: ViewStrided<u32>, index: usize, out: PerThread<u32>) {

@@ -4,8 +4,9 @@
 use gpukernel::{Error, LaunchConfig, for_each, for_each_2d, for_each_3d, for_each_tile_2d};
 use gpukernel_device_test_kernels::views::{
     add_place_3d, add_place_3d_in_blocks, add_row_and_column, ask_3d, ask_strided, block_maxima,
-    copy_strided, extents, neighbours, read_2d, read_3d, read_strided, reverse_tiles, row_heads, row_sums,
-    sum_strided, transpose_tiles, transpose_views, visit_per_block, visit_tiles, visit_tiles_2d,
+    copy_strided, extents, neighbours, neighbours_3d, read_2d, read_3d, read_strided, reverse_tiles,
+    row_heads, row_sums, sum_strided, transpose_tiles, transpose_views, visit_per_block, visit_tiles,
+    visit_tiles_2d,
 };
 use gpukernel_device_tests::{on_every_device, on_the_cpu};
 
@@ -468,6 +469,48 @@ fn places_outside_of_views_are_panics() {
         let outside =
             message(module.launch(read_strided, for_each(1), (numbers.view_strided(1, 20)?, 3, &mut out)));
         assert_eq!(outside, "index 3 is outside of a strided view of 3 elements");
+        Ok(())
+    });
+}
+
+/// Addresses of neighbours are computed from one another, in whole volumes and in parts, which have other distances between rows and layers.
+#[test]
+fn neighbours_in_volumes_are_where_they_are() {
+    const EXTENTS: [usize; 3] = [6, 7, 9];
+    let numbers: Vec<u32> =
+        (0..EXTENTS.iter().product::<usize>() as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 12).collect();
+    on_every_device(|device, module| {
+        let memory = device.upload(&numbers)?;
+        let whole = memory.view_3d(EXTENTS[1], EXTENTS[2])?;
+        for first in [[0; 3], [1, 2, 3], [2, 0, 1], [4, 5, 7]] {
+            let [layers, rows, columns] = [0, 1, 2].map(|axis| EXTENTS[axis] - first[axis]);
+            let at = |k: usize, j: usize, i: usize| {
+                numbers[((k + first[0]) * EXTENTS[1] + j + first[1]) * EXTENTS[2] + i + first[2]]
+            };
+            let sum = |k: usize, j: usize, i: usize| {
+                if k == 0 || k + 1 >= layers || j == 0 || j + 1 >= rows || i == 0 || i + 1 >= columns {
+                    return 0;
+                }
+                let around =
+                    at(k - 1, j, i) + 3 * at(k + 1, j, i) + 5 * at(k, j - 1, i) + 7 * at(k, j + 1, i);
+                let beside = 11 * at(k, j, i - 1) + 13 * at(k, j, i + 1) + 17 * at(k - 1, j + 1, i - 1);
+                let far = if i > columns / 2 {
+                    23 * at(k, j, columns - i) + 29 * at(k - 1, rows - j, i)
+                } else {
+                    0
+                };
+                around + beside + 19 * at(k, j, i) + far
+            };
+            let places = (0..layers * rows * columns)
+                .map(|place| (place / columns / rows, place / columns % rows, place % columns));
+            let expected: Vec<_> = places.map(|(k, j, i)| sum(k, j, i)).collect();
+            let part = whole.part(first[0].., first[1].., first[2]..)?;
+            for shape in shapes_3d(layers, rows, columns) {
+                let mut sums = device.zeroed::<u32>(layers * rows * columns)?;
+                module.launch(neighbours_3d, shape, (part, sums.view_3d_mut(rows, columns)?))?;
+                assert_eq!(sums.to_vec()?, expected, "{first:?}, {shape:?}");
+            }
+        }
         Ok(())
     });
 }
