@@ -33,7 +33,6 @@ fn indices_of_step_by_need_no_check() {
         ("by_a_multiple", "for i in (me..n).step_by(96) { sum += x[i]; }"),
         ("with_exits", "for i in (me..n).step_by(32) { if x[i] < 0.0 { break; } sum += x[i]; }"),
         ("with_continue", "for i in (me..n).step_by(32) { if x[i] < 0.0 { continue; } sum += x[i]; }"),
-        ("of_a_row", "if let Some(row) = x.get(..k) { for i in (me..k).step_by(64) { sum += row[i]; } }"),
     ];
     let built = build("steps", &kernels);
     for (name, _) in &kernels {

@@ -16,7 +16,9 @@ pub(super) fn wide(product: &Instruction<'_>, function: &Function<'_>) -> Option
         _ => return None,
     };
     let (result, factors) = (product.operands[0], [product.operands[1], product.operands[2]]);
-    if !factors.iter().all(|factor| function.is_small(factor)) {
+    // Somebody's inline assembly may have registers of our names.
+    let is_ours = product.operands.iter().any(|operand| ["%a", "%b"].contains(operand));
+    if is_ours || !factors.iter().all(|factor| function.is_small(factor)) {
         return None;
     }
     let narrowed = |factor: &str, to: &str| match factor.starts_with('%') {
@@ -71,6 +73,8 @@ mod tests {
             &format!("{WIDENED}\tmul.lo.s64 \t%rd3, %rd1, 4294967296;"),
             &format!("{WIDENED}\tmul.hi.s64 \t%rd3, %rd1, %rd2;"),
             "\tcvt.s64.s32 \t%rd1, %r1;\n\tmul.lo.s64 \t%rd3, %rd1, %rd1;",
+            "\tcvt.u64.u32 \t%a, %r1;\n\tmul.lo.s64 \t%rd3, %a, %a;",
+            &format!("{WIDENED}\tmad.lo.s64 \t%rd3, %rd1, %rd2, %b;"),
             "\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.s64.s32 \t%rd2, %r2;\n\tmul.lo.s64 \t%rd3, %rd1, %rd2;",
         ]);
     }
