@@ -29,37 +29,8 @@ const MOST_OF_DISTANCE: usize = 4;
 pub(super) fn relate(module: &Module<'_>, is_kernel: impl Fn(&str) -> bool) {
     for function in module.functions() {
         let blocks = forward_order(function);
-        let constants = LaunchConstants::of(&blocks, is_kernel(&function.name()));
-        let mut terms = Terms::of(&blocks);
-        for block in &blocks {
-            let mut known: Vec<Address<'_>> = Vec::new();
-            for access in block.instructions() {
-                let Some(pointer) = access.accessed().filter(|pointer| pointer.block() == Some(*block))
-                else {
-                    continue;
-                };
-                if known.iter().any(|address| address.pointer == pointer) {
-                    continue;
-                }
-                let Some(mut address) = terms.address(module, pointer) else { continue };
-                let related = known
-                    .iter()
-                    .take(MOST_NEIGHBOURS)
-                    .filter(|other| other.base == address.base && other.place < address.place)
-                    .filter_map(|other| Some((other, terms.distance(&address, other, &constants)?)))
-                    .min_by_key(|(_, distance)| distance.varying());
-                if let Some((other, distance)) = related
-                    && (distance.varying() > 0 || other.is_related)
-                    && distance.varying() <= MOST_OF_DISTANCE
-                    && let Some(bytes) = terms.compute(module, function, &distance, address.place)
-                    && let Some(new) = module.address_behind(pointer, other.pointer, bytes)
-                {
-                    pointer.replace_by(new);
-                    address = Address { pointer: new, is_related: true, ..address };
-                }
-                known.push(address);
-            }
-        }
+        let mut terms = Terms::of(module, function, &blocks, is_kernel(&function.name()));
+        blocks.iter().for_each(|block| terms.relate(*block));
     }
 }
 
@@ -120,29 +91,69 @@ impl Polynomial {
 
 /// The values of a function that polynomials have, numbered as they are found: the order decides on that of instructions. One of fewer than 64 bits
 /// stands for its zero extension.
-struct Terms<'c> {
+struct Terms<'a, 'c> {
+    module: &'a Module<'c>,
+    function: Value<'c>,
+    constants: LaunchConstants<'c>,
     values: Vec<Value<'c>>,
     numbers: HashMap<Value<'c>, usize>,
     /// Where each instruction is in forward order.
     places: HashMap<Value<'c>, usize>,
 }
 
-impl<'c> Terms<'c> {
-    fn of(blocks: &[Block<'c>]) -> Self {
+impl<'a, 'c> Terms<'a, 'c> {
+    fn of(module: &'a Module<'c>, function: Value<'c>, blocks: &[Block<'c>], is_kernel: bool) -> Self {
         let instructions = blocks.iter().flat_map(|block| block.instructions());
-        let places = instructions.enumerate().map(|(place, instruction)| (instruction, place)).collect();
-        Self { values: Vec::new(), numbers: HashMap::new(), places }
+        Self {
+            module,
+            function,
+            constants: LaunchConstants::of(blocks, is_kernel),
+            values: Vec::new(),
+            numbers: HashMap::new(),
+            places: instructions.enumerate().map(|(place, instruction)| (instruction, place)).collect(),
+        }
     }
 
-    fn address(&mut self, module: &Module<'c>, pointer: Value<'c>) -> Option<Address<'c>> {
+    /// Relates the addresses of a block.
+    fn relate(&mut self, block: Block<'c>) {
+        let mut known: Vec<Address<'c>> = Vec::new();
+        for access in block.instructions() {
+            let pointer = access.accessed().filter(|pointer| pointer.block() == Some(block));
+            let new = pointer.filter(|pointer| known.iter().all(|address| address.pointer != *pointer));
+            let Some(mut address) = new.and_then(|pointer| self.address(pointer)) else { continue };
+            if let Some(other) = self.related(&address, &known) {
+                address.pointer.replace_by(other);
+                address = Address { pointer: other, is_related: true, ..address };
+            }
+            known.push(address);
+        }
+    }
+
+    /// Computes an address from the nearest of others, if the launch gives how far it is.
+    fn related(&self, address: &Address<'c>, others: &[Address<'c>]) -> Option<Value<'c>> {
+        let (other, distance) = others
+            .iter()
+            .take(MOST_NEIGHBOURS)
+            .filter(|other| other.base == address.base && other.place < address.place)
+            .filter_map(|other| Some((other, self.distance(address, other)?)))
+            .min_by_key(|(_, distance)| distance.varying())?;
+        // LLVM relates addresses at constant distances.
+        let is_worth_it = distance.varying() > 0 || other.is_related;
+        if !is_worth_it || distance.varying() > MOST_OF_DISTANCE {
+            return None;
+        }
+        let bytes = self.compute(&distance, address.place)?;
+        self.module.address_behind(address.pointer, other.pointer, bytes)
+    }
+
+    fn address(&mut self, pointer: Value<'c>) -> Option<Address<'c>> {
         let place = *self.places.get(&pointer)?;
         let (mut base, mut offset) = (pointer, Polynomial::default());
-        while base.block().is_some() && base.opcode() == Opcode::GET_ELEMENT_POINTER {
-            let Ok([next, index]) = <[_; 2]>::try_from(base.operands().collect::<Vec<_>>()) else { break };
+        while let Some([next, index]) = base.operands_of(Opcode::GET_ELEMENT_POINTER) {
             if index.integer_bits() != Some(64) {
                 break;
             }
-            let bytes = i64::try_from(module.element_bytes(base)).ok()?;
+            let bytes = i64::try_from(self.module.element_bytes(base)).ok()?;
             offset = offset.plus(&self.polynomial(index, MOST_DEPTH)?, bytes);
             base = next;
         }
@@ -154,8 +165,7 @@ impl<'c> Terms<'c> {
         if let Some(number) = value.constant_number() {
             return Some(Polynomial::constant(number as i64));
         }
-        let is_widened = value.block().is_some() && value.opcode() == Opcode::ZERO_EXTEND;
-        if let Some(narrow) = value.operands().next().filter(|_| is_widened) {
+        if let Some([narrow]) = value.operands_of(Opcode::ZERO_EXTEND) {
             return self.polynomial(narrow, depth);
         }
         let computed = match depth.checked_sub(1) {
@@ -176,15 +186,13 @@ impl<'c> Terms<'c> {
 
     /// The inner one is none if the value is not looked into, the outer one if it is too much.
     fn computed(&mut self, value: Value<'c>, depth: u32) -> Option<Option<Polynomial>> {
+        let Some(opcode) = value.block().map(|_| value.opcode()) else { return Some(None) };
         // A narrow number is what its operands make only if it does not wrap.
-        let is_exact = || value.integer_bits() == Some(64) || value.does_not_wrap();
-        let is_sum = |opcode| opcode == Opcode::ADD || opcode == Opcode::OR && value.is_disjoint();
-        let opcode = value.block().map(|_| value.opcode());
-        let Some(opcode) = opcode.filter(|opcode| opcode.is_arithmetic() && (is_sum(*opcode) || is_exact()))
-        else {
-            return Some(None);
+        let is_exact = opcode.may_wrap() && (value.integer_bits() == Some(64) || value.does_not_wrap());
+        let operands: Vec<_> = match is_exact || value.is_disjoint() {
+            true => value.operands().collect(),
+            false => return Some(None),
         };
-        let operands: Vec<_> = value.operands().collect();
         let left = self.polynomial(operands[0], depth)?;
         let right = self.polynomial(operands[1], depth)?;
         let result = match opcode {
@@ -194,32 +202,20 @@ impl<'c> Terms<'c> {
                 Some(places @ 0..63) => Polynomial::default().plus(&left, 1 << places),
                 _ => return Some(None),
             },
-            _ if is_sum(opcode) => left.plus(&right, 1),
-            _ => return Some(None),
+            _ => left.plus(&right, 1),
         };
         (result.0.len() <= MOST_TERMS).then_some(Some(result))
     }
 
     /// How far an address is behind another one, if the launch gives that.
-    fn distance(
-        &self,
-        address: &Address<'c>,
-        other: &Address<'c>,
-        constants: &LaunchConstants<'c>,
-    ) -> Option<Polynomial> {
+    fn distance(&self, address: &Address<'c>, other: &Address<'c>) -> Option<Polynomial> {
         let distance = address.offset.clone().plus(&other.offset, -1);
         let mut values = distance.0.keys().flatten().map(|number| self.values[*number]);
-        values.all(|value| constants.contain(value)).then_some(distance)
+        values.all(|value| self.constants.contain(value)).then_some(distance)
     }
 
     /// Computes a distance behind the last of its values, if that is before a place.
-    fn compute(
-        &self,
-        module: &Module<'c>,
-        function: Value<'c>,
-        distance: &Polynomial,
-        before: usize,
-    ) -> Option<Value<'c>> {
+    fn compute(&self, distance: &Polynomial, before: usize) -> Option<Value<'c>> {
         let value = |number: &usize| self.values[*number];
         let used = distance.0.keys().flatten().map(value).filter(|value| !value.is_parameter());
         // Each of them is there where the addresses are, so that each is there where the last one is.
@@ -228,11 +224,11 @@ impl<'c> Terms<'c> {
         let behind = match places.into_iter().max_by_key(|(place, _)| *place) {
             Some((place, _)) if place >= before => return None,
             Some((_, last)) => last.next_instruction()?,
-            None => function.first_block()?.instructions().into_iter().next()?,
+            None => self.function.first_block()?.instructions().into_iter().next()?,
         };
         let products =
             distance.0.iter().map(|(product, factor)| (product.iter().map(value).collect(), *factor));
-        module.sum_of_products(behind, &products.collect::<Vec<_>>())
+        self.module.sum_of_products(behind, &products.collect::<Vec<_>>())
     }
 }
 

@@ -85,7 +85,7 @@ fn round_of<'c>(whole: &NaturalLoop<'c>, left: &Variable<'c>) -> Option<Block<'c
 
 /// How much is added to an index each round.
 fn step_of<'c>(index: &Variable<'c>) -> Option<Value<'c>> {
-    let [before, step] = operands(index.next, Opcode::ADD)?;
+    let [before, step] = index.next.operands_of(Opcode::ADD)?;
     (before == index.value).then_some(step)
 }
 
@@ -103,8 +103,8 @@ fn end_of<'c>(rounds: Value<'c>, start: Value<'c>, step: Value<'c>) -> Option<Va
 
 /// What is divided by the step and rounded up: `a / step + (a % step != 0)`.
 fn distance_of<'c>(rounds: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
-    let [quotient, rest] = operands(rounds, Opcode::ADD)?;
-    let [is_left] = operands(rest, Opcode::ZERO_EXTEND)?;
+    let [quotient, rest] = rounds.operands_of(Opcode::ADD)?;
+    let [is_left] = rest.operands_of(Opcode::ZERO_EXTEND)?;
     let remainder = is_left.operands().next()?;
     if remainder.equality_by(is_left)? != (false, 0) {
         return None;
@@ -115,7 +115,7 @@ fn distance_of<'c>(rounds: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
         Some(_) => (Opcode::SHIFT_RIGHT, Opcode::AND),
     };
     let ([dividend, divisor], [other, modulus]) =
-        (operands(quotient, divided)?, operands(remainder, remaining)?);
+        (quotient.operands_of(divided)?, remainder.operands_of(remaining)?);
     let is_by_step = match power {
         None => divisor == step && modulus == step,
         Some(power) => {
@@ -124,13 +124,4 @@ fn distance_of<'c>(rounds: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
         }
     };
     (dividend == other && is_by_step).then_some(dividend)
-}
-
-/// The operands of an instruction that does this with so many.
-fn operands<'c, const N: usize>(instruction: Value<'c>, opcode: Opcode) -> Option<[Value<'c>; N]> {
-    instruction.block()?;
-    if instruction.opcode() != opcode {
-        return None;
-    }
-    instruction.operands().collect::<Vec<_>>().try_into().ok()
 }

@@ -92,12 +92,12 @@ impl<'c> Module<'c> {
     /// The lower half of a number of 64 bits: what was widened to it, if that has 32.
     fn lower_half(&self, builder: &Builder<'c>, number: Value<'c>) -> *mut LLVMValue {
         let llvm = self.context.llvm;
-        let is_widened =
-            number.block().is_some() && [Opcode::ZERO_EXTEND, Opcode::SIGN_EXTEND].contains(&number.opcode());
-        match number.operands().next().filter(|half| is_widened && half.integer_bits() == Some(32)) {
-            Some(half) => half.raw,
+        let widened =
+            number.operands_of(Opcode::ZERO_EXTEND).or_else(|| number.operands_of(Opcode::SIGN_EXTEND));
+        match widened {
+            Some([half]) if half.integer_bits() == Some(32) => half.raw,
             // SAFETY: a live number of 64 bits.
-            None => unsafe {
+            _ => unsafe {
                 let half = (llvm.LLVMInt32TypeInContext)(self.context.raw);
                 (llvm.LLVMBuildTrunc)(builder.raw, number.raw, half, c"".as_ptr())
             },

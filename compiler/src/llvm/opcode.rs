@@ -41,9 +41,9 @@ impl Opcode {
     const ATOMIC_UPDATE: Self = Self(57);
     pub(crate) const ADDRESS_SPACE_CAST: Self = Self(60);
 
-    /// Whether it computes an integer from two: add to xor, but for those of floats.
-    pub(crate) fn is_arithmetic(self) -> bool {
-        [8, 10, 12, 14, 15, 17, 18].contains(&self.0) || (20..=25).contains(&self.0)
+    /// Whether it computes an integer from two, of whose whole result it may give the lower bits alone.
+    pub(crate) fn may_wrap(self) -> bool {
+        [Self::ADD, Self::SUBTRACT, Self::MULTIPLY, Self::SHIFT_LEFT].contains(&self)
     }
 
     /// Whether it computes its result from its operands and does nothing else: add to xor, getelementptr, trunc to bitcast, icmp, fcmp, select,

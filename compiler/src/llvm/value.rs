@@ -311,11 +311,17 @@ impl<'c> Value<'c> {
 
     /// The second operand of an instruction that does this with the value as first one. LLVM writes constants last.
     fn constant_beside(self, instruction: Self, opcode: Opcode) -> Option<u64> {
-        if instruction.block().is_none() || instruction.opcode() != opcode {
+        let [value, constant] = instruction.operands_of(opcode)?;
+        if value == self { constant.constant_number() } else { None }
+    }
+
+    /// The operands of an instruction that does this with so many; none of other values.
+    pub(crate) fn operands_of<const N: usize>(self, opcode: Opcode) -> Option<[Self; N]> {
+        self.block()?;
+        if self.opcode() != opcode {
             return None;
         }
-        let mut operands = instruction.operands();
-        if operands.next()? == self { operands.next()?.constant_number() } else { None }
+        self.operands().collect::<Vec<_>>().try_into().ok()
     }
 
     /// Whether an address is one inside a local variable.
@@ -371,9 +377,8 @@ impl<'c> Value<'c> {
 
     /// Whether LLVM knows of a sum, a difference, a product or a shift to the left that its operands and its result fit, as numbers without a sign.
     pub(crate) fn does_not_wrap(self) -> bool {
-        let may_say = [Opcode::ADD, Opcode::SUBTRACT, Opcode::MULTIPLY, Opcode::SHIFT_LEFT];
         // SAFETY: a live instruction, asked for its kind first.
-        may_say.contains(&self.opcode()) && unsafe { (self.context.llvm.LLVMGetNUW)(self.raw) != 0 }
+        self.opcode().may_wrap() && unsafe { (self.context.llvm.LLVMGetNUW)(self.raw) != 0 }
     }
 
     /// Whether no bit is set in both operands of an `or`, which is a sum then.

@@ -115,8 +115,7 @@ impl Iterator for GridStride {
 
 impl FusedIterator for GridStride {}
 
-/// The most rows, columns or layers of a loop over positions, and of a view: one less than threads along an axis are counted, so that an index
-/// and its neighbours are numbers of 32 bits, signed or not.
+/// The most rows, columns or layers of a loop over positions, which are those of a view.
 pub(crate) const MOST_ALONG_AXIS: usize = crate::view::layout::MOST_ALONG_AXIS as usize;
 
 /// The indices of one thread along one axis: `start`, `start + stride`, … below `end`, where `start < stride`.
