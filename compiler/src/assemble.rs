@@ -12,6 +12,7 @@ use gpukernel_image::{Arch, Resources};
 
 /// Machine code of one architecture.
 pub(crate) struct Assembled {
+    pub(crate) arch: Arch,
     pub(crate) cubin: Vec<u8>,
     /// What each entry uses, by its name in PTX.
     pub(crate) resources: BTreeMap<String, Resources>,
@@ -69,7 +70,7 @@ pub(crate) fn check_archs(ptxas: &Path, archs: &[Arch]) -> Result<(), AssembleEr
 /// Assembles the PTX of each architecture in parallel; files lie in `dir` under `name`.
 pub(crate) fn assemble(
     ptxas: &Path,
-    sources: &[(Arch, String)],
+    sources: &[&(Arch, String)],
     dir: &Path,
     name: &str,
 ) -> Result<Vec<Assembled>, AssembleError> {
@@ -101,7 +102,7 @@ fn assemble_one(
     fs::write(&source, ptx).map_err(failed(&source))?;
     let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable)?;
     let cubin = fs::read(&object.cubin).map_err(failed(&object.cubin))?;
-    Ok(Assembled { cubin, resources: object.resources })
+    Ok(Assembled { arch, cubin, resources: object.resources })
 }
 
 /// What ptxas is to make.

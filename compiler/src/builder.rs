@@ -9,7 +9,7 @@ use std::{
 use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
-    BuildInput, Built, CudaSources, Emit, Error, Options, Panics, Profile,
+    BuildInput, Built, CudaSources, Emit, Error, MachineCode, Options, Panics, Profile,
     foreign::host::{self, HostInput},
     guard, pipeline, plan,
     toolchain::{FindOptions, Settings, Toolchain},
@@ -35,6 +35,7 @@ pub struct Builder {
     crate_dir: PathBuf,
     image: Option<String>,
     archs: Option<Vec<Arch>>,
+    machine_code: Option<MachineCode>,
     contraction: Option<bool>,
     profile: Option<Profile>,
     panics: Option<Panics>,
@@ -50,6 +51,7 @@ impl Builder {
             crate_dir: crate_dir.into(),
             image: None,
             archs: None,
+            machine_code: None,
             contraction: None,
             profile: None,
             panics: None,
@@ -66,10 +68,16 @@ impl Builder {
         self
     }
 
-    /// Sets the architectures to build machine code for (`-gencode`), overriding the crate.
+    /// Sets the architectures to build code for (`-gencode`), overriding the crate.
     #[doc(alias = "gencode")]
     pub fn archs(mut self, archs: impl IntoIterator<Item = Arch>) -> Self {
         self.archs = Some(archs.into_iter().collect());
+        self
+    }
+
+    /// Sets the architectures to make machine code for: by default all in a release build, and those of this machine's GPUs in a dev build.
+    pub fn machine_code(mut self, machine_code: MachineCode) -> Self {
+        self.machine_code = Some(machine_code);
         self
     }
 
@@ -113,7 +121,7 @@ impl Builder {
     /// Builds the image, and tells cargo on which files it depends.
     ///
     /// Kernels are built for the profile of the program: in a dev build they have overflow checks, debug assertions and panic
-    /// messages. They are always optimised.
+    /// messages, and machine code is made only for the GPUs of this machine. They are always optimised.
     ///
     /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so.
     ///
@@ -141,6 +149,11 @@ impl Builder {
         }
         let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
         let chosen = Options::of_crate(&plan::manifest_path(&crate_path)?)?;
+        let profile = profile(env::var("PROFILE").ok().as_deref());
+        let machine_code = match profile {
+            Profile::Dev => MachineCode::Native,
+            Profile::Release => MachineCode::All,
+        };
         let links = self.links.into_iter().map(|link| link.relative_to(&package_dir));
         let input = BuildInput {
             target_dir: device_target_dir(&out_dir),
@@ -150,7 +163,8 @@ impl Builder {
             options: Options {
                 archs: self.archs.unwrap_or(chosen.archs),
                 contraction: self.contraction.unwrap_or(chosen.contraction),
-                profile: self.profile.unwrap_or_else(|| profile(env::var("PROFILE").ok().as_deref())),
+                machine_code: self.machine_code.unwrap_or(machine_code),
+                profile: self.profile.unwrap_or(profile),
                 panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
                 emit: self.emit,

@@ -79,7 +79,7 @@ impl DeviceLinker<'_> {
     /// Links the PTX of each architecture with the foreign code, in parallel.
     pub(crate) fn link(
         &self,
-        sources: &[(Arch, String)],
+        sources: &[&(Arch, String)],
         foreign: &Foreign,
     ) -> Result<Vec<Assembled>, DeviceLinkError> {
         thread::scope(|scope| {
@@ -156,7 +156,7 @@ impl DeviceLinker<'_> {
             resources = parse_usage(&String::from_utf8_lossy(&output.stdout));
         }
         let cubin = fs::read(&target).map_err(self.failed(&target))?;
-        Ok(Assembled { cubin, resources })
+        Ok(Assembled { arch, cubin, resources })
     }
 
     fn failed(&self, file: &Path) -> impl Fn(std::io::Error) -> DeviceLinkError {

@@ -15,7 +15,7 @@ use crate::{
 
 /// What comes after optimisation and code generation by LLVM.
 pub(crate) struct Finished {
-    /// By architecture, unless the driver assembles.
+    /// By architecture: what the driver does not have to compile.
     pub(crate) assembled: Vec<Assembled>,
     pub(crate) lto: LtoCode,
 }
@@ -53,10 +53,11 @@ pub(crate) fn finish(
     let lto = lto_code(plan, input, timings)?;
     #[cfg(not(feature = "lto"))]
     let lto = LtoCode::default();
+    let sources: Vec<_> = input.ptx.iter().filter(|(arch, _)| plan.machine_archs.contains(arch)).collect();
     let assembled = match plan.finish {
         Finish::PtxOnly => Vec::new(),
         Finish::Assemble { ptxas } => {
-            timings.step("assemble", || assemble::assemble(ptxas, input.ptx, plan.out_dir, input.name))?
+            timings.step("assemble", || assemble::assemble(ptxas, &sources, plan.out_dir, input.name))?
         }
         Finish::DeviceLink { ptxas, nvlink } => {
             let linker = DeviceLinker {
@@ -67,7 +68,7 @@ pub(crate) fn finish(
                 name: input.name,
                 lto_ir: lto.linked.as_ref(),
             };
-            timings.step("assemble and link", || linker.link(input.ptx, input.foreign))?
+            timings.step("assemble and link", || linker.link(&sources, input.foreign))?
         }
     };
     Ok(Finished { assembled, lto })

@@ -63,7 +63,7 @@ pub use link::{LinkError, LinkerPass, UndefinedSymbol, UnknownPass, linker_passe
 pub use llvm::LlvmError;
 #[cfg(feature = "lto")]
 pub use lto::{LtoError, Untranslatable};
-pub use options::{Emit, Options, Panics, Profile};
+pub use options::{Emit, MachineCode, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::{Step, Timings};
 

@@ -18,10 +18,12 @@ use crate::{CudaSources, Error, link::Recording, toolchain::Settings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The architectures to build machine code for (`-gencode`). The image also contains PTX for the lowest, which the driver compiles
-    /// for every other device.
+    /// The architectures to build code for (`-gencode`). The image also contains PTX for the lowest, which the driver compiles for every other
+    /// device.
     #[doc(alias = "gencode", alias = "arch")]
     pub archs: Vec<Arch>,
+    /// The architectures among them to make machine code for.
+    pub machine_code: MachineCode,
     /// Whether a·b+c may be contracted to a fused multiply-add (`-fmad`), as nvcc does by default.
     #[doc(alias = "fmad", alias = "fp-contract")]
     pub contraction: bool,
@@ -48,6 +50,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             archs: vec![Arch::new(7, 5), Arch::new(8, 0), Arch::new(9, 0), Arch::new(10, 0)],
+            machine_code: MachineCode::All,
             contraction: true,
             profile: Profile::Release,
             panics: Panics::Record,
@@ -96,6 +99,11 @@ impl Options {
         })
     }
 
+    /// The file with machine code to write, if any.
+    pub(crate) fn emits_machine_code(&self) -> Option<Emit> {
+        self.emit.iter().copied().find(|emit| matches!(emit, Emit::Cubin | Emit::Sass | Emit::Fatbin))
+    }
+
     /// How much of a panic the code records. Programs without gpukernel read no records.
     pub(crate) fn recording(&self) -> Recording {
         if self.emit.iter().any(|emit| emit.is_for_others()) {
@@ -107,6 +115,21 @@ impl Options {
             (Panics::Record, Profile::Dev) => Recording::Message,
         }
     }
+}
+
+/// The architectures to make machine code for. The image contains PTX for the others, which the driver compiles when a program first loads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MachineCode {
+    /// All that code is built for.
+    #[default]
+    All,
+    /// Those of this machine's GPUs (`nvcc -arch=native`); the lowest if it has none that code is built for. If files with machine code are wanted,
+    /// or if it is linked with CUDA C, this is all.
+    #[doc(alias = "arch=native")]
+    Native,
+    /// None (`nvcc -ptx`).
+    #[doc(alias = "ptx")]
+    None,
 }
 
 /// The build profile of kernels. Both are optimised.

@@ -38,11 +38,16 @@ pub(crate) struct Outputs<'a> {
 impl Outputs<'_> {
     pub(crate) fn write_image(&self, manifest: &Manifest) -> Result<PathBuf, Error> {
         let mut writer = ImageWriter::new(manifest.clone());
-        if let Some((arch, ptx)) = self.ptx.first() {
-            writer.add_ptx(*arch, self.optimised_ptx.unwrap_or(ptx));
+        for (place, (arch, ptx)) in self.ptx.iter().enumerate() {
+            let has_machine_code = self.assembled.iter().any(|assembled| assembled.arch == *arch);
+            match self.optimised_ptx.filter(|_| place == 0) {
+                Some(optimised) => writer.add_ptx(*arch, optimised),
+                None if place == 0 || !has_machine_code => writer.add_ptx(*arch, ptx),
+                None => {}
+            }
         }
-        for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-            writer.add_cubin(*arch, assembled.cubin.clone());
+        for Assembled { arch, cubin, .. } in self.assembled {
+            writer.add_cubin(*arch, cubin.clone());
         }
         for part in self.foreign.later() {
             let name = part.file.file_name().unwrap_or_default().to_string_lossy();
@@ -73,13 +78,13 @@ impl Outputs<'_> {
                     }
                 }
                 Emit::Cubin => {
-                    for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-                        files.push(self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?);
+                    for Assembled { arch, cubin, .. } in self.assembled {
+                        files.push(self.file(format!("{}.{arch}.cubin", self.name), cubin)?);
                     }
                 }
                 Emit::Sass => {
-                    for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-                        let cubin = self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?;
+                    for Assembled { arch, cubin, .. } in self.assembled {
+                        let cubin = self.file(format!("{}.{arch}.cubin", self.name), cubin)?;
                         let text = disassemble(&cubin, toolchain)?;
                         files.push(self.file(format!("{}.{arch}.sass", self.name), &text)?);
                     }
@@ -105,8 +110,8 @@ impl Outputs<'_> {
             let number = arch.to_string().replace("sm_", "");
             format!("--image3=kind={kind},sm={number},file={}", path.display())
         };
-        for ((arch, _), assembled) in self.ptx.iter().zip(self.assembled) {
-            let cubin = self.file(format!("{}.{arch}.cubin", self.name), &assembled.cubin)?;
+        for Assembled { arch, cubin, .. } in self.assembled {
+            let cubin = self.file(format!("{}.{arch}.cubin", self.name), cubin)?;
             command.arg(image("elf", *arch, &cubin));
         }
         if let (Some((arch, ptx)), true) = (self.ptx.first(), self.foreign.later().next().is_none()) {

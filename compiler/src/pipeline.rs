@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use gpukernel_image::{Arch, Manifest};
+use gpukernel_image::Manifest;
 
 use crate::{
     Emit, Error, Options, Timings,
@@ -97,12 +97,12 @@ pub(crate) fn build_beside_host(
         after: plan.dump_after.clone(),
     };
     let linked = link::link(llvm, &link_input, &dumps, &mut timings)?;
-    let EmittedPtx { ptx, dumped } = link::emit_ptx(llvm, &linked, plan.ptx_archs(), &dumps, &mut timings)?;
+    let EmittedPtx { ptx, dumped } = link::emit_ptx(llvm, &linked, &plan.archs, &dumps, &mut timings)?;
     let name = &compiled.crate_name;
     let finish_input =
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };
     let Finished { assembled, lto } = finish::finish(&plan, &finish_input, &mut timings)?;
-    let manifest = manifest(&plan, name, &linked, &ptx, &assembled);
+    let manifest = manifest(&plan, name, &linked, &assembled);
     let outputs = Outputs {
         dir: plan.out_dir,
         name,
@@ -175,13 +175,7 @@ fn link_input(plan: &Plan<'_>, compiled: &Compiled, foreign: &Foreign) -> Result
 }
 
 /// What the image says about its code.
-fn manifest(
-    plan: &Plan<'_>,
-    name: &str,
-    linked: &Linked,
-    ptx: &[(Arch, String)],
-    assembled: &[Assembled],
-) -> Manifest {
+fn manifest(plan: &Plan<'_>, name: &str, linked: &Linked, assembled: &[Assembled]) -> Manifest {
     let (rustc, ptxas) = (&plan.toolchain.rustc, plan.toolchain.cuda.get(CudaPart::Ptxas));
     let mut manifest = Manifest::new(name.to_owned());
     manifest.kernels = linked.kernels.clone();
@@ -192,7 +186,7 @@ fn manifest(
         llvm: rustc.llvm_version.to_string(),
         ptxas: ptxas.and_then(|tool| tool.version.as_ref()).map(ToString::to_string),
     };
-    for ((arch, _), Assembled { resources, .. }) in ptx.iter().zip(assembled) {
+    for Assembled { arch, resources, .. } in assembled {
         for kernel in &mut manifest.kernels {
             if let Some(resources) = resources.get(&kernel.symbol) {
                 kernel.resources.insert(*arch, *resources);

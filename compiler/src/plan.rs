@@ -7,11 +7,11 @@ use gpukernel_image::Arch;
 #[cfg(feature = "lto")]
 use crate::lto::LtoTools;
 use crate::{
-    BuildInput, Emit, Error, Options, assemble,
+    BuildInput, Emit, Error, MachineCode, Options, assemble,
     compile::CompileError,
     foreign::ForeignFile,
     link::{self, Recording},
-    toolchain::{CudaPart, Toolchain, ToolchainError},
+    toolchain::{CudaPart, Driver, Environment, Gpu, Toolchain, ToolchainError},
 };
 
 /// The lowest architecture that CUDA 13's ptxas and drivers support.
@@ -29,6 +29,8 @@ pub(crate) struct Plan<'a> {
     /// Sorted, each once.
     pub(crate) archs: Vec<Arch>,
     pub(crate) lowest: Arch,
+    /// Those of them to make machine code for. The driver compiles the PTX of the others.
+    pub(crate) machine_archs: Vec<Arch>,
     /// The files with CUDA C and C++ functions.
     pub(crate) foreign: Vec<ForeignFile<'a>>,
     pub(crate) recording: Recording,
@@ -73,7 +75,7 @@ impl<'a> Plan<'a> {
         let target_dir =
             path::absolute(target_dir).map_err(|reason| Error::File { path: target_dir.clone(), reason })?;
         let foreign = ForeignFile::all(&options.links, toolchain)?;
-        let finish = Finish::choose(&foreign, toolchain)?;
+        let finish = Finish::choose(&foreign, options, toolchain)?;
         for emit in &options.emit {
             check_emit(*emit, toolchain)?;
         }
@@ -87,6 +89,14 @@ impl<'a> Plan<'a> {
             Recording::Message if lto_file.is_some() => Recording::Place,
             recording => recording,
         };
+        let is_native = options.machine_code == MachineCode::Native && options.emits_machine_code().is_none();
+        let machine_archs = match finish {
+            Finish::PtxOnly => Vec::new(),
+            Finish::Assemble { .. } if is_native => {
+                native(&archs, &Driver::find(&Environment::process()).gpus)
+            }
+            Finish::Assemble { .. } | Finish::DeviceLink { .. } => archs.clone(),
+        };
         Ok(Self {
             #[cfg(feature = "lto")]
             lto: Lto::choose(lto_file.is_some(), options, toolchain)?,
@@ -97,19 +107,12 @@ impl<'a> Plan<'a> {
             out_dir,
             archs,
             lowest,
+            machine_archs,
             foreign,
             recording,
             dump_after,
             finish,
         })
-    }
-
-    /// The architectures to generate PTX for: each is assembled from its own.
-    pub(crate) fn ptx_archs(&self) -> &[Arch] {
-        match self.finish {
-            Finish::PtxOnly => &self.archs[..1],
-            Finish::Assemble { .. } | Finish::DeviceLink { .. } => &self.archs,
-        }
     }
 
     /// The path of a tool of the CUDA toolkit that the build can do without.
@@ -119,9 +122,25 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Finish<'a> {
-    fn choose(foreign: &[ForeignFile<'_>], toolchain: &'a Toolchain) -> Result<Self, ToolchainError> {
+    fn choose(
+        foreign: &[ForeignFile<'_>],
+        options: &Options,
+        toolchain: &'a Toolchain,
+    ) -> Result<Self, Error> {
         let cuda = &toolchain.cuda;
-        let ptxas = match foreign.iter().any(ForeignFile::is_lto_ir) {
+        let lto_file = foreign.iter().find(|file| file.is_lto_ir());
+        if options.machine_code == MachineCode::None {
+            let wanted_by = match (options.emits_machine_code(), lto_file) {
+                (None, None) => return Ok(Self::PtxOnly),
+                (Some(emit), _) => format!("`Emit::{emit:?}`"),
+                (None, Some(file)) => format!("linking {} as LTO-IR", file.file.display()),
+            };
+            let text = format!(
+                "{wanted_by} needs machine code, and `MachineCode::None` asks for none: leave out one"
+            );
+            return Err(Error::Options(text));
+        }
+        let ptxas = match lto_file.is_some() {
             true => Some(cuda.require(CudaPart::Ptxas)?),
             false => cuda.get(CudaPart::Ptxas),
         };
@@ -172,6 +191,18 @@ fn archs(options: &Options, toolchain: &Toolchain) -> Result<(Vec<Arch>, Arch), 
         assemble::check_archs(&ptxas.path, &archs)?;
     }
     Ok((archs, lowest))
+}
+
+/// The architectures whose machine code these GPUs load; the lowest if there are none, because ptxas finds what LLVM does not.
+fn native(archs: &[Arch], gpus: &[Gpu]) -> Vec<Arch> {
+    let best = |gpu: &Gpu| {
+        let gpu = gpu.arch()?;
+        archs.iter().copied().filter(|arch| arch.machine_code_runs_on(gpu)).max()
+    };
+    let mut native: Vec<Arch> = gpus.iter().filter_map(best).collect();
+    native.sort();
+    native.dedup();
+    if native.is_empty() { archs[..1].to_vec() } else { native }
 }
 
 /// Checks that what a file is made with is there. For LTO-IR, [`Lto`] does.
@@ -244,14 +275,52 @@ mod tests {
                 Finish::Assemble { .. } => "assemble",
                 Finish::DeviceLink { .. } => "link",
             };
-            Ok::<_, Error>((name, plan.ptx_archs().len()))
+            Ok::<_, Error>((name, plan.machine_archs.len()))
         };
-        assert_eq!(finish(&plain, &[]).unwrap(), ("ptx", 1));
-        assert_eq!(finish(&linking, &[]).unwrap(), ("ptx", 1));
+        assert_eq!(finish(&plain, &[]).unwrap(), ("ptx", 0));
+        assert_eq!(finish(&linking, &[]).unwrap(), ("ptx", 0));
         assert_eq!(finish(&plain, &[CudaPart::Ptxas]).unwrap(), ("assemble", 4));
+        let none = Options { machine_code: MachineCode::None, ..Options::default() };
+        let without_code = input(dir.path(), none.clone());
+        assert_eq!(finish(&without_code, &[CudaPart::Ptxas]).unwrap(), ("ptx", 0));
+        let emitting = input(dir.path(), Options { emit: vec![Emit::Ptx, Emit::Sass], ..none });
+        let error = finish(&emitting, &[CudaPart::Ptxas, CudaPart::Nvdisasm]).unwrap_err().to_string();
+        assert!(
+            error.contains("`Emit::Sass` needs machine code, and `MachineCode::None` asks for none"),
+            "{error}"
+        );
         assert_eq!(finish(&linking, &[CudaPart::Ptxas, CudaPart::Nvlink]).unwrap(), ("link", 4));
         let error = finish(&linking, &[CudaPart::Ptxas]).unwrap_err().to_string();
         assert!(error.starts_with("nvlink is needed"), "{error}");
+    }
+
+    #[test]
+    fn native_code_is_what_each_gpu_loads() {
+        let native = |gpus: &[&str]| {
+            let gpu =
+                |capability: &&str| Gpu { name: String::new(), compute_capability: capability.to_string() };
+            let archs = ["sm_75", "sm_80", "sm_90", "sm_90a"].map(|arch| arch.parse().unwrap());
+            let native = super::native(&archs, &gpus.iter().map(gpu).collect::<Vec<_>>());
+            native.iter().map(Arch::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(native(&[]), "sm_75");
+        assert_eq!(native(&["8.9"]), "sm_80");
+        assert_eq!(native(&["9.0", "8.0", "9.0"]), "sm_80 sm_90a");
+        assert_eq!(native(&["12.0"]), "sm_75");
+        assert_eq!(native(&["[N/A]"]), "sm_75");
+    }
+
+    #[test]
+    fn native_code_is_all_if_it_is_written_to_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let toolchain = Toolchain::find(&FindOptions::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let machine_archs = |emit| {
+            let options = Options { machine_code: MachineCode::Native, emit, ..Options::default() };
+            let input = input(dir.path(), options);
+            Plan::new(&input, &toolchain).unwrap().machine_archs.len()
+        };
+        assert!(machine_archs(vec![Emit::Ptx]) <= Driver::find(&Environment::process()).gpus.len().max(1));
+        assert_eq!(machine_archs(vec![Emit::Cubin]), 4);
     }
 
     #[test]

@@ -205,27 +205,18 @@ impl<'a> Image<'a> {
         &self.code
     }
 
-    /// Returns the machine code that fits the device best, if any runs there.
-    pub fn cubin_for(&self, device: Arch) -> Option<Code<'a>> {
-        self.best(CodeKind::Cubin, |arch| arch.machine_code_runs_on(device))
-    }
-
-    /// Returns the PTX of the highest architecture that the driver can compile for the device, if any.
-    pub fn ptx_for(&self, device: Arch) -> Option<Code<'a>> {
-        self.best(CodeKind::Ptx, |arch| arch.ptx_runs_on(device))
+    /// Returns the code to load on a device: that of the highest architecture that runs there, machine code if there is some, else PTX.
+    pub fn code_for(&self, device: Arch) -> Option<Code<'a>> {
+        let runs = |code: &&Code<'_>| match code.kind {
+            CodeKind::Ptx => code.arch.ptx_runs_on(device),
+            CodeKind::Cubin => code.arch.machine_code_runs_on(device),
+        };
+        self.code.iter().filter(runs).max_by_key(|code| (code.arch, code.kind)).copied()
     }
 
     /// The code to link the PTX with, in order.
     pub fn parts(&self) -> &[Part<'a>] {
         &self.parts
-    }
-
-    fn best(&self, kind: CodeKind, fits: impl Fn(Arch) -> bool) -> Option<Code<'a>> {
-        self.code
-            .iter()
-            .filter(|code| code.kind == kind && fits(code.arch))
-            .max_by_key(|code| code.arch)
-            .copied()
     }
 }
 
@@ -346,11 +337,26 @@ mod tests {
     fn picks_the_best_code_for_a_device() {
         let bytes = image();
         let image = Image::parse(&bytes).unwrap();
-        assert_eq!(image.cubin_for(Arch::new(8, 6)).unwrap().bytes(), [1; 13]);
-        assert_eq!(image.cubin_for(Arch::new(9, 0)).unwrap().bytes(), [2; 7]);
-        assert!(image.cubin_for(Arch::new(10, 0)).is_none());
-        assert_eq!(image.ptx_for(Arch::new(10, 0)).unwrap().text(), ".version 6.3");
-        assert!(image.ptx_for(Arch::new(7, 0)).is_none());
+        assert_eq!(image.code_for(Arch::new(8, 6)).unwrap().bytes(), [1; 13]);
+        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().bytes(), [2; 7]);
+        assert_eq!(image.code_for(Arch::new(10, 0)).unwrap().text(), ".version 6.3");
+        assert!(image.code_for(Arch::new(7, 0)).is_none());
+    }
+
+    /// Which has what the other lacks: a cluster, say.
+    #[test]
+    fn ptx_of_a_higher_architecture_is_better_than_machine_code_of_a_lower_one() {
+        let mut writer = ImageWriter::new(Manifest::new("demo"));
+        for arch in [Arch::new(8, 0), Arch::new(8, 9)] {
+            writer.add_ptx(arch, &format!(".target {arch}"));
+        }
+        writer.add_cubin(Arch::new(8, 0), vec![1; 13]);
+        let bytes = writer.finish();
+        let image = Image::parse(&bytes).unwrap();
+        assert_eq!(image.code_for(Arch::new(8, 0)).unwrap().kind(), CodeKind::Cubin);
+        assert_eq!(image.code_for(Arch::new(8, 7)).unwrap().kind(), CodeKind::Cubin);
+        assert_eq!(image.code_for(Arch::new(8, 9)).unwrap().text(), ".target sm_89");
+        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().text(), ".target sm_89");
     }
 
     #[test]
@@ -376,7 +382,7 @@ mod tests {
             parts,
             [(PartKind::Ptx, "z.cu", b".func z\0".as_slice()), (PartKind::Object, "a.o", &[7; 3])]
         );
-        assert_eq!(image.ptx_for(Arch::new(9, 0)).unwrap().text(), ".version 6.3");
+        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().text(), ".version 6.3");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //!
 //! let image = Image::parse(&bytes)?;
 //! assert_eq!(image.manifest().crate_name, "demo");
-//! assert_eq!(image.ptx_for("sm_90".parse()?).unwrap().text(), ".version 6.3");
+//! assert_eq!(image.code_for("sm_90".parse()?).unwrap().text(), ".version 6.3");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

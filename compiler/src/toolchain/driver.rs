@@ -7,6 +7,7 @@ use std::{
     process::Command,
 };
 
+use gpukernel_image::Arch;
 use serde::Serialize;
 
 use super::{Environment, process::output_of};
@@ -31,6 +32,14 @@ pub struct Gpu {
     pub name: String,
     /// Its compute capability, such as `9.0`.
     pub compute_capability: String,
+}
+
+impl Gpu {
+    /// The architecture of its compute capability.
+    pub(crate) fn arch(&self) -> Option<Arch> {
+        let (major, minor) = self.compute_capability.split_once('.')?;
+        Some(Arch::new(major.parse().ok()?, minor.parse().ok()?))
+    }
 }
 
 impl Driver {

@@ -10,7 +10,7 @@ use crate::{
     backend::{Backend, ImageCode},
 };
 
-/// Loads the machine code that fits the GPU best, else PTX, linked with its parts.
+/// Loads the code that fits the GPU best, PTX linked with its parts.
 pub(super) fn load(
     gpu: &'static CudaDevice,
     ImageCode { image, output, .. }: &ImageCode<'_>,
@@ -20,7 +20,7 @@ pub(super) fn load(
         return Err(Error::NoCode { crate_name: manifest.crate_name.clone(), reason: reason.clone() });
     }
     let arch = gpu.compute_capability();
-    let Some(code) = image.cubin_for(arch).or_else(|| image.ptx_for(arch)) else {
+    let Some(code) = image.code_for(arch) else {
         return Err(Error::NoImageForDevice {
             crate_name: manifest.crate_name.clone(),
             device: gpu.describe(),

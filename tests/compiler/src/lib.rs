@@ -7,7 +7,7 @@ use std::{
 };
 
 use gpukernel_build::{
-    Arch, BuildInput, Built, Emit, Error, Options, build,
+    Arch, BuildInput, Built, Emit, Error, MachineCode, Options, build,
     toolchain::{FindOptions, Toolchain},
 };
 use tempfile::TempDir;
@@ -136,12 +136,14 @@ impl KernelCrate {
         }
     }
 
-    /// Builds it to look at its PTX, and at what else the options ask for.
+    /// Builds it to look at its PTX, and at what else the options ask for. ptxas sees the PTX of one architecture, of all if files with machine
+    /// code are asked for.
     ///
     /// # Panics
     /// If it does not build.
     pub fn inspect(self, options: Options) -> Inspected {
-        match self.try_build(Options { emit: [vec![Emit::Ptx], options.emit].concat(), ..options }) {
+        let emit = [vec![Emit::Ptx], options.emit].concat();
+        match self.try_build(Options { emit, machine_code: MachineCode::Native, ..options }) {
             Ok(built) => Inspected { built, _temp: self.temp },
             Err(error) => panic!("{error}"),
         }

@@ -1,10 +1,11 @@
 //! Pointers to different kinds of memory that meet: every such kernel builds, in either profile, for every architecture.
 
-use gpukernel_build::{Options, Profile};
+use gpukernel_build::{Emit, Options, Profile};
 use gpukernel_tests::{KernelCrate, default_archs};
 
 fn builds(profile: Profile) {
-    let built = KernelCrate::fixture("choices").inspect(Options { profile, ..Options::default() }).built;
+    let options = Options { profile, emit: vec![Emit::Cubin], ..Options::default() };
+    let built = KernelCrate::fixture("choices").inspect(options).built;
     assert!(built.manifest.kernels.len() >= 18, "{:?}", built.manifest.kernels);
     for kernel in &built.manifest.kernels {
         for arch in default_archs() {

@@ -1,6 +1,6 @@
 //! What becomes of panics in device code.
 
-use gpukernel_build::{Options, Panics, Profile};
+use gpukernel_build::{Emit, Options, Panics, Profile};
 use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
 
 const RECORD: &str = "__gpukernel_panic_record";
@@ -196,7 +196,10 @@ fn only_kernels_that_share_a_function_that_panics_say_who_they_are() {
 /// The record is written by instructions that follow one another, so that they need few registers.
 #[test]
 fn recording_takes_no_registers() {
-    let shapes = |options| KernelCrate::fixture("shapes").inspect(options).built.manifest.kernels;
+    let shapes = |options| {
+        let options = Options { emit: vec![Emit::Cubin], ..options };
+        KernelCrate::fixture("shapes").inspect(options).built.manifest.kernels
+    };
     for (recorded, trapped) in shapes(Options::default()).iter().zip(shapes(trap())) {
         for arch in default_archs() {
             let (recorded_registers, trapped_registers) =

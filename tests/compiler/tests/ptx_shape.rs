@@ -13,7 +13,8 @@ fn shape(text: &str) -> Shape<'_> {
 
 #[test]
 fn every_architecture_is_assembled_without_spills() {
-    let shapes = shapes();
+    let options = Options { emit: vec![Emit::Cubin], ..Options::default() };
+    let shapes = KernelCrate::fixture("shapes").inspect(options);
     assert_eq!(shapes.built.manifest.kernels.len(), 10);
     for kernel in &shapes.built.manifest.kernels {
         for arch in default_archs() {

@@ -86,15 +86,15 @@ mod needs_a_gpu {
         });
     }
 
-    /// What other programs do with a cubin of ours: the kernel is found by its bare name, and takes a slice as pointer and length.
+    /// What other programs do with our code: the kernel is found by its bare name, and takes a slice as pointer and length.
     #[test]
     #[ignore = "needs a GPU"]
-    fn a_cubin_runs_by_itself() {
+    fn code_runs_by_itself() {
         let image = Image::parse(KERNELS.bytes()).unwrap();
         on_every_gpu(|device| {
-            let Some(cubin) = device.arch().and_then(|arch| image.cubin_for(arch)) else { return Ok(()) };
-            // SAFETY: ptxas wrote it.
-            let module = unsafe { device.load_foreign(cubin.bytes()) }?;
+            let code = device.arch().and_then(|arch| image.code_for(arch)).expect("kernels ran there");
+            // SAFETY: LLVM or ptxas wrote it.
+            let module = unsafe { device.load_foreign(code.bytes()) }?;
             let x = device.upload(&[1.0_f32, 2.0, 3.0])?;
             let mut y = device.upload(&[10.0_f32, 20.0, 30.0])?;
             // SAFETY: `saxpy(a: f32, x: &[f32], y: PerThread<f32>)`, with the lengths of both.

@@ -3,14 +3,13 @@
 use std::{
     env, fs,
     ops::Range,
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use gpukernel_build::{
-    Arch, BuildInput, Options, Profile, build,
-    toolchain::{CudaPart, CudaTools, Environment, FindOptions, Toolchain, ToolchainError},
+    Arch, BuildInput, MachineCode, Options, Profile, build,
+    toolchain::{FindOptions, Toolchain},
 };
 use program_generator::contracts;
 use program_reference::Outcome;
@@ -63,7 +62,8 @@ pub fn file(out: &Path, seeds: &Range<u64>) -> PathBuf {
 /// The programs do not compile, or one of them does on the CPU what none should.
 pub fn make(make: &Make) -> Result<Batch, Error> {
     let scratch = tempfile::tempdir().map_err(Error::file(env::temp_dir()))?;
-    let toolchain = without_ptxas(scratch.path())?;
+    let toolchain = Toolchain::find(&FindOptions::new(env!("CARGO_MANIFEST_DIR")))
+        .map_err(|error| Error::Build(error.into()))?;
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
     let profiles = if make.dev { vec![Profile::Release, Profile::Dev] } else { vec![Profile::Release] };
     let mut code = Vec::new();
@@ -74,6 +74,8 @@ pub fn make(make: &Make) -> Result<Batch, Error> {
             out_dir: scratch.path().join("out"),
             options: Options {
                 archs: vec![Arch::new(9, 0)],
+                // Here ptxas would take longer than all the rest.
+                machine_code: MachineCode::None,
                 contraction: contracts(make.seeds.start),
                 profile,
                 ..Options::default()
@@ -84,20 +86,6 @@ pub fn make(make: &Make) -> Result<Batch, Error> {
         code.push(Code::of_image(&image, profile == Profile::Dev)?);
     }
     Ok(Batch { seeds: make.seeds.clone(), expected: reference(make)?, code })
-}
-
-/// The toolchain, but the driver is to assemble: here it would take longer than all the rest.
-fn without_ptxas(scratch: &Path) -> Result<Toolchain, Error> {
-    let build = |error: ToolchainError| Error::Build(error.into());
-    let mut toolchain = Toolchain::find(&FindOptions::new(env!("CARGO_MANIFEST_DIR"))).map_err(build)?;
-    let toolkit = scratch.join("toolkit");
-    let libdevice = &toolchain.cuda.require(CudaPart::Libdevice).map_err(build)?.path;
-    let folder = toolkit.join("nvvm/libdevice");
-    fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-    symlink(libdevice, folder.join("libdevice.10.bc")).map_err(Error::file(&folder))?;
-    let environment = Environment::default().with("GPUKERNEL_CUDA", toolkit).with("GPUKERNEL_CACHE", scratch);
-    toolchain.cuda = CudaTools::find(&FindOptions::new(scratch).environment(environment)).map_err(build)?;
-    Ok(toolchain)
 }
 
 /// What the programs compute on the CPU, compiled without optimisation.
