@@ -11,7 +11,7 @@ use crate::{
     compile::CompileError,
     foreign::ForeignFile,
     link::{self, Recording},
-    toolchain::{CudaPart, Driver, Environment, Gpu, Toolchain, ToolchainError},
+    toolchain::{CudaPart, Driver, Environment, Gpu, Toolchain},
 };
 
 /// The lowest architecture that CUDA 13's ptxas and drivers support.
@@ -155,11 +155,7 @@ impl<'a> Finish<'a> {
 
 #[cfg(feature = "lto")]
 impl<'a> Lto<'a> {
-    fn choose(
-        is_linked: bool,
-        options: &Options,
-        toolchain: &'a Toolchain,
-    ) -> Result<Option<Self>, ToolchainError> {
+    fn choose(is_linked: bool, options: &Options, toolchain: &'a Toolchain) -> Result<Option<Self>, Error> {
         let is_emitted = options.emit.contains(&Emit::LtoIr);
         let is_needed = is_linked || is_emitted;
         let tools = is_needed.then(|| LtoTools::find(&toolchain.cuda)).transpose()?;

@@ -1,4 +1,4 @@
-//! Programs that rustc must refuse: the files `tests/compile-fail/*.rs` of a package, each beside what rustc says to it.
+//! Programs that rustc must refuse: the files `tests/compile-fail/*.rs`, each beside what rustc says to it.
 //!
 //! [`check`] compares rustc's exact words where rustc is the release that they were stored with, and the lines of its errors with
 //! any other. Either way every program is compiled now, so the test passes nowhere without having run.
@@ -10,7 +10,7 @@ mod stored;
 use std::{
     collections::{BTreeMap, BTreeSet},
     env,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::Command,
 };
 
@@ -23,12 +23,12 @@ const PINNED: &str = env!("CARGO_PKG_RUST_VERSION");
 /// Set to 1 where another release of rustc is a failure, as in CI.
 const REQUIRE_PINNED: &str = "GPUKERNEL_REQUIRE_PINNED_RUSTC";
 
-/// Checks every program of the package in this folder.
+/// Checks every program.
 ///
 /// # Panics
 /// If rustc accepts one, or says something else than is stored; if `GPUKERNEL_REQUIRE_PINNED_RUSTC` is set and rustc is another
 /// release than the stored words are from.
-pub fn check(package: &Path) {
+pub fn check() {
     let version = rustc_version();
     if version.starts_with(&format!("rustc {PINNED}.")) {
         trybuild::TestCases::new().compile_fail("tests/compile-fail/*.rs");
@@ -42,35 +42,34 @@ pub fn check(package: &Path) {
         "comparing the lines of errors, not the words: those are from rustc {PINNED}, this is {version}"
     );
     let mut missing = Vec::new();
-    for (file, found) in error_lines(package) {
+    for (file, found) in error_lines() {
         let expected = stored::read(&file).errors;
         missing.extend(expected.difference(&found).map(|line| format!("{}:{line}", file.display())));
     }
     assert!(missing.is_empty(), "rustc has nothing against\n{}", missing.join("\n"));
 }
 
-/// The lines at which errors and their notes are stored, for each program of the package in this folder. [`check`] compares what is stored
-/// with what rustc says.
+/// The lines at which errors and their notes are stored, for each program. [`check`] compares what is stored with what rustc says.
 ///
 /// # Panics
-/// If the package has no programs, or one has no errors.
-pub fn stored_error_lines(package: &Path) -> BTreeMap<PathBuf, Lines> {
-    programs(package).into_iter().map(|file| (file.clone(), stored::read(&file).with_notes)).collect()
+/// If there are no programs, or one has no errors.
+pub fn stored_error_lines() -> BTreeMap<PathBuf, Lines> {
+    programs().into_iter().map(|file| (file.clone(), stored::read(&file).with_notes)).collect()
 }
 
-fn programs(package: &Path) -> Vec<PathBuf> {
-    let files = project::programs(package);
-    assert!(!files.is_empty(), "{} has no programs that must be refused", package.display());
+fn programs() -> Vec<PathBuf> {
+    let files = project::programs();
+    assert!(!files.is_empty(), "there are no programs that must be refused");
     files
 }
 
-/// The lines at which the present rustc reports errors, for each program of the package in this folder.
+/// The lines at which the present rustc reports errors, for each program.
 ///
 /// # Panics
-/// If cargo cannot be run, or the package has no programs.
-fn error_lines(package: &Path) -> BTreeMap<PathBuf, Lines> {
-    let files = programs(package);
-    let manifest = project::write(package, &files);
+/// If cargo cannot be run, or there are no programs.
+fn error_lines() -> BTreeMap<PathBuf, Lines> {
+    let files = programs();
+    let manifest = project::write(&files);
     diagnostics::error_lines(&manifest, files)
 }
 

@@ -9,9 +9,9 @@ use std::{
 /// What the programs use, by the folder in the repository.
 const DEPENDENCIES: [(&str, &str); 2] = [("gpu-std", "gpu-std"), ("gpukernel", "runtime")];
 
-/// The programs of a package, sorted.
-pub(crate) fn programs(package: &Path) -> Vec<PathBuf> {
-    let folder = package.join("tests/compile-fail");
+/// The programs, sorted.
+pub(crate) fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile-fail");
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<_> = entries.map(|entry| entry.expect("a folder that can be listed").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
@@ -25,13 +25,11 @@ pub(crate) fn name(program: &Path) -> String {
 }
 
 /// Writes the project below `target/`; returns its manifest.
-pub(crate) fn write(package: &Path, programs: &[PathBuf]) -> PathBuf {
+pub(crate) fn write(programs: &[PathBuf]) -> PathBuf {
     let repository = repository();
-    let package_name = package.file_name().unwrap_or_default().to_string_lossy();
-    let folder = target_dir().join("compile-fail").join(&*package_name);
-    let mut manifest = format!(
-        "[package]\nname = \"compile-fail-{package_name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n"
-    );
+    let folder = target_dir().join("compile-fail");
+    let mut manifest =
+        "[package]\nname = \"compile-fail\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n".to_owned();
     for (name, at) in DEPENDENCIES {
         let _ = writeln!(manifest, "{name} = {{ path = {:?} }}", repository.join(at));
     }
