@@ -3,9 +3,10 @@
 //! ```text
 //! 0   8  magic "gpukimg\0"
 //! 8   8  length of the index in bytes, little endian
-//! 16  4  CRC-32 of all that follows, little endian: drivers do not survive damaged machine code
+//! 16  4  CRC-32 of the index, little endian
 //! 20  4  version of the ABI ([`gpukernel_abi::VERSION`]), little endian
-//! 24     the index: JSON of `Index`, which holds the manifest and the offset of each piece of code
+//! 24     the index: JSON of `Index`, which holds the manifest and where each piece of code is, with its CRC-32: drivers do not survive damaged
+//!        machine code, and a program that starts reads no more of the file than the piece that it loads
 //! …      the code, each piece aligned to 8 bytes from the start; PTX ends in a NUL as the driver wants it
 //! ```
 
@@ -59,17 +60,25 @@ struct Index<'a> {
 struct PartEntry {
     kind: PartKind,
     name: String,
-    offset: usize,
-    len: usize,
+    #[serde(flatten)]
+    piece: Piece,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct CodeEntry {
     kind: CodeKind,
     arch: Arch,
+    #[serde(flatten)]
+    piece: Piece,
+}
+
+/// Where bytes are.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Piece {
     /// From the end of the index, rounded up to `CODE_ALIGN`.
     offset: usize,
     len: usize,
+    checksum: u32,
 }
 
 /// An image could not be read.
@@ -99,10 +108,10 @@ pub enum ImageError {
         /// Bytes present.
         found_bytes: usize,
     },
-    /// The checksum does not match: the bytes were changed.
-    #[error("the gpukernel image is damaged: its checksum is {found:08x}, not {expected:08x}; rebuild it")]
+    /// A checksum does not match: the bytes were changed.
+    #[error("the gpukernel image is damaged: a checksum is {found:08x}, not {expected:08x}; rebuild it")]
     Checksum {
-        /// The CRC-32 in the header.
+        /// The CRC-32 in the image.
         expected: u32,
         /// The CRC-32 of the bytes.
         found: u32,
@@ -134,6 +143,7 @@ pub struct Part<'a> {
     pub name: String,
     /// The bytes. PTX ends in a NUL, as the driver requires.
     pub bytes: &'a [u8],
+    checksum: u32,
 }
 
 /// One piece of code in an image.
@@ -142,10 +152,19 @@ pub struct Code<'a> {
     kind: CodeKind,
     arch: Arch,
     bytes: &'a [u8],
+    checksum: u32,
+}
+
+/// Compares bytes with the checksum that was stored with them.
+fn verify(bytes: &[u8], expected: u32) -> Result<(), ImageError> {
+    match crc32fast::hash(bytes) {
+        found if found == expected => Ok(()),
+        found => Err(ImageError::Checksum { expected, found }),
+    }
 }
 
 impl<'a> Image<'a> {
-    /// Parses an image.
+    /// Parses an image. Its code is not read: [`Code::verify`] and [`Part::verify`] find damage there.
     ///
     /// # Errors
     /// [`ImageError`] if the bytes are not a complete image of this version.
@@ -165,31 +184,23 @@ impl<'a> Image<'a> {
         };
         let index_len = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
         let index = slice(HEADER_BYTES, index_len)?;
-        let mut expected = [0; 4];
-        expected.copy_from_slice(&bytes[CHECKSUM]);
-        let (expected, found) = (u32::from_le_bytes(expected), crc32fast::hash(&bytes[HEADER_BYTES..]));
-        if found != expected {
-            return Err(ImageError::Checksum { expected, found });
-        }
+        verify(index, bytes[CHECKSUM].try_into().map_or(0, u32::from_le_bytes))?;
         let index: Index<'_> =
             serde_json::from_slice(index).map_err(|error| ImageError::Index(error.to_string()))?;
         let code_start = (HEADER_BYTES + index_len).next_multiple_of(CODE_ALIGN);
         let code = index
             .code
             .iter()
-            .map(|entry| {
-                Ok(Code {
-                    kind: entry.kind,
-                    arch: entry.arch,
-                    bytes: slice(code_start.saturating_add(entry.offset), entry.len)?,
-                })
+            .map(|CodeEntry { kind, arch, piece: Piece { offset, len, checksum } }| {
+                let bytes = slice(code_start.saturating_add(*offset), *len)?;
+                Ok(Code { kind: *kind, arch: *arch, bytes, checksum: *checksum })
             })
             .collect::<Result<_, ImageError>>()?;
         let parts = index
             .parts
             .into_iter()
-            .map(|PartEntry { kind, name, offset, len }| {
-                Ok(Part { kind, name, bytes: slice(code_start.saturating_add(offset), len)? })
+            .map(|PartEntry { kind, name, piece: Piece { offset, len, checksum } }| {
+                Ok(Part { kind, name, bytes: slice(code_start.saturating_add(offset), len)?, checksum })
             })
             .collect::<Result<_, ImageError>>()?;
         Ok(Self { manifest: index.manifest.into_owned(), code, parts })
@@ -220,7 +231,25 @@ impl<'a> Image<'a> {
     }
 }
 
+impl Part<'_> {
+    /// Compares the bytes with their checksum.
+    ///
+    /// # Errors
+    /// [`ImageError::Checksum`] if the bytes were changed.
+    pub fn verify(&self) -> Result<(), ImageError> {
+        verify(self.bytes, self.checksum)
+    }
+}
+
 impl<'a> Code<'a> {
+    /// Compares the bytes with their checksum.
+    ///
+    /// # Errors
+    /// [`ImageError::Checksum`] if the bytes were changed.
+    pub fn verify(&self) -> Result<(), ImageError> {
+        verify(self.bytes, self.checksum)
+    }
+
     /// The form of the code.
     pub fn kind(&self) -> CodeKind {
         self.kind
@@ -290,16 +319,17 @@ impl ImageWriter {
         let mut place = |bytes: &[u8]| {
             let offset = end;
             end = (offset + bytes.len()).next_multiple_of(CODE_ALIGN);
-            (offset, bytes.len())
+            Piece { offset, len: bytes.len(), checksum: crc32fast::hash(bytes) }
         };
-        let code = self.code.iter().map(|(kind, arch, bytes)| {
-            let (offset, len) = place(bytes);
-            CodeEntry { kind: *kind, arch: *arch, offset, len }
-        });
+        let code = self.code.iter();
+        let code =
+            code.map(|(kind, arch, bytes)| CodeEntry { kind: *kind, arch: *arch, piece: place(bytes) });
         let code = code.collect();
-        let parts = self.parts.iter().map(|(kind, name, bytes)| {
-            let (offset, len) = place(bytes);
-            PartEntry { kind: *kind, name: name.clone(), offset, len }
+        let parts = self.parts.iter();
+        let parts = parts.map(|(kind, name, bytes)| PartEntry {
+            kind: *kind,
+            name: name.clone(),
+            piece: place(bytes),
         });
         let index = Index { code, parts: parts.collect(), manifest: Cow::Borrowed(&self.manifest) };
         let index =
@@ -308,6 +338,7 @@ impl ImageWriter {
         let mut image = MAGIC.to_vec();
         image.extend((index.len() as u64).to_le_bytes());
         image.resize(HEADER_BYTES, 0);
+        image[CHECKSUM].copy_from_slice(&crc32fast::hash(&index).to_le_bytes());
         image[VERSION].copy_from_slice(&gpukernel_abi::VERSION.to_le_bytes());
         image.extend(index);
         let code = self.code.iter().map(|(_, _, bytes)| bytes);
@@ -315,8 +346,6 @@ impl ImageWriter {
             image.resize(image.len().next_multiple_of(CODE_ALIGN), 0);
             image.extend(bytes);
         }
-        let checksum = crc32fast::hash(&image[HEADER_BYTES..]);
-        image[CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
         image
     }
 }
@@ -406,11 +435,17 @@ mod tests {
     #[test]
     fn every_changed_bit_is_an_error() {
         let bytes = image();
+        let codes: Vec<_> =
+            Image::parse(&bytes).unwrap().code().iter().map(|code| code.bytes().to_vec()).collect();
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut changed = bytes.clone();
                 changed[at] ^= 1 << bit;
-                assert!(Image::parse(&changed).is_err(), "bit {bit} of byte {at}");
+                let Ok(image) = Image::parse(&changed) else { continue };
+                let is_found = image.code().iter().any(|code| code.verify().is_err());
+                // Between pieces of code.
+                let is_padding = image.code().iter().map(Code::bytes).eq(&codes);
+                assert!(is_found != is_padding, "bit {bit} of byte {at}");
             }
         }
     }
@@ -420,7 +455,8 @@ mod tests {
         let mut bytes = image();
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
-        let error = Image::parse(&bytes).unwrap_err();
+        let image = Image::parse(&bytes).unwrap();
+        let error = image.code().iter().find_map(|code| code.verify().err()).unwrap();
         assert!(matches!(error, ImageError::Checksum { .. }), "{error}");
         assert!(error.to_string().contains("is damaged"), "{error}");
     }

@@ -28,8 +28,7 @@ fn sealed(index: &[u8], code: &[u8]) -> Vec<u8> {
     image.extend(index);
     image.resize(image.len().next_multiple_of(8), 0);
     image.extend(code);
-    let checksum = crc32fast::hash(&image[HEADER_BYTES..]);
-    image[16..20].copy_from_slice(&checksum.to_le_bytes());
+    image[16..20].copy_from_slice(&crc32fast::hash(index).to_le_bytes());
     image
 }
 
@@ -41,6 +40,10 @@ fn look_at(bytes: &[u8]) {
             for arch in [Arch::new(5, 0), Arch::new(9, 0), Arch::new(99, 9)] {
                 assert!(image.code_for(arch).is_none_or(|code| code.bytes().len() <= bytes.len()));
             }
+            // Without a panic, whatever they say.
+            let verified = image.code().iter().map(|code| code.verify());
+            let all: Vec<_> = verified.chain(image.parts().iter().map(|part| part.verify())).collect();
+            assert_eq!(all.len(), image.code().len() + image.parts().len());
             assert!(image.code().iter().all(|code| code.text().len() <= code.bytes().len()));
             assert!(image.parts().iter().all(|part| part.bytes.len() <= bytes.len()));
             assert!(image.manifest().kernel("").is_none() || !format!("{image:?}").is_empty());
@@ -110,7 +113,9 @@ proptest! {
             let at = at.index(image.len());
             image[at] = byte;
         }
-        let checksum = crc32fast::hash(&image[HEADER_BYTES..]);
+        let length = u64::from_le_bytes(*image[8..].first_chunk().expect("a header"));
+        let index = image[HEADER_BYTES..].get(..length as usize).unwrap_or_default();
+        let checksum = crc32fast::hash(index);
         image[16..20].copy_from_slice(&checksum.to_le_bytes());
         look_at(&image);
         // With what it must begin with, too.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gpukernel_image::{CodeKind, Image};
+use gpukernel_image::{CodeKind, Image, Part};
 
 use super::{CudaDevice, CudaModule, linker};
 use crate::{
@@ -28,10 +28,12 @@ pub(super) fn load(
             available: available(image),
         });
     };
+    code.verify()?;
     let what = || format!("the {} for {} of crate `{}`", kind(code.kind()), code.arch(), manifest.crate_name);
     // Machine code was linked with its parts already.
     let linked = match (code.kind(), image.parts()) {
         (CodeKind::Ptx, parts) if !parts.is_empty() => {
+            parts.iter().try_for_each(Part::verify)?;
             Cow::Owned(linker::link(gpu, code.bytes(), parts, &what)?)
         }
         (CodeKind::Ptx | CodeKind::Cubin, _) => Cow::Borrowed(code.bytes()),

@@ -253,10 +253,9 @@ fn temp_dir() -> TempDir {
     TempDir::with_prefix("gpukernel test ").expect("a temporary folder can be made")
 }
 
-/// One folder for all tests, beside the profile they were built in, so that gpu-std is compiled for the device once. It is where
-/// a build script has it: `OUT_DIR` is `…/<profile>/build/<package>/out` beside it.
+/// The folder for device code that build scripts use as well, so that gpu-std is compiled for the device once: `OUT_DIR` is
+/// `…/<profile>/build/<package>/out` beside it.
 pub fn device_target_dir() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
-    let profile = test.ancestors().nth(2).expect("tests lie in target/<profile>/deps");
-    profile.join("gpukernel-tests").join("gpukernel")
+    test.ancestors().nth(3).expect("tests lie in target/<profile>/deps").join("gpukernel")
 }
