@@ -38,6 +38,8 @@ pub struct Contract {
     /// clusters.
     #[doc(alias = "__cluster_dims__", alias = "reqnctapercluster")]
     pub cluster: [u32; 3],
+    /// 1 if a release build fails if something in the optimised kernel can panic. No launch is checked for it.
+    pub no_panics: u32,
 }
 
 impl Contract {
@@ -50,6 +52,7 @@ impl Contract {
         dims: 0,
         shared_bytes: 0,
         cluster: [0; 3],
+        no_panics: 0,
     };
 
     /// The number of 32-bit words.
@@ -65,8 +68,9 @@ impl Contract {
     /// assert_eq!(Contract::from_words(words), Contract { max_threads: 256, ..Contract::NONE });
     /// ```
     pub const fn from_words(words: [u32; Self::WORDS]) -> Self {
-        let [bx, by, bz, max_threads, min_blocks_per_sm, max_registers, dims, shared_bytes, cx, cy, cz] =
+        let [bx, by, bz, max_threads, min_blocks_per_sm, max_registers, dims, shared_bytes, rest @ ..] =
             words;
+        let [cx, cy, cz, no_panics] = rest;
         Self {
             block: [bx, by, bz],
             max_threads,
@@ -75,6 +79,7 @@ impl Contract {
             dims,
             shared_bytes,
             cluster: [cx, cy, cz],
+            no_panics,
         }
     }
 
@@ -101,8 +106,9 @@ mod tests {
             dims: 7,
             shared_bytes: 8,
             cluster: [9, 10, 11],
+            no_panics: 12,
         };
-        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
         assert_eq!(Contract::from_words(words), contract);
         // SAFETY: both are as many 32-bit words, without padding.
         assert_eq!(unsafe { core::mem::transmute::<Contract, [u32; Contract::WORDS]>(contract) }, words);

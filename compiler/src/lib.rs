@@ -59,7 +59,7 @@ pub use foreign::host::HEADER as HOST_HEADER;
 pub use foreign::{CudaCompiler, CudaSources, ForeignError};
 pub use gpukernel_image::{Arch, Manifest};
 pub use guard::needs_no_device_code;
-pub use link::{LinkError, LinkerPass, UndefinedSymbol, UnknownPass, linker_passes};
+pub use link::{LinkError, LinkerPass, PanicPlace, UndefinedSymbol, UnknownPass, linker_passes};
 pub use llvm::LlvmError;
 #[cfg(feature = "lto")]
 pub use lto::{LtoError, Untranslatable};

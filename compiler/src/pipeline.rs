@@ -1,7 +1,7 @@
 //! The build pipeline from a kernel crate to an image, for build scripts and other programs.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     thread,
@@ -10,7 +10,7 @@ use std::{
 use gpukernel_image::Manifest;
 
 use crate::{
-    Emit, Error, Options, Timings,
+    Emit, Error, Options, PanicPlace, Profile, Timings,
     assemble::Assembled,
     compile::{self, CompileInput, Compiled},
     finish::{self, FinishInput, Finished},
@@ -51,6 +51,8 @@ pub struct Built {
     pub recompiled: Vec<PathBuf>,
     /// The functions that files of [`Options::links`] define, each with its file.
     pub foreign_functions: BTreeMap<String, PathBuf>,
+    /// The panics that are left in each kernel after optimisation, by the kernel's path.
+    pub panics: BTreeMap<String, BTreeSet<PanicPlace>>,
     /// The duration of each step.
     pub timings: Timings,
 }
@@ -126,6 +128,7 @@ pub(crate) fn build_beside_host(
         sources: compiled.sources.into_iter().chain(foreign.sources).collect(),
         recompiled: foreign.compiled,
         foreign_functions: linked.names.defined,
+        panics: linked.kernels.into_iter().map(|kernel| kernel.name).zip(linked.panics).collect(),
         timings,
     })
 }
@@ -168,6 +171,7 @@ fn link_input(plan: &Plan<'_>, compiled: &Compiled, foreign: &Foreign) -> Result
         lowest: plan.lowest,
         contraction: plan.options.contraction,
         panics: plan.recording,
+        refuses_panics: plan.options.profile == Profile::Release,
         bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
         names: foreign.names(plan.tool(CudaPart::Cuobjdump))?,
         wants_text: plan.options.emit.contains(&Emit::LlvmIr),

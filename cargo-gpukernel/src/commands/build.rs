@@ -1,12 +1,12 @@
 //! `cargo gpukernel build`: compiles the kernel crates of the workspace and shows what came out.
 
-use std::{fs, path::Path, process::ExitCode, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use cargo_metadata::Package;
 use clap::{ValueEnum, builder::PossibleValue};
 use comfy_table::Table;
-use gpukernel_build::{Arch, BuildInput, Built, Emit, Manifest, Options, Profile, Timings, linker_passes};
+use gpukernel_build::{Arch, BuildInput, Built, Emit, Options, Profile, Timings, linker_passes};
 
 use crate::{
     cargo,
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// Do not contract a·b+c to a fused multiply-add (nvcc's `-fmad=false`), even if the crate allows it
     #[arg(long)]
     no_contraction: bool,
+    /// List the panics that are left in each kernel after optimisation, with their lines
+    #[arg(long)]
+    panics: bool,
     /// Show how long each step took, and each pass of the linker in it
     #[arg(long)]
     timings: bool,
@@ -100,7 +103,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let built = input(args, package, folder.as_std_path(), profile)
             .and_then(|input| gpukernel_build::build(&input, &toolchain))
             .with_context(|| format!("cannot build the kernel crate `{}`", package.name))?;
-        present(package, &built, args.timings)?;
+        present(package, &built, args)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -145,27 +148,46 @@ fn input(
     })
 }
 
-fn present(package: &Package, built: &Built, timings: bool) -> anyhow::Result<()> {
+fn present(package: &Package, built: &Built, args: &Args) -> anyhow::Result<()> {
     status::print(format_args!("{}\n", package.name))?;
     for file in std::iter::once(&built.image).chain(&built.emitted) {
         let size = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
         status::print(format_args!("  {} ({})\n", file.display(), bytes(size)))?;
     }
-    if let Some(table) = resources(&built.manifest) {
+    if let Some(table) = resources(built) {
         status::print(format_args!("\n{}\n", table.trim_fmt()))?;
     }
-    if timings {
+    if args.panics {
+        status::print(format_args!("\n{}", panics(built)))?;
+    }
+    if args.timings {
         status::print(format_args!("\n{}\n", steps(&built.timings).trim_fmt()))?;
     }
     Ok(())
 }
 
-/// What ptxas says that the kernels need, if there was a ptxas.
-fn resources(manifest: &Manifest) -> Option<Table> {
-    let mut table = table(["kernel", "arch", "registers", "stack", "spilled", "shared"], 1);
-    for kernel in &manifest.kernels {
-        // The crate stands above the table, and the kernel's name in its first row.
-        let path = kernel.name.split_once("::").map_or(kernel.name.as_str(), |(_, path)| path);
+/// A kernel's path without the crate, which stands above it.
+fn path_in_crate(kernel: &str) -> &str {
+    kernel.split_once("::").map_or(kernel, |(_, path)| path)
+}
+
+/// The panics of each kernel, below its name.
+fn panics(built: &Built) -> String {
+    let mut text = String::new();
+    for (kernel, panics) in built.panics.iter().filter(|(_, panics)| !panics.is_empty()) {
+        let lines: Vec<_> = panics.iter().map(|place| format!("  {place}\n")).collect();
+        text += &format!("{} can panic:\n{}", path_in_crate(kernel), lines.concat());
+    }
+    if text.is_empty() { "no kernel can panic\n".to_owned() } else { text }
+}
+
+/// What ptxas says that the kernels need, if there was a ptxas, and how many panics the optimiser has left.
+fn resources(built: &Built) -> Option<Table> {
+    let mut table = table(["kernel", "arch", "registers", "stack", "spilled", "shared", "panics"], 1);
+    for kernel in &built.manifest.kernels {
+        let panics = built.panics.get(&kernel.name).map_or(0, BTreeSet::len).to_string();
+        let path = path_in_crate(&kernel.name);
+        // The kernel's name is in its first row.
         let names = std::iter::once(path).chain(std::iter::repeat(""));
         for (name, (arch, needs)) in names.zip(&kernel.resources) {
             table.add_row([
@@ -175,6 +197,7 @@ fn resources(manifest: &Manifest) -> Option<Table> {
                 format!("{} B", needs.stack_bytes),
                 format!("{} B", needs.spill_store_bytes + needs.spill_load_bytes),
                 format!("{} B", needs.shared_bytes),
+                panics.clone(),
             ]);
         }
     }

@@ -172,8 +172,7 @@ fn legal(name: &str) -> String {
 
 /// The contract as LLVM passes it on to ptxas (LLVM's NVPTX usage guide, "Kernel attributes").
 fn set_contract_attributes(entry: &Entry<'_>) {
-    let Contract { block, max_threads, min_blocks_per_sm, max_registers, dims: _, shared_bytes: _, cluster } =
-        entry.contract;
+    let Contract { block, max_threads, min_blocks_per_sm, max_registers, cluster, .. } = entry.contract;
     let set = |key: &str, values: &[u32]| {
         if values[0] != 0 {
             let values: Vec<_> = values.iter().map(u32::to_string).collect();

@@ -1,11 +1,11 @@
 //! What the passes for all architectures work on: the module, and what they have found out about it.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use gpukernel_image::Constant;
 
 use super::{
-    LinkError, LinkInput, Linked, crash,
+    LinkError, LinkInput, Linked, PanicPlace, crash,
     entries::Entry,
     panics::{self, Formatters},
     pass::Code,
@@ -27,6 +27,8 @@ pub(super) struct Linking<'c> {
     /// The functions that CUDA C++ calls.
     pub(super) exports: Vec<Value<'c>>,
     pub(super) constants: Vec<Constant>,
+    /// The panics that are left in each kernel.
+    pub(super) panics: Vec<BTreeSet<PanicPlace>>,
     /// The functions of foreign code.
     pub(super) names: Names,
     formatters: Formatters,
@@ -44,6 +46,7 @@ impl<'c> Linking<'c> {
             kernels: Vec::new(),
             exports: Vec::new(),
             constants: Vec::new(),
+            panics: Vec::new(),
             names: input.names.clone(),
             formatters: Formatters::default(),
             variables: Vec::new(),
@@ -63,6 +66,23 @@ impl<'c> Linking<'c> {
         Ok(())
     }
 
+    /// Finds the panics that the optimiser has left.
+    ///
+    /// # Errors
+    /// There is one in a kernel that promises none.
+    pub(super) fn find_panics(&mut self) -> Result<(), LinkError> {
+        self.panics = panics::left(&self.module, &self.kernels, &self.exports);
+        let refused = self.kernels.iter().zip(&self.panics);
+        let mut refused =
+            refused.filter(|(kernel, panics)| kernel.contract.no_panics != 0 && !panics.is_empty());
+        match refused.next().filter(|_| self.input.refuses_panics) {
+            Some((kernel, panics)) => {
+                Err(LinkError::PanicsLeft { kernel: kernel.name.clone(), panics: panics.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// For the message of a crash from now on.
     pub(super) fn note_kernels(&self) {
         crash::note_kernels(self.kernels.iter().map(|kernel| (kernel.function, kernel.name.clone())));
@@ -76,6 +96,7 @@ impl<'c> Linking<'c> {
             kernels: self.kernels.into_iter().map(|entry| entry.describe(&self.module)).collect(),
             constants: self.constants,
             names: self.names,
+            panics: self.panics,
             formatters: self.formatters.into_names(),
             dumped,
         }

@@ -49,7 +49,7 @@ mod undefined;
 mod uniformity;
 mod ways;
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use gpukernel_image::{Arch, Constant, Kernel};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,7 @@ use crate::{
 
 use self::{linking::Linking, pass::Report};
 pub(crate) use emit::{EmittedPtx, emit_ptx};
+pub use panics::PanicPlace;
 pub(crate) use panics::Recording;
 pub(crate) use pass::Dumps;
 pub(crate) use passes::named as passes_named;
@@ -83,6 +84,8 @@ pub(crate) struct LinkInput {
     pub(crate) contraction: bool,
     /// What a panic does.
     pub(crate) panics: Recording,
+    /// Whether a panic that is left in a kernel with `no_panics` is an error.
+    pub(crate) refuses_panics: bool,
     /// Bitcode of CUDA C and C++: what the user named, and the file that was made of it.
     pub(crate) bitcode: Vec<(PathBuf, PathBuf)>,
     /// The functions of foreign code that is linked later.
@@ -105,6 +108,8 @@ pub(crate) struct Linked {
     pub(crate) constants: Vec<Constant>,
     /// The functions of foreign code, all of it.
     pub(crate) names: Names,
+    /// The panics that are left in each kernel, in the order of the kernels.
+    pub(crate) panics: Vec<BTreeSet<PanicPlace>>,
     /// The functions that format values in the messages of panics, by the numbers that stand for them.
     pub(crate) formatters: Vec<String>,
     /// The files of [`Dumps`].
@@ -178,6 +183,18 @@ pub enum LinkError {
         needed: Arch,
         /// The one that does not.
         arch: Arch,
+    },
+    /// A kernel with `no_panics` can panic.
+    #[error(
+        "kernel `{kernel}` has `no_panics` in its contract, and can panic after optimisation:\n{}\nGive the compiler the fact that rules it out \
+         (`requires`, a slice of the right length, an `if`), handle the case (`get`), or leave out `no_panics`",
+        panics.iter().map(|place| format!("  {place}")).collect::<Vec<_>>().join("\n")
+    )]
+    PanicsLeft {
+        /// The kernel.
+        kernel: String,
+        /// Where it can.
+        panics: BTreeSet<PanicPlace>,
     },
     /// More constants than there is memory for.
     #[error(

@@ -1,4 +1,4 @@
-//! What a panic does. And, after the optimiser, how it is recorded ([`record`]).
+//! What a panic does. And, after the optimiser, which are left ([`left`]) and how they are recorded ([`record`]).
 //!
 //! A function of `core`, `alloc` or gpu-std that is cold and never returns ends in a panic. What becomes of it:
 //!
@@ -10,6 +10,7 @@
 //!   arguments of the message for the host to format ([`formatters`]).
 
 mod formatters;
+mod left;
 mod record;
 
 use std::collections::HashSet;
@@ -19,6 +20,8 @@ use gpukernel_abi::rustc::location;
 use crate::llvm::{Linkage, Module, Position, Value};
 
 pub(super) use formatters::Formatters;
+pub use left::PanicPlace;
+pub(super) use left::left;
 pub(super) use record::{is_of_the_runtime, record};
 
 /// How much of a panic is recorded.

@@ -337,6 +337,11 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 },
             },
             Pass {
+                name: "find-panics",
+                does: "find the panics that are left in each kernel; those that promise none have none",
+                run: |link| link.find_panics(),
+            },
+            Pass {
                 name: "record-panics",
                 does: "turn the calls for panics into code that records where they are",
                 run: |link| {
@@ -523,6 +528,7 @@ mod tests {
             lowest: arch,
             contraction: true,
             panics: Recording::Trap,
+            refuses_panics: false,
             bitcode: Vec::new(),
             names: Names::default(),
             wants_text: true,

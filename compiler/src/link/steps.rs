@@ -91,18 +91,41 @@ fn step_of<'c>(index: &Variable<'c>) -> Option<Value<'c>> {
 
 /// The end of the range from `start` on that has so many steps.
 fn end_of<'c>(rounds: Value<'c>, start: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
-    let distance = distance_of(rounds, step)?;
+    let distance = distance_rounded_up(rounds, step).or_else(|| distance_divided(rounds, step))?;
     if start.constant_number() == Some(0) {
         return Some(distance);
     }
+    end_of_distance(distance, start)
+}
+
+/// What a number is subtracted from: saturating, or such that it is the smaller one. Or a choice between that and zero, which is no round.
+fn end_of_distance<'c>(distance: Value<'c>, start: Value<'c>) -> Option<Value<'c>> {
+    if let Some([_, one, other]) = distance.operands_of::<3>(Opcode::SELECT) {
+        return match (one.constant_number(), other.constant_number()) {
+            (_, Some(0)) => end_of_distance(one, start),
+            (Some(0), _) => end_of_distance(other, start),
+            _ => None,
+        };
+    }
+    let is_saturating = distance.called().is_some_and(|called| called.name() == "llvm.usub.sat.i64");
+    let is_exact = distance.operands_of::<2>(Opcode::SUBTRACT).is_some() && distance.does_not_wrap();
     let mut operands = distance.operands();
-    let is_difference = distance.called().is_some_and(|called| called.name() == "llvm.usub.sat.i64");
-    let end = operands.next()?;
-    (is_difference && operands.next()? == start).then_some(end)
+    let end = operands.next().filter(|_| is_saturating || is_exact)?;
+    (operands.next()? == start).then_some(end)
+}
+
+/// What is divided by the step, a power of two, and rounded up, as LLVM writes it if the sum cannot wrap: `(a + (step - 1)) / step`.
+fn distance_rounded_up<'c>(rounds: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
+    let step = step.constant_number().filter(|step| step.is_power_of_two())?;
+    let [sum, places] = rounds.operands_of(Opcode::SHIFT_RIGHT)?;
+    let [distance, more] = sum.operands_of(Opcode::ADD)?;
+    let is_step =
+        places.constant_number() == Some(step.ilog2().into()) && more.constant_number() == Some(step - 1);
+    (is_step && sum.does_not_wrap()).then_some(distance)
 }
 
 /// What is divided by the step and rounded up: `a / step + (a % step != 0)`.
-fn distance_of<'c>(rounds: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
+fn distance_divided<'c>(rounds: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
     let [quotient, rest] = rounds.operands_of(Opcode::ADD)?;
     let [is_left] = rest.operands_of(Opcode::ZERO_EXTEND)?;
     let remainder = is_left.operands().next()?;

@@ -23,6 +23,7 @@ pub(crate) struct Contract {
     shared_bytes: Option<TokenStream>,
     pub(crate) requires: Option<Condition>,
     cluster: Option<[TokenStream; 3]>,
+    no_panics: bool,
 }
 
 impl Parse for Contract {
@@ -30,6 +31,10 @@ impl Parse for Contract {
         let mut contract = Self::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
+            if key == "no_panics" {
+                contract.set_no_panics(&key, input)?;
+                continue;
+            }
             if !input.peek(Token![=]) {
                 return Err(Error::new(key.span(), format!("a promise has a value: `{key} = …`")));
             }
@@ -48,20 +53,30 @@ impl Parse for Contract {
                         key.span(),
                         format!(
                             "unknown key `{unknown}`: a launch contract has `block`, `max_threads`, `min_blocks_per_sm`, \
-                             `max_registers`, `dims`, `shared_bytes`, `cluster` and `requires`"
+                             `max_registers`, `dims`, `shared_bytes`, `cluster`, `requires` and `no_panics`"
                         ),
                     ));
                 }
             };
             if !kept {
-                return Err(Error::new(key.span(), format!("`{key}` is given twice")));
+                return Err(given_twice(&key));
             }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
+            comma(input)?;
         }
         Ok(contract)
     }
+}
+
+fn given_twice(key: &Ident) -> Error {
+    Error::new(key.span(), format!("`{key}` is given twice"))
+}
+
+/// What follows a key but the last.
+fn comma(input: ParseStream<'_>) -> Result<()> {
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(())
 }
 
 /// One to three extents; those left out are 1.
@@ -112,6 +127,16 @@ fn value(input: ParseStream<'_>) -> Result<TokenStream> {
 }
 
 impl Contract {
+    fn set_no_panics(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {
+        if input.peek(Token![=]) {
+            return Err(Error::new(key.span(), "this key has no value: write `no_panics`"));
+        }
+        if std::mem::replace(&mut self.no_panics, true) {
+            return Err(given_twice(key));
+        }
+        comma(input)
+    }
+
     /// The contract as an expression of type `Declaration`, which gpu_std checks.
     pub(crate) fn declaration(&self) -> TokenStream {
         let option = |value: Option<TokenStream>| match value {
@@ -128,6 +153,7 @@ impl Contract {
         let own_dims = number(&self.dims);
         let shared_bytes = number(&self.shared_bytes);
         let cluster = option(self.cluster.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
+        let no_panics = self.no_panics;
         // What is wrong with computed values is reported here: at the attribute.
         quote_spanned! {Span::call_site()=>
             ::gpu_std::contract::Declaration {
@@ -138,6 +164,7 @@ impl Contract {
                 dims: #own_dims,
                 shared_bytes: #shared_bytes,
                 cluster: #cluster,
+                no_panics: #no_panics,
             }
         }
     }

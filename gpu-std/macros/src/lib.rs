@@ -66,6 +66,7 @@ mod print;
 /// | `dims = 2` | maximum number of axes along which the launch has an extent other than 1 |
 /// | `shared_bytes = 65536` | maximum number of bytes of shared memory per block, including arrays whose length the launch passes |
 /// | `cluster = 2`, `cluster = (2, 2)` | exact number of blocks per cluster along each axis (`__cluster_dims__`); grids consist of whole clusters; needs sm_90 on a GPU |
+/// | `no_panics` | nothing in the kernel can panic once it is optimised: else a release build fails, with the lines of what can |
 /// | `requires = x.len() >= y.len()` | a condition over parameters, their extents and constants, which arguments meet (a checked `__builtin_assume`) |
 ///
 /// The condition of `requires` consists of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`,

@@ -23,6 +23,7 @@ pub struct Declaration {
     pub dims: Option<u32>,
     pub shared_bytes: Option<u32>,
     pub cluster: Option<[u32; 3]>,
+    pub no_panics: bool,
 }
 
 impl Declaration {
@@ -45,6 +46,7 @@ impl Declaration {
                 Some(cluster) => cluster,
                 None => [0; 3],
             },
+            no_panics: self.no_panics as u32,
         };
         if let Some([x, y, z]) = self.cluster {
             assert!(x > 0 && y > 0 && z > 0, "`cluster`: a cluster has at least one block along every axis");
@@ -123,6 +125,7 @@ mod tests {
         dims: None,
         shared_bytes: None,
         cluster: None,
+        no_panics: false,
     };
 
     #[test]

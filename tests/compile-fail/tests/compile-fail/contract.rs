@@ -20,6 +20,12 @@ fn few() {}
 #[kernel(min_blocks_per_sm)]
 fn no_value() {}
 
+#[kernel(no_panics = true)]
+fn a_value() {}
+
+#[kernel(no_panics, no_panics)]
+fn promised_twice() {}
+
 #[kernel(cluster = (2, 0))]
 fn empty_cluster() {}
 

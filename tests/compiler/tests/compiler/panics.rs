@@ -214,3 +214,55 @@ fn recording_takes_no_registers() {
         }
     }
 }
+
+/// A kernel whose panics the compiler rules out, and one with three of them.
+fn promising(contract: &str) -> String {
+    format!(
+        "
+    #[inline(never)]
+    fn pick(x: &[u32], i: usize) -> u32 {{ x[i] }}
+
+    #[kernel({contract})]
+    pub fn sums(x: &[u32], y: PerBlock<u32>) {{
+        for (i, y) in y {{
+            for k in 0..x.len() {{ *y += x[k]; }}
+            for k in i..i + 4 {{ *y += x[k]; }}
+            *y += pick(x, i);
+            *y = x.get(7).unwrap() / *y;
+        }}
+    }}
+
+    #[kernel(no_panics)]
+    pub fn scale(a: f32, y: PerThread<f32>) {{ for (_, y) in y {{ *y *= a; }} }}"
+    )
+}
+
+#[test]
+fn panics_that_are_left_are_listed_with_their_lines() {
+    let built = built("panics_left", &promising(""), Options::default()).built;
+    let places = |kernel: &str| -> Vec<_> { built.panics[kernel].iter().map(ToString::to_string).collect() };
+    assert!(places("panics_left::scale").is_empty());
+    // The file begins with two lines for all, and `x[k]` of the first loop is ruled out.
+    assert_eq!(
+        places("panics_left::sums"),
+        [
+            "src/lib.rs:5:43",
+            "src/lib.rs:11:39 (in a loop)",
+            "src/lib.rs:13:18 (in a loop)",
+            "src/lib.rs:13:27 (in a loop)"
+        ]
+    );
+}
+
+#[test]
+fn a_kernel_that_promises_no_panics_and_has_some_is_refused() {
+    let kernels = KernelCrate::written("panics_refused", &promising("no_panics"));
+    let error = kernels.try_build(Options::default()).expect_err("it can panic").to_string();
+    let said = "kernel `panics_refused::sums` has `no_panics` in its contract, and can panic after optimisation:\n  src/lib.rs:";
+    assert!(error.starts_with(said) && error.contains("\n  src/lib.rs:11:39 (in a loop)\n"), "{error}");
+    // Traps have no places.
+    let error = kernels.try_build(trap()).expect_err("it can panic").to_string();
+    assert!(error.contains("\n  at a place that is not known"), "{error}");
+    // Dev builds check for overflow.
+    kernels.try_build(dev()).expect("a dev build is not checked");
+}
