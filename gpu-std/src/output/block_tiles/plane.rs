@@ -215,9 +215,10 @@ impl<T> TilePlace<T> {
             self.first.0.wrapping_add(start.0).wrapping_add(round.0),
             self.first.1.wrapping_add(start.1).wrapping_add(round.1),
         );
-        // SAFETY: the place is inside.
+        // SAFETY: the place is inside, so its offset is below the length of the memory. Were the offset one that may wrap, LLVM would
+        // ask in each round whether the address is null, which is `None`.
         self.layout.holds(place).then(|| unsafe {
-            let offset = place.0.wrapping_mul(self.layout.pitch as usize).wrapping_add(place.1);
+            let offset = place.0.unchecked_mul(self.layout.pitch as usize).unchecked_add(place.1);
             self.start.add(offset)
         })
     }
