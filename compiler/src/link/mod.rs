@@ -43,6 +43,7 @@ mod rolled_loops;
 mod same_copy;
 mod shared;
 mod short_comparisons;
+mod sinking;
 mod small_arrays;
 mod steps;
 mod undefined;

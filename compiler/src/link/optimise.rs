@@ -11,10 +11,6 @@ const BRANCH_ONCE: &str = "simplifycfg<bonus-inst-threshold=8>";
 /// By its plain name the pass ends the process where one iteration finds more to do for another.
 pub(super) const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 
-/// Moves what an iterator's `next` does where there is a next behind the branch on that. Before, `start += 1` was made
-/// `start += u32::from(start < end)`, done whether there is one or not, and of such a loop LLVM does not know the number of rounds.
-const COUNT_ROUNDS: &str = "sink,early-cse<>";
-
 /// Connects the end of an iterator's `next` with the beginning of the loop around it, which asks whether that was `None`. LLVM knows
 /// this as jump threading and leaves it out for machines on which threads can part, so it is not told of the machine. It does not
 /// touch barriers and the like, which are convergent. Without, loops over the elements of a thread do not unroll.
@@ -28,8 +24,7 @@ pub(super) const FOR_SPEED: &str = "default<O3>";
 
 /// Prepares the module for the optimiser.
 pub(super) fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
-    let passes =
-        format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE},{COUNT_ROUNDS},{COMBINE})");
+    let passes = format!("function(sroa<modify-cfg>,{BRANCH_ONCE},early-cse<>,{COMBINE})");
     module.run_passes(&passes, machine)
 }
 
@@ -38,9 +33,14 @@ pub(super) fn simplify(module: &Module<'_>, machine: &TargetMachine) -> Result<(
 /// that a pointer is not null. LLVM's own pipeline looks into the loops of a function before it is done with what the function calls.
 pub(super) fn inline_helpers(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
     let passes = format!(
-        "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,{COMBINE},{COUNT_ROUNDS},{COMBINE}))"
+        "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-speculate-blocks>,{COMBINE}))"
     );
     module.run_passes(&passes, machine)
+}
+
+/// Simplifies what stands on one side of a branch by what is known there.
+pub(super) fn count_rounds(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+    module.run_passes(&format!("function(early-cse<>,{COMBINE})"), machine)
 }
 
 /// Connects the ends of iterators with the loops around them.

@@ -10,8 +10,8 @@ use super::{
     linking::Linking,
     local_atomics, loops, lowering, negation, optimise, panics,
     pass::{Pass, Stage},
-    pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, small_arrays,
-    steps, undefined,
+    pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
+    small_arrays, steps, undefined,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -233,6 +233,14 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 name: "inline-helpers",
                 does: "inline small functions, and simplify what they return before a loop or a branch is built on it",
                 run: |link| Ok(optimise::inline_helpers(&link.module, &link.machine)?),
+            },
+            Pass {
+                name: "sink-into-branches",
+                does: "compute on one side of a branch what only that side needs, such as the next index of an iterator",
+                run: |link| {
+                    sinking::sink_into_branches(&link.module);
+                    Ok(optimise::count_rounds(&link.module, &link.machine)?)
+                },
             },
             Pass {
                 name: "thread-jumps",

@@ -91,22 +91,41 @@ fn step_of<'c>(index: &Variable<'c>) -> Option<Value<'c>> {
 
 /// The end of the range from `start` on that has so many steps.
 fn end_of<'c>(rounds: Value<'c>, start: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
+    let rounds = unless_zero(rounds);
     let distance = distance_rounded_up(rounds, step).or_else(|| distance_divided(rounds, step))?;
     if start.constant_number() == Some(0) {
         return Some(distance);
     }
-    end_of_distance(distance, start)
+    end_of_distance(unless_zero(distance), start)
 }
 
-/// What a number is subtracted from: saturating, or such that it is the smaller one. Or a choice between that and zero, which is no round.
-fn end_of_distance<'c>(distance: Value<'c>, start: Value<'c>) -> Option<Value<'c>> {
-    if let Some([_, one, other]) = distance.operands_of::<3>(Opcode::SELECT) {
-        return match (one.constant_number(), other.constant_number()) {
-            (_, Some(0)) => end_of_distance(one, start),
-            (Some(0), _) => end_of_distance(other, start),
-            _ => None,
-        };
+/// What a value is if it is not zero, which is no round: of a select with zero, or of a branch around its computation.
+fn unless_zero(value: Value<'_>) -> Value<'_> {
+    let is_zero = |value: Value<'_>| value.constant_number() == Some(0);
+    let choice = match value.operands_of::<3>(Opcode::SELECT) {
+        Some([_, one, other]) => Some((one, other)),
+        None => branched_around(value),
+    };
+    match choice {
+        Some((one, other)) if is_zero(other) => one,
+        Some((one, other)) if is_zero(one) => other,
+        _ => value,
     }
+}
+
+/// The two values of a phi behind a branch around a block. Both are of the time of the branch: it is no variable of a loop.
+fn branched_around<'c>(phi: Value<'c>) -> Option<(Value<'c>, Value<'c>)> {
+    let [(one, from), (other, otherwise)] = phi.incoming()?[..] else { return None };
+    let end = phi.block()?;
+    let is_around = |branch: Block<'c>, block: Block<'c>| {
+        let successors = branch.successors();
+        successors.len() == 2 && successors.contains(&end) && successors.contains(&block)
+    };
+    (is_around(from, otherwise) || is_around(otherwise, from)).then_some((one, other))
+}
+
+/// What a number is subtracted from: saturating, or such that it is the smaller one.
+fn end_of_distance<'c>(distance: Value<'c>, start: Value<'c>) -> Option<Value<'c>> {
     let is_saturating = distance.called().is_some_and(|called| called.name() == "llvm.usub.sat.i64");
     let is_exact = distance.operands_of::<2>(Opcode::SUBTRACT).is_some() && distance.does_not_wrap();
     let mut operands = distance.operands();

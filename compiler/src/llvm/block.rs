@@ -95,28 +95,62 @@ impl<'c> Block<'c> {
         all
     }
 
-    /// Asks to unroll the loop that this block ends so many times, unless something was said of that loop before.
+    /// Asks to unroll the loop that this block ends so many times, unless its unrolling was decided before.
     pub(crate) fn ask_to_unroll(self, times: u32) {
-        let llvm = self.context.llvm;
-        // SAFETY: a live block of a whole function, so it has a terminator; the number is of its context.
-        let (is_free, number) = unsafe {
-            let terminator = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
-            let said = (llvm.LLVMGetMetadata)(terminator, self.context.metadata_kind("llvm.loop"));
-            let i32_type = (llvm.LLVMInt32TypeInContext)(self.context.raw);
-            (said.is_null(), (llvm.LLVMConstInt)(i32_type, times.into(), 0))
-        };
-        if is_free {
-            // SAFETY: as above.
-            let number = unsafe { (llvm.LLVMValueAsMetadata)(number) };
+        if !self.decides_on_unrolling() {
+            let llvm = self.context.llvm;
+            // SAFETY: the type and the number are of a live context.
+            let number = unsafe {
+                let i32_type = (llvm.LLVMInt32TypeInContext)(self.context.raw);
+                (llvm.LLVMValueAsMetadata)((llvm.LLVMConstInt)(i32_type, times.into(), 0))
+            };
             self.say_of_loop(&[self], "llvm.loop.unroll.count", Some(number));
         }
     }
 
-    /// Asks to unroll all rounds of the loop that goes back from these blocks, if LLVM finds that their number is a constant.
+    /// Asks to unroll all rounds of the loop that goes back from these blocks, if LLVM finds that their number is a constant, unless
+    /// its unrolling was decided before.
     pub(crate) fn ask_to_unroll_fully(blocks: &[Self]) {
-        if let Some(first) = blocks.first() {
+        if let Some(first) = blocks.first()
+            && !blocks.iter().any(|block| block.decides_on_unrolling())
+        {
             first.say_of_loop(blocks, "llvm.loop.unroll.full", None);
         }
+    }
+
+    /// Whether metadata of the loop that goes back from this block ask to unroll it or forbid that, as of `#pragma unroll 1` in CUDA C.
+    fn decides_on_unrolling(self) -> bool {
+        let llvm = self.context.llvm;
+        let operands = |node| {
+            // SAFETY: a live node of metadata, whose operands are as many as it says.
+            let mut all =
+                vec![std::ptr::null_mut(); unsafe { (llvm.LLVMGetMDNodeNumOperands)(node) } as usize];
+            // SAFETY: as above.
+            unsafe { (llvm.LLVMGetMDNodeOperands)(node, all.as_mut_ptr()) };
+            all
+        };
+        // SAFETY: a live block of a whole function, so it has a terminator.
+        let said = unsafe {
+            let terminator = (llvm.LLVMGetBasicBlockTerminator)(self.raw);
+            (llvm.LLVMGetMetadata)(terminator, self.context.metadata_kind("llvm.loop"))
+        };
+        let names_unrolling = |node| {
+            operands(node).first().is_some_and(|&name| {
+                let mut length = 0;
+                // SAFETY: null for what is no string, and else as long as said.
+                let name = unsafe {
+                    let start = (llvm.LLVMGetMDString)(name, &raw mut length);
+                    if start.is_null() {
+                        &[]
+                    } else {
+                        std::slice::from_raw_parts(start.cast::<u8>(), length as usize)
+                    }
+                };
+                name.starts_with(b"llvm.loop.unroll.")
+            })
+        };
+        // A loop's metadata name themselves first.
+        !said.is_null() && operands(said).into_iter().skip(1).any(names_unrolling)
     }
 
     /// Forbids to unroll or peel the loop that goes back from these blocks.

@@ -46,6 +46,20 @@ impl Drop for Builder<'_> {
     }
 }
 
+impl<'c> Value<'c> {
+    /// Moves an instruction to another place, at which its operands are there.
+    pub(crate) fn move_before(self, place: Self) {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: both are live instructions of a function.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, place.raw);
+            (llvm.LLVMInstructionRemoveFromParent)(self.raw);
+            (llvm.LLVMInsertIntoBuilder)(builder.raw, self.raw);
+        }
+    }
+}
+
 impl<'c> Module<'c> {
     /// Replaces an instruction by PTX that computes the same of these operands. The instruction must not be used again.
     pub(crate) fn replace_by_ptx(

@@ -159,6 +159,9 @@ macro_rules! with_functions {
     LLVMGetIsDisjoint(*mut LLVMValue) -> c_int;
     LLVMGetNNeg(*mut LLVMValue) -> c_int;
     LLVMGetMDKindIDInContext(*mut LLVMContext, *const c_char, c_uint) -> c_uint;
+    LLVMGetMDNodeNumOperands(*mut LLVMValue) -> c_uint;
+    LLVMGetMDNodeOperands(*mut LLVMValue, *mut *mut LLVMValue);
+    LLVMGetMDString(*mut LLVMValue, *mut c_uint) -> *const c_char;
     LLVMGetMetadata(*mut LLVMValue, c_uint) -> *mut LLVMValue;
     LLVMMDStringInContext2(*mut LLVMContext, *const c_char, usize) -> *mut LLVMMetadata;
     LLVMMDNodeInContext2(*mut LLVMContext, *mut *mut LLVMMetadata, usize) -> *mut LLVMMetadata;
@@ -175,7 +178,9 @@ macro_rules! with_functions {
     LLVMGetCalledValue(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetInstructionOpcode(*mut LLVMValue) -> c_int;
     LLVMGetInstructionParent(*mut LLVMValue) -> *mut LLVMBasicBlock;
+    LLVMInsertIntoBuilder(*mut LLVMBuilder, *mut LLVMValue);
     LLVMInstructionEraseFromParent(*mut LLVMValue);
+    LLVMInstructionRemoveFromParent(*mut LLVMValue);
     LLVMCanValueUseFastMathFlags(*mut LLVMValue) -> c_int;
     LLVMGetFastMathFlags(*mut LLVMValue) -> c_uint;
     LLVMSetFastMathFlags(*mut LLVMValue, c_uint);
@@ -296,9 +301,11 @@ static LOADED: OnceLock<(PathBuf, Llvm)> = OnceLock::new();
 /// Options are set once: LLVM takes a second time for a mistake.
 static OPTIONS_SET: Once = Once::new();
 
-/// What no pass takes as a parameter. A loop whose rounds are counted at run time becomes one of four rounds, as nvcc makes it: LLVM's eight leave
-/// all rounds to the loop for the rest where a thread has fewer than eight, and that loads one element at a time.
-const OPTIONS: [&CStr; 2] = [c"gpukernel", c"-unroll-max-count=4"];
+/// What no pass takes as a parameter. Loops whose number of rounds is known at run time only are left to ptxas, which unrolls them by four: if
+/// LLVM does too, a thread with four rounds passes through five loops. Of a constant number of rounds LLVM joins up to eight, as nvcc does, if
+/// they are short; its own limit, a quarter of what it unrolls entirely, left two of an n-body loop.
+const OPTIONS: [&CStr; 4] =
+    [c"gpukernel", c"-unroll-runtime=false", c"-unroll-max-count=8", c"-unroll-partial-threshold=200"];
 
 impl Llvm {
     /// The LLVM at `path`, after checking that it has the major version `expected` that the device rustc was built with.

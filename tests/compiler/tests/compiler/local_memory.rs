@@ -137,24 +137,3 @@ fn arrays_of_a_thread_stay_in_registers() {
         }
     }
 }
-
-/// Four rounds at a time, as nvcc makes of it: of eight, a thread with fewer rounds has none.
-#[test]
-fn loads_of_four_rounds_come_together() {
-    let source = "#[kernel(block = 128)]
-        pub fn sum(columns: u32, x: &[f32], y: PerThread<f32>) {
-            let row = &x[..columns as usize];
-            let mut sum = 0.0;
-            for i in (thread_rank() as usize..columns as usize).step_by(128) {
-                sum += row[i];
-            }
-            for (_, y) in y {
-                *y = sum;
-            }
-        }";
-    let ptx = KernelCrate::written("four_rounds", source)
-        .inspect(Options { archs: vec![Arch::new(9, 0)], ..Options::default() })
-        .kernel("sm_90", "sum");
-    let loads: Vec<_> = ptx.lines().filter(|line| line.contains("ld.global.nc")).collect();
-    assert_eq!(loads.len(), 5, "{ptx}");
-}

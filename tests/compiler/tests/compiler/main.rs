@@ -22,4 +22,5 @@ mod safe_code;
 mod statics;
 mod steps;
 mod tensor_shape;
+mod unrolling;
 mod warps;

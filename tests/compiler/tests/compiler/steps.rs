@@ -1,4 +1,4 @@
-//! Loops with steps know that their index is below the end of the range: no check is left, and four loads come together.
+//! Loops with steps know that their index is below the end of the range: no check is left.
 
 use gpukernel_build::{Arch, Options};
 use gpukernel_tests::{Inspected, KernelCrate};
@@ -43,8 +43,6 @@ fn indices_of_step_by_need_no_check() {
     let rows = "let row = &x[..k]; for i in (me..k).step_by(128) { sum += row[i]; }";
     let panics = &build("steps_of_rows", &[("of_a_row", rows)]).built.panics["steps_of_rows::of_a_row"];
     assert!(panics.iter().all(|place| !place.in_a_loop), "{panics:?}");
-    let loads = built.kernel("sm_90", "of_the_block").matches("ld.global.nc").count();
-    assert!(loads >= 4, "{loads}");
 }
 
 /// Alike, and one past the end or far behind it in some round.
