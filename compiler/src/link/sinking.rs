@@ -16,32 +16,34 @@ use crate::llvm::{Block, Module, Value};
 
 /// Moves computations in all functions of the module.
 pub(super) fn sink_into_branches(module: &Module<'_>) {
-    for function in module.functions() {
-        let sides = Sides::of(function);
-        let mut uses: HashMap<Value<'_>, Vec<(Value<'_>, Option<Block<'_>>)>> = HashMap::new();
-        for user in sides.order.iter().flat_map(|block| block.instructions()) {
-            match user.incoming() {
-                Some(incoming) => incoming
-                    .into_iter()
-                    .for_each(|(value, from)| uses.entry(value).or_default().push((user, Some(from)))),
-                None => user.operands().for_each(|value| uses.entry(value).or_default().push((user, None))),
-            }
+    module.functions().into_iter().for_each(sink_in);
+}
+
+/// Moves computations in a function.
+pub(super) fn sink_in(function: Value<'_>) {
+    let sides = Sides::of(function);
+    let mut uses: HashMap<Value<'_>, Vec<(Value<'_>, Option<Block<'_>>)>> = HashMap::new();
+    for user in sides.order.iter().flat_map(|block| block.instructions()) {
+        match user.incoming() {
+            Some(incoming) => incoming
+                .into_iter()
+                .for_each(|(value, from)| uses.entry(value).or_default().push((user, Some(from)))),
+            None => user.operands().for_each(|value| uses.entry(value).or_default().push((user, None))),
         }
-        // Users come before what they use.
-        for block in sides.order.iter().rev() {
-            for instruction in block.instructions().into_iter().rev().filter(|value| value.only_computes()) {
-                let Some(uses) = uses.get(&instruction) else { continue };
-                let used_in: Vec<_> = uses.iter().filter_map(|(user, from)| from.or(user.block())).collect();
-                let mut place = *block;
-                while let Some(side) = sides.that_has_all(place, &used_in) {
-                    place = side;
-                }
-                if place != *block
-                    && let Some(first) =
-                        place.instructions().into_iter().find(|first| first.incoming().is_none())
-                {
-                    instruction.move_before(first);
-                }
+    }
+    // Users come before what they use.
+    for block in sides.order.iter().rev() {
+        for instruction in block.instructions().into_iter().rev().filter(|value| value.only_computes()) {
+            let Some(uses) = uses.get(&instruction) else { continue };
+            let used_in: Vec<_> = uses.iter().filter_map(|(user, from)| from.or(user.block())).collect();
+            let mut place = *block;
+            while let Some(side) = sides.that_has_all(place, &used_in) {
+                place = side;
+            }
+            if place != *block
+                && let Some(first) = place.instructions().into_iter().find(|first| first.incoming().is_none())
+            {
+                instruction.move_before(first);
             }
         }
     }

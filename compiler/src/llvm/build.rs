@@ -1,6 +1,6 @@
 //! Building code: the few functions, calls and blocks that linking adds to a module.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use super::{
     Context, CopyPart, Module, Position, Value, c_string,
@@ -37,6 +37,32 @@ impl<'c> Builder<'c> {
             build(self.raw, function_type, function, arguments.as_mut_ptr(), count, c"".as_ptr())
         }
     }
+
+    /// Assembly without effects besides its result.
+    ///
+    /// # Safety
+    /// The builder stands in a function, and the assembly gives this type.
+    unsafe fn ptx(
+        &self,
+        ptx: &str,
+        constraints: &str,
+        result: *mut LLVMType,
+        operands: &mut [*mut LLVMValue],
+    ) -> *mut LLVMValue {
+        let llvm = self.context.llvm;
+        let count = operands.len() as u32;
+        // SAFETY: by the caller's promise; the assembly has the types of the operands.
+        unsafe {
+            let mut types: Vec<_> = operands.iter().map(|operand| (llvm.LLVMTypeOf)(*operand)).collect();
+            let function_type = (llvm.LLVMFunctionType)(result, types.as_mut_ptr(), count, 0);
+            let (text, length) = (ptx.as_ptr().cast(), ptx.len());
+            let (kinds, kinds_length) = (constraints.as_ptr().cast(), constraints.len());
+            let assembly =
+                (llvm.LLVMGetInlineAsm)(function_type, text, length, kinds, kinds_length, 0, 0, 0, 0);
+            let operands = operands.as_mut_ptr();
+            (llvm.LLVMBuildCall2)(self.raw, function_type, assembly, operands, count, c"".as_ptr())
+        }
+    }
 }
 
 impl Drop for Builder<'_> {
@@ -45,6 +71,9 @@ impl Drop for Builder<'_> {
         unsafe { (self.context.llvm.LLVMDisposeBuilder)(self.raw) };
     }
 }
+
+/// The name of the phi of the addresses of joined calls.
+const JOINED: &CStr = c"gpukernel.joined";
 
 impl<'c> Value<'c> {
     /// Moves an instruction to another place, at which its operands are there.
@@ -70,36 +99,14 @@ impl<'c> Module<'c> {
         operands: &[Value<'c>],
     ) {
         let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
         let mut operands: Vec<_> = operands.iter().map(|operand| operand.raw).collect();
-        // SAFETY: the assembly has the types of the operands and of the instruction, stands where that stood, and has no effect
-        // besides its result. Nothing uses the instruction any more when it is erased.
+        // SAFETY: the assembly gives the type of the instruction, stands where that stood, and has no effect besides its result. Nothing
+        // uses the instruction any more when it is erased.
         unsafe {
-            let mut types: Vec<_> = operands.iter().map(|operand| (llvm.LLVMTypeOf)(*operand)).collect();
-            let count = operands.len() as u32;
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
             let result = (llvm.LLVMTypeOf)(instruction.raw);
-            let function_type = (llvm.LLVMFunctionType)(result, types.as_mut_ptr(), count, 0);
-            let assembly = (llvm.LLVMGetInlineAsm)(
-                function_type,
-                ptx.as_ptr().cast(),
-                ptx.len(),
-                constraints.as_ptr().cast(),
-                constraints.len(),
-                0,
-                0,
-                0,
-                0,
-            );
-            let builder = (llvm.LLVMCreateBuilderInContext)(self.context.raw);
-            (llvm.LLVMPositionBuilderBefore)(builder, instruction.raw);
-            let call = (llvm.LLVMBuildCall2)(
-                builder,
-                function_type,
-                assembly,
-                operands.as_mut_ptr(),
-                count,
-                c"".as_ptr(),
-            );
-            (llvm.LLVMDisposeBuilder)(builder);
+            let call = builder.ptx(ptx, constraints, result, &mut operands);
             (llvm.LLVMReplaceAllUsesWith)(instruction.raw, call);
             (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
         }
@@ -268,6 +275,13 @@ impl<'c> Module<'c> {
         Some(declared)
     }
 
+    /// The phi of the addresses that [`join_noreturn_calls`](Self::join_noreturn_calls) made in a function, if it is still there.
+    pub(crate) fn joined_addresses(function: Value<'c>) -> Option<Value<'c>> {
+        let is_joined =
+            |value: &Value<'c>| value.incoming().is_some() && value.name().as_bytes() == JOINED.to_bytes();
+        function.instructions().into_iter().find(is_joined)
+    }
+
     /// Makes one call of several calls in `function` that take one address each and do not return: all branch to a block of its
     /// own. Gives the one that is left; the others must not be used again.
     pub(crate) fn join_noreturn_calls(&self, function: Value<'c>, calls: &[Value<'c>]) -> Option<Value<'c>> {
@@ -284,7 +298,7 @@ impl<'c> Module<'c> {
             let block = (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function.raw, name);
             let builder = Builder::new(self.context);
             (llvm.LLVMPositionBuilderAtEnd)(builder.raw, block);
-            let phi = (llvm.LLVMBuildPhi)(builder.raw, self.pointer_type(), c"".as_ptr());
+            let phi = (llvm.LLVMBuildPhi)(builder.raw, self.pointer_type(), JOINED.as_ptr());
             let joined = builder.call(callee.raw, &mut [phi]);
             (llvm.LLVMBuildUnreachable)(builder.raw);
             for call in calls {
@@ -301,6 +315,40 @@ impl<'c> Module<'c> {
                 (llvm.LLVMAddIncoming)(phi, &mut value, &mut from, 1);
             }
             Value::new(self.context, joined)
+        }
+    }
+
+    /// Gives each way to the block of a phi of addresses a block of its own, where the phi's value is copied: the blocks before, which go
+    /// elsewhere as a rule, compute nothing for it then.
+    pub(crate) fn split_ways_to(&self, function: Value<'c>, phi: Value<'c>) {
+        let llvm = self.context.llvm;
+        let (Some(ways), Some(end)) = (phi.incoming(), phi.block()) else { return };
+        if end.instructions().iter().filter(|value| value.incoming().is_some()).count() > 1 {
+            return;
+        }
+        let builder = Builder::new(self.context);
+        // SAFETY: live blocks of the function. The new phi has an entry for each way: of the new block, if the branch led there once, and
+        // else of the block before.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, phi.raw);
+            let joined = (llvm.LLVMBuildPhi)(builder.raw, self.pointer_type(), c"".as_ptr());
+            for (value, from) in ways {
+                let branch = (llvm.LLVMGetBasicBlockTerminator)(from.raw);
+                let successors = from.successors();
+                let mut there = (0..).zip(&successors).filter(|(_, successor)| **successor == end);
+                let (mut copy, mut block) = (value.raw, from.raw);
+                if let (Some((index, _)), None) = (there.next(), there.next()) {
+                    block =
+                        (llvm.LLVMAppendBasicBlockInContext)(self.context.raw, function.raw, c"".as_ptr());
+                    (llvm.LLVMSetSuccessor)(branch, index, block);
+                    (llvm.LLVMPositionBuilderAtEnd)(builder.raw, block);
+                    copy = builder.ptx("mov.b64 $0, $1;", "=l,l", self.pointer_type(), &mut [value.raw]);
+                    (llvm.LLVMBuildBr)(builder.raw, end.raw);
+                }
+                (llvm.LLVMAddIncoming)(joined, &mut copy, &mut block, 1);
+            }
+            (llvm.LLVMReplaceAllUsesWith)(phi.raw, joined);
+            (llvm.LLVMInstructionEraseFromParent)(phi.raw);
         }
     }
 

@@ -9,7 +9,7 @@ use gpukernel_abi::symbol;
 
 use super::PANIC_AT;
 use crate::{
-    link::{call_graph::CallGraph, entries::Entry, prelude},
+    link::{call_graph::CallGraph, entries::Entry, prelude, sinking},
     llvm::{Context, Linkage, LlvmError, Module, TargetMachine, Value},
 };
 
@@ -45,6 +45,14 @@ pub(in crate::link) fn record<'c>(
     if !calls.is_empty() {
         replace(context, module, entries, exports, calls)?;
         module.run_passes("always-inline,function(simplifycfg),globaldce", machine)?;
+        // `simplifycfg` joins checks that follow one another in one branch, and chooses among their locations before it. That, and the
+        // address of a location, are computed where the branch leads instead.
+        for function in module.functions() {
+            if let Some(location) = Module::joined_addresses(function) {
+                module.split_ways_to(function, location);
+                sinking::sink_in(function);
+            }
+        }
     }
     // The runtime makes a record, or a buffer, where there is such a variable.
     for name in [symbol::PANIC_RECORD, symbol::OUTPUT] {

@@ -1,6 +1,6 @@
 //! What becomes of panics in device code.
 
-use gpukernel_build::{Emit, Options, Panics, Profile};
+use gpukernel_build::{Arch, Emit, Options, Panics, Profile};
 use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs};
 
 const RECORD: &str = "__gpukernel_panic_record";
@@ -265,4 +265,20 @@ fn a_kernel_that_promises_no_panics_and_has_some_is_refused() {
     assert!(error.contains("\n  at a place that is not known"), "{error}");
     // Dev builds check for overflow.
     kernels.try_build(dev()).expect("a dev build is not checked");
+}
+
+/// The location of the first check that fails was chosen by four instructions before the branch on all of them, in each round.
+#[test]
+fn locations_are_chosen_where_a_panic_is_recorded() {
+    let source = "#[kernel(block = 128)]
+        pub fn sum(a: &[f32], b: &[f32], c: &[f32], y: PerThread<f32>) {
+            for (i, y) in y {
+                *y = a[i] + b[i] + c[i];
+            }
+        }";
+    let ptx = KernelCrate::written("locations", source)
+        .inspect(Options { archs: vec![Arch::new(9, 0)], ..Options::default() })
+        .kernel("sm_90", "sum");
+    let hot = ptx.split("ret;").next().unwrap();
+    assert!(!hot.contains("selp") && !hot.contains("anon"), "{hot}");
 }
