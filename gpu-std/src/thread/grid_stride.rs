@@ -160,6 +160,12 @@ impl Axis32 {
         index < self.end as usize && index as u32 % self.stride == self.start
     }
 
+    /// Whether each thread of the grid has one index at most, as in most launches.
+    #[inline(always)]
+    fn is_covered(&self) -> bool {
+        self.stride >= self.end
+    }
+
     /// Returns the index that follows `index`, which is below the end.
     #[inline(always)]
     fn after(&self, index: u32) -> u32 {
@@ -189,6 +195,9 @@ pub struct GridStride2d {
     column: u32,
     rows: Axis32,
     columns: Axis32,
+    has_begun: bool,
+    /// Whether the grid has a thread for each position.
+    is_covered: bool,
 }
 
 impl GridStride2d {
@@ -200,7 +209,8 @@ impl GridStride2d {
         if columns.start >= columns.end {
             rows.end = 0;
         }
-        Self { row: rows.start, column: columns.start, rows, columns }
+        let is_covered = rows.is_covered() && columns.is_covered();
+        Self { row: rows.start, column: columns.start, rows, columns, has_begun: false, is_covered }
     }
 
     /// Whether the loop visits `(row, column)`.
@@ -215,17 +225,24 @@ impl Iterator for GridStride2d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
+        // The first position is apart from the loop over those that follow, which a thread of most launches has none of.
+        if self.has_begun {
+            if self.is_covered || self.row >= self.rows.end {
+                return None;
+            }
+            hint::cold_path();
+            self.column = self.columns.after(self.column);
+            if self.column >= self.columns.end {
+                self.column = self.columns.start;
+                self.row = self.rows.after(self.row);
+            }
+        }
+        self.has_begun = true;
         if self.row >= self.rows.end {
             return None;
         }
         // SAFETY: the row was compared, and the column is below its end if the row is.
-        let place = unsafe { (self.rows.inside(self.row), self.columns.inside(self.column)) };
-        self.column = self.columns.after(self.column);
-        if self.column >= self.columns.end {
-            self.column = self.columns.start;
-            self.row = self.rows.after(self.row);
-        }
-        Some(place)
+        Some(unsafe { (self.rows.inside(self.row), self.columns.inside(self.column)) })
     }
 }
 
@@ -241,6 +258,9 @@ pub struct GridStride3d {
     layers: Axis32,
     rows: Axis32,
     columns: Axis32,
+    has_begun: bool,
+    /// Whether the grid has a thread for each position.
+    is_covered: bool,
 }
 
 impl GridStride3d {
@@ -252,7 +272,9 @@ impl GridStride3d {
         if rows.start >= rows.end || columns.start >= columns.end {
             layers.end = 0;
         }
-        Self { layer: layers.start, row: rows.start, column: columns.start, layers, rows, columns }
+        let is_covered = layers.is_covered() && rows.is_covered() && columns.is_covered();
+        let (layer, row, column) = (layers.start, rows.start, columns.start);
+        Self { layer, row, column, layers, rows, columns, has_begun: false, is_covered }
     }
 
     /// Whether the loop visits `(layer, row, column)`.
@@ -267,24 +289,84 @@ impl Iterator for GridStride3d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize, usize)> {
+        if self.has_begun {
+            if self.is_covered || self.layer >= self.layers.end {
+                return None;
+            }
+            hint::cold_path();
+            self.column = self.columns.after(self.column);
+            if self.column >= self.columns.end {
+                self.column = self.columns.start;
+                self.row = self.rows.after(self.row);
+                if self.row >= self.rows.end {
+                    self.row = self.rows.start;
+                    self.layer = self.layers.after(self.layer);
+                }
+            }
+        }
+        self.has_begun = true;
         if self.layer >= self.layers.end {
             return None;
         }
         // SAFETY: the layer was compared, and the others are below their ends if the layer is.
-        let place = unsafe {
+        Some(unsafe {
             (self.layers.inside(self.layer), self.rows.inside(self.row), self.columns.inside(self.column))
-        };
-        self.column = self.columns.after(self.column);
-        if self.column >= self.columns.end {
-            self.column = self.columns.start;
-            self.row = self.rows.after(self.row);
-            if self.row >= self.rows.end {
-                self.row = self.rows.start;
-                self.layer = self.layers.after(self.layer);
-            }
-        }
-        Some(place)
+        })
     }
 }
 
 impl FusedIterator for GridStride3d {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn axis(start: usize, end: usize, stride: usize) -> Axis {
+        Axis { start, end, stride }
+    }
+
+    /// Asked again behind the end, an index of 32 bits would come round.
+    #[test]
+    fn nothing_follows_the_end() {
+        let most = MOST_ALONG_AXIS;
+        for (end, stride) in [(most, most - 1), (most, most), (most, usize::MAX), (1, 1), (0, 1), (3, 2)] {
+            let indices: Vec<_> = (0..end).step_by(stride).collect();
+            let mut places = GridStride2d::new(axis(0, end, stride), axis(0, 1, most));
+            assert!(places.by_ref().map(|(row, _)| row).eq(indices.iter().copied()), "{end} by {stride}");
+            assert!((0..20).all(|_| places.next().is_none()), "{end} by {stride}");
+            let mut places = GridStride3d::new(axis(0, end, stride), axis(0, 1, 1), axis(0, 1, most));
+            assert!(places.by_ref().map(|(layer, ..)| layer).eq(indices), "{end} by {stride}");
+            assert!((0..20).all(|_| places.next().is_none()), "{end} by {stride}");
+        }
+    }
+
+    #[test]
+    fn threads_take_all_positions_once() {
+        for (grid, ends) in
+            [((1, 1, 1), (2, 3, 4)), ((2, 3, 4), (2, 3, 4)), ((3, 2, 5), (4, 5, 3)), ((4, 4, 4), (1, 0, 2))]
+        {
+            let (mut of_matrix, mut of_volume) = (Vec::new(), Vec::new());
+            for (z, y, x) in
+                (0..grid.0).flat_map(|z| (0..grid.1).flat_map(move |y| (0..grid.2).map(move |x| (z, y, x))))
+            {
+                let (layers, rows, columns) =
+                    (axis(z, ends.0, grid.0), axis(y, ends.1, grid.1), axis(x, ends.2, grid.2));
+                if z == 0 {
+                    of_matrix.extend(GridStride2d::new(rows, columns));
+                }
+                of_volume.extend(GridStride3d::new(layers, rows, columns));
+            }
+            of_matrix.sort_unstable();
+            of_volume.sort_unstable();
+            let matrix = (0..ends.1).flat_map(|row| (0..ends.2).map(move |column| (row, column)));
+            assert!(of_matrix.iter().copied().eq(matrix.clone()), "{grid:?} {ends:?}");
+            let volume =
+                (0..ends.0).flat_map(|layer| matrix.clone().map(move |(row, column)| (layer, row, column)));
+            assert!(of_volume.into_iter().eq(volume), "{grid:?} {ends:?}");
+        }
+    }
+}
