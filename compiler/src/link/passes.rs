@@ -8,7 +8,7 @@ use super::{
     emit::Emission,
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
-    local_atomics, loops, lowering, negation, optimise, panics,
+    local_atomics, loops, lowering, negation, neighbours, optimise, panics,
     pass::{Pass, Stage},
     pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
     small_arrays, steps, undefined,
@@ -273,6 +273,14 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 does: "mark the loops whose rounds must not be copied, because threads may leave them apart",
                 run: |link| {
                     rolled_loops::mark(&link.module, link.is_kernel());
+                    Ok(())
+                },
+            },
+            Pass {
+                name: "bound-neighbours",
+                does: "ask once whether there is an element, instead of each neighbour in `0 < i && i < n - 1`",
+                run: |link| {
+                    neighbours::bound(&link.module);
                     Ok(())
                 },
             },

@@ -10,8 +10,10 @@ pub(crate) struct Comparison(pub(super) i32);
 impl Comparison {
     pub(crate) const EQUAL: Self = Self(32);
     pub(crate) const NOT_EQUAL: Self = Self(33);
-    const UNSIGNED_GREATER: Self = Self(34);
-    const UNSIGNED_LESS_EQUAL: Self = Self(37);
+    pub(crate) const UNSIGNED_GREATER: Self = Self(34);
+    pub(crate) const UNSIGNED_GREATER_EQUAL: Self = Self(35);
+    pub(crate) const UNSIGNED_LESS: Self = Self(36);
+    pub(crate) const UNSIGNED_LESS_EQUAL: Self = Self(37);
     const SIGNED_GREATER: Self = Self(38);
     const SIGNED_LESS_EQUAL: Self = Self(41);
 
@@ -85,6 +87,25 @@ impl<'c> Module<'c> {
             });
             let short = (llvm.LLVMBuildICmp)(builder.raw, comparison.0, left, right, c"".as_ptr());
             (llvm.LLVMReplaceAllUsesWith)(instruction.raw, short);
+        }
+        instruction.erase();
+    }
+
+    /// Replaces a comparison by one of another number with zero. The instruction must not be used again.
+    pub(crate) fn compare_with_zero(
+        &self,
+        instruction: Value<'c>,
+        comparison: Comparison,
+        number: Value<'c>,
+    ) {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: a live comparison, and a live integer that is there where it is, as the caller says.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
+            let zero = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(number.raw), 0, 0);
+            let with_zero = (llvm.LLVMBuildICmp)(builder.raw, comparison.0, number.raw, zero, c"".as_ptr());
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, with_zero);
         }
         instruction.erase();
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
-    panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too},
+    panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too, inner_sums},
     pointers::{TABLE, look_up, store_look_up},
     prints::last_words,
     programs::histogram_with_bug,
@@ -374,6 +374,30 @@ fn an_index_that_is_out_of_bounds_in_a_function_that_another_kernel_stored() {
         assert!((TABLE as u32..2 * TABLE as u32).contains(&found.thread[0]), "{:?}", found.thread);
         let message = format!("index out of bounds: the len is 32 but the index is {}", found.thread[0]);
         check_message(device, &found.message, &message);
+        Ok(())
+    });
+}
+
+/// The check of each neighbour is one of whether there is an element (`bound-neighbours`).
+#[test]
+fn neighbours_in_nothing() {
+    alone(|device, module| {
+        for n in 0..6_u32 {
+            let line: Vec<u32> = (0..n).map(|i| 10 + i * i).collect();
+            let memory = device.upload(&line)?;
+            let mut out = device.filled(8, 7_u32)?;
+            let launched = module
+                .launch(inner_sums, for_each(8), (&memory, &mut out))
+                .and_then(|()| device.synchronize());
+            if n == 0 {
+                assert!(panicked(launched).location.contains("src/panics.rs"));
+                continue;
+            }
+            launched?;
+            let is_inner = |i: usize| i > 0 && i + 1 < line.len();
+            let expected = (0..8).map(|i| if is_inner(i) { line[i - 1..=i + 1].iter().sum() } else { 0 });
+            assert_eq!(out.to_vec()?, expected.collect::<Vec<u32>>(), "{n}");
+        }
         Ok(())
     });
 }

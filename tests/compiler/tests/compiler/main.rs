@@ -9,6 +9,7 @@ mod cuda_c;
 mod device_warnings;
 mod image;
 mod local_memory;
+mod neighbours;
 mod panics;
 mod passes;
 mod pointer_calls;

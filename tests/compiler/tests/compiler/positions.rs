@@ -88,7 +88,8 @@ fn positions_in_views_are_numbers_of_32_bits() {
             "stencil_2d" | "around" => 1,
             _ => 0,
         };
-        assert!(products <= expected, "{name}: {ptx}");
+        // The code for the first position of a thread is apart from the loop over the others.
+        assert!(products <= 2 * expected, "{name}: {ptx}");
     }
 }
 
