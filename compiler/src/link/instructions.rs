@@ -6,18 +6,21 @@
 //! - [`narrow`]: minima, maxima, differences and negatives of 16 bits
 //! - [`negatives`]: those of which minima and maxima are taken, and absolute values
 //! - [`products`]: of two numbers of 32 bits that are widened first
+//! - [`comparisons`]: of two numbers of 32 bits that are widened first
 //! - [`reinterpretations`]: booleans that are converted, then taken for bits of another type
 //!
 //! It works on the text because nothing comes after it: it covers inline assembly, what clang made of CUDA C, and what LLVM only makes
 //! while it chooses instructions. Relies on: LLVM writes an instruction per line, and numbers the virtual registers of each function anew. A
 //! register may be set in several places, for different purposes.
 
+mod comparisons;
 mod narrow;
 pub(super) mod negatives;
 mod packed_sums;
 mod products;
 mod reductions;
 mod reinterpretations;
+mod small;
 mod votes;
 
 use std::collections::HashMap;
@@ -26,7 +29,7 @@ use std::collections::HashMap;
 type Rule = fn(&Instruction<'_>, &Function<'_>) -> Option<String>;
 
 /// The rules, by what the names of their instructions start with.
-const RULES: [(&str, Rule); 17] = [
+const RULES: [(&str, Rule); 18] = [
     ("atom.", reductions::without_result),
     ("vote.sync.", votes::rewritten),
     ("match.", votes::rewritten),
@@ -42,6 +45,7 @@ const RULES: [(&str, Rule); 17] = [
     ("abs.s", negatives::absolute),
     ("mul.lo.s64", products::wide),
     ("mad.lo.s64", products::wide),
+    ("setp.", comparisons::in_32_bits),
     ("cvt.", reinterpretations::in_conversion),
     ("st.", reinterpretations::in_store),
 ];
@@ -92,7 +96,8 @@ impl<'a> Instruction<'a> {
         let text = line.trim_start();
         let (name, _) = text.split_once(char::is_whitespace)?;
         let rule = RULES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, rule)| *rule);
-        if rule.is_none() && !name.starts_with("selp.") && !name.starts_with("mov.b") {
+        let is_asked_about = ["selp.", "mov.b", "and.b64"].iter().any(|start| name.starts_with(start));
+        if rule.is_none() && !is_asked_about {
             return None;
         }
         let (_, behind) = text.split_once(';')?;

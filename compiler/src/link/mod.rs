@@ -23,6 +23,7 @@ mod foreign;
 mod global_addresses;
 mod instructions;
 mod internalise;
+mod intervals;
 mod linking;
 mod local_atomics;
 mod loops;

@@ -248,8 +248,16 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| Ok(optimise::thread_jumps(&link.module)?),
             },
             Pass {
+                name: "align-shared",
+                does: "align shared arrays of whole vectors to 16 bytes, so that loads of neighbours become one",
+                run: |link| {
+                    shared::align_to_vectors(&link.module);
+                    Ok(())
+                },
+            },
+            Pass {
                 name: "bound-steps",
-                does: "say of the index of `step_by` that it is below the end of the range",
+                does: "end loops of `step_by` by their index, or say that it is below the end of the range",
                 run: |link| Ok(steps::bound_indices(link.context, &link.module)?),
             },
             Pass {

@@ -10,10 +10,8 @@
 
 use std::collections::HashMap;
 
-use crate::llvm::{Comparison, Module, Opcode, Value};
-
-/// How far an operand is looked into. Positions are sums of a few numbers.
-const MOST_DEPTH: u32 = 8;
+use super::intervals::Interval;
+use crate::llvm::{Comparison, Module};
 
 /// Shortens them everywhere in the module.
 pub(super) fn shorten(module: &Module<'_>) {
@@ -24,7 +22,7 @@ pub(super) fn shorten(module: &Module<'_>) {
             let mut intervals = instruction
                 .operands()
                 .filter(|operand| operand.integer_bits() == Some(64))
-                .map(|operand| Interval::of(operand, MOST_DEPTH, &mut known));
+                .map(|operand| Interval::of(operand, &mut known));
             if let (Some(Some(left)), Some(Some(right))) = (intervals.next(), intervals.next())
                 && let Some(short) = in_32_bits(comparison, left, right)
             {
@@ -45,61 +43,6 @@ fn in_32_bits(comparison: Comparison, left: Interval, right: Interval) -> Option
     let keeps = are_in(signed, signed)
         || !comparison.is_signed() && (are_in(either, natural) || are_in(natural, either));
     keeps.then_some(comparison)
-}
-
-/// The numbers of 64 bits, as signed ones, from the first to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Interval {
-    first: i64,
-    last: i64,
-}
-
-impl Interval {
-    const fn new(first: i64, last: i64) -> Self {
-        Self { first, last }
-    }
-
-    fn is_in(self, other: Self) -> bool {
-        other.first <= self.first && self.last <= other.last
-    }
-
-    /// What a value of 64 bits may be; none if nothing is known.
-    fn of<'c>(value: Value<'c>, depth: u32, known: &mut HashMap<Value<'c>, Option<Self>>) -> Option<Self> {
-        if let Some(number) = value.constant_number() {
-            return Some(Self::new(number as i64, number as i64));
-        }
-        value.block()?;
-        if let Some(interval) = known.get(&value) {
-            return *interval;
-        }
-        let depth = depth.checked_sub(1)?;
-        let operands: Vec<_> = value.operands().collect();
-        let mut both = || Some((Self::of(operands[0], depth, known)?, Self::of(operands[1], depth, known)?));
-        let interval = match value.opcode() {
-            Opcode::ZERO_EXTEND => operands[0].integer_bits().filter(|bits| *bits <= 32).map(|bits| {
-                let bits = if value.widens_natural() { bits - 1 } else { bits };
-                Self::new(0, (1 << bits) - 1)
-            }),
-            Opcode::SIGN_EXTEND => operands[0]
-                .integer_bits()
-                .filter(|bits| *bits <= 32)
-                .map(|bits| Self::new(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
-            Opcode::ADD => both().and_then(|(a, b)| a.plus(b)),
-            Opcode::SUBTRACT => both().and_then(|(a, b)| a.minus(b)),
-            _ => None,
-        };
-        known.insert(value, interval);
-        interval
-    }
-
-    /// What sums may be, none of which overflows.
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(Self::new(self.first.checked_add(other.first)?, self.last.checked_add(other.last)?))
-    }
-
-    fn minus(self, other: Self) -> Option<Self> {
-        Some(Self::new(self.first.checked_sub(other.last)?, self.last.checked_sub(other.first)?))
-    }
 }
 
 #[cfg(test)]
@@ -138,13 +81,5 @@ mod tests {
             }
         }
         assert!(shortened > 1000, "{shortened}");
-    }
-
-    #[test]
-    fn sums_that_overflow_are_anything() {
-        let large = Interval::new(0, i64::MAX);
-        assert_eq!(large.plus(Interval::new(0, 1)), None);
-        assert_eq!(Interval::new(i64::MIN, 0).minus(Interval::new(0, 1)), None);
-        assert_eq!(Interval::new(0, 5).minus(Interval::new(1, 2)), Some(Interval::new(-2, 4)));
     }
 }

@@ -14,7 +14,7 @@ impl Comparison {
     pub(crate) const UNSIGNED_GREATER_EQUAL: Self = Self(35);
     pub(crate) const UNSIGNED_LESS: Self = Self(36);
     pub(crate) const UNSIGNED_LESS_EQUAL: Self = Self(37);
-    const SIGNED_GREATER: Self = Self(38);
+    pub(crate) const SIGNED_GREATER: Self = Self(38);
     const SIGNED_LESS_EQUAL: Self = Self(41);
 
     /// All of them.
@@ -106,6 +106,25 @@ impl<'c> Module<'c> {
             let zero = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(number.raw), 0, 0);
             let with_zero = (llvm.LLVMBuildICmp)(builder.raw, comparison.0, number.raw, zero, c"".as_ptr());
             (llvm.LLVMReplaceAllUsesWith)(instruction.raw, with_zero);
+        }
+        instruction.erase();
+    }
+
+    /// Replaces a comparison by one of two other numbers of one type. The instruction must not be used again.
+    pub(crate) fn compare_instead(
+        &self,
+        instruction: Value<'c>,
+        comparison: Comparison,
+        left: Value<'c>,
+        right: Value<'c>,
+    ) {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: a live comparison, and live integers of one type that are there where it is, as the caller says.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
+            let other = (llvm.LLVMBuildICmp)(builder.raw, comparison.0, left.raw, right.raw, c"".as_ptr());
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, other);
         }
         instruction.erase();
     }

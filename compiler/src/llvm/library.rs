@@ -156,6 +156,7 @@ macro_rules! with_functions {
     LLVMIsAICmpInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetICmpPredicate(*mut LLVMValue) -> c_int;
     LLVMGetNUW(*mut LLVMValue) -> c_int;
+    LLVMSetNUW(*mut LLVMValue, c_int);
     LLVMGetIsDisjoint(*mut LLVMValue) -> c_int;
     LLVMGetNNeg(*mut LLVMValue) -> c_int;
     LLVMGetMDKindIDInContext(*mut LLVMContext, *const c_char, c_uint) -> c_uint;
@@ -303,9 +304,10 @@ static OPTIONS_SET: Once = Once::new();
 
 /// What no pass takes as a parameter. Loops whose number of rounds is known at run time only are left to ptxas, which unrolls them by four: if
 /// LLVM does too, a thread with four rounds passes through five loops. Of a constant number of rounds LLVM joins up to eight, as nvcc does, if
-/// they are short; its own limit, a quarter of what it unrolls entirely, left two of an n-body loop.
+/// they are short: up to 230 of its instructions together. Its own limit, a quarter of what it unrolls entirely, left two of an n-body loop, and 200 left
+/// four, of which ptxas computed one after the other.
 const OPTIONS: [&CStr; 4] =
-    [c"gpukernel", c"-unroll-runtime=false", c"-unroll-max-count=8", c"-unroll-partial-threshold=200"];
+    [c"gpukernel", c"-unroll-runtime=false", c"-unroll-max-count=8", c"-unroll-partial-threshold=230"];
 
 impl Llvm {
     /// The LLVM at `path`, after checking that it has the major version `expected` that the device rustc was built with.

@@ -129,6 +129,12 @@ impl<'c> Value<'c> {
         ONCE_OR_WEAK.contains(&unsafe { (self.context.llvm.LLVMGetLinkage)(self.raw) })
     }
 
+    /// Sets the alignment of a global variable, in bytes: a power of two.
+    pub(crate) fn set_alignment(self, align: usize) {
+        // SAFETY: a live global variable, as the caller says.
+        unsafe { (self.context.llvm.LLVMSetAlignment)(self.raw, align as u32) }
+    }
+
     pub(crate) fn set_linkage(self, linkage: Linkage) {
         const DEFAULT_VISIBILITY: i32 = 0;
         // SAFETY: a live global value. Internal symbols must have default visibility, external ones of ours do.
@@ -379,6 +385,12 @@ impl<'c> Value<'c> {
     pub(crate) fn does_not_wrap(self) -> bool {
         // SAFETY: a live instruction, asked for its kind first.
         self.opcode().may_wrap() && unsafe { (self.context.llvm.LLVMGetNUW)(self.raw) != 0 }
+    }
+
+    /// Says so of a sum.
+    pub(crate) fn set_does_not_wrap(self) {
+        // SAFETY: a live sum, as the caller says.
+        unsafe { (self.context.llvm.LLVMSetNUW)(self.raw, 1) }
     }
 
     /// Whether no bit is set in both operands of an `or`, which is a sum then.

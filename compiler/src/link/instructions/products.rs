@@ -3,10 +3,9 @@
 //! LLVM looks at a block alone while it chooses instructions. An extent that was widened where the kernel starts (`cvt.u64.u32 %rd1, %r1`) is any
 //! 64 bits to it where it is a factor, and ptxas adds the halves that are zero. The factors are narrowed again, which takes no instruction.
 //!
-//! It relies on what the names say: a register that nothing else sets holds less than 2³² behind `cvt.u64.u32`, and `mul.wide.u32` multiplies
-//! without a loss.
+//! It relies on what the name says: `mul.wide.u32` multiplies without a loss.
 
-use super::{Function, Instruction};
+use super::{Function, Instruction, small::Narrowed};
 
 /// `mul.lo.s64` and `mad.lo.s64` of small factors.
 pub(super) fn wide(product: &Instruction<'_>, function: &Function<'_>) -> Option<String> {
@@ -15,28 +14,8 @@ pub(super) fn wide(product: &Instruction<'_>, function: &Function<'_>) -> Option
         [_, _, _, addend] => ("mad.wide.u32", format!(", {addend}")),
         _ => return None,
     };
-    let (result, factors) = (product.operands[0], [product.operands[1], product.operands[2]]);
-    // Somebody's inline assembly may have registers of our names.
-    let is_ours = product.operands.iter().any(|operand| ["%a", "%b"].contains(operand));
-    if is_ours || !factors.iter().all(|factor| function.is_small(factor)) {
-        return None;
-    }
-    let narrowed = |factor: &str, to: &str| match factor.starts_with('%') {
-        true => (format!("cvt.u32.u64 {to}, {factor}; "), to.to_owned()),
-        false => (String::new(), factor.to_owned()),
-    };
-    let [(first, a), (second, b)] = [narrowed(factors[0], "%a"), narrowed(factors[1], "%b")];
-    Some(format!("{{ .reg .b32 %a, %b; {first}{second}{name} {result}, {a}, {b}{addend}; }}"))
-}
-
-impl Function<'_> {
-    /// Whether an operand of 64 bits is less than 2³².
-    fn is_small(&self, operand: &str) -> bool {
-        match operand.strip_prefix('%') {
-            None => operand.parse::<u32>().is_ok(),
-            Some(_) => self.only_set_by(operand).is_some_and(|set| set.name == "cvt.u64.u32"),
-        }
-    }
+    let Narrowed { before, a, b } = Narrowed::of(product, function)?;
+    Some(format!("{{ .reg .b32 %a, %b; {before}{name} {}, {a}, {b}{addend}; }}", product.operands[0]))
 }
 
 #[cfg(test)]
@@ -77,21 +56,5 @@ mod tests {
             &format!("{WIDENED}\tmad.lo.s64 \t%rd3, %rd1, %rd2, %b;"),
             "\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.s64.s32 \t%rd2, %r2;\n\tmul.lo.s64 \t%rd3, %rd1, %rd2;",
         ]);
-    }
-
-    /// In one of several places, by whatever instruction.
-    #[test]
-    fn registers_that_something_else_sets_are_of_64_bits() {
-        for other in [
-            "add.s64 \t%rd1, %rd5, 1;",
-            "ld.global.v2.b64 \t{%rd6, %rd1}, [%rd5];",
-            "mov.b64 \t%rd1, %rd5;",
-            "{ .reg .b32 %x; mov.b64 %rd1, %rd5; }",
-            "mov.b64 %rd5, 1; mov.b64 %rd1, %rd5;",
-            "setp.eq.b32 \t%p1, %r1, 0; @%p1 mov.b64 %rd1, %rd5;",
-            "@%p1 mov.b64 \t%rd1, %rd5;",
-        ] {
-            stay(&[&format!("{WIDENED}\t{other}\n\tmul.lo.s64 \t%rd3, %rd1, %rd2;")]);
-        }
     }
 }

@@ -5,7 +5,7 @@
 //! `noalias readonly`, and with them `ld.global.nc`. Arrays of parameters, and structs with `#[derive(KernelParam)]`, are transferred as the
 //! heads of all and the tails of all.
 
-use core::{marker::PhantomData, slice};
+use core::{hint, marker::PhantomData, slice};
 
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
@@ -145,6 +145,19 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for T {
     }
 }
 
+/// A slice from its start and length, with what rustc does not tell LLVM: how long it is at most. So sums of its indices are known not to wrap round.
+///
+/// # Safety
+/// As of [`slice::from_raw_parts`].
+#[inline(always)]
+unsafe fn elements<'k, T>(start: *const T, len: usize) -> &'k [T] {
+    // SAFETY: no slice has more than `isize::MAX` bytes; for the rest, as the caller says.
+    unsafe {
+        hint::assert_unchecked(len <= isize::MAX as usize / size_of::<T>().max(1));
+        slice::from_raw_parts(start, len)
+    }
+}
+
 // SAFETY: `pack` takes a slice that the runtime borrows shared for the launch, so nobody writes it.
 unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     type Head = ReadStart<'k, T>;
@@ -155,7 +168,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     #[inline(always)]
     unsafe fn assemble(head: ReadStart<'k, T>, len: usize) -> &'k [T] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch.
-        unsafe { slice::from_raw_parts(head.as_ptr(), len) }
+        unsafe { elements(head.as_ptr(), len) }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
@@ -181,7 +194,7 @@ unsafe impl<'k, T: AtomicElement, S: Scope, O: Ordering> Param<'k> for &'k [Atom
     unsafe fn assemble(head: Self::Head, len: usize) -> Self {
         // SAFETY: the head is the start of `len` elements that live as long as the launch; an atomic is laid out like its
         // element.
-        unsafe { slice::from_raw_parts(head, len) }
+        unsafe { elements(head, len) }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
@@ -207,7 +220,7 @@ unsafe impl<'k, T: CellElement, S: Scope> Param<'k> for &'k [RelaxedCell<T, S>] 
     unsafe fn assemble(head: Self::Head, len: usize) -> Self {
         // SAFETY: the head is the start of `len` elements that live as long as the launch; a cell is laid out like its
         // element.
-        unsafe { slice::from_raw_parts(head, len) }
+        unsafe { elements(head, len) }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]

@@ -85,7 +85,8 @@ fn shared_arrays_are_accessed_as_shared_memory() {
         let ptx = shapes.kernel("sm_90", kernel);
         shape(&ptx).has("ld.shared").has("st.shared").has("bar.sync").lacks("ld.b32 ").lacks("st.b32 ");
     }
-    shape(&shapes.ptx("sm_90")).has(".shared .align 4 .b8");
+    // Of whole vectors of 16 bytes, so that LLVM may join accesses.
+    shape(&shapes.ptx("sm_90")).has(".shared .align 16 .b8");
 }
 
 /// The indices are bounded by the contract, so that the checks of safe indexing fall away.

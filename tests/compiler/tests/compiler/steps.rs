@@ -1,4 +1,4 @@
-//! Loops with steps know that their index is below the end of the range: no check is left.
+//! Loops with steps end where the range of their index does: no check is left, and nothing else counts their rounds.
 
 use gpukernel_build::{Arch, Options};
 use gpukernel_tests::{Inspected, KernelCrate};
@@ -25,6 +25,11 @@ fn can_panic(ptx: &str) -> bool {
     ptx.contains("__gpukernel_panic_record")
 }
 
+/// Whether a number becomes one less each round.
+fn counts_down(ptx: &str) -> bool {
+    ptx.lines().any(|line| line.contains("add.s64") && line.ends_with(", -1;"))
+}
+
 #[test]
 fn indices_of_step_by_need_no_check() {
     let kernels = [
@@ -38,6 +43,7 @@ fn indices_of_step_by_need_no_check() {
     for (name, _) in &kernels {
         let ptx = built.kernel("sm_90", name);
         assert!(!can_panic(&ptx), "{name}: {ptx}");
+        assert!(!counts_down(&ptx), "{name}: {ptx}");
     }
     // Extents of 32 bits, of which LLVM computes the rounds otherwise.
     let rows = "let row = &x[..k]; for i in (me..k).step_by(128) { sum += row[i]; }";
@@ -72,5 +78,38 @@ fn loops_that_only_look_alike_keep_their_checks() {
     for (name, _) in &kernels {
         let ptx = built.kernel("sm_90", name);
         assert!(can_panic(&ptx), "{name}: {ptx}");
+    }
+}
+
+/// Counts that are zero for another reason than an empty range, so that the index says nothing of them, and a range whose end a step may pass by
+/// wrapping round.
+#[test]
+fn counts_that_the_range_does_not_give_are_kept() {
+    let rounds = |counted: &str| {
+        format!(
+            "let distance = n.saturating_sub(me);
+            let counted = distance / 4 + usize::from(distance % 4 != 0);
+            {counted}
+            let mut i = me;
+            while left != 0 {{ sum += x[i]; i += 4; left -= 1; }}"
+        )
+    };
+    let last = "let end = k.wrapping_sub(n);
+        let mut sums = 0_usize;
+        for i in (me..end).step_by(64) { sums ^= i; if sums == k { break; } }
+        sum += sums as f32;";
+    let loops = [
+        ("chosen", rounds("let mut left = if k > 3 { counted } else { 0 };")),
+        ("chosen_by_the_rest", rounds("let mut left = if distance % 8 != 1 { counted } else { 0 };")),
+        ("if_the_start_is_behind", rounds("let mut left = if me >= n || k > 3 { counted } else { 0 };")),
+        ("unless_it_is_less", rounds("let mut left = if me < n { 0 } else { counted };")),
+        ("may_wrap", last.to_owned()),
+    ];
+    let kernels: Vec<_> = loops.iter().map(|(name, body)| (*name, body.as_str())).collect();
+    let built = build("steps_counted", &kernels);
+    for (name, _) in &kernels {
+        let ptx = built.kernel("sm_90", name);
+        // Of a count that is zero in each case, no loop is left.
+        assert!(counts_down(&ptx) || *name == "unless_it_is_less", "{name}: {ptx}");
     }
 }

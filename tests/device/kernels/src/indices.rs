@@ -69,3 +69,30 @@ pub fn visit_3d(layers: usize, rows: usize, columns: usize, visits: &[Atomic<u32
         visits[(layer * rows + row) * columns + column].fetch_add(1);
     }
 }
+
+/// Sums of elements, each by its number: in steps from each thread's place on, of lengths that are known and that are not, in the lower half only if
+/// that is asked for, and in as many rounds as a count says that has nothing to do with the range.
+#[kernel(block = 64)]
+pub fn in_steps(step: u32, upper: u32, x: &[u32], sums: PerThread<[u32; 4]>) {
+    for (me, sums) in sums {
+        let mut sum = [0_u32; 4];
+        for i in (me..x.len()).step_by(7) {
+            sum[0] = sum[0].wrapping_add(x[i].wrapping_mul(i as u32 + 1));
+        }
+        for i in (me..x.len()).step_by(step as usize) {
+            sum[1] = sum[1].wrapping_add(x[i].wrapping_mul(i as u32 + 1));
+        }
+        for i in (0..x.len() as u32).step_by(step as usize) {
+            sum[2] = sum[2].wrapping_add(x[i as usize].wrapping_mul(i + 1));
+        }
+        let distance = x.len().saturating_sub(me);
+        let mut left = if me as u32 >= upper { distance.div_ceil(4) } else { 0 };
+        let mut i = me;
+        while left != 0 {
+            sum[3] = sum[3].wrapping_add(x[i].wrapping_mul(i as u32 + 1));
+            i += 4;
+            left -= 1;
+        }
+        *sums = sum;
+    }
+}

@@ -1,7 +1,7 @@
 //! Indices and grid-stride loops.
 
 use gpukernel::{Error, Extents, LaunchConfig, for_each};
-use gpukernel_device_test_kernels::indices::{Place, record_places, visit, visit_2d, visit_3d};
+use gpukernel_device_test_kernels::indices::{Place, in_steps, record_places, visit, visit_2d, visit_3d};
 use gpukernel_device_tests::{on_every_device, on_the_cpu};
 
 /// What every thread of a grid should see, in the order of their numbers.
@@ -153,6 +153,35 @@ fn loops_over_more_than_31_bits_panic() {
         for (rows, columns) in [(most + 1, 0), (0, most + 1), (usize::MAX, usize::MAX)] {
             let error = visit(rows, columns).expect_err("it counts further");
             assert!(matches!(error, Error::KernelPanicked { .. }), "{error}");
+        }
+        Ok(())
+    });
+}
+
+/// Loops with steps end where their range does, and those that only look like it where their count does.
+#[test]
+fn ranges_with_steps_end_where_they_do() {
+    on_every_device(|device, module| {
+        for len in [0, 1, 6, 7, 8, 63, 64, 65, 500] {
+            for step in [1, 5, 64, 1000, u32::MAX] {
+                let x: Vec<u32> = (0..len).map(|i| i * 2_654_435 + 17).collect();
+                let mut sums = device.zeroed::<[u32; 4]>(100)?;
+                let upper = len / 2;
+                module.launch(
+                    in_steps,
+                    LaunchConfig::new(2, 64),
+                    (step, upper, &device.upload(&x)?, &mut sums),
+                )?;
+                let sum = |from: usize, step: u32| {
+                    let places = (from..x.len()).step_by(step as usize);
+                    places.fold(0_u32, |sum, i| sum.wrapping_add(x[i].wrapping_mul(i as u32 + 1)))
+                };
+                let expected = (0..100).map(|me| {
+                    let counted = if me as u32 >= upper { sum(me, 4) } else { 0 };
+                    [sum(me, 7), sum(me, step), sum(0, step), counted]
+                });
+                assert_eq!(sums.to_vec()?, expected.collect::<Vec<_>>(), "{len} in steps of {step}");
+            }
         }
         Ok(())
     });

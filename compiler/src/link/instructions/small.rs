@@ -1,0 +1,84 @@
+//! Numbers of 64 bits that are less than 2³².
+//!
+//! It relies on what the names say: a register that nothing else sets holds less behind `cvt.u64.u32`, and behind `and.b64` with a number that is
+//! less.
+
+use super::{Function, Instruction};
+
+/// The second and the third operand of an instruction, in 32 bits.
+pub(super) struct Narrowed<'a> {
+    /// What narrows them, to registers `%a` and `%b`. It takes no instruction of a GPU.
+    pub(super) before: String,
+    pub(super) a: &'a str,
+    pub(super) b: &'a str,
+}
+
+impl<'a> Narrowed<'a> {
+    /// None if one of them may be larger.
+    pub(super) fn of(instruction: &Instruction<'a>, function: &Function<'_>) -> Option<Self> {
+        let (first, second) = (instruction.operands.get(1)?, instruction.operands.get(2)?);
+        // Somebody's inline assembly may have registers of our names.
+        let is_ours = instruction.operands.iter().any(|operand| ["%a", "%b"].contains(operand));
+        if is_ours || !function.is_small(first) || !function.is_small(second) {
+            return None;
+        }
+        let mut before = String::new();
+        let mut narrow = |operand: &'a str, to: &'static str| {
+            if !operand.starts_with('%') {
+                return operand;
+            }
+            before += &format!("cvt.u32.u64 {to}, {operand}; ");
+            to
+        };
+        let (a, b) = (narrow(first, "%a"), narrow(second, "%b"));
+        Some(Self { before, a, b })
+    }
+}
+
+impl Function<'_> {
+    /// Whether an operand of 64 bits is less than 2³².
+    fn is_small(&self, operand: &str) -> bool {
+        let is_number = |operand: &str| operand.parse::<u32>().is_ok();
+        match operand.strip_prefix('%') {
+            None => is_number(operand),
+            Some(_) => self.only_set_by(operand).is_some_and(|set| match set.name {
+                "cvt.u64.u32" => true,
+                "and.b64" => set.operands[1..].iter().any(|operand| is_number(operand)),
+                _ => false,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::link::instructions::tests::{becomes, stay};
+
+    const WIDENED: &str = "\tcvt.u64.u32 \t%rd1, %r1;\n\tcvt.u64.u32 \t%rd2, %r2;\n";
+
+    /// In one of several places, by whatever instruction.
+    #[test]
+    fn registers_that_something_else_sets_are_of_64_bits() {
+        for other in [
+            "add.s64 \t%rd1, %rd5, 1;",
+            "ld.global.v2.b64 \t{%rd6, %rd1}, [%rd5];",
+            "mov.b64 \t%rd1, %rd5;",
+            "{ .reg .b32 %x; mov.b64 %rd1, %rd5; }",
+            "mov.b64 %rd5, 1; mov.b64 %rd1, %rd5;",
+            "setp.eq.b32 \t%p1, %r1, 0; @%p1 mov.b64 %rd1, %rd5;",
+            "@%p1 mov.b64 \t%rd1, %rd5;",
+        ] {
+            stay(&[&format!("{WIDENED}\t{other}\n\tmul.lo.s64 \t%rd3, %rd1, %rd2;")]);
+        }
+    }
+
+    #[test]
+    fn what_has_no_high_bits_is_narrowed_too() {
+        let low = "\tand.b64 \t%rd1, %rd2, 4294967168;\n";
+        let high = "\tand.b64 \t%rd1, %rd2, 4294967296;\n";
+        let product = "\tmul.lo.s64 \t%rd3, %rd1, 12;";
+        let wide = "\t{ .reg .b32 %a, %b; cvt.u32.u64 %a, %rd1; mul.wide.u32 %rd3, %a, 12; }";
+        becomes(&format!("{low}{product}"), &format!("{low}{wide}"));
+        stay(&[&format!("{high}{product}"), &format!("\tand.b64 \t%rd1, %rd2, -8;\n{product}")]);
+    }
+}
