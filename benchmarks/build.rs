@@ -15,6 +15,7 @@ use gpukernel_build::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
+    Builder::new("tuned").build()?;
     if env::var_os("CARGO_FEATURE_NVCC").is_none() {
         return Ok(());
     }

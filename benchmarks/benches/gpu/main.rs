@@ -1,7 +1,7 @@
 //! Kernels of ours beside the same from nvcc, both launched by the runtime, alternating, timed by events.
 
 mod block;
-mod draft;
+mod families;
 mod linked;
 mod tensor;
 
@@ -13,6 +13,7 @@ use gpukernel::{Device, Error, ForeignModule, Image, LaunchConfig, Module, RawAr
 use gpukernel_benchmarks::{TimedRun, compare, print_row};
 
 static KERNELS: Image = gpukernel::image!("kernels");
+static TUNED: Image = gpukernel::image!("tuned");
 static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin"));
 
 fn main() -> Result<(), Error> {
@@ -37,8 +38,7 @@ fn main() -> Result<(), Error> {
     print_row("algorithm of a block of 256 threads", "CUB", None);
     block::compare_all(&device, &ours)?;
     println!();
-    print_row("first draft", "nvcc -O3", None);
-    draft::compare_all(&device, &ours)?;
+    families::compare_all(&device, &ours, &device.load(&TUNED)?)?;
     time_random_states(&device, &ours)
 }
 

@@ -96,7 +96,7 @@ impl<'a> Instruction<'a> {
         let text = line.trim_start();
         let (name, _) = text.split_once(char::is_whitespace)?;
         let rule = RULES.iter().find(|(start, _)| name.starts_with(start)).map(|(_, rule)| *rule);
-        let is_asked_about = ["selp.", "mov.b", "and.b64"].iter().any(|start| name.starts_with(start));
+        let is_asked_about = ["selp.", "mov.b", "and.b64", "ld."].iter().any(|start| name.starts_with(start));
         if rule.is_none() && !is_asked_about {
             return None;
         }

@@ -42,6 +42,15 @@ impl Interval {
         }
         let depth = depth.checked_sub(1)?;
         let operands: Vec<_> = value.operands().collect();
+        // Of a counter, both the number in a round and that behind it are found at once.
+        let counter = if value.opcode() == Opcode::ADD { operands[0] } else { value };
+        if let Some(Counter { before, next, after }) = Counter::of(counter, depth, known) {
+            known.insert(counter, Some(before));
+            known.insert(next, Some(after));
+            if value == counter || value == next {
+                return known[&value];
+            }
+        }
         let mut both =
             || Some((Self::within(operands[0], depth, known)?, Self::within(operands[1], depth, known)?));
         let interval = match value.opcode() {
@@ -53,11 +62,9 @@ impl Interval {
                 .integer_bits()
                 .filter(|bits| *bits <= 32)
                 .map(|bits| Self::new(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
-            Opcode::PHI => Counter::of(value).map(|counter| counter.before),
-            Opcode::ADD => match Counter::of(operands[0]) {
-                Some(counter) if counter.next == value => Some(counter.after),
-                _ => both().and_then(|(a, b)| a.plus(b)),
-            },
+            Opcode::ADD => both().and_then(|(a, b)| a.plus(b)),
+            Opcode::OR => both().and_then(|(a, b)| a.or(b)),
+            Opcode::AND => Self::masked(operands[0], operands[1], depth, known),
             Opcode::SUBTRACT => both().and_then(|(a, b)| a.minus(b)),
             _ => None,
         };
@@ -65,9 +72,35 @@ impl Interval {
         interval
     }
 
+    fn is_one_number(self) -> bool {
+        self.first == self.last
+    }
+
     /// What sums may be, none of which overflows.
     fn plus(self, other: Self) -> Option<Self> {
         Some(Self::new(self.first.checked_add(other.first)?, self.last.checked_add(other.last)?))
+    }
+
+    /// What the bits that two values have in common may be: no more than one that is not negative.
+    fn masked<'c>(
+        left: Value<'c>,
+        right: Value<'c>,
+        depth: u32,
+        known: &mut HashMap<Value<'c>, Option<Self>>,
+    ) -> Option<Self> {
+        let natural = [left, right].map(|value| {
+            Self::within(value, depth, known)
+                .filter(|interval| interval.first >= 0)
+                .map(|interval| interval.last)
+        });
+        Some(Self::new(0, natural.into_iter().flatten().min()?))
+    }
+
+    /// What numbers may be that have the bits of both, neither of which is negative.
+    fn or(self, other: Self) -> Option<Self> {
+        let bits = (self.last | other.last).checked_add(1)? as u64;
+        (self.first >= 0 && other.first >= 0)
+            .then(|| Self::new(self.first.max(other.first), (bits.next_power_of_two() - 1) as i64))
     }
 
     fn minus(self, other: Self) -> Option<Self> {
@@ -75,7 +108,7 @@ impl Interval {
     }
 }
 
-/// What counts the rounds of a loop from one constant to another.
+/// What counts from a number up to another in the rounds of a loop.
 struct Counter<'c> {
     /// What it is in a round.
     before: Interval,
@@ -85,34 +118,44 @@ struct Counter<'c> {
 }
 
 impl<'c> Counter<'c> {
-    /// A phi that is a constant at first and a step more after each round, if the loop goes round only while that is not the last number, or
-    /// below it. It starts below the last number and cannot step over it, so that it never is above.
-    fn of(phi: Value<'c>) -> Option<Self> {
+    /// A phi that is some number at first and a constant more after each round, if the loop goes round only while that is below another number, or is not
+    /// the constant at which the steps from the first one arrive. It cannot step over either.
+    fn of(phi: Value<'c>, depth: u32, known: &mut HashMap<Value<'c>, Option<Interval>>) -> Option<Self> {
+        phi.block()?;
         let [(one, from_one), (other, from_other)] = phi.incoming()?[..] else { return None };
-        let (first, next, from) = match (one.constant_number(), other.constant_number()) {
-            (Some(first), None) => (first as i64, other, from_other),
-            (None, Some(first)) => (first as i64, one, from_one),
+        let (start, next, step, from) = match (phi.added_by(one), phi.added_by(other)) {
+            (None, Some(step)) => (one, other, step as i64, from_other),
+            (Some(step), None) => (other, one, step as i64, from_one),
             _ => return None,
         };
-        let step = phi.added_by(next)? as i64;
         let branch = from.conditional_branch()?;
         let condition = from.decided_by()?;
-        let last = next.compared_by(condition)? as i64;
+        let mut compared = condition.operands();
+        let end = if compared.next()? == next { compared.next()? } else { return None };
         let goes_back = branch.successors.map(|successor| Some(successor) == phi.block());
-        let distance = last.checked_sub(first).filter(|distance| first >= 0 && step > 0 && *distance > 0)?;
-        let is_exact = distance % step == 0;
+        // What is being asked about is not known yet, whichever way leads back to it.
+        known.insert(phi, None);
+        known.insert(next, None);
+        let [first, end] = [start, end].map(|value| Interval::within(value, depth, known));
+        let (first, end) = (first.filter(|first| first.first >= 0)?, end?);
         let highest = match (condition.comparison()?, goes_back) {
-            (Comparison::NOT_EQUAL, [true, false]) | (Comparison::EQUAL, [false, true]) if is_exact => {
-                last - step
+            (Comparison::UNSIGNED_LESS, [true, false])
+            | (Comparison::UNSIGNED_GREATER_EQUAL, [false, true])
+                if end.first >= 0 =>
+            {
+                first.last.max(end.last - 1)
             }
-            (Comparison::UNSIGNED_LESS, [true, false]) => last - 1,
+            (Comparison::NOT_EQUAL, [true, false]) | (Comparison::EQUAL, [false, true])
+                if first.is_one_number() && end.is_one_number() =>
+            {
+                let distance = end.last.checked_sub(first.last)?;
+                (distance > 0 && step > 0 && distance % step == 0).then_some(end.last - step)?
+            }
             _ => return None,
         };
-        Some(Self {
-            before: Interval::new(first, highest),
-            next,
-            after: Interval::new(first, highest).plus(Interval::new(step, step))?,
-        })
+        let before = Interval::new(first.first, highest);
+        let after = before.plus(Interval::new(step, step)).filter(|_| step > 0)?;
+        Some(Self { before, next, after })
     }
 }
 
@@ -143,6 +186,8 @@ mod tests {
         let large = Interval::new(0, i64::MAX);
         assert_eq!(large.plus(Interval::new(0, 1)), None);
         assert_eq!(Interval::new(i64::MIN, 0).minus(Interval::new(0, 1)), None);
+        assert_eq!(Interval::new(0, 5).or(Interval::new(2, 8)), Some(Interval::new(2, 15)));
+        assert_eq!(large.or(Interval::new(0, 1)), None);
         assert_eq!(Interval::new(0, 5).minus(Interval::new(1, 2)), Some(Interval::new(-2, 4)));
     }
 }

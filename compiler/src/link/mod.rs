@@ -7,6 +7,7 @@
 mod address_spaces;
 mod allocator;
 mod arch;
+mod assumed_words;
 mod barrier_loops;
 mod call_graph;
 mod collect;

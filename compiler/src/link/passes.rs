@@ -4,7 +4,8 @@
 //! How a pass works, and the fact that it relies on, is said in its file.
 
 use super::{
-    LinkError, address_spaces, allocator, arch, barrier_loops, collect, constants, contraction, copies,
+    LinkError, address_spaces, allocator, arch, assumed_words, barrier_loops, collect, constants,
+    contraction, copies,
     emit::Emission,
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
@@ -357,6 +358,14 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 does: "compute addresses from others of the block if the distance is the same in the whole launch",
                 run: |link| {
                     related_addresses::relate(&link.module, link.is_kernel());
+                    Ok(())
+                },
+            },
+            Pass {
+                name: "narrow-assumed",
+                does: "compute in 32 bits what is assumed to fit in them",
+                run: |link| {
+                    assumed_words::narrow(&link.module);
                     Ok(())
                 },
             },

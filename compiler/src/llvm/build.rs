@@ -398,6 +398,22 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Uses the lower half of an integer of 64 bits wherever it is used. None if nothing follows it in its block.
+    pub(crate) fn use_lower_half(&self, value: Value<'c>) -> Option<()> {
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        let next = value.next_instruction()?;
+        // SAFETY: a live integer of 64 bits, as the caller says, and what follows it.
+        let lower = unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, next.raw);
+            let mask = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(value.raw), u32::MAX.into(), 0);
+            Value::new(self.context, (llvm.LLVMBuildAnd)(builder.raw, value.raw, mask, c"".as_ptr()))?
+        };
+        value.replace_by(lower);
+        lower.set_operand(0, value);
+        Some(())
+    }
+
     /// Computes the address so many bytes behind another one, before the instruction that computed it in another way.
     pub(crate) fn address_behind(
         &self,

@@ -139,9 +139,9 @@ impl Axis {
     #[inline(always)]
     fn in_32_bits(self) -> Axis32 {
         debug_assert!(self.end <= MOST_ALONG_AXIS, "views and loops over positions have no longer axes");
-        // Whatever is above the last index stays above, so that the loop is the same.
-        let capped = |index: usize| index.min(MOST_ALONG_AXIS) as u32;
-        Axis32 { start: capped(self.start), end: self.end as u32, stride: capped(self.stride) }
+        // Whatever is above the last index stays above, so that the loop is the same. Nothing is added to a start that is above.
+        let (start, stride) = (self.start.min(u32::MAX as usize), self.stride.min(MOST_ALONG_AXIS));
+        Axis32 { start: start as u32, end: self.end as u32, stride: stride as u32 }
     }
 }
 

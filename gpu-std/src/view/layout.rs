@@ -254,9 +254,11 @@ impl PlaceLayout for Layout3d {
 
     #[inline(always)]
     unsafe fn offset(self, (layer, row, column): (usize, usize, usize)) -> usize {
-        // SAFETY: by the caller's promise each sum is less than the number of rows or elements in some allocation.
+        // SAFETY: by the caller's promise each sum is less than the number of rows, which is less than 2³², or of elements in some allocation.
         unsafe {
             let row = layer.unchecked_mul(self.layer_pitch as usize).unchecked_add(row);
+            // Of 64 bits until the compiler has related the offsets of neighbours, then of 32.
+            hint::assert_unchecked(row <= u32::MAX as usize);
             row.unchecked_mul(self.row_pitch as usize).unchecked_add(column)
         }
     }

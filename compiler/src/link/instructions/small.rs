@@ -1,7 +1,7 @@
 //! Numbers of 64 bits that are less than 2³².
 //!
-//! It relies on what the names say: a register that nothing else sets holds less behind `cvt.u64.u32`, and behind `and.b64` with a number that is
-//! less.
+//! It relies on what the names say: a register that nothing else sets holds less behind `cvt.u64.u32`, behind a load of 32 bits without a sign, and
+//! behind `and.b64` with a number that is less.
 
 use super::{Function, Instruction};
 
@@ -43,6 +43,7 @@ impl Function<'_> {
             None => is_number(operand),
             Some(_) => self.only_set_by(operand).is_some_and(|set| match set.name {
                 "cvt.u64.u32" => true,
+                load if load.starts_with("ld.") => load.ends_with(".b32") || load.ends_with(".u32"),
                 "and.b64" => set.operands[1..].iter().any(|operand| is_number(operand)),
                 _ => false,
             }),
@@ -74,11 +75,14 @@ mod tests {
 
     #[test]
     fn what_has_no_high_bits_is_narrowed_too() {
+        let load = |kind: &str| format!("\tld.param.{kind} \t%rd1, [k_param_0+8];\n");
+        let square = "\tmul.lo.s64 \t%rd3, %rd1, 12;";
+        let wide = "\t{ .reg .b32 %a, %b; cvt.u32.u64 %a, %rd1; mul.wide.u32 %rd3, %a, 12; }";
+        becomes(&format!("{}{square}", load("b32")), &format!("{}{wide}", load("b32")));
+        stay(&[&format!("{}{square}", load("b64")), &format!("{}{square}", load("s32"))]);
         let low = "\tand.b64 \t%rd1, %rd2, 4294967168;\n";
         let high = "\tand.b64 \t%rd1, %rd2, 4294967296;\n";
-        let product = "\tmul.lo.s64 \t%rd3, %rd1, 12;";
-        let wide = "\t{ .reg .b32 %a, %b; cvt.u32.u64 %a, %rd1; mul.wide.u32 %rd3, %a, 12; }";
-        becomes(&format!("{low}{product}"), &format!("{low}{wide}"));
-        stay(&[&format!("{high}{product}"), &format!("\tand.b64 \t%rd1, %rd2, -8;\n{product}")]);
+        becomes(&format!("{low}{square}"), &format!("{low}{wide}"));
+        stay(&[&format!("{high}{square}"), &format!("\tand.b64 \t%rd1, %rd2, -8;\n{square}")]);
     }
 }

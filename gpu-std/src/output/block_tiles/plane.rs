@@ -1,6 +1,6 @@
 //! A matrix in tiles that belong to blocks.
 
-use core::{fmt, iter::FusedIterator, marker::PhantomData};
+use core::{fmt, hint, iter::FusedIterator, marker::PhantomData};
 
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
@@ -175,8 +175,14 @@ impl<'a, T, const ROWS: usize, const COLUMNS: usize> Iterator for BlockTiles2dIt
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let (row, column) = self.places.next()?;
-        // SAFETY: a tile begins inside of the matrix.
-        let first = unsafe { (row.unchecked_mul(ROWS), column.unchecked_mul(COLUMNS)) };
+        // SAFETY: a tile begins inside of the matrix, whose extents are numbers of 31 bits (`assemble`). Where a tile has more rows or columns than
+        // that, its index is 0.
+        let along = |index: usize, extent: usize| unsafe {
+            let first = (index as u32).unchecked_mul(extent as u32);
+            hint::assert_unchecked(first <= i32::MAX as u32);
+            first as usize
+        };
+        let first = (along(row, ROWS), along(column, COLUMNS));
         Some(BlockTile2d::new(self.start, self.layout, first))
     }
 }

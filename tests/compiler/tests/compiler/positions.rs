@@ -14,7 +14,7 @@ fn long<'a>(ptx: &'a str, name: &str) -> Vec<&'a str> {
     names.filter(|found| found.starts_with(name) && found.ends_with("64")).collect()
 }
 
-const KERNELS: [(&str, &str); 5] = [
+const KERNELS: [(&str, &str); 7] = [
     (
         "stencil_3d",
         "from: View3d<f32>, to: PerThread3d<f32>) {
@@ -67,13 +67,43 @@ const KERNELS: [(&str, &str); 5] = [
             }
         }",
     ),
+    // Indices that go up to an extent, and columns of tiles.
+    (
+        "rows_in_steps",
+        "from: View2d<f32>, to: PerThread2d<f32>) {
+            for ((row, column), to) in to {
+                if let Some(row) = from.row(row) {
+                    for i in (column % 32..row.len()).step_by(32) {
+                        *to += row[i];
+                    }
+                }
+            }
+        }",
+    ),
+    (
+        "tiles",
+        "from: View2d<f32>, to: BlockTiles2d<f32, 1, 1024>) {
+            for mut tile in to {
+                let (row, first) = tile.first();
+                for ((_, column), to) in &mut tile {
+                    if let Some(from) = from.get((row, first + column)) {
+                        *to = *from;
+                    }
+                }
+            }
+        }",
+    ),
 ];
 
 #[test]
 fn positions_in_views_are_numbers_of_32_bits() {
     let kernels = KERNELS.map(|(name, rest)| {
-        let dims = if name == "stencil_3d" { 3 } else { 2 };
-        format!("#[kernel(dims = {dims})]\npub fn {name}({rest}\n")
+        let contract = match name {
+            "stencil_3d" => "dims = 3",
+            "tiles" => "block = 256",
+            _ => "dims = 2",
+        };
+        format!("#[kernel({contract})]\npub fn {name}({rest}\n")
     });
     let built = build("positions", &kernels.concat());
     for (name, _) in KERNELS {
@@ -81,13 +111,10 @@ fn positions_in_views_are_numbers_of_32_bits() {
         // `visit` asks whether the slice is empty.
         let expected = if name == "visit" { 1 } else { 0 };
         assert_eq!(long(&ptx, "setp.").len(), expected, "{name}: {ptx}");
-        // Those of neighbours are computed from one another: of a place above, the layer may be any 64 bits to LLVM.
+        // Those of neighbours are computed from one another: of a place above, the row may be any 64 bits to LLVM.
         let products = long(&ptx, "mul.lo").len() + long(&ptx, "mad.lo").len();
-        let expected = match name {
-            "stencil_3d" => 2,
-            "stencil_2d" | "around" => 1,
-            _ => 0,
-        };
+        let expected =
+            if ["stencil_3d", "stencil_2d", "around", "rows_in_steps"].contains(&name) { 1 } else { 0 };
         // The code for the first position of a thread is apart from the loop over the others.
         assert!(products <= 2 * expected, "{name}: {ptx}");
     }
@@ -117,5 +144,36 @@ fn numbers_that_may_be_larger_are_compared_whole() {
         let ptx = built.kernel("sm_90", name);
         // Besides the loop over the elements.
         assert!(long(&ptx, "setp.").len() > 2, "{name}: {ptx}");
+    }
+}
+
+/// What is assumed to fit in 32 bits only where the code gets there.
+#[test]
+fn numbers_are_narrowed_only_where_the_assumption_holds() {
+    let kernels = [
+        ("behind_a_branch", "if x > limit { return; } core::hint::assert_unchecked(x <= u32::MAX as u64);"),
+        ("behind_an_exit", "exit_thread_if(x > limit); core::hint::assert_unchecked(x <= u32::MAX as u64);"),
+        ("of_another_number", "core::hint::assert_unchecked(limit <= u32::MAX as u64);"),
+        ("of_33_bits", "core::hint::assert_unchecked(x < 1 << 33);"),
+    ];
+    let lib = kernels.map(|(name, assumed)| {
+        format!(
+            "#[kernel]
+            pub unsafe fn {name}(limit: u64, a: &[u64], out: PerThread<u64>, more: PerThread<u64>) {{
+                for ((i, out), (_, more)) in out.into_iter().zip(more) {{
+                    let x = a[i];
+                    *out = x;
+                    unsafe {{ {assumed} }}
+                    *more = x.wrapping_mul(limit);
+                }}
+            }}
+            "
+        )
+    });
+    let exit = "fn exit_thread_if(condition: bool) { if condition { gpu_std::exit_thread(); } }\n";
+    let built = build("assumed_words", &format!("{exit}{}", lib.concat()));
+    for (name, _) in kernels {
+        let ptx = built.kernel("sm_90", name);
+        assert!(ptx.contains("mul.lo.s64") && !ptx.contains("and.b64"), "{name}: {ptx}");
     }
 }
