@@ -38,7 +38,12 @@ pub struct KernelCrate {
 impl KernelCrate {
     /// A crate of `tests/compiler/fixtures`.
     pub fn fixture(name: &str) -> Self {
-        Self { dir: repository().join("tests/compiler/fixtures").join(name), temp: temp_dir() }
+        Self::of_repository(&format!("tests/compiler/fixtures/{name}"))
+    }
+
+    /// A crate in this folder of the repository.
+    pub fn of_repository(folder: &str) -> Self {
+        Self { dir: repository().join(folder), temp: temp_dir() }
     }
 
     /// A crate of this name with this `src/lib.rs`, behind the usual two lines.

@@ -7,6 +7,7 @@ mod choices;
 mod crashes;
 mod cuda_c;
 mod device_warnings;
+mod drafts;
 mod image;
 mod local_memory;
 mod neighbours;
