@@ -87,6 +87,16 @@ fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
+/// Numbers that look random, from 0 to 1: the same each time.
+pub fn noise(len: usize) -> Vec<f32> {
+    let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(Some(0x9e37_79b9), next)
+        .skip(1)
+        .map(|state| (state >> 8) as f32 / (1 << 24) as f32)
+        .take(len)
+        .collect()
+}
+
 /// Prints one comparison as a row of a Markdown table; without one, the head of the table.
 pub fn print_row(name: &str, theirs: &str, comparison: Option<&Comparison>) {
     match comparison {

@@ -58,3 +58,49 @@ extern "C" __global__ void __launch_bounds__(256) transpose(
         }
     }
 }
+
+#define BLOCK 128
+#define DEPTH 8
+#define SIDE 16
+#define EACH (BLOCK / SIDE)
+
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE) sgemm(
+    const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, unsigned rows, unsigned inner,
+    unsigned columns)
+{
+    __shared__ float a_tile[BLOCK][DEPTH], b_tile[DEPTH][BLOCK];
+    unsigned row = blockIdx.y * BLOCK, column = blockIdx.x * BLOCK;
+    float sums[EACH][EACH] = {};
+    for (unsigned first = 0; first < inner; first += DEPTH) {
+        for (unsigned n = threadIdx.y * SIDE + threadIdx.x; n < BLOCK * DEPTH; n += SIDE * SIDE) {
+            unsigned i = row + n / DEPTH, k = first + n % DEPTH;
+            a_tile[n / DEPTH][n % DEPTH] = i < rows && k < inner ? a[(size_t)i * inner + k] : 0.0f;
+        }
+        for (unsigned n = threadIdx.y * SIDE + threadIdx.x; n < DEPTH * BLOCK; n += SIDE * SIDE) {
+            unsigned k = first + n / BLOCK, j = column + n % BLOCK;
+            b_tile[n / BLOCK][n % BLOCK] = k < inner && j < columns ? b[(size_t)k * columns + j] : 0.0f;
+        }
+        __syncthreads();
+        for (int k = 0; k < DEPTH; ++k) {
+            float from_a[EACH], from_b[EACH];
+            for (int i = 0; i < EACH; ++i) {
+                from_a[i] = a_tile[threadIdx.y + i * SIDE][k];
+                from_b[i] = b_tile[k][threadIdx.x + i * SIDE];
+            }
+            for (int i = 0; i < EACH; ++i) {
+                for (int j = 0; j < EACH; ++j) {
+                    sums[i][j] += from_a[i] * from_b[j];
+                }
+            }
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < EACH; ++i) {
+        for (int j = 0; j < EACH; ++j) {
+            unsigned at_row = row + threadIdx.y + i * SIDE, at_column = column + threadIdx.x + j * SIDE;
+            if (at_row < rows && at_column < columns) {
+                c[(size_t)at_row * columns + at_column] = sums[i][j];
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Products of matrices, and a transpose.
 
-use benchmark_kernels::draft::dense::{self as draft, STEP, TILE};
+use benchmark_kernels::draft::dense::{self as draft, BLOCK, SIDE, STEP, TILE};
 use gpukernel::{Buffer, Error, LaunchConfig, RawArg};
 
 use super::{Families, Ours, noise, read};
@@ -44,6 +44,21 @@ impl Families<'_> {
             ),
             // SAFETY: as above.
             &|c| unsafe { theirs.launch("min_plus", grid, 0, &args(&a, &b, c)) },
+            &read,
+        )?;
+        let large = LaunchConfig::new((SIZE / BLOCK, SIZE / BLOCK), (SIDE, SIDE));
+        self.row(
+            "product 2048³ in tiles of 128 × 8",
+            1e-4,
+            &mut outputs,
+            draft_only!(
+                modules,
+                sgemm,
+                |c| large,
+                (a.view_2d(SIZE)?, b.view_2d(SIZE)?, c.view_2d_mut(SIZE)?)
+            ),
+            // SAFETY: as above.
+            &|c| unsafe { theirs.launch("sgemm", large, 0, &args(&a, &b, c)) },
             &read,
         )?;
         const WIDTH: usize = 8192;

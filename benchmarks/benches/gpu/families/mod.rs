@@ -4,7 +4,7 @@
 use bytemuck::Zeroable;
 use gpu_std::prelude::DeviceCopy;
 use gpukernel::{Buffer, Device, Error, ForeignModule, Module};
-use gpukernel_benchmarks::{Comparison, compare};
+use gpukernel_benchmarks::{Comparison, compare, noise};
 
 use super::time;
 
@@ -27,6 +27,8 @@ macro_rules! draft_only {
 
 mod dense;
 mod grids;
+mod lattices;
+mod lookups;
 mod particles;
 mod rows;
 mod scalar;
@@ -67,6 +69,8 @@ pub(crate) fn compare_all(device: &Device, drafts: &Module, tuned: &Module) -> R
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     families.particles()?;
     families.grids()?;
+    families.lattices()?;
+    families.lookups()?;
     families.rows()?;
     families.dense()?;
     families.scalar()?;
@@ -137,16 +141,6 @@ fn print_row(name: &str, draft: &Comparison, tuned: Option<&Comparison>) {
         }
     };
     println!("| {name} | {ours:.2?} | {time} | {theirs:.2?} | {ratio:.3} ± {error:.3} | {beside} | {gain} |");
-}
-
-/// Numbers that look random, from 0 to 1.
-fn noise(len: usize) -> Vec<f32> {
-    let mut state = 0x9e37_79b9_u32;
-    let next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 24) as f32
-    };
-    std::iter::repeat_with(next).take(len).collect()
 }
 
 /// The largest difference, in relation to the value where that is more than 1.

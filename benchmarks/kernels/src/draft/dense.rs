@@ -49,6 +49,57 @@ products! {
     min_plus: from f32::INFINITY, |sum, a, b| sum.min(a + b);
 }
 
+/// Rows and columns of `C` for a block of [`sgemm`], which fetches as many columns of `A` at once as [`DEPTH`].
+pub const BLOCK: usize = 128;
+/// Columns of `A`, and rows of `B`, in shared memory.
+pub const DEPTH: usize = 8;
+/// Threads of a block along an axis, each of which has 8 × 8 elements, this far from one another.
+pub const SIDE: usize = 16;
+const EACH: usize = BLOCK / SIDE;
+
+/// `C = A B`, with 8 × 8 sums in the registers of each thread.
+#[kernel(block = (SIDE as u32, SIDE as u32))]
+pub fn sgemm(
+    a: View2d<f32>,
+    b: View2d<f32>,
+    c: BlockTiles2d<f32, BLOCK, BLOCK>,
+    mut a_tile: Shared<f32, { BLOCK * DEPTH }>,
+    mut b_tile: Shared<f32, { DEPTH * BLOCK }>,
+) {
+    let thread = thread_index();
+    let (y, x) = (thread.y as usize, thread.x as usize);
+    for mut tile in c {
+        let (row, column) = tile.first();
+        let mut sums = [[0.0; EACH]; EACH];
+        for first in (0..a.columns()).step_by(DEPTH) {
+            for (n, to) in &mut a_tile {
+                *to = a.get((row + n / DEPTH, first + n % DEPTH)).copied().unwrap_or(0.0);
+            }
+            for (n, to) in &mut b_tile {
+                *to = b.get((first + n / BLOCK, column + n % BLOCK)).copied().unwrap_or(0.0);
+            }
+            let (a_read, b_read) = sync((a_tile, b_tile));
+            for k in 0..DEPTH {
+                let a: [f32; EACH] = core::array::from_fn(|i| a_read[(y + i * SIDE) * DEPTH + k]);
+                let b: [f32; EACH] = core::array::from_fn(|j| b_read[k * BLOCK + x + j * SIDE]);
+                for (sums, a) in sums.iter_mut().zip(a) {
+                    for (sum, b) in sums.iter_mut().zip(b) {
+                        *sum += a * b;
+                    }
+                }
+            }
+            (a_tile, b_tile) = sync((a_read, b_read));
+        }
+        for (i, sums) in sums.iter().enumerate() {
+            for (j, sum) in sums.iter().enumerate() {
+                if let Some(c) = tile.get_mut((y + i * SIDE, x + j * SIDE)) {
+                    *c = *sum;
+                }
+            }
+        }
+    }
+}
+
 /// Rows of a block of [`transpose`], which handles as many columns as [`TILE`].
 pub const STEP: usize = 8;
 

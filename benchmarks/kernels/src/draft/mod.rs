@@ -3,6 +3,8 @@
 
 pub mod dense;
 pub mod grids;
+pub mod lattices;
+pub mod lookups;
 pub mod particles;
 pub mod rows;
 pub mod scalar;

@@ -40,7 +40,7 @@ const ROW_IS_WHOLE: &str = "the slice has whole rows";
 const COLUMNS: &str = "the output has as many columns as the input";
 const FROM_DATA: &str = "what an index from memory is below";
 
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 27] = [
     row("n_body", 118, Some(112), &[]),
     row("stencil_f32", 322, Some(108), &["the volumes have the same extents"]),
     row("stencil_f64", 322, Some(108), &["the volumes have the same extents"]),
@@ -60,7 +60,16 @@ const ROWS: [Row; 23] = [
     row("sparse_product", 148, Some(164), &[FROM_DATA, FROM_DATA, FROM_DATA]),
     row("product", 130, None, &[]),
     row("min_plus", 125, None, &[]),
+    row("sgemm", 110, None, &[]),
     row("transpose", 41, None, &[]),
+    row("su3", 156, None, &[LENGTH, "there are four directions"]),
+    row("nearest_centre", 58, None, &["the points have 34 features"]),
+    row(
+        "cross_sections",
+        88,
+        None,
+        &[FROM_DATA, FROM_DATA, FROM_DATA, LENGTH, LENGTH, "nuclides have as many columns as densities"],
+    ),
     row("black_scholes", 126, Some(99), &[LENGTH, LENGTH, LENGTH]),
     row("sha_256_twice", 99, None, &[]),
     row("bitonic_sort", 97, None, &[]),
@@ -166,7 +175,8 @@ fn nvcc() -> BTreeMap<String, Measured> {
     let tool = |part| toolchain.cuda.require(part).expect("nvcc and nvdisasm are set up").path.clone();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut measured = BTreeMap::new();
-    for name in ["dense", "grids", "particles", "rows", "scalar", "sorting", "streams"] {
+    for name in ["dense", "grids", "lattices", "lookups", "particles", "rows", "scalar", "sorting", "streams"]
+    {
         let (source, cubin) =
             (repository().join(format!("benchmarks/cuda/draft/{name}.cu")), dir.path().join(name));
         let mut command = Command::new(tool(CudaPart::Nvcc));

@@ -1,0 +1,291 @@
+//! Drafts and tuned kernels give the same on the CPU device, for extents that no block divides; on a GPU the benchmarks compare them with CUDA C++.
+
+use benchmark_kernels::draft;
+use gpukernel::{Buffer, Device, Error, Image, LaunchConfig, Module, for_each, for_each_2d};
+use gpukernel_benchmarks::noise;
+
+static KERNELS: Image = gpukernel::image!("kernels");
+static TUNED: Image = gpukernel::image!("tuned");
+
+fn modules() -> (Device, Module, Module) {
+    let device = Device::cpu();
+    let load = |image| device.load(image).expect("the build script made it");
+    let (drafts, tuned) = (load(&KERNELS), load(&TUNED));
+    (device, drafts, tuned)
+}
+
+#[track_caller]
+fn assert_close(ours: &[f32], expected: &[f32]) {
+    assert_eq!(ours.len(), expected.len());
+    for (i, (a, b)) in ours.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= 1e-4 * b.abs().max(1.0), "{i}: {a} instead of {b}");
+    }
+}
+
+#[track_caller]
+fn assert_alike(outputs: &[Buffer<f32>; 2]) -> Result<(), Error> {
+    assert_close(&outputs[1].to_vec()?, &outputs[0].to_vec()?);
+    Ok(())
+}
+
+fn zeros(device: &Device, len: usize) -> Result<[Buffer<f32>; 2], Error> {
+    Ok([device.zeroed(len)?, device.zeroed(len)?])
+}
+
+/// Launches a kernel of each crate with the same arguments.
+macro_rules! both {
+    ($drafts:ident, $tuned:ident, $family:ident :: $kernel:ident, $outputs:ident, |$out:ident| $config:expr, $args:expr) => {{
+        let [first, second] = &mut $outputs;
+        let $out = first;
+        $drafts.launch(draft::$family::$kernel, $config, $args)?;
+        let $out = second;
+        $tuned.launch(benchmark_tuned::$family::$kernel, $config, $args)?;
+    }};
+}
+
+#[test]
+fn grids() -> Result<(), Error> {
+    let (device, drafts, tuned) = modules();
+    let (layers, rows, columns) = (7, 19, 37);
+    let x = device.upload(&noise(layers * rows * columns))?;
+    let mut outputs = zeros(&device, x.len())?;
+    let volume = LaunchConfig::new((2, 5, 4), (32, 4, 2));
+    both!(drafts, tuned, grids::stencil_f32, outputs, |to| volume, {
+        (0.5, 0.1, x.view_3d(rows, columns)?, to.view_3d_mut(rows, columns)?)
+    });
+    assert_alike(&outputs)?;
+    let plane = for_each_2d(layers * rows, columns);
+    both!(drafts, tuned, grids::jacobi, outputs, |to| plane, {
+        (x.view_2d(columns)?, to.view_2d_mut(columns)?)
+    });
+    assert_alike(&outputs)?;
+    let factors: [f32; 25] = std::array::from_fn(|i| i as f32 / 25.0);
+    let filter = device.upload(&factors)?;
+    let [first, second] = &mut outputs;
+    drafts.launch(
+        draft::grids::convolution,
+        plane,
+        (x.view_2d(columns)?, &filter, first.view_2d_mut(columns)?),
+    )?;
+    tuned.launch(
+        benchmark_tuned::grids::convolution,
+        plane,
+        (x.view_2d(columns)?, factors, second.view_2d_mut(columns)?),
+    )?;
+    assert_alike(&outputs)?;
+    let from: Vec<f32> = noise(9 * rows * columns).into_iter().map(|x| 0.1 + 0.02 * x).collect();
+    let from = device.upload(&from)?;
+    let mut outputs = zeros(&device, from.len())?;
+    both!(drafts, tuned, grids::lattice_boltzmann, outputs, |to| for_each_2d(rows, columns), {
+        let planes = from.view_3d(rows, columns)?.into_layers()?;
+        (1.2, planes, to.view_3d_mut(rows, columns)?.into_layers()?)
+    });
+    assert_alike(&outputs)
+}
+
+#[test]
+fn rows() -> Result<(), Error> {
+    let (device, drafts, tuned) = modules();
+    let (rows, columns) = (5, 777);
+    let x = device.upload(&noise(rows * columns))?;
+    let (scale, offset) = (device.upload(&noise(columns))?, device.filled(columns, 0.5_f32)?);
+    let grid = LaunchConfig::new((1, rows), 256);
+    let mut outputs = zeros(&device, x.len())?;
+    let [first, second] = &mut outputs;
+    let of_columns = columns as u32;
+    drafts.launch(draft::rows::softmax, grid, (of_columns, &x, first.view_2d_mut(columns)?))?;
+    tuned.launch(
+        benchmark_tuned::rows::softmax,
+        grid,
+        (x.view_2d(columns)?, second.view_2d_mut(columns)?),
+    )?;
+    assert_alike(&outputs)?;
+    let [first, second] = &mut outputs;
+    drafts.launch(
+        draft::rows::layer_norm,
+        grid,
+        (of_columns, &x, &scale, &offset, first.view_2d_mut(columns)?),
+    )?;
+    tuned.launch(
+        benchmark_tuned::rows::layer_norm,
+        grid,
+        (x.view_2d(columns)?, &scale, &offset, second.view_2d_mut(columns)?),
+    )?;
+    assert_alike(&outputs)?;
+    let starts: Vec<u32> = [0, 3, 3, 70, 71, 200].to_vec();
+    let places: Vec<u32> = noise(200).into_iter().map(|x| (x * columns as f32) as u32).collect();
+    let (starts, places) = (device.upload(&starts)?, device.upload(&places)?);
+    let values = device.upload(&noise(200))?;
+    let mut outputs = zeros(&device, rows)?;
+    both!(drafts, tuned, rows::sparse_product, outputs, |y| LaunchConfig::new(1, 256), {
+        (&starts, &places, &values, &scale, y)
+    });
+    assert_alike(&outputs)
+}
+
+#[test]
+fn what_is_computed_for_each_element() -> Result<(), Error> {
+    let (device, drafts, tuned) = modules();
+    let len = 1000;
+    let numbers = |from: f32| device.upload(&noise(len).iter().map(|x| from + x).collect::<Vec<_>>());
+    let (stocks, strikes, years) = (numbers(5.0)?, numbers(4.0)?, numbers(0.25)?);
+    let (mut calls, mut puts) = (zeros(&device, len)?, zeros(&device, len)?);
+    let ([call, other_call], [put, other_put]) = (&mut calls, &mut puts);
+    drafts.launch(draft::scalar::black_scholes, for_each(len), (&stocks, &strikes, &years, call, put))?;
+    tuned.launch(
+        benchmark_tuned::scalar::black_scholes,
+        for_each(len),
+        (&stocks, &strikes, &years, other_call, other_put),
+    )?;
+    assert_alike(&calls)?;
+    assert_alike(&puts)?;
+    let bodies: Vec<[f32; 4]> =
+        noise(4 * len).chunks(4).map(|body| body.try_into().unwrap_or_default()).collect();
+    let bodies = device.upload(&bodies)?;
+    let mut outputs = [device.zeroed::<[f32; 3]>(len)?, device.zeroed::<[f32; 3]>(len)?];
+    both!(drafts, tuned, particles::n_body, outputs, |to| for_each(len), (&bodies, to));
+    let [first, second] = outputs;
+    assert_close(second.to_vec()?.as_flattened(), first.to_vec()?.as_flattened());
+    let points: Vec<[f32; 2]> = noise(4096).chunks(2).map(|point| [point[0], point[1]]).collect();
+    let x = device.upload(&points)?;
+    let mut outputs = [device.zeroed::<[f32; 2]>(2048)?, device.zeroed::<[f32; 2]>(2048)?];
+    both!(drafts, tuned, sorting::fft_1024, outputs, |to| LaunchConfig::new(2, 256), (&x, to));
+    let [first, second] = outputs;
+    assert_close(second.to_vec()?.as_flattened(), first.to_vec()?.as_flattened());
+    Ok(())
+}
+
+#[test]
+fn streams() -> Result<(), Error> {
+    let (device, drafts, tuned) = modules();
+    let len = 5000;
+    let (a, b) = (device.filled(len, 0.1_f64)?, device.filled(len, 0.2_f64)?);
+    let mut outputs = [device.zeroed::<f64>(len)?, device.zeroed::<f64>(len)?];
+    both!(drafts, tuned, streams::copy, outputs, |c| for_each(len), (&a, c));
+    assert_eq!(outputs[0].to_vec()?, outputs[1].to_vec()?);
+    both!(drafts, tuned, streams::multiply, outputs, |c| for_each(len), (c, &a));
+    assert_eq!(outputs[0].to_vec()?, outputs[1].to_vec()?);
+    both!(drafts, tuned, streams::add, outputs, |c| for_each(len), (&a, &b, c));
+    assert_eq!(outputs[0].to_vec()?, outputs[1].to_vec()?);
+    both!(drafts, tuned, streams::triad, outputs, |c| for_each(len), (c, &a, &b));
+    assert_eq!(outputs[0].to_vec()?, outputs[1].to_vec()?);
+    let mut sums = [device.zeroed::<f64>(2)?, device.zeroed::<f64>(2)?];
+    both!(drafts, tuned, streams::dot, sums, |c| LaunchConfig::new(2, 1024), (&a, &b, c));
+    assert_eq!(sums[0].to_vec()?, sums[1].to_vec()?);
+    let bytes = device.upload(&noise(len).iter().map(|x| (x * 256.0) as u8).collect::<Vec<_>>())?;
+    let mut bins = [device.zeroed::<u32>(256)?, device.zeroed::<u32>(256)?];
+    both!(drafts, tuned, streams::histogram, bins, |bins| LaunchConfig::new(3, 256), (&bytes, bins));
+    assert_eq!(bins[0].to_vec()?, bins[1].to_vec()?);
+    let places = device.upload(&noise(len).iter().map(|x| (x * 99.0) as u32).collect::<Vec<_>>())?;
+    let added = device.filled(len, 1.0_f32)?;
+    let mut sums = zeros(&device, 99)?;
+    both!(drafts, tuned, streams::scatter_add, sums, |sums| LaunchConfig::new(3, 256), {
+        (&places, &added, sums)
+    });
+    assert_alike(&sums)
+}
+
+#[test]
+fn products_of_matrices() -> Result<(), Error> {
+    let (device, drafts, _) = modules();
+    let (rows, inner, columns) = (150, 37, 130);
+    let (a, b) = (noise(rows * inner), noise(inner * columns));
+    let sum = |i: usize, j: usize| (0..inner).map(|k| a[i * inner + k] * b[k * columns + j]).sum();
+    let expected: Vec<f32> = (0..rows * columns).map(|at| sum(at / columns, at % columns)).collect();
+    let (on_a, on_b) = (device.upload(&a)?, device.upload(&b)?);
+    let mut c = device.zeroed::<f32>(rows * columns)?;
+    drafts.launch(
+        draft::dense::sgemm,
+        LaunchConfig::new((2, 2), (16, 16)),
+        (on_a.view_2d(inner)?, on_b.view_2d(columns)?, c.view_2d_mut(columns)?),
+    )?;
+    assert_close(&c.to_vec()?, &expected);
+    drafts.launch(
+        draft::dense::product,
+        LaunchConfig::new((5, 5), (32, 32)),
+        (on_a.view_2d(inner)?, on_b.view_2d(columns)?, c.view_2d_mut(columns)?),
+    )?;
+    assert_close(&c.to_vec()?, &expected);
+    Ok(())
+}
+
+/// `U 1 = U`, and a product with `i` on the diagonal.
+#[test]
+fn products_of_su3() -> Result<(), Error> {
+    use draft::lattices::{LINKS, Matrix};
+    let (device, drafts, _) = modules();
+    let numbers = noise(18 * 300);
+    let links: Vec<Matrix> = numbers
+        .chunks(18)
+        .map(|all| {
+            std::array::from_fn(|i| std::array::from_fn(|j| [all[6 * i + 2 * j], all[6 * i + 2 * j + 1]]))
+        })
+        .collect();
+    let diagonal = |value: [f32; 2]| -> Matrix {
+        std::array::from_fn(|i| std::array::from_fn(|j| if i == j { value } else { [0.0; 2] }))
+    };
+    let mut directions = [diagonal([1.0, 0.0]); LINKS];
+    directions[1] = diagonal([0.0, 1.0]);
+    let mut products = device.zeroed::<Matrix>(links.len())?;
+    drafts.launch(
+        draft::lattices::su3,
+        for_each(links.len()),
+        (&device.upload(&links)?, &device.upload(&directions)?, &mut products),
+    )?;
+    let turned = |i: usize, [re, im]: [f32; 2]| if i % LINKS == 1 { [-im, re] } else { [re, im] };
+    let expected: Vec<Matrix> =
+        links.iter().enumerate().map(|(i, link)| link.map(|row| row.map(|x| turned(i, x)))).collect();
+    assert_eq!(products.to_vec()?, expected);
+    Ok(())
+}
+
+#[test]
+fn lookups() -> Result<(), Error> {
+    use draft::lookups::{FEATURES, Point, SECTIONS};
+    let (device, drafts, _) = modules();
+    let count = 300;
+    let numbers = noise(FEATURES * count);
+    let centres: Vec<[f32; FEATURES]> =
+        noise(FEATURES * 4).chunks(FEATURES).map(|all| all.try_into().unwrap_or([0.0; FEATURES])).collect();
+    let distance = |i: usize, centre: &[f32; FEATURES]| -> f32 {
+        (0..FEATURES).map(|feature| (numbers[feature * count + i] - centre[feature]).powi(2)).sum()
+    };
+    let points = device.upload(&numbers)?;
+    let mut nearest = device.zeroed::<u32>(count)?;
+    drafts.launch(
+        draft::lookups::nearest_centre,
+        for_each(count),
+        (points.view_2d(count)?, &device.upload(&centres)?, &mut nearest),
+    )?;
+    for (i, nearest) in nearest.to_vec()?.into_iter().enumerate() {
+        let least = centres.iter().map(|centre| distance(i, centre)).fold(f32::INFINITY, f32::min);
+        assert!(distance(i, &centres[nearest as usize]) <= least * 1.0001, "{i}");
+    }
+    // Sections that are linear in the energy: interpolated, they are exact.
+    let point =
+        |i: usize| Point { energy: i as f64, sections: std::array::from_fn(|k| (i * (k + 1)) as f64) };
+    let nuclides: Vec<Point> = (0..2).flat_map(|_| (0..9).map(point)).collect();
+    let nuclides = device.upload(&nuclides)?;
+    let densities = device.upload(&[1.0, 0.0, 0.5, 2.0])?;
+    let energies: Vec<f64> = (0..100).map(|i| f64::from(i) * 0.08).collect();
+    let materials: Vec<u32> = (0..100).map(|i| i % 2).collect();
+    let mut sums = device.zeroed::<[f64; SECTIONS]>(100)?;
+    drafts.launch(
+        draft::lookups::cross_sections,
+        for_each(100),
+        (
+            nuclides.view_2d(9)?,
+            densities.view_2d(2)?,
+            &device.upload(&energies)?,
+            &device.upload(&materials)?,
+            &mut sums,
+        ),
+    )?;
+    for (i, sums) in sums.to_vec()?.into_iter().enumerate() {
+        for (k, sum) in sums.into_iter().enumerate() {
+            let expected = energies[i] * (k + 1) as f64 * if i % 2 == 0 { 1.0 } else { 2.5 };
+            assert!((sum - expected).abs() < 1e-9, "{i}, {k}: {sum} instead of {expected}");
+        }
+    }
+    Ok(())
+}
