@@ -16,7 +16,8 @@ fn normal(d: f32) -> f32 {
 }
 
 /// The prices of a call and a put (Black and Scholes).
-fn price(stock: f32, strike: f32, years: f32) -> (f32, f32) {
+#[inline]
+pub fn price(stock: f32, strike: f32, years: f32) -> (f32, f32) {
     let root = years.sqrt();
     let d1 = ((stock / strike).ln() + (RATE + 0.5 * VOLATILITY * VOLATILITY) * years) / (VOLATILITY * root);
     let (first, second) = (normal(d1), normal(d1 - VOLATILITY * root));
