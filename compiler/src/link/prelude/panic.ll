@@ -11,8 +11,7 @@
 ; Gives the record if this thread is the first, filled in but for the message, else null. A program that knows nothing of
 ; records has set none: there a panic is a trap.
 ;
-; One number at a time, each behind a branch on what is read back: ptxas would read all of them first, and small kernels would
-; need twice the registers for it. Read by inline assembly, so that the kernel's own indices are not kept for this.
+; The place of the thread is read by inline assembly, so that the kernel's own indices are not kept for this.
 define ptr @__gpukernel_panic_claim(ptr noundef %location, i32 noundef %kernel) #1 {
   %record = load ptr addrspace(1), ptr addrspace(1) @${panic.record}, align 8
   %unset = icmp eq ptr addrspace(1) %record, null
@@ -29,69 +28,34 @@ claim:
   %claimed = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.claimed}
   %before = atomicrmw xchg ptr addrspace(1) %claimed, i32 1 monotonic, align 4
   %won = icmp eq i32 %before, 0
-  br i1 %won, label %fill0, label %late
+  br i1 %won, label %fill, label %late
 
-fill0:
+fill:
   %value0 = call i32 asm sideeffect "mov.u32 $0, %ctaid.x;", "=r"()
-  %at0 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.x}
-  store volatile i32 %value0, ptr addrspace(1) %at0, align 4
-  %state0 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours0 = icmp eq i32 %state0, 1
-  br i1 %ours0, label %fill1, label %late
-
-fill1:
   %value1 = call i32 asm sideeffect "mov.u32 $0, %ctaid.y;", "=r"()
-  %at1 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.y}
-  store volatile i32 %value1, ptr addrspace(1) %at1, align 4
-  %state1 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours1 = icmp eq i32 %state1, 1
-  br i1 %ours1, label %fill2, label %late
-
-fill2:
   %value2 = call i32 asm sideeffect "mov.u32 $0, %ctaid.z;", "=r"()
-  %at2 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.z}
-  store volatile i32 %value2, ptr addrspace(1) %at2, align 4
-  %state2 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours2 = icmp eq i32 %state2, 1
-  br i1 %ours2, label %fill3, label %late
-
-fill3:
   %value3 = call i32 asm sideeffect "mov.u32 $0, %tid.x;", "=r"()
-  %at3 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.x}
-  store volatile i32 %value3, ptr addrspace(1) %at3, align 4
-  %state3 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours3 = icmp eq i32 %state3, 1
-  br i1 %ours3, label %fill4, label %late
-
-fill4:
   %value4 = call i32 asm sideeffect "mov.u32 $0, %tid.y;", "=r"()
-  %at4 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.y}
-  store volatile i32 %value4, ptr addrspace(1) %at4, align 4
-  %state4 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours4 = icmp eq i32 %state4, 1
-  br i1 %ours4, label %fill5, label %late
-
-fill5:
   %value5 = call i32 asm sideeffect "mov.u32 $0, %tid.z;", "=r"()
+  %at0 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.x}
+  store i32 %value0, ptr addrspace(1) %at0, align 8
+  %at1 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.y}
+  store i32 %value1, ptr addrspace(1) %at1, align 4
+  %at2 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.block.z}
+  store i32 %value2, ptr addrspace(1) %at2, align 8
+  %at3 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.x}
+  store i32 %value3, ptr addrspace(1) %at3, align 4
+  %at4 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.y}
+  store i32 %value4, ptr addrspace(1) %at4, align 8
   %at5 = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.thread.z}
-  store volatile i32 %value5, ptr addrspace(1) %at5, align 4
-  %state5 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours5 = icmp eq i32 %state5, 1
-  br i1 %ours5, label %fill6, label %late
-
-fill6:
+  store i32 %value5, ptr addrspace(1) %at5, align 4
   %at_length = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.message_words}
-  store volatile i32 0, ptr addrspace(1) %at_length, align 4
+  store i32 0, ptr addrspace(1) %at_length, align 4
   %at_kernel = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.kernel}
-  store volatile i32 %kernel, ptr addrspace(1) %at_kernel, align 4
-  %state6 = load volatile i32, ptr addrspace(1) %claimed, align 4
-  %ours6 = icmp eq i32 %state6, 1
-  br i1 %ours6, label %fill7, label %late
-
-fill7:
+  store i32 %kernel, ptr addrspace(1) %at_kernel, align 8
   %at_place = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.location}
   %place = ptrtoint ptr %location to i64
-  store volatile i64 %place, ptr addrspace(1) %at_place, align 8
+  store i64 %place, ptr addrspace(1) %at_place, align 8
   %generic = addrspacecast ptr addrspace(1) %record to ptr
   ret ptr %generic
 }
