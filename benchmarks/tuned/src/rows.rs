@@ -9,11 +9,12 @@ use gpu_std::{
 pub const THREADS: usize = 256;
 
 /// `e^(x - max) / Σ e^(x - max)` of each row.
-#[kernel(block = THREADS as u32, no_panics, requires = x.columns() == y.columns())]
+#[kernel(block = THREADS as u32, no_panics)]
 pub fn softmax(x: View2d<f32>, y: BlockTiles2d<f32, 1, 1024>, mut scratch: BlockScratch<f32>) {
+    let columns = y.columns();
     for mut tile in y {
         let (row, first) = tile.first();
-        let Some(row) = x.row(row) else { return };
+        let Some(row) = x.row(row).and_then(|row| row.get(..columns)) else { return };
         let thread = thread_rank() as usize;
         let mut largest = f32::NEG_INFINITY;
         for i in (thread..row.len()).step_by(THREADS) {
@@ -32,11 +33,7 @@ pub fn softmax(x: View2d<f32>, y: BlockTiles2d<f32, 1, 1024>, mut scratch: Block
 }
 
 /// Each row, less its mean and divided by its standard deviation, scaled and moved.
-#[kernel(
-    block = THREADS as u32,
-    no_panics,
-    requires = x.columns() == y.columns() && scale.len() >= y.columns() && offset.len() >= y.columns()
-)]
+#[kernel(block = THREADS as u32, no_panics)]
 pub fn layer_norm(
     x: View2d<f32>,
     scale: &[f32],
@@ -44,20 +41,22 @@ pub fn layer_norm(
     y: BlockTiles2d<f32, 1, 1024>,
     mut scratch: BlockScratch<f32>,
 ) {
+    let columns = y.columns();
+    let (Some(scale), Some(offset)) = (scale.get(..columns), offset.get(..columns)) else { return };
     for mut tile in y {
         let (row, first) = tile.first();
-        let Some(row) = x.row(row) else { return };
+        let Some(row) = x.row(row).and_then(|row| row.get(..columns)) else { return };
         let thread = thread_rank() as usize;
         let mut sum = 0.0;
         for i in (thread..row.len()).step_by(THREADS) {
             sum += row[i];
         }
-        let mean = scratch.reduce(sum, Sum) / row.len() as f32;
+        let mean = scratch.reduce(sum, Sum) / columns as f32;
         let mut squares = 0.0;
         for i in (thread..row.len()).step_by(THREADS) {
             squares += (row[i] - mean) * (row[i] - mean);
         }
-        let variance = scratch.reduce(squares, Sum) / row.len() as f32;
+        let variance = scratch.reduce(squares, Sum) / columns as f32;
         let factor = (variance + 1e-5).rsqrt();
         for ((_, column), y) in &mut tile {
             let column = first + column;

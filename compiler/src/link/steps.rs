@@ -166,7 +166,7 @@ impl<'c> Range<'c> {
             return Some(Self { end: rounded, is_whole });
         }
         let distance = UnlessZero::of(rounded, blocks);
-        let end = end_of_distance(distance.value, start)?;
+        let end = distance.end_behind(start)?;
         let is_whole = [&rounds, &distance].into_iter().all(|choice| {
             choice.is_decided_by(|condition| {
                 condition.is_less(start, end)
@@ -208,16 +208,34 @@ impl<'c> UnlessZero<'c> {
         }
     }
 
+    /// What a number is subtracted from: saturating, or such that it is the smaller one.
+    fn end_behind(&self, start: Value<'c>) -> Option<Value<'c>> {
+        let distance = self.value;
+        let is_saturating = distance.called().is_some_and(|called| called.name() == "llvm.usub.sat.i64");
+        let mut operands = distance.operands();
+        let end = operands.next().filter(|_| {
+            is_saturating || distance.block().is_some() && distance.opcode() == Opcode::SUBTRACT
+        })?;
+        let is_less = || self.condition.as_ref().is_some_and(|condition| condition.is_less(start, end));
+        (operands.next()? == start && (is_saturating || distance.does_not_wrap() || is_less())).then_some(end)
+    }
+
     fn is_decided_by(&self, decides: impl FnOnce(&Decision<'c>) -> bool) -> bool {
         self.condition.as_ref().is_none_or(decides)
     }
 }
 
 impl<'c> Decision<'c> {
-    /// Whether it says that the one number is less than the other, as one without a sign.
+    /// Whether it says that the one number is less than the other, as one without a sign, or says so of what was widened to both.
     fn is_less(&self, number: Value<'c>, than: Value<'c>) -> bool {
         let Some(comparison) = self.condition.comparison() else { return false };
         let operands: Vec<_> = self.condition.operands().collect();
+        let bits = operands.first().and_then(|operand| operand.integer_bits());
+        let narrow = |value: Value<'c>| match value.operands_of(Opcode::ZERO_EXTEND) {
+            Some([narrow]) if narrow.integer_bits() == bits => narrow,
+            _ => value,
+        };
+        let (number, than) = (narrow(number), narrow(than));
         let (in_order, turned) = if self.holds {
             (Comparison::UNSIGNED_LESS, Comparison::UNSIGNED_GREATER)
         } else {
@@ -247,15 +265,6 @@ fn branched_around<'c>(phi: Value<'c>, blocks: &[Block<'c>]) -> Option<(Value<'c
     };
     let decision = decided(from, otherwise, false).or_else(|| decided(otherwise, from, true))?;
     Some((one, other, decision))
-}
-
-/// What a number is subtracted from: saturating, or such that it is the smaller one.
-fn end_of_distance<'c>(distance: Value<'c>, start: Value<'c>) -> Option<Value<'c>> {
-    let is_saturating = distance.called().is_some_and(|called| called.name() == "llvm.usub.sat.i64");
-    let is_exact = distance.operands_of::<2>(Opcode::SUBTRACT).is_some() && distance.does_not_wrap();
-    let mut operands = distance.operands();
-    let end = operands.next().filter(|_| is_saturating || is_exact)?;
-    (operands.next()? == start).then_some(end)
 }
 
 /// What is divided by the step, a power of two, and rounded up, as LLVM writes it if the sum cannot wrap: `(a + (step - 1)) / step`.
