@@ -17,9 +17,7 @@ impl<'a> Narrowed<'a> {
     /// None if one of them may be larger.
     pub(super) fn of(instruction: &Instruction<'a>, function: &Function<'_>) -> Option<Self> {
         let (first, second) = (instruction.operands.get(1)?, instruction.operands.get(2)?);
-        // Somebody's inline assembly may have registers of our names.
-        let is_ours = instruction.operands.iter().any(|operand| ["%a", "%b"].contains(operand));
-        if is_ours || !function.is_small(first) || !function.is_small(second) {
+        if !function.is_small(first) || !function.is_small(second) {
             return None;
         }
         let mut before = String::new();
