@@ -1,6 +1,7 @@
 //! Drafts and tuned kernels give the same on the CPU device, for extents that no block divides; on a GPU the benchmarks compare them with CUDA C++.
 
 use benchmark_kernels::draft;
+use gpu_std::complex::Complex;
 use gpukernel::{Buffer, Device, Error, Image, LaunchConfig, Module, for_each, for_each_2d};
 use gpukernel_benchmarks::noise;
 
@@ -218,21 +219,23 @@ fn products_of_su3() -> Result<(), Error> {
     let links: Vec<Matrix> = numbers
         .chunks(18)
         .map(|all| {
-            std::array::from_fn(|i| std::array::from_fn(|j| [all[6 * i + 2 * j], all[6 * i + 2 * j + 1]]))
+            std::array::from_fn(|i| {
+                std::array::from_fn(|j| Complex::new(all[6 * i + 2 * j], all[6 * i + 2 * j + 1]))
+            })
         })
         .collect();
-    let diagonal = |value: [f32; 2]| -> Matrix {
-        std::array::from_fn(|i| std::array::from_fn(|j| if i == j { value } else { [0.0; 2] }))
+    let diagonal = |value: Complex<f32>| -> Matrix {
+        std::array::from_fn(|i| std::array::from_fn(|j| if i == j { value } else { Complex::default() }))
     };
-    let mut directions = [diagonal([1.0, 0.0]); LINKS];
-    directions[1] = diagonal([0.0, 1.0]);
+    let mut directions = [diagonal(Complex::new(1.0, 0.0)); LINKS];
+    directions[1] = diagonal(Complex::new(0.0, 1.0));
     let mut products = device.zeroed::<Matrix>(links.len())?;
     drafts.launch(
         draft::lattices::su3,
         for_each(links.len()),
         (&device.upload(&links)?, &device.upload(&directions)?, &mut products),
     )?;
-    let turned = |i: usize, [re, im]: [f32; 2]| if i % LINKS == 1 { [-im, re] } else { [re, im] };
+    let turned = |i: usize, z: Complex<f32>| if i % LINKS == 1 { Complex::new(-z.im, z.re) } else { z };
     let expected: Vec<Matrix> =
         links.iter().enumerate().map(|(i, link)| link.map(|row| row.map(|x| turned(i, x)))).collect();
     assert_eq!(products.to_vec()?, expected);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::loops::forward_order;
-use crate::llvm::{Block, Value};
+use crate::llvm::{Block, Opcode, Value};
 
 /// A loop that is entered at one block, with the loops inside of it.
 pub(super) struct NaturalLoop<'c> {
@@ -29,6 +29,26 @@ impl<'c> NaturalLoop<'c> {
 
     pub(super) fn instructions(&self) -> impl Iterator<Item = Value<'c>> {
         self.blocks.iter().flat_map(|block| block.instructions())
+    }
+
+    /// How many rounds it makes at most if it counts from a constant to a constant.
+    pub(super) fn constant_rounds(&self) -> Option<u64> {
+        let of_variable = |variable: Value<'c>| {
+            let incoming = variable.incoming()?;
+            let [(start, _)] =
+                incoming.iter().filter(|(_, from)| !self.contains(*from)).collect::<Vec<_>>()[..]
+            else {
+                return None;
+            };
+            let (next, _) = incoming.iter().find(|(_, from)| self.contains(*from))?;
+            let step = step(variable, *next)? as i64;
+            let compared =
+                |value: Value<'c>| self.instructions().find_map(|compare| value.compared_by(compare));
+            let bound = compared(variable).or_else(|| compared(*next))?;
+            let distance = start.constant_number()?.abs_diff(bound);
+            Some(distance / step.unsigned_abs().max(1))
+        };
+        self.first().instructions().into_iter().find_map(of_variable)
     }
 
     /// The loops of a function. LLVM neither unrolls nor peels those that are entered at several blocks.
@@ -83,4 +103,20 @@ impl<'c> NaturalLoop<'c> {
         }
         loops
     }
+}
+
+/// What is added to a variable for its next value: a constant, or one unless the loop is at its end. Ranges of signed numbers add with a check.
+fn step<'c>(variable: Value<'c>, next: Value<'c>) -> Option<u64> {
+    let of_condition = || {
+        let [before, more] = next.operands_of(Opcode::ADD)?;
+        let [condition] = more.operands_of(Opcode::ZERO_EXTEND)?;
+        (before == variable && condition.integer_bits() == Some(1)).then_some(1)
+    };
+    let checked = || {
+        let [sum] = next.operands_of(Opcode::EXTRACT_VALUE)?;
+        let is_sum = sum.called()?.name().starts_with("llvm.sadd.with.overflow.");
+        let (before, step) = (sum.operands().next()?, sum.operands().nth(1)?);
+        if is_sum && before == variable { step.constant_number() } else { None }
+    };
+    variable.added_by(next).or_else(of_condition).or_else(checked)
 }

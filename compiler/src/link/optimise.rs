@@ -43,6 +43,11 @@ pub(super) fn count_rounds(module: &Module<'_>, machine: &TargetMachine) -> Resu
     module.run_passes(&format!("function(early-cse<>,{COMBINE})"), machine)
 }
 
+/// Gives each loop one block before it and phis for what is used behind it.
+pub(super) fn close_loops(module: &Module<'_>, machine: &TargetMachine) -> Result<(), LlvmError> {
+    module.run_passes("function(loop-simplify,lcssa)", machine)
+}
+
 /// Connects the ends of iterators with the loops around them.
 pub(super) fn thread_jumps(module: &Module<'_>) -> Result<(), LlvmError> {
     module.run_passes_for_any_machine(LOOPS_OVER_ITERATORS)

@@ -4,12 +4,12 @@
 //! How a pass works, and the fact that it relies on, is said in its file.
 
 use super::{
-    LinkError, address_spaces, allocator, arch, assumed_words, barrier_loops, collect, constants,
-    contraction, copies,
+    LinkError, address_spaces, allocator, arch, assumed_words, barrier_loops, collect, constant_loads,
+    constants, contraction, copies,
     emit::Emission,
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
-    local_atomics, loops, lowering, negation, neighbours, optimise, panics,
+    local_atomics, loops, lowering, negation, neighbours, one_round, optimise, panics,
     pass::{Pass, Stage},
     pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
     small_arrays, steps, undefined,
@@ -262,6 +262,11 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| Ok(steps::bound_indices(link.context, &link.module)?),
             },
             Pass {
+                name: "one-round",
+                does: "make a version without rounds of each loop over a thread's positions, for grids with a thread for each",
+                run: |link| Ok(one_round::add_versions(&link.module, &link.machine, link.is_kernel())?),
+            },
+            Pass {
                 name: "unroll-small-arrays",
                 does: "ask to unroll loops that choose elements of arrays which fit in registers",
                 run: |link| {
@@ -311,6 +316,14 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 does: "compare in 32 bits what fits in them",
                 run: |link| {
                     short_comparisons::shorten(&link.module);
+                    Ok(())
+                },
+            },
+            Pass {
+                name: "mark-constant-loads",
+                does: "mark loads of memory that nobody writes during a launch",
+                run: |link| {
+                    constant_loads::mark(&link.module, link.is_kernel());
                     Ok(())
                 },
             },

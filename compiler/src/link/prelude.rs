@@ -37,6 +37,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/exit.ll"),
     include_str!("prelude/mma.ll"),
     include_str!("prelude/opaque.ll"),
+    include_str!("prelude/round.ll"),
 ];
 
 /// What stands for names and offsets of the ABI in the pieces: `${panic.kernel}`.
@@ -79,6 +80,9 @@ fn text(piece: &str) -> String {
 
 /// Among them, what panics need: linked once more when the optimiser is done.
 const PANICS: &str = include_str!("prelude/panic.ll");
+
+/// Whether a loop over the positions of a thread ends after the first one.
+pub(super) const IN_ONE_ROUND: &str = "__gpukernel_in_one_round";
 
 /// What addresses inside of kernel parameters need, when the optimiser is done.
 const ADDRESSES: &str = include_str!("prelude/address.ll");

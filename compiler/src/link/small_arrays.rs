@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 
 use super::{natural_loops::NaturalLoop, operations::Operations};
-use crate::llvm::{Block, Module, Value};
+use crate::llvm::{Block, Module};
 
 /// The largest array, in bytes: half of the registers that a thread can have.
 const MOST_BYTES: usize = 512;
@@ -35,25 +35,7 @@ pub(super) fn unroll_loops(module: &Module<'_>, is_kernel: impl Fn(&str) -> bool
 
 fn is_short(whole: &NaturalLoop<'_>) -> bool {
     let size = whole.instructions().filter(|instruction| instruction.takes_an_instruction()).count();
-    rounds(whole).is_some_and(|rounds| rounds.saturating_mul(size as u64) <= MOST_INSTRUCTIONS)
-}
-
-/// How many rounds a loop makes at most that counts from a constant to a constant.
-fn rounds(whole: &NaturalLoop<'_>) -> Option<u64> {
-    let of_variable = |variable: Value<'_>| {
-        let incoming = variable.incoming()?;
-        let [(start, _)] = incoming.iter().filter(|(_, from)| !whole.contains(*from)).collect::<Vec<_>>()[..]
-        else {
-            return None;
-        };
-        let (next, _) = incoming.iter().find(|(_, from)| whole.contains(*from))?;
-        let step = variable.added_by(*next)? as i64;
-        let compared = |value: Value<'_>| whole.instructions().find_map(|compare| value.compared_by(compare));
-        let bound = compared(variable).or_else(|| compared(*next))?;
-        let distance = start.constant_number()?.abs_diff(bound);
-        Some(distance / step.unsigned_abs().max(1))
-    };
-    whole.first().instructions().into_iter().find_map(of_variable)
+    whole.constant_rounds().is_some_and(|rounds| rounds.saturating_mul(size as u64) <= MOST_INSTRUCTIONS)
 }
 
 /// Whether a variable of the loop decides on the element of a small array.

@@ -11,6 +11,8 @@ pub(crate) enum Position {
     Return,
     /// The function itself.
     Function,
+    /// A parameter, counted from zero.
+    Parameter(u32),
 }
 
 impl Position {
@@ -18,6 +20,7 @@ impl Position {
         match self {
             Self::Return => 0,
             Self::Function => c_uint::MAX,
+            Self::Parameter(index) => 1 + index,
         }
     }
 }
@@ -64,6 +67,16 @@ impl Value<'_> {
         let kind = self.context.attribute_kind(name);
         // SAFETY: a live function.
         unsafe { !(llvm.LLVMGetEnumAttributeAtIndex)(self.raw, position.index(), kind).is_null() }
+    }
+
+    /// The parameters of a function that have all of these attributes.
+    pub(crate) fn parameters_with(self, attributes: &[&str]) -> Vec<Self> {
+        let has_all =
+            |index: &u32| attributes.iter().all(|name| self.has_attribute(Position::Parameter(*index), name));
+        // SAFETY: a live function; the index is below the count.
+        let parameter = |index| unsafe { (self.context.llvm.LLVMGetParam)(self.raw, index) };
+        let indices = (0..self.parameter_count()).filter(has_all);
+        indices.filter_map(|index| Self::new(self.context, parameter(index))).collect()
     }
 
     /// The value of an attribute that is a pair of texts, if the function has it.

@@ -21,7 +21,8 @@ const OPAQUE: [(&str, &str); 3] = [
 ];
 
 /// Enumerations of C, which are integers in the table.
-const ENUMERATIONS: [&str; 13] = [
+const ENUMERATIONS: [&str; 14] = [
+    "LLVMAtomicOrdering",
     "LLVMCodeGenFileType",
     "LLVMCodeGenOptLevel",
     "LLVMCodeModel",

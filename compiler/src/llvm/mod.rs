@@ -20,6 +20,7 @@ mod target;
 #[cfg(test)]
 pub(crate) mod testing;
 mod value;
+mod versions;
 
 use std::{
     cell::RefCell,

@@ -23,7 +23,7 @@ impl Opcode {
     pub(crate) const SHIFT_RIGHT: Self = Self(21);
     pub(crate) const AND: Self = Self(23);
     pub(crate) const OR: Self = Self(24);
-    const LOAD: Self = Self(27);
+    pub(super) const LOAD: Self = Self(27);
     const STORE: Self = Self(28);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
     pub(crate) const ZERO_EXTEND: Self = Self(31);
@@ -36,6 +36,7 @@ impl Opcode {
     pub(crate) const PHI: Self = Self(44);
     pub(crate) const CALL: Self = Self(45);
     pub(crate) const SELECT: Self = Self(46);
+    pub(crate) const EXTRACT_VALUE: Self = Self(53);
     pub(crate) const FENCE: Self = Self(55);
     pub(crate) const COMPARE_EXCHANGE: Self = Self(56);
     const ATOMIC_UPDATE: Self = Self(57);

@@ -412,13 +412,36 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// The address of a load that is neither volatile nor atomic.
+    pub(crate) fn plainly_loaded_from(self) -> Option<Self> {
+        const NOT_ATOMIC: i32 = 0;
+        let llvm = self.context.llvm;
+        // SAFETY: a live value, asked whether it is a load first.
+        let is_plain = self.opcode() == Opcode::LOAD
+            && unsafe {
+                (llvm.LLVMGetVolatile)(self.raw) == 0 && (llvm.LLVMGetOrdering)(self.raw) == NOT_ATOMIC
+            };
+        if is_plain { self.operands().next() } else { None }
+    }
+
+    /// Says of a load that nobody writes there as long as the program runs.
+    pub(crate) fn mark_as_invariant(self) {
+        let (context, llvm) = (self.context, self.context.llvm);
+        // SAFETY: a live load and its context; the node is empty.
+        unsafe {
+            let node = (llvm.LLVMMDNodeInContext2)(context.raw, std::ptr::null_mut(), 0);
+            let value = (llvm.LLVMMetadataAsValue)(context.raw, node);
+            (llvm.LLVMSetMetadata)(self.raw, context.metadata_kind("invariant.load"), value);
+        }
+    }
+
     /// How many parameters a function has.
     pub(crate) fn parameter_count(self) -> u32 {
         // SAFETY: a live function.
         unsafe { (self.context.llvm.LLVMCountParams)(self.raw) }
     }
 
-    /// Replaces every use of a 32-bit value by a constant.
+    /// Replaces every use of a value of at most 32 bits by a constant.
     pub(crate) fn replace_by_constant(self, constant: u32) {
         let llvm = self.context.llvm;
         // SAFETY: the type is that of the value replaced.

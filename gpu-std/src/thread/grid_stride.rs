@@ -28,7 +28,25 @@ use crate::{global_dim, global_index, global_rank, threads_per_grid};
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_stride(len: usize) -> GridStride {
     debug_assert!(len <= isize::MAX as usize, "grid_stride counts to at most isize::MAX");
-    GridStride { next: global_rank(), end: len, stride: threads_per_grid() }
+    let stride = threads_per_grid();
+    GridStride { next: global_rank(), end: len, stride, has_one_round: in_one_round(stride >= len) }
+}
+
+/// Returns `is_covered`, or `false`: whether the compiler makes a loop over the positions of a thread that ends after the first one, which is
+/// for launches with a thread for each position. They are most launches, and without rounds a loop keeps nothing in registers for the next one.
+///
+/// `is_covered` must be the same in all threads of a launch.
+#[inline(always)]
+fn in_one_round(is_covered: bool) -> bool {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            safe fn __gpukernel_in_one_round(is_covered: bool) -> bool;
+        }
+        __gpukernel_in_one_round(is_covered)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    is_covered
 }
 
 /// Iterates over the positions `(row, column)` of a matrix that belong to the calling thread: a grid-stride loop in which the
@@ -43,14 +61,14 @@ pub fn grid_stride(len: usize) -> GridStride {
 pub fn grid_stride_2d(rows: usize, columns: usize) -> GridStride2d {
     assert!(rows.max(columns) <= MOST_ALONG_AXIS, "grid_stride_2d counts to at most 2³¹ - 1 along an axis");
     let (index, dim) = (global_index(), global_dim());
-    GridStride2d::new(
-        Axis {
-            start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)),
-            end: rows,
-            stride: dim.y.wrapping_mul(dim.z),
-        },
-        Axis { start: index.x, end: columns, stride: dim.x },
-    )
+    let rows = Axis {
+        start: index.y.wrapping_add(dim.y.wrapping_mul(index.z)),
+        end: rows,
+        stride: dim.y.wrapping_mul(dim.z),
+    };
+    let columns = Axis { start: index.x, end: columns, stride: dim.x };
+    let is_covered = rows.in_32_bits().is_covered() && columns.in_32_bits().is_covered();
+    GridStride2d { has_one_round: in_one_round(is_covered), ..GridStride2d::new(rows, columns) }
 }
 
 /// Iterates over the positions `(layer, row, column)` of a volume that belong to the calling thread: a grid-stride loop in
@@ -81,13 +99,15 @@ pub struct GridStride {
     next: usize,
     end: usize,
     stride: usize,
+    /// Whether the loop ends after a round: only if it has no other.
+    has_one_round: bool,
 }
 
 impl GridStride {
     /// `next`, `next + stride`, … below `end`, where `next` is less than `stride`.
     #[inline(always)]
     pub(crate) fn new(next: usize, end: usize, stride: usize) -> Self {
-        Self { next, end, stride }
+        Self { next, end, stride, has_one_round: false }
     }
 
     /// Whether the loop visits `index` or has visited it, given that it has not begun.
@@ -105,7 +125,7 @@ impl Iterator for GridStride {
         if self.next < self.end {
             let index = self.next;
             // The stride is at most isize::MAX and so is `index`: this does not overflow.
-            self.next = index.wrapping_add(self.stride);
+            self.next = if self.has_one_round { self.end } else { index.wrapping_add(self.stride) };
             Some(index)
         } else {
             None
@@ -183,7 +203,8 @@ impl Axis32 {
             hint::assert_unchecked(index < self.end);
             hint::assert_unchecked(index < MOST_ALONG_AXIS as u32);
         }
-        index as usize
+        // Widened as a signed number, it is marked as no negative one; what is only assumed of it is forgotten where a comparison implies it.
+        index as i32 as usize
     }
 }
 
@@ -195,9 +216,8 @@ pub struct GridStride2d {
     column: u32,
     rows: Axis32,
     columns: Axis32,
-    has_begun: bool,
-    /// Whether the grid has a thread for each position.
-    is_covered: bool,
+    /// Whether the loop ends after a round: only if the grid has a thread for each position.
+    has_one_round: bool,
 }
 
 impl GridStride2d {
@@ -209,8 +229,7 @@ impl GridStride2d {
         if columns.start >= columns.end {
             rows.end = 0;
         }
-        let is_covered = rows.is_covered() && columns.is_covered();
-        Self { row: rows.start, column: columns.start, rows, columns, has_begun: false, is_covered }
+        Self { row: rows.start, column: columns.start, rows, columns, has_one_round: false }
     }
 
     /// Whether the loop visits `(row, column)`.
@@ -225,24 +244,21 @@ impl Iterator for GridStride2d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
-        // The first position is apart from the loop over those that follow, which a thread of most launches has none of.
-        if self.has_begun {
-            if self.is_covered || self.row >= self.rows.end {
-                return None;
-            }
-            hint::cold_path();
+        if self.row >= self.rows.end {
+            return None;
+        }
+        // SAFETY: the row was compared, and the column is below its end if the row is.
+        let position = unsafe { (self.rows.inside(self.row), self.columns.inside(self.column)) };
+        if self.has_one_round {
+            self.row = self.rows.end;
+        } else {
             self.column = self.columns.after(self.column);
             if self.column >= self.columns.end {
                 self.column = self.columns.start;
                 self.row = self.rows.after(self.row);
             }
         }
-        self.has_begun = true;
-        if self.row >= self.rows.end {
-            return None;
-        }
-        // SAFETY: the row was compared, and the column is below its end if the row is.
-        Some(unsafe { (self.rows.inside(self.row), self.columns.inside(self.column)) })
+        Some(position)
     }
 }
 
@@ -258,9 +274,8 @@ pub struct GridStride3d {
     layers: Axis32,
     rows: Axis32,
     columns: Axis32,
-    has_begun: bool,
-    /// Whether the grid has a thread for each position.
-    is_covered: bool,
+    /// Whether the loop ends after a round: only if the grid has a thread for each position.
+    has_one_round: bool,
 }
 
 impl GridStride3d {
@@ -268,13 +283,13 @@ impl GridStride3d {
     #[inline(always)]
     fn new(layers: Axis, rows: Axis, columns: Axis) -> Self {
         let (mut layers, rows, columns) = (layers.in_32_bits(), rows.in_32_bits(), columns.in_32_bits());
+        let is_covered = layers.is_covered() && rows.is_covered() && columns.is_covered();
         // A thread outside of the rows or columns has no layer either. So the first row and column need no test.
         if rows.start >= rows.end || columns.start >= columns.end {
             layers.end = 0;
         }
-        let is_covered = layers.is_covered() && rows.is_covered() && columns.is_covered();
         let (layer, row, column) = (layers.start, rows.start, columns.start);
-        Self { layer, row, column, layers, rows, columns, has_begun: false, is_covered }
+        Self { layer, row, column, layers, rows, columns, has_one_round: in_one_round(is_covered) }
     }
 
     /// Whether the loop visits `(layer, row, column)`.
@@ -289,11 +304,16 @@ impl Iterator for GridStride3d {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize, usize)> {
-        if self.has_begun {
-            if self.is_covered || self.layer >= self.layers.end {
-                return None;
-            }
-            hint::cold_path();
+        if self.layer >= self.layers.end {
+            return None;
+        }
+        // SAFETY: the layer was compared, and the others are below their ends if the layer is.
+        let position = unsafe {
+            (self.layers.inside(self.layer), self.rows.inside(self.row), self.columns.inside(self.column))
+        };
+        if self.has_one_round {
+            self.layer = self.layers.end;
+        } else {
             self.column = self.columns.after(self.column);
             if self.column >= self.columns.end {
                 self.column = self.columns.start;
@@ -304,14 +324,7 @@ impl Iterator for GridStride3d {
                 }
             }
         }
-        self.has_begun = true;
-        if self.layer >= self.layers.end {
-            return None;
-        }
-        // SAFETY: the layer was compared, and the others are below their ends if the layer is.
-        Some(unsafe {
-            (self.layers.inside(self.layer), self.rows.inside(self.row), self.columns.inside(self.column))
-        })
+        Some(position)
     }
 }
 

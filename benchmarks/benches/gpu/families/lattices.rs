@@ -1,6 +1,7 @@
 //! Products of small matrices.
 
 use benchmark_kernels::draft::lattices::{self as draft, LINKS, Matrix};
+use gpu_std::complex::Complex;
 use gpukernel::{Error, LaunchConfig, RawArg, for_each};
 
 use super::{Families, Ours, noise};
@@ -15,7 +16,7 @@ impl Families<'_> {
             let numbers = noise(18 * count);
             let matrix = |all: &[f32]| {
                 std::array::from_fn(|i| {
-                    std::array::from_fn(|j| std::array::from_fn(|part| all[6 * i + 2 * j + part]))
+                    std::array::from_fn(|j| Complex::new(all[6 * i + 2 * j], all[6 * i + 2 * j + 1]))
                 })
             };
             numbers.chunks(18).map(matrix).collect()
@@ -39,7 +40,8 @@ impl Families<'_> {
                 unsafe { theirs.launch("su3", LaunchConfig::new(LEN / 256, 256), 0, &args) }
             },
             &|products| {
-                Ok(products.to_vec()?.into_iter().flatten().flatten().flatten().map(f64::from).collect())
+                let parts = products.to_vec()?.into_iter().flatten().flatten().flat_map(|z| [z.re, z.im]);
+                Ok(parts.map(f64::from).collect())
             },
         )
     }

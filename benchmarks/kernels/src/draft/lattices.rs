@@ -1,25 +1,19 @@
 //! Products of small matrices of complex numbers, as lattice QCD has one for each link between two sites.
 
-use gpu_std::prelude::*;
+use gpu_std::{complex::Complex, prelude::*};
 
 /// A matrix of SU(3).
-pub type Matrix = [[[f32; 2]; 3]; 3];
+pub type Matrix = [[Complex<f32>; 3]; 3];
 
 /// Links of a site.
 pub const LINKS: usize = 4;
-
-fn times([a, b]: [f32; 2], [c, d]: [f32; 2]) -> [f32; 2] {
-    [a * c - b * d, a * d + b * c]
-}
 
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let mut c = Matrix::default();
     for i in 0..3 {
         for j in 0..3 {
             for k in 0..3 {
-                let [re, im] = times(a[i][k], b[k][j]);
-                c[i][j][0] += re;
-                c[i][j][1] += im;
+                c[i][j] += a[i][k] * b[k][j];
             }
         }
     }

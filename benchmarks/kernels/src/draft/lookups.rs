@@ -70,9 +70,9 @@ pub fn cross_sections(
             }
             let Some(points) = nuclides.row(nuclide) else { break };
             let low = find(points, energy);
-            let (low, high) = (points[low], points[low + 1]);
+            let (low, high) = (&points[low], &points[low + 1]);
             let part = (high.energy - energy) / (high.energy - low.energy);
-            for (total, (high, low)) in total.iter_mut().zip(high.sections.into_iter().zip(low.sections)) {
+            for (total, (high, low)) in total.iter_mut().zip(high.sections.iter().zip(&low.sections)) {
                 *total += density * (high - part * (high - low));
             }
         }

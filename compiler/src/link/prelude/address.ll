@@ -5,3 +5,11 @@ define noundef ptr @__gpukernel_global_address(ptr noundef %address) #0 {
   call void @llvm.assume(i1 %is.global)
   ret ptr %address
 }
+
+; The same, of memory that nobody writes during a launch.
+
+define noundef ptr @__gpukernel_read_only_address(ptr noundef %address) #0 {
+  %is.global = call i1 @llvm.nvvm.isspacep.global(ptr %address)
+  call void @llvm.assume(i1 %is.global)
+  ret ptr %address
+}

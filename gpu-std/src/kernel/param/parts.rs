@@ -36,13 +36,13 @@ impl Head for DynamicArray {}
 impl<A: Head, B: Head> Head for Parts<A, B> {}
 
 macro_rules! addresses {
-    ($($Address:ty)*) => {$(
+    ($($Address:ty: $in_global_memory:ident;)*) => {$(
         impl<T> Head for $Address {
             #[cfg(target_arch = "nvptx64")]
             #[inline(always)]
             unsafe fn in_global_memory(self) -> Self {
                 // SAFETY: the type is a pointer, which is not null, as the caller promises; and so is the same pointer.
-                unsafe { mem::transmute(__gpukernel_global_address(mem::transmute(self))) }
+                unsafe { mem::transmute($in_global_memory(mem::transmute(self))) }
             }
         }
 
@@ -51,12 +51,19 @@ macro_rules! addresses {
     )*};
 }
 
-addresses! { ReadStart<'_, T> WriteStart<'_, T> *const T *mut T }
+addresses! {
+    ReadStart<'_, T>: __gpukernel_read_only_address;
+    WriteStart<'_, T>: __gpukernel_global_address;
+    *const T: __gpukernel_global_address;
+    *mut T: __gpukernel_global_address;
+}
 
 #[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
     /// Returns its argument, an address of global memory.
     fn __gpukernel_global_address(address: NonNull<u8>) -> NonNull<u8>;
+    /// The same, of memory that nobody writes during the launch.
+    fn __gpukernel_read_only_address(address: NonNull<u8>) -> NonNull<u8>;
 }
 
 /// Creates the value of a parameter in another, whose addresses are not parameters of the entry themselves.

@@ -11,6 +11,7 @@ mod drafts;
 mod image;
 mod local_memory;
 mod neighbours;
+mod one_round;
 mod panics;
 mod passes;
 mod pointer_calls;

@@ -77,19 +77,19 @@ fn older_architectures_load_and_store() {
 fn bulk_copies() -> Inspected {
     let lib = "
         #[kernel(block = 128)]
-        pub fn part(x: &[u128], out: PerThread<u128>, part: AsyncShared<u128, 256>, barrier: Mbarrier) {
+        pub fn part(x: &[u128], mut out: PerThread<u128>, part: AsyncShared<u128, 256>, barrier: Mbarrier) {
             let (arrived, _) = part.copy_bulk(x, barrier).wait();
             let part = sync(arrived);
-            for (i, out) in out {
+            if let Some((i, out)) = out.first_mut() {
                 *out = part[255 - i % 256];
             }
         }
 
         #[kernel(block = 128)]
-        pub fn tile(x: View2d<f32>, out: PerThread<f32>, tile: AsyncShared2d<f32, 8, 64>, barrier: Mbarrier) {
+        pub fn tile(x: View2d<f32>, mut out: PerThread<f32>, tile: AsyncShared2d<f32, 8, 64>, barrier: Mbarrier) {
             let (arrived, _) = tile.copy_bulk(x, (8, 64), barrier).wait();
             let tile = sync(arrived);
-            for (i, out) in out {
+            if let Some((i, out)) = out.first_mut() {
                 *out = tile[(i / 64 % 8, i % 64)];
             }
         }";
