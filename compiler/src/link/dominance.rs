@@ -58,6 +58,19 @@ impl<'c> Dominance<'c> {
         branches
     }
 
+    /// The blocks that all ways to a block pass through, from itself back to the first.
+    pub(super) fn above(&self, block: Block<'c>) -> Vec<Block<'c>> {
+        let mut above = Vec::new();
+        let Some(&start) = self.places.get(&block) else { return above };
+        let mut place = start;
+        above.push(block);
+        while place != 0 {
+            place = self.dominators[place];
+            above.push(self.order[place]);
+        }
+        above
+    }
+
     /// Whether all ways to a block pass through the one at this place.
     fn dominates(&self, place: usize, block: Block<'c>) -> bool {
         let Some(&start) = self.places.get(&block) else { return true };

@@ -10,6 +10,7 @@ mod arch;
 mod assumed_words;
 mod barrier_loops;
 mod call_graph;
+mod checks_once;
 mod collect;
 mod constant_loads;
 mod constants;

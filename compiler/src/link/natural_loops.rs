@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::loops::forward_order;
-use crate::llvm::{Block, Opcode, Value};
+use crate::llvm::{Block, Module, Opcode, Value};
 
 /// A loop that is entered at one block, with the loops inside of it.
 pub(super) struct NaturalLoop<'c> {
@@ -29,6 +29,16 @@ impl<'c> NaturalLoop<'c> {
 
     pub(super) fn instructions(&self) -> impl Iterator<Item = Value<'c>> {
         self.blocks.iter().flat_map(|block| block.instructions())
+    }
+
+    /// The block from which it is entered, which goes nowhere else: one that is there, or a new one. None if it is entered from several.
+    pub(super) fn entry(&self, module: &Module<'c>, function: Value<'c>) -> Option<Block<'c>> {
+        let mut blocks = forward_order(function);
+        blocks.retain(|block| !self.contains(*block));
+        match self.first().predecessors_within(&blocks)[..] {
+            [from] => module.entry_from(function, from, self.first()),
+            _ => None,
+        }
     }
 
     /// How many rounds it makes at most if it counts from a constant to a constant.

@@ -29,7 +29,7 @@ pub(super) fn bound(module: &Module<'_>) {
 }
 
 /// Whether a comparison says that one number is less than another as an unsigned one, or that it is not, and the two.
-fn less_than(compare: Value<'_>) -> Option<(bool, Value<'_>, Value<'_>)> {
+pub(super) fn less_than(compare: Value<'_>) -> Option<(bool, Value<'_>, Value<'_>)> {
     let mut operands = compare.operands();
     let comparison = compare.comparison()?;
     let (left, right) = (operands.next()?, operands.next()?);
@@ -110,7 +110,7 @@ impl<'c> Inside<'c> {
 }
 
 /// What a number was before it was widened with zeros, if it was.
-fn narrow(value: Value<'_>) -> Value<'_> {
+pub(super) fn narrow(value: Value<'_>) -> Value<'_> {
     value.operands_of(Opcode::ZERO_EXTEND).map_or(value, |[narrow]| narrow)
 }
 

@@ -8,8 +8,10 @@
 //! It relies on what gpu-std says at the mark (`__gpukernel_in_one_round`): that the loop is the same if it ends after a round, where the mark's operand holds. Loops with
 //! barriers and operations of warps are left alone, so that those stay one.
 
-use super::{loops::forward_order, natural_loops::NaturalLoop, operations::Operations, optimise, prelude};
-use crate::llvm::{Block, LlvmError, Module, TargetMachine, Value};
+use std::collections::HashSet;
+
+use super::{natural_loops::NaturalLoop, operations::Operations, prelude};
+use crate::llvm::{Block, Module, Value};
 
 /// The most instructions of a loop that gets a second version, in all rounds of those inside. Where there are more, what the loop costs is little beside them.
 const MOST_INSTRUCTIONS: u64 = 1600;
@@ -17,23 +19,26 @@ const MOST_INSTRUCTIONS: u64 = 1600;
 /// How often loops inside go round that do not count to a constant.
 const ROUNDS_OF_OTHERS: u64 = 16;
 
-/// Makes versions without rounds of loops that have a mark.
-pub(super) fn add_versions<'c>(
-    module: &Module<'c>,
-    machine: &TargetMachine,
-    is_kernel: impl Fn(&str) -> bool,
-) -> Result<(), LlvmError> {
-    let Some(mark) = module.function(prelude::IN_ONE_ROUND) else { return Ok(()) };
-    optimise::close_loops(module, machine)?;
+/// Makes versions without rounds of loops that have a mark, and phis for what is used behind them.
+///
+/// Returns the first blocks of both versions.
+pub(super) fn add_versions<'c>(module: &Module<'c>, is_kernel: impl Fn(&str) -> bool) -> HashSet<Block<'c>> {
+    let mut done = HashSet::new();
+    let Some(mark) = module.function(prelude::IN_ONE_ROUND) else { return done };
     let operations = Operations::of(module, &is_kernel);
     for function in module.functions() {
         let marks = calls_of(mark, function);
         for mark in marks {
             if let Some(condition) = mark.operands().next() {
-                if let Some((before, whole)) = loop_of(function, mark)
+                if let Some(whole) = loop_of(function, mark)
+                    && !done.contains(&whole.first())
                     && !whole.instructions().any(|call| operations.include(call))
+                    && let Some(before) = whole.entry(module, function)
                 {
-                    module.add_version(function, before, &whole.blocks, condition, mark);
+                    let copies = module.add_version(function, before, &whole.blocks, condition);
+                    done.insert(whole.first());
+                    done.extend(copies.first());
+                    copies.into_iter().for_each(|block| block.replace_in(mark, mark.like(1)));
                 }
                 mark.replace_by_constant(0);
                 mark.erase();
@@ -41,7 +46,7 @@ pub(super) fn add_versions<'c>(
         }
     }
     mark.delete_function();
-    Ok(())
+    done
 }
 
 fn calls_of<'c>(callee: Value<'c>, function: Value<'c>) -> Vec<Value<'c>> {
@@ -49,8 +54,8 @@ fn calls_of<'c>(callee: Value<'c>, function: Value<'c>) -> Vec<Value<'c>> {
     function.instructions().into_iter().filter(is_call).collect()
 }
 
-/// The outermost loop that uses a mark of outside, and the block before it.
-fn loop_of<'c>(function: Value<'c>, mark: Value<'c>) -> Option<(Block<'c>, NaturalLoop<'c>)> {
+/// The outermost loop that uses a mark of outside.
+fn loop_of<'c>(function: Value<'c>, mark: Value<'c>) -> Option<NaturalLoop<'c>> {
     let at = mark.block()?;
     let uses_it = |whole: &NaturalLoop<'c>| {
         !whole.contains(at)
@@ -59,11 +64,8 @@ fn loop_of<'c>(function: Value<'c>, mark: Value<'c>) -> Option<(Block<'c>, Natur
     let mut loops = NaturalLoop::all_of(function);
     let whole = loops.remove(loops.iter().position(uses_it)?);
     loops.retain(|inside| whole.contains(inside.first()));
-    let outside: Vec<_> =
-        forward_order(function).into_iter().filter(|block| !whole.contains(*block)).collect();
-    let [before] = whole.first().predecessors_within(&outside)[..] else { return None };
     let is_short = length(&whole, &loops) <= MOST_INSTRUCTIONS;
-    (is_short && !whole.is_tangled && before.successors().len() == 1).then_some((before, whole))
+    (is_short && !whole.is_tangled).then_some(whole)
 }
 
 /// How many instructions a round of a loop has at least, with all rounds of the loops inside of it.

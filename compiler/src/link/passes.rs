@@ -4,8 +4,8 @@
 //! How a pass works, and the fact that it relies on, is said in its file.
 
 use super::{
-    LinkError, address_spaces, allocator, arch, assumed_words, barrier_loops, collect, constant_loads,
-    constants, contraction, copies,
+    LinkError, address_spaces, allocator, arch, assumed_words, barrier_loops, checks_once, collect,
+    constant_loads, constants, contraction, copies,
     emit::Emission,
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
@@ -262,9 +262,18 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| Ok(steps::bound_indices(link.context, &link.module)?),
             },
             Pass {
-                name: "one-round",
-                does: "make a version without rounds of each loop over a thread's positions, for grids with a thread for each",
-                run: |link| Ok(one_round::add_versions(&link.module, &link.machine, link.is_kernel())?),
+                name: "close-loops",
+                does: "give each loop phis for what is used behind it",
+                run: |link| Ok(optimise::close_loops(&link.module, &link.machine)?),
+            },
+            Pass {
+                name: "version-loops",
+                does: "make a version of one round of each loop over a thread's positions; ask before the others whether no check can fail",
+                run: |link| {
+                    let done = one_round::add_versions(&link.module, link.is_kernel());
+                    checks_once::guard(&link.module, link.is_kernel(), &done);
+                    Ok(())
+                },
             },
             Pass {
                 name: "unroll-small-arrays",
@@ -281,6 +290,11 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                     let passes = optimise::FIRST_HALF;
                     Ok(link.module.run_passes_without_unrolling(passes, &link.machine)?)
                 },
+            },
+            Pass {
+                name: "drop-checks",
+                does: "make a version without checks of each loop that has some left of which `version-loops` asks",
+                run: |link| Ok(checks_once::drop_checks(&link.module, &link.machine)?),
             },
             Pass {
                 name: "keep-loops",

@@ -81,6 +81,9 @@ fn text(piece: &str) -> String {
 /// Among them, what panics need: linked once more when the optimiser is done.
 const PANICS: &str = include_str!("prelude/panic.ll");
 
+/// Says of an index that it is below an end.
+pub(super) const IS_BELOW: &str = "__gpukernel_is_below";
+
 /// Whether a loop over the positions of a thread ends after the first one.
 pub(super) const IN_ONE_ROUND: &str = "__gpukernel_in_one_round";
 
@@ -171,7 +174,7 @@ pub(super) fn link_is_below<'c>(
     let prelude = Module::from_text(context, &text(STEPS), NAME)?;
     prelude.set_target_like(module);
     module.link(prelude, NAME)?;
-    let function = module.function("__gpukernel_is_below");
+    let function = module.function(IS_BELOW);
     if let Some(function) = function {
         function.set_linkage(Linkage::Internal);
     }

@@ -95,6 +95,23 @@ impl<'c> Block<'c> {
         all
     }
 
+    /// Replaces a value by another one in its instructions.
+    pub(crate) fn replace_in(self, value: Value<'c>, other: Value<'c>) {
+        for user in self.instructions() {
+            (0..).zip(user.operands()).filter(|(_, operand)| *operand == value).for_each(|(index, _)| {
+                user.set_operand(index, other);
+            });
+        }
+    }
+
+    /// Replaces the condition of the branch that ends it.
+    pub(crate) fn decide(self, condition: Value<'c>) {
+        if let Some(branch) = self.conditional_branch() {
+            // SAFETY: a live branch with a condition, and a live condition that is there.
+            unsafe { (self.context.llvm.LLVMSetCondition)(branch.raw, condition.raw) };
+        }
+    }
+
     /// Asks to unroll the loop that this block ends so many times, unless its unrolling was decided before.
     pub(crate) fn ask_to_unroll(self, times: u32) {
         if !self.decides_on_unrolling() {

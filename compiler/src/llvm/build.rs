@@ -275,6 +275,25 @@ impl<'c> Module<'c> {
         Some(declared)
     }
 
+    /// The declaration of a function of a condition that gives one and has no effects.
+    pub(crate) fn declare_condition(&self, name: &str) -> Option<Value<'c>> {
+        let llvm = self.context.llvm;
+        if let Some(declared) = self.function(name) {
+            return Some(declared);
+        }
+        let c_name = c_string(name);
+        // SAFETY: the types are of this context.
+        let declared = unsafe {
+            let condition = (llvm.LLVMIntTypeInContext)(self.context.raw, 1);
+            let function_type = (llvm.LLVMFunctionType)(condition, &mut condition.clone(), 1, 0);
+            Value::new(self.context, (llvm.LLVMAddFunction)(self.raw, c_name.as_ptr(), function_type))?
+        };
+        for attribute in ["memory", "nosync", "nounwind", "speculatable", "willreturn"] {
+            declared.add_attribute(attribute);
+        }
+        Some(declared)
+    }
+
     /// The phi of the addresses that [`join_noreturn_calls`](Self::join_noreturn_calls) made in a function, if it is still there.
     pub(crate) fn joined_addresses(function: Value<'c>) -> Option<Value<'c>> {
         let is_joined =

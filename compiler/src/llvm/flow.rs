@@ -77,7 +77,7 @@ impl<'c> Value<'c> {
 
 impl<'c> Block<'c> {
     /// The instruction that ends it.
-    pub(super) fn terminator(self) -> Option<Value<'c>> {
+    pub(crate) fn terminator(self) -> Option<Value<'c>> {
         // SAFETY: a live block.
         Value::new(self.context, unsafe { (self.context.llvm.LLVMGetBasicBlockTerminator)(self.raw) })
     }

@@ -262,9 +262,11 @@ macro_rules! with_functions {
     LLVMBuildInsertValue(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildFreeze(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildAdd(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildSub(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildMul(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildZExt(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildAnd(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildOr(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildTrunc(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildNot(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildBr(*mut LLVMBuilder, *mut LLVMBasicBlock) -> *mut LLVMValue;

@@ -5,6 +5,7 @@
 //! context; a [`Value`] (global, function, instruction, constant) borrows its module's context. A value that was
 //! deleted must not be used again: the deleting methods take it by value, and callers collect before they delete.
 
+mod arithmetic;
 mod attribute;
 mod block;
 mod build;
@@ -29,6 +30,7 @@ use std::{
 };
 
 use crate::isolated;
+pub(crate) use arithmetic::Arithmetic;
 pub(crate) use attribute::Position;
 pub(crate) use block::Block;
 use build::Builder;

@@ -23,6 +23,7 @@ impl Opcode {
     pub(crate) const SHIFT_RIGHT: Self = Self(21);
     pub(crate) const AND: Self = Self(23);
     pub(crate) const OR: Self = Self(24);
+    pub(crate) const XOR: Self = Self(25);
     pub(super) const LOAD: Self = Self(27);
     const STORE: Self = Self(28);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
@@ -41,6 +42,11 @@ impl Opcode {
     pub(crate) const COMPARE_EXCHANGE: Self = Self(56);
     const ATOMIC_UPDATE: Self = Self(57);
     pub(crate) const ADDRESS_SPACE_CAST: Self = Self(60);
+
+    /// Whether it divides integers, which fails for some: udiv, sdiv, urem, srem.
+    pub(crate) fn divides(self) -> bool {
+        [14, 15, 17, 18].contains(&self.0)
+    }
 
     /// Whether it computes an integer from two, of whose whole result it may give the lower bits alone.
     pub(crate) fn may_wrap(self) -> bool {

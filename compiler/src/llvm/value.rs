@@ -66,6 +66,11 @@ impl<'c> Value<'c> {
         (!raw.is_null()).then_some(Self { context, raw })
     }
 
+    /// A number that no other value of its context has, for an order among them.
+    pub(crate) fn identity(self) -> usize {
+        self.raw as usize
+    }
+
     /// Its name in the module.
     pub(crate) fn name(self) -> String {
         let mut len = 0;
@@ -449,6 +454,14 @@ impl<'c> Value<'c> {
             let constant = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(self.raw), constant.into(), 0);
             (llvm.LLVMReplaceAllUsesWith)(self.raw, constant);
         }
+    }
+
+    /// A constant of the type of an integer.
+    pub(crate) fn like(self, number: u64) -> Self {
+        let llvm = self.context.llvm;
+        // SAFETY: the type of a live integer.
+        let raw = unsafe { (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(self.raw), number, 0) };
+        Self { context: self.context, raw }
     }
 
     /// Gives an integer global its value.

@@ -5,8 +5,44 @@ use std::collections::HashMap;
 use super::{Block, Module, Value, build::Builder};
 
 impl<'c> Module<'c> {
+    /// The block from which `to` is entered from `from` and nowhere else is gone: `from` itself, or a new one between both. None if `from` goes there on two ways.
+    pub(crate) fn entry_from(
+        &self,
+        function: Value<'c>,
+        from: Block<'c>,
+        to: Block<'c>,
+    ) -> Option<Block<'c>> {
+        let (context, llvm) = (self.context, self.context.llvm);
+        let successors = from.successors();
+        if successors.len() == 1 {
+            return Some(from);
+        }
+        let mut ways = (0..).zip(successors).filter(|(_, successor)| *successor == to);
+        let (Some((index, _)), None) = (ways.next(), ways.next()) else { return None };
+        let builder = Builder::new(context);
+        // SAFETY: live blocks of the function. The new one stands in for `from` in each phi, which has one entry for it.
+        unsafe {
+            let between = (llvm.LLVMAppendBasicBlockInContext)(context.raw, function.raw, c"".as_ptr());
+            for phi in to.instructions() {
+                let Some(ways) = phi.incoming() else { break };
+                (llvm.LLVMPositionBuilderBefore)(builder.raw, phi.raw);
+                let same = (llvm.LLVMBuildPhi)(builder.raw, (llvm.LLVMTypeOf)(phi.raw), c"".as_ptr());
+                for (mut value, before) in ways {
+                    let mut before = if before == from { between } else { before.raw };
+                    (llvm.LLVMAddIncoming)(same, &mut value.raw, &mut before, 1);
+                }
+                (llvm.LLVMReplaceAllUsesWith)(phi.raw, same);
+                (llvm.LLVMInstructionEraseFromParent)(phi.raw);
+            }
+            (llvm.LLVMPositionBuilderAtEnd)(builder.raw, between);
+            (llvm.LLVMBuildBr)(builder.raw, to.raw);
+            (llvm.LLVMSetSuccessor)((llvm.LLVMGetBasicBlockTerminator)(from.raw), index, between);
+            Some(Block { context, raw: between })
+        }
+    }
+
     /// Copies the blocks, of which only the first is entered from others: only from `before`, which goes there and nowhere else. If the condition holds,
-    /// `before` goes to the copy, in which `mark` is true.
+    /// `before` goes to the copy. Returns the copies of the blocks.
     ///
     /// No instruction outside of the blocks uses one inside but phis of the blocks to which they go.
     pub(crate) fn add_version(
@@ -15,17 +51,14 @@ impl<'c> Module<'c> {
         before: Block<'c>,
         blocks: &[Block<'c>],
         condition: Value<'c>,
-        mark: Value<'c>,
-    ) {
+    ) -> Vec<Block<'c>> {
         let (context, llvm) = (self.context, self.context.llvm);
-        let Some((first, end)) = blocks.first().zip(before.terminator()) else { return };
+        let Some((first, end)) = blocks.first().zip(before.terminator()) else { return Vec::new() };
         let builder = Builder::new(context);
-        let (mut copies, mut copied) = (HashMap::from([(mark.raw, mark.raw)]), HashMap::new());
+        let (mut copies, mut copied) = (HashMap::new(), HashMap::new());
         // SAFETY: live blocks and instructions of the function. A copy has the operands of its original until those are replaced by their own copies, of the same
         // type; what a copied branch leads to has an entry for it in each phi.
         unsafe {
-            let is_true = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(mark.raw), 1, 0);
-            copies.insert(mark.raw, is_true);
             for block in blocks {
                 let copy = (llvm.LLVMAppendBasicBlockInContext)(context.raw, function.raw, c"".as_ptr());
                 (llvm.LLVMPositionBuilderAtEnd)(builder.raw, copy);
@@ -80,5 +113,6 @@ impl<'c> Module<'c> {
             (llvm.LLVMBuildCondBr)(builder.raw, condition.raw, copied[&first.raw], first.raw);
             (llvm.LLVMInstructionEraseFromParent)(end.raw);
         }
+        blocks.iter().map(|block| Block { context, raw: copied[&block.raw] }).collect()
     }
 }

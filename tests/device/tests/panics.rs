@@ -7,7 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
-    panics::{DIVIDE_LINE, FIRST_LINE, all, before_barrier, cases, divides, divides_too, inner_sums},
+    panics::{
+        DIVIDE_LINE, FIRST_LINE, STORE_LINE, all, before_barrier, cases, copy_rounds, divides, divides_too,
+        inner_sums,
+    },
     pointers::{TABLE, look_up, store_look_up},
     prints::last_words,
     programs::histogram_with_bug,
@@ -397,6 +400,59 @@ fn neighbours_in_nothing() {
             let is_inner = |i: usize| i > 0 && i + 1 < line.len();
             let expected = (0..8).map(|i| if is_inner(i) { line[i - 1..=i + 1].iter().sum() } else { 0 });
             assert_eq!(out.to_vec()?, expected.collect::<Vec<u32>>(), "{n}");
+        }
+        Ok(())
+    });
+}
+
+/// A loop has a version without checks, for which a comparison before it decides: what a thread does until a check fails, and which one fails, must not depend on it.
+#[test]
+fn a_loop_ends_in_the_round_whose_check_fails() {
+    alone(|device, module| {
+        const CELLS: usize = 12;
+        let numbers: Vec<u32> = (1..=CELLS as u32).collect();
+        let huge = 1 << 32;
+        for (n, offset) in
+            [(0, 0), (3, 0), (3, 9), (3, 10), (4, 0), (5, 8), (0, huge), (2, usize::MAX), (huge, 1)]
+        {
+            for len in [0, 2, 3, CELLS] {
+                let x = device.upload(&numbers[..len])?;
+                let (mut cells, mut sums) = (device.zeroed::<u32>(CELLS)?, device.zeroed::<u32>(2)?);
+                let launched = module
+                    .launch(copy_rounds, for_each(2), (n, offset, &x, &mut cells, &mut sums))
+                    .and_then(|()| device.synchronize());
+
+                let (mut expected, mut failed) = (vec![0; CELLS], None);
+                for k in 0..n {
+                    // The line above the store checks the same index of `x` first.
+                    let stored = numbers[..len]
+                        .get(k)
+                        .and_then(|x| Some((x, expected.get_mut(k.wrapping_add(offset))?)));
+                    match stored {
+                        Some((x, cell)) => *cell = *x,
+                        None => {
+                            failed = Some(if k < len { STORE_LINE } else { STORE_LINE - 1 });
+                            break;
+                        }
+                    }
+                    if k.wrapping_mul(n) >= CELLS {
+                        failed = Some(STORE_LINE + 1);
+                        break;
+                    }
+                }
+                let what = format!("{n} from {offset}, {len} elements");
+                match failed {
+                    Some(line) => {
+                        let found = panicked(launched).location;
+                        assert!(
+                            found.contains(&format!("src/panics.rs:{line}:")),
+                            "{what}: {found}, not {line}"
+                        );
+                    }
+                    None => launched.unwrap_or_else(|error| panic!("{what}: {error}")),
+                }
+                assert_eq!(cells.to_vec()?, expected, "{what}");
+            }
         }
         Ok(())
     });

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PANIC_AT, PANIC_MESSAGE};
 use crate::{
-    link::{call_graph::CallGraph, entries::Entry, natural_loops::NaturalLoop},
+    link::{call_graph::CallGraph, entries::Entry, loops::forward_order, natural_loops::NaturalLoop},
     llvm::{Block, Module, Value},
 };
 
@@ -56,6 +56,7 @@ pub(in crate::link) fn left<'c>(
 
 /// The places of one function.
 struct Places<'c> {
+    blocks: Vec<Block<'c>>,
     loops: Vec<NaturalLoop<'c>>,
     seen: HashSet<Value<'c>>,
     found: BTreeSet<PanicPlace>,
@@ -71,6 +72,7 @@ impl<'c> Places<'c> {
             let Some(called) = call.called() else { continue };
             let Some((_, place)) = panics.iter().find(|(panic, _)| *panic == Some(called)) else { continue };
             let places = places.get_or_insert_with(|| Self {
+                blocks: forward_order(function),
                 loops: NaturalLoop::all_of(function),
                 seen: HashSet::new(),
                 found: BTreeSet::new(),
@@ -93,16 +95,25 @@ impl<'c> Places<'c> {
         } else if let Some(choices) = computed.and_then(|place| place.pointers_within()) {
             choices.into_iter().for_each(|(_, place)| self.add(Some(place), checked_in));
         } else {
-            // Where a panic is checked is where it is branched to from.
-            let in_a_loop = self.loops.iter().any(|whole| {
-                whole
-                    .blocks
-                    .iter()
-                    .any(|block| *block == checked_in || block.successors().contains(&checked_in))
-            });
+            let in_a_loop = self.is_in_a_loop(checked_in);
             let (file, line, column) = place.and_then(read).unwrap_or_default();
             self.found.insert(PanicPlace { file, line, column, in_a_loop });
         }
+    }
+
+    /// Where a panic is checked is where it is branched to from, through blocks that do nothing else, as between loops and what is behind them.
+    fn is_in_a_loop(&self, checked_in: Block<'c>) -> bool {
+        let mut ways = HashSet::from([checked_in]);
+        let leads_there = |block: &Block<'c>, ways: &HashSet<Block<'c>>| {
+            !ways.contains(block) && matches!(block.successors()[..], [next] if ways.contains(&next))
+        };
+        while let Some(block) = self.blocks.iter().find(|block| leads_there(block, &ways)) {
+            ways.insert(*block);
+        }
+        let comes_here = |block: &Block<'c>| {
+            ways.contains(block) || block.successors().iter().any(|next| ways.contains(next))
+        };
+        self.loops.iter().any(|whole| whole.blocks.iter().any(comes_here))
     }
 }
 

@@ -2,7 +2,7 @@
 // What is tested.
 #![allow(clippy::unwrap_used)]
 
-use gpu_std::prelude::*;
+use gpu_std::prelude::{memory::*, *};
 
 fn none(values: &[u32]) -> Option<u32> {
     values.get(1000).copied()
@@ -109,5 +109,21 @@ pub fn inner_sums(line: &[u32], out: PerThread<u32>) {
     let last = line.len().wrapping_sub(1);
     for (i, out) in out {
         *out = if i > 0 && i < last { line[i - 1] + line[i] + line[i + 1] } else { 0 };
+    }
+}
+
+/// Line of the store in [`copy_rounds`].
+pub const STORE_LINE: u32 = line!() + 9;
+
+/// Copies `n` elements to places from `offset` on, and adds what the columns of a matrix with `n` columns begin with, until a check fails: in each of a few threads, which
+/// all do the same.
+#[kernel]
+pub fn copy_rounds(n: usize, offset: usize, x: &[u32], cells: &[RelaxedCell<u32>], sums: PerThread<u32>) {
+    for (_, sum) in sums {
+        for k in 0..n {
+            *sum += x[k];
+            cells[k + offset].store(x[k]);
+            *sum += cells[k * n].load();
+        }
     }
 }

@@ -1,0 +1,100 @@
+//! Arithmetic of unsigned numbers of 64 bits, for conditions that linking adds to a module.
+
+use super::{Builder, Comparison, Module, Value, library::LLVMValue};
+
+/// Adds arithmetic before an instruction.
+pub(crate) struct Arithmetic<'c> {
+    builder: Builder<'c>,
+    before: Value<'c>,
+}
+
+impl<'c> Module<'c> {
+    /// For what is computed right before an instruction.
+    pub(crate) fn arithmetic(&self, before: Value<'c>) -> Arithmetic<'c> {
+        let builder = Builder::new(self.context);
+        // SAFETY: a live instruction.
+        unsafe { (self.context.llvm.LLVMPositionBuilderBefore)(builder.raw, before.raw) };
+        Arithmetic { builder, before }
+    }
+}
+
+impl<'c> Arithmetic<'c> {
+    fn value(&self, raw: *mut LLVMValue) -> Option<Value<'c>> {
+        Value::new(self.before.context, raw)
+    }
+
+    /// A constant.
+    pub(crate) fn constant(&self, number: u64) -> Option<Value<'c>> {
+        let (context, llvm) = (self.before.context, self.before.context.llvm);
+        // SAFETY: the type is of the context.
+        self.value(unsafe { (llvm.LLVMConstInt)((llvm.LLVMInt64TypeInContext)(context.raw), number, 0) })
+    }
+
+    /// A number of at most 64 bits in 64.
+    pub(crate) fn wide(&self, number: Value<'c>) -> Option<Value<'c>> {
+        let (context, llvm) = (self.before.context, self.before.context.llvm);
+        match number.integer_bits()? {
+            64 => Some(number),
+            // SAFETY: a live integer of less bits, which is there as the caller of the others says.
+            ..64 => self.value(unsafe {
+                let wide = (llvm.LLVMInt64TypeInContext)(context.raw);
+                (llvm.LLVMBuildZExt)(self.builder.raw, number.raw, wide, c"".as_ptr())
+            }),
+            _ => None,
+        }
+    }
+
+    /// `left - right`, which may wrap.
+    pub(crate) fn difference(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildSub;
+        // SAFETY: live integers of one type that are there before the instruction, as the caller says.
+        self.value(unsafe { build(self.builder.raw, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// `left · right`, which may wrap.
+    pub(crate) fn product(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildMul;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// Whether both hold.
+    pub(crate) fn both(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildAnd;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// Whether one of both holds.
+    pub(crate) fn either(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildOr;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// Whether a condition does not hold.
+    pub(crate) fn not(&self, condition: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildNot;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, condition.raw, c"".as_ptr()) })
+    }
+
+    /// What two numbers are asked.
+    pub(crate) fn compare(
+        &self,
+        left: Value<'c>,
+        comparison: Comparison,
+        right: Value<'c>,
+    ) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildICmp;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, comparison.0, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// The condition, or one of both if it is computed from what has no value.
+    pub(crate) fn some_value(&self, condition: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildFreeze;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, condition.raw, c"".as_ptr()) })
+    }
+}
