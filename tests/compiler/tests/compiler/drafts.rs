@@ -31,8 +31,11 @@ const fn row(
     Row { kernel, draft, tuned, in_loops, plain_loads: (0, ""), spilled: 0 }
 }
 
-/// A kernel that became so much larger has slid back; one that became so much smaller has a better number to keep.
-const SLACK: usize = 10;
+/// A kernel that became so much larger has slid back; one that became so much smaller has a better number to keep. A
+/// tenth of nvcc's instructions, and in small kernels what two releases of rustc differ by.
+fn slack(theirs: usize) -> usize {
+    usize::max(theirs / 10, 8)
+}
 
 const LENGTH: &str = "the input is as long as the output";
 const ROW_IS_INSIDE: &str = "the matrix has as many rows as the output";
@@ -52,7 +55,7 @@ const ROWS: [Row; 27] = [
         Some(122),
         &["the planes have the same extents", "there are rows", "there are columns"],
     ),
-    row("softmax", 181, Some(127), &[ROW_IS_INSIDE, ROW_IS_WHOLE, COLUMNS]),
+    row("softmax", 181, Some(118), &[ROW_IS_INSIDE, ROW_IS_WHOLE, COLUMNS]),
     row("layer_norm", 164, Some(117), &[ROW_IS_INSIDE, ROW_IS_WHOLE, COLUMNS, LENGTH, LENGTH]),
     row("sparse_product", 160, Some(164), &[FROM_DATA, FROM_DATA, FROM_DATA]),
     row("product", 130, None, &[]),
@@ -99,7 +102,8 @@ fn drafts_and_tuned_kernels_do_not_slide_back() {
             let ours = Measured::of(built, kernel);
             println!("{kernel}, {version}: {ours:?}, nvcc: {theirs:?}");
             let is = ours.instructions * 100 / theirs.instructions;
-            if is.abs_diff(*percent) > SLACK {
+            let expected = theirs.instructions * percent / 100;
+            if ours.instructions.abs_diff(expected) > slack(theirs.instructions) {
                 found.push(format!(
                     "{kernel}, {version}: {is} % of nvcc's instructions instead of {percent} %"
                 ));
