@@ -296,24 +296,31 @@ fn lookups() -> Result<(), Error> {
     Ok(())
 }
 
-/// The same by what the boxes have between them, in `f64`.
+/// The forces of all pairs of particles whose boxes touch, in `f64`.
 #[test]
 fn particles_in_boxes() -> Result<(), Error> {
     use draft::boxes::{Force, PARTICLES, Position};
-    let (device, drafts, _) = modules();
+    let (device, drafts, tuned) = modules();
     let (extents, a2) = ([2, 3, 4], 0.5);
     let boxes = Boxes::new(extents);
     let count = boxes.positions.len();
-    let mut forces = device.zeroed::<Force>(count * PARTICLES)?;
-    drafts.launch(
-        draft::boxes::lava_md,
-        for_each_tile(count * PARTICLES, PARTICLES),
+    let grid = for_each_tile(count * PARTICLES, PARTICLES);
+    let neighbours = device.upload(&boxes.neighbours)?;
+    let (positions, charges) = (device.upload(&boxes.positions)?, device.upload(&boxes.charges)?);
+    let mut by_draft = device.zeroed::<Force>(count * PARTICLES)?;
+    drafts.launch(draft::boxes::lava_md, grid, (a2, &neighbours, &positions, &charges, &mut by_draft))?;
+    let flat_positions: &[benchmark_tuned::boxes::Position] =
+        bytemuck::cast_slice(boxes.positions.as_flattened());
+    let mut by_tuned = device.zeroed::<benchmark_tuned::boxes::Force>(count * PARTICLES)?;
+    tuned.launch(
+        benchmark_tuned::boxes::lava_md,
+        grid,
         (
             a2,
-            &device.upload(&boxes.neighbours)?,
-            &device.upload(&boxes.positions)?,
-            &device.upload(&boxes.charges)?,
-            &mut forces,
+            neighbours.cast::<benchmark_tuned::boxes::Neighbours>()?,
+            &device.upload(flat_positions)?,
+            &device.upload(boxes.charges.as_flattened())?,
+            &mut by_tuned,
         ),
     )?;
     let place = |i: usize| [i / 12, i / 4 % 3, i % 4];
@@ -338,9 +345,8 @@ fn particles_in_boxes() -> Result<(), Error> {
     let expected: Vec<f32> = (boxes.positions.iter().enumerate())
         .flat_map(|(home, all)| all.iter().flat_map(move |at| of_particle(home, at)))
         .collect();
-    let forces: Vec<f32> =
-        forces.to_vec()?.into_iter().flat_map(|Force { v, x, y, z }| [v, x, y, z]).collect();
-    assert_close(&forces, &expected);
+    assert_close(bytemuck::cast_slice(&by_draft.to_vec()?), &expected);
+    assert_close(bytemuck::cast_slice(&by_tuned.to_vec()?), &expected);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Forces between the particles of neighbouring boxes.
 
 use benchmark_kernels::draft::boxes::{self as draft, Force, PARTICLES, THREADS};
+use benchmark_tuned::boxes as tuned;
 use gpukernel::{Error, LaunchConfig, RawArg, for_each_tile};
 use gpukernel_benchmarks::molecules::Boxes;
 
@@ -19,17 +20,33 @@ impl Families<'_> {
         let neighbours = self.device.upload(&boxes.neighbours)?;
         let (positions, charges) =
             (self.device.upload(&boxes.positions)?, self.device.upload(&boxes.charges)?);
+        let flat_positions: &[tuned::Position] = bytemuck::cast_slice(boxes.positions.as_flattened());
+        let flat_positions = self.device.upload(flat_positions)?;
+        let flat_charges = self.device.upload(boxes.charges.as_flattened())?;
         let mut outputs = self.zeroed::<Force>(BOXES * PARTICLES)?;
+        let grid = for_each_tile(BOXES * PARTICLES, PARTICLES);
         self.row(
             "lavaMD, 16³ boxes of 100 particles",
             1e-3,
             &mut outputs,
-            draft_only!(
-                modules,
-                lava_md,
-                |forces| for_each_tile(BOXES * PARTICLES, PARTICLES),
-                (A2, &neighbours, &positions, &charges, forces)
-            ),
+            Ours {
+                draft: &|forces| {
+                    modules.drafts.launch(
+                        draft::lava_md,
+                        grid,
+                        (A2, &neighbours, &positions, &charges, forces),
+                    )
+                },
+                tuned: Some(&|forces| {
+                    let neighbours = neighbours.cast::<tuned::Neighbours>()?;
+                    let forces = forces.cast_mut::<tuned::Force>()?;
+                    modules.tuned.launch(
+                        tuned::lava_md,
+                        grid,
+                        (A2, neighbours, &flat_positions, &flat_charges, forces),
+                    )
+                }),
+            },
             &|forces| {
                 let args = [
                     RawArg::value(A2),

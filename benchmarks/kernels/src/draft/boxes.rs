@@ -12,7 +12,7 @@ pub const PARTICLES: usize = 100;
 pub const NEIGHBOURS: usize = 26;
 
 /// Where a particle is. Aligned, so that it is one load.
-#[derive(Clone, Copy, Debug, Default, DeviceCopy, bytemuck::AnyBitPattern)]
+#[derive(Clone, Copy, Debug, Default, DeviceCopy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(16))]
 pub struct Position {
     /// What the square of a distance takes from each of the two particles.
@@ -26,7 +26,7 @@ pub struct Position {
 }
 
 /// What acts on a particle.
-#[derive(Clone, Copy, Debug, Default, DeviceCopy, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, DeviceCopy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(16))]
 pub struct Force {
     /// The potential.
@@ -53,7 +53,7 @@ impl Force {
 }
 
 /// The boxes around a box.
-#[derive(Clone, Copy, Debug, DeviceCopy)]
+#[derive(Clone, Copy, Debug, DeviceCopy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Neighbours {
     /// How many there are.

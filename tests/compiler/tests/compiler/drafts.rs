@@ -16,8 +16,8 @@ struct Row {
     tuned: Option<usize>,
     /// Panics in loops of the draft, and the fact that is missing for each.
     in_loops: &'static [&'static str],
-    /// Loads that are not constant, and why.
-    plain_loads: (usize, &'static str),
+    /// Loads of the draft and of the tuned version that are not constant, and why.
+    plain_loads: ([usize; 2], &'static str),
     /// Bytes that the tuned version spills at most, because it asks for more warps than fit without that.
     spilled: u32,
     /// Bytes of stack beyond nvcc's, and what they are for.
@@ -30,7 +30,7 @@ const fn row(
     tuned: Option<usize>,
     in_loops: &'static [&'static str],
 ) -> Row {
-    Row { kernel, draft, tuned, in_loops, plain_loads: (0, ""), spilled: 0, stack: (0, "") }
+    Row { kernel, draft, tuned, in_loops, plain_loads: ([0; 2], ""), spilled: 0, stack: (0, "") }
 }
 
 /// A kernel that became so much larger has slid back; one that became so much smaller has a better number to keep. A
@@ -48,11 +48,11 @@ const FROM_DATA: &str = "what an index from memory is below";
 const ROWS: [Row; 29] = [
     row("n_body", 117, Some(112), &[]),
     Row {
-        plain_loads: (2, "a struct is copied to shared memory in two halves"),
+        plain_loads: ([2, 0], "a struct is copied to shared memory in two halves"),
         ..row(
             "lava_md",
             213,
-            None,
+            Some(147),
             &[
                 "there is a box of positions for each tile",
                 "there are neighbours for each tile",
@@ -62,7 +62,10 @@ const ROWS: [Row; 29] = [
         )
     },
     Row {
-        plain_loads: (16, "copies as in `lava_md`, and the table of 2 / π for large angles, of libdevice"),
+        plain_loads: (
+            [16, 0],
+            "copies as in `lava_md`, and the table of 2 / π for large angles, of libdevice",
+        ),
         stack: (32, "for large angles; in nvcc's code, ptxas has these 28 bytes in registers"),
         ..row("mini_bude", 65, None, &["the force field is as long as its copy", FROM_DATA, FROM_DATA])
     },
@@ -95,7 +98,7 @@ const ROWS: [Row; 29] = [
     row("sha_256_twice", 99, None, &[]),
     row("bitonic_sort", 97, None, &[]),
     Row {
-        plain_loads: (8, "the table of 2 / π for large angles, of libdevice"),
+        plain_loads: ([8; 2], "the table of 2 / π for large angles, of libdevice"),
         spilled: 36,
         ..row("fft_1024", 101, Some(98), &["the stride is not zero"])
     },
@@ -133,7 +136,8 @@ fn drafts_and_tuned_kernels_do_not_slide_back() {
             if ours.spilled > spilled || ours.stack > theirs.stack + stack.0 + spilled {
                 found.push(format!("{kernel}, {version}: {ours:?} in local memory, and nvcc {theirs:?}"));
             }
-            if ours.plain_loads != *loads {
+            let loads = loads[usize::from(version == "tuned")];
+            if ours.plain_loads != loads {
                 found.push(format!("{kernel}, {version}: {} loads are not constant", ours.plain_loads));
             }
             let expected = if version == "draft" { in_loops.len() } else { 0 };
