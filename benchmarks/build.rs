@@ -23,9 +23,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         let link = CudaSources::new(["cuda/logistic.cu"]).compiler(way);
         Builder::new("linked").image(format!("linked-{way}")).link(link).build()?;
     }
-    let drafts =
-        ["dense", "grids", "lattices", "lookups", "particles", "rows", "scalar", "sorting", "streams"]
-            .map(|name| format!("draft/{name}"));
+    let drafts = [
+        "boxes",
+        "dense",
+        "docking",
+        "grids",
+        "lattices",
+        "lookups",
+        "particles",
+        "rows",
+        "scalar",
+        "sorting",
+        "streams",
+    ]
+    .map(|name| format!("draft/{name}"));
     for name in ["kernels", "block", "iterate", "tensor"].map(str::to_owned).into_iter().chain(drafts) {
         let fatbin =
             PathBuf::from(env::var("OUT_DIR")?).join(name.replace('/', "-")).with_extension("fatbin");

@@ -1,5 +1,7 @@
 //! Measuring two ways of doing the same side by side.
 
+pub mod molecules;
+
 use std::time::{Duration, Instant};
 
 /// One way of doing something: returns how long it took.

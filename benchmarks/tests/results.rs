@@ -2,8 +2,11 @@
 
 use benchmark_kernels::draft;
 use gpu_std::complex::Complex;
-use gpukernel::{Buffer, Device, Error, Image, LaunchConfig, Module, for_each, for_each_2d};
-use gpukernel_benchmarks::noise;
+use gpukernel::{Buffer, Device, Error, Image, LaunchConfig, Module, for_each, for_each_2d, for_each_tile};
+use gpukernel_benchmarks::{
+    molecules::{Boxes, Docking},
+    noise,
+};
 
 static KERNELS: Image = gpukernel::image!("kernels");
 static TUNED: Image = gpukernel::image!("tuned");
@@ -290,5 +293,127 @@ fn lookups() -> Result<(), Error> {
             assert!((sum - expected).abs() < 1e-9, "{i}, {k}: {sum} instead of {expected}");
         }
     }
+    Ok(())
+}
+
+/// The forces of all pairs of particles whose boxes touch, in `f64`.
+#[test]
+fn particles_in_boxes() -> Result<(), Error> {
+    use draft::boxes::{Force, PARTICLES, Position};
+    let (device, drafts, tuned) = modules();
+    let (extents, a2) = ([2, 3, 4], 0.5);
+    let boxes = Boxes::new(extents);
+    let count = boxes.positions.len();
+    let grid = for_each_tile(count * PARTICLES, PARTICLES);
+    let neighbours = device.upload(&boxes.neighbours)?;
+    let (positions, charges) = (device.upload(&boxes.positions)?, device.upload(&boxes.charges)?);
+    let mut by_draft = device.zeroed::<Force>(count * PARTICLES)?;
+    drafts.launch(draft::boxes::lava_md, grid, (a2, &neighbours, &positions, &charges, &mut by_draft))?;
+    let flat_positions: &[benchmark_tuned::boxes::Position] =
+        bytemuck::cast_slice(boxes.positions.as_flattened());
+    let mut by_tuned = device.zeroed::<benchmark_tuned::boxes::Force>(count * PARTICLES)?;
+    tuned.launch(
+        benchmark_tuned::boxes::lava_md,
+        grid,
+        (
+            a2,
+            neighbours.cast::<benchmark_tuned::boxes::Neighbours>()?,
+            &device.upload(flat_positions)?,
+            &device.upload(boxes.charges.as_flattened())?,
+            &mut by_tuned,
+        ),
+    )?;
+    let place = |i: usize| [i / 12, i / 4 % 3, i % 4];
+    let touch = |a: usize, b: usize| place(a).into_iter().zip(place(b)).all(|(a, b)| a.abs_diff(b) <= 1);
+    let numbers = |at: &Position| [at.v, at.x, at.y, at.z].map(f64::from);
+    let of_particle = |home: usize, at: &Position| {
+        let [v, here @ ..] = numbers(at);
+        let mut sum = [0.0; 4];
+        for other in (0..count).filter(|other| touch(home, *other)) {
+            for (at, charge) in boxes.positions[other].iter().zip(boxes.charges[other]) {
+                let [other_v, there @ ..] = numbers(at);
+                let dot: f64 = here.iter().zip(there).map(|(a, b)| a * b).sum();
+                let potential = f64::from(charge) * (f64::from(a2) * (dot - v - other_v)).exp();
+                sum[0] += potential;
+                for (sum, (a, b)) in sum[1..].iter_mut().zip(here.iter().zip(there)) {
+                    *sum += 2.0 * potential * (a - b);
+                }
+            }
+        }
+        sum.map(|x| x as f32)
+    };
+    let expected: Vec<f32> = (boxes.positions.iter().enumerate())
+        .flat_map(|(home, all)| all.iter().flat_map(move |at| of_particle(home, at)))
+        .collect();
+    assert_close(bytemuck::cast_slice(&by_draft.to_vec()?), &expected);
+    assert_close(bytemuck::cast_slice(&by_tuned.to_vec()?), &expected);
+    Ok(())
+}
+
+/// Turns one axis after the other instead of by a matrix, in `f64`. The last block has poses for some of its threads only.
+#[test]
+fn energies_of_poses() -> Result<(), Error> {
+    use draft::docking::{Atom, BOTH_BONDS, CHARGED, Parameters, TILE};
+    let (device, drafts, _) = modules();
+    let count = TILE + 150;
+    let docking = Docking::new(60, 7, count);
+    let Docking { protein, ligand, force_field, poses } = &docking;
+    let mut energies = device.zeroed::<f32>(count)?;
+    drafts.launch(
+        draft::docking::mini_bude,
+        for_each_tile(count, TILE),
+        (
+            &device.upload(protein)?,
+            &device.upload(ligand)?,
+            &device.upload(force_field)?,
+            device.upload(poses)?.view_2d(count)?,
+            &mut energies,
+            force_field.len(),
+        ),
+    )?;
+    let turn =
+        |angle: f64, [a, b]: [f64; 2]| [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()];
+    let posed = |pose: usize, atom: &Atom| {
+        let number = |k: usize| f64::from(poses[k * count + pose]);
+        let [x, y, z] = [atom.x, atom.y, atom.z].map(f64::from);
+        let [y, z] = turn(number(0), [y, z]);
+        let [z, x] = turn(number(1), [z, x]);
+        let [x, y] = turn(number(2), [x, y]);
+        [x + number(3), y + number(4), z + number(5)]
+    };
+    let energy = |a: &Parameters, b: &Parameters, distance: f64| {
+        let [radii, charges, a_water, b_water] =
+            [a.radius + b.radius, a.elsc * b.elsc, a.hphb, b.hphb].map(f64::from);
+        let gap = distance - radii;
+        let within = |reach: f64| (1.0 - gap / reach).clamp(0.0, 1.0);
+        let overlap = 76.0 * (-gap / radii).max(0.0);
+        let sign = if [a.hbtype, b.hbtype].contains(&BOTH_BONDS) { -charges.signum() } else { 1.0 };
+        let reach = if [a.hbtype, b.hbtype] == [CHARGED; 2] { 4.0 } else { 2.0 };
+        let water = match (a_water < 0.0, b_water < 0.0) {
+            _ if b_water == 0.0 => 0.0,
+            (true, true) => (a_water + b_water) * within(5.5),
+            (true, false) => (b_water - a_water) * within(1.0),
+            (false, true) if a_water == 0.0 => b_water * within(1.0),
+            (false, true) => (a_water - b_water) * within(1.0),
+            (false, false) => 0.0,
+        };
+        overlap + 45.0 * sign * charges * within(reach) + water
+    };
+    let of_pose = |pose: usize| {
+        let mut sum = 0.0;
+        for atom in ligand {
+            let [x, y, z] = posed(pose, atom);
+            for other in protein {
+                let [dx, dy, dz] = [x - f64::from(other.x), y - f64::from(other.y), z - f64::from(other.z)];
+                let parameters = |atom: &Atom| &force_field[atom.kind as usize];
+                let distance = (dx * dx + dy * dy + dz * dz).sqrt();
+                sum += energy(parameters(atom), parameters(other), distance);
+            }
+        }
+        (0.5 * sum) as f32
+    };
+    let expected: Vec<f32> = (0..count).map(of_pose).collect();
+    assert!(expected.iter().any(|energy| *energy < -1.0) && expected.iter().any(|energy| *energy > 1.0));
+    assert_close(&energies.to_vec()?, &expected);
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 #![no_std]
 
+pub mod boxes;
 pub mod grids;
 pub mod particles;
 pub mod rows;

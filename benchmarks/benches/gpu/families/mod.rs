@@ -25,7 +25,9 @@ macro_rules! draft_only {
     };
 }
 
+mod boxes;
 mod dense;
+mod docking;
 mod grids;
 mod lattices;
 mod lookups;
@@ -68,6 +70,8 @@ pub(crate) fn compare_all(device: &Device, drafts: &Module, tuned: &Module) -> R
     println!("| kernel | draft | tuned | nvcc -O3 | draft / nvcc -O3 | tuned / nvcc -O3 | draft / tuned |");
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     families.particles()?;
+    families.boxes()?;
+    families.docking()?;
     families.grids()?;
     families.lattices()?;
     families.lookups()?;

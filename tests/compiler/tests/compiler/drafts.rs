@@ -16,10 +16,12 @@ struct Row {
     tuned: Option<usize>,
     /// Panics in loops of the draft, and the fact that is missing for each.
     in_loops: &'static [&'static str],
-    /// Loads that are not constant, and why.
-    plain_loads: (usize, &'static str),
+    /// Loads of the draft and of the tuned version that are not constant, and why.
+    plain_loads: ([usize; 2], &'static str),
     /// Bytes that the tuned version spills at most, because it asks for more warps than fit without that.
     spilled: u32,
+    /// Bytes of stack beyond nvcc's, and what they are for.
+    stack: (u32, &'static str),
 }
 
 const fn row(
@@ -28,7 +30,7 @@ const fn row(
     tuned: Option<usize>,
     in_loops: &'static [&'static str],
 ) -> Row {
-    Row { kernel, draft, tuned, in_loops, plain_loads: (0, ""), spilled: 0 }
+    Row { kernel, draft, tuned, in_loops, plain_loads: ([0; 2], ""), spilled: 0, stack: (0, "") }
 }
 
 /// A kernel that became so much larger has slid back; one that became so much smaller has a better number to keep. A
@@ -43,8 +45,30 @@ const ROW_IS_WHOLE: &str = "the slice has whole rows";
 const COLUMNS: &str = "the output has as many columns as the input";
 const FROM_DATA: &str = "what an index from memory is below";
 
-const ROWS: [Row; 27] = [
+const ROWS: [Row; 29] = [
     row("n_body", 117, Some(112), &[]),
+    Row {
+        plain_loads: ([2, 0], "a struct is copied to shared memory in two halves"),
+        ..row(
+            "lava_md",
+            213,
+            Some(147),
+            &[
+                "there is a box of positions for each tile",
+                "there are neighbours for each tile",
+                FROM_DATA,
+                FROM_DATA,
+            ],
+        )
+    },
+    Row {
+        plain_loads: (
+            [16, 0],
+            "copies as in `lava_md`, and the table of 2 / π for large angles, of libdevice",
+        ),
+        stack: (32, "for large angles; in nvcc's code, ptxas has these 28 bytes in registers"),
+        ..row("mini_bude", 65, None, &["the force field is as long as its copy", FROM_DATA, FROM_DATA])
+    },
     row("stencil_f32", 303, Some(108), &["the volumes have the same extents"]),
     row("stencil_f64", 304, Some(108), &["the volumes have the same extents"]),
     row("jacobi", 248, Some(106), &[]),
@@ -74,7 +98,7 @@ const ROWS: [Row; 27] = [
     row("sha_256_twice", 99, None, &[]),
     row("bitonic_sort", 97, None, &[]),
     Row {
-        plain_loads: (8, "the table of 2 / π for large angles, of libdevice"),
+        plain_loads: ([8; 2], "the table of 2 / π for large angles, of libdevice"),
         spilled: 36,
         ..row("fft_1024", 101, Some(98), &["the stride is not zero"])
     },
@@ -94,7 +118,7 @@ fn drafts_and_tuned_kernels_do_not_slide_back() {
     let drafts = KernelCrate::of_repository("benchmarks/kernels").inspect(options());
     let tuned = KernelCrate::of_repository("benchmarks/tuned").inspect(options());
     let mut found = Vec::new();
-    for Row { kernel, draft, tuned: of_tuned, in_loops, plain_loads: (loads, _), spilled } in &ROWS {
+    for Row { kernel, draft, tuned: of_tuned, in_loops, plain_loads: (loads, _), spilled, stack } in &ROWS {
         let theirs = &expected[*kernel];
         let versions = [("draft", Some(draft), &drafts), ("tuned", of_tuned.as_ref(), &tuned)];
         for (version, percent, built) in versions {
@@ -109,10 +133,11 @@ fn drafts_and_tuned_kernels_do_not_slide_back() {
                 ));
             }
             let spilled = if version == "tuned" { *spilled } else { 0 };
-            if ours.spilled > spilled || ours.stack > theirs.stack + spilled {
+            if ours.spilled > spilled || ours.stack > theirs.stack + stack.0 + spilled {
                 found.push(format!("{kernel}, {version}: {ours:?} in local memory, and nvcc {theirs:?}"));
             }
-            if ours.plain_loads != *loads {
+            let loads = loads[usize::from(version == "tuned")];
+            if ours.plain_loads != loads {
                 found.push(format!("{kernel}, {version}: {} loads are not constant", ours.plain_loads));
             }
             let expected = if version == "draft" { in_loops.len() } else { 0 };
@@ -176,8 +201,19 @@ fn nvcc() -> BTreeMap<String, Measured> {
     let tool = |part| toolchain.cuda.require(part).expect("nvcc and nvdisasm are set up").path.clone();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut measured = BTreeMap::new();
-    for name in ["dense", "grids", "lattices", "lookups", "particles", "rows", "scalar", "sorting", "streams"]
-    {
+    for name in [
+        "boxes",
+        "dense",
+        "docking",
+        "grids",
+        "lattices",
+        "lookups",
+        "particles",
+        "rows",
+        "scalar",
+        "sorting",
+        "streams",
+    ] {
         let (source, cubin) =
             (repository().join(format!("benchmarks/cuda/draft/{name}.cu")), dir.path().join(name));
         let mut command = Command::new(tool(CudaPart::Nvcc));
