@@ -15,12 +15,14 @@ mod check;
 mod cuda_c;
 mod exit;
 mod import;
+pub(crate) mod interior;
 mod kernel_info;
 mod module_table;
 mod param_list;
 mod printer;
 mod requirement;
 mod thread;
+mod threads;
 
 pub use crate::shared::layout::shared_layout;
 pub use args::{ArgReader, PackedArgs};
@@ -31,7 +33,9 @@ pub(crate) use exit::exit;
 #[doc(hidden)]
 pub use import::Import;
 pub use import::{HostCode, HostFunction, NoHostVersion};
-pub use kernel_info::{KernelInfo, RunThreads, Threads};
+#[doc(hidden)]
+pub use interior::{Interior, ThreadGrid};
+pub use kernel_info::{KernelInfo, RunThreads};
 pub(crate) use module_table::value_of;
 pub use module_table::{EnteredModule, ModuleTable, enter_module};
 #[doc(hidden)]
@@ -43,6 +47,7 @@ pub use requirement::Unmet;
 pub use requirement::{known, unmet};
 pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, ClusterContext, Meeting, Met, ThreadContext, Votes, set_current};
+pub use threads::{Suspended, Threads};
 
 /// The types with which a runtime stands for device memory.
 pub trait Runtime: Sized + 'static {
@@ -151,24 +156,20 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
     const RUN_THREADS: RunThreads;
 }
 
-/// Runs the threads of a block, one after another.
+/// Runs threads of a kernel, one after another.
 ///
 /// # Safety
 /// As for [`RunThreads`].
 #[doc(hidden)]
 #[inline(always)]
 pub unsafe fn run_threads<B: Body>(args: &PackedArgs, threads: &Threads<'_>) {
-    loop {
-        // SAFETY: the scope is dropped here, where the thread's part of the kernel ends. The caller promises all that
-        // `assemble`, `enter` and the function ask for.
-        unsafe {
+    // SAFETY: the caller promises all that the parameters, `enter` and the function ask for. What the function gets lasts until it returns,
+    // and it cannot tell its lifetime from a longer one.
+    unsafe {
+        <B::Params<'_> as ParamList<'_>>::run_threads(args, threads, B::CONTRACT.dims, |params| {
             let scope = KernelScope::new();
-            let shared = B::Shared::enter(&scope);
-            B::call(B::Params::assemble(&mut args.reader()), shared);
-        }
-        if !threads.advance() {
-            return;
-        }
+            B::call(params, B::Shared::enter(&*(&raw const scope)));
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 
-use super::{ArgReader, PackedArgs, Runtime};
+use super::{PackedArgs, Runtime, Threads, interior};
 use crate::{
     param::Param,
     shared::{KernelScope, SharedParam, layout::shared_offset},
@@ -28,7 +28,11 @@ pub unsafe trait ParamList<'k>: Sized {
     const SIGNATURES: &'static [Text];
     type Args<R: Runtime>;
     fn pack<R: Runtime>(args: Self::Args<R>, packed: &mut PackedArgs);
-    unsafe fn assemble(args: &mut ArgReader<'_>) -> Self;
+    /// Runs threads of a kernel that is launched along so many axes, of which `thread` runs one with these parameters.
+    ///
+    /// # Safety
+    /// As for [`RunThreads`](super::RunThreads), if `thread` is the kernel's function.
+    unsafe fn run_threads(args: &PackedArgs, threads: &Threads<'_>, dims: u32, thread: impl Fn(Self));
 }
 
 /// The shared arrays of a kernel.
@@ -53,9 +57,9 @@ const fn max(a: u32, b: u32) -> u32 {
 }
 
 macro_rules! list {
-    ($($P:ident $index:tt)*) => {
+    ($($P:ident $head:ident $tail:ident $index:tt)*) => {
         // SAFETY: one after another, in the order of the tuple.
-        #[allow(non_snake_case, unused_variables, clippy::unused_unit)]
+        #[allow(non_snake_case, unused_variables, unused_mut, clippy::unused_unit)]
         unsafe impl<'k, $($P: Param<'k>),*> ParamList<'k> for ($($P,)*) {
             const DIMS: u32 = {
                 let dims = 0;
@@ -71,11 +75,43 @@ macro_rules! list {
                 $(<$P as Param<'k>>::pack::<R>($P, packed);)*
             }
 
-            #[inline]
-            unsafe fn assemble(args: &mut ArgReader<'_>) -> Self {
-                // SAFETY: `pack` wrote a head and a tail of each, and the caller promises that this is the thread's time to
-                // read them.
-                ($(unsafe { <$P as Param<'k>>::assemble(args.read(), args.read()) },)*)
+            #[inline(always)]
+            unsafe fn run_threads(
+                args: &PackedArgs,
+                threads: &Threads<'_>,
+                dims: u32,
+                thread: impl Fn(Self),
+            ) {
+                /// Takes the addresses as parameters, of which the compiler knows that they are not of memory on the stack.
+                #[inline(never)]
+                #[allow(clippy::too_many_arguments)]
+                unsafe fn run<'k, $($P: Param<'k>),*>(
+                    threads: &Threads<'_>,
+                    dims: u32,
+                    thread: impl Fn(($($P,)*)),
+                    $($head: $P::Head, $tail: $P::Tail,)*
+                ) {
+                    let extents = |grid: &interior::ThreadGrid| {
+                        let extents = interior::UNLIMITED;
+                        $(let extents = interior::both(extents, $P::extents(&$tail, grid));)*
+                        extents
+                    };
+                    // SAFETY: the caller promises that each call is a thread's time to read the values, and `pack` wrote them. They are
+                    // inside of the extents of all parameters where `assemble_interior` is called.
+                    unsafe {
+                        threads.run(
+                            dims,
+                            extents,
+                            || thread(($($P::assemble((&raw const $head).read(), (&raw const $tail).read()),)*)),
+                            |place| thread((
+                                $($P::assemble_interior((&raw const $head).read(), (&raw const $tail).read(), place),)*
+                            )),
+                        );
+                    }
+                }
+                let mut args = args.reader();
+                // SAFETY: `pack` wrote a head and a tail of each, one after another.
+                unsafe { run::<$($P),*>(threads, dims, thread, $(args.read::<$P::Head>(), args.read::<$P::Tail>(),)*) };
             }
         }
 
@@ -106,14 +142,18 @@ macro_rules! lists {
     ([$($taken:tt)*]) => {
         list! { $($taken)* }
     };
-    ([$($taken:tt)*] $P:ident $index:tt $($rest:tt)*) => {
+    ([$($taken:tt)*] $P:ident $head:ident $tail:ident $index:tt $($rest:tt)*) => {
         list! { $($taken)* }
-        lists! { [$($taken)* $P $index] $($rest)* }
+        lists! { [$($taken)* $P $head $tail $index] $($rest)* }
     };
 }
 
 lists! {
     []
-    P0 0 P1 1 P2 2 P3 3 P4 4 P5 5 P6 6 P7 7 P8 8 P9 9 P10 10 P11 11
-    P12 12 P13 13 P14 14 P15 15 P16 16 P17 17 P18 18 P19 19 P20 20 P21 21 P22 22 P23 23
+    P0 h0 t0 0 P1 h1 t1 1 P2 h2 t2 2 P3 h3 t3 3
+    P4 h4 t4 4 P5 h5 t5 5 P6 h6 t6 6 P7 h7 t7 7
+    P8 h8 t8 8 P9 h9 t9 9 P10 h10 t10 10 P11 h11 t11 11
+    P12 h12 t12 12 P13 h13 t13 13 P14 h14 t14 14 P15 h15 t15 15
+    P16 h16 t16 16 P17 h17 t17 17 P18 h18 t18 18 P19 h19 t19 19
+    P20 h20 t20 20 P21 h21 t21 21 P22 h22 t22 22 P23 h23 t23 23
 }

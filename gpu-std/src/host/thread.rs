@@ -25,6 +25,8 @@ pub struct ThreadContext<'b> {
     pub cluster: ClusterContext<'b>,
     /// Its block.
     pub block: &'b dyn BlockOps,
+    /// Whether the thread has waited: then those after it have been started by others.
+    pub has_waited: bool,
 }
 
 /// The cluster of a block.

@@ -31,6 +31,59 @@ loops! {
     GridStride3d: (layer, row, column) => layer, row, column;
 }
 
+/// The places that the calling thread owns.
+#[cfg(target_arch = "nvptx64")]
+pub(crate) type Owned<I> = I;
+
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub(crate) fn of_loop<I>(places: I) -> I {
+    places
+}
+
+/// The places that the calling thread owns.
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Clone, Debug)]
+pub(crate) enum Owned<I: Iterator> {
+    /// Those of a loop.
+    Loop(I),
+    /// That of an interior thread, until it is visited.
+    One(Option<I::Item>),
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+pub(crate) fn of_loop<I: Iterator>(places: I) -> Owned<I> {
+    Owned::Loop(places)
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<I: Iterator> Iterator for Owned<I> {
+    type Item = I::Item;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<I::Item> {
+        match self {
+            Self::Loop(places) => places.next(),
+            Self::One(place) => place.take(),
+        }
+    }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<I: FusedIterator> FusedIterator for Owned<I> {}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<I: OwnedPlaces<Item: PartialEq>> OwnedPlaces for Owned<I> {
+    #[inline(always)]
+    fn owns(&self, place: I::Item) -> bool {
+        match self {
+            Self::Loop(places) => places.owns(place),
+            Self::One(own) => *own == Some(place),
+        }
+    }
+}
+
 /// Defines an output type and its iterator. `places` is the loop over the places that the calling thread owns: no two threads of a launch may
 /// own the same place, and each place is inside the layout. The type's `impl` block says what is its own.
 macro_rules! owned_output {
@@ -41,12 +94,16 @@ macro_rules! owned_output {
         $what:literal at $place_doc:literal: $Place:ty,
         layout: $Layout:ty,
         places: $Places:ty = |$layout:ident| $places:expr,
+        divided among: $owners:ident,
         passed as: $kind:ident
     ) => {
         $(#[$doc])*
         pub struct $Output<'a, T> {
             start: *mut T,
             layout: $Layout,
+            /// The only place that an interior thread owns.
+            #[cfg(not(target_arch = "nvptx64"))]
+            interior: Option<$Place>,
             lender: ::core::marker::PhantomData<&'a mut [T]>,
         }
 
@@ -91,9 +148,13 @@ macro_rules! owned_output {
             }
 
             #[inline(always)]
-            fn places(&self) -> $Places {
+            fn places(&self) -> $crate::output::owned::Owned<$Places> {
+                #[cfg(not(target_arch = "nvptx64"))]
+                if let Some(place) = self.interior {
+                    return $crate::output::owned::Owned::One(Some(place));
+                }
                 let $layout = &self.layout;
-                $places
+                $crate::output::owned::of_loop($places)
             }
         }
 
@@ -127,7 +188,7 @@ macro_rules! owned_output {
 
         #[doc = concat!("The iterator of [`", stringify!($Output), "`].")]
         pub struct $Iter<'a, T> {
-            places: $Places,
+            places: $crate::output::owned::Owned<$Places>,
             start: *mut T,
             layout: $Layout,
             lender: ::core::marker::PhantomData<&'a mut [T]>,
@@ -167,12 +228,45 @@ macro_rules! owned_output {
                 use $crate::view::layout::PlaceLayout;
                 // SAFETY: by the caller's promise the host passed the layout.
                 let layout = unsafe { layout.assume_checked() };
-                Self { start: head.as_mut_ptr(), layout, lender: ::core::marker::PhantomData }
+                Self {
+                    start: head.as_mut_ptr(),
+                    layout,
+                    #[cfg(not(target_arch = "nvptx64"))]
+                    interior: None,
+                    lender: ::core::marker::PhantomData,
+                }
             }
 
+            $crate::output::owned::owned_output! { @owners $owners $Layout }
             $crate::output::owned::owned_output! { @pack $kind $Layout }
         }
     };
+    (@owners threads $Layout:ty) => {
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[inline(always)]
+        fn extents(layout: &$Layout, grid: &$crate::host::ThreadGrid) -> $crate::view::layout::Extents {
+            use $crate::view::layout::PlaceLayout;
+            grid.covering(<$Layout>::AXES, layout.extents())
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[inline(always)]
+        unsafe fn assemble_interior(
+            head: $crate::param::WriteStart<'k, T>,
+            layout: $Layout,
+            thread: &$crate::host::Interior,
+        ) -> Self {
+            use $crate::view::layout::PlaceLayout;
+            // SAFETY: as the caller promises.
+            let output = unsafe {
+                layout.assume_interior(thread);
+                Self::assemble(head, layout)
+            };
+            // There is a thread for each place, or the extents would be none. The place of this one is its position.
+            Self { interior: Some(<$Layout>::place(thread.step(0, 0))), ..output }
+        }
+    };
+    (@owners others $Layout:ty) => {};
     (@pack slice $Layout:ty) => {
         #[cfg(not(target_arch = "nvptx64"))]
         type Arg<R: $crate::host::Runtime> = &'k mut R::Slice<T>;

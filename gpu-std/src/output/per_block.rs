@@ -30,6 +30,7 @@ owned_output! {
     "elements of this block, in its first thread," at "index": usize,
     layout: usize,
     places: GridStride = |len| GridStride::of_blocks(if thread_rank() == 0 { *len } else { 0 }),
+    divided among: others,
     passed as: slice
 }
 

@@ -31,6 +31,7 @@ owned_output! {
     "elements of this thread" at "index": usize,
     layout: usize,
     places: GridStride = |len| grid_stride(*len),
+    divided among: threads,
     passed as: slice
 }
 
@@ -56,6 +57,7 @@ owned_output! {
     "elements of this thread" at "index": usize,
     layout: StridedLayout,
     places: GridStride = |layout| grid_stride(layout.len),
+    divided among: threads,
     passed as: view
 }
 
@@ -83,6 +85,7 @@ owned_output! {
     "elements of this thread" at "position `(row, column)`": (usize, usize),
     layout: Layout2d,
     places: GridStride2d = |layout| grid_stride_2d(layout.rows as usize, layout.columns as usize),
+    divided among: threads,
     passed as: view
 }
 
@@ -110,6 +113,7 @@ owned_output! {
     "elements of this thread" at "position `(layer, row, column)`": (usize, usize, usize),
     layout: Layout3d,
     places: GridStride3d = |layout| grid_stride_3d(layout.layers as usize, layout.rows as usize, layout.columns as usize),
+    divided among: threads,
     passed as: view
 }
 

@@ -35,6 +35,7 @@ owned_output! {
     "elements of this warp, in its first lane," at "index": usize,
     layout: usize,
     places: GridStride = |len| GridStride::of_warps(if thread_rank().is_multiple_of(WARP_SIZE) { *len } else { 0 }),
+    divided among: others,
     passed as: slice
 }
 

@@ -2,6 +2,8 @@
 
 use core::hint;
 
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::interior::{Interior, MARGIN};
 use crate::{DeviceCopy, signature::Text};
 
 /// The most rows, columns or layers of a view: an index and those of its neighbours are numbers of 32 bits, signed or not.
@@ -122,10 +124,37 @@ pub(crate) type Extents = (usize, usize, usize);
 /// A layout in which a position names an element.
 pub(crate) trait PlaceLayout: Copy {
     /// The position of an element.
-    type Place: Copy;
+    type Place: Copy + PartialEq;
+
+    /// The number of axes.
+    #[cfg(not(target_arch = "nvptx64"))]
+    const AXES: u32;
+
+    /// Layer, row and column as a position; those along axes that the layout does not have are left out.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn place(at: Extents) -> Self::Place;
 
     /// The number of elements along each axis.
     fn extents(self) -> Extents;
+
+    /// Tells the compiler that the positions around a thread's own are inside, if they have as many axes as the thread's.
+    ///
+    /// # Safety
+    /// If so, it is an interior thread of the extents.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    unsafe fn assume_interior(self, thread: &Interior) {
+        if cfg!(debug_assertions) || thread.dims() != Self::AXES {
+            return;
+        }
+        let margin = MARGIN as isize;
+        for axis in 0..Self::AXES {
+            for by in -margin..=margin {
+                // In the words of the check that it saves. SAFETY: the caller promises that the extents reach so far.
+                unsafe { hint::assert_unchecked(self.holds(Self::place(thread.step(axis, by)))) };
+            }
+        }
+    }
 
     /// Tells the compiler what the host checked when it bound the layout.
     ///
@@ -161,6 +190,15 @@ pub(crate) trait PlaceLayout: Copy {
 impl PlaceLayout for usize {
     type Place = usize;
 
+    #[cfg(not(target_arch = "nvptx64"))]
+    const AXES: u32 = 1;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn place((_, _, column): Extents) -> Self::Place {
+        column
+    }
+
     #[inline(always)]
     fn extents(self) -> Extents {
         (1, 1, self)
@@ -179,6 +217,15 @@ impl PlaceLayout for usize {
 
 impl PlaceLayout for StridedLayout {
     type Place = usize;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const AXES: u32 = 1;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn place((_, _, column): Extents) -> Self::Place {
+        column
+    }
 
     #[inline(always)]
     fn extents(self) -> Extents {
@@ -199,6 +246,15 @@ impl PlaceLayout for StridedLayout {
 
 impl PlaceLayout for Layout2d {
     type Place = (usize, usize);
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const AXES: u32 = 2;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn place((_, row, column): Extents) -> Self::Place {
+        (row, column)
+    }
 
     #[inline(always)]
     fn extents(self) -> Extents {
@@ -230,6 +286,15 @@ impl PlaceLayout for Layout2d {
 
 impl PlaceLayout for Layout3d {
     type Place = (usize, usize, usize);
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const AXES: u32 = 3;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn place((layer, row, column): Extents) -> Self::Place {
+        (layer, row, column)
+    }
 
     #[inline(always)]
     fn extents(self) -> Extents {

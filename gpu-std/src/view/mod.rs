@@ -82,6 +82,28 @@ macro_rules! view {
             }
 
             #[cfg(not(target_arch = "nvptx64"))]
+            #[inline(always)]
+            fn extents(layout: &$Layout, grid: &$crate::host::ThreadGrid) -> $crate::view::layout::Extents {
+                use $crate::view::layout::PlaceLayout;
+                grid.within($Layout::AXES, layout.extents())
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            #[inline(always)]
+            unsafe fn assemble_interior(
+                head: $crate::param::ReadStart<'k, T>,
+                layout: $Layout,
+                thread: &$crate::host::Interior,
+            ) -> Self {
+                use $crate::view::layout::PlaceLayout;
+                // SAFETY: as the caller promises.
+                unsafe {
+                    layout.assume_interior(thread);
+                    Self::assemble(head, layout)
+                }
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
             type Arg<R: $crate::host::Runtime> = R::View<'k, T, $Layout>;
 
             #[cfg(not(target_arch = "nvptx64"))]

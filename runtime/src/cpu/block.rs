@@ -13,7 +13,7 @@ use gpu_std::{
 };
 
 use super::{
-    check::{BlockCheck, LaunchCheck},
+    check::BlockCheck,
     end,
     panic::{self, Panic, Unwound},
     progress::{self, Exchange, Next, Stuck},
@@ -92,7 +92,7 @@ pub(super) struct Worker {
 pub(super) struct Block<'a> {
     pub(super) kernel: &'a KernelInfo,
     args: &'a PackedArgs,
-    /// The threads to start, and what kernel code sees as its place.
+    /// The threads to start, and what kernel code saw as its place where it was left last.
     pub(super) threads: Threads<'a>,
     pub(super) ops: &'a Ops<'a>,
 }
@@ -139,6 +139,7 @@ impl Worker {
             shared: self.shared_start(),
             cluster,
             block: ops,
+            has_waited: false,
         }
     }
 
@@ -147,38 +148,43 @@ impl Worker {
         self.shared.start()
     }
 
-    /// Runs the block `index` of a grid of at least one thread, whose blocks do not run at once.
+    /// Runs `count` blocks of a grid of at least one thread, from `first` on, which do not run at once.
     ///
     /// # Safety
-    /// As [`RunThreads`](gpu_std::host::RunThreads) of the kernel, for each thread of the block; and [`prepare`](Self::prepare) was called for
-    /// the kernel.
-    pub(super) unsafe fn run_block(
+    /// As [`RunThreads`](gpu_std::host::RunThreads) of the kernel, for each thread of the blocks; and [`prepare`](Self::prepare) was called
+    /// for the kernel.
+    pub(super) unsafe fn run_blocks(
         &mut self,
         kernel: &KernelInfo,
         args: &PackedArgs,
-        index: Dim3,
-        dim: Dim3,
-        grid: Dim3,
-        check: Option<&LaunchCheck>,
+        (first, count): (Dim3, u64),
+        (dim, grid): (Dim3, Dim3),
+        check: Option<BlockCheck<'_>>,
     ) -> Result<(), Failure> {
-        let ops = Ops::new(check.map(|check| BlockCheck::new(check, index, dim)));
+        let ops = Ops::new(check);
         let cluster = ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[self.shared_start()] };
-        let mut context = self.context(&ops, index, dim, grid, cluster);
+        let mut context = self.context(&ops, first, dim, grid, cluster);
         // SAFETY: the context is a live variable, used through this pointer only from here on.
-        let block = unsafe { Block::new(kernel, args, NonNull::from_mut(&mut context), &ops) };
-        // SAFETY: as the caller promises; the block is alive until no coroutine is left.
-        let mut state = unsafe { self.begin(&block) };
-        while let Ok(State::Waits(blocks, _)) = state {
-            // One block waits for no other.
-            let is_one = blocks == Blocks::OfCluster || grid.count() == 1;
-            state = if is_one { self.go_on(&block) } else { Err(Failure::NotResident) };
+        let block = unsafe { Block::new(kernel, args, NonNull::from_mut(&mut context), &ops, count - 1) };
+        loop {
+            // SAFETY: as the caller promises; the block is alive until no coroutine is left.
+            let mut state = unsafe { self.begin(&block) };
+            while let Ok(State::Waits(blocks, _)) = state {
+                // One block waits for no other.
+                let is_one = blocks == Blocks::OfCluster || grid.count() == 1;
+                state = if is_one { self.go_on(&block) } else { Err(Failure::NotResident) };
+            }
+            if let Err(failure) = state {
+                return Err(end::end_cluster(slice::from_ref(&block), slice::from_mut(self), failure));
+            }
+            if !block.threads.next_block() {
+                return Ok(());
+            }
         }
-        state
-            .map(|_| ())
-            .map_err(|failure| end::end_cluster(slice::from_ref(&block), slice::from_mut(self), failure))
     }
 
-    /// Starts the threads of a block, and runs them until they have ended or wait for other blocks.
+    /// Starts the threads of a block, and runs them until they have ended or wait for other blocks. As long as no thread waits or ends early,
+    /// goes on with the blocks after it.
     ///
     /// # Safety
     /// As [`run_block`](Self::run_block). The block outlives the coroutines, of which there are none when its state is
@@ -200,7 +206,8 @@ impl Worker {
             Ran::Waits(wait, unwinding) => self.wait(block, block.waiting(wait, unwinding, coroutine))?,
         }
 
-        // The threads that the first coroutine did not come to.
+        // The threads of its block that the first coroutine did not come to.
+        block.threads.stay();
         self.stacks.extend_to(block.threads_to_start());
         while block.threads.advance() {
             let stack = self.stacks.take().map_err(Failure::NoStack)?;
@@ -311,7 +318,7 @@ impl Worker {
 }
 
 impl<'a> Block<'a> {
-    /// The block of this context, none of whose threads has been started.
+    /// The block of this context, none of whose threads has been started, and so many that follow it in the grid, one after another.
     ///
     /// # Safety
     /// The context is alive and used by nobody else as long as the block.
@@ -320,20 +327,20 @@ impl<'a> Block<'a> {
         args: &'a PackedArgs,
         context: NonNull<ThreadContext<'a>>,
         ops: &'a Ops,
+        more_blocks: u64,
     ) -> Self {
+        ops.context.set(context.as_ptr().cast());
         // SAFETY: as the caller promises.
-        ops.thread_index.set(unsafe { &raw mut (*context.as_ptr()).thread_index });
-        // SAFETY: as the caller promises.
-        Self { kernel, args, threads: unsafe { Threads::new(context) }, ops }
+        Self { kernel, args, threads: unsafe { Threads::new(context, more_blocks) }, ops }
     }
 
-    /// What kernel code sees as its place, as it is now. No kernel code may run.
+    /// What kernel code saw as its place where it was left last. No kernel code may run.
     fn context(&self) -> ThreadContext<'a> {
         // SAFETY: the context is alive, and no kernel code runs.
         unsafe { *self.threads.context().as_ptr() }
     }
 
-    /// Makes its context the current one, until what this returns is dropped.
+    /// Makes its context the current one where no thread runs, until what this returns is dropped.
     pub(super) fn enter(&self) -> Current {
         // SAFETY: the context is alive until the one before is current again, and changed only while no kernel code runs.
         Current { before: unsafe { set_current(self.threads.context().as_ptr()) } }
@@ -471,10 +478,11 @@ mod tests {
             shared: ptr::null_mut(),
             cluster: ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[] },
             block: &ops,
+            has_waited: false,
         };
         let args = PackedArgs::new();
         // SAFETY: the context outlives the block.
-        let block = unsafe { Block::new(info(nothing), &args, NonNull::from_mut(&mut context), &ops) };
+        let block = unsafe { Block::new(info(nothing), &args, NonNull::from_mut(&mut context), &ops, 0) };
         let mut visited = vec![block.thread()];
         while block.threads.advance() {
             visited.push(block.thread());

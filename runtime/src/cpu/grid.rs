@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::{
     CpuDevice,
     block::{Failure, Unmet, Worker},
-    check::{self, LaunchCheck},
+    check::{self, BlockCheck, LaunchCheck},
     cooperative, overflow,
     panic::Panic,
     unwinding::apart_from_panics,
@@ -109,18 +109,17 @@ impl Launch<'_> {
         let _kernel = overflow::enter_kernel(self.kernel.name);
         let mut worker = WORKER.take().unwrap_or_default();
         worker.prepare(self.shared, self.check.is_some());
-        let mut index = index_of(blocks.start, self.shape.grid);
-        let mut result = Ok(());
-        for _ in blocks {
-            let (block, grid) = (self.shape.block, self.shape.grid);
+        let shape = (self.shape.block, self.shape.grid);
+        let mut run = |first: u64, count: u64| {
+            let index = index_of(first, self.shape.grid);
+            let check = self.check.as_ref().map(|check| BlockCheck::new(check, index, self.shape.block));
             // SAFETY: as the caller promises.
-            result =
-                unsafe { worker.run_block(self.kernel, self.args, index, block, grid, self.check.as_ref()) };
-            if result.is_err() {
-                break;
-            }
-            index = next(index, self.shape.grid);
-        }
+            unsafe { worker.run_blocks(self.kernel, self.args, (index, count), shape, check) }
+        };
+        let result = match self.check {
+            None => run(blocks.start, blocks.end - blocks.start),
+            Some(_) => blocks.into_iter().try_for_each(|block| run(block, 1)),
+        };
         worker.finish();
         WORKER.set(Some(worker));
         result
@@ -142,20 +141,6 @@ pub(super) fn count(of: Dim3) -> u64 {
 pub(super) fn index_of(number: u64, grid: Dim3) -> Dim3 {
     let (x, y) = (u64::from(grid.x), u64::from(grid.y));
     Dim3::new((number % x) as u32, (number / x % y) as u32, (number / x / y) as u32)
-}
-
-/// The place of the block after this one; after the last, the first.
-fn next(index: Dim3, grid: Dim3) -> Dim3 {
-    let Dim3 { x, y, z } = index;
-    if x + 1 < grid.x {
-        Dim3::new(x + 1, y, z)
-    } else if y + 1 < grid.y {
-        Dim3::new(0, y + 1, z)
-    } else if z + 1 < grid.z {
-        Dim3::new(0, 0, z + 1)
-    } else {
-        Dim3::new(0, 0, 0)
-    }
 }
 
 fn error(kernel: &str, failure: Failure, blocks: u64, block_threads: u64) -> Error {
@@ -211,12 +196,8 @@ mod tests {
     #[test]
     fn blocks_are_numbered_x_first() {
         let grid = Dim3::new(3, 2, 2);
-        let mut index = Dim3::new(0, 0, 0);
-        for number in 0..12 {
-            assert_eq!(index_of(number, grid), index);
-            index = next(index, grid);
-        }
-        assert_eq!(index, Dim3::new(0, 0, 0));
+        let places = (0..2).flat_map(|z| (0..2).flat_map(move |y| (0..3).map(move |x| Dim3::new(x, y, z))));
+        assert!((0..12).map(|number| index_of(number, grid)).eq(places));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::{
     cell::Cell,
     panic::{self, Location},
-    ptr, slice,
+    ptr::{self, NonNull},
+    slice,
     sync::atomic::AtomicPtr,
     thread,
 };
@@ -11,7 +12,7 @@ use std::{
 use corosensei::{Coroutine, Yielder};
 use gpu_std::{
     Dim3,
-    host::{Barrier, BlockOps, Meeting, Met, Order, Touch, Votes},
+    host::{Barrier, BlockOps, Meeting, Met, Order, Suspended, ThreadContext, Touch, Votes},
 };
 
 use super::{
@@ -90,8 +91,8 @@ impl Wait {
 
 /// What the threads of a block call. One for all: it is changed when another goes on.
 pub(super) struct Ops<'l> {
-    /// That of the block's context.
-    pub(super) thread_index: Cell<*mut Dim3>,
+    /// The block's own.
+    pub(super) context: Cell<*mut ThreadContext<'static>>,
     /// That of the coroutine which runs.
     pub(super) yielder: Cell<*const Yielder<(), Wait>>,
     /// For the thread that goes on.
@@ -108,7 +109,7 @@ impl<'l> Ops<'l> {
     pub(super) fn new(check: Option<BlockCheck<'l>>) -> Self {
         Self {
             check,
-            thread_index: Cell::new(ptr::null_mut()),
+            context: Cell::new(ptr::null_mut()),
             yielder: Cell::new(ptr::null()),
             answer: Cell::new(Answer::NotYet),
             exits: Cell::new(None),
@@ -117,9 +118,12 @@ impl<'l> Ops<'l> {
     }
 
     fn wait(&self, wait: Wait) -> Answer {
-        let restore = Restore { ops: self, thread_index: self.thread(), yielder: self.yielder.get() };
+        let _restore = Restore { ops: self, yielder: self.yielder.get() };
+        // SAFETY: `Block::new` set the context. The thread goes on when what this returns is dropped, which runs it.
+        let _suspended = unsafe { Suspended::begin(NonNull::new_unchecked(self.context.get())) };
         // SAFETY: this runs in the coroutine whose yielder that is.
-        unsafe { &*restore.yielder }.suspend(wait);
+        unsafe { &*self.yielder.get() }.suspend(wait);
+        drop((_suspended, _restore));
         match self.answer.get() {
             Answer::Ended => unwinding::end(),
             answer => answer,
@@ -135,11 +139,6 @@ impl Ops<'_> {
         }
     }
 
-    /// The thread that calls.
-    fn thread(&self) -> Dim3 {
-        // SAFETY: the context is alive: this is called by kernel code, which runs in it.
-        unsafe { *self.thread_index.get() }
-    }
 }
 
 // SAFETY: each method suspends the coroutine of the thread until `block` has found what the method promises.
@@ -191,7 +190,7 @@ unsafe impl BlockOps for Ops<'_> {
             // The launch has failed, and a panic in a destructor would end the process.
             return;
         }
-        let race = self.check.as_ref().and_then(|check| check.touch(self.thread(), touch));
+        let race = self.check.as_ref().and_then(|check| check.touch(gpu_std::thread_index(), touch));
         if let Some(race) = race {
             if cfg!(panic = "abort") {
                 panic!("{race}");
@@ -208,9 +207,9 @@ unsafe impl BlockOps for Ops<'_> {
 
     fn exit(&self, place: &'static Location<'static>) {
         unwinding::note_raise();
-        self.exits.set(Some(self.thread()));
+        self.exits.set(Some(gpu_std::thread_index()));
         if let Some(check) = &self.check {
-            check.exit(self.thread(), place);
+            check.exit(gpu_std::thread_index(), place);
         }
     }
 }
@@ -223,17 +222,14 @@ fn wrong_answer(answer: Answer) -> ! {
     unreachable!("a thread of the CPU device was resumed with {answer:?}, which it did not wait for")
 }
 
-/// Makes the context that of a thread again, also when the thread is unwound instead of resumed.
+/// Makes the yielder that of a thread again, also when the thread is unwound instead of resumed.
 struct Restore<'o> {
     ops: &'o Ops<'o>,
-    thread_index: Dim3,
     yielder: *const Yielder<(), Wait>,
 }
 
 impl Drop for Restore<'_> {
     fn drop(&mut self) {
-        // SAFETY: the context is alive, as before the wait, and no kernel code runs.
-        unsafe { *self.ops.thread_index.get() = self.thread_index };
         self.ops.yielder.set(self.yielder);
     }
 }

@@ -8,7 +8,10 @@
 use core::{hint, marker::PhantomData, slice};
 
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    host::{Access, Interior, PackedArgs, Runtime, ThreadGrid, interior},
+    view::layout::{Extents, PlaceLayout},
+};
 use crate::{
     Atomic, AtomicElement, DeviceCopy, RelaxedCell,
     atomic::{CellElement, Ordering, Scope},
@@ -57,6 +60,26 @@ pub unsafe trait Param<'k>: Sized {
     /// The values were written by [`pack`](Self::pack) for a launch that the calling thread is part of, this is the only
     /// call for this parameter on this thread, and the lifetime of the result ends with the launch.
     unsafe fn assemble(head: Self::Head, tail: Self::Tail) -> Self;
+
+    /// Returns the extents of the memory, if kernels index it by the position of a thread in this grid: interior threads are inside of them.
+    #[doc(hidden)]
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn extents(_: &Self::Tail, _: &ThreadGrid) -> Extents {
+        interior::UNLIMITED
+    }
+
+    /// As [`assemble`](Self::assemble), on an interior thread: by what it gets, the compiler knows that accesses near its position are inside.
+    ///
+    /// # Safety
+    /// As there, and the thread is an interior one of [`extents`](Self::extents).
+    #[doc(hidden)]
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    unsafe fn assemble_interior(head: Self::Head, tail: Self::Tail, _: &Interior) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { Self::assemble(head, tail) }
+    }
 
     /// The argument that a launch passes for this parameter. Memory is borrowed for `'k`, so that a kernel never uses it
     /// longer than the launch borrows it.
@@ -169,6 +192,22 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     unsafe fn assemble(head: ReadStart<'k, T>, len: usize) -> &'k [T] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch.
         unsafe { elements(head.as_ptr(), len) }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn extents(len: &usize, grid: &ThreadGrid) -> Extents {
+        grid.within(1, len.extents())
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    unsafe fn assemble_interior(head: ReadStart<'k, T>, len: usize, thread: &Interior) -> &'k [T] {
+        // SAFETY: as the caller promises.
+        unsafe {
+            len.assume_interior(thread);
+            Self::assemble(head, len)
+        }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
