@@ -129,7 +129,7 @@ impl Kernel {
         quote! {
             #unmet
 
-            #[inline]
+            #[inline(always)]
             #[allow(unused_unsafe)]
             unsafe fn call<#lifetime>(
                 (#(#param_values,)*): Self::Params<#lifetime>,

@@ -106,7 +106,7 @@ pub(crate) fn delegate(
                 unsafe { #template::unmet(args) }
             }
 
-            #[inline]
+            #[inline(always)]
             unsafe fn call<'kernel>(params: Self::Params<'kernel>, shared: Self::Shared<'kernel>) {
                 // SAFETY: the caller keeps the promises of the kernel, if it asks for any.
                 unsafe { #template::call(params, shared) }

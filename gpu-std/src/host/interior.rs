@@ -27,6 +27,8 @@ pub struct ThreadGrid {
 }
 
 impl ThreadGrid {
+    // Inlined, as `row` is: where a kernel is compiled, the number of its axes is a constant.
+    #[inline(always)]
     pub(super) fn new(context: &ThreadContext<'_>, dims: u32) -> Self {
         let block_dim = context.block_dim;
         let of = |blocks: u32, threads: u32| blocks as usize * threads as usize;
@@ -57,6 +59,7 @@ impl ThreadGrid {
     }
 
     /// The first thread of a row of the context's block.
+    #[inline(always)]
     pub(super) fn row(&self, context: &ThreadContext<'_>) -> Interior {
         let (block, dim, thread) = (context.block_index, self.block_dim, context.thread_index);
         let at = |block: u32, dim: u32, thread: u32| block as usize * dim as usize + thread as usize;
@@ -72,15 +75,20 @@ impl ThreadGrid {
         Interior { dims: self.dims, layer, row, column }
     }
 
-    /// The threads of this row, from `next` on, that are interior ones of these extents.
-    pub(super) fn interior(&self, row: &Interior, (layers, rows, columns): Extents, next: u32) -> Range<u32> {
+    /// Those of these threads of a row that are interior ones of the extents.
+    pub(super) fn interior(
+        &self,
+        row: &Interior,
+        (layers, rows, columns): Extents,
+        threads: Range<u32>,
+    ) -> Range<u32> {
         let inside = |index: usize, extent: usize| index >= MARGIN && index < extent.saturating_sub(MARGIN);
-        let is_inside = (self.dims < 2 || inside(row.row, rows)) && (self.dims < 3 || inside(row.layer, layers));
-        let last = self.block_dim.x as usize;
-        let end = columns.saturating_sub(MARGIN).saturating_sub(row.column).min(last);
-        let first = MARGIN.saturating_sub(row.column).max(next as usize);
+        let is_inside =
+            (self.dims < 2 || inside(row.row, rows)) && (self.dims < 3 || inside(row.layer, layers));
+        let end = columns.saturating_sub(MARGIN).saturating_sub(row.column).min(threads.end as usize);
+        let start = MARGIN.saturating_sub(row.column).max(threads.start as usize);
         // Neither is above the number of threads.
-        if is_inside && first < end { first as u32..end as u32 } else { 0..0 }
+        if is_inside && start < end { start as u32..end as u32 } else { 0..0 }
     }
 }
 
@@ -104,6 +112,17 @@ impl Interior {
     pub(crate) fn step(&self, axis: u32, by: isize) -> (usize, usize, usize) {
         let along = |of: u32, index: usize| if axis == of { index.wrapping_add_signed(by) } else { index };
         (along(2, self.layer), along(1, self.row), along(0, self.column))
+    }
+
+    /// Whether the position is at least [`MARGIN`] along an axis, of which the last is 0.
+    #[inline(always)]
+    pub(crate) fn is_beyond_margin(&self, axis: u32) -> bool {
+        let index = match axis {
+            0 => self.column,
+            1 => self.row,
+            _ => self.layer,
+        };
+        index >= MARGIN
     }
 
     /// The thread that is so many columns further.

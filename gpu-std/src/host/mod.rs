@@ -5,7 +5,7 @@
 use crate::{
     Contract, DeviceCopy,
     contract::Declaration,
-    shared::{KernelScope, layout::is_large},
+    shared::layout::is_large,
     signature::{Origin, Package, Signature},
     view::layout::ViewLayout,
 };
@@ -163,14 +163,8 @@ pub unsafe trait Body: Copy + Send + Sync + 'static {
 #[doc(hidden)]
 #[inline(always)]
 pub unsafe fn run_threads<B: Body>(args: &PackedArgs, threads: &Threads<'_>) {
-    // SAFETY: the caller promises all that the parameters, `enter` and the function ask for. What the function gets lasts until it returns,
-    // and it cannot tell its lifetime from a longer one.
-    unsafe {
-        <B::Params<'_> as ParamList<'_>>::run_threads(args, threads, B::CONTRACT.dims, |params| {
-            let scope = KernelScope::new();
-            B::call(params, B::Shared::enter(&*(&raw const scope)));
-        });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { <B::Params<'_> as ParamList<'_>>::run_threads::<B>(args, threads) };
 }
 
 // SAFETY: arguments are packed and read in the order of the parameters.

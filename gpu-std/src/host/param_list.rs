@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 
-use super::{PackedArgs, Runtime, Threads, interior};
+use super::{Body, PackedArgs, Runtime, Threads, interior};
 use crate::{
     param::Param,
     shared::{KernelScope, SharedParam, layout::shared_offset},
@@ -28,11 +28,11 @@ pub unsafe trait ParamList<'k>: Sized {
     const SIGNATURES: &'static [Text];
     type Args<R: Runtime>;
     fn pack<R: Runtime>(args: Self::Args<R>, packed: &mut PackedArgs);
-    /// Runs threads of a kernel that is launched along so many axes, of which `thread` runs one with these parameters.
+    /// As [`run_threads`](super::run_threads), of a kernel with these parameters.
     ///
     /// # Safety
-    /// As for [`RunThreads`](super::RunThreads), if `thread` is the kernel's function.
-    unsafe fn run_threads(args: &PackedArgs, threads: &Threads<'_>, dims: u32, thread: impl Fn(Self));
+    /// As there.
+    unsafe fn run_threads<B: Body<Params<'k> = Self>>(args: &PackedArgs, threads: &Threads<'_>);
 }
 
 /// The shared arrays of a kernel.
@@ -76,19 +76,12 @@ macro_rules! list {
             }
 
             #[inline(always)]
-            unsafe fn run_threads(
-                args: &PackedArgs,
-                threads: &Threads<'_>,
-                dims: u32,
-                thread: impl Fn(Self),
-            ) {
+            unsafe fn run_threads<B: Body<Params<'k> = Self>>(args: &PackedArgs, threads: &Threads<'_>) {
                 /// Takes the addresses as parameters, of which the compiler knows that they are not of memory on the stack.
                 #[inline(never)]
                 #[allow(clippy::too_many_arguments)]
-                unsafe fn run<'k, $($P: Param<'k>),*>(
+                unsafe fn run<'k, $($P: Param<'k>,)* B: Body<Params<'k> = ($($P,)*)>>(
                     threads: &Threads<'_>,
-                    dims: u32,
-                    thread: impl Fn(($($P,)*)),
                     $($head: $P::Head, $tail: $P::Tail,)*
                 ) {
                     let extents = |grid: &interior::ThreadGrid| {
@@ -99,19 +92,18 @@ macro_rules! list {
                     // SAFETY: the caller promises that each call is a thread's time to read the values, and `pack` wrote them. They are
                     // inside of the extents of all parameters where `assemble_interior` is called.
                     unsafe {
-                        threads.run(
-                            dims,
+                        threads.run::<B>(
                             extents,
-                            || thread(($($P::assemble((&raw const $head).read(), (&raw const $tail).read()),)*)),
-                            |place| thread((
+                            || ($($P::assemble((&raw const $head).read(), (&raw const $tail).read()),)*),
+                            |place| (
                                 $($P::assemble_interior((&raw const $head).read(), (&raw const $tail).read(), place),)*
-                            )),
+                            ),
                         );
                     }
                 }
                 let mut args = args.reader();
-                // SAFETY: `pack` wrote a head and a tail of each, one after another.
-                unsafe { run::<$($P),*>(threads, dims, thread, $(args.read::<$P::Head>(), args.read::<$P::Tail>(),)*) };
+                // SAFETY: `pack` wrote a head and a tail of each, one after another. The rest is the caller's promise.
+                unsafe { run::<$($P,)* B>(threads, $(args.read::<$P::Head>(), args.read::<$P::Tail>(),)*) };
             }
         }
 

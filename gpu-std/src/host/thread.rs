@@ -10,7 +10,7 @@ use crate::Dim3;
 /// One thread of a launch.
 #[derive(Clone, Copy)]
 pub struct ThreadContext<'b> {
-    /// Its place in its block.
+    /// Its place in its block; while it runs, in the row of blocks along x of which the first is `block_index`.
     pub thread_index: Dim3,
     /// The place of its block in the grid.
     pub block_index: Dim3,
@@ -36,6 +36,19 @@ pub struct ClusterContext<'b> {
     pub dim: Dim3,
     /// The shared arrays of each block, by its rank in the cluster.
     pub shared: &'b [*mut u8],
+}
+
+impl ThreadContext<'_> {
+    /// The same, with the place of the block that the thread is in.
+    #[inline]
+    pub(super) fn in_block(mut self) -> Self {
+        let (thread, dim) = (self.thread_index.x, self.block_dim.x);
+        if thread >= dim {
+            self.block_index.x += thread / dim;
+            self.thread_index.x = thread % dim;
+        }
+        self
+    }
 }
 
 impl fmt::Debug for ThreadContext<'_> {
@@ -209,7 +222,7 @@ pub(crate) fn current() -> ThreadContext<'static> {
     }
     // SAFETY: `set_current` promises that a context that is not null is there as long as it is current. Its lifetime is not
     // really 'static, but this crate lets no reference to the block out of the call in which it uses it.
-    unsafe { *context }
+    unsafe { *context }.in_block()
 }
 
 /// The context of the calling thread, if it runs a kernel.
@@ -217,7 +230,7 @@ pub(crate) fn current() -> ThreadContext<'static> {
 pub(crate) fn try_current() -> Option<ThreadContext<'static>> {
     let context = CURRENT.get();
     // SAFETY: as in `current`.
-    (!context.is_null()).then(|| unsafe { *context })
+    (!context.is_null()).then(|| unsafe { *context }.in_block())
 }
 
 #[cold]

@@ -4,100 +4,149 @@
 //! where it sees the whole kernel, that its threads do not wait.
 
 use core::{
-    cell::{Cell, UnsafeCell},
-    fmt, ptr,
-    ptr::NonNull,
+    cell::{Cell, RefCell, UnsafeCell},
+    fmt,
+    ptr::{self, NonNull},
     sync::atomic::Ordering,
 };
 
+use smallvec::SmallVec;
+
 use super::{
-    ThreadContext,
+    Body, SharedList, ThreadContext,
     interior::{Interior, NOTHING, ThreadGrid},
     set_current,
 };
-use crate::{Dim3, view::layout::Extents};
+use crate::{Dim3, shared::KernelScope, view::layout::Extents};
 
 /// The threads of a block that have not been started, in order, x fastest, and the blocks after it.
+///
+/// Blocks whose threads do not wait run side by side along x, as a strip: a row of all of them, then the next row. When a thread waits, what
+/// is left of each of them is run by itself.
 pub struct Threads<'b> {
     /// What kernel code saw as its place where it was left last: of all that is in it, places in the block and the grid change.
     context: NonNull<ThreadContext<'b>>,
     /// Whether there are any of this block; the last that was started is that of the context, or of the coroutine which runs.
     starting: Cell<bool>,
-    /// Blocks after this one.
-    more_blocks: Cell<u64>,
-    /// Whether these are to be started only by [`next_block`](Self::next_block).
+    /// Whether other blocks are to be started only after [`next_block`](Self::next_block).
     staying: Cell<bool>,
+    /// Where along x the strip begins that is being started, and how many blocks it has.
+    strip: Cell<(u32, u32)>,
+    /// What is to be started later, the last of it first.
+    pending: RefCell<SmallVec<[Segment; 4]>>,
+}
+
+/// Blocks of the grid, one after another, that have not been started or have been started up to the same row.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    first: Dim3,
+    blocks: u64,
+    /// The first thread of the row.
+    row: Dim3,
 }
 
 impl fmt::Debug for Threads<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Threads")
             .field("starting", &self.starting)
-            .field("more_blocks", &self.more_blocks)
             .field("staying", &self.staying)
+            .field("strip", &self.strip)
+            .field("pending", &self.pending)
             .finish_non_exhaustive()
     }
 }
 
 impl<'b> Threads<'b> {
-    /// The threads of the context's block, of which the context's thread is about to be started, and so many blocks that follow it in the grid.
+    /// The threads of so many blocks of the grid, one after another, of which the first is the context's, with its first thread.
     ///
     /// # Safety
     /// The context is alive as long as this, and used by nobody else.
-    pub unsafe fn new(context: NonNull<ThreadContext<'b>>, more_blocks: u64) -> Self {
-        let (starting, staying) = (Cell::new(true), Cell::new(false));
-        Self { context, starting, more_blocks: Cell::new(more_blocks), staying }
+    pub unsafe fn new(context: NonNull<ThreadContext<'b>>, blocks: u64) -> Self {
+        // SAFETY: the context is alive.
+        let ThreadContext { block_index: first, thread_index: row, .. } = unsafe { *context.as_ptr() };
+        Self {
+            context,
+            starting: Cell::new(true),
+            staying: Cell::new(false),
+            strip: Cell::new((first.x, 1)),
+            pending: RefCell::new(SmallVec::from_slice(&[Segment { first, blocks, row }])),
+        }
     }
 
-    /// Makes the context that of the next thread to start; false if there is none. No kernel code may run.
+    /// Starts only threads of the context's block until [`next_block`](Self::next_block), because it has threads that have not ended, or one
+    /// that ended its coroutine.
+    pub fn stay(&self) {
+        self.staying.set(true);
+        // SAFETY: the context is alive, and nobody else uses it.
+        let ThreadContext { block_index, thread_index, block_dim, .. } = unsafe { *self.context.as_ptr() };
+        let (first, blocks) = self.strip.replace((block_index.x, 1));
+        // The blocks of the strip before this one have come to the end of the row, and those after it to its start.
+        let (before, after) = (block_index.x - first, first + blocks - 1 - block_index.x);
+        let row = Dim3 { x: 0, ..thread_index };
+        let add = |x: u32, blocks: u32, row: Option<Dim3>| {
+            if let Some(row) = row.filter(|_| blocks > 0) {
+                let segment = Segment { first: Dim3 { x, ..block_index }, blocks: blocks.into(), row };
+                self.pending.borrow_mut().push(segment);
+            }
+        };
+        add(block_index.x + 1, after, Some(row));
+        add(first, before, next_row(row, block_dim));
+    }
+
+    /// Makes the context that of the next thread of its block; false if there is none. No kernel code may run, and [`stay`](Self::stay) was called.
     pub fn advance(&self) -> bool {
         // SAFETY: the context is alive, and nobody else uses it.
         let context = unsafe { &mut *self.context.as_ptr() };
-        if self.starting.get() && context.thread_index.x + 1 < context.block_dim.x {
+        if !self.starting.get() {
+            return false;
+        }
+        if context.thread_index.x + 1 < context.block_dim.x {
             context.thread_index.x += 1;
             return true;
         }
         self.advance_row(context)
     }
 
-    /// Makes this context that of the first thread of the next row, or of the next block; false if there is none.
-    #[inline(never)]
+    /// Makes this context that of the first thread of the next row; false if there is none.
     fn advance_row(&self, context: &mut ThreadContext<'_>) -> bool {
-        if !self.starting.get() {
+        if self.starting.get() {
+            let next = next_row(context.thread_index, context.block_dim);
+            next.map_or_else(|| self.starting.set(false), |next| context.thread_index = next);
+        }
+        self.starting.get()
+    }
+
+    /// Makes this context that of the first thread of the next blocks, as many side by side as there are if they do not wait.
+    #[inline(never)]
+    fn advance_blocks(&self, context: &mut ThreadContext<'_>, side_by_side: bool) -> bool {
+        if self.staying.get() {
             return false;
         }
-        let Dim3 { x: _, y, z } = context.thread_index;
-        if y + 1 < context.block_dim.y {
-            context.thread_index = Dim3::new(0, y + 1, z);
-        } else if z + 1 < context.block_dim.z {
-            context.thread_index = Dim3::new(0, 0, z + 1);
-        } else if self.staying.get() || self.more_blocks.get() == 0 {
-            self.starting.set(false);
-            return false;
+        let mut pending = self.pending.borrow_mut();
+        let Some(segment) = pending.last_mut() else { return false };
+        let Segment { first, blocks, row } = *segment;
+        let in_row = context.grid_dim.x - first.x;
+        let taken = if side_by_side { blocks.min(in_row.into()) as u32 } else { 1 };
+        if u64::from(taken) == blocks {
+            pending.pop();
         } else {
-            self.more_blocks.set(self.more_blocks.get() - 1);
-            begin_next_block(context);
+            *segment = Segment {
+                first: after(first, taken, context.grid_dim),
+                blocks: blocks - u64::from(taken),
+                row,
+            };
         }
-        true
-    }
-
-    /// Starts no more blocks until [`next_block`](Self::next_block): there are threads of this one that have not ended.
-    pub fn stay(&self) {
-        self.staying.set(true);
-    }
-
-    /// Makes the context that of the first thread of the next block; false if there is none. All threads of this one have ended.
-    pub fn next_block(&self) -> bool {
-        let more_blocks = self.more_blocks.get();
-        if more_blocks == 0 {
-            return false;
-        }
-        self.more_blocks.set(more_blocks - 1);
-        self.staying.set(false);
+        self.strip.set((first.x, taken));
         self.starting.set(true);
-        // SAFETY: the context is alive, and nobody else uses it.
-        begin_next_block(unsafe { &mut *self.context.as_ptr() });
+        (context.block_index, context.thread_index) = (first, row);
+        context.block.gathering().store(ptr::null_mut(), Ordering::Relaxed);
         true
+    }
+
+    /// Returns whether there are blocks that have not been started, and allows to do so. All threads of the context's block have ended.
+    pub fn next_block(&self) -> bool {
+        self.staying.set(false);
+        !self.pending.borrow().is_empty()
     }
 
     /// Whether there may be threads of this block that have not been started.
@@ -108,7 +157,7 @@ impl<'b> Threads<'b> {
     /// Starts no more threads, and no more blocks.
     pub fn stop(&self) {
         self.starting.set(false);
-        self.more_blocks.set(0);
+        self.pending.borrow_mut().clear();
     }
 
     /// What kernel code saw as its place where it was left last.
@@ -116,18 +165,18 @@ impl<'b> Threads<'b> {
         self.context
     }
 
-    /// Runs the context's thread and those that follow it: `any` runs one, and `interior` one that is inside of the extents.
-    /// Returns when there is none left, or when a thread that waited has ended: then others have been started elsewhere.
+    /// Runs the context's thread and those that follow it, with parameters that `assemble` makes, and `assemble_interior` for threads inside
+    /// of the extents. Returns when there is none left, or when a thread that waited has ended: then others have been started elsewhere.
     ///
     /// # Safety
-    /// What both do may rely on that they are called for each thread once, while its context is current.
+    /// As for [`RunThreads`](super::RunThreads) of this kernel, with these parameters for each thread. Both may rely on that they are called
+    /// for each thread once, while its context is current.
     #[inline(always)]
-    pub(super) unsafe fn run(
+    pub(super) unsafe fn run<'k, B: Body>(
         &self,
-        dims: u32,
         extents: impl FnOnce(&ThreadGrid) -> Extents,
-        any: impl Fn(),
-        interior: impl Fn(&Interior),
+        assemble: impl Fn() -> B::Params<'k>,
+        assemble_interior: impl Fn(&Interior) -> B::Params<'k>,
     ) {
         // SAFETY: the context is alive, and nobody changes it now.
         let context = UnsafeCell::new(unsafe { *self.context.as_ptr() });
@@ -136,54 +185,115 @@ impl<'b> Threads<'b> {
         // thread waits.
         let _running = unsafe { Running::begin(self, own) };
         // SAFETY: as above. No kernel code runs while a reference is there.
-        let (grid, block) = unsafe { (ThreadGrid::new(&*own, dims), (*own).block) };
-        // The checks see each access.
-        let inside = if block.is_checked() { NOTHING } else { extents(&grid) };
+        let (grid, block) = unsafe { (ThreadGrid::new(&*own, B::CONTRACT.dims), (*own).block) };
+        // Threads with shared arrays wait for each other, and checks see one block after another.
+        let has_shared = const { !<B::Shared<'static> as SharedList<'static>>::LAYOUTS.is_empty() };
+        let side_by_side = !has_shared && !block.is_checked();
+        let inside = if side_by_side { extents(&grid) } else { NOTHING };
+        // SAFETY: as above.
+        if !self.staying.get() && !self.advance_blocks(unsafe { &mut *own }, side_by_side) {
+            return;
+        }
         loop {
             // SAFETY: as above, here and where the thread index is set.
-            let (row, dim, mut x) = unsafe { (grid.row(&*own), (*own).block_dim.x, (*own).thread_index.x) };
-            let interior_threads = grid.interior(&row, inside, x);
-            while x < dim {
-                if x == interior_threads.start && x < interior_threads.end {
+            let (row, mut x) = unsafe { (grid.row(&*own), (*own).thread_index.x) };
+            // A launch has less than 2³² threads along an axis.
+            let end = self.strip.get().1 * unsafe { (*own).block_dim.x };
+            let interior = grid.interior(&row, inside, x..end);
+            while x < end {
+                if !has_shared && x == interior.start && x < interior.end {
                     // SAFETY: as above.
                     unsafe { (*own).has_waited = false };
-                    for x in interior_threads.clone() {
+                    for x in interior.clone() {
                         unsafe { (*own).thread_index.x = x };
-                        interior(&row.at(x));
+                        // SAFETY: as the caller promises.
+                        unsafe { run_interior_thread::<B>(&assemble_interior, row.at(x)) };
                         if unsafe { (*own).has_waited } {
                             return;
                         }
                     }
-                    x = interior_threads.end;
+                    x = interior.end;
                     continue;
                 }
                 unsafe { (*own).thread_index.x = x };
-                any();
+                // SAFETY: as the caller promises. The kernel is compiled into the loop once.
+                unsafe {
+                    if has_shared {
+                        run_thread::<B>(assemble())
+                    } else {
+                        run_thread_apart::<B>(assemble())
+                    };
+                }
                 if unsafe { (*own).has_waited } {
                     return;
                 }
                 x += 1;
             }
             // SAFETY: as above.
-            if !self.advance_row(unsafe { &mut *own }) {
+            let own = unsafe { &mut *own };
+            if !self.advance_row(own) && !self.advance_blocks(own, side_by_side) {
                 return;
             }
         }
     }
 }
 
-/// Goes on to the next block of the grid, x fastest.
-fn begin_next_block(context: &mut ThreadContext<'_>) {
-    let (Dim3 { x, y, z }, dim) = (context.block_index, context.grid_dim);
-    context.block_index = if x + 1 < dim.x {
-        Dim3::new(x + 1, y, z)
-    } else if y + 1 < dim.y {
+/// The first thread of the row after that of this thread.
+fn next_row(thread: Dim3, dim: Dim3) -> Option<Dim3> {
+    let Dim3 { x: _, y, z } = thread;
+    if y + 1 < dim.y {
+        Some(Dim3::new(0, y + 1, z))
+    } else if z + 1 < dim.z {
+        Some(Dim3::new(0, 0, z + 1))
+    } else {
+        None
+    }
+}
+
+/// The block that comes so many after this one, x fastest, and is no further than the first of the next row.
+fn after(Dim3 { x, y, z }: Dim3, blocks: u32, grid: Dim3) -> Dim3 {
+    if x + blocks < grid.x {
+        Dim3::new(x + blocks, y, z)
+    } else if y + 1 < grid.y {
         Dim3::new(0, y + 1, z)
     } else {
         Dim3::new(0, 0, z + 1)
-    };
-    context.thread_index = Dim3::new(0, 0, 0);
-    context.block.gathering().store(ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+/// Runs the calling thread, with these parameters.
+///
+/// # Safety
+/// As [`Body::call`] for these and the shared arrays of the thread's block, and this is the only call on the thread.
+#[inline(always)]
+unsafe fn run_thread<'k, B: Body>(params: B::Params<'k>) {
+    // SAFETY: the scope is dropped here, where the thread's part of the kernel ends: what the function gets lasts until it returns, and it
+    // cannot tell that lifetime from a longer one. The rest is the caller's promise.
+    unsafe {
+        let scope = KernelScope::new();
+        B::call(params, <B::Shared<'k> as SharedList<'k>>::enter(&*(&raw const scope)));
+    }
+}
+
+/// As [`run_thread`], on an interior thread. A function of its own, so that LLVM simplifies the kernel before it is compiled into the loop: then there is no
+/// loop over the one place of the thread left, and its checks are seen to hold.
+///
+/// # Safety
+/// As there, of the parameters that are assembled.
+#[inline]
+unsafe fn run_interior_thread<'k, B: Body>(assemble: impl Fn(&Interior) -> B::Params<'k>, thread: Interior) {
+    // SAFETY: as the caller promises.
+    unsafe { run_thread::<B>(assemble(&thread)) };
+}
+
+/// As [`run_thread`], not compiled into the caller.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn run_thread_apart<'k, B: Body>(params: B::Params<'k>) {
+    // SAFETY: as the caller promises.
+    unsafe { run_thread::<B>(params) };
 }
 
 /// While a coroutine runs threads, whose context lies on its stack.
@@ -219,8 +329,9 @@ impl Drop for Running<'_, '_> {
 unsafe fn leave(block: *mut ThreadContext<'_>, own: *const ThreadContext<'_>) {
     // SAFETY: as the caller promises.
     unsafe {
-        (*block).thread_index = (*own).thread_index;
-        (*block).block_index = (*own).block_index;
+        let ThreadContext { thread_index, block_index, .. } = (*own).in_block();
+        (*block).thread_index = thread_index;
+        (*block).block_index = block_index;
         set_current(block);
     }
 }

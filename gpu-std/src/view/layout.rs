@@ -148,12 +148,22 @@ pub(crate) trait PlaceLayout: Copy {
             return;
         }
         let margin = MARGIN as isize;
-        for axis in 0..Self::AXES {
-            for by in -margin..=margin {
-                // In the words of the check that it saves. SAFETY: the caller promises that the extents reach so far.
-                unsafe { hint::assert_unchecked(self.holds(Self::place(thread.step(axis, by)))) };
-            }
+        // Not as loops, which LLVM deletes before it unrolls them: there are only assumptions in them.
+        macro_rules! assume {
+            ($($axis:literal)*) => {$(
+                if $axis < Self::AXES {
+                    // SAFETY: the caller promises that the extents reach so far.
+                    unsafe {
+                        hint::assert_unchecked(thread.is_beyond_margin($axis));
+                        hint::assert_unchecked(self.holds(Self::place(thread.step($axis, margin))));
+                        // In the words of the checks that it saves.
+                        hint::assert_unchecked(self.holds(Self::place(thread.step($axis, -1))));
+                        hint::assert_unchecked(self.holds(Self::place(thread.step($axis, -margin))));
+                    }
+                }
+            )*};
         }
+        assume! { 0 1 2 }
     }
 
     /// Tells the compiler what the host checked when it bound the layout.

@@ -165,7 +165,7 @@ impl Worker {
         let cluster = ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[self.shared_start()] };
         let mut context = self.context(&ops, first, dim, grid, cluster);
         // SAFETY: the context is a live variable, used through this pointer only from here on.
-        let block = unsafe { Block::new(kernel, args, NonNull::from_mut(&mut context), &ops, count - 1) };
+        let block = unsafe { Block::new(kernel, args, NonNull::from_mut(&mut context), &ops, count) };
         loop {
             // SAFETY: as the caller promises; the block is alive until no coroutine is left.
             let mut state = unsafe { self.begin(&block) };
@@ -318,7 +318,7 @@ impl Worker {
 }
 
 impl<'a> Block<'a> {
-    /// The block of this context, none of whose threads has been started, and so many that follow it in the grid, one after another.
+    /// The block of this context, none of whose threads has been started; with those that follow it in the grid, so many.
     ///
     /// # Safety
     /// The context is alive and used by nobody else as long as the block.
@@ -327,11 +327,11 @@ impl<'a> Block<'a> {
         args: &'a PackedArgs,
         context: NonNull<ThreadContext<'a>>,
         ops: &'a Ops,
-        more_blocks: u64,
+        blocks: u64,
     ) -> Self {
         ops.context.set(context.as_ptr().cast());
         // SAFETY: as the caller promises.
-        Self { kernel, args, threads: unsafe { Threads::new(context, more_blocks) }, ops }
+        Self { kernel, args, threads: unsafe { Threads::new(context, blocks) }, ops }
     }
 
     /// What kernel code saw as its place where it was left last. No kernel code may run.
@@ -482,7 +482,8 @@ mod tests {
         };
         let args = PackedArgs::new();
         // SAFETY: the context outlives the block.
-        let block = unsafe { Block::new(info(nothing), &args, NonNull::from_mut(&mut context), &ops, 0) };
+        let block = unsafe { Block::new(info(nothing), &args, NonNull::from_mut(&mut context), &ops, 1) };
+        block.threads.stay();
         let mut visited = vec![block.thread()];
         while block.threads.advance() {
             visited.push(block.thread());

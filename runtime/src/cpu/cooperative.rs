@@ -113,7 +113,7 @@ unsafe fn run_share(
         .zip(&ops)
         // SAFETY: each context is one block's, and outlives it.
         .map(|(context, ops)| unsafe {
-            Block::new(launch.kernel, launch.args, NonNull::new_unchecked(context.get()), ops, 0)
+            Block::new(launch.kernel, launch.args, NonNull::new_unchecked(context.get()), ops, 1)
         })
         .collect();
 

@@ -20,7 +20,7 @@ use crate::{Error, Result, launch::rules::CheckedConfig, output::Output, prepare
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
 /// costs as much as some ten short threads.
-const PIECE_THREADS: u64 = 512;
+const PIECE_THREADS: u64 = 1 << 16;
 
 /// So many pieces per thread of the machine at least, so that blocks of unequal length even out.
 const PIECES_PER_THREAD: u64 = 32;
@@ -204,8 +204,9 @@ mod tests {
     fn pieces_are_large_enough_and_many_enough() {
         assert_eq!(piece_blocks(1, 256, 16), 1);
         assert_eq!(piece_blocks(100, 256, 16), 1, "few blocks: one by one");
-        assert_eq!(piece_blocks(65536, 256, 16), 2);
-        assert_eq!(piece_blocks(1 << 30, 1, 16), 512, "tiny blocks: many at a time");
-        assert_eq!(piece_blocks(1 << 20, 1024, 2), 1);
+        assert_eq!(piece_blocks(65536, 256, 16), 128);
+        assert_eq!(piece_blocks(1 << 30, 1, 16), 1 << 16, "tiny blocks: many at a time");
+        assert_eq!(piece_blocks(1 << 20, 1024, 2), 64);
+        assert_eq!(piece_blocks(2048, 1024, 16), 4, "as many pieces as even threads out");
     }
 }

@@ -138,7 +138,6 @@ impl Ops<'_> {
             other => wrong_answer(other),
         }
     }
-
 }
 
 // SAFETY: each method suspends the coroutine of the thread until `block` has found what the method promises.

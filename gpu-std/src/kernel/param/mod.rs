@@ -7,15 +7,15 @@
 
 use core::{hint, marker::PhantomData, slice};
 
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::{
-    host::{Access, Interior, PackedArgs, Runtime, ThreadGrid, interior},
-    view::layout::{Extents, PlaceLayout},
-};
 use crate::{
     Atomic, AtomicElement, DeviceCopy, RelaxedCell,
     atomic::{CellElement, Ordering, Scope},
     signature::Text,
+};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::{
+    host::{Access, Interior, PackedArgs, Runtime, ThreadGrid, interior},
+    view::layout::{Extents, PlaceLayout},
 };
 
 mod array;
