@@ -349,6 +349,80 @@ fn a_panic_ends_the_launch_and_drops_what_waits() {
     });
 }
 
+/// Blocks whose number is a multiple of `every` wait, from their thread `from` of each row on.
+#[kernel(dims = 3)]
+fn some_blocks_wait(every: u32, from: u32, place: &[u32], out: PerThread2d<u32>) {
+    let (block, dim) = (block_index(), grid_dim());
+    let number = block.x + dim.x * (block.y + dim.y * block.z);
+    let mut seen = 0;
+    if number.is_multiple_of(every) {
+        if thread_index().x >= from {
+            seen += 1;
+        }
+        seen += gpu_std::sync_count((), true).1;
+    }
+    for ((row, column), out) in out {
+        *out += place[global_rank()] + seen * 1000 + u32::from(row == 0 || column == 0);
+    }
+}
+
+#[test]
+fn blocks_that_wait_beside_blocks_that_do_not() {
+    on_the_cpu(|device, module| {
+        type Dims = (usize, usize, usize);
+        let shapes: [(Dims, Dims); 4] =
+            [((7, 3, 1), (4, 3, 1)), ((5, 2, 3), (3, 2, 2)), ((33, 1, 1), (1, 5, 1)), ((1, 9, 2), (8, 1, 1))];
+        for (grid, block) in shapes {
+            let (rows, columns) = (grid.1 * block.1 * grid.2 * block.2, grid.0 * block.0);
+            let place: Vec<u32> = (0..(rows * columns) as u32).map(|i| i % 1000).collect();
+            let on_device = device.upload(&place)?;
+            for (every, from) in [(1, 0), (2, 1), (3, 0), (4, 2), (1000, 0)] {
+                let mut out = device.zeroed::<u32>(rows * columns)?;
+                let args = (every as u32, from as u32, &*on_device, out.view_2d_mut(columns)?);
+                module.launch(some_blocks_wait, LaunchConfig::new(grid, block), args)?;
+                for (rank, (out, place)) in out.to_vec()?.into_iter().zip(&place).enumerate() {
+                    let (row, column) = (rank / columns, rank % columns);
+                    let (y, z) = (row % (grid.1 * block.1), row / (grid.1 * block.1));
+                    let number = column / block.0 + grid.0 * (y / block.1 + grid.1 * (z / block.2));
+                    let is_late = usize::from(column % block.0 >= from);
+                    let seen = if number % every == 0 { block.0 * block.1 * block.2 + is_late } else { 0 };
+                    let expected = *place as usize + seen * 1000 + usize::from(row == 0 || column == 0);
+                    assert_eq!(
+                        out as usize, expected,
+                        "{grid:?} x {block:?}, every {every}: {row}, {column}"
+                    );
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[kernel]
+fn panics_at(row: u32, column: u32, x: View2d<u32>, out: PerThread2d<u32>) {
+    for (place, out) in out {
+        assert!(place != (row as usize, column as usize));
+        *out = x[place];
+    }
+}
+
+#[test]
+fn a_panic_names_its_thread_where_blocks_run_side_by_side() {
+    on_the_cpu(|device, module| {
+        let (rows, columns) = (24, 40);
+        let x = device.filled(rows * columns, 7_u32)?;
+        for (row, column) in [(0, 0), (5, 17), (11, 39), (12, 20), (23, 39)] {
+            let mut out = device.zeroed::<u32>(rows * columns)?;
+            let args = (row as u32, column as u32, x.view_2d(columns)?, out.view_2d_mut(columns)?);
+            let error = module.launch(panics_at, LaunchConfig::new((10, 8), (4, 3)), args).unwrap_err();
+            let Error::KernelPanicked { block, thread, .. } = &error else { panic!("{error}") };
+            let found = [block.x, block.y, thread.x, thread.y].map(|place| place as usize);
+            assert_eq!(found, [column / 4, row / 3, column % 4, row % 3]);
+        }
+        Ok(())
+    });
+}
+
 #[kernel]
 fn panics_in_one_of_many_blocks(out: PerThread<u32>) {
     for (i, out) in out {

@@ -185,7 +185,8 @@ impl<'b> Threads<'b> {
         // thread waits.
         let _running = unsafe { Running::begin(self, own) };
         // SAFETY: as above. No kernel code runs while a reference is there.
-        let (grid, block) = unsafe { (ThreadGrid::new(&*own, B::CONTRACT.dims), (*own).block) };
+        let (grid, block) =
+            unsafe { (ThreadGrid::new((*own).grid_dim, (*own).block_dim, B::CONTRACT.dims), (*own).block) };
         // Threads with shared arrays wait for each other, and checks see one block after another.
         let has_shared = const { !<B::Shared<'static> as SharedList<'static>>::LAYOUTS.is_empty() };
         let side_by_side = !has_shared && !block.is_checked();
@@ -196,7 +197,8 @@ impl<'b> Threads<'b> {
         }
         loop {
             // SAFETY: as above, here and where the thread index is set.
-            let (row, mut x) = unsafe { (grid.row(&*own), (*own).thread_index.x) };
+            let (row, mut x) =
+                unsafe { (grid.row((*own).block_index, (*own).thread_index), (*own).thread_index.x) };
             // A launch has less than 2³² threads along an axis.
             let end = self.strip.get().1 * unsafe { (*own).block_dim.x };
             let interior = grid.interior(&row, inside, x..end);
