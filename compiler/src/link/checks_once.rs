@@ -271,7 +271,9 @@ impl<'a, 'c> Facts<'a, 'c> {
                 let operand = |index| call.operands().nth(index);
                 match (operand(0), operand(1)) {
                     (Some(condition), _) if called == "llvm.assume" => facts.note(condition, true),
-                    (Some(index), Some(end)) if called == prelude::IS_BELOW => facts.note_less(index, end),
+                    (Some(index), Some(end)) if called.starts_with(prelude::IS_BELOW) => {
+                        facts.note_less(index, end)
+                    }
                     _ => {}
                 }
             }

@@ -65,7 +65,30 @@ impl Interval {
             Opcode::ADD => both().and_then(|(a, b)| a.plus(b)),
             Opcode::OR => both().and_then(|(a, b)| a.or(b)),
             Opcode::AND => Self::masked(operands[0], operands[1], depth, known),
-            Opcode::SUBTRACT => both().and_then(|(a, b)| a.minus(b)),
+            Opcode::SUBTRACT => both().and_then(|(a, b)| {
+                let difference = a.minus(b)?;
+                // Of a number that is not negative, no more than it has: then nothing negative is left.
+                let least = if value.does_not_wrap() && a.first >= 0 { 0 } else { i64::MIN };
+                Some(Self::new(difference.first.max(least), difference.last.max(least)))
+            }),
+            Opcode::SELECT => {
+                Some((Self::within(operands[1], depth, known)?, Self::within(operands[2], depth, known)?))
+                    .map(|(a, b)| Self::new(a.first.min(b.first), a.last.max(b.last)))
+            }
+            Opcode::SHIFT_RIGHT => {
+                operands[1].constant_number().filter(|places| *places < 64).and_then(|places| {
+                    Self::within(operands[0], depth, known)?.natural(|number| number >> places)
+                })
+            }
+            Opcode::DIVIDE => operands[1].constant_number().filter(|by| *by != 0).and_then(|by| {
+                Self::within(operands[0], depth, known)?.natural(|number| (number as u64 / by) as i64)
+            }),
+            Opcode::CALL if value.called()?.name().starts_with("llvm.umax.i") => both()
+                .filter(|(a, b)| a.first >= 0 && b.first >= 0)
+                .map(|(a, b)| Self::new(a.first.max(b.first), a.last.max(b.last))),
+            Opcode::CALL if value.is_saturating_difference() => Self::within(operands[0], depth, known)
+                .filter(|from| from.first >= 0)
+                .map(|from| Self::new(0, from.last)),
             _ => None,
         };
         known.insert(value, interval);
@@ -101,6 +124,11 @@ impl Interval {
         let bits = (self.last | other.last).checked_add(1)? as u64;
         (self.first >= 0 && other.first >= 0)
             .then(|| Self::new(self.first.max(other.first), (bits.next_power_of_two() - 1) as i64))
+    }
+
+    /// What becomes of numbers that are not negative, and of a larger one nothing smaller.
+    fn natural(self, of: impl Fn(i64) -> i64) -> Option<Self> {
+        (self.first >= 0).then(|| Self::new(of(self.first), of(self.last)))
     }
 
     fn minus(self, other: Self) -> Option<Self> {
@@ -188,6 +216,11 @@ mod tests {
         assert_eq!(Interval::new(i64::MIN, 0).minus(Interval::new(0, 1)), None);
         assert_eq!(Interval::new(0, 5).or(Interval::new(2, 8)), Some(Interval::new(2, 15)));
         assert_eq!(large.or(Interval::new(0, 1)), None);
+        assert_eq!(
+            Interval::new(0, i64::MAX).natural(|number| number >> 8),
+            Some(Interval::new(0, i64::MAX >> 8))
+        );
+        assert_eq!(Interval::new(-1, 5).natural(|number| number >> 1), None);
         assert_eq!(Interval::new(0, 5).minus(Interval::new(1, 2)), Some(Interval::new(-2, 4)));
     }
 }

@@ -29,6 +29,7 @@ mod internalise;
 mod intervals;
 mod linking;
 mod local_atomics;
+mod loop_ends;
 mod loops;
 mod lowering;
 mod natural_loops;

@@ -10,18 +10,25 @@
 use super::dominance::Dominance;
 use crate::llvm::{Block, Comparison, Module, Opcode, Value};
 
-/// Replaces the comparisons of neighbours in all functions.
+/// Replaces the comparisons of neighbours in all functions, where a block uses them in which the index is known to be inside.
 pub(super) fn bound(module: &Module<'_>) {
     for function in module.functions() {
         let dominance = Dominance::of(function);
         for block in &dominance.order {
             let mut inside = None;
-            for compare in block.instructions() {
-                let Some((is_less, index, end)) = less_than(compare) else { continue };
-                let inside = inside.get_or_insert_with(|| Inside::of(&dominance, *block));
-                if let Some(end) = inside.has_neighbour(index, end) {
+            for user in block.instructions() {
+                if user.opcode() == Opcode::PHI {
+                    continue;
+                }
+                // The comparison may stand before the branch: in a loop that is none any more, LLVM has moved it there.
+                for (place, compare) in (0..).zip(user.operands()) {
+                    let Some((is_less, index, end)) = less_than(compare) else { continue };
+                    let inside = inside.get_or_insert_with(|| Inside::of(&dominance, *block));
+                    let Some(end) = inside.has_neighbour(index, end) else { continue };
                     let comparison = if is_less { Comparison::NOT_EQUAL } else { Comparison::EQUAL };
-                    module.compare_with_zero(compare, comparison, end);
+                    if let Some(with_zero) = module.compare_with_zero_before(user, comparison, end) {
+                        user.set_operand(place, with_zero);
+                    }
                 }
             }
         }

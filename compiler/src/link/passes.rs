@@ -9,7 +9,7 @@ use super::{
     emit::Emission,
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
-    local_atomics, loops, lowering, negation, neighbours, one_round, optimise, panics,
+    local_atomics, loop_ends, loops, lowering, negation, neighbours, one_round, optimise, panics,
     pass::{Pass, Stage},
     pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
     small_arrays, steps, undefined,
@@ -481,6 +481,14 @@ pub(super) const EMIT: &[Stage<'_, OfEmit>] = &[Stage {
             run: |emission| {
                 let is_kernel = |name: &str| emission.kernels.iter().any(|kernel| kernel.symbol == name);
                 Ok(barrier_loops::unroll(&emission.module, is_kernel, &emission.machine)?)
+            },
+        },
+        Pass {
+            name: "order-loop-ends",
+            does: "end loops where the counter is not less than its end, instead of where it is equal to it",
+            run: |emission| {
+                loop_ends::order(&emission.module);
+                Ok(())
             },
         },
         Pass {

@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 use gpukernel_abi::{output, panic, section, symbol};
 
 use super::LinkError;
-use crate::llvm::{Context, Linkage, LlvmError, Module, Value};
+use crate::llvm::{Context, Linkage, LlvmError, Module};
 
 /// What every piece starts with.
 const HEADER: &str = include_str!("prelude/header.ll");
@@ -166,19 +166,15 @@ pub(super) fn link_addresses<'c>(context: &'c Context, module: &Module<'c>) -> R
     module.link_needed(prelude, NAME)
 }
 
-/// Links the function that says of an index that it is below an end.
-pub(super) fn link_is_below<'c>(
-    context: &'c Context,
-    module: &Module<'c>,
-) -> Result<Option<Value<'c>>, LlvmError> {
+/// Links the functions that say of an index that it is below an end: [`IS_BELOW`] with the type of both behind it.
+pub(super) fn link_is_below<'c>(context: &'c Context, module: &Module<'c>) -> Result<(), LlvmError> {
     let prelude = Module::from_text(context, &text(STEPS), NAME)?;
     prelude.set_target_like(module);
     module.link(prelude, NAME)?;
-    let function = module.function(IS_BELOW);
-    if let Some(function) = function {
+    for function in module.functions().into_iter().filter(|function| function.name().starts_with(IS_BELOW)) {
         function.set_linkage(Linkage::Internal);
     }
-    Ok(function)
+    Ok(())
 }
 
 /// What messages call the prelude.

@@ -44,11 +44,56 @@ impl<'c> Arithmetic<'c> {
         }
     }
 
+    /// The lower 32 bits of a number of 64.
+    pub(crate) fn short(&self, number: Value<'c>) -> Option<Value<'c>> {
+        let (context, llvm) = (self.before.context, self.before.context.llvm);
+        // SAFETY: a live integer of 64 bits that is there before the instruction, as the caller says.
+        self.value(unsafe {
+            let short = (llvm.LLVMInt32TypeInContext)(context.raw);
+            (llvm.LLVMBuildTrunc)(self.builder.raw, number.raw, short, c"".as_ptr())
+        })
+    }
+
     /// `left - right`, which may wrap.
     pub(crate) fn difference(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
         let build = self.before.context.llvm.LLVMBuildSub;
         // SAFETY: live integers of one type that are there before the instruction, as the caller says.
         self.value(unsafe { build(self.builder.raw, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// `left - right`, or zero where that would be negative.
+    pub(crate) fn saturating_difference(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        let is_positive = self.compare(left, Comparison::UNSIGNED_GREATER, right)?;
+        let (difference, zero) = (self.difference(left, right)?, left.like(0));
+        let build = self.before.context.llvm.LLVMBuildSelect;
+        // SAFETY: as above.
+        self.value(unsafe {
+            build(self.builder.raw, is_positive.raw, difference.raw, zero.raw, c"".as_ptr())
+        })
+    }
+
+    /// `left + right`, which may wrap.
+    pub(crate) fn sum(&self, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildAdd;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, left.raw, right.raw, c"".as_ptr()) })
+    }
+
+    /// `number / divisor`, of numbers without a sign.
+    pub(crate) fn quotient(&self, number: Value<'c>, divisor: u64) -> Option<Value<'c>> {
+        let build = self.before.context.llvm.LLVMBuildUDiv;
+        // SAFETY: as above.
+        self.value(unsafe { build(self.builder.raw, number.raw, number.like(divisor).raw, c"".as_ptr()) })
+    }
+
+    /// An address as a number.
+    pub(crate) fn number_of(&self, address: Value<'c>) -> Option<Value<'c>> {
+        let (context, llvm) = (self.before.context, self.before.context.llvm);
+        // SAFETY: as above, a live address.
+        self.value(unsafe {
+            let number = (llvm.LLVMInt64TypeInContext)(context.raw);
+            (llvm.LLVMBuildPtrToInt)(self.builder.raw, address.raw, number, c"".as_ptr())
+        })
     }
 
     /// `left · right`, which may wrap.

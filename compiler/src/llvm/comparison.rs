@@ -15,6 +15,7 @@ impl Comparison {
     pub(crate) const UNSIGNED_LESS: Self = Self(36);
     pub(crate) const UNSIGNED_LESS_EQUAL: Self = Self(37);
     pub(crate) const SIGNED_GREATER: Self = Self(38);
+    pub(crate) const SIGNED_LESS: Self = Self(40);
     const SIGNED_LESS_EQUAL: Self = Self(41);
 
     /// All of them.
@@ -48,7 +49,7 @@ impl Comparison {
     }
 
     /// What holds if it does not.
-    pub(super) fn opposite(self) -> Self {
+    pub(crate) fn opposite(self) -> Self {
         let between = |first: Self, last: Self| Self(first.0 + last.0 - self.0);
         if self.is_signed() {
             between(Self::SIGNED_GREATER, Self::SIGNED_LESS_EQUAL)
@@ -91,23 +92,22 @@ impl<'c> Module<'c> {
         instruction.erase();
     }
 
-    /// Replaces a comparison by one of another number with zero. The instruction must not be used again.
-    pub(crate) fn compare_with_zero(
+    /// Compares a number that is there before this instruction with zero.
+    pub(crate) fn compare_with_zero_before(
         &self,
         instruction: Value<'c>,
         comparison: Comparison,
         number: Value<'c>,
-    ) {
+    ) -> Option<Value<'c>> {
         let llvm = self.context.llvm;
         let builder = Builder::new(self.context);
-        // SAFETY: a live comparison, and a live integer that is there where it is, as the caller says.
-        unsafe {
+        // SAFETY: a live instruction, and a live integer that is there where it is, as the caller says.
+        let with_zero = unsafe {
             (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
             let zero = (llvm.LLVMConstInt)((llvm.LLVMTypeOf)(number.raw), 0, 0);
-            let with_zero = (llvm.LLVMBuildICmp)(builder.raw, comparison.0, number.raw, zero, c"".as_ptr());
-            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, with_zero);
-        }
-        instruction.erase();
+            (llvm.LLVMBuildICmp)(builder.raw, comparison.0, number.raw, zero, c"".as_ptr())
+        };
+        Value::new(self.context, with_zero)
     }
 
     /// Replaces a comparison by one of two other numbers of one type. The instruction must not be used again.

@@ -155,6 +155,7 @@ macro_rules! with_functions {
     LLVMSetSuccessor(*mut LLVMValue, c_uint, *mut LLVMBasicBlock);
     LLVMIsAICmpInst(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetICmpPredicate(*mut LLVMValue) -> c_int;
+    LLVMGetNSW(*mut LLVMValue) -> c_int;
     LLVMGetNUW(*mut LLVMValue) -> c_int;
     LLVMSetNUW(*mut LLVMValue, c_int);
     LLVMGetIsDisjoint(*mut LLVMValue) -> c_int;
@@ -210,6 +211,7 @@ macro_rules! with_functions {
     LLVMIsAConstantDataSequential(*mut LLVMValue) -> *mut LLVMValue;
     LLVMGetAsString(*mut LLVMValue, *mut usize) -> *const c_char;
     LLVMGetFirstUse(*mut LLVMValue) -> *mut LLVMUse;
+    LLVMIsInBounds(*mut LLVMValue) -> c_int;
     LLVMGetGEPSourceElementType(*mut LLVMValue) -> *mut LLVMType;
     LLVMReplaceAllUsesWith(*mut LLVMValue, *mut LLVMValue);
     LLVMPrintTypeToString(*mut LLVMType) -> *mut c_char;
@@ -219,8 +221,11 @@ macro_rules! with_functions {
     LLVMTypeOf(*mut LLVMValue) -> *mut LLVMType;
     LLVMGetUndef(*mut LLVMType) -> *mut LLVMValue;
     LLVMConstAddrSpaceCast(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
+    LLVMConstAllOnes(*mut LLVMType) -> *mut LLVMValue;
     LLVMConstInt(*mut LLVMType, c_ulonglong, c_int) -> *mut LLVMValue;
     LLVMConstPointerNull(*mut LLVMType) -> *mut LLVMValue;
+    LLVMBuildPtrToInt(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
+    LLVMBuildUDiv(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMConstIntToPtr(*mut LLVMValue, *mut LLVMType) -> *mut LLVMValue;
     LLVMVoidTypeInContext(*mut LLVMContext) -> *mut LLVMType;
     LLVMInt32TypeInContext(*mut LLVMContext) -> *mut LLVMType;
@@ -261,6 +266,7 @@ macro_rules! with_functions {
     LLVMBuildSelect(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildInsertValue(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
     LLVMBuildFreeze(*mut LLVMBuilder, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
+    LLVMBuildNSWAdd(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildAdd(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildSub(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildMul(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;

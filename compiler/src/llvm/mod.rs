@@ -10,6 +10,7 @@ mod attribute;
 mod block;
 mod build;
 mod comparison;
+mod counter;
 #[cfg(test)]
 mod declarations;
 mod flow;

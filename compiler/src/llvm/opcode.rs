@@ -27,12 +27,14 @@ impl Opcode {
     pub(super) const LOAD: Self = Self(27);
     const STORE: Self = Self(28);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
+    pub(crate) const TRUNCATE: Self = Self(30);
     pub(crate) const ZERO_EXTEND: Self = Self(31);
     pub(crate) const SIGN_EXTEND: Self = Self(32);
     pub(crate) const FLOAT_TO_UNSIGNED: Self = Self(33);
     pub(crate) const FLOAT_TO_SIGNED: Self = Self(34);
     pub(crate) const UNSIGNED_TO_FLOAT: Self = Self(35);
     pub(crate) const SIGNED_TO_FLOAT: Self = Self(36);
+    pub(crate) const POINTER_TO_INTEGER: Self = Self(39);
     pub(crate) const COMPARE: Self = Self(42);
     pub(crate) const PHI: Self = Self(44);
     pub(crate) const CALL: Self = Self(45);

@@ -392,10 +392,28 @@ impl<'c> Value<'c> {
         self.opcode().may_wrap() && unsafe { (self.context.llvm.LLVMGetNUW)(self.raw) != 0 }
     }
 
-    /// Says so of a sum.
+    /// Whether LLVM knows so of them as numbers with a sign.
+    pub(crate) fn does_not_overflow(self) -> bool {
+        // SAFETY: a live instruction, asked for its kind first.
+        self.opcode().may_wrap() && unsafe { (self.context.llvm.LLVMGetNSW)(self.raw) != 0 }
+    }
+
+    /// Says of a sum that it does not wrap.
     pub(crate) fn set_does_not_wrap(self) {
         // SAFETY: a live sum, as the caller says.
         unsafe { (self.context.llvm.LLVMSetNUW)(self.raw, 1) }
+    }
+
+    /// Whether an address is computed from another one within an object, so that it does not wrap round.
+    pub(crate) fn is_in_bounds(self) -> bool {
+        // SAFETY: a live instruction, asked for its kind first.
+        self.opcode() == Opcode::GET_ELEMENT_POINTER
+            && unsafe { (self.context.llvm.LLVMIsInBounds)(self.raw) != 0 }
+    }
+
+    /// Whether it is a difference of unsigned numbers that is zero instead of negative.
+    pub(crate) fn is_saturating_difference(self) -> bool {
+        self.called().is_some_and(|called| called.name().starts_with("llvm.usub.sat.i"))
     }
 
     /// Whether no bit is set in both operands of an `or`, which is a sum then.

@@ -11,6 +11,7 @@ mod device_warnings;
 mod drafts;
 mod image;
 mod local_memory;
+mod loop_ends;
 mod neighbours;
 mod one_round;
 mod panics;

@@ -1,4 +1,5 @@
-//! Loops with steps end where the range of their index does: no check is left, and nothing else counts their rounds.
+//! Loops with steps end where the range of their index does: no check is left. Those without a loop inside count their rounds, which takes the fewest
+//! instructions, and others ask for the index, which takes the fewest registers.
 
 use gpukernel_build::{Arch, Options};
 use gpukernel_tests::{Inspected, KernelCrate};
@@ -25,10 +26,17 @@ fn can_panic(ptx: &str) -> bool {
     ptx.contains("__gpukernel_panic_record")
 }
 
-/// Whether a number becomes one less each round.
-fn counts_down(ptx: &str) -> bool {
-    ptx.lines().any(|line| line.contains("add.s64") && line.ends_with(", -1;"))
+/// Whether a number of so many bits becomes one less each round.
+fn counts_down_in(bits: u32, ptx: &str) -> bool {
+    ptx.lines().any(|line| line.contains(&format!("add.s{bits}")) && line.ends_with(", -1;"))
 }
+
+fn counts_down(ptx: &str) -> bool {
+    counts_down_in(64, ptx) || counts_down_in(32, ptx)
+}
+
+/// Goes round some time without counting.
+const INSIDE: &str = "while sum > 0.5 { sum *= 0.25; }";
 
 #[test]
 fn indices_of_step_by_need_no_check() {
@@ -43,8 +51,11 @@ fn indices_of_step_by_need_no_check() {
     for (name, _) in &kernels {
         let ptx = built.kernel("sm_90", name);
         assert!(!can_panic(&ptx), "{name}: {ptx}");
-        assert!(!counts_down(&ptx), "{name}: {ptx}");
+        assert_eq!(counts_down(&ptx), *name != "with_continue", "{name}: {ptx}");
     }
+    let around = format!("for i in (me..n).step_by(128) {{ sum += x[i]; {INSIDE} }}");
+    let ptx = build("steps_around", &[("around_another", &around)]).kernel("sm_90", "around_another");
+    assert!(!can_panic(&ptx) && !counts_down(&ptx), "{ptx}");
     // Extents of 32 bits, of which LLVM computes the rounds otherwise.
     let rows = "let row = &x[..k]; for i in (me..k).step_by(128) { sum += row[i]; }";
     let panics = &build("steps_of_rows", &[("of_a_row", rows)]).built.panics["steps_of_rows::of_a_row"];
@@ -91,19 +102,20 @@ fn counts_that_the_range_does_not_give_are_kept() {
             let counted = distance / 4 + usize::from(distance % 4 != 0);
             {counted}
             let mut i = me;
-            while left != 0 {{ sum += x[i]; i += 4; left -= 1; }}"
+            while left != 0 {{ sum += x[i]; {INSIDE} i += 4; left -= 1; }}"
         )
     };
     let last = "let end = k.wrapping_sub(n);
         let mut sums = 0_usize;
-        for i in (me..end).step_by(64) { sums ^= i; if sums == k { break; } }
-        sum += sums as f32;";
+        for i in (me..end).step_by(64) { sums ^= i; if sums == k { break; } INSIDE }
+        sum += sums as f32;"
+        .replace("INSIDE", INSIDE);
     let loops = [
         ("chosen", rounds("let mut left = if k > 3 { counted } else { 0 };")),
         ("chosen_by_the_rest", rounds("let mut left = if distance % 8 != 1 { counted } else { 0 };")),
         ("if_the_start_is_behind", rounds("let mut left = if me >= n || k > 3 { counted } else { 0 };")),
         ("unless_it_is_less", rounds("let mut left = if me < n { 0 } else { counted };")),
-        ("may_wrap", last.to_owned()),
+        ("may_wrap", last),
     ];
     let kernels: Vec<_> = loops.iter().map(|(name, body)| (*name, body.as_str())).collect();
     let built = build("steps_counted", &kernels);
@@ -111,5 +123,47 @@ fn counts_that_the_range_does_not_give_are_kept() {
         let ptx = built.kernel("sm_90", name);
         // Of a count that is zero in each case, no loop is left.
         assert!(counts_down(&ptx) || *name == "unless_it_is_less", "{name}: {ptx}");
+    }
+}
+
+/// Of ranges of 32 bits, the rounds are counted in 32 bits, also where a step may pass by the end by wrapping round.
+#[test]
+fn rounds_of_short_ranges_are_counted_in_32_bits() {
+    let kernels = [
+        (
+            "of_u32",
+            "let row = &x[..k]; for i in (thread_rank()..k as u32).step_by(128) { sum += row[i as usize]; }",
+        ),
+        (
+            "by_another",
+            "let row = &x[..k]; for i in (thread_rank()..k as u32).step_by(96) { sum += row[i as usize]; }",
+        ),
+        ("of_extents", "let row = &x[..k]; for i in (me..k).step_by(128) { sum += row[i]; }"),
+    ];
+    let built = build("short_steps", &kernels);
+    for (name, _) in kernels {
+        let panics = &built.built.panics[&format!("short_steps::{name}")];
+        assert!(panics.iter().all(|place| !place.in_a_loop), "{name}: {panics:?}");
+        let ptx = built.kernel("sm_90", name);
+        assert!(counts_down_in(32, &ptx) && !counts_down_in(64, &ptx), "{name}: {ptx}");
+    }
+    let alike = [
+        (
+            "of_another",
+            "let row = &x[..n.min(7)]; for i in (thread_rank()..k as u32).step_by(128) { sum += row[i as usize]; }",
+        ),
+        (
+            "the_next",
+            "let row = &x[..k]; for i in (thread_rank()..k as u32).step_by(128) { sum += row[i as usize + 1]; }",
+        ),
+        (
+            "wrapped",
+            "let row = &x[..k]; let mut i = thread_rank(); for _ in (thread_rank()..k as u32).step_by(128) { i = i.wrapping_add(256); sum += row[i as usize]; }",
+        ),
+    ];
+    let built = build("short_steps_alike", &alike);
+    for (name, _) in alike {
+        let panics = &built.built.panics[&format!("short_steps_alike::{name}")];
+        assert!(panics.iter().any(|place| place.in_a_loop), "{name}: {panics:?}");
     }
 }

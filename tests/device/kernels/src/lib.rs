@@ -15,6 +15,7 @@ pub mod grids;
 pub mod half;
 pub mod indices;
 pub mod libraries;
+pub mod loops;
 pub mod math;
 pub mod mma;
 pub mod numbers;

@@ -19,6 +19,7 @@ mod half;
 mod images;
 mod indices;
 mod libraries;
+mod loops;
 mod math;
 mod memory;
 mod mma;
