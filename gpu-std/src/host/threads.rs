@@ -32,6 +32,8 @@ pub struct Threads<'b> {
     staying: Cell<bool>,
     /// Where along x the strip begins that is being started, and how many blocks it has.
     strip: Cell<(u32, u32)>,
+    /// Whether the context's thread is the only one.
+    is_one: bool,
     /// What is to be started later, the last of it first.
     pending: RefCell<SmallVec<[Segment; 4]>>,
 }
@@ -51,6 +53,7 @@ impl fmt::Debug for Threads<'_> {
             .field("starting", &self.starting)
             .field("staying", &self.staying)
             .field("strip", &self.strip)
+            .field("is_one", &self.is_one)
             .field("pending", &self.pending)
             .finish_non_exhaustive()
     }
@@ -69,8 +72,21 @@ impl<'b> Threads<'b> {
             starting: Cell::new(true),
             staying: Cell::new(false),
             strip: Cell::new((first.x, 1)),
+            is_one: false,
             pending: RefCell::new(SmallVec::from_slice(&[Segment { first, blocks, row }])),
         }
+    }
+
+    /// The context's thread alone: others are started elsewhere, or not at all.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    pub unsafe fn one(context: NonNull<ThreadContext<'b>>) -> Self {
+        // SAFETY: as the caller promises.
+        let threads = unsafe { Self::new(context, 1) };
+        threads.stop();
+        threads.staying.set(true);
+        Self { is_one: true, ..threads }
     }
 
     /// Starts only threads of the context's block until [`next_block`](Self::next_block), because it has threads that have not ended, or one
@@ -180,44 +196,41 @@ impl<'b> Threads<'b> {
     ) {
         // SAFETY: the context is alive, and nobody changes it now.
         let context = UnsafeCell::new(unsafe { *self.context.as_ptr() });
-        let own = context.get();
+        // SAFETY: the variable lives longer than what this returns.
+        let own = unsafe { Own::new(context.get()) };
         // SAFETY: the context is alive as long as what this returns. It is changed here only, while no kernel code runs, and where a
         // thread waits.
-        let _running = unsafe { Running::begin(self, own) };
-        // SAFETY: as above. No kernel code runs while a reference is there.
-        let (grid, block) =
-            unsafe { (ThreadGrid::new((*own).grid_dim, (*own).block_dim, B::CONTRACT.dims), (*own).block) };
+        let _running = unsafe { Running::begin(self, own.0) };
+        let ThreadContext { grid_dim, block_dim, block, .. } = own.get();
+        let grid = ThreadGrid::new(grid_dim, block_dim, B::CONTRACT.dims);
         // Threads with shared arrays wait for each other, and checks see one block after another.
         let has_shared = const { !<B::Shared<'static> as SharedList<'static>>::LAYOUTS.is_empty() };
         let side_by_side = !has_shared && !block.is_checked();
         let inside = if side_by_side { extents(&grid) } else { NOTHING };
-        // SAFETY: as above.
-        if !self.staying.get() && !self.advance_blocks(unsafe { &mut *own }, side_by_side) {
+        if !self.staying.get() && !own.change(|context| self.advance_blocks(context, side_by_side)) {
             return;
         }
         loop {
-            // SAFETY: as above, here and where the thread index is set.
-            let (row, mut x) =
-                unsafe { (grid.row((*own).block_index, (*own).thread_index), (*own).thread_index.x) };
+            let ThreadContext { block_index, thread_index, .. } = own.get();
+            let (row, mut x) = (grid.row(block_index, thread_index), thread_index.x);
             // A launch has less than 2³² threads along an axis.
-            let end = self.strip.get().1 * unsafe { (*own).block_dim.x };
+            let end = if self.is_one { x + 1 } else { self.strip.get().1 * block_dim.x };
             let interior = grid.interior(&row, inside, x..end);
             while x < end {
                 if !has_shared && x == interior.start && x < interior.end {
-                    // SAFETY: as above.
-                    unsafe { (*own).has_waited = false };
+                    own.change(|context| context.has_waited = false);
                     for x in interior.clone() {
-                        unsafe { (*own).thread_index.x = x };
+                        own.change(|context| context.thread_index.x = x);
                         // SAFETY: as the caller promises.
                         unsafe { run_interior_thread::<B>(&assemble_interior, row.at(x)) };
-                        if unsafe { (*own).has_waited } {
+                        if own.get().has_waited {
                             return;
                         }
                     }
                     x = interior.end;
                     continue;
                 }
-                unsafe { (*own).thread_index.x = x };
+                own.change(|context| context.thread_index.x = x);
                 // SAFETY: as the caller promises. The kernel is compiled into the loop once.
                 unsafe {
                     if has_shared {
@@ -226,17 +239,42 @@ impl<'b> Threads<'b> {
                         run_thread_apart::<B>(assemble())
                     };
                 }
-                if unsafe { (*own).has_waited } {
+                if own.get().has_waited {
                     return;
                 }
                 x += 1;
             }
-            // SAFETY: as above.
-            let own = unsafe { &mut *own };
-            if !self.advance_row(own) && !self.advance_blocks(own, side_by_side) {
+            let advance =
+                |context: &mut _| self.advance_row(context) || self.advance_blocks(context, side_by_side);
+            if !own.change(advance) {
                 return;
             }
         }
+    }
+}
+
+/// What the kernel code of a coroutine sees as its place, on the stack of [`Threads::run`].
+struct Own<'b>(*mut ThreadContext<'b>);
+
+impl<'b> Own<'b> {
+    /// # Safety
+    /// The context is alive as long as this, and not changed by others while this is called.
+    #[inline(always)]
+    unsafe fn new(context: *mut ThreadContext<'b>) -> Self {
+        Self(context)
+    }
+
+    #[inline(always)]
+    fn get(&self) -> ThreadContext<'b> {
+        // SAFETY: as `new` asks for.
+        unsafe { *self.0 }
+    }
+
+    /// No kernel code runs while it is changed: `change` does not call any.
+    #[inline(always)]
+    fn change<R>(&self, change: impl FnOnce(&mut ThreadContext<'b>) -> R) -> R {
+        // SAFETY: as `new` asks for; the reference ends here.
+        change(unsafe { &mut *self.0 })
     }
 }
 
@@ -273,7 +311,8 @@ unsafe fn run_thread<'k, B: Body>(params: B::Params<'k>) {
     // cannot tell that lifetime from a longer one. The rest is the caller's promise.
     unsafe {
         let scope = KernelScope::new();
-        B::call(params, <B::Shared<'k> as SharedList<'k>>::enter(&*(&raw const scope)));
+        let scope = NonNull::from(&scope).as_ref();
+        B::call(params, <B::Shared<'k> as SharedList<'k>>::enter(scope));
     }
 }
 

@@ -116,6 +116,7 @@ pub fn launch_with<K: Kernel>(_: K, ops: &dyn BlockOps, grid: Dim3, block: Dim3,
                 shared: shared.start,
                 cluster: ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[shared.start] },
                 block: ops,
+                has_waited: false,
             };
             run::<K>(&context, &args);
         }
@@ -157,6 +158,7 @@ pub fn launch_blocks<K: Kernel>(
                         shared,
                         cluster: ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[shared] },
                         block: wait,
+                        has_waited: false,
                     };
                     run::<K>(&context, args);
                 });
@@ -172,9 +174,7 @@ fn run<K: Kernel>(context: &ThreadContext<'_>, args: &PackedArgs) {
         let context = NonNull::from_mut(&mut context);
         let before = set_current(context.as_ptr());
         // Other threads are started by the launches above.
-        let threads = Threads::new(context);
-        threads.stop();
-        (K::INFO.run_threads)(args, &threads);
+        (K::INFO.run_threads)(args, &Threads::one(context));
         set_current(before);
     }
 }

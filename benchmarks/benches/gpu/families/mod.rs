@@ -44,6 +44,20 @@ struct Modules<'a> {
     tuned: &'a Module,
 }
 
+/// What a row may take at most, as a ratio: a draft of nvcc's time, a tuned version of nvcc's time, a draft of the tuned version's time.
+const BARS: [(&str, f64); 3] =
+    [("draft / nvcc -O3", 1.10), ("tuned / nvcc -O3", 1.03), ("draft / tuned", 1.05)];
+
+/// Why rows take more.
+const REASONS: [(&str, &str); 3] = [
+    (
+        "n-body",
+        "the author says that fewer blocks at once are enough (`min_blocks_per_sm`), which made other kernels slower; nvcc's code has the same",
+    ),
+    ("7-point stencil 512³, f32", "the contract does not say that both volumes have the same extents"),
+    ("5 × 5 convolution", "the filter comes as memory, as in CUDA C++, and not by value"),
+];
+
 /// A launch that writes to outputs.
 type Launch<'a, O> = &'a dyn Fn(&mut O) -> Result<(), Error>;
 
@@ -60,13 +74,21 @@ struct Families<'a> {
     drafts: Vec<f64>,
     tuned: Vec<f64>,
     mistakes: Vec<String>,
+    /// Rows above a bar.
+    misses: Vec<String>,
 }
 
 /// Prints a row for each kernel, and the geometric means.
 pub(crate) fn compare_all(device: &Device, drafts: &Module, tuned: &Module) -> Result<(), Error> {
     let modules = Modules { drafts, tuned };
-    let mut families =
-        Families { device, modules, drafts: Vec::new(), tuned: Vec::new(), mistakes: Vec::new() };
+    let mut families = Families {
+        device,
+        modules,
+        drafts: Vec::new(),
+        tuned: Vec::new(),
+        mistakes: Vec::new(),
+        misses: Vec::new(),
+    };
     println!("| kernel | draft | tuned | nvcc -O3 | draft / nvcc -O3 | tuned / nvcc -O3 | draft / tuned |");
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     families.particles()?;
@@ -88,6 +110,8 @@ pub(crate) fn compare_all(device: &Device, drafts: &Module, tuned: &Module) -> R
         mean(&families.drafts),
         mean(&families.tuned)
     );
+    println!("\n| above its bar | | bar | reason |\n| --- | --- | --- | --- |");
+    families.misses.iter().for_each(|miss| println!("{miss}"));
     assert!(families.mistakes.is_empty(), "{}", families.mistakes.join("\n"));
     Ok(())
 }
@@ -119,8 +143,17 @@ impl Families<'_> {
         let first = beside(ours.draft, draft, beside_draft)?;
         let second = ours.tuned.map(|ours| beside(ours, tuned, beside_tuned)).transpose()?;
         print_row(name, &first, second.as_ref());
+        let tuned = second.map(|second| second.ratio);
+        let ratios = [Some(first.ratio), tuned, tuned.map(|tuned| first.ratio / tuned)];
+        for ((what, bar), ratio) in BARS.iter().zip(ratios) {
+            if let Some(ratio) = ratio.filter(|ratio| ratio > bar) {
+                let reason = REASONS.iter().find(|(row, _)| name.starts_with(row));
+                let reason = reason.map_or("not known", |(_, reason)| reason);
+                self.misses.push(format!("| {name} | {what}: {ratio:.3} | {bar:.2} | {reason} |"));
+            }
+        }
         self.drafts.push(first.ratio);
-        self.tuned.push(second.map_or(first.ratio, |second| second.ratio));
+        self.tuned.push(tuned.unwrap_or(first.ratio));
         Ok(())
     }
 
