@@ -4,6 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use crate::{
     assemble::AssembleError,
+    budgets::{self, OverBudget},
     compile::CompileError,
     device_link::DeviceLinkError,
     foreign::ForeignError,
@@ -61,6 +62,17 @@ pub enum Error {
     /// ptxas failed.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// Kernels exceed what their launch contracts or [`Budgets`](crate::Budgets) allow.
+    #[error("{}", budgets::message(.0))]
+    OverBudget(Vec<OverBudget>),
+    /// There is no kernel of a name, or none that can be told from others.
+    #[error("there is no kernel `{kernel}`: {}", kernels_are(known))]
+    NoKernel {
+        /// The name.
+        kernel: String,
+        /// The kernels that there are.
+        known: Vec<String>,
+    },
     /// An option is invalid.
     #[error("{0}")]
     Options(String),
@@ -94,6 +106,14 @@ pub enum Error {
         /// The reason.
         reason: std::io::Error,
     },
+}
+
+fn kernels_are(known: &[String]) -> String {
+    match known {
+        [] => "there are no kernels".to_owned(),
+        [only] => format!("the only one is {only}"),
+        _ => format!("the kernels are {}", known.join(", ")),
+    }
 }
 
 impl Error {

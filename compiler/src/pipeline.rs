@@ -8,17 +8,21 @@ use std::{
 };
 
 use gpukernel_image::Manifest;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Emit, Error, Options, PanicPlace, Profile, Timings,
+    Emit, Error, KernelFacts, Options, PanicPlace, Timings,
     assemble::Assembled,
+    budgets,
     compile::{self, CompileInput, Compiled},
+    facts,
     finish::{self, FinishInput, Finished},
     foreign::{Foreign, ForeignInput},
     link::{self, Dumps, EmittedPtx, LinkInput, Linked},
     llvm::Llvm,
     outputs::Outputs,
     plan::Plan,
+    record::Record,
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
 };
 
@@ -36,7 +40,7 @@ pub struct BuildInput {
 }
 
 /// The result of [`build`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Built {
     /// The image file.
@@ -53,6 +57,10 @@ pub struct Built {
     pub foreign_functions: BTreeMap<String, PathBuf>,
     /// The panics that are left in each kernel after optimisation, by the kernel's path.
     pub panics: BTreeMap<String, BTreeSet<PanicPlace>>,
+    /// What the compiler made of each kernel.
+    pub facts: Vec<KernelFacts>,
+    /// Whether there was nothing to do: the last build was made of the same, and what it made is still there.
+    pub is_fresh: bool,
     /// The duration of each step.
     pub timings: Timings,
 }
@@ -91,8 +99,21 @@ pub(crate) fn build_beside_host(
     fs::create_dir_all(plan.out_dir)
         .map_err(|reason| Error::File { path: plan.out_dir.to_owned(), reason })?;
     let (compiled, foreign) = timings.step("compile", || compile(&plan, host_package))?;
+    let sysroot = sysroot_libraries(&toolchain.rustc)?;
+    // Build scripts move the image, and cargo runs them only if there is something to do.
+    let record = match host_package {
+        None => Record::of(&plan, &compiled, &sysroot, &foreign),
+        Some(_) => None,
+    };
+    if let Some(record) = &record {
+        if let Some(last) = record.last() {
+            budgets::check(plan.options, &last.manifest, &last.facts)?;
+            return Ok(Built { is_fresh: true, timings, ..last });
+        }
+        record.forget();
+    }
     let llvm = timings.step("load LLVM", || load_llvm(&toolchain.rustc))?;
-    let link_input = link_input(&plan, &compiled, &foreign)?;
+    let link_input = link_input(&plan, &compiled, sysroot, &foreign)?;
     let dumps = Dumps {
         dir: plan.out_dir.to_owned(),
         name: compiled.crate_name.clone(),
@@ -105,6 +126,8 @@ pub(crate) fn build_beside_host(
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };
     let Finished { assembled, lto } = finish::finish(&plan, &finish_input, &mut timings)?;
     let manifest = manifest(&plan, name, &linked, &assembled);
+    let facts = timings.step("gather facts", || facts::gather(&plan, &manifest, &linked, &ptx, &assembled));
+    budgets::check(plan.options, &manifest, &facts)?;
     let outputs = Outputs {
         dir: plan.out_dir,
         name,
@@ -121,7 +144,7 @@ pub(crate) fn build_beside_host(
     let mut emitted = outputs.write(&plan.options.emit, toolchain)?;
     emitted.extend(linked.dumped.into_iter().chain(dumped));
     let image = timings.step("write image", || outputs.write_image(&manifest))?;
-    Ok(Built {
+    let built = Built {
         image,
         manifest,
         emitted,
@@ -129,12 +152,18 @@ pub(crate) fn build_beside_host(
         recompiled: foreign.compiled,
         foreign_functions: linked.names.defined,
         panics: linked.kernels.into_iter().map(|kernel| kernel.name).zip(linked.panics).collect(),
+        facts,
+        is_fresh: false,
         timings,
-    })
+    };
+    if let Some(record) = record {
+        record.keep(&built);
+    }
+    Ok(built)
 }
 
 /// Compiles the kernel crate and, meanwhile, CUDA C and C++.
-fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Foreign), Error> {
+pub(crate) fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Foreign), Error> {
     let compile_input = CompileInput {
         manifest: &plan.manifest,
         target_dir: &plan.target_dir,
@@ -157,21 +186,25 @@ fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Fo
     })
 }
 
-fn load_llvm(rustc: &DeviceRustc) -> Result<&'static Llvm, Error> {
+pub(crate) fn load_llvm(rustc: &DeviceRustc) -> Result<&'static Llvm, Error> {
     let DeviceRustc { libllvm, llvm_version, .. } = rustc;
     Ok(Llvm::load(&libllvm.path, &libllvm.dependencies, llvm_version.major as u32)?)
 }
 
 /// What the linker gets.
-fn link_input(plan: &Plan<'_>, compiled: &Compiled, foreign: &Foreign) -> Result<LinkInput, Error> {
+pub(crate) fn link_input(
+    plan: &Plan<'_>,
+    compiled: &Compiled,
+    sysroot: Vec<PathBuf>,
+    foreign: &Foreign,
+) -> Result<LinkInput, Error> {
     Ok(LinkInput {
         crates: compiled.libraries.clone(),
-        sysroot: sysroot_libraries(&plan.toolchain.rustc)?,
+        sysroot,
         libdevice: plan.tool(CudaPart::Libdevice).map(Path::to_owned),
         lowest: plan.lowest,
         contraction: plan.options.contraction,
         panics: plan.recording,
-        refuses_panics: plan.options.profile == Profile::Release,
         bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
         names: foreign.names(plan.tool(CudaPart::Cuobjdump))?,
         wants_text: plan.options.emit.contains(&Emit::LlvmIr),
@@ -201,7 +234,7 @@ fn manifest(plan: &Plan<'_>, name: &str, linked: &Linked, assembled: &[Assembled
 }
 
 /// The libraries for the device in the sysroot that kernels are compiled against, sorted.
-fn sysroot_libraries(rustc: &DeviceRustc) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn sysroot_libraries(rustc: &DeviceRustc) -> Result<Vec<PathBuf>, Error> {
     let sysroot = rustc.sysroot.as_ref().unwrap_or(&rustc.default_sysroot);
     let dir = sysroot.join("lib/rustlib").join(DEVICE_TARGET).join("lib");
     let failed = |reason| Error::File { path: dir.clone(), reason };
