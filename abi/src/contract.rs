@@ -40,6 +40,15 @@ pub struct Contract {
     pub cluster: [u32; 3],
     /// 1 if a release build fails if something in the optimised kernel can panic. No launch is checked for it.
     pub no_panics: u32,
+    /// 1 if a release build fails if ptxas spills registers of the kernel to local memory.
+    #[doc(alias = "Xptxas", alias = "warn-spills")]
+    pub no_spills: u32,
+    /// 1 if a release build fails if the kernel has a stack, which is in local memory: spilled registers, and arrays that are not in registers.
+    #[doc(alias = "local memory", alias = "warn-lmem-usage")]
+    pub no_stack: u32,
+    /// 1 if a release build fails if the optimised kernel has instructions for 64-bit floating-point numbers.
+    #[doc(alias = "warn-double-usage")]
+    pub no_f64: u32,
 }
 
 impl Contract {
@@ -53,6 +62,9 @@ impl Contract {
         shared_bytes: 0,
         cluster: [0; 3],
         no_panics: 0,
+        no_spills: 0,
+        no_stack: 0,
+        no_f64: 0,
     };
 
     /// The number of 32-bit words.
@@ -70,7 +82,7 @@ impl Contract {
     pub const fn from_words(words: [u32; Self::WORDS]) -> Self {
         let [bx, by, bz, max_threads, min_blocks_per_sm, max_registers, dims, shared_bytes, rest @ ..] =
             words;
-        let [cx, cy, cz, no_panics] = rest;
+        let [cx, cy, cz, no_panics, no_spills, no_stack, no_f64] = rest;
         Self {
             block: [bx, by, bz],
             max_threads,
@@ -80,6 +92,9 @@ impl Contract {
             shared_bytes,
             cluster: [cx, cy, cz],
             no_panics,
+            no_spills,
+            no_stack,
+            no_f64,
         }
     }
 
@@ -107,8 +122,11 @@ mod tests {
             shared_bytes: 8,
             cluster: [9, 10, 11],
             no_panics: 12,
+            no_spills: 13,
+            no_stack: 14,
+            no_f64: 15,
         };
-        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
         assert_eq!(Contract::from_words(words), contract);
         // SAFETY: both are as many 32-bit words, without padding.
         assert_eq!(unsafe { core::mem::transmute::<Contract, [u32; Contract::WORDS]>(contract) }, words);

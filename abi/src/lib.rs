@@ -31,6 +31,6 @@ pub use contract::Contract;
 /// refuse another one. To be increased with every change of a layout, name or meaning in this crate.
 ///
 /// ```
-/// assert!(gpukernel_abi::VERSION >= 5);
+/// assert!(gpukernel_abi::VERSION >= 6);
 /// ```
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;

@@ -169,6 +169,8 @@ impl Builder {
                 features: self.features,
                 emit: self.emit,
                 emit_after: Vec::new(),
+                budgets: chosen.budgets,
+                disassembles: false,
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };

@@ -4,6 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use crate::{
     assemble::AssembleError,
+    budgets::{self, OverBudget},
     compile::CompileError,
     device_link::DeviceLinkError,
     foreign::ForeignError,
@@ -61,6 +62,9 @@ pub enum Error {
     /// ptxas failed.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// Kernels exceed what their launch contracts or [`Budgets`](crate::Budgets) allow.
+    #[error("{}", budgets::message(.0))]
+    OverBudget(Vec<OverBudget>),
     /// An option is invalid.
     #[error("{0}")]
     Options(String),

@@ -23,12 +23,14 @@
 //! ```
 
 mod assemble;
+mod budgets;
 mod builder;
 mod cargo;
 mod compile;
 mod dep_info;
 mod device_link;
 mod error;
+mod facts;
 mod finish;
 mod foreign;
 mod guard;
@@ -50,16 +52,18 @@ mod timings;
 pub mod toolchain;
 
 pub use assemble::AssembleError;
+pub use budgets::{Budgets, OverBudget};
 pub use builder::Builder;
 pub use compile::CompileError;
 pub use device_link::DeviceLinkError;
 pub use error::Error;
+pub use facts::{ArchFacts, Counted, InstructionCounts, KernelFacts, Limit, Occupancy, SourceLine};
 #[doc(hidden)]
 pub use foreign::host::HEADER as HOST_HEADER;
 pub use foreign::{CudaCompiler, CudaSources, ForeignError};
-pub use gpukernel_image::{Arch, Manifest};
+pub use gpukernel_image::{Arch, Manifest, Resources};
 pub use guard::needs_no_device_code;
-pub use link::{LinkError, LinkerPass, PanicPlace, UndefinedSymbol, UnknownPass, linker_passes};
+pub use link::{LinkError, LinkerPass, PanicKind, PanicPlace, UndefinedSymbol, UnknownPass, linker_passes};
 pub use llvm::LlvmError;
 #[cfg(feature = "lto")]
 pub use lto::{LtoError, Untranslatable};

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use gpukernel_image::Arch;
 use serde::Deserialize;
 
-use crate::{CudaSources, Error, link::Recording, toolchain::Settings};
+use crate::{Budgets, CudaSources, Error, link::Recording, toolchain::Settings};
 
 /// Build options of a kernel crate (nvcc's command-line options).
 ///
@@ -41,6 +41,10 @@ pub struct Options {
     /// `NN` is the place of the pass in the list.
     #[doc(alias = "print-after", alias = "dump-mir")]
     pub emit_after: Vec<String>,
+    /// What a release build must not exceed, for all kernels. The launch contract of a kernel may say more.
+    pub budgets: Budgets,
+    /// Whether to count instructions in machine code by nvdisasm if it is there, instead of in PTX.
+    pub disassembles: bool,
     /// Files with CUDA C and C++ functions to link.
     pub links: Vec<CudaSources>,
 }
@@ -57,6 +61,8 @@ impl Default for Options {
             features: Vec::new(),
             emit: Vec::new(),
             emit_after: Vec::new(),
+            budgets: Budgets::default(),
+            disassembles: false,
             links: Vec::new(),
         }
     }
@@ -72,7 +78,7 @@ impl Options {
     /// panic = "trap"               # or "record", the default
     /// ```
     ///
-    /// Also reads the [`CudaSources`] of the nearest `gpukernel.toml`, in its folder or one above.
+    /// Also reads the [`CudaSources`] and the [`Budgets`] of the nearest `gpukernel.toml`, in its folder or one above.
     ///
     /// # Errors
     /// A file cannot be read or is invalid.
@@ -88,10 +94,12 @@ impl Options {
             ))
         })?;
         let default = Self::default();
-        let mut links = Settings::load(manifest.parent().unwrap_or(Path::new(".")))?.links;
+        let Settings { mut links, budgets, .. } =
+            Settings::load(manifest.parent().unwrap_or(Path::new(".")))?;
         links.retain(|link| link.package.is_none() || link.package == package);
         Ok(Self {
             links,
+            budgets,
             archs: chosen.archs.unwrap_or(default.archs),
             contraction: chosen.fp_contract != Some(FpContract::Off),
             panics: chosen.panic.unwrap_or_default(),

@@ -10,9 +10,11 @@ use std::{
 use gpukernel_image::Manifest;
 
 use crate::{
-    Emit, Error, Options, PanicPlace, Profile, Timings,
+    Emit, Error, KernelFacts, Options, PanicPlace, Timings,
     assemble::Assembled,
+    budgets,
     compile::{self, CompileInput, Compiled},
+    facts,
     finish::{self, FinishInput, Finished},
     foreign::{Foreign, ForeignInput},
     link::{self, Dumps, EmittedPtx, LinkInput, Linked},
@@ -53,6 +55,8 @@ pub struct Built {
     pub foreign_functions: BTreeMap<String, PathBuf>,
     /// The panics that are left in each kernel after optimisation, by the kernel's path.
     pub panics: BTreeMap<String, BTreeSet<PanicPlace>>,
+    /// What the compiler made of each kernel.
+    pub facts: Vec<KernelFacts>,
     /// The duration of each step.
     pub timings: Timings,
 }
@@ -105,6 +109,8 @@ pub(crate) fn build_beside_host(
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };
     let Finished { assembled, lto } = finish::finish(&plan, &finish_input, &mut timings)?;
     let manifest = manifest(&plan, name, &linked, &assembled);
+    let facts = timings.step("gather facts", || facts::gather(&plan, &manifest, &linked, &ptx, &assembled));
+    budgets::check(plan.options, &manifest, &facts)?;
     let outputs = Outputs {
         dir: plan.out_dir,
         name,
@@ -129,6 +135,7 @@ pub(crate) fn build_beside_host(
         recompiled: foreign.compiled,
         foreign_functions: linked.names.defined,
         panics: linked.kernels.into_iter().map(|kernel| kernel.name).zip(linked.panics).collect(),
+        facts,
         timings,
     })
 }
@@ -171,7 +178,6 @@ fn link_input(plan: &Plan<'_>, compiled: &Compiled, foreign: &Foreign) -> Result
         lowest: plan.lowest,
         contraction: plan.options.contraction,
         panics: plan.recording,
-        refuses_panics: plan.options.profile == Profile::Release,
         bitcode: foreign.bitcode().map(|(file, path)| (file.to_owned(), path.to_owned())).collect(),
         names: foreign.names(plan.tool(CudaPart::Cuobjdump))?,
         wants_text: plan.options.emit.contains(&Emit::LlvmIr),

@@ -13,7 +13,7 @@ use super::{
     call_graph::CallGraph,
     description::{Description, signature},
 };
-use crate::llvm::{Linkage, Module, Value};
+use crate::llvm::{Linkage, Module, Place, Value};
 
 /// What `gpu_std::sync_grid` calls.
 const GRID_BARRIER: &str = "__gpukernel_grid_barrier";
@@ -33,6 +33,11 @@ pub(super) struct Entry<'c> {
 }
 
 impl Entry<'_> {
+    /// Where the kernel is declared in the source.
+    pub(super) fn declared_at(&self) -> Option<Place> {
+        self.function.declared_at()
+    }
+
     /// What the image says about the kernel.
     pub(super) fn describe(self, module: &Module<'_>) -> Kernel {
         let parameters = module.parameter_layouts(self.function).into_iter();

@@ -7,12 +7,13 @@ use gpukernel_image::Constant;
 use super::{
     LinkError, LinkInput, Linked, PanicPlace, crash,
     entries::Entry,
-    panics::{self, Formatters},
+    panics::{self, Formatters, Kinds},
     pass::Code,
 };
 use crate::{
+    facts::SourceLine,
     foreign::Names,
-    llvm::{Context, LlvmError, Module, TargetMachine, Value},
+    llvm::{Context, LlvmError, Module, Place, TargetMachine, Value},
 };
 
 /// A program on its way from libraries to one optimised module.
@@ -32,6 +33,7 @@ pub(super) struct Linking<'c> {
     /// The functions of foreign code.
     pub(super) names: Names,
     formatters: Formatters,
+    kinds: Kinds,
     /// The variables that become internal after the optimiser.
     pub(super) variables: Vec<String>,
 }
@@ -49,6 +51,7 @@ impl<'c> Linking<'c> {
             panics: Vec::new(),
             names: input.names.clone(),
             formatters: Formatters::default(),
+            kinds: Kinds::default(),
             variables: Vec::new(),
         })
     }
@@ -62,25 +65,13 @@ impl<'c> Linking<'c> {
     pub(super) fn replace_panics(&mut self) -> Result<(), LinkError> {
         let kernels = self.kernels.iter().map(|kernel| kernel.function);
         let called: Vec<_> = kernels.chain(self.exports.iter().copied()).collect();
-        panics::replace(&self.module, self.input.panics, &called, &mut self.formatters);
+        panics::replace(&self.module, self.input.panics, &called, &mut self.formatters, &mut self.kinds);
         Ok(())
     }
 
     /// Finds the panics that the optimiser has left.
-    ///
-    /// # Errors
-    /// There is one in a kernel that promises none.
-    pub(super) fn find_panics(&mut self) -> Result<(), LinkError> {
-        self.panics = panics::left(&self.module, &self.kernels, &self.exports);
-        let refused = self.kernels.iter().zip(&self.panics);
-        let mut refused =
-            refused.filter(|(kernel, panics)| kernel.contract.no_panics != 0 && !panics.is_empty());
-        match refused.next().filter(|_| self.input.refuses_panics) {
-            Some((kernel, panics)) => {
-                Err(LinkError::PanicsLeft { kernel: kernel.name.clone(), panics: panics.clone() })
-            }
-            None => Ok(()),
-        }
+    pub(super) fn find_panics(&mut self) {
+        self.panics = panics::left(&self.module, &self.kernels, &self.exports, &self.kinds);
     }
 
     /// For the message of a crash from now on.
@@ -90,9 +81,14 @@ impl<'c> Linking<'c> {
 
     /// What came out, when all passes have run and left these files.
     pub(super) fn finish(self, dumped: Vec<PathBuf>) -> Linked {
+        let places: Vec<_> = self.kernels.iter().map(Entry::declared_at).collect();
+        let directory = places.iter().flatten().map(|place| place.directory.clone()).next();
+        let line = |place: &Place| SourceLine { file: place.file.clone(), line: place.line };
         Linked {
             bitcode: self.module.to_bitcode(),
             text: self.input.wants_text.then(|| self.module.to_text()),
+            declared_at: places.iter().map(|place| place.as_ref().map(line)).collect(),
+            directory: directory.unwrap_or_default().into(),
             kernels: self.kernels.into_iter().map(|entry| entry.describe(&self.module)).collect(),
             constants: self.constants,
             names: self.names,

@@ -64,6 +64,7 @@ use gpukernel_image::{Arch, Constant, Kernel};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    facts::SourceLine,
     foreign::{ForeignError, Names},
     llvm::{Context, Llvm, LlvmError},
     timings::Timings,
@@ -71,8 +72,8 @@ use crate::{
 
 use self::{linking::Linking, pass::Report};
 pub(crate) use emit::{EmittedPtx, emit_ptx};
-pub use panics::PanicPlace;
 pub(crate) use panics::Recording;
+pub use panics::{PanicKind, PanicPlace};
 pub(crate) use pass::Dumps;
 pub(crate) use passes::named as passes_named;
 pub use passes::{LinkerPass, UnknownPass, linker_passes};
@@ -93,8 +94,6 @@ pub(crate) struct LinkInput {
     pub(crate) contraction: bool,
     /// What a panic does.
     pub(crate) panics: Recording,
-    /// Whether a panic that is left in a kernel with `no_panics` is an error.
-    pub(crate) refuses_panics: bool,
     /// Bitcode of CUDA C and C++: what the user named, and the file that was made of it.
     pub(crate) bitcode: Vec<(PathBuf, PathBuf)>,
     /// The functions of foreign code that is linked later.
@@ -113,6 +112,10 @@ pub(crate) struct Linked {
     pub(crate) text: Option<String>,
     /// Its kernels; resources come later, from ptxas.
     pub(crate) kernels: Vec<Kernel>,
+    /// Where each kernel is declared, in the order of the kernels.
+    pub(crate) declared_at: Vec<Option<SourceLine>>,
+    /// The folder that rustc ran in, to which paths of files are relative.
+    pub(crate) directory: PathBuf,
     /// What the host can set.
     pub(crate) constants: Vec<Constant>,
     /// The functions of foreign code, all of it.
@@ -192,18 +195,6 @@ pub enum LinkError {
         needed: Arch,
         /// The one that does not.
         arch: Arch,
-    },
-    /// A kernel with `no_panics` can panic.
-    #[error(
-        "kernel `{kernel}` has `no_panics` in its contract, and can panic after optimisation:\n{}\nGive the compiler the fact that rules it out \
-         (`requires`, a slice of the right length, an `if`), handle the case (`get`), or leave out `no_panics`",
-        panics.iter().map(|place| format!("  {place}")).collect::<Vec<_>>().join("\n")
-    )]
-    PanicsLeft {
-        /// The kernel.
-        kernel: String,
-        /// Where it can.
-        panics: BTreeSet<PanicPlace>,
     },
     /// More constants than there is memory for.
     #[error(

@@ -10,6 +10,7 @@
 //!   arguments of the message for the host to format ([`formatters`]).
 
 mod formatters;
+mod kinds;
 mod left;
 mod record;
 
@@ -20,6 +21,8 @@ use gpukernel_abi::rustc::location;
 use crate::llvm::{Linkage, Module, Position, Value};
 
 pub(super) use formatters::Formatters;
+pub(super) use kinds::Kinds;
+pub use kinds::PanicKind;
 pub use left::PanicPlace;
 pub(super) use left::left;
 pub(super) use record::{is_of_the_runtime, record};
@@ -48,7 +51,12 @@ pub(super) fn replace<'c>(
     recording: Recording,
     entries: &[Value<'c>],
     formatters: &mut Formatters,
+    kinds: &mut Kinds,
 ) {
+    // Traps have no places.
+    if recording != Recording::Trap {
+        kinds.find(module);
+    }
     if recording == Recording::Message {
         formatters.replace(module, entries);
     }

@@ -107,6 +107,11 @@ macro_rules! with_functions {
     LLVMDisposeModule(*mut LLVMModule);
     LLVMLinkModules2(*mut LLVMModule, *mut LLVMModule) -> c_int;
     LLVMStripModuleDebugInfo(*mut LLVMModule) -> c_int;
+    LLVMGetSubprogram(*mut LLVMValue) -> *mut LLVMMetadata;
+    LLVMDISubprogramGetLine(*mut LLVMMetadata) -> c_uint;
+    LLVMDIScopeGetFile(*mut LLVMMetadata) -> *mut LLVMMetadata;
+    LLVMDIFileGetDirectory(*mut LLVMMetadata, *mut c_uint) -> *const c_char;
+    LLVMDIFileGetFilename(*mut LLVMMetadata, *mut c_uint) -> *const c_char;
     LLVMVerifyModule(*mut LLVMModule, c_int, *mut *mut c_char) -> c_int;
     LLVMGetDataLayoutStr(*mut LLVMModule) -> *const c_char;
     LLVMSetDataLayout(*mut LLVMModule, *const c_char);

@@ -17,6 +17,7 @@ mod flow;
 mod library;
 mod module;
 mod opcode;
+mod place;
 mod signature;
 mod target;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub(crate) use comparison::Comparison;
 pub(crate) use library::Llvm;
 pub(crate) use module::{Buffer, Module};
 pub(crate) use opcode::Opcode;
+pub(crate) use place::Place;
 pub(crate) use target::TargetMachine;
 pub(crate) use value::{CopyPart, Linkage, Value};
 

@@ -464,6 +464,13 @@ impl<'c> Value<'c> {
         unsafe { (self.context.llvm.LLVMCountParams)(self.raw) }
     }
 
+    /// The number of the parameter that a value is, from 0.
+    pub(crate) fn parameter_index(self, value: Self) -> Option<u32> {
+        // SAFETY: a live function; the index is below the count.
+        (0..self.parameter_count())
+            .find(|index| unsafe { (self.context.llvm.LLVMGetParam)(self.raw, *index) } == value.raw)
+    }
+
     /// Replaces every use of a value of at most 32 bits by a constant.
     pub(crate) fn replace_by_constant(self, constant: u32) {
         let llvm = self.context.llvm;

@@ -8,6 +8,9 @@
 //!
 //! [[link]]                             # files with device functions in CUDA C: see `CudaSources`
 //! files = ["cuda/filter.cu"]
+//!
+//! [budgets]                            # what a release build of kernels must not exceed: see `Budgets`
+//! no_spills = true
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -15,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::ToolchainError;
-use crate::foreign::CudaSources;
+use crate::{budgets::Budgets, foreign::CudaSources};
 
 /// The name of the file.
 const FILE: &str = "gpukernel.toml";
@@ -36,6 +39,8 @@ pub struct Settings {
     pub links: Vec<CudaSources>,
     /// Optional parts that `setup` installs for this project.
     pub needs: Vec<Need>,
+    /// What kernels must not exceed.
+    pub budgets: Budgets,
 }
 
 /// An optional part of the toolchain.
@@ -57,6 +62,8 @@ struct Content {
     links: Vec<CudaSources>,
     #[serde(default)]
     needs: Vec<Need>,
+    #[serde(default)]
+    budgets: Budgets,
 }
 
 impl Settings {
@@ -82,6 +89,7 @@ impl Settings {
             clang: content.clang.map(program),
             links: content.links.into_iter().map(|link| link.relative_to(&base)).collect(),
             needs: content.needs,
+            budgets: Budgets { file: Some(file.clone()), ..content.budgets },
             file: Some(file),
         })
     }
@@ -110,6 +118,22 @@ mod tests {
     fn a_bare_name_stays_one() {
         let dir = project("rustc = \"rustc-1.96\"\n");
         assert_eq!(Settings::load(dir.path()).unwrap().rustc, Some(PathBuf::from("rustc-1.96")));
+    }
+
+    #[test]
+    fn budgets_know_their_file() {
+        let dir = project("[budgets]\nno_spills = true\nmax_registers = 64\n");
+        let budgets = Settings::load(&dir.path().join("a")).unwrap().budgets;
+        assert!(budgets.no_spills && !budgets.no_panics);
+        assert_eq!((budgets.max_registers, budgets.file), (Some(64), Some(dir.path().join(FILE))));
+    }
+
+    #[test]
+    fn an_unknown_budget_is_an_error_that_lists_those_that_there_are() {
+        let dir = project("[budgets]\nno_spill = true\n");
+        let error = Settings::load(dir.path()).unwrap_err().to_string();
+        let said = ["gpukernel.toml", "`no_spill`", "`no_spills`", "`no_f64`", "`max_registers`"];
+        assert!(said.iter().all(|part| error.contains(part)), "{error}");
     }
 
     #[test]

@@ -23,16 +23,20 @@ pub(crate) struct Contract {
     shared_bytes: Option<TokenStream>,
     pub(crate) requires: Option<Condition>,
     cluster: Option<[TokenStream; 3]>,
-    no_panics: bool,
+    /// Which of [`BUDGETS`] are given.
+    budgets: [bool; BUDGETS.len()],
 }
+
+/// The keys without a value: what a release build must not find in the optimised kernel.
+const BUDGETS: [&str; 4] = ["no_panics", "no_spills", "no_stack", "no_f64"];
 
 impl Parse for Contract {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut contract = Self::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
-            if key == "no_panics" {
-                contract.set_no_panics(&key, input)?;
+            if let Some(budget) = BUDGETS.iter().position(|budget| key == budget) {
+                contract.set_budget(budget, &key, input)?;
                 continue;
             }
             if !input.peek(Token![=]) {
@@ -53,7 +57,7 @@ impl Parse for Contract {
                         key.span(),
                         format!(
                             "unknown key `{unknown}`: a launch contract has `block`, `max_threads`, `min_blocks_per_sm`, \
-                             `max_registers`, `dims`, `shared_bytes`, `cluster`, `requires` and `no_panics`"
+                             `max_registers`, `dims`, `shared_bytes`, `cluster`, `requires`, `no_panics`, `no_spills`, `no_stack` and `no_f64`"
                         ),
                     ));
                 }
@@ -127,11 +131,11 @@ fn value(input: ParseStream<'_>) -> Result<TokenStream> {
 }
 
 impl Contract {
-    fn set_no_panics(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {
+    fn set_budget(&mut self, budget: usize, key: &Ident, input: ParseStream<'_>) -> Result<()> {
         if input.peek(Token![=]) {
-            return Err(Error::new(key.span(), "this key has no value: write `no_panics`"));
+            return Err(Error::new(key.span(), format!("this key has no value: write `{key}`")));
         }
-        if std::mem::replace(&mut self.no_panics, true) {
+        if std::mem::replace(&mut self.budgets[budget], true) {
             return Err(given_twice(key));
         }
         comma(input)
@@ -153,7 +157,7 @@ impl Contract {
         let own_dims = number(&self.dims);
         let shared_bytes = number(&self.shared_bytes);
         let cluster = option(self.cluster.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
-        let no_panics = self.no_panics;
+        let [no_panics, no_spills, no_stack, no_f64] = self.budgets;
         // What is wrong with computed values is reported here: at the attribute.
         quote_spanned! {Span::call_site()=>
             ::gpu_std::contract::Declaration {
@@ -165,6 +169,9 @@ impl Contract {
                 shared_bytes: #shared_bytes,
                 cluster: #cluster,
                 no_panics: #no_panics,
+                no_spills: #no_spills,
+                no_stack: #no_stack,
+                no_f64: #no_f64,
             }
         }
     }

@@ -8,7 +8,7 @@ use std::{
 use gpukernel_abi::rustc::location;
 use serde::{Deserialize, Serialize};
 
-use super::{PANIC_AT, PANIC_MESSAGE};
+use super::{Kinds, PANIC_AT, PANIC_MESSAGE, PanicKind};
 use crate::{
     link::{call_graph::CallGraph, entries::Entry, loops::forward_order, natural_loops::NaturalLoop},
     llvm::{Block, Module, Value},
@@ -27,6 +27,8 @@ pub struct PanicPlace {
     pub column: u32,
     /// Whether it is checked in a loop of the optimised code: there a check costs most.
     pub in_a_loop: bool,
+    /// What it is about. Several if operations of these kinds have that line and column; none if that is not known.
+    pub kinds: BTreeSet<PanicKind>,
 }
 
 impl fmt::Display for PanicPlace {
@@ -34,6 +36,9 @@ impl fmt::Display for PanicPlace {
         match self.file.as_str() {
             "" => f.write_str("at a place that is not known")?,
             file => write!(f, "{file}:{}:{}", self.line, self.column)?,
+        }
+        for (number, kind) in self.kinds.iter().enumerate() {
+            write!(f, "{}{kind}", if number == 0 { ": " } else { " or " })?;
         }
         f.write_str(if self.in_a_loop { " (in a loop)" } else { "" })
     }
@@ -44,26 +49,28 @@ pub(in crate::link) fn left<'c>(
     module: &Module<'c>,
     entries: &[Entry<'c>],
     exports: &[Value<'c>],
+    kinds: &Kinds,
 ) -> Vec<BTreeSet<PanicPlace>> {
     let functions: Vec<_> = entries.iter().map(|entry| entry.function).collect();
     let mut left = vec![BTreeSet::new(); entries.len()];
     for (function, kernels) in CallGraph::of(functions.iter().copied(), exports).reached_by(&functions) {
-        let places = Places::of(module, function);
+        let places = Places::of(module, function, kinds);
         kernels.iter().for_each(|kernel| left[*kernel].extend(places.iter().cloned()));
     }
     left
 }
 
 /// The places of one function.
-struct Places<'c> {
+struct Places<'a, 'c> {
+    kinds: &'a Kinds,
     blocks: Vec<Block<'c>>,
     loops: Vec<NaturalLoop<'c>>,
     seen: HashSet<Value<'c>>,
     found: BTreeSet<PanicPlace>,
 }
 
-impl<'c> Places<'c> {
-    fn of(module: &Module<'c>, function: Value<'c>) -> BTreeSet<PanicPlace> {
+impl<'a, 'c> Places<'a, 'c> {
+    fn of(module: &Module<'c>, function: Value<'c>, kinds: &'a Kinds) -> BTreeSet<PanicPlace> {
         // What stands for a panic, and where the place is among its operands.
         let panics = [(PANIC_AT, Some(0)), (PANIC_MESSAGE, Some(2)), ("llvm.trap", None)];
         let panics = panics.map(|(name, place)| (module.function(name), place));
@@ -72,6 +79,7 @@ impl<'c> Places<'c> {
             let Some(called) = call.called() else { continue };
             let Some((_, place)) = panics.iter().find(|(panic, _)| *panic == Some(called)) else { continue };
             let places = places.get_or_insert_with(|| Self {
+                kinds,
                 blocks: forward_order(function),
                 loops: NaturalLoop::all_of(function),
                 seen: HashSet::new(),
@@ -96,8 +104,10 @@ impl<'c> Places<'c> {
             choices.into_iter().for_each(|(_, place)| self.add(Some(place), checked_in));
         } else {
             let in_a_loop = self.is_in_a_loop(checked_in);
-            let (file, line, column) = place.and_then(read).unwrap_or_default();
-            self.found.insert(PanicPlace { file, line, column, in_a_loop });
+            let place = place.and_then(read).unwrap_or_default();
+            let kinds = self.kinds.at(&place);
+            let (file, line, column) = place;
+            self.found.insert(PanicPlace { file, line, column, in_a_loop, kinds });
         }
     }
 
@@ -118,7 +128,7 @@ impl<'c> Places<'c> {
 }
 
 /// Reads a `Location`: the address of the file's name, and the rest as bytes.
-fn read(place: Value<'_>) -> Option<(String, u32, u32)> {
+pub(super) fn read(place: Value<'_>) -> Option<(String, u32, u32)> {
     let parts: Vec<_> = initializer(place)?.operands().collect();
     let [file, rest] = parts[..] else { return None };
     let rest = rest.constant_bytes()?;

@@ -24,6 +24,9 @@ pub struct Declaration {
     pub shared_bytes: Option<u32>,
     pub cluster: Option<[u32; 3]>,
     pub no_panics: bool,
+    pub no_spills: bool,
+    pub no_stack: bool,
+    pub no_f64: bool,
 }
 
 impl Declaration {
@@ -47,6 +50,9 @@ impl Declaration {
                 None => [0; 3],
             },
             no_panics: self.no_panics as u32,
+            no_spills: self.no_spills as u32,
+            no_stack: self.no_stack as u32,
+            no_f64: self.no_f64 as u32,
         };
         if let Some([x, y, z]) = self.cluster {
             assert!(x > 0 && y > 0 && z > 0, "`cluster`: a cluster has at least one block along every axis");
@@ -126,6 +132,9 @@ mod tests {
         shared_bytes: None,
         cluster: None,
         no_panics: false,
+        no_spills: false,
+        no_stack: false,
+        no_f64: false,
     };
 
     #[test]

@@ -3,6 +3,7 @@
 mod archs;
 mod atomics_ptx;
 mod bad_input;
+mod budgets;
 mod checks_once;
 mod choices;
 mod crashes;

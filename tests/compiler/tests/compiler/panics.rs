@@ -246,25 +246,43 @@ fn panics_that_are_left_are_listed_with_their_lines() {
     assert_eq!(
         places("panics_left::sums"),
         [
-            "src/lib.rs:5:43",
-            "src/lib.rs:11:39 (in a loop)",
-            "src/lib.rs:13:18 (in a loop)",
-            "src/lib.rs:13:27 (in a loop)"
+            "src/lib.rs:5:43: bounds check",
+            "src/lib.rs:11:39: bounds check (in a loop)",
+            "src/lib.rs:13:18: division by zero (in a loop)",
+            "src/lib.rs:13:27: unwrap or expect (in a loop)"
         ]
     );
 }
 
+/// Also where one line and column stands for two of them, and where values are formatted.
 #[test]
-fn a_kernel_that_promises_no_panics_and_has_some_is_refused() {
-    let kernels = KernelCrate::written("panics_refused", &promising("no_panics"));
-    let error = kernels.try_build(Options::default()).expect_err("it can panic").to_string();
-    let said = "kernel `panics_refused::sums` has `no_panics` in its contract, and can panic after optimisation:\n  src/lib.rs:";
-    assert!(error.starts_with(said) && error.contains("\n  src/lib.rs:11:39 (in a loop)\n"), "{error}");
-    // Traps have no places.
-    let error = kernels.try_build(trap()).expect_err("it can panic").to_string();
-    assert!(error.contains("\n  at a place that is not known"), "{error}");
-    // Dev builds check for overflow.
-    kernels.try_build(dev()).expect("a dev build is not checked");
+fn panics_are_known_by_their_kinds() {
+    let lib = "
+        #[kernel]
+        pub fn kinds(x: &[u32], n: u32, out: PerBlock<u32>) {
+            for (i, out) in out {
+                *out = x[i] / n;
+                *out += x.get(n as usize).copied().expect(\"there\");
+                *out += x[n as usize..][1];
+                assert_eq!(*out, 7);
+                if n * 3 == 9 { unreachable!(\"{n}\") }
+            }
+        }";
+    let panics = |name, options| -> Vec<_> {
+        let built = built(name, lib, options).built;
+        built.panics[&format!("{name}::kinds")].iter().map(ToString::to_string).collect()
+    };
+    let release = [
+        "src/lib.rs:7:24: bounds check or division by zero (in a loop)",
+        "src/lib.rs:8:52: unwrap or expect (in a loop)",
+        "src/lib.rs:9:25: bounds check (in a loop)",
+        "src/lib.rs:10:17: panic or assert (in a loop)",
+        "src/lib.rs:11:33: panic or assert (in a loop)",
+    ];
+    assert_eq!(panics("panic_kinds", Options::default()), release);
+    let dev = panics("panic_kinds_dev", dev());
+    let has = |part: &str| dev.iter().any(|place| place.contains(part));
+    assert!(has("11:20: overflow") && has("7:24: bounds check or division by zero"), "{dev:?}");
 }
 
 /// The location of the first check that fails was chosen by four instructions before the branch on all of them, in each round.

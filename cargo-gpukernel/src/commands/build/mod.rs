@@ -1,13 +1,17 @@
 //! `cargo gpukernel build`: compiles the kernel crates of the workspace and shows what came out.
 
-use std::{collections::BTreeSet, fs, path::Path, process::ExitCode, time::Duration};
+mod kernels;
+mod messages;
+
+use std::{fs, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use cargo_metadata::Package;
 use clap::{ValueEnum, builder::PossibleValue};
 use comfy_table::Table;
-use gpukernel_build::{Arch, BuildInput, Built, Emit, Options, Profile, Timings, linker_passes};
+use gpukernel_build::{Arch, BuildInput, Built, Emit, Error, Options, Profile, Timings, linker_passes};
 
+use self::messages::Format;
 use crate::{
     cargo,
     commands::setup,
@@ -40,6 +44,12 @@ pub(crate) struct Args {
     /// List the panics that are left in each kernel after optimisation, with their lines
     #[arg(long)]
     panics: bool,
+    /// Also count the instructions for 64-bit numbers in the machine code, by nvdisasm if it is there
+    #[arg(long)]
+    instructions: bool,
+    /// Form of the results
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    message_format: messages::Format,
     /// Show how long each step took, and each pass of the linker in it
     #[arg(long)]
     timings: bool,
@@ -101,9 +111,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs ({})", package.name, word(profile)));
         let folder = workspace.target_dir().join("gpukernel");
         let built = input(args, package, folder.as_std_path(), profile)
-            .and_then(|input| gpukernel_build::build(&input, &toolchain))
-            .with_context(|| format!("cannot build the kernel crate `{}`", package.name))?;
-        present(package, &built, args)?;
+            .and_then(|input| gpukernel_build::build(&input, &toolchain));
+        match (built, args.message_format) {
+            (Ok(built), Format::Human) => present(package, &built, args)?,
+            (Ok(built), Format::Json) => messages::print(&package.name, profile, &built)?,
+            (Err(error), format) => {
+                if let (Error::OverBudget(over), Format::Json) = (&error, format) {
+                    messages::print_over_budget(&package.name, over)?;
+                }
+                let what = format!("cannot build the kernel crate `{}`", package.name);
+                return Err(anyhow::Error::new(error).context(what));
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -125,12 +144,7 @@ fn word(profile: Profile) -> &'static str {
 }
 
 /// Device code is built in the folder that build scripts use too, so that nothing is compiled twice.
-fn input(
-    args: &Args,
-    package: &Package,
-    folder: &Path,
-    profile: Profile,
-) -> Result<BuildInput, gpukernel_build::Error> {
+fn input(args: &Args, package: &Package, folder: &Path, profile: Profile) -> Result<BuildInput, Error> {
     let mut options = Options::of_crate(package.manifest_path.as_std_path())?;
     if !args.arch.is_empty() {
         options.archs.clone_from(&args.arch);
@@ -139,6 +153,7 @@ fn input(
     options.emit_after.clone_from(&args.emit_after);
     options.contraction &= !args.no_contraction;
     options.profile = profile;
+    options.disassembles = args.instructions || args.message_format == Format::Json;
     options.features = args.cargo.features.clone();
     Ok(BuildInput {
         crate_path: package.manifest_path.clone().into(),
@@ -154,54 +169,19 @@ fn present(package: &Package, built: &Built, args: &Args) -> anyhow::Result<()> 
         let size = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
         status::print(format_args!("  {} ({})\n", file.display(), bytes(size)))?;
     }
-    if let Some(table) = resources(built) {
-        status::print(format_args!("\n{}\n", table.trim_fmt()))?;
+    if let Some(table) = kernels::resources(built) {
+        status::print(format_args!("\n{table}"))?;
+    }
+    if let Some(table) = kernels::instructions(built).filter(|_| args.instructions) {
+        status::print(format_args!("\n{table}"))?;
     }
     if args.panics {
-        status::print(format_args!("\n{}", panics(built)))?;
+        status::print(format_args!("\n{}", kernels::panics(built)))?;
     }
     if args.timings {
         status::print(format_args!("\n{}\n", steps(&built.timings).trim_fmt()))?;
     }
     Ok(())
-}
-
-/// A kernel's path without the crate, which stands above it.
-fn path_in_crate(kernel: &str) -> &str {
-    kernel.split_once("::").map_or(kernel, |(_, path)| path)
-}
-
-/// The panics of each kernel, below its name.
-fn panics(built: &Built) -> String {
-    let mut text = String::new();
-    for (kernel, panics) in built.panics.iter().filter(|(_, panics)| !panics.is_empty()) {
-        let lines: Vec<_> = panics.iter().map(|place| format!("  {place}\n")).collect();
-        text += &format!("{} can panic:\n{}", path_in_crate(kernel), lines.concat());
-    }
-    if text.is_empty() { "no kernel can panic\n".to_owned() } else { text }
-}
-
-/// What ptxas says that the kernels need, if there was a ptxas, and how many panics the optimiser has left.
-fn resources(built: &Built) -> Option<Table> {
-    let mut table = table(["kernel", "arch", "registers", "stack", "spilled", "shared", "panics"], 1);
-    for kernel in &built.manifest.kernels {
-        let panics = built.panics.get(&kernel.name).map_or(0, BTreeSet::len).to_string();
-        let path = path_in_crate(&kernel.name);
-        // The kernel's name is in its first row.
-        let names = std::iter::once(path).chain(std::iter::repeat(""));
-        for (name, (arch, needs)) in names.zip(&kernel.resources) {
-            table.add_row([
-                name.to_owned(),
-                arch.to_string(),
-                needs.registers.to_string(),
-                format!("{} B", needs.stack_bytes),
-                format!("{} B", needs.spill_store_bytes + needs.spill_load_bytes),
-                format!("{} B", needs.shared_bytes),
-                panics.clone(),
-            ]);
-        }
-    }
-    (!table.is_empty()).then_some(table)
 }
 
 /// The steps, with the linker's passes below them.
