@@ -1,5 +1,7 @@
 //! What cargo says about a workspace, and which of its packages are kernels and which launch them.
 
+use std::{collections::HashSet, path::Path};
+
 use anyhow::Context;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetKind, camino::Utf8PathBuf};
 
@@ -30,12 +32,41 @@ pub(crate) enum Example<'a> {
 }
 
 impl Workspace {
+    /// Asks cargo for the packages on this disk alone: members, and path dependencies of those. It need not resolve versions for that, which takes
+    /// longer than all else if there is nothing to build.
+    pub(crate) fn load_local(options: &cargo::Options) -> anyhow::Result<Self> {
+        let mut workspace = Self::ask(options, options.manifest_path.as_deref(), true)?;
+        // Members of other workspaces, such as a vendored one, are not among them.
+        let mut left: Vec<_> = workspace.metadata.packages.iter().flat_map(path_dependencies).collect();
+        let mut seen = HashSet::new();
+        while let Some(dir) = left.pop() {
+            let manifest = dir.join("Cargo.toml");
+            let is_known = |package: &Package| package.manifest_path == manifest;
+            if workspace.metadata.packages.iter().any(is_known) || !seen.insert(dir) {
+                continue;
+            }
+            let other = Self::ask(options, Some(manifest.as_std_path()), true)?;
+            if let Some(package) = other.metadata.packages.into_iter().find(is_known) {
+                left.extend(path_dependencies(&package));
+                workspace.metadata.packages.push(package);
+            }
+        }
+        Ok(workspace)
+    }
+
     /// Asks cargo.
     pub(crate) fn load(options: &cargo::Options) -> anyhow::Result<Self> {
+        Self::ask(options, options.manifest_path.as_deref(), false)
+    }
+
+    fn ask(options: &cargo::Options, manifest: Option<&Path>, local: bool) -> anyhow::Result<Self> {
         let mut command = MetadataCommand::new();
         command.other_options(options.for_metadata());
-        if let Some(path) = &options.manifest_path {
+        if let Some(path) = manifest {
             command.manifest_path(path);
+        }
+        if local {
+            command.no_deps();
         }
         let metadata = command.exec().context("cannot read the workspace")?;
         let target_dir = match &options.target_dir {
@@ -157,6 +188,11 @@ impl Workspace {
             ),
         }
     }
+}
+
+/// The folders of the packages that a package depends on by path.
+fn path_dependencies(package: &Package) -> impl Iterator<Item = Utf8PathBuf> {
+    package.dependencies.iter().filter_map(|dependency| dependency.path.clone())
 }
 
 fn launches(package: &Package) -> bool {

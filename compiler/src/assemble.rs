@@ -10,6 +10,8 @@ use std::{
 
 use gpukernel_image::{Arch, Resources};
 
+use crate::toolchain::{Environment, Memo, recalled};
+
 /// Machine code of one architecture.
 pub(crate) struct Assembled {
     pub(crate) arch: Arch,
@@ -157,8 +159,9 @@ fn unknown_arch(ptxas: &Path, arch: Arch, known: &[Arch]) -> AssembleError {
 
 /// The architectures in ptxas's help text, sorted.
 fn known_archs(ptxas: &Path) -> Vec<Arch> {
-    let help = Command::new(ptxas).arg("--help").output().map(|output| output.stdout).unwrap_or_default();
-    let mut archs: Vec<Arch> = String::from_utf8_lossy(&help)
+    let memo = Memo::of(&Environment::process());
+    let help = recalled(memo.as_ref(), Command::new(ptxas).arg("--help"), "--help").unwrap_or_default();
+    let mut archs: Vec<Arch> = help
         .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
         .filter_map(|word| word.parse().ok())
         .collect();

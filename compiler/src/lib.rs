@@ -46,6 +46,7 @@ mod options;
 mod outputs;
 mod pipeline;
 mod plan;
+mod record;
 #[cfg(feature = "setup")]
 pub mod setup;
 mod timings;

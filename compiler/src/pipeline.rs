@@ -8,6 +8,7 @@ use std::{
 };
 
 use gpukernel_image::Manifest;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Emit, Error, KernelFacts, Options, PanicPlace, Timings,
@@ -21,6 +22,7 @@ use crate::{
     llvm::Llvm,
     outputs::Outputs,
     plan::Plan,
+    record::Record,
     toolchain::{CudaPart, DEVICE_TARGET, DeviceRustc, Toolchain},
 };
 
@@ -38,7 +40,7 @@ pub struct BuildInput {
 }
 
 /// The result of [`build`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Built {
     /// The image file.
@@ -57,6 +59,8 @@ pub struct Built {
     pub panics: BTreeMap<String, BTreeSet<PanicPlace>>,
     /// What the compiler made of each kernel.
     pub facts: Vec<KernelFacts>,
+    /// Whether there was nothing to do: the last build was made of the same, and what it made is still there.
+    pub is_fresh: bool,
     /// The duration of each step.
     pub timings: Timings,
 }
@@ -95,8 +99,20 @@ pub(crate) fn build_beside_host(
     fs::create_dir_all(plan.out_dir)
         .map_err(|reason| Error::File { path: plan.out_dir.to_owned(), reason })?;
     let (compiled, foreign) = timings.step("compile", || compile(&plan, host_package))?;
+    let sysroot = sysroot_libraries(&toolchain.rustc)?;
+    // Build scripts move the image, and cargo runs them only if there is something to do.
+    let record = match host_package {
+        None => Record::of(&plan, &compiled, &sysroot, &foreign),
+        Some(_) => None,
+    };
+    if let Some(record) = &record {
+        if let Some(last) = record.last() {
+            return Ok(Built { is_fresh: true, timings, ..last });
+        }
+        record.forget();
+    }
     let llvm = timings.step("load LLVM", || load_llvm(&toolchain.rustc))?;
-    let link_input = link_input(&plan, &compiled, &foreign)?;
+    let link_input = link_input(&plan, &compiled, sysroot, &foreign)?;
     let dumps = Dumps {
         dir: plan.out_dir.to_owned(),
         name: compiled.crate_name.clone(),
@@ -127,7 +143,7 @@ pub(crate) fn build_beside_host(
     let mut emitted = outputs.write(&plan.options.emit, toolchain)?;
     emitted.extend(linked.dumped.into_iter().chain(dumped));
     let image = timings.step("write image", || outputs.write_image(&manifest))?;
-    Ok(Built {
+    let built = Built {
         image,
         manifest,
         emitted,
@@ -136,8 +152,13 @@ pub(crate) fn build_beside_host(
         foreign_functions: linked.names.defined,
         panics: linked.kernels.into_iter().map(|kernel| kernel.name).zip(linked.panics).collect(),
         facts,
+        is_fresh: false,
         timings,
-    })
+    };
+    if let Some(record) = record {
+        record.keep(&built);
+    }
+    Ok(built)
 }
 
 /// Compiles the kernel crate and, meanwhile, CUDA C and C++.
@@ -170,10 +191,15 @@ fn load_llvm(rustc: &DeviceRustc) -> Result<&'static Llvm, Error> {
 }
 
 /// What the linker gets.
-fn link_input(plan: &Plan<'_>, compiled: &Compiled, foreign: &Foreign) -> Result<LinkInput, Error> {
+fn link_input(
+    plan: &Plan<'_>,
+    compiled: &Compiled,
+    sysroot: Vec<PathBuf>,
+    foreign: &Foreign,
+) -> Result<LinkInput, Error> {
     Ok(LinkInput {
         crates: compiled.libraries.clone(),
-        sysroot: sysroot_libraries(&plan.toolchain.rustc)?,
+        sysroot,
         libdevice: plan.tool(CudaPart::Libdevice).map(Path::to_owned),
         lowest: plan.lowest,
         contraction: plan.options.contraction,

@@ -187,10 +187,13 @@ mod tests {
         (160, 41, 12000),
     ];
 
+    /// Blocks, and bits for what limits them.
+    type Blocks = [(u32, u32); KERNELS.len()];
+
     /// What `cudaOccMaxActiveBlocksPerMultiprocessor` of CUDA 13.0's `cuda_occupancy.h` says of each of [`KERNELS`], with the
     /// architecture's device properties: blocks, and its bits for what limits them.
     #[rustfmt::skip]
-    const EXPECTED: [((u16, u16), [(u32, u32); 16]); 11] = [
+    const EXPECTED: [((u16, u16), Blocks); 11] = [
         ((7, 5), [(4, 0x1), (4, 0x1), (4, 0x1), (4, 0x1), (4, 0x1), (4, 0x3), (2, 0x2), (1, 0x1), (0, 0x2), (1, 0x3), (16, 0x8), (10, 0x1), (1, 0x4), (16, 0x8), (1, 0x2), (5, 0x4)]),
         ((8, 0), [(8, 0x1), (8, 0x1), (8, 0x3), (6, 0x2), (6, 0x2), (4, 0x2), (2, 0x2), (2, 0x3), (0, 0x2), (1, 0x2), (32, 0x8), (16, 0x2), (3, 0x4), (32, 0x8), (1, 0x2), (8, 0x2)]),
         ((8, 6), [(6, 0x1), (6, 0x1), (6, 0x1), (6, 0x3), (6, 0x3), (4, 0x2), (2, 0x2), (1, 0x1), (0, 0x2), (1, 0x3), (16, 0x8), (16, 0xb), (2, 0x4), (16, 0x8), (1, 0x2), (7, 0x4)]),

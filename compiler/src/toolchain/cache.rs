@@ -14,6 +14,7 @@ use super::{Environment, Progress, ToolchainError};
 /// ```text
 /// downloads/              wheels and packages as fetched; NAME.part while incomplete. `--offline` reads here
 /// sysroots/VERSION-KEY/   core, alloc and compiler_builtins for the device, one per rustc
+/// probes/KEY              what a program said about itself, one per program
 /// layouts/VERSION-KEY     an empty file per rustc that lays out panics as they are read
 /// rustup/                 a RUSTUP_HOME of our own: toolchains/…
 /// cargo/                  its CARGO_HOME

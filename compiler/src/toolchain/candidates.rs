@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Cache, Environment, Refused, Source, cache::visible_entries, rustc::Probe};
+use super::{Cache, Environment, Memo, Refused, Source, cache::visible_entries, rustc::Probe};
 
 /// A rustc and where it was found.
 pub(crate) struct Candidate {
@@ -46,10 +46,16 @@ pub(crate) fn of_setup(cache: &Cache) -> Vec<Candidate> {
 }
 
 /// Probes all candidates in parallel and sorts them: stable before nightly, then newest first, else as given.
-pub(crate) fn probe(candidates: Vec<Candidate>, dir: &Path) -> (Vec<(Source, Probe)>, Vec<Refused>) {
+pub(crate) fn probe(
+    candidates: Vec<Candidate>,
+    dir: &Path,
+    memo: Option<&Memo>,
+) -> (Vec<(Source, Probe)>, Vec<Refused>) {
     let answers: Vec<_> = std::thread::scope(|scope| {
-        let asked: Vec<_> =
-            candidates.iter().map(|candidate| scope.spawn(|| Probe::run(&candidate.path, dir))).collect();
+        let asked: Vec<_> = candidates
+            .iter()
+            .map(|candidate| scope.spawn(|| Probe::recall(&candidate.path, dir, memo)))
+            .collect();
         asked.into_iter().map(|thread| thread.join()).collect()
     });
     let mut usable = Vec::new();

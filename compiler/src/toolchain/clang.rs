@@ -8,7 +8,7 @@ use std::{
 
 use semver::Version;
 
-use super::{Cache, FindOptions, Settings, ToolchainError, cache::visible_entries, process::output_of};
+use super::{Cache, FindOptions, Memo, Settings, ToolchainError, cache::visible_entries, recalled};
 
 /// A clang that compiles CUDA C++.
 #[derive(Debug, Clone)]
@@ -34,13 +34,14 @@ impl Clang {
     /// `GPUKERNEL_CLANG` or `gpukernel.toml` names a clang that does not qualify.
     pub fn find(options: &FindOptions<'_>, newest: u64) -> Result<Option<Self>, ToolchainError> {
         let environment = &options.environment;
+        let ask = |path: &Path| Self::ask(path, options.memo.as_ref());
         let settings = Settings::load(&options.project_dir)?;
         let variable =
             environment.path("GPUKERNEL_CLANG").map(|path| ("GPUKERNEL_CLANG".to_owned(), path.to_owned()));
         let file = settings.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
         if let Some((setting, path)) = variable.or(settings.clang.map(|path| (file, path))) {
             let program = environment.which(path.as_os_str());
-            let problem = match program.as_deref().and_then(Self::ask) {
+            let problem = match program.as_deref().and_then(ask) {
                 None => "it cannot be run, or is no clang".to_owned(),
                 Some(clang) if !clang.qualifies(newest) => format!(
                     "it is version {}, and the LLVM of the device rustc reads the bitcode of {MINIMUM_CLANG} to {newest}",
@@ -58,12 +59,12 @@ impl Clang {
         Ok(kept
             .filter(|path| path.is_file())
             .chain(in_path)
-            .filter_map(|path| Self::ask(&path))
+            .filter_map(|path| ask(&path))
             .find(|clang| clang.qualifies(newest)))
     }
 
-    fn ask(path: &Path) -> Option<Self> {
-        let text = output_of(Command::new(path).arg("--version"), "--version").ok()?;
+    fn ask(path: &Path, memo: Option<&Memo>) -> Option<Self> {
+        let text = recalled(memo, Command::new(path).arg("--version"), "--version").ok()?;
         Some(Self { path: path.to_owned(), version: parse_version(&text)? })
     }
 

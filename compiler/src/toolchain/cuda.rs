@@ -11,7 +11,7 @@ use semver::Version;
 use serde::Serialize;
 
 use super::{
-    Cache, Environment, FindOptions, Settings, ToolchainError, cache::visible_entries, process::output_of,
+    Cache, Environment, FindOptions, Memo, Settings, ToolchainError, cache::visible_entries, recalled,
 };
 
 /// Toolkits older than this are skipped unless a setting names them: 12.8 is the first that supports every default architecture, up to
@@ -79,13 +79,13 @@ impl CudaPart {
         }
     }
 
-    fn version(self, path: &Path) -> Option<Version> {
+    fn version(self, path: &Path, memo: Option<&Memo>) -> Option<Version> {
         match self {
             // They have none of their own.
             Self::Libdevice | Self::Libnvvm | Self::Fatbinary => None,
             _ => {
                 // The last line but one: `Cuda compilation tools, release 13.0, V13.0.88`.
-                let text = output_of(Command::new(path).arg("--version"), "--version").ok()?;
+                let text = recalled(memo, Command::new(path).arg("--version"), "--version").ok()?;
                 version_of(text.split(", V").nth(1)?)
             }
         }
@@ -178,10 +178,10 @@ impl CudaTools {
         let settings = Settings::load(&options.project_dir)?;
         let mut tools = Self::default();
         for (source, root) in asked_for(&options.environment, &settings)? {
-            tools.add(&source, &root, true);
+            tools.add(&source, &root, true, options.memo.as_ref());
         }
         for (source, root) in usual(&options.environment) {
-            tools.add(&source, &root, false);
+            tools.add(&source, &root, false, options.memo.as_ref());
         }
         Ok(tools)
     }
@@ -216,11 +216,12 @@ impl CudaTools {
         CudaPart::ALL.into_iter().filter(|part| self.get(*part).is_none())
     }
 
-    fn add(&mut self, source: &CudaSource, root: &Path, asked_for: bool) {
+    fn add(&mut self, source: &CudaSource, root: &Path, asked_for: bool, memo: Option<&Memo>) {
         let found: Vec<_> = self.missing().filter_map(|part| Some((part, part.in_toolkit(root)?))).collect();
         // Each version costs a process: ask all programs at once.
         let versions: Vec<Option<Version>> = std::thread::scope(|scope| {
-            let asked: Vec<_> = found.iter().map(|(part, path)| scope.spawn(|| part.version(path))).collect();
+            let asked: Vec<_> =
+                found.iter().map(|(part, path)| scope.spawn(|| part.version(path, memo))).collect();
             asked.into_iter().map(|thread| thread.join().ok().flatten()).collect()
         });
         if let Some(version) =

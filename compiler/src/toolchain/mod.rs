@@ -12,6 +12,7 @@ mod environment;
 mod error;
 mod layouts;
 mod libllvm;
+mod memo;
 mod process;
 mod progress;
 mod report;
@@ -23,6 +24,8 @@ mod sysroot;
 pub(crate) mod testing;
 
 use std::path::{Path, PathBuf};
+
+pub(crate) use self::memo::{Memo, recalled};
 
 #[cfg(feature = "setup")]
 pub(crate) use self::{
@@ -85,6 +88,7 @@ impl Toolchain {
     /// No candidate qualifies, a tool named by a setting does not qualify, or building `core` fails, or the
     /// rustc lays out panics in another way.
     pub fn find(options: &FindOptions<'_>) -> Result<Self, ToolchainError> {
+        let options = &FindOptions { memo: Memo::of(&options.environment), ..options.clone() };
         let rustc = resolve::find(options)?;
         layouts::ensure(&rustc, options)?;
         let clang = Clang::find(options, rustc.llvm_version.major)?;
@@ -98,6 +102,8 @@ pub struct FindOptions<'a> {
     pub(crate) project_dir: PathBuf,
     pub(crate) environment: Environment,
     pub(crate) progress: Progress<'a>,
+    /// What programs said before; none for those who want to know what is true now.
+    pub(crate) memo: Option<Memo>,
 }
 
 impl<'a> FindOptions<'a> {
@@ -108,6 +114,7 @@ impl<'a> FindOptions<'a> {
             project_dir: project_dir.as_ref().to_owned(),
             environment: Environment::process(),
             progress: Progress::silent(),
+            memo: None,
         }
     }
 

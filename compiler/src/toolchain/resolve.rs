@@ -74,13 +74,13 @@ pub(crate) fn complete(
 /// Chooses. Nothing is built or written.
 pub(crate) fn choose(options: &FindOptions<'_>) -> Result<Choice, ToolchainError> {
     let dir = &options.project_dir;
-    let environment = &options.environment;
+    let (environment, memo) = (&options.environment, options.memo.as_ref());
     if let Some((setting, path)) = asked_for(options)? {
         return explicit(setting, &path, options);
     }
 
     let active = candidates::active(environment).into_iter().collect();
-    let (mut usable, mut refused) = candidates::probe(active, dir);
+    let (mut usable, mut refused) = candidates::probe(active, dir, memo);
     if let Some(choice) = take(&mut usable, &mut refused, |probe| probe.core == Core::Prebuilt) {
         return Ok(choice);
     }
@@ -92,7 +92,7 @@ pub(crate) fn choose(options: &FindOptions<'_>) -> Result<Choice, ToolchainError
         .collect();
     let of_rustup: Vec<Candidate> =
         candidates::of_rustup(environment).into_iter().filter(|one| !known.contains(&one.path)).collect();
-    let (rustups, more) = candidates::probe(of_rustup, dir);
+    let (rustups, more) = candidates::probe(of_rustup, dir, memo);
     usable.extend(rustups);
     refused.extend(more);
     if let Some(choice) = take(&mut usable, &mut refused, |probe| probe.core == Core::Prebuilt) {
@@ -101,7 +101,7 @@ pub(crate) fn choose(options: &FindOptions<'_>) -> Result<Choice, ToolchainError
 
     // Without a home there is no cache, and so nothing kept there and nowhere to build `core`.
     if let Ok(cache) = Cache::locate(environment) {
-        let (kept, more) = candidates::probe(candidates::of_setup(&cache), dir);
+        let (kept, more) = candidates::probe(candidates::of_setup(&cache), dir, memo);
         usable.extend(kept);
         refused.extend(more);
     }
@@ -134,7 +134,8 @@ fn explicit(setting: String, path: &Path, options: &FindOptions<'_>) -> Result<C
     let program =
         options.environment.which(path.as_os_str()).ok_or_else(|| refuse(path, super::Refusal::NotFound))?;
     let program = std::path::absolute(&program).map_err(|e| ToolchainError::io("resolve", &program, e))?;
-    let probe = Probe::run(&program, &options.project_dir).map_err(|refusal| refuse(&program, refusal))?;
+    let probe = Probe::recall(&program, &options.project_dir, options.memo.as_ref())
+        .map_err(|refusal| refuse(&program, refusal))?;
     if probe.core == Core::Missing {
         return Err(refuse(&program, probe.no_core()));
     }

@@ -8,7 +8,7 @@ use std::{
 
 use semver::Version;
 
-use super::{Refusal, Source, cache::visible_entries, libllvm::LibLlvm, process::output_of};
+use super::{Memo, Refusal, Source, cache::visible_entries, libllvm::LibLlvm, recalled};
 
 /// The target triple that kernels are compiled for.
 pub const DEVICE_TARGET: &str = "nvptx64-nvidia-cuda";
@@ -76,7 +76,12 @@ impl Probe {
     /// It is no rustc, is too old, or its LLVM is missing. A missing `core` is no error here, because the
     /// rules look for a better candidate first.
     pub(crate) fn run(path: &Path, dir: &Path) -> Result<Self, Refusal> {
-        let verbose_version = output_of(Command::new(path).arg("-vV").current_dir(dir), "rustc -vV")?;
+        Self::recall(path, dir, None)
+    }
+
+    /// As [`run`](Self::run), with what the memo has of it.
+    pub(crate) fn recall(path: &Path, dir: &Path, memo: Option<&Memo>) -> Result<Self, Refusal> {
+        let verbose_version = recalled(memo, Command::new(path).arg("-vV").current_dir(dir), "rustc -vV")?;
         let field = |name: &'static str| field(&verbose_version, name);
         let version = field("release: ")
             .and_then(|text| Version::parse(text).ok())
@@ -89,7 +94,8 @@ impl Probe {
             .ok_or_else(|| not_rustc("LLVM version: VERSION", &verbose_version))?;
         let host = field("host: ").ok_or_else(|| not_rustc("host: TRIPLE", &verbose_version))?.to_owned();
         let commit_hash = field("commit-hash: ").filter(|hash| *hash != "unknown").map(str::to_owned);
-        let sysroot = output_of(
+        let sysroot = recalled(
+            memo,
             Command::new(path).args(["--print", "sysroot"]).current_dir(dir),
             "rustc --print sysroot",
         )?;

@@ -31,6 +31,7 @@ enum Message<'a> {
         profile: &'a str,
         path: &'a std::path::Path,
         files: &'a [std::path::PathBuf],
+        fresh: bool,
         steps: Vec<Timing<'a>>,
     },
     Kernel {
@@ -96,6 +97,7 @@ pub(super) fn print(package: &str, profile: Profile, built: &Built) -> anyhow::R
         profile,
         path: &built.image,
         files: &built.emitted,
+        fresh: built.is_fresh,
         steps: steps.collect(),
     })?;
     built.facts.iter().try_for_each(|kernel| of_kernel(package, profile, kernel))

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         status::print(format_args!("{}\n", passes().trim_fmt()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let workspace = Workspace::load(&args.cargo)?;
+    let workspace = Workspace::load_local(&args.cargo)?;
     let crates = workspace.selected_kernel_crates(&args.package)?;
     anyhow::ensure!(
         !crates.is_empty(),

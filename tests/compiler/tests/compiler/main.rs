@@ -22,6 +22,7 @@ mod positions;
 mod prints;
 mod ptx_shape;
 mod public_items;
+mod record;
 mod requires;
 mod rounds;
 mod safe_code;
