@@ -67,6 +67,9 @@ mod print;
 /// | `shared_bytes = 65536` | maximum number of bytes of shared memory per block, including arrays whose length the launch passes |
 /// | `cluster = 2`, `cluster = (2, 2)` | exact number of blocks per cluster along each axis (`__cluster_dims__`); grids consist of whole clusters; needs sm_90 on a GPU |
 /// | `no_panics` | nothing in the kernel can panic once it is optimised: else a release build fails, with the lines of what can |
+/// | `no_spills` | ptxas spills no register to local memory: else a release build fails |
+/// | `no_stack` | the kernel has no local memory at all: else a release build fails |
+/// | `no_f64` | the optimised kernel has no instructions for 64-bit floating-point numbers: else a release build fails, with their lines |
 /// | `requires = x.len() >= y.len()` | a condition over parameters, their extents and constants, which arguments meet (a checked `__builtin_assume`) |
 ///
 /// The condition of `requires` consists of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`,
