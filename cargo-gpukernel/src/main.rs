@@ -13,7 +13,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{bind, build, bundle, doctor, run, setup, test};
+use crate::commands::{bind, build, bundle, doctor, inspect, run, setup, test};
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
 #[derive(Debug, Parser)]
@@ -28,6 +28,7 @@ enum Command {
     Doctor(doctor::Args),
     Setup(setup::Args),
     Build(build::Args),
+    Inspect(inspect::Args),
     Bind(bind::Args),
     Run(run::Args),
     Test(test::Args),
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(args),
         Command::Setup(args) => setup::run(args),
         Command::Build(args) => build::run(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Bind(args) => bind::run(args),
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),

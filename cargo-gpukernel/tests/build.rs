@@ -38,13 +38,10 @@ fn build(dir: &Path, words: &[&str]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
     command.current_dir(dir).args(["gpukernel", "build", "--arch", "sm_90", "--target-dir"]);
     // So that gpu-std is compiled once.
-    command.arg(device_target_dir().parent().unwrap()).args(words);
-    let output = command.output().unwrap();
-    Run {
-        success: output.status.success(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    command.arg(device_target_dir().parent().expect("it is in a target folder")).args(words);
+    let output = command.output().expect("cargo built it");
+    let text = |bytes| String::from_utf8(bytes).expect("messages are UTF-8");
+    Run { success: output.status.success(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 #[test]

@@ -207,8 +207,14 @@ mod tests {
     fn facts(resources: Option<Resources>, f64: u32) -> KernelFacts {
         let counts = InstructionCounts { counted: Counted::Ptx, f64, i64: 3 };
         let line = |line| SourceLine { file: "src/lib.rs".to_owned(), line };
-        let of_arch =
-            ArchFacts { resources, occupancy: None, block_is_known: true, counts, f64_at: vec![line(9)] };
+        let of_arch = ArchFacts {
+            resources,
+            occupancy: None,
+            block_is_known: true,
+            code_bytes: None,
+            counts,
+            f64_at: vec![line(9)],
+        };
         KernelFacts {
             name: "k::blur".to_owned(),
             symbol: "blur".to_owned(),

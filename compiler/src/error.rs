@@ -65,6 +65,14 @@ pub enum Error {
     /// Kernels exceed what their launch contracts or [`Budgets`](crate::Budgets) allow.
     #[error("{}", budgets::message(.0))]
     OverBudget(Vec<OverBudget>),
+    /// There is no kernel of a name, or none that can be told from others.
+    #[error("there is no kernel `{kernel}`: the kernels are {}", known.join(", "))]
+    NoKernel {
+        /// The name.
+        kernel: String,
+        /// The kernels that there are.
+        known: Vec<String>,
+    },
     /// An option is invalid.
     #[error("{0}")]
     Options(String),

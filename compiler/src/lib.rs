@@ -37,6 +37,7 @@ mod guard;
 #[cfg(feature = "header")]
 mod header;
 mod host_messages;
+mod inspect;
 mod isolated;
 mod link;
 mod llvm;
@@ -64,6 +65,10 @@ pub use foreign::host::HEADER as HOST_HEADER;
 pub use foreign::{CudaCompiler, CudaSources, ForeignError};
 pub use gpukernel_image::{Arch, Manifest, Resources};
 pub use guard::needs_no_device_code;
+pub use inspect::{
+    Access, AccessCost, AccessKind, CodeLine, FilePlace, Inspection, MemorySpace, SourceFile, inspect,
+    inspect_cuda_c,
+};
 pub use link::{LinkError, LinkerPass, PanicKind, PanicPlace, UndefinedSymbol, UnknownPass, linker_passes};
 pub use llvm::LlvmError;
 #[cfg(feature = "lto")]

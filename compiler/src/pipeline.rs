@@ -107,6 +107,7 @@ pub(crate) fn build_beside_host(
     };
     if let Some(record) = &record {
         if let Some(last) = record.last() {
+            budgets::check(plan.options, &last.manifest, &last.facts)?;
             return Ok(Built { is_fresh: true, timings, ..last });
         }
         record.forget();
@@ -162,7 +163,7 @@ pub(crate) fn build_beside_host(
 }
 
 /// Compiles the kernel crate and, meanwhile, CUDA C and C++.
-fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Foreign), Error> {
+pub(crate) fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Foreign), Error> {
     let compile_input = CompileInput {
         manifest: &plan.manifest,
         target_dir: &plan.target_dir,
@@ -185,13 +186,13 @@ fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Fo
     })
 }
 
-fn load_llvm(rustc: &DeviceRustc) -> Result<&'static Llvm, Error> {
+pub(crate) fn load_llvm(rustc: &DeviceRustc) -> Result<&'static Llvm, Error> {
     let DeviceRustc { libllvm, llvm_version, .. } = rustc;
     Ok(Llvm::load(&libllvm.path, &libllvm.dependencies, llvm_version.major as u32)?)
 }
 
 /// What the linker gets.
-fn link_input(
+pub(crate) fn link_input(
     plan: &Plan<'_>,
     compiled: &Compiled,
     sysroot: Vec<PathBuf>,
@@ -233,7 +234,7 @@ fn manifest(plan: &Plan<'_>, name: &str, linked: &Linked, assembled: &[Assembled
 }
 
 /// The libraries for the device in the sysroot that kernels are compiled against, sorted.
-fn sysroot_libraries(rustc: &DeviceRustc) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn sysroot_libraries(rustc: &DeviceRustc) -> Result<Vec<PathBuf>, Error> {
     let sysroot = rustc.sysroot.as_ref().unwrap_or(&rustc.default_sysroot);
     let dir = sysroot.join("lib/rustlib").join(DEVICE_TARGET).join("lib");
     let failed = |reason| Error::File { path: dir.clone(), reason };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Built,
+    Budgets, Built, Options,
     compile::Compiled,
     foreign::{Code, Foreign},
     plan::Plan,
@@ -75,7 +75,8 @@ impl Record {
         let made_of = format!(
             "{} {:?} {:?} {:?} {:?} {} {stamps:?}",
             env!("CARGO_PKG_VERSION"),
-            plan.options,
+            // Kept builds are compared with budgets again.
+            Options { budgets: Budgets::default(), ..plan.options.clone() },
             plan.machine_archs,
             compiled.crate_name,
             rustc.libllvm.dependencies,

@@ -4,6 +4,7 @@ pub(crate) mod bind;
 pub(crate) mod build;
 pub(crate) mod bundle;
 pub(crate) mod doctor;
+pub(crate) mod inspect;
 pub(crate) mod run;
 pub(crate) mod setup;
 pub(crate) mod test;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::Path, process::Command, thread};
 
 use gpukernel_image::{Arch, Manifest};
+use object::{Object as _, ObjectSection as _};
 
 use super::{ArchFacts, InstructionCounts, KernelFacts, PtxModule, sass};
 use crate::{assemble::Assembled, link::Linked, plan::Plan, toolchain::CudaPart};
@@ -23,6 +24,7 @@ pub(crate) fn gather(
         Some(nvdisasm) => disassemble(nvdisasm, plan.out_dir, &manifest.crate_name, assembled),
         None => BTreeMap::new(),
     };
+    let sizes: BTreeMap<_, _> = assembled.iter().map(|one| (one.arch, code_sizes(&one.cubin))).collect();
     let kernels = manifest.kernels.iter().zip(&linked.declared_at).zip(&linked.panics);
     let facts = kernels.map(|((kernel, declared_at), panics)| {
         let of_arch = |(arch, module): &(Arch, PtxModule<'_>)| {
@@ -30,6 +32,7 @@ pub(crate) fn gather(
             if let Some(counts) = counts.get(arch).and_then(|counts| counts.get(&kernel.symbol)) {
                 facts.counts = *counts;
             }
+            facts.code_bytes = sizes.get(arch).and_then(|sizes| sizes.get(&kernel.symbol).copied());
             (*arch, facts)
         };
         KernelFacts {
@@ -41,6 +44,16 @@ pub(crate) fn gather(
         }
     });
     facts.collect()
+}
+
+/// The bytes of code of each kernel, by its name in machine code.
+fn code_sizes(cubin: &[u8]) -> BTreeMap<String, u64> {
+    let Ok(file) = object::File::parse(cubin) else { return BTreeMap::new() };
+    let size = |section: object::Section<'_, '_>| {
+        let name = section.name().ok()?.strip_prefix(".text.")?.to_owned();
+        Some((name, section.size()))
+    };
+    file.sections().filter_map(size).collect()
 }
 
 /// Counts instructions in the machine code of all architectures, in parallel; without those that nvdisasm cannot read.

@@ -48,6 +48,8 @@ pub struct ArchFacts {
     pub occupancy: Option<Occupancy>,
     /// Whether the launch contract names the threads per block that [`occupancy`](Self::occupancy) is computed for. If not, it is computed for 256.
     pub block_is_known: bool,
+    /// The size of the machine code in bytes.
+    pub code_bytes: Option<u64>,
     /// How many instructions there are for 64-bit numbers.
     pub counts: InstructionCounts,
     /// Where it computes with 64-bit floating-point numbers, as far as that is known; the code of libraries last.
@@ -114,7 +116,8 @@ impl ArchFacts {
             line.make_relative_to(directory);
         }
         f64_at.sort_by_key(|line| Path::new(&line.file).is_absolute());
-        Self { resources, occupancy, block_is_known: block.is_some(), counts, f64_at }
+        let block_is_known = block.is_some();
+        Self { resources, occupancy, block_is_known, code_bytes: None, counts, f64_at }
     }
 }
 

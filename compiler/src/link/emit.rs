@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     LinkError, Linked, crash,
+    numbered_places::NumberedPlaces,
     pass::{Code, Dumps, Report},
     passes,
 };
 use crate::{
-    llvm::{Context, Llvm, LlvmError, Module, TargetMachine},
+    llvm::{Context, Linkage, Llvm, LlvmError, Module, TargetMachine},
     timings::Timings,
 };
 
@@ -61,6 +62,35 @@ pub(crate) fn emit_ptx(
     Ok(EmittedPtx { ptx, dumped })
 }
 
+/// The code of one architecture in which numbers stand for places in the source.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EmittedForInspection {
+    pub(crate) ptx: String,
+    pub(crate) numbered: NumberedPlaces,
+}
+
+/// Emits PTX of one kernel and what it calls, for one architecture, the same as otherwise but for its lines: these are numbers of places.
+pub(crate) fn emit_for_inspection(
+    llvm: &'static Llvm,
+    linked: &Linked,
+    kernel: &Kernel,
+    arch: Arch,
+) -> Result<EmittedForInspection, LinkError> {
+    let work = || {
+        let (context, mut report) = (Context::new(llvm), Report::default());
+        let mut emission = Emission::new(llvm, &context, linked, arch)?;
+        emission.numbers_places = true;
+        emission.keep_only(kernel)?;
+        report.run(passes::EMIT, passes::first_of_emit(), &mut emission, &Dumps::default())?;
+        Ok(EmittedForInspection { ptx: emission.ptx, numbered: emission.numbered })
+    };
+    crash::survive(
+        work,
+        |emitted| serde_json::to_vec(emitted).ok(),
+        |bytes| serde_json::from_slice(bytes).ok(),
+    )
+}
+
 /// Code generation changes the module, so each architecture reads its own copy, in a process of its own.
 fn emit(llvm: &'static Llvm, linked: &Linked, arch: Arch, dumps: &Dumps) -> Result<Emitted, LinkError> {
     let work = || {
@@ -84,6 +114,9 @@ pub(super) struct Emission<'c> {
     pub(super) kernels: &'c [Kernel],
     /// Empty until it is generated, and then what counts: the module is of no further use.
     pub(super) ptx: String,
+    /// Whether places in the source become numbers before PTX is generated.
+    numbers_places: bool,
+    numbered: NumberedPlaces,
     llvm: &'static Llvm,
 }
 
@@ -100,10 +133,32 @@ impl<'c> Emission<'c> {
             kernels.filter_map(|kernel| Some((module.function(&kernel.symbol)?, kernel.name.clone())));
         crash::note_kernels(entries);
         let machine = TargetMachine::new(context, &arch.to_string())?;
-        Ok(Self { module, arch, machine, kernels: &linked.kernels, ptx: String::new(), llvm })
+        Ok(Self {
+            module,
+            arch,
+            machine,
+            kernels: &linked.kernels,
+            ptx: String::new(),
+            numbers_places: false,
+            numbered: NumberedPlaces::default(),
+            llvm,
+        })
+    }
+
+    /// Drops the other kernels: their code would cost seconds, of ptxas too.
+    fn keep_only(&mut self, kernel: &Kernel) -> Result<(), LinkError> {
+        for other in self.kernels.iter().filter(|other| other.symbol != kernel.symbol) {
+            if let Some(function) = self.module.function(&other.symbol) {
+                function.set_linkage(Linkage::Internal);
+            }
+        }
+        Ok(self.module.run_passes("globaldce", &self.machine)?)
     }
 
     pub(super) fn generate_ptx(&mut self) -> Result<(), LinkError> {
+        if self.numbers_places {
+            self.numbered = NumberedPlaces::number(&self.module);
+        }
         self.ptx = self.machine.emit_ptx(&mut self.module)?;
         // LLVM only warns about a processor that it does not know, and takes another one.
         let mut targets = self.ptx.lines().filter_map(|line| line.strip_prefix(".target "));

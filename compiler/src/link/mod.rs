@@ -35,6 +35,7 @@ mod lowering;
 mod natural_loops;
 mod negation;
 mod neighbours;
+mod numbered_places;
 mod one_round;
 mod operations;
 mod optimise;
@@ -71,7 +72,8 @@ use crate::{
 };
 
 use self::{linking::Linking, pass::Report};
-pub(crate) use emit::{EmittedPtx, emit_ptx};
+pub(crate) use emit::{EmittedForInspection, EmittedPtx, emit_for_inspection, emit_ptx};
+pub(crate) use numbered_places::{FIRST_NUMBER, InlinedPlace};
 pub(crate) use panics::Recording;
 pub use panics::{PanicKind, PanicPlace};
 pub(crate) use pass::Dumps;

@@ -110,6 +110,13 @@ macro_rules! with_functions {
     LLVMGetSubprogram(*mut LLVMValue) -> *mut LLVMMetadata;
     LLVMDISubprogramGetLine(*mut LLVMMetadata) -> c_uint;
     LLVMDIScopeGetFile(*mut LLVMMetadata) -> *mut LLVMMetadata;
+    LLVMInstructionGetDebugLoc(*mut LLVMValue) -> *mut LLVMMetadata;
+    LLVMInstructionSetDebugLoc(*mut LLVMValue, *mut LLVMMetadata);
+    LLVMDILocationGetLine(*mut LLVMMetadata) -> c_uint;
+    LLVMDILocationGetColumn(*mut LLVMMetadata) -> c_uint;
+    LLVMDILocationGetScope(*mut LLVMMetadata) -> *mut LLVMMetadata;
+    LLVMDILocationGetInlinedAt(*mut LLVMMetadata) -> *mut LLVMMetadata;
+    LLVMDIBuilderCreateDebugLocation(*mut LLVMContext, c_uint, c_uint, *mut LLVMMetadata, *mut LLVMMetadata) -> *mut LLVMMetadata;
     LLVMDIFileGetDirectory(*mut LLVMMetadata, *mut c_uint) -> *const c_char;
     LLVMDIFileGetFilename(*mut LLVMMetadata, *mut c_uint) -> *const c_char;
     LLVMVerifyModule(*mut LLVMModule, c_int, *mut *mut c_char) -> c_int;

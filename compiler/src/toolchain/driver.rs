@@ -36,7 +36,7 @@ pub struct Gpu {
 
 impl Gpu {
     /// The architecture of its compute capability.
-    pub(crate) fn arch(&self) -> Option<Arch> {
+    pub fn arch(&self) -> Option<Arch> {
         let (major, minor) = self.compute_capability.split_once('.')?;
         Some(Arch::new(major.parse().ok()?, minor.parse().ok()?))
     }

@@ -46,6 +46,7 @@ enum Message<'a> {
         spill_store_bytes: Option<u32>,
         spill_load_bytes: Option<u32>,
         shared_bytes: Option<u32>,
+        code_bytes: Option<u64>,
         occupancy: Option<Occupancy<'a>>,
         instructions: Instructions<'a>,
         panics: &'a BTreeSet<PanicPlace>,
@@ -127,6 +128,7 @@ fn of_kernel(package: &str, profile: &str, kernel: &KernelFacts) -> anyhow::Resu
             spill_store_bytes: resources.map(|it| it.spill_store_bytes),
             spill_load_bytes: resources.map(|it| it.spill_load_bytes),
             shared_bytes: resources.map(|it| it.shared_bytes),
+            code_bytes: facts.code_bytes,
             occupancy,
             instructions: Instructions {
                 counted: facts.counts.counted,

@@ -11,6 +11,7 @@ mod cuda_c;
 mod device_warnings;
 mod drafts;
 mod image;
+mod inspect;
 mod local_memory;
 mod loop_ends;
 mod neighbours;

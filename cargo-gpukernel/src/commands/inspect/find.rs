@@ -1,0 +1,97 @@
+//! Finds the kernel that a name on the command line means.
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE: f64 = 0.75;
+/// How many names are suggested.
+const SUGGESTIONS: usize = 3;
+
+/// The number of the kernel that `wanted` means, among paths such as `kernels::draft::saxpy`: the whole path, the end of one, or a part of the name, if
+/// there is only one such kernel.
+pub(super) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
+    let wanted = wanted.trim();
+    let ends = |kernel: &str| kernel.ends_with(&format!("::{wanted}"));
+    let lower = wanted.to_lowercase();
+    let rules: [&dyn Fn(&str) -> bool; 4] = [
+        &|kernel| kernel == wanted,
+        &|kernel| kernel.split_once("::").is_some_and(|(_, path)| path == wanted),
+        &ends,
+        &|kernel| kernel.to_lowercase().contains(&lower),
+    ];
+    for rule in rules {
+        let found: Vec<_> = (0..kernels.len()).filter(|index| rule(kernels[*index])).collect();
+        match found[..] {
+            [] => {}
+            [only] => return Ok(only),
+            _ => {
+                let names: Vec<_> = found.iter().map(|index| kernels[*index]).collect();
+                anyhow::bail!("`{wanted}` may be one of {} kernels: {}", names.len(), names.join(", "));
+            }
+        }
+    }
+    anyhow::ensure!(!kernels.is_empty(), "there is no kernel `{wanted}`: the kernel crates have no kernels");
+    let alike = suggestions(&lower, kernels);
+    match alike.is_empty() {
+        true => anyhow::bail!(
+            "there is no kernel `{wanted}`; without a name, `cargo gpukernel inspect` lists the {} that there are",
+            kernels.len()
+        ),
+        false => anyhow::bail!("there is no kernel `{wanted}`; did you mean {}?", alike.join(", ")),
+    }
+}
+
+/// The paths that are most alike, or whose last part is.
+fn suggestions(wanted: &str, kernels: &[&str]) -> Vec<String> {
+    let alike = |kernel: &str| {
+        let last = kernel.rsplit("::").next().unwrap_or(kernel);
+        [kernel, last]
+            .map(|name| strsim::jaro_winkler(wanted, &name.to_lowercase()))
+            .into_iter()
+            .fold(0.0, f64::max)
+    };
+    let mut ranked: Vec<_> = kernels.iter().map(|kernel| (alike(kernel), *kernel)).collect();
+    ranked.retain(|(alike, _)| *alike >= ALIKE);
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.into_iter().take(SUGGESTIONS).map(|(_, kernel)| format!("`{kernel}`")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNELS: [&str; 6] = [
+        "kernels::saxpy",
+        "kernels::draft::rows::softmax",
+        "kernels::draft::rows::layer_norm",
+        "kernels::tuned::softmax",
+        "kernels::n_body",
+        "kernels::n_body_tiled",
+    ];
+
+    fn found(wanted: &str) -> Result<&'static str, String> {
+        find(wanted, &KERNELS).map(|index| KERNELS[index]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_are_whole_paths_ends_or_parts() {
+        assert_eq!(found("kernels::saxpy").unwrap(), KERNELS[0]);
+        assert_eq!(found("tuned::softmax").unwrap(), KERNELS[3]);
+        assert_eq!(found("n_body").unwrap(), KERNELS[4]);
+        assert_eq!(found("LAYER").unwrap(), KERNELS[2]);
+    }
+
+    #[test]
+    fn a_name_of_several_lists_them() {
+        assert_eq!(
+            found("softmax").unwrap_err(),
+            "`softmax` may be one of 2 kernels: kernels::draft::rows::softmax, kernels::tuned::softmax"
+        );
+    }
+
+    #[test]
+    fn a_mistyped_name_gets_suggestions() {
+        assert_eq!(found("saxpi").unwrap_err(), "there is no kernel `saxpi`; did you mean `kernels::saxpy`?");
+        assert!(found("layer_nrom").unwrap_err().contains("`kernels::draft::rows::layer_norm`"));
+        assert!(found("qqq").unwrap_err().ends_with("`cargo gpukernel inspect` lists the 6 that there are"));
+        assert!(find("a", &[]).unwrap_err().to_string().ends_with("have no kernels"));
+    }
+}
