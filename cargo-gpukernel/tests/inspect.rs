@@ -74,7 +74,7 @@ fn code_is_listed_beside_its_source() {
     assert!(run.success, "{run:?}");
     for part in [
         "inspect_listing::spread for sm_90 (src/lib.rs:18)\n",
-        "8 blocks of 256 threads on a multiprocessor: 100 % of its warps, limited by threads\n",
+        "8 blocks of 256 threads on a multiprocessor: 100 % of its warps\n",
         "can panic: src/lib.rs:20:18: bounds check",
         "global load of 4 B, 128 B apart: uncoalesced, 32 sectors instead of 4 at src/lib.rs:20\n",
         "   20             *y = x[i * 32];",

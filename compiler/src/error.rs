@@ -66,7 +66,7 @@ pub enum Error {
     #[error("{}", budgets::message(.0))]
     OverBudget(Vec<OverBudget>),
     /// There is no kernel of a name, or none that can be told from others.
-    #[error("there is no kernel `{kernel}`: the kernels are {}", known.join(", "))]
+    #[error("there is no kernel `{kernel}`: {}", kernels_are(known))]
     NoKernel {
         /// The name.
         kernel: String,
@@ -106,6 +106,14 @@ pub enum Error {
         /// The reason.
         reason: std::io::Error,
     },
+}
+
+fn kernels_are(known: &[String]) -> String {
+    match known {
+        [] => "there are no kernels".to_owned(),
+        [only] => format!("the only one is {only}"),
+        _ => format!("the kernels are {}", known.join(", ")),
+    }
 }
 
 impl Error {

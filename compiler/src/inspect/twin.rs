@@ -9,15 +9,16 @@ use std::{
 
 use gpukernel_image::{Arch, Resources};
 
-use super::{CodeLine, FilePlace, Inspection, SourceFile, code};
+use super::{Inspection, code};
 use crate::{
     Counted, Error, InstructionCounts, Occupancy, assemble,
     facts::sass,
     toolchain::{CudaPart, CudaTools},
 };
 
-/// Compiles a file of CUDA C with nvcc (`-O3 -lineinfo`) and looks at one of its kernels: the one whose name contains `name`, or the only one. Files
-/// are written to `dir`. Occupancy is for `threads` threads per block.
+/// Compiles a file of CUDA C with nvcc (`-O3`) and looks at one of its kernels: the one whose name contains `name`, or the only one. Files
+/// are written to `dir`. Occupancy is for `threads` threads per block. The code has no places in the
+/// source.
 ///
 /// # Errors
 /// nvcc or nvdisasm is missing, nvcc rejects the file, or there is no such kernel or more than one.
@@ -34,28 +35,23 @@ pub fn inspect_cuda_c(
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let cubin = dir.join(format!("{stem}.{arch}.twin.cubin"));
     let mut compile = Command::new(&nvcc.path);
-    compile.args(["-O3", "-lineinfo", "-Xptxas", "-v", "-cubin"]).arg(format!("-arch={arch}"));
+    compile.args(["-O3", "-Xptxas", "-v", "-cubin"]).arg(format!("-arch={arch}"));
     let messages = run(compile.arg("-o").arg(&cubin).arg(file), &cubin)?.1;
-    let text = run(
-        Command::new(&nvdisasm.path).args(["--print-code", "--print-line-info"]).arg(&cubin),
-        &cubin.with_extension("sass"),
-    )?
-    .0;
     let resources = assemble::parse_resources(&messages);
     let kernels: Vec<_> = resources.keys().map(String::as_str).collect();
     let symbol = chosen(&kernels, name).ok_or_else(|| Error::NoKernel {
         kernel: format!("{name} in {}", file.display()),
         known: kernels.iter().map(|kernel| (*kernel).to_owned()).collect(),
     })?;
-    let live = run(
+    let text = run(
         Command::new(&nvdisasm.path).args(["--print-code", "--life-range-mode", "count"]).arg(&cubin),
         &cubin.with_extension("sass"),
     )?
     .0;
-    let (functions, live) = (sass::functions(&text), sass::functions(&live));
+    let functions = sass::functions(&text);
     let function = functions.get(symbol).map(Vec::as_slice).unwrap_or_default();
     let needs = resources.get(symbol).copied();
-    let mut inspection = Inspection {
+    Ok(Inspection {
         kernel: name.to_owned(),
         symbol: symbol.to_owned(),
         arch,
@@ -73,10 +69,8 @@ pub fn inspect_cuda_c(
         places: Vec::new(),
         llvm_ir: Vec::new(),
         ptx: Vec::new(),
-        sass: code::sass(function, live.get(symbol).map(Vec::as_slice), &[]),
-    };
-    inspection.add_lines(function, file);
-    Ok(inspection)
+        sass: code::sass(function, Some(function), &[]),
+    })
 }
 
 /// The kernel of a mangled name that contains the name, or the only one.
@@ -90,26 +84,6 @@ fn chosen<'a>(kernels: &[&'a str], name: &str) -> Option<&'a str> {
             let first = found.next()?;
             found.next().is_none().then_some(*first)
         }
-    }
-}
-
-impl Inspection {
-    /// The lines of the file itself; what is inlined from headers has none.
-    fn add_lines(&mut self, function: &[sass::Instruction<'_>], file: &Path) {
-        self.files.push(SourceFile {
-            path: file.display().to_string(),
-            is_own: true,
-            text: fs::read_to_string(file).ok(),
-        });
-        let lines: Vec<u32> =
-            function.iter().map(|one| one.line).collect::<BTreeSet<_>>().into_iter().collect();
-        self.places = lines.iter().map(|line| vec![FilePlace { file: 0, line: *line, column: 0 }]).collect();
-        let place = |line: &CodeLine| {
-            let of = function.iter().find(|one| Some(one.address) == line.address)?;
-            lines.binary_search(&of.line).ok()
-        };
-        let places: Vec<_> = self.sass.iter().map(place).collect();
-        self.sass.iter_mut().zip(places).for_each(|(line, place)| line.place = place);
     }
 }
 

@@ -30,12 +30,15 @@ pub(super) fn summary(inspection: &Inspection) -> String {
         let assumed =
             if inspection.block_is_known { "" } else { " (assumed: the launch contract names no block)" };
         text += &format!(
-            "{} blocks of {} threads{assumed} on a multiprocessor: {} % of its warps, limited by {}\n",
+            "{} blocks of {} threads{assumed} on a multiprocessor: {} % of its warps",
             occupancy.blocks_per_sm,
             occupancy.threads_per_block,
             occupancy.percent(),
-            limits.join(" and ")
         );
+        if occupancy.percent() < 100 {
+            text += &format!(", limited by {}", limits.join(" and "));
+        }
+        text.push('\n');
     }
     let InstructionCounts { f64, i64, .. } = inspection.counts;
     let instructions = inspection.sass.iter().filter(|line| !line.is_label).count();
@@ -88,16 +91,17 @@ fn describe(access: &Access) -> String {
         _ => "copy",
     };
     let mut text = format!("{space} {kind} of {} B", access.bytes);
-    if let Some(stride) = access.stride {
-        text += &format!(", {stride} B apart");
+    match access.stride {
+        Some(0) => text += ", the same for the warp",
+        Some(stride) => text += &format!(", {stride} B apart"),
+        None => {}
     }
     match access.cost {
         Some(AccessCost::Sectors { moved, needed }) if moved > needed => {
             text += &format!(": uncoalesced, {moved} sectors instead of {needed}");
         }
         Some(AccessCost::Banks { ways }) if ways > 1 => text += &format!(": {ways}-way bank conflict"),
-        Some(AccessCost::Sectors { .. }) if access.stride == Some(0) => text += ": the same for the warp",
-        Some(AccessCost::Sectors { .. }) => text += ": coalesced",
+        Some(AccessCost::Sectors { .. }) if access.stride != Some(0) => text += ": coalesced",
         _ => {}
     }
     text

@@ -97,6 +97,20 @@ fn a_project_has_budgets_for_all_its_kernels() {
 }
 
 #[test]
+fn build_scripts_keep_to_budgets_in_release_builds() {
+    let kernels = KernelCrate::written("budgets_of_script", &kernels(["", "", ""]));
+    fs::write(kernels.dir().join("gpukernel.toml"), "[budgets]\nno_f64 = true\n").unwrap();
+    let script = env!("CARGO_BIN_EXE_build-script");
+    let run = kernels.run_build_script(script, &[("PROFILE", "release")]);
+    assert!(
+        !run.success && run.stderr.contains("kernel `budgets_of_script::scale` (src/lib.rs:21) for sm_"),
+        "{run:#?}"
+    );
+    assert!(run.stderr.contains("`no_f64` is in [budgets] of "), "{run:#?}");
+    assert!(kernels.run_build_script(script, &[("PROFILE", "debug")]).success);
+}
+
+#[test]
 fn facts_name_lines_counts_and_occupancy() {
     let kernels = KernelCrate::written("facts", &kernels(["block = 128", "", ""]));
     let built = kernels.try_build(Options { disassembles: true, ..options() }).unwrap();
