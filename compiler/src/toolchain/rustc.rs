@@ -75,11 +75,12 @@ impl Probe {
     /// # Errors
     /// It is no rustc, is too old, or its LLVM is missing. A missing `core` is no error here, because the
     /// rules look for a better candidate first.
+    #[cfg(any(test, feature = "setup"))]
     pub(crate) fn run(path: &Path, dir: &Path) -> Result<Self, Refusal> {
         Self::recall(path, dir, None)
     }
 
-    /// As [`run`](Self::run), with what the memo has of it.
+    /// As `run`, with what the memo has of it.
     pub(crate) fn recall(path: &Path, dir: &Path, memo: Option<&Memo>) -> Result<Self, Refusal> {
         let verbose_version = recalled(memo, Command::new(path).arg("-vV").current_dir(dir), "rustc -vV")?;
         let field = |name: &'static str| field(&verbose_version, name);
