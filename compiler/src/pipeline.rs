@@ -108,7 +108,7 @@ pub(crate) fn build_beside_host(
     if let Some(record) = &record {
         if let Some(last) = record.last() {
             budgets::check(plan.options, &last.manifest, &last.facts)?;
-            return Ok(Built { is_fresh: true, timings, ..last });
+            return Ok(Built { is_fresh: true, recompiled: foreign.compiled, timings, ..last });
         }
         record.forget();
     }

@@ -297,7 +297,7 @@ mod tests {
         let cache = std::fs::read_dir(dir.path().join(".cache/gpukernel")).unwrap();
         let mut found: Vec<_> = cache.map(|entry| entry.unwrap().file_name()).collect();
         found.sort();
-        assert_eq!(found, ["layouts", "locks"], "nothing was set up");
+        assert_eq!(found, ["layouts", "locks", "probes"], "nothing was set up");
     }
 
     #[test]

@@ -47,14 +47,30 @@ fn a_build_of_the_same_has_nothing_to_do_and_says_the_same() {
     assert!(!changed.is_fresh);
 }
 
+/// They are no part of what a build is made of.
 #[test]
-fn a_build_that_failed_is_repeated() {
-    let kernels = KernelCrate::written("record_of_failure", SCALE);
+fn budgets_are_compared_although_there_is_nothing_to_do() {
+    let kernels = KernelCrate::written("record_and_budgets", SCALE);
     assert!(!kernels.try_build(options()).unwrap().is_fresh);
     let mut strict = options();
     strict.budgets.max_registers = Some(1);
     for _ in 0..2 {
-        kernels.try_build(strict.clone()).expect_err("more than one register");
+        let error = kernels.try_build(strict.clone()).expect_err("more than one register").to_string();
+        assert!(error.contains(" registers instead of 1, and `max_registers` is "), "{error}");
+    }
+    assert!(kernels.try_build(options()).unwrap().is_fresh);
+}
+
+#[test]
+fn a_build_that_failed_is_repeated() {
+    let kernels = KernelCrate::written("record_of_failure", SCALE);
+    assert!(!kernels.try_build(options()).unwrap().is_fresh);
+    let failing = Options { emit: vec![Emit::Object], ..options() };
+    let image = kernels.try_build(options()).unwrap().image;
+    // What nvcc cannot write.
+    fs::create_dir(image.with_extension("o")).unwrap();
+    for _ in 0..2 {
+        kernels.try_build(failing.clone()).expect_err("a folder in the way");
     }
     assert!(!kernels.try_build(options()).unwrap().is_fresh);
 }
