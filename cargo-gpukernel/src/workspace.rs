@@ -6,7 +6,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetK
 use crate::cargo;
 
 /// The library of kernel crates.
-const DEVICE_LIBRARY: &str = "gpu-std";
+const DEVICE_LIBRARY: &str = "gpukernel-std";
 /// The library of the programs that launch kernels.
 const RUNTIME: &str = "gpukernel";
 
