@@ -5,6 +5,7 @@
 mod cargo;
 mod commands;
 mod progress;
+mod project;
 mod status;
 mod table;
 mod workspace;
@@ -13,7 +14,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{bind, build, bundle, doctor, run, setup, test};
+use crate::commands::{bind, build, bundle, doctor, init, new, run, setup, test};
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
 #[derive(Debug, Parser)]
@@ -25,6 +26,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    New(new::Args),
+    Init(init::Args),
     Doctor(doctor::Args),
     Setup(setup::Args),
     Build(build::Args),
@@ -37,6 +40,8 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse_from(arguments(std::env::args_os()));
     let result = match &cli.command {
+        Command::New(args) => new::run(args),
+        Command::Init(args) => init::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Setup(args) => setup::run(args),
         Command::Build(args) => build::run(args),

@@ -4,6 +4,8 @@ pub(crate) mod bind;
 pub(crate) mod build;
 pub(crate) mod bundle;
 pub(crate) mod doctor;
+pub(crate) mod init;
+pub(crate) mod new;
 pub(crate) mod run;
 pub(crate) mod setup;
 pub(crate) mod test;
