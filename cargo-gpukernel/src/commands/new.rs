@@ -36,7 +36,7 @@ pub(crate) struct Args {
     name: Option<String>,
     #[command(flatten)]
     origin: Origin,
-    /// Version control system to initialize a repository for, by default git unless the folder lies in a repository
+    /// Version control system to initialize a repository for; by default git, unless the folder lies in a repository or a workspace
     #[arg(long, value_name = "VCS")]
     vcs: Option<Vcs>,
     /// Print only warnings and errors
@@ -83,14 +83,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     check_is_free(&folder)?;
     let source = args.origin.source()?;
     changes::recover_above(&folder)?;
-    let changes = project(&folder, &name, args.template, &source)?;
-    let is_in_repository = repository::contains(&folder);
+    let Planned { changes, is_member } = plan(&folder, &name, args.template, &source)?;
+    let needs_repository = !is_member && !repository::contains(&folder) && repository::has_git();
     changes.make().with_context(|| format!("cannot create the project {}", folder.display()))?;
-    let wants_git = args.vcs.unwrap_or(match is_in_repository || !repository::has_git() {
-        true => Vcs::None,
-        false => Vcs::Git,
-    });
-    if wants_git == Vcs::Git && !folder.join(".git").exists() {
+    let vcs = args.vcs.unwrap_or(if needs_repository { Vcs::Git } else { Vcs::None });
+    if vcs == Vcs::Git && !folder.join(".git").exists() {
         repository::init(&folder)?;
     }
     if !args.quiet {
@@ -134,8 +131,15 @@ fn check_is_free(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A project that is to be created.
+struct Planned {
+    changes: Changes,
+    /// Whether it becomes a member of a workspace.
+    is_member: bool,
+}
+
 /// The files of the project: a workspace of its own, or a member of the one that it lies in.
-fn project(folder: &Path, name: &str, template: Template, source: &Source) -> anyhow::Result<Changes> {
+fn plan(folder: &Path, name: &str, template: Template, source: &Source) -> anyhow::Result<Planned> {
     let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(folder);
     let enclosing = Enclosing::of(folder, &Changes::below(existing)?)?;
     let root = enclosing.as_ref().map_or(folder, |enclosing| &enclosing.root).to_owned();
@@ -169,7 +173,7 @@ fn project(folder: &Path, name: &str, template: Template, source: &Source) -> an
         surroundings.optimise(&mut changes, &packages::kernels_of(name))?;
         surroundings.exclude_checkout(&mut changes)?;
     }
-    Ok(changes)
+    Ok(Planned { changes, is_member: workspace.is_some() })
 }
 
 const WORKFLOW: &str = ".github/workflows/ci.yml";

@@ -69,7 +69,10 @@ impl Changes {
         }
         match fs::read_to_string(path) {
             Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // The latter below a file, where a folder cannot be made.
+            Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
+                Ok(None)
+            }
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }

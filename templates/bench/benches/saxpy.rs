@@ -35,11 +35,16 @@ struct Vectors {
 impl Vectors {
     fn new(device: &Device, elements: usize) -> Result<Self> {
         let module = device.load(&KERNELS)?;
-        Ok(Self { module, x: device.upload(&vec![1.0; elements])?, y: device.zeroed(elements)? })
+        Ok(Self {
+            module,
+            x: device.upload(&vec![1.0; elements])?,
+            y: device.zeroed(elements)?,
+        })
     }
 
     fn launch(&mut self) -> Result<()> {
-        self.module.launch(saxpy, for_each(self.y.len()), (2.0, &self.x, &mut self.y))
+        self.module
+            .launch(saxpy, for_each(self.y.len()), (2.0, &self.x, &mut self.y))
     }
 
     /// Compares the result with what it must be: what computes something else is not worth measuring.

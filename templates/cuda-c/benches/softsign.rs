@@ -14,7 +14,10 @@ fn main() -> Result<()> {
     for device in gpukernel::devices()? {
         let time = time_per_launch(&device)?;
         let bytes = 2 * ELEMENTS * size_of::<f32>(); // reads and writes each value
-        println!("{device}: {time:.2?}, {:.1} GB/s", bytes as f64 / time.as_secs_f64() / 1e9);
+        println!(
+            "{device}: {time:.2?}, {:.1} GB/s",
+            bytes as f64 / time.as_secs_f64() / 1e9
+        );
     }
     Ok(())
 }

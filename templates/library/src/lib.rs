@@ -28,7 +28,9 @@ pub struct Saxpy {
 impl Saxpy {
     /// Loads the kernel on the device.
     pub fn new(device: &Device) -> Result<Self> {
-        Ok(Self { module: device.load(&KERNELS)? })
+        Ok(Self {
+            module: device.load(&KERNELS)?,
+        })
     }
 
     /// Computes `y = a * x + y`, for vectors in the memory of the device.
