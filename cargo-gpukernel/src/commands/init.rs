@@ -165,11 +165,12 @@ impl<'a> Init<'a> {
     }
 
     fn all(&self, changes: &mut Changes) -> anyhow::Result<()> {
+        let crate_name = self.kernel_crate(changes)?;
+        self.dependencies(changes, &crate_name)?;
+        // One Cargo.lock for both packages, if they are in no workspace yet.
         let root = self.surroundings.root.join("Cargo.toml");
         packages::edit(changes, &root, Manifest::make_workspace)?;
         self.surroundings.exclude_checkout(changes)?;
-        let crate_name = self.kernel_crate(changes)?;
-        self.dependencies(changes, &crate_name)?;
         self.surroundings.optimise(changes, &crate_name)?;
         self.build_script(changes)
     }

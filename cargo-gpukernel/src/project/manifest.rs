@@ -132,12 +132,7 @@ impl Manifest {
     pub(crate) fn inherit_from(&mut self, workspace: &Self) -> anyhow::Result<()> {
         for key in INHERITED {
             if workspace.item(&["workspace", "package", key]).is_some() {
-                let package = self.table(&["package"])?;
-                package.remove(key);
-                let mut inherited = Table::new();
-                inherited.set_dotted(true);
-                inherited.insert("workspace", true.into());
-                package.insert(key, Item::Table(inherited));
+                self.set(&["package"], key, inherited())?;
             }
         }
         if workspace.item(&["workspace", "lints"]).is_some() {

@@ -1,4 +1,5 @@
 //! What the tests of projects share: folders with files, and the commands that are run in them.
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use std::{
     collections::BTreeMap,
@@ -93,6 +94,20 @@ impl Folder {
 
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Copies a file, or a folder with all that is in it.
+#[allow(dead_code, reason = "not every test file needs it")]
+pub(crate) fn copy(from: &Path, to: &Path) {
+    if from.is_file() {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from, to).unwrap();
+        return;
+    }
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
 }
 
 fn ran(command: &mut Command) -> Ran {
