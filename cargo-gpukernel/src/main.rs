@@ -8,13 +8,14 @@ mod progress;
 mod project;
 mod status;
 mod table;
+mod versions;
 mod workspace;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{bind, build, bundle, doctor, init, new, run, setup, test};
+use crate::commands::{bind, build, bundle, completions, doctor, init, man, new, run, setup, test};
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
 #[derive(Debug, Parser)]
@@ -35,6 +36,8 @@ enum Command {
     Run(run::Args),
     Test(test::Args),
     Bundle(bundle::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -49,11 +52,18 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),
         Command::Bundle(args) => bundle::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     result.unwrap_or_else(|error| {
         status::error(&error);
         ExitCode::FAILURE
     })
+}
+
+/// The description of all arguments, for what is generated of it, under the name of the program.
+fn command() -> clap::Command {
+    Cli::command().name("cargo-gpukernel")
 }
 
 /// `cargo gpukernel run` starts `cargo-gpukernel gpukernel run`: the second word is cargo's, not the user's.
@@ -75,7 +85,6 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_holds_together() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetKind, camino::Utf8PathBuf};
 
-use crate::cargo;
+use crate::{cargo, status, versions};
 
 /// The library of kernel crates.
 const DEVICE_LIBRARY: &str = "gpukernel-std";
@@ -42,6 +42,11 @@ impl Workspace {
             Some(dir) => Utf8PathBuf::try_from(dir.clone()).context("`--target-dir` is not UTF-8")?,
             None => metadata.target_directory.clone(),
         };
+        let parts =
+            metadata.packages.iter().map(|package| (package.name.as_str(), package.version.to_string()));
+        if let Some(difference) = versions::difference(parts) {
+            status::warn(difference);
+        }
         Ok(Self { metadata, target_dir })
     }
 
