@@ -3,11 +3,12 @@
 use std::{
     ffi::OsStr,
     os::unix::process::ExitStatusExt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, ExitCode, ExitStatus},
 };
 
 use anyhow::Context;
+use cargo_metadata::{Metadata, MetadataCommand};
 
 /// Options that are passed on to cargo.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -106,6 +107,13 @@ pub(crate) fn cargo() -> Command {
         }
     }
     command
+}
+
+/// What cargo says about the workspace of a manifest, without what it depends on.
+pub(crate) fn metadata(manifest: &Path) -> anyhow::Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(manifest).no_deps();
+    command.exec().with_context(|| format!("cannot read the workspace of {}", manifest.display()))
 }
 
 /// Whether cargo knows the subcommand.

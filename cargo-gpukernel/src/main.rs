@@ -5,15 +5,17 @@
 mod cargo;
 mod commands;
 mod progress;
+mod project;
 mod status;
 mod table;
+mod versions;
 mod workspace;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{bind, build, bundle, doctor, inspect, run, setup, test};
+use crate::commands::{bind, build, bundle, completions, doctor, init, inspect, man, new, run, setup, test};
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
 #[derive(Debug, Parser)]
@@ -25,6 +27,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    New(new::Args),
+    Init(init::Args),
     Doctor(doctor::Args),
     Setup(setup::Args),
     Build(build::Args),
@@ -33,11 +37,15 @@ enum Command {
     Run(run::Args),
     Test(test::Args),
     Bundle(bundle::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse_from(arguments(std::env::args_os()));
     let result = match &cli.command {
+        Command::New(args) => new::run(args),
+        Command::Init(args) => init::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Setup(args) => setup::run(args),
         Command::Build(args) => build::run(args),
@@ -46,11 +54,18 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),
         Command::Bundle(args) => bundle::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     result.unwrap_or_else(|error| {
         status::error(&error);
         ExitCode::FAILURE
     })
+}
+
+/// The description of all arguments, for what is generated of it, under the name of the program.
+fn command() -> clap::Command {
+    Cli::command().name("cargo-gpukernel")
 }
 
 /// `cargo gpukernel run` starts `cargo-gpukernel gpukernel run`: the second word is cargo's, not the user's.
@@ -72,7 +87,6 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_holds_together() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 

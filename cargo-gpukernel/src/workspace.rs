@@ -5,10 +5,10 @@ use std::{collections::HashSet, path::Path};
 use anyhow::Context;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetKind, camino::Utf8PathBuf};
 
-use crate::cargo;
+use crate::{cargo, status, versions};
 
 /// The library of kernel crates.
-const DEVICE_LIBRARY: &str = "gpu-std";
+const DEVICE_LIBRARY: &str = "gpukernel-std";
 /// The library of the programs that launch kernels.
 const RUNTIME: &str = "gpukernel";
 
@@ -73,6 +73,11 @@ impl Workspace {
             Some(dir) => Utf8PathBuf::try_from(dir.clone()).context("`--target-dir` is not UTF-8")?,
             None => metadata.target_directory.clone(),
         };
+        let parts =
+            metadata.packages.iter().map(|package| (package.name.as_str(), package.version.to_string()));
+        if let Some(difference) = versions::difference(parts) {
+            status::warn(difference);
+        }
         Ok(Self { metadata, target_dir })
     }
 

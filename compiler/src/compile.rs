@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use cargo_metadata::{Message, TargetKind, diagnostic::Diagnostic};
+use cargo_metadata::{Message, Package, TargetKind, diagnostic::Diagnostic};
 
 use crate::{
     Options, Profile, cargo, dep_info,
@@ -62,6 +62,13 @@ pub enum CompileError {
     /// The crate does not compile; rustc has said why on the error stream.
     #[error("the kernel crate {} does not compile for the GPU; see the messages above", .0.display())]
     Rejected(PathBuf),
+    /// The crate depends on another project's package `gpu-std`.
+    #[error(
+        "the kernel crate {} depends on the package `gpu-std`, which belongs to another project: write `gpukernel-std` in its place \
+         (in Rust, the library is `gpu_std`)",
+        .0.display()
+    )]
+    OtherGpuStd(PathBuf),
     /// The crate does not compile for the host either; rustc says why there.
     #[error(
         "the kernel crate {} does not compile, for the GPU as for the host: see rustc's messages about the host's build of it",
@@ -108,9 +115,13 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
     }
     if !succeeded {
         let manifest = input.manifest.to_owned();
-        // What rustc says about the target of another kind of crate leads nowhere.
-        return Err(match is_library(input.manifest) {
+        let package = cargo::package(input.manifest);
+        return Err(match package.as_ref().map(is_library) {
+            // What rustc says about the target of another kind of crate leads nowhere.
             Some(false) => CompileError::NoLibrary(manifest),
+            _ if package.is_some_and(|package| depends_on_other_gpu_std(&package)) => {
+                CompileError::OtherGpuStd(manifest)
+            }
             _ if is_told_by_host => CompileError::RejectedForHost(manifest),
             _ => CompileError::Rejected(manifest),
         });
@@ -140,11 +151,15 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
     Ok(Compiled { crate_name: own.target.name.replace('-', "_"), libraries, sources })
 }
 
-/// Whether the package has a library and that is an ordinary one; `None` where cargo does not tell.
-fn is_library(manifest: &Path) -> Option<bool> {
-    let package = cargo::package(manifest)?;
+/// Whether the package has a library and that is an ordinary one.
+fn is_library(package: &Package) -> bool {
     let ordinary = |kind: &TargetKind| matches!(kind, TargetKind::Lib | TargetKind::RLib);
-    Some(package.targets.iter().any(|target| target.kind.iter().all(ordinary)))
+    package.targets.iter().any(|target| target.kind.iter().all(ordinary))
+}
+
+/// Whether the package depends on the `gpu-std` of crates.io, as one writes who goes by the name of the library.
+fn depends_on_other_gpu_std(package: &Package) -> bool {
+    package.dependencies.iter().any(|dependency| dependency.name == "gpu-std")
 }
 
 fn show(message: &Diagnostic) {

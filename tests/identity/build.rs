@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gpu_std = repository.join("gpu-std");
     let manifest = format!(
         "[package]\nname = \"other-identity-kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\nname = \"identity_kernels\"\n\
-         [workspace]\n[dependencies]\ngpu-std = {{ path = {gpu_std:?} }}\n"
+         [workspace]\n[dependencies]\ngpukernel-std = {{ path = {gpu_std:?} }}\n"
     );
     fs::create_dir_all(package.join("src"))?;
     fs::write(package.join("Cargo.toml"), manifest)?;

@@ -3,8 +3,12 @@
 pub(crate) mod bind;
 pub(crate) mod build;
 pub(crate) mod bundle;
+pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod man;
+pub(crate) mod new;
 pub(crate) mod run;
 pub(crate) mod setup;
 pub(crate) mod test;

@@ -147,7 +147,7 @@ pub enum LinkError {
     },
     /// The description that `#[kernel]` left in the bitcode is not of this version.
     #[error(
-        "the kernel described by `{symbol}` cannot be read: gpu-std and gpukernel-build must have the same version"
+        "the kernel described by `{symbol}` cannot be read: gpukernel-std and gpukernel-build must have the same version"
     )]
     Description {
         /// The static that holds the description.
@@ -155,8 +155,8 @@ pub enum LinkError {
     },
     /// The kernels were compiled with a gpu-std of another version.
     #[error(
-        "the kernels were compiled with a gpu-std of ABI version {found}, and this gpukernel-build links version {expected}: give gpu-std, \
-         gpukernel and gpukernel-build the same version"
+        "the kernels were compiled with a gpukernel-std of ABI version {found}, and this gpukernel-build links version {expected}: give \
+         gpukernel-std, gpukernel and gpukernel-build the same version"
     )]
     AbiVersion {
         /// The version of gpu-std.

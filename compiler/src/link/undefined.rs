@@ -99,7 +99,7 @@ fn hint(symbol: &str, has_libdevice: bool, foreign: &Names) -> String {
             .into();
     }
     if symbol.starts_with("__gpukernel_") {
-        return "it is part of the gpukernel prelude: gpu-std and gpukernel-build must have the same version"
+        return "it is part of the gpukernel prelude: gpukernel-std and gpukernel-build must have the same version"
             .into();
     }
     // A function of C++ has its name in the middle of its symbol: _Z3barff.

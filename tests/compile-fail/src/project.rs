@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What the programs use, by the folder in the repository.
-const DEPENDENCIES: [(&str, &str); 2] = [("gpu-std", "gpu-std"), ("gpukernel", "runtime")];
+const DEPENDENCIES: [(&str, &str); 2] = [("gpukernel-std", "gpu-std"), ("gpukernel", "runtime")];
 
 /// The programs, sorted.
 pub(crate) fn programs() -> Vec<PathBuf> {

@@ -59,7 +59,7 @@ impl KernelCrate {
         let gpu_std = repository().join("gpu-std");
         let manifest = format!(
             "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-             [dependencies]\ngpu-std = {{ path = {gpu_std:?} }}\n"
+             [dependencies]\ngpukernel-std = {{ path = {gpu_std:?} }}\n"
         );
         let preludes = "*, async_copy::*, cluster::*, collective::*, memory::*, mma::*, warp::*";
         let lib =

@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let crates = workspace.selected_kernel_crates(&args.package)?;
     anyhow::ensure!(
         !crates.is_empty(),
-        "the workspace at {} has no kernel crate: a package with `gpu-std` under `[dependencies]` that does not \
+        "the workspace at {} has no kernel crate: a package with `gpukernel-std` under `[dependencies]` that does not \
          depend on `gpukernel`",
         workspace.root()
     );

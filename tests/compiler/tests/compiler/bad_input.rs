@@ -172,6 +172,24 @@ fn a_crate_that_is_no_library_is_told_so() {
     }
 }
 
+/// crates.io has a package with the name of the library.
+#[test]
+fn the_package_gpu_std_of_another_project_is_told_from_ours() {
+    let kernels = KernelCrate::written("of_another", "");
+    let other = kernels.dir().join("gpu-std");
+    fs::create_dir_all(other.join("src")).expect("a fresh folder");
+    fs::write(other.join("src/lib.rs"), "#![no_std]\n").expect("a fresh folder");
+    fs::write(other.join("Cargo.toml"), "[package]\nname = \"gpu-std\"\nversion = \"0.1.0\"\n")
+        .expect("a fresh folder");
+    let manifest = kernels.dir().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("it was written");
+    let (before, _) = text.split_once("gpukernel-std").expect("it depends on ours");
+    fs::write(manifest, format!("{before}gpu-std = {{ path = \"gpu-std\" }}\n")).expect("it was written");
+    let error = kernels.try_build(Options::default()).expect_err("it must not build").to_string();
+    assert!(error.contains("depends on the package `gpu-std`, which belongs to another project"), "{error}");
+    assert!(error.contains("write `gpukernel-std` in its place"), "{error}");
+}
+
 #[test]
 fn a_choice_in_the_manifest_that_is_none_is_shown_where_it_stands() {
     let kernels = KernelCrate::written("chooses", "");

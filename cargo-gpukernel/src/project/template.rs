@@ -1,0 +1,147 @@
+//! The templates of `cargo gpukernel new`: the projects in the folder `templates/` of the repository, embedded in this program.
+//!
+//! `cargo package` leaves out folders with a `Cargo.toml`, and files outside of the package: the package's own folder `templates/` has links to
+//! the files, to manifests under the name `Cargo.toml.in`.
+
+use clap::{ValueEnum, builder::PossibleValue};
+
+use crate::project::name;
+
+/// A file: where it is in a project, and its text.
+type File = (&'static str, &'static str);
+
+/// What to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    /// Its name.
+    pub(crate) name: &'static str,
+    help: &'static str,
+    files: &'static [File],
+}
+
+/// The name of the package in the templates, which the name of the project replaces.
+const PLACEHOLDER: &str = "my-project";
+
+/// A manifest, under the name that it has in this package.
+const MANIFEST: &str = "Cargo.toml.in";
+
+macro_rules! files {
+    ($folder:literal: $($path:literal)*) => {
+        &[$(($path, include_str!(concat!("../../templates/", $folder, "/", $path)))),*]
+    };
+}
+
+/// Files of all projects that are no part of a workspace.
+const COMMON: &[File] = files!("common": ".github/workflows/ci.yml" ".gitignore" ".vscode/extensions.json" ".vscode/settings.json");
+
+static TEMPLATES: [Template; 4] = [
+    Template {
+        name: "plain",
+        help: "a program with a kernel, a test and a benchmark",
+        files: files!("plain":
+            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/main.rs" "tests/saxpy.rs"),
+    },
+    Template {
+        name: "cuda-c",
+        help: "a program whose kernel calls a function in CUDA C",
+        files: files!("cuda-c":
+            "Cargo.toml.in" "benches/softsign.rs" "build.rs" "cuda/softsign.cu" "gpukernel.toml" "kernels/Cargo.toml.in"
+            "kernels/src/lib.rs" "src/main.rs" "tests/softsign.rs"),
+    },
+    Template {
+        name: "library",
+        help: "a library that launches kernels, with an example",
+        files: files!("library":
+            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "examples/saxpy.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/lib.rs"
+            "tests/saxpy.rs"),
+    },
+    Template {
+        name: "bench",
+        help: "a program with benchmarks of its kernel by criterion",
+        files: files!("bench":
+            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/main.rs" "tests/saxpy.rs"),
+    },
+];
+
+impl Template {
+    /// The first one.
+    pub(crate) fn plain() -> Self {
+        TEMPLATES[0]
+    }
+
+    /// Its files for a project of this name, `Cargo.toml` among them; with those that only the root of a repository has, if it is one.
+    pub(crate) fn files(self, project: &str, is_root: bool) -> impl Iterator<Item = (String, String)> {
+        let common = COMMON.iter().filter(move |_| is_root);
+        let (project, library) = (project.to_owned(), name::library(project));
+        self.files.iter().chain(common).map(move |(path, text)| {
+            let path = match path.strip_suffix(MANIFEST) {
+                Some(folder) => format!("{folder}Cargo.toml"),
+                None => (*path).to_owned(),
+            };
+            (path, text.replace(PLACEHOLDER, &project).replace(&name::library(PLACEHOLDER), &library))
+        })
+    }
+
+    /// One of its files for a project of this name.
+    pub(crate) fn file(self, project: &str, wanted: &str) -> Option<String> {
+        self.files(project, false).find(|(path, _)| path == wanted).map(|(_, text)| text)
+    }
+}
+
+impl ValueEnum for Template {
+    fn value_variants<'a>() -> &'a [Self] {
+        &TEMPLATES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name).help(self.help))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+
+    /// The files below a folder, but for what cargo makes there.
+    fn files_in(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            match entry.path().is_dir() {
+                true if name == "target" => {}
+                true => files_in(&entry.path(), &format!("{prefix}{name}/"), found),
+                false if name == "Cargo.lock" => {}
+                false => {
+                    found.insert(format!("{prefix}{name}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_a_template_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../templates");
+        let mut common = BTreeSet::new();
+        files_in(&folder.join("common"), "", &mut common);
+        for template in TEMPLATES {
+            let mut expected = common.clone();
+            files_in(&folder.join(template.name), "", &mut expected);
+            let embedded: BTreeSet<_> = template.files(PLACEHOLDER, true).map(|(path, _)| path).collect();
+            assert_eq!(embedded, expected, "{}", template.name);
+        }
+    }
+
+    #[test]
+    fn files_have_the_name_of_the_project() {
+        for template in TEMPLATES {
+            for (path, text) in template.files("ray-tracer", true) {
+                assert!(!text.contains("my-project") && !text.contains("my_project"), "{path}: {text}");
+            }
+            let tests =
+                template.files("ray-tracer", false).find(|(path, _)| path.starts_with("tests/")).unwrap();
+            assert!(tests.1.contains("use ray_tracer"), "{}", tests.1);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../templates/bench/build.rs

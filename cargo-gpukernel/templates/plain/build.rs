@@ -1,0 +1,1 @@
+../../../templates/plain/build.rs

@@ -1,0 +1,141 @@
+//! What the tests of projects share: folders with files, and the commands that are run in them.
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tempfile::TempDir;
+
+/// A folder, in a place with a space in its path.
+pub(crate) struct Folder {
+    _temp: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) success: bool,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+#[allow(dead_code, reason = "not every test file needs all of it")]
+impl Folder {
+    /// With these files.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let temp = TempDir::with_prefix("gpukernel test ").unwrap();
+        let path = temp.path().canonicalize().unwrap().join("folder");
+        fs::create_dir(&path).unwrap();
+        let folder = Self { _temp: temp, path };
+        for (file, text) in files {
+            folder.write(file, text);
+        }
+        folder
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let file = self.path.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    /// All files but those in `.git`, with their text.
+    pub(crate) fn files(&self) -> BTreeMap<String, String> {
+        fn add(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap();
+                let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+                match entry.file_type().unwrap().is_dir() {
+                    true if name.ends_with(".git") => {}
+                    true => add(&entry.path(), &format!("{name}/"), files),
+                    false => {
+                        let text = String::from_utf8_lossy(&fs::read(entry.path()).unwrap()).into_owned();
+                        files.insert(name, text);
+                    }
+                }
+            }
+        }
+        let mut files = BTreeMap::new();
+        add(&self.path, "", &mut files);
+        files
+    }
+
+    /// Runs the subcommand in the folder, or in one below it.
+    pub(crate) fn gpukernel(&self, below: &str, arguments: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+        command.arg("gpukernel").args(arguments);
+        ran(command.current_dir(self.path.join(below)))
+    }
+
+    /// Runs cargo in the folder, or in one below it. All projects share a folder for what is built, so that what they depend on is built once: their
+    /// packages have different names.
+    pub(crate) fn cargo(&self, below: &str, arguments: &[&str]) -> Ran {
+        let mut command = Command::new("cargo");
+        let at = self.path.join(below);
+        command.args(arguments).current_dir(&at).env_remove("RUSTC_WORKSPACE_WRAPPER");
+        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects"));
+        ran(command.env("GPUKERNEL_DEVICE", "cpu"))
+    }
+
+    /// Gives a project the versions of the repository.
+    pub(crate) fn lock(&self, below: &str) {
+        fs::copy(repository().join("Cargo.lock"), self.path.join(below).join("Cargo.lock")).unwrap();
+    }
+}
+
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Copies a file, or a folder with all that is in it.
+#[allow(dead_code, reason = "not every test file needs it")]
+pub(crate) fn copy(from: &Path, to: &Path) {
+    if from.is_file() {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from, to).unwrap();
+        return;
+    }
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
+}
+
+fn ran(command: &mut Command) -> Ran {
+    for (name, _) in std::env::vars_os() {
+        if name
+            .to_str()
+            .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+        {
+            command.env_remove(name);
+        }
+    }
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { success: output.status.success(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[allow(dead_code, reason = "not every test file needs all of it")]
+impl Ran {
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Self {
+        assert!(self.success, "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// It failed with this error, as the last line or in several.
+    #[track_caller]
+    pub(crate) fn failed_with(self, error: &str) -> Self {
+        assert!(!self.success && self.stderr.contains(error), "{}", self.stderr);
+        self
+    }
+}

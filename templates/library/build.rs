@@ -1,0 +1,1 @@
+../plain/build.rs
