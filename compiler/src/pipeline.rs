@@ -7,7 +7,8 @@ use std::{
     thread,
 };
 
-use gpukernel_image::Manifest;
+use gpukernel_abi::symbol;
+use gpukernel_image::{Arch, Manifest};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -125,7 +126,7 @@ pub(crate) fn build_beside_host(
     let finish_input =
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };
     let Finished { assembled, lto } = finish::finish(&plan, &finish_input, &mut timings)?;
-    let manifest = manifest(&plan, name, &linked, &assembled);
+    let manifest = manifest(&plan, name, &linked, &ptx, &assembled);
     let facts = timings.step("gather facts", || facts::gather(&plan, &manifest, &linked, &ptx, &assembled));
     budgets::check(plan.options, &manifest, &facts)?;
     let outputs = Outputs {
@@ -212,12 +213,21 @@ pub(crate) fn link_input(
 }
 
 /// What the image says about its code.
-fn manifest(plan: &Plan<'_>, name: &str, linked: &Linked, assembled: &[Assembled]) -> Manifest {
+fn manifest(
+    plan: &Plan<'_>,
+    name: &str,
+    linked: &Linked,
+    ptx: &[(Arch, String)],
+    assembled: &[Assembled],
+) -> Manifest {
     let (rustc, ptxas) = (&plan.toolchain.rustc, plan.toolchain.cuda.get(CudaPart::Ptxas));
     let mut manifest = Manifest::new(name.to_owned());
     manifest.kernels = linked.kernels.clone();
     manifest.constants = linked.constants.clone();
     manifest.formatters = linked.formatters.clone();
+    let is_in_code = |name: &str| ptx.iter().any(|(_, text)| text.contains(name));
+    let names = [symbol::PANIC_RECORD, symbol::OUTPUT].into_iter().filter(|name| is_in_code(name));
+    manifest.variables = names.map(str::to_owned).collect();
     manifest.toolchain = gpukernel_image::Toolchain {
         rustc: rustc.verbose_version.lines().next().unwrap_or_default().to_owned(),
         llvm: rustc.llvm_version.to_string(),

@@ -24,6 +24,10 @@ pub struct Manifest {
     pub formatters: Vec<String>,
     /// The constants that the host can set, sorted by name.
     pub constants: Vec<Constant>,
+    /// The variables of the code that the runtime sets when it loads it ([`symbol`](gpukernel_abi::symbol)): a driver that is asked for one that is not
+    /// there reports an error to tools such as compute-sanitizer.
+    #[serde(default)]
+    pub variables: Vec<String>,
     /// The tools that built the image.
     pub toolchain: Toolchain,
     /// The reason why the image has no code, if it has none: set when the build ran under a tool that needs no device code
@@ -38,6 +42,7 @@ impl Manifest {
             crate_name: crate_name.into(),
             kernels: Vec::new(),
             constants: Vec::new(),
+            variables: Vec::new(),
             formatters: Vec::new(),
             toolchain: Toolchain::default(),
             no_code: None,

@@ -98,6 +98,12 @@ impl CudaModule {
         Ok(found.and_then(|(address, found)| (found == bytes).then_some(address)))
     }
 
+    /// The address of a variable of a pointer that the runtime sets; `None` if the code has none, as its manifest says.
+    pub(super) fn address_to_set(&self, name: &str, manifest: &Manifest) -> Result<Option<CUdeviceptr>> {
+        let has_it = manifest.variables.iter().any(|variable| variable == name);
+        if has_it { self.address_of(name, size_of::<u64>()) } else { Ok(None) }
+    }
+
     fn hold_variables(&self) -> RwLockReadGuard<'_, ()> {
         self.variables.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,6 +10,7 @@ use gpukernel_abi::{
     output::{CAPACITY, DROPPED, HEAD, REQUESTED},
     symbol,
 };
+use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaModule};
 use crate::{Result, backend::OfDevice, output::Output, print};
@@ -29,11 +30,11 @@ pub(super) struct OutputBuffer {
 
 impl OutputBuffer {
     /// Allocates a buffer for a module that is being loaded; `None` if its kernels do not print.
-    pub(super) fn new(module: &CudaModule, output: &Output) -> Result<Option<Self>> {
+    pub(super) fn new(module: &CudaModule, manifest: &Manifest, output: &Output) -> Result<Option<Self>> {
         let device = module.device();
-        let Some(variable) = module.address_of(symbol::OUTPUT, size_of::<u64>())? else { return Ok(None) };
+        let Some(variable) = module.address_to_set(symbol::OUTPUT, manifest)? else { return Ok(None) };
         let mut address = 0;
-        // SAFETY: the pointer is to a live address, and `address_of` made the context current.
+        // SAFETY: the pointer is to a live address, and `address_to_set` made the context current.
         let allocated = unsafe { sys::cuMemAlloc_v2(&mut address, HEAD_BYTES + WORDS * size_of::<u32>()) };
         device.check("cuMemAlloc", allocated)?;
         let buffer = Self { address, output: output.clone(), launching: RwLock::default() };

@@ -39,13 +39,13 @@ impl PanicRecord {
     /// Allocates a record for a module that is being loaded; `None` if its kernels cannot panic.
     pub(super) fn new(module: &CudaModule, manifest: &Manifest) -> Result<Option<Self>> {
         let device = module.device();
-        let Some(variable) = module.address_of(symbol::PANIC_RECORD, size_of::<u64>())? else {
+        let Some(variable) = module.address_to_set(symbol::PANIC_RECORD, manifest)? else {
             return Ok(None);
         };
         let mut memory: *mut c_void = ptr::null_mut();
         let bytes = WORDS * size_of::<u32>();
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
-        // SAFETY: the pointer is to a live pointer, and `address_of` made the context current.
+        // SAFETY: the pointer is to a live pointer, and `address_to_set` made the context current.
         device.check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut memory, bytes, flags) })?;
         let Some(words) = NonNull::new(memory.cast()) else { return Ok(None) };
         let kernels = manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect();

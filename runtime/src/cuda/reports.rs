@@ -23,7 +23,8 @@ impl Reports {
         manifest: &Manifest,
         output: &Output,
     ) -> Result<Option<Arc<Self>>> {
-        let (panic, output) = (PanicRecord::new(module, manifest)?, OutputBuffer::new(module, output)?);
+        let (panic, output) =
+            (PanicRecord::new(module, manifest)?, OutputBuffer::new(module, manifest, output)?);
         Ok((panic.is_some() || output.is_some()).then(|| Arc::new(Self { panic, output })))
     }
 

@@ -151,3 +151,15 @@ fn signatures_do_not_depend_on_the_folder() {
     );
     assert_eq!(signature(), first);
 }
+
+/// The runtime asks the driver for the variables that it sets, and tools such as compute-sanitizer report it if it asks for one that is not there.
+#[test]
+fn the_manifest_names_the_variables_that_the_runtime_sets() {
+    let variables = |name: &str, body: &str| {
+        let source = format!("#[kernel] pub fn one(x: PerThread<u32>) {{ for (i, x) in x {{ {body} }} }}");
+        KernelCrate::written(name, &source).inspect(Options::default()).built.manifest.variables
+    };
+    assert_eq!(variables("sets_nothing", "*x = i as u32;"), [""; 0]);
+    assert_eq!(variables("panics", "assert!(i < 7); *x = 1;"), ["__gpukernel_panic_record"]);
+    assert_eq!(variables("prints", "if i < 7 { gpu_std::println!(\"one\"); } *x = 1;").len(), 1);
+}
