@@ -14,11 +14,14 @@ use std::{
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use crate::project::changes::Change;
 
 /// The folder, in that which the changes are made in.
 const FOLDER: &str = ".gpukernel-journal";
+/// What the names of all folders begin with.
+const PREFIX: &str = ".gpukernel-";
 /// The file in it with the [`Entry`]s.
 const LIST: &str = "list.json";
 /// The file in it that is locked.
@@ -44,7 +47,8 @@ impl Journal {
     /// Writes the journal of these changes; waits for other processes that change files there.
     pub(super) fn begin(root: &Path, files: &BTreeMap<PathBuf, Change>) -> anyhow::Result<Self> {
         let cannot = || format!("cannot write in {}", root.display());
-        let folder = tempfile::Builder::new().prefix(".gpukernel-").tempdir_in(root).with_context(cannot)?;
+        sweep(root).with_context(cannot)?;
+        let (folder, lock) = locked_folder(root).with_context(cannot)?;
         let mut entries: Vec<Entry> = Vec::new();
         for (number, (path, change)) in files.iter().enumerate() {
             let staged = folder.path().join(format!("{number}.new"));
@@ -71,8 +75,6 @@ impl Journal {
         for entry in fs::read_dir(folder.path()).with_context(cannot)? {
             File::open(entry?.path())?.sync_all().with_context(cannot)?;
         }
-        let lock = File::create(folder.path().join(LOCK)).with_context(cannot)?;
-        lock.lock().with_context(cannot)?;
         // Over another one, it would not be empty.
         while let Err(error) = fs::rename(folder.path(), root.join(FOLDER)) {
             match error.kind() {
@@ -105,6 +107,39 @@ impl Journal {
     }
 }
 
+/// Makes a folder for a journal to be, with its lock.
+fn locked_folder(root: &Path) -> io::Result<(TempDir, File)> {
+    loop {
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
+        let path = folder.path().join(LOCK);
+        let lock = File::create(&path)?;
+        lock.lock()?;
+        // Unless another process has swept it before it was locked.
+        if is_at(&lock, &path) {
+            return Ok((folder, lock));
+        }
+    }
+}
+
+/// Removes what processes that were killed before they had a journal, or after, have left behind.
+fn sweep(root: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        let is_ours =
+            entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX) && name != FOLDER);
+        if is_ours && File::open(entry.path().join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok()) {
+            ignore_missing(fs::remove_dir_all(entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the file is the one at this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let place = |file: fs::Metadata| (file.dev(), file.ino());
+    fs::metadata(path).is_ok_and(|there| file.metadata().is_ok_and(|file| place(file) == place(there)))
+}
+
 /// Waits for the owner of the journal in a folder, if there is one, and undoes what it says if the owner has left it behind.
 pub(super) fn settle(root: &Path) -> anyhow::Result<()> {
     let path = root.join(FOLDER).join(LOCK);
@@ -117,11 +152,8 @@ pub(super) fn settle(root: &Path) -> anyhow::Result<()> {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         };
         lock.lock().with_context(|| format!("cannot lock {}", path.display()))?;
-        let place = |file: fs::Metadata| (file.dev(), file.ino());
         // Or its owner has ended it meanwhile, and perhaps another has begun one.
-        if fs::metadata(&path)
-            .is_ok_and(|file| lock.metadata().is_ok_and(|locked| place(file) == place(locked)))
-        {
+        if is_at(&lock, &path) {
             return undo(root);
         }
     }
@@ -162,14 +194,30 @@ fn undo(root: &Path) -> anyhow::Result<()> {
 
 /// Removes the journal, all of it at once as far as [`settle`] is concerned.
 fn remove(root: &Path) -> io::Result<()> {
-    let done = tempfile::Builder::new().prefix(".gpukernel-").tempdir_in(root)?;
-    fs::rename(root.join(FOLDER), done.path())?;
-    done.close()
+    let done =
+        tempfile::Builder::new().prefix(PREFIX).make_in(root, |path| fs::rename(root.join(FOLDER), path))?;
+    fs::remove_dir_all(done.into_temp_path().keep().map_err(|error| error.error)?)
 }
 
 fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (used, lock) = locked_folder(dir.path()).unwrap();
+        let (left, _) = locked_folder(dir.path()).unwrap();
+        let left = left.keep();
+        sweep(dir.path()).unwrap();
+        assert!(used.path().exists() && !left.exists());
+        drop(lock);
     }
 }
