@@ -98,6 +98,8 @@ fn folders_and_names() {
     folder.gpukernel("", &["new", "deep/down/2d", "--name", "two-d", "--vcs", "none"]).succeeded();
     assert!(folder.read("deep/down/2d/src/main.rs").contains("use two_d_kernels::saxpy;"));
     assert!(!folder.path.join("deep/down/2d/.git").exists());
+    folder.gpukernel("", &["new", "größe der Fläche", "--name", "area"]).succeeded();
+    assert!(folder.read("größe der Fläche/Cargo.toml").contains("name = \"area\""));
     let before = folder.files();
     for (arguments, error) in [
         (

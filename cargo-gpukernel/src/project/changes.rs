@@ -1,8 +1,4 @@
-//! Changes of a project's files that are made together or not at all.
-//!
-//! New contents are written to files of their own first. Then a *journal* says what is about to change, with copies of what was there, and the files
-//! are put in place one by one. If that fails, or if a signal comes meanwhile, all is put back; what ends the process at once leaves the journal,
-//! from which the next run puts it back.
+//! Changes of a project's files that are made together or not at all, by a [`Journal`].
 
 use std::{
     collections::BTreeMap,
@@ -15,65 +11,39 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use similar::TextDiff;
 
-/// The folder of the journal, in the folder that the changes are made in.
-const JOURNAL: &str = ".gpukernel-journal";
-/// The list in the journal.
-const LIST: &str = "list.json";
+use crate::project::journal::{self, Journal};
 
 /// Files to be written.
 #[derive(Debug)]
 pub(crate) struct Changes {
     /// What all of them are in, or beside: the root of a workspace.
     root: PathBuf,
-    /// The new text by path, and the old one.
     files: BTreeMap<PathBuf, Change>,
 }
 
+/// What becomes of one file.
 #[derive(Debug)]
-struct Change {
-    old: Option<String>,
-    new: String,
-}
-
-/// What the journal says of one file. Its copy is called `NUMBER.old`.
-#[derive(Debug, Serialize, Deserialize)]
-struct Entry {
-    path: PathBuf,
-    existed: bool,
-    /// The folders that are made for it, outermost first.
-    folders: Vec<PathBuf>,
+pub(super) struct Change {
+    /// Its text, if it is there.
+    pub(super) old: Option<String>,
+    pub(super) new: String,
 }
 
 impl Changes {
     /// None yet, below this folder, which exists. If a run before was ended in the middle of its changes there, they are undone first.
     pub(crate) fn below(root: &Path) -> anyhow::Result<Self> {
-        if root.join(JOURNAL).exists() {
-            undo(root).with_context(|| {
-                format!(
-                    "cannot undo what an interrupted run changed in {}: see {JOURNAL} there",
-                    root.display()
-                )
-            })?;
-        }
+        journal::settle(root)?;
         Ok(Self { root: root.to_owned(), files: BTreeMap::new() })
     }
 
     /// The text of a file with what is to change in it; `None` if there is none.
     pub(crate) fn read(&self, path: &Path) -> anyhow::Result<Option<String>> {
-        if let Some(change) = self.files.get(path) {
-            return Ok(Some(change.new.clone()));
-        }
-        match fs::read_to_string(path) {
-            Ok(text) => Ok(Some(text)),
-            // The latter below a file, where a folder cannot be made.
-            Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
-                Ok(None)
-            }
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        match self.files.get(path) {
+            Some(change) => Ok(Some(change.new.clone())),
+            None => read(path),
         }
     }
 
@@ -122,117 +92,46 @@ impl Changes {
 
     /// Makes the changes, unless it is interrupted before one of them, counted from 0.
     fn make_until(self, is_interrupted: impl Fn(usize) -> bool) -> anyhow::Result<()> {
-        let result = self.stage().and_then(|()| self.put_in_place(is_interrupted));
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) if self.root.join(JOURNAL).exists() => match undo(&self.root) {
+        let journal = Journal::begin(&self.root, &self.files).context("nothing was changed")?;
+        match self.put_in_place(&journal, is_interrupted) {
+            Ok(()) => journal.end(),
+            Err(error) => match journal.undo() {
                 Ok(()) => Err(error.context("nothing was changed")),
-                Err(undoing) => Err(error.context(format!(
-                    "some files are changed, and cannot be put back ({undoing}): their copies are in {}",
-                    self.root.join(JOURNAL).display()
-                ))),
+                Err(undoing) => Err(error.context(undoing)),
             },
-            Err(error) => Err(error.context("nothing was changed")),
         }
     }
 
-    /// Writes the journal, with the new files and copies of the old ones. It counts once it has its name.
-    fn stage(&self) -> anyhow::Result<()> {
-        let cannot = || format!("cannot write in {}", self.root.display());
-        let folder =
-            tempfile::Builder::new().prefix(".gpukernel-").tempdir_in(&self.root).with_context(cannot)?;
-        let mut entries: Vec<Entry> = Vec::new();
-        for (number, (path, change)) in self.files.iter().enumerate() {
-            let staged = folder.path().join(format!("{number}.new"));
-            fs::write(&staged, &change.new).with_context(cannot)?;
-            if change.old.is_some() {
-                // With its permissions.
-                fs::copy(path, folder.path().join(format!("{number}.old"))).with_context(cannot)?;
-                fs::set_permissions(&staged, fs::metadata(path)?.permissions()).with_context(cannot)?;
+    fn put_in_place(&self, journal: &Journal, is_interrupted: impl Fn(usize) -> bool) -> anyhow::Result<()> {
+        for (path, change) in &self.files {
+            if read(path)? != change.old {
+                bail!("{} was changed meanwhile: run the command again", path.display());
             }
-            let is_made =
-                |folder: &Path| entries.iter().any(|entry| entry.folders.iter().any(|made| made == folder));
-            let mut folders: Vec<PathBuf> = path
-                .ancestors()
-                .skip(1)
-                .take_while(|folder| !folder.exists() && !is_made(folder))
-                .map(Path::to_owned)
-                .collect();
-            folders.reverse();
-            entries.push(Entry { path: path.clone(), existed: change.old.is_some(), folders });
         }
-        fs::write(folder.path().join(LIST), serde_json::to_vec(&entries)?).with_context(cannot)?;
-        // What the journal promises must not be lost with the power.
-        for entry in fs::read_dir(folder.path()).with_context(cannot)? {
-            fs::File::open(entry?.path())?.sync_all().with_context(cannot)?;
-        }
-        let journal = self.root.join(JOURNAL);
-        fs::rename(folder.path(), &journal)
-            .with_context(|| format!("cannot create {}", journal.display()))?;
-        // It is not there any more.
-        let _ = folder.keep();
-        Ok(())
-    }
-
-    fn put_in_place(&self, is_interrupted: impl Fn(usize) -> bool) -> anyhow::Result<()> {
-        let journal = self.root.join(JOURNAL);
         for (number, path) in self.files.keys().enumerate() {
             if is_interrupted(number) {
                 bail!("interrupted");
             }
-            let folder = path.parent().unwrap_or(&self.root);
-            fs::create_dir_all(folder)
-                .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-            fs::rename(journal.join(format!("{number}.new")), path)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            journal.put_in_place(number, path)?;
         }
-        remove(&self.root).with_context(|| format!("cannot remove {}", journal.display()))
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        // The latter below a file, where a folder cannot be made.
+        Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
+            Ok(None)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
 /// Undoes what a run that was ended in the middle changed in one of the folders above a path.
 pub(crate) fn recover_above(path: &Path) -> anyhow::Result<()> {
-    let folders = path.ancestors().skip(1).filter(|folder| folder.join(JOURNAL).exists());
-    folders.map(Path::to_owned).try_for_each(|folder| Changes::below(&folder).map(|_| ()))
-}
-
-/// Puts back what the journal has copies of, and removes what was not there.
-fn undo(root: &Path) -> anyhow::Result<()> {
-    let journal = root.join(JOURNAL);
-    let entries: Vec<Entry> = serde_json::from_slice(&fs::read(journal.join(LIST))?)?;
-    for (number, entry) in entries.iter().enumerate().rev() {
-        let is_staged = journal.join(format!("{number}.new")).exists();
-        match entry.existed {
-            true => {
-                // A copy of the copy, in case that this is interrupted as well.
-                let back = journal.join(format!("{number}.back"));
-                fs::copy(journal.join(format!("{number}.old")), &back)?;
-                fs::rename(back, &entry.path)?;
-            }
-            // What is there is not ours if ours is still in the journal.
-            false if is_staged => {}
-            false => ignore_missing(fs::remove_file(&entry.path))?,
-        }
-        for folder in entry.folders.iter().rev() {
-            // With something else in it by now, it stays.
-            let _ = fs::remove_dir(folder);
-        }
-    }
-    Ok(remove(root)?)
-}
-
-/// Removes the journal, all of it at once as far as [`undo`] is concerned.
-fn remove(root: &Path) -> io::Result<()> {
-    let done = tempfile::Builder::new().prefix(".gpukernel-").tempdir_in(root)?;
-    fs::rename(root.join(JOURNAL), done.path())?;
-    done.close()
-}
-
-fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
+    path.ancestors().skip(1).try_for_each(journal::settle)
 }
 
 #[cfg(test)]
@@ -300,8 +199,10 @@ mod tests {
         for step in 0..4 {
             let (dir, changes) = project();
             let before = tree(dir.path());
-            changes.stage().unwrap();
-            assert!(changes.put_in_place(|number| number == step).is_err());
+            // Dropped without an end, as by a kill.
+            let journal = Journal::begin(&changes.root, &changes.files).unwrap();
+            assert!(changes.put_in_place(&journal, |number| number == step).is_err());
+            drop(journal);
             assert_ne!(tree(dir.path()), before);
             Changes::below(dir.path()).unwrap();
             assert_eq!(tree(dir.path()), before, "{step}");
@@ -323,5 +224,34 @@ mod tests {
         let (dir, mut changes) = project();
         changes.write(dir.path().join("Cargo.toml"), "old\n".to_owned()).unwrap();
         assert_eq!(changes.changed().count(), 0);
+    }
+
+    #[test]
+    fn what_others_changed_meanwhile_is_kept() {
+        let (dir, changes) = project();
+        fs::write(dir.path().join("Cargo.toml"), "of another\n").unwrap();
+        let before = tree(dir.path());
+        let error = format!("{:#}", changes.make().unwrap_err());
+        assert!(
+            error.starts_with("nothing was changed: ") && error.contains("Cargo.toml was changed meanwhile"),
+            "{error}"
+        );
+        assert_eq!(tree(dir.path()), before);
+    }
+
+    #[test]
+    fn runs_in_one_folder_wait_for_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let root = dir.path();
+                scope.spawn(move || {
+                    let mut changes = Changes::below(root).unwrap();
+                    changes.write(root.join(format!("{number}/file")), "new".to_owned()).unwrap();
+                    changes.make().unwrap();
+                });
+            }
+        });
+        assert_eq!(tree(dir.path()).len(), 8);
     }
 }

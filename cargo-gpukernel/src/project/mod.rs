@@ -3,6 +3,7 @@
 pub(crate) mod build_script;
 pub(crate) mod changes;
 pub(crate) mod enclosing;
+mod journal;
 pub(crate) mod manifest;
 pub(crate) mod name;
 pub(crate) mod packages;
