@@ -18,6 +18,14 @@ use crate::{ArchFacts, Error, KernelFacts, Options, Profile, SourceLine};
 /// max_registers = 64   # checked only; `#[kernel(max_registers = 64)]` makes ptxas obey
 /// ```
 ///
+/// ```
+/// use gpukernel_build::{Budgets, Options};
+///
+/// let mut options = Options::default();
+/// assert_eq!(options.budgets, Budgets::default());
+/// options.budgets.no_spills = true;
+/// ```
+///
 /// A release build that exceeds one fails, and names kernel, number and line. Dev builds have more checks, and are not compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]

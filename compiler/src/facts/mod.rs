@@ -22,7 +22,18 @@ pub(crate) use ptx::PtxModule;
 /// The number of threads per block that occupancy is computed for where the launch contract names none.
 const USUAL_BLOCK: u32 = 256;
 
-/// What the compiler made of a kernel.
+/// What the compiler made of a kernel: one of [`Built::facts`](crate::Built::facts).
+///
+/// ```no_run
+/// # fn print(built: &gpukernel_build::Built) {
+/// for kernel in &built.facts {
+///     for (arch, facts) in &kernel.archs {
+///         let registers = facts.resources.map_or(0, |resources| resources.registers);
+///         println!("{} for {arch}: {registers} registers, {} panics", kernel.name, kernel.panics.len());
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct KernelFacts {

@@ -80,6 +80,13 @@ pub enum AccessCost {
 
 impl AccessCost {
     /// Whether it takes more than it has to: uncoalesced, or with bank conflicts.
+    ///
+    /// ```
+    /// use gpukernel_build::AccessCost;
+    ///
+    /// assert!(AccessCost::Banks { ways: 2 }.is_wasteful());
+    /// assert!(!AccessCost::Sectors { moved: 4, needed: 4 }.is_wasteful());
+    /// ```
     pub fn is_wasteful(&self) -> bool {
         match self {
             Self::Sectors { moved, needed } => moved > needed,

@@ -126,7 +126,15 @@ impl<'a> Crate<'a> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load_local(&args.cargo)?;
-    let packages = workspace.selected_kernel_crates(&args.package)?;
+    let mut packages = workspace.selected_kernel_crates(&args.package)?;
+    // A whole path says which crate it is in: others need not be built.
+    let of_path = |package: &&Package| {
+        let crate_name = args.kernel.as_deref().and_then(|path| path.split_once("::")).map(|(name, _)| name);
+        crate_name.is_some_and(|name| package.name.replace('-', "_") == name)
+    };
+    if let Some(only) = packages.iter().copied().find(of_path) {
+        packages = vec![only];
+    }
     anyhow::ensure!(!packages.is_empty(), "the workspace at {} has no kernel crate", workspace.root());
     let toolchain = setup::ensure()?;
     let target_dir = workspace.target_dir().as_std_path();
@@ -137,9 +145,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut kernels: Vec<(&Crate<'_>, KernelFacts)> = Vec::new();
     for one in &crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs", one.package.name));
-        let built = gpukernel_build::build(&one.input, &toolchain)
-            .with_context(|| format!("cannot build the kernel crate `{}`", one.package.name))?;
-        kernels.extend(built.facts.into_iter().map(|facts| (one, facts)));
+        match gpukernel_build::build(&one.input, &toolchain) {
+            Ok(built) => kernels.extend(built.facts.into_iter().map(|facts| (one, facts))),
+            // The kernel may be in another one: some crates build only with what a program links.
+            Err(error) if crates.len() > 1 => {
+                status::warn(format_args!(
+                    "left out, because it does not build: `{}`: {error}",
+                    one.package.name
+                ));
+            }
+            Err(error) => {
+                let what = format!("cannot build the kernel crate `{}`", one.package.name);
+                return Err(anyhow::Error::new(error).context(what));
+            }
+        }
     }
     let Some(wanted) = &args.kernel else {
         status::print(list(&kernels, args.arch))?;

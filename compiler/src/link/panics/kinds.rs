@@ -14,7 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::left::read;
 use crate::llvm::{Module, Value};
 
-/// What a panic is about.
+/// What a panic is about: one of [`PanicPlace::kinds`](crate::PanicPlace::kinds).
+///
+/// ```
+/// assert_eq!(gpukernel_build::PanicKind::BoundsCheck.to_string(), "bounds check");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
