@@ -221,6 +221,7 @@ fn rows<'a>(dom: &'a str, column: &str, class: &str) -> Vec<&'a str> {
 }
 
 #[test]
+#[ignore = "needs chromium: `.ci/run browser` installs and uses it"]
 fn a_line_of_source_lights_up_its_instructions_in_a_browser() {
     let kernels = KernelCrate::written("inspect-page", SOURCE);
     let dir = kernels.dir();
