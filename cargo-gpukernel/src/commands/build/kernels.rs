@@ -42,9 +42,8 @@ pub(super) fn resources(built: &Built) -> Option<String> {
     let of_sass =
         |kernel: &KernelFacts| kernel.archs.values().any(|facts| facts.counts.counted == Counted::Sass);
     let counted = if built.facts.iter().any(of_sass) { "machine code" } else { "PTX" };
-    text += &format!(
-        "stack, spills, shared: bytes; f64: instructions in {counted}; blocks, warps: resident per multiprocessor\n"
-    );
+    text += &format!("stack, spills, shared: bytes; f64: instructions in {counted}\n");
+    text += "blocks, warps: resident per multiprocessor\n";
     if is_block_unknown {
         text += "*: for 256 threads per block, because the launch contract names no block\n";
     }
