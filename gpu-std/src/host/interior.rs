@@ -91,7 +91,7 @@ impl ThreadGrid {
     }
 }
 
-/// The position of a thread that is inside of all extents of the kernel's parameters, and [`MARGIN`] away from their bounds.
+/// The position of a thread that is inside of all extents of the kernel's parameters, and two elements away from their bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Interior {
     dims: u32,

@@ -16,7 +16,7 @@ fn scope() -> KernelScope {
 
 /// The threads of a block that one does not have.
 fn threads(context: &mut ThreadContext<'static>) -> Threads<'static> {
-    Threads::new(core::ptr::NonNull::from_mut(context))
+    Threads::new(core::ptr::NonNull::from_mut(context), 1)
 }
 
 /// Another thread's place.

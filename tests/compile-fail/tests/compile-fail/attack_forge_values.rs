@@ -8,7 +8,7 @@ use gpu_std::{prelude::{*, memory::*}, rng::Xoroshiro128Plus};
 
 /// An output over memory of one's own choice.
 fn output(start: *mut f32) {
-    let y = PerThread { start, layout: 1_000_000, lender: PhantomData };
+    let y = PerThread { start, layout: 1_000_000, interior: None, lender: PhantomData };
 }
 
 /// A shared array over memory of one's own choice.
