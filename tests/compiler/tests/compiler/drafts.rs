@@ -79,7 +79,7 @@ const ROWS: [Row; 29] = [
         Some(122),
         &["the planes have the same extents", "there are rows", "there are columns"],
     ),
-    row("softmax", 167, Some(118), &[ROW_IS_INSIDE, ROW_IS_WHOLE, COLUMNS]),
+    row("softmax", 172, Some(118), &[ROW_IS_INSIDE, ROW_IS_WHOLE, COLUMNS]),
     row("layer_norm", 156, Some(104), &[ROW_IS_INSIDE, ROW_IS_WHOLE, COLUMNS, LENGTH, LENGTH]),
     row("sparse_product", 170, Some(133), &[FROM_DATA, FROM_DATA, FROM_DATA]),
     row("product", 130, None, &[]),
