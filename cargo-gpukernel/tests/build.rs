@@ -1,8 +1,11 @@
 //! `cargo gpukernel build`, as users run it.
 
-use std::{fs, path::Path, process::Command};
+mod common;
 
-use gpukernel_tests::{KernelCrate, device_target_dir};
+use std::{fs, path::Path};
+
+use common::{Ran, of_kernels};
+use gpukernel_tests::KernelCrate;
 use serde_json::Value;
 
 const SOURCE: &str = "
@@ -16,32 +19,14 @@ const SOURCE: &str = "
         for (_, y) in y { *y = (*y as f64 * 0.1) as f32; }
     }";
 
-/// What the command printed.
-#[derive(Debug)]
-struct Run {
-    success: bool,
-    stdout: String,
-    stderr: String,
+/// The JSON objects of all lines.
+fn parsed(ran: &Ran) -> Vec<Value> {
+    let lines = ran.stdout.lines();
+    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-impl Run {
-    /// The JSON objects of all lines.
-    fn messages(&self) -> Vec<Value> {
-        let lines = self.stdout.lines();
-        lines
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-            .collect()
-    }
-}
-
-fn build(dir: &Path, words: &[&str]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
-    command.current_dir(dir).args(["gpukernel", "build", "--arch", "sm_90", "--target-dir"]);
-    // So that gpu-std is compiled once.
-    command.arg(device_target_dir().parent().expect("it is in a target folder")).args(words);
-    let output = command.output().expect("cargo built it");
-    let text = |bytes| String::from_utf8(bytes).expect("messages are UTF-8");
-    Run { success: output.status.success(), stdout: text(output.stdout), stderr: text(output.stderr) }
+fn build(dir: &Path, words: &[&str]) -> Ran {
+    of_kernels(dir, "build", words)
 }
 
 #[test]
@@ -49,7 +34,7 @@ fn facts_are_printed_for_programs() {
     let kernels = KernelCrate::written("told-as-json", SOURCE);
     let run = build(kernels.dir(), &["--release", "--message-format", "json"]);
     assert!(run.success, "{run:?}");
-    let messages = run.messages();
+    let messages = parsed(&run);
     let [image, halve, scale] = &messages[..] else { panic!("{messages:?}") };
     assert_eq!(
         (&image["reason"], &image["profile"], &image["fresh"]),
@@ -82,7 +67,7 @@ fn facts_are_printed_for_programs() {
     assert!(halve["instructions"]["f64"].as_u64().unwrap() > 0, "{halve}");
     assert_eq!(halve["instructions"]["f64_at"], serde_json::json!([{ "file": "src/lib.rs", "line": 11 }]));
 
-    let again = build(kernels.dir(), &["--release", "--message-format", "json"]).messages();
+    let again = parsed(&build(kernels.dir(), &["--release", "--message-format", "json"]));
     assert_eq!((&again[0]["fresh"], &again[1..]), (&true.into(), &messages[1..]));
 }
 
@@ -112,7 +97,7 @@ fn budgets_that_are_exceeded_are_an_error_in_both_forms() {
     let kernels = KernelCrate::written("told-over-budget", SOURCE);
     fs::write(kernels.dir().join("gpukernel.toml"), "[budgets]\nno_f64 = true\n").unwrap();
     let run = build(kernels.dir(), &["--release", "--message-format", "json"]);
-    let [over] = &run.messages()[..] else { panic!("{run:?}") };
+    let [over] = &parsed(&run)[..] else { panic!("{run:?}") };
     assert!(!run.success);
     assert_eq!((&over["reason"], &over["budget"]), (&"over-budget".into(), &"no_f64".into()));
     assert_eq!((&over["kernel"], &over["arch"]), (&"told_over_budget::halve".into(), &"sm_90".into()));

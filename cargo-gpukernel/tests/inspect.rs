@@ -1,5 +1,7 @@
 //! `cargo gpukernel inspect`, as users run it, and its page in a browser.
 
+mod common;
+
 use std::{
     env,
     ffi::OsStr,
@@ -8,7 +10,8 @@ use std::{
     process::Command,
 };
 
-use gpukernel_tests::{KernelCrate, device_target_dir};
+use common::{Ran, of_kernels};
+use gpukernel_tests::KernelCrate;
 use serde_json::Value;
 
 const SOURCE: &str = "
@@ -32,21 +35,8 @@ const SOURCE: &str = "
         }
     }";
 
-#[derive(Debug)]
-struct Run {
-    success: bool,
-    stdout: String,
-    stderr: String,
-}
-
-fn inspect<S: AsRef<OsStr>>(dir: &Path, words: impl IntoIterator<Item = S>) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
-    command.current_dir(dir).args(["gpukernel", "inspect", "--arch", "sm_90", "--target-dir"]);
-    // So that gpu-std is compiled once.
-    command.arg(device_target_dir().parent().expect("it is in a target folder")).args(words);
-    let output = command.output().expect("cargo built it");
-    let text = |bytes| String::from_utf8(bytes).expect("messages are UTF-8");
-    Run { success: output.status.success(), stdout: text(output.stdout), stderr: text(output.stderr) }
+fn inspect<S: AsRef<OsStr>>(dir: &Path, words: impl IntoIterator<Item = S>) -> Ran {
+    of_kernels(dir, "inspect", words)
 }
 
 #[test]

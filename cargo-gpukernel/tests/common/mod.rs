@@ -3,11 +3,13 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
+use gpukernel_tests::device_target_dir;
 use tempfile::TempDir;
 
 /// A folder, in a place with a space in its path.
@@ -22,6 +24,20 @@ pub(crate) struct Ran {
     pub(crate) success: bool,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+/// Runs `cargo gpukernel COMMAND` for one architecture in the folder of a kernel crate.
+#[allow(dead_code, reason = "not every test file needs it")]
+pub(crate) fn of_kernels<S: AsRef<OsStr>>(
+    dir: &Path,
+    command: &str,
+    words: impl IntoIterator<Item = S>,
+) -> Ran {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+    program.current_dir(dir).args(["gpukernel", command, "--arch", "sm_90", "--target-dir"]);
+    // So that gpu-std is compiled once.
+    program.arg(device_target_dir().parent().expect("it is in a target folder")).args(words);
+    ran(&mut program)
 }
 
 #[allow(dead_code, reason = "not every test file needs all of it")]

@@ -73,7 +73,7 @@ impl<'c> Inside<'c> {
         if let Some((is_less, index, end)) = less_than(condition) {
             match end.operands_of(Opcode::ADD) {
                 _ if is_less != holds => {}
-                Some([end, less]) if is_minus_one(less) => self.of_ends.push((narrow(index), narrow(end))),
+                Some([end, less]) if less.is_minus_one() => self.of_ends.push((narrow(index), narrow(end))),
                 _ if is(index, 0) => self.not_zero.push(narrow(end)),
                 _ => {}
             }
@@ -108,7 +108,7 @@ impl<'c> Inside<'c> {
         let (index, end) = (narrow(index), narrow(end));
         let (of, may_be_zero) = match index.operands_of(Opcode::ADD) {
             Some([of, one]) if one.constant_number() == Some(1) => (narrow(of), true),
-            Some([of, less]) if is_minus_one(less) => (narrow(of), false),
+            Some([of, less]) if less.is_minus_one() => (narrow(of), false),
             _ => (index, true),
         };
         let is_known = self.of_ends.contains(&(of, end)) && (may_be_zero || self.not_zero.contains(&of));
@@ -119,9 +119,4 @@ impl<'c> Inside<'c> {
 /// What a number was before it was widened with zeros, if it was.
 pub(super) fn narrow(value: Value<'_>) -> Value<'_> {
     value.operands_of(Opcode::ZERO_EXTEND).map_or(value, |[narrow]| narrow)
-}
-
-fn is_minus_one(value: Value<'_>) -> bool {
-    let most = value.integer_bits().and_then(|bits| u64::MAX.checked_shr(64_u32.checked_sub(bits)?));
-    most.is_some() && value.constant_number() == most
 }

@@ -196,8 +196,7 @@ fn variable<'c>(whole: &NaturalLoop<'c>, value: Value<'c>) -> Option<Variable<'c
 
 /// How a loop begins a round if a variable counts those that are left, and the loop ends if that is zero.
 fn rounds_of<'c>(whole: &NaturalLoop<'c>, left: &Variable<'c>) -> Option<Rounds<'c>> {
-    let minus_one = u64::MAX.checked_shr(64_u32.checked_sub(left.value.integer_bits()?)?);
-    let is_one_less = left.value.added_by(left.next) == minus_one
+    let is_one_less = step_of(left).is_some_and(|step| step.is_minus_one())
         || left.next.is_saturating_difference()
             && left.next.operands().next() == Some(left.value)
             && left.next.operands().nth(1)?.constant_number() == Some(1);

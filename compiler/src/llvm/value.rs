@@ -300,6 +300,12 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Whether it is the constant whose bits are all set.
+    pub(crate) fn is_minus_one(self) -> bool {
+        let most = self.integer_bits().and_then(|bits| u64::MAX.checked_shr(64_u32.checked_sub(bits)?));
+        most.is_some() && self.constant_number() == most
+    }
+
     /// The constant that an instruction adds to this value.
     pub(crate) fn added_by(self, instruction: Self) -> Option<u64> {
         self.constant_beside(instruction, Opcode::ADD)
