@@ -4,6 +4,7 @@
 
 mod cargo;
 mod commands;
+mod device;
 mod progress;
 mod project;
 mod status;

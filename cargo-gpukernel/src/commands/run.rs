@@ -5,6 +5,7 @@ use std::{ffi::OsString, process::ExitCode};
 use crate::{
     cargo,
     commands::setup,
+    device,
     workspace::{Example, Workspace},
 };
 
@@ -20,6 +21,8 @@ pub(crate) struct Args {
     /// Run this package
     #[arg(short, long, value_name = "NAME")]
     package: Option<String>,
+    #[command(flatten)]
+    device: device::Selection,
     #[command(flatten)]
     cargo: cargo::Options,
     /// Arguments for the program
@@ -54,6 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     setup::ensure()?;
     let mut command = args.cargo.command(["run"], "--profile");
+    args.device.apply(&mut command);
     command.args(selection).arg("--").args(&args.program_args);
     cargo::run(command)
 }

@@ -7,7 +7,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use gpukernel_build::toolchain::{Driver, Environment};
 
-use crate::{cargo, commands::setup, status, workspace::Workspace};
+use crate::{cargo, commands::setup, device, status, workspace::Workspace};
 
 /// The name of the modules whose tests run only where there is a GPU.
 const NEEDS_A_GPU: &str = "needs_a_gpu";
@@ -33,6 +33,8 @@ pub(crate) struct Args {
     /// Continue after a failed test
     #[arg(long)]
     no_fail_fast: bool,
+    #[command(flatten)]
+    device: device::Selection,
     #[command(flatten)]
     cargo: cargo::Options,
     /// Run only tests whose name contains this
@@ -111,6 +113,7 @@ fn steps(has_nextest: bool, has_gpu: bool, args: &Args) -> Vec<Step> {
 
 fn tests(args: &Args, words: &[&str], profile_flag: &str, selection: Selection) -> anyhow::Result<ExitCode> {
     let mut command = args.cargo.command(words.iter().copied(), profile_flag);
+    args.device.apply(&mut command);
     command.args(args.package.iter().flat_map(|name| ["--package", name]));
     command.args(args.test.iter().flat_map(|name| ["--test", name]));
     for (flag, set) in
@@ -137,6 +140,7 @@ fn doc_tests(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
     }
     status::step("Testing", "the examples in the documentation");
     let mut command = args.cargo.command(["test", "--doc"], "--profile");
+    args.device.apply(&mut command);
     // The same packages as for the other tests, not only those with libraries: cargo would turn on other features of what they
     // depend on, and compile all of it again.
     command.args(args.package.iter().flat_map(|name| ["--package", name]));

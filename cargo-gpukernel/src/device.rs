@@ -1,0 +1,48 @@
+//! The option `--device`: which device the programs that a command starts run on.
+
+use std::process::Command;
+
+/// The environment variable that `gpukernel::Device::best` reads.
+const VARIABLE: &str = "GPUKERNEL_DEVICE";
+
+/// Which device a program runs on.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Selection {
+    /// Run on this device: `cpu`, `gpu` (the first), `gpu:1` (by index) or `best`; default: GPUKERNEL_DEVICE, or else `best`
+    #[arg(long, value_name = "DEVICE", value_parser = parse)]
+    device: Option<String>,
+}
+
+impl Selection {
+    /// Has the command's programs run there.
+    pub(crate) fn apply(&self, command: &mut Command) {
+        if let Some(device) = &self.device {
+            command.env(VARIABLE, device);
+        }
+    }
+}
+
+/// The syntax of `gpukernel::Device::from_name`; whether the device is there, the program finds out.
+fn parse(name: &str) -> Result<String, String> {
+    let index = name.strip_prefix("gpu:");
+    let is_index = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match matches!(name, "cpu" | "gpu" | "best") || index.is_some_and(is_index) {
+        true => Ok(name.to_owned()),
+        false => Err("devices are `cpu`, `gpu`, `gpu:1` (by index) and `best`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_runtime() {
+        for name in ["cpu", "gpu", "gpu:0", "gpu:12", "best"] {
+            assert_eq!(parse(name).as_deref(), Ok(name));
+        }
+        for name in ["CPU", "gpu:", "gpu:-1", "gpu:x", "cuda:0", " cpu"] {
+            assert!(parse(name).is_err(), "{name}");
+        }
+    }
+}
