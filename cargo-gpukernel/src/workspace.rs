@@ -96,13 +96,14 @@ impl Workspace {
         self.metadata.packages.iter().filter(|package| package.source.is_none())
     }
 
-    /// The packages that hold kernels: they build on gpu-std and launch nothing themselves.
+    /// The packages that hold kernels, by name: they build on gpu-std and launch nothing themselves.
     pub(crate) fn kernel_crates(&self) -> Vec<&Package> {
-        self.local_packages()
-            .filter(|package| {
-                depends_on(package, DEVICE_LIBRARY, &[DependencyKind::Normal]) && !launches(package)
-            })
-            .collect()
+        let is_one = |package: &&Package| {
+            depends_on(package, DEVICE_LIBRARY, &[DependencyKind::Normal]) && !launches(package)
+        };
+        let mut crates: Vec<_> = self.local_packages().filter(is_one).collect();
+        crates.sort_by_key(|package| &package.name);
+        crates
     }
 
     /// The kernel crates that `names` select: kernel crates, or packages that depend on some. All, if empty.
@@ -193,6 +194,12 @@ impl Workspace {
             ),
         }
     }
+}
+
+/// The name of a package's library in Rust, with which the paths of its kernels begin.
+pub(crate) fn library_name(package: &Package) -> String {
+    let library = package.targets.iter().find(|target| is_library(target));
+    library.map_or(package.name.as_str(), |target| target.name.as_str()).replace('-', "_")
 }
 
 /// The folders of the packages that a package depends on by path.

@@ -27,7 +27,7 @@ use crate::{
     commands::setup,
     status,
     table::{bytes, table},
-    workspace::Workspace,
+    workspace::{self, Workspace},
 };
 
 /// Show Rust source beside the LLVM IR, PTX and machine code (SASS) of a kernel; without a name, list the kernels
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // A whole path says which crate it is in: others need not be built.
     let of_path = |package: &&Package| {
         let crate_name = args.kernel.as_deref().and_then(|path| path.split_once("::")).map(|(name, _)| name);
-        crate_name.is_some_and(|name| package.name.replace('-', "_") == name)
+        crate_name.is_some_and(|name| workspace::library_name(package) == name)
     };
     if let Some(only) = packages.iter().copied().find(of_path) {
         packages = vec![only];
@@ -143,10 +143,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .map(|package| Crate::new(args, package, target_dir))
         .collect::<Result<Vec<_>, _>>()?;
     let mut kernels: Vec<(&Crate<'_>, KernelFacts)> = Vec::new();
+    let mut built_crates = Vec::new();
     for one in &crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs", one.package.name));
         match gpukernel_build::build(&one.input, &toolchain) {
-            Ok(built) => kernels.extend(built.facts.into_iter().map(|facts| (one, facts))),
+            Ok(built) => {
+                kernels.extend(built.facts.into_iter().map(|facts| (one, facts)));
+                built_crates.push(workspace::library_name(one.package));
+            }
             // The kernel may be in another one: some crates build only with what a program links.
             Err(error) if crates.len() > 1 => {
                 status::warn(format_args!(
@@ -160,6 +164,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
     }
+    // The image of a crate has the kernels of those that it depends on, too: each is shown once, as that of the crate that declares it.
+    kernels.retain(|(one, facts)| {
+        let declared_in = facts.name.split("::").next().unwrap_or_default();
+        declared_in == workspace::library_name(one.package)
+            || built_crates.iter().all(|name| name != declared_in)
+    });
     let Some(wanted) = &args.kernel else {
         status::print(list(&kernels, args.arch))?;
         return Ok(ExitCode::SUCCESS);
