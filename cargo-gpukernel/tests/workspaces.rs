@@ -91,7 +91,7 @@ fn program(images: &str, launches: &str) -> String {
 
 /// Two kernel crates, `family-fields` on top of `family-shapes`, and two programs: `family-one` uses one, `family-two` both.
 fn workspace() -> Folder {
-    let repository = repository().canonicalize().unwrap();
+    let repository = repository().canonicalize().expect("the repository is there");
     let package = |name: &str, dependencies: &[&str]| {
         let part = |name: &str| match name {
             "gpukernel-std" => format!("gpukernel-std = {{ path = {:?} }}\n", repository.join("gpu-std")),

@@ -23,7 +23,7 @@ use gpukernel_build::{
 
 use self::compare::{Comparison, Other};
 use crate::{
-    cargo,
+    arch, cargo,
     commands::setup,
     status,
     table::{bytes, table},
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     /// Show code for this architecture; default: that of this machine's GPU, or else the highest in the crate's Cargo.toml
-    #[arg(long, value_name = "ARCH")]
+    #[arg(long, value_name = "ARCH", value_parser = arch::parse)]
     arch: Option<Arch>,
     /// Show these forms of code
     #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "llvm-ir,ptx,sass")]
@@ -78,13 +78,17 @@ struct Crate<'a> {
 
 impl<'a> Crate<'a> {
     /// Built where `build` does, so that nothing is built twice.
-    fn new(args: &Args, package: &'a Package, target_dir: &Path) -> Result<Self, gpukernel_build::Error> {
+    fn new(
+        args: &Args,
+        package: &'a Package,
+        target_dir: &Path,
+        profile: Profile,
+    ) -> Result<Self, gpukernel_build::Error> {
         let mut options = Options::of_crate(package.manifest_path.as_std_path())?;
-        options.profile = match args.cargo.profile.as_deref() {
-            Some("dev" | "test") => Profile::Dev,
-            _ => Profile::Release,
-        };
-        options.features.clone_from(&args.cargo.features);
+        options.profile = profile;
+        options.features = args.cargo.features_of(package);
+        options.default_features = !args.cargo.no_default_features;
+        options.cargo = args.cargo.for_kernels();
         // Budgets are for builds. Code is shown also if it exceeds them.
         options.budgets = Default::default();
         // Another architecture than those of the crate is built alone, and not in place of them.
@@ -136,11 +140,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         packages = vec![only];
     }
     anyhow::ensure!(!packages.is_empty(), "the workspace at {} has no kernel crate", workspace.root());
+    args.cargo.check_features(&packages)?;
+    let profile = args.cargo.profile_kind(workspace.root().as_std_path(), Profile::Release)?;
     let toolchain = setup::ensure()?;
     let target_dir = workspace.target_dir().as_std_path();
     let crates = packages
         .into_iter()
-        .map(|package| Crate::new(args, package, target_dir))
+        .map(|package| Crate::new(args, package, target_dir, profile))
         .collect::<Result<Vec<_>, _>>()?;
     let mut kernels: Vec<(&Crate<'_>, KernelFacts)> = Vec::new();
     let mut built_crates = Vec::new();
