@@ -60,10 +60,8 @@ fn add_files(folder: &Path, is_root: bool, files: &mut BTreeSet<PathBuf>) {
         let path = entry.path();
         // Links are not followed, which may lead in circles; rustc reads a file through one.
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => {
-                if !entry.file_name().as_encoded_bytes().starts_with(b".") {
-                    add_files(&path, false, files);
-                }
+            Ok(kind) if kind.is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b".") => {
+                add_files(&path, false, files);
             }
             _ if path.extension().is_some_and(|extension| extension == "rs") => {
                 files.insert(path);
