@@ -9,7 +9,7 @@ use std::{
 use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
-    BuildInput, Built, CudaSources, Emit, Error, MachineCode, Options, Panics, Profile,
+    BuildInput, Built, CargoOptions, CudaSources, Emit, Error, MachineCode, Options, Panics, Profile,
     foreign::host::{self, HostInput},
     guard, pipeline, plan,
     toolchain::{FindOptions, Settings, Toolchain},
@@ -40,6 +40,7 @@ pub struct Builder {
     profile: Option<Profile>,
     panics: Option<Panics>,
     features: Vec<String>,
+    default_features: bool,
     emit: Vec<Emit>,
     links: Vec<CudaSources>,
 }
@@ -56,6 +57,7 @@ impl Builder {
             profile: None,
             panics: None,
             features: Vec::new(),
+            default_features: true,
             emit: Vec::new(),
             links: Vec::new(),
         }
@@ -103,6 +105,12 @@ impl Builder {
     /// Enables features of the kernel crate.
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
         self.features = features.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets whether the default features of the kernel crate are enabled, as they are by default.
+    pub fn default_features(mut self, enabled: bool) -> Self {
+        self.default_features = enabled;
         self
     }
 
@@ -167,6 +175,8 @@ impl Builder {
                 profile: self.profile.unwrap_or(profile),
                 panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
+                default_features: self.default_features,
+                cargo: CargoOptions::default(),
                 emit: self.emit,
                 emit_after: Vec::new(),
                 budgets: chosen.budgets,

@@ -168,12 +168,21 @@ fn show(message: &Diagnostic) {
     eprint!("{clear}{}", message.rendered.as_deref().unwrap_or(&message.message));
 }
 
-/// Whether messages are shown in colours, as cargo decides it.
-fn has_colours() -> bool {
-    match env::var("CARGO_TERM_COLOR").as_deref() {
-        Ok("always") => true,
-        Ok("never") => false,
-        _ => io::stderr().is_terminal(),
+/// Whether messages are shown in colours: as chosen, or else as cargo decides it.
+fn has_colors(chosen: Option<bool>) -> bool {
+    let is_terminal = || io::stderr().is_terminal();
+    chosen.unwrap_or_else(|| colors(|name| env::var(name).ok(), is_terminal))
+}
+
+fn colors(variable: impl Fn(&str) -> Option<String>, is_terminal: impl Fn() -> bool) -> bool {
+    let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    match variable("CARGO_TERM_COLOR").as_deref() {
+        Some("always") => true,
+        Some("never") => false,
+        // https://no-color.org and https://bixense.com/clicolors
+        _ if is_set("NO_COLOR") => false,
+        _ if is_set("CLICOLOR_FORCE") && variable("CLICOLOR_FORCE").as_deref() != Some("0") => true,
+        _ => is_terminal(),
     }
 }
 
@@ -181,7 +190,7 @@ fn build(input: &CompileInput<'_>) -> Command {
     let mut command = cargo::command();
     command
         .args(["build", "--lib", "--target", DEVICE_TARGET])
-        .arg(if has_colours() {
+        .arg(if has_colors(input.options.cargo.color) {
             "--message-format=json-diagnostic-rendered-ansi"
         } else {
             "--message-format=json"
@@ -218,6 +227,8 @@ fn build(input: &CompileInput<'_>) -> Command {
         .arg(format!("profile.{DEV_PROFILE}.inherits='release'"))
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks)
         .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks);
+    command.args(input.options.cargo.arguments());
+    command.args((!input.options.default_features).then_some("--no-default-features"));
     if !input.options.features.is_empty() {
         command.arg("--features").arg(input.options.features.join(","));
     }
@@ -233,4 +244,24 @@ fn build(input: &CompileInput<'_>) -> Command {
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_as_variables_say_or_else_for_terminals() {
+        let with = |variables: &[(&str, &str)], is_terminal| {
+            let variable = |wanted: &str| {
+                variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| (*value).to_owned())
+            };
+            colors(variable, || is_terminal)
+        };
+        assert!(with(&[], true) && !with(&[], false));
+        assert!(!with(&[("NO_COLOR", "1")], true) && with(&[("NO_COLOR", "")], true));
+        assert!(with(&[("CLICOLOR_FORCE", "1")], false) && !with(&[("CLICOLOR_FORCE", "0")], false));
+        assert!(with(&[("CARGO_TERM_COLOR", "always"), ("NO_COLOR", "1")], false));
+        assert!(!with(&[("CARGO_TERM_COLOR", "never"), ("CLICOLOR_FORCE", "1")], true));
+    }
 }

@@ -73,7 +73,7 @@ pub use link::{LinkError, LinkerPass, PanicKind, PanicPlace, UndefinedSymbol, Un
 pub use llvm::LlvmError;
 #[cfg(feature = "lto")]
 pub use lto::{LtoError, Untranslatable};
-pub use options::{Emit, MachineCode, Options, Panics, Profile};
+pub use options::{CargoOptions, Emit, MachineCode, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::{Step, Timings};
 

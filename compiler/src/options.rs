@@ -33,6 +33,10 @@ pub struct Options {
     pub panics: Panics,
     /// Features of the kernel crate to enable.
     pub features: Vec<String>,
+    /// Whether to enable the default features of the kernel crate.
+    pub default_features: bool,
+    /// How cargo, which compiles the crate, is run. It does not change what comes out.
+    pub cargo: CargoOptions,
     /// Files to write beside the image.
     #[doc(alias = "keep")]
     pub emit: Vec<Emit>,
@@ -59,6 +63,8 @@ impl Default for Options {
             profile: Profile::Release,
             panics: Panics::Record,
             features: Vec::new(),
+            default_features: true,
+            cargo: CargoOptions::default(),
             emit: Vec::new(),
             emit_after: Vec::new(),
             budgets: Budgets::default(),
@@ -122,6 +128,45 @@ impl Options {
             (Panics::Record, Profile::Release) => Recording::Place,
             (Panics::Record, Profile::Dev) => Recording::Message,
         }
+    }
+}
+
+/// How cargo is run that compiles the kernel crate, in cargo's words.
+///
+/// ```
+/// use gpukernel_build::{CargoOptions, Options};
+///
+/// let cargo = CargoOptions { offline: true, ..CargoOptions::default() };
+/// let options = Options { cargo, ..Options::default() };
+/// assert!(!options.cargo.locked);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CargoOptions {
+    /// `--locked`: fails if Cargo.lock would change.
+    pub locked: bool,
+    /// `--offline`: uses no network.
+    pub offline: bool,
+    /// `--jobs N`.
+    pub jobs: Option<String>,
+    /// How often `--verbose` is given.
+    pub verbose: u8,
+    /// `--quiet`: shows warnings and errors only.
+    pub quiet: bool,
+    /// Whether messages have colours; `None`: as cargo decides, by `CARGO_TERM_COLOR`, `NO_COLOR`, `CLICOLOR_FORCE` and the terminal.
+    pub color: Option<bool>,
+}
+
+impl CargoOptions {
+    /// As arguments.
+    pub(crate) fn arguments(&self) -> Vec<&str> {
+        let flags = [("--locked", self.locked), ("--offline", self.offline), ("--quiet", self.quiet)];
+        let mut arguments: Vec<_> =
+            flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| *flag).collect();
+        arguments.extend(self.jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
+        arguments.extend(std::iter::repeat_n("--verbose", self.verbose.into()));
+        let color = self.color.map(|color| if color { "always" } else { "never" });
+        arguments.extend(color.into_iter().flat_map(|color| ["--color", color]));
+        arguments
     }
 }
 
@@ -238,6 +283,20 @@ impl Emit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cargo_gets_its_own_words() {
+        assert!(CargoOptions::default().arguments().is_empty());
+        let cargo = CargoOptions {
+            locked: true,
+            jobs: Some("2".to_owned()),
+            verbose: 2,
+            color: Some(false),
+            ..CargoOptions::default()
+        };
+        let expected = ["--locked", "--jobs", "2", "--verbose", "--verbose", "--color", "never"];
+        assert_eq!(cargo.arguments(), expected);
+    }
 
     #[test]
     fn a_crate_chooses_in_its_manifest() {

@@ -171,7 +171,8 @@ pub(crate) fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(C
         rustc: &plan.toolchain.rustc,
         options: plan.options,
         // With other features than by default the crate may be another one for the host.
-        host_package: host_package.filter(|_| plan.options.features.is_empty()),
+        host_package: host_package
+            .filter(|_| plan.options.features.is_empty() && plan.options.default_features),
     };
     let foreign_input = ForeignInput {
         files: &plan.foreign,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Budgets, Built, Options,
+    Budgets, Built, CargoOptions, Options,
     compile::Compiled,
     foreign::{Code, Foreign},
     plan::Plan,
@@ -75,8 +75,8 @@ impl Record {
         let made_of = format!(
             "{} {:?} {:?} {:?} {:?} {} {stamps:?}",
             env!("CARGO_PKG_VERSION"),
-            // Kept builds are compared with budgets again.
-            Options { budgets: Budgets::default(), ..plan.options.clone() },
+            // Kept builds are compared with budgets again, and cargo decides what it does whatever it is asked to say.
+            Options { budgets: Budgets::default(), cargo: CargoOptions::default(), ..plan.options.clone() },
             plan.machine_archs,
             compiled.crate_name,
             rustc.libllvm.dependencies,

@@ -2,6 +2,8 @@
 
 use std::{ffi::OsString, process::ExitCode};
 
+use cargo_metadata::TargetKind;
+
 use crate::{
     cargo,
     commands::setup,
@@ -39,6 +41,8 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
+    workspace.check(&args.cargo, args.package.as_slice())?;
+    workspace.check_targets(TargetKind::Bin, &args.bin, args.package.as_slice())?;
     let mut selection: Vec<&str> = Vec::new();
     if let Some(name) = &args.example {
         match (workspace.example(name)?, &args.package) {

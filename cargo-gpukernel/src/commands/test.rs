@@ -5,6 +5,7 @@
 
 use std::{ffi::OsString, process::ExitCode};
 
+use cargo_metadata::TargetKind;
 use gpukernel_build::toolchain::{Driver, Environment};
 
 use crate::{cargo, commands::setup, device, status, workspace::Workspace};
@@ -46,6 +47,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
+    workspace.check(&args.cargo, &args.package)?;
+    workspace.check_targets(TargetKind::Test, &args.test, &args.package)?;
     setup::ensure()?;
     if args.doc {
         return doc_tests(args, &workspace);

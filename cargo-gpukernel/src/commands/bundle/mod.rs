@@ -47,6 +47,7 @@ struct Item {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
+    workspace.check(&args.cargo, &args.package)?;
     let mut packages = workspace.launching_members();
     if !args.package.is_empty() {
         for name in &args.package {
