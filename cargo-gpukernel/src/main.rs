@@ -7,6 +7,8 @@ mod cargo;
 mod commands;
 mod console;
 mod device;
+mod interrupt;
+mod output;
 mod progress;
 mod project;
 mod status;
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         status::error(&error);
-        ExitCode::FAILURE
+        interrupt::exit_code().map_or(ExitCode::FAILURE, ExitCode::from)
     })
 }
 

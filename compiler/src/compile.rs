@@ -15,7 +15,8 @@ use cargo_metadata::{Message, Package, TargetKind, diagnostic::Diagnostic};
 
 use crate::{
     Options, Profile, cargo, dep_info,
-    host_messages::{is_among, without_those_of_host},
+    dependency::Wrapper,
+    host_messages::{is_among, is_error, without_those_of_host},
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
@@ -32,6 +33,8 @@ pub(crate) struct CompileInput<'a> {
     pub(crate) options: &'a Options,
     /// The manifest of the package whose build script this is: what rustc says to its build for the host is not said again.
     pub(crate) host_package: Option<&'a Path>,
+    /// The workspace in which it is compiled, if that is not its own.
+    pub(crate) wrapper: Option<&'a Wrapper>,
 }
 
 /// What came out.
@@ -111,7 +114,9 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
             messages = without_those_of_host(messages, package, input.manifest, input.target_dir);
             is_told_by_host = messages.is_empty();
         }
-        messages.iter().for_each(show);
+        // Warnings about a package of somebody else are not for its users, as for the host.
+        let is_shown = |message: &&Diagnostic| input.wrapper.is_none() || is_error(message);
+        messages.iter().filter(is_shown).for_each(show);
     }
     if !succeeded {
         let manifest = input.manifest.to_owned();
@@ -196,7 +201,7 @@ fn build(input: &CompileInput<'_>) -> Command {
             "--message-format=json"
         })
         .arg("--manifest-path")
-        .arg(input.manifest)
+        .arg(input.wrapper.map_or(input.manifest, |wrapper| &wrapper.manifest))
         .arg("--target-dir")
         .arg(input.target_dir)
         .env("RUSTC", &input.rustc.path)
@@ -228,9 +233,17 @@ fn build(input: &CompileInput<'_>) -> Command {
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks)
         .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks);
     command.args(input.options.cargo.arguments());
-    command.args((!input.options.default_features).then_some("--no-default-features"));
-    if !input.options.features.is_empty() {
-        command.arg("--features").arg(input.options.features.join(","));
+    match input.wrapper {
+        // Its manifest says which features there are.
+        Some(wrapper) => {
+            command.args(["--package", &wrapper.package]).current_dir(&wrapper.dir);
+        }
+        None => {
+            command.args((!input.options.default_features).then_some("--no-default-features"));
+            if !input.options.features.is_empty() {
+                command.arg("--features").arg(input.options.features.join(","));
+            }
+        }
     }
     // The optimiser runs once, when everything is linked and the contracts are known: what it did before, on each crate alone
     // and for a CPU's idea of cheap, it could not take back.

@@ -57,14 +57,14 @@ pub(crate) fn finish(
     let assembled = match plan.finish {
         Finish::PtxOnly => Vec::new(),
         Finish::Assemble { ptxas } => {
-            timings.step("assemble", || assemble::assemble(ptxas, &sources, plan.out_dir, input.name))?
+            timings.step("assemble", || assemble::assemble(ptxas, &sources, &plan.work_dir, input.name))?
         }
         Finish::DeviceLink { ptxas, nvlink } => {
             let linker = DeviceLinker {
                 ptxas,
                 nvlink,
                 cuobjdump: plan.tool(CudaPart::Cuobjdump),
-                dir: plan.out_dir,
+                dir: &plan.work_dir,
                 name: input.name,
                 lto_ir: lto.linked.as_ref(),
             };
@@ -83,7 +83,7 @@ fn lto_code(plan: &Plan<'_>, input: &FinishInput<'_>, timings: &mut Timings) -> 
     };
 
     let Some(lto) = &plan.lto else { return Ok(LtoCode::default()) };
-    let optimiser = Optimiser::new(lto.tools, plan.out_dir, plan.lowest, input.foreign);
+    let optimiser = Optimiser::new(lto.tools, &plan.work_dir, plan.lowest, input.foreign);
     let wanted = |names: &[&str]| optimiser.functions(names);
     input.foreign.check_lto_prototypes(&input.ptx[0].1, &input.names.defined, wanted)?;
     let nvvm_ir = || -> Result<String, Error> {

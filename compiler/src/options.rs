@@ -89,6 +89,20 @@ impl Options {
     /// # Errors
     /// A file cannot be read or is invalid.
     pub fn of_crate(manifest: &Path) -> Result<Self, Error> {
+        Self::read(manifest, Settings::load(manifest.parent().unwrap_or(Path::new(".")))?)
+    }
+
+    /// The options of a crate that cargo has unpacked: settings above it are those of others.
+    pub(crate) fn of_packaged_crate(manifest: &Path) -> Result<Self, Error> {
+        let dir = manifest.parent().unwrap_or(Path::new("."));
+        let settings = Settings::load(dir)?;
+        let are_own = settings.file.as_deref().and_then(Path::parent) == Some(dir);
+        // What they must not exceed is for their author.
+        let settings = Settings { budgets: Budgets::default(), ..settings };
+        Self::read(manifest, if are_own { settings } else { Settings::default() })
+    }
+
+    fn read(manifest: &Path, settings: Settings) -> Result<Self, Error> {
         let text = fs::read_to_string(manifest)
             .map_err(|reason| Error::File { path: manifest.to_owned(), reason })?;
         let (package, chosen) = parse(&text).map_err(|error| {
@@ -100,8 +114,7 @@ impl Options {
             ))
         })?;
         let default = Self::default();
-        let Settings { mut links, budgets, .. } =
-            Settings::load(manifest.parent().unwrap_or(Path::new(".")))?;
+        let Settings { mut links, budgets, .. } = settings;
         links.retain(|link| link.package.is_none() || link.package == package);
         Ok(Self {
             links,

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     Budgets, Built, CargoOptions, Options,
     compile::Compiled,
+    files,
     foreign::{Code, Foreign},
     plan::Plan,
     toolchain::CudaPart,
@@ -99,7 +100,7 @@ impl Record {
         if let Some(files) = files.collect::<Option<Vec<_>>>()
             && let Ok(text) = serde_json::to_vec(&Kept { key: self.key.clone(), files, built })
         {
-            drop(fs::write(&self.path, text));
+            drop(files::write(&self.path, text));
         }
     }
 

@@ -193,6 +193,15 @@ fn manifest(
         manifest.remove("workspace");
         manifest.remove("profile");
         manifest.inherit_from(workspace)?;
+        // The version that the kernel crate inherits.
+        let version = workspace.text_of(&["workspace", "package", "version"]);
+        if let (Some(version), Some(name)) = (version, manifest.text_of(&["package", "name"])) {
+            let kernels = packages::kernels_of(name);
+            let dependency = ["dependencies", kernels.as_str()];
+            if manifest.item(&[dependency[0], dependency[1], "version"]).is_some() {
+                manifest.set(&dependency, "version", toml_edit::Value::from(version))?;
+            }
+        }
     }
     Ok(manifest.text())
 }

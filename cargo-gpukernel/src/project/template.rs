@@ -52,7 +52,8 @@ static TEMPLATES: [Template; 4] = [
         name: "library",
         help: "a library that launches kernels, with an example",
         files: files!("library":
-            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "examples/saxpy.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/lib.rs"
+            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "examples/saxpy.rs" "kernels/Cargo.toml.in" "kernels/build.rs" "kernels/src/lib.rs"
+            "src/lib.rs"
             "tests/saxpy.rs"),
     },
     Template {

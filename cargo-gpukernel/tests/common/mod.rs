@@ -117,7 +117,7 @@ impl Folder {
 }
 
 /// The folder for what is built of all projects.
-fn projects_dir() -> PathBuf {
+pub(crate) fn projects_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects")
 }
 

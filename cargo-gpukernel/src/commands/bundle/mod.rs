@@ -16,7 +16,7 @@ use std::{
 use anyhow::Context;
 use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf};
 
-use crate::{cargo, commands::setup, status, table::bytes, workspace::Workspace};
+use crate::{cargo, commands::setup, output::Folder, status, table::bytes, workspace::Workspace};
 
 /// Collect test, benchmark and example binaries in a folder that runs on machines without Rust
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(code) => return Ok(code),
     };
 
-    empty(&args.output)?;
+    let bundle = Folder::begin(&args.output)?;
     let mut size = 0;
     let mut items = BTreeMap::new();
     for (artifact, executable) in artifacts {
@@ -87,16 +87,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         {
             continue;
         }
-        let target = args.output.join(item.folder).join(&item.name);
-        if let Some(other) = items.insert(target.clone(), package.name.clone()) {
+        bundle.check()?;
+        let place = Path::new(item.folder).join(&item.name);
+        let shown = args.output.join(&place);
+        if let Some(other) = items.insert(place.clone(), package.name.clone()) {
             anyhow::bail!(
                 "the packages `{other}` and `{}` both have a binary for {}; rename one",
                 package.name,
-                target.display()
+                shown.display()
             );
         }
-        status::step("Bundling", target.display());
-        size += copy(executable.as_std_path(), &target)?;
+        status::step("Bundling", shown.display());
+        size += copy(executable.as_std_path(), &bundle.path().join(place))?;
     }
     anyhow::ensure!(!items.is_empty(), "the packages have no tests, benchmarks or binaries");
     if size > EXPECTED_BYTES {
@@ -106,7 +108,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             bytes(EXPECTED_BYTES)
         ));
     }
-    script::write(&args.output, &commit(workspace.root()))?;
+    script::write(bundle.path(), &commit(workspace.root()))?;
+    // Another program may have written there meanwhile.
+    check_folder(&args.output)?;
+    bundle.finish()?;
     status::print(format_args!(
         "{}: {} binaries, {}; run {} on the other machine\n",
         args.output.display(),
@@ -203,15 +208,6 @@ fn check_folder(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the folder, or empties it if it is a bundle.
-fn empty(folder: &Path) -> anyhow::Result<()> {
-    check_folder(folder)?;
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
-}
-
 fn copy(from: &Path, to: &Path) -> anyhow::Result<u64> {
     let copy = || {
         to.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -241,17 +237,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let precious = folder.path().join("thesis.tex");
         fs::write(&precious, "years of work").unwrap();
-        let error = empty(folder.path()).unwrap_err().to_string();
+        let error = check_folder(folder.path()).unwrap_err().to_string();
         assert!(error.contains("is not a bundle"), "{error}");
         assert!(precious.exists());
     }
 
     #[test]
-    fn an_earlier_bundle_is_replaced() {
+    fn an_earlier_bundle_may_be_replaced() {
         let folder = tempfile::tempdir().unwrap();
         script::write(folder.path(), "0123abc").unwrap();
         fs::write(folder.path().join("stale"), "").unwrap();
-        empty(folder.path()).unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        check_folder(folder.path()).unwrap();
     }
 }

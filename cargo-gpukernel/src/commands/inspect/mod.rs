@@ -8,7 +8,6 @@ mod revision;
 mod terminal;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -25,7 +24,7 @@ use self::compare::{Comparison, Other};
 use crate::{
     arch, cargo,
     commands::setup,
-    status,
+    output, status,
     table::{bytes, table},
     workspace::{self, Workspace},
 };
@@ -196,8 +195,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         (None, Some(file)) => {
             let default = || of.dir.join(format!("{}.{arch}.html", inspection.symbol));
             let file = file.clone().unwrap_or_else(default);
-            fs::write(&file, page::page(&inspection)?)
-                .with_context(|| format!("cannot write {}", file.display()))?;
+            output::write(&file, page::page(&inspection)?)?;
             status::print(format_args!("{}\n", file.display()))?;
         }
         (None, None) if args.json => {
