@@ -17,7 +17,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub(crate) device: Vec<String>,
     /// Values for an axis instead of the declared ones, of benchmarks that have it: `elements=1000,2^20`; again for other axes
-    #[arg(long, value_name = "NAME=VALUE,…")]
+    #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) axis: Vec<Override>,
     /// Measure in these modes
     #[arg(long, value_name = "MODE", value_delimiter = ',', default_value = "cold,batch")]

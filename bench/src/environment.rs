@@ -3,35 +3,26 @@
 use std::{
     collections::BTreeMap,
     process::Command,
-    sync::OnceLock,
     time::{Duration, Instant},
 };
 
 use gpukernel::{Arch, Device};
-use nvml_wrapper::{Nvml, bitmasks::device::ThrottleReasons, enum_wrappers::device::Clock};
 
-use crate::report::{Clocks, DeviceFacts};
+use crate::{
+    nvml::{self, Gpu},
+    report::{Clocks, DeviceFacts},
+};
 
-/// The driver's library for monitoring; `None` on a machine without a driver.
-fn nvml() -> Option<&'static Nvml> {
-    static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
-    NVML.get_or_init(|| Nvml::init().ok()).as_ref()
-}
-
-fn monitored(device: &Device) -> Option<nvml_wrapper::Device<'static>> {
-    let id = device.pci_bus_id().ok()??;
-    nvml()?.device_by_pci_bus_id(id).ok()
+/// The GPU of a device; `None` for the CPU, and where the driver has no library for it.
+fn monitored(device: &Device) -> Option<Gpu> {
+    Gpu::at(&device.pci_bus_id().ok()??)
 }
 
 /// What is known of a device, without its peaks.
 pub(crate) fn device_facts(device: &Device) -> DeviceFacts {
     let gpu = monitored(device);
-    let clocks = gpu.as_ref().and_then(|gpu| {
-        Some(Clocks {
-            sm_mhz: gpu.clock_info(Clock::SM).ok()?,
-            max_sm_mhz: gpu.max_clock_info(Clock::SM).ok()?,
-            memory_mhz: gpu.clock_info(Clock::Memory).ok()?,
-        })
+    let clocks = gpu.and_then(|gpu| {
+        Some(Clocks { sm_mhz: gpu.sm_mhz()?, max_sm_mhz: gpu.max_sm_mhz()?, memory_mhz: gpu.memory_mhz()? })
     });
     let limits = device.limits();
     DeviceFacts {
@@ -40,9 +31,9 @@ pub(crate) fn device_facts(device: &Device) -> DeviceFacts {
         arch: device.arch().map(|arch| arch.to_string()),
         multiprocessors: limits.multiprocessors,
         last_level_cache_bytes: limits.last_level_cache_bytes,
-        driver: nvml().filter(|_| device.is_gpu()).and_then(|nvml| nvml.sys_driver_version().ok()),
+        driver: if device.is_gpu() { nvml::driver_version() } else { None },
         clocks,
-        power_limit_w: gpu.and_then(|gpu| gpu.enforced_power_limit().ok()).map(|mw| f64::from(mw) / 1e3),
+        power_limit_w: gpu.and_then(Gpu::power_limit_w),
         peaks: None,
     }
 }
@@ -65,8 +56,8 @@ pub(crate) struct Monitor {
 
 struct Watched {
     id: String,
-    gpu: nvml_wrapper::Device<'static>,
-    reasons: ThrottleReasons,
+    gpu: Gpu,
+    reasons: u64,
     sm_mhz: Vec<u32>,
 }
 
@@ -77,7 +68,7 @@ impl Monitor {
     pub(crate) fn new(devices: &[Device]) -> Self {
         let watched = |device: &Device| {
             let gpu = monitored(device)?;
-            Some(Watched { id: device.id(), gpu, reasons: ThrottleReasons::empty(), sm_mhz: Vec::new() })
+            Some(Watched { id: device.id(), gpu, reasons: 0, sm_mhz: Vec::new() })
         };
         Self { gpus: devices.iter().filter_map(watched).collect(), last: None }
     }
@@ -88,10 +79,8 @@ impl Monitor {
         }
         self.last = Some(Instant::now());
         for watched in &mut self.gpus {
-            if let Ok(reasons) = watched.gpu.current_throttle_reasons() {
-                watched.reasons |= reasons;
-            }
-            watched.sm_mhz.extend(watched.gpu.clock_info(Clock::SM));
+            watched.reasons |= watched.gpu.clock_reasons().unwrap_or(0);
+            watched.sm_mhz.extend(watched.gpu.sm_mhz());
         }
     }
 
@@ -109,16 +98,17 @@ impl Monitor {
     }
 }
 
-/// Those that make a busy GPU slower. Idle GPUs and clocks that somebody set have reasons, too.
-fn reasons(found: ThrottleReasons) -> Vec<String> {
-    const SLOWER: [(ThrottleReasons, &str); 5] = [
-        (ThrottleReasons::SW_POWER_CAP, "power limit"),
-        (ThrottleReasons::HW_SLOWDOWN, "slowed down by hardware"),
-        (ThrottleReasons::SW_THERMAL_SLOWDOWN, "temperature"),
-        (ThrottleReasons::HW_THERMAL_SLOWDOWN, "temperature of hardware"),
-        (ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
-    ];
-    SLOWER.iter().filter(|(reason, _)| found.contains(*reason)).map(|(_, name)| (*name).to_owned()).collect()
+/// Reasons that make a busy GPU slower, with their bits (`nvmlClocksThrottleReason…`). Idle GPUs and clocks that somebody set have others.
+const SLOWER: [(u64, &str); 5] = [
+    (0x04, "power limit"),
+    (0x08, "slowed down by hardware"),
+    (0x20, "temperature"),
+    (0x40, "temperature of hardware"),
+    (0x80, "power brake"),
+];
+
+fn reasons(found: u64) -> Vec<String> {
+    SLOWER.iter().filter(|(reason, _)| found & reason != 0).map(|(_, name)| (*name).to_owned()).collect()
 }
 
 /// The commit of the current folder: GPUKERNEL_COMMIT, or what git says.
@@ -142,11 +132,10 @@ mod tests {
 
     #[test]
     fn only_what_slows_a_busy_gpu_counts() {
-        let found = ThrottleReasons::GPU_IDLE
-            | ThrottleReasons::APPLICATIONS_CLOCKS_SETTING
-            | ThrottleReasons::SW_POWER_CAP;
-        assert_eq!(reasons(found), ["power limit"]);
-        assert!(reasons(ThrottleReasons::empty()).is_empty());
+        const IDLE: u64 = 0x01;
+        const CLOCKS_THAT_SOMEBODY_SET: u64 = 0x02;
+        assert_eq!(reasons(IDLE | CLOCKS_THAT_SOMEBODY_SET | 0x04), ["power limit"]);
+        assert!(reasons(0).is_empty());
     }
 
     #[test]

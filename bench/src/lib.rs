@@ -51,6 +51,7 @@ mod environment;
 mod error;
 mod folder;
 mod measurement;
+mod nvml;
 mod output;
 mod peak;
 mod report;

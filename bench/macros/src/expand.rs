@@ -1,58 +1,109 @@
 //! From `#[bench(axis = [values], …)] fn …` to the function and its registration.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::{
-    Error, Expr, FnArg, GenericParam, Ident, ItemFn, Pat, Result, Token, Type, bracketed,
+    Attribute, Error, GenericParam, Generics, Ident, Result, Token, Type, Visibility, bracketed,
+    parenthesized,
     parse::{Parse, ParseStream},
     punctuated::Punctuated,
 };
 
 /// What the attribute says: values for each axis.
-struct Attributes(Punctuated<Attribute, Token![,]>);
+struct AllValues(Punctuated<AxisValues, Token![,]>);
 
 /// `name = values`.
-struct Attribute {
+struct AxisValues {
     name: Ident,
     values: TokenStream,
 }
 
-impl Parse for Attribute {
+impl Parse for AxisValues {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.parse()?;
         input.parse::<Token![=]>()?;
-        // Types and expressions alike, up to the next comma: which they are, the function's parameters say.
-        let mut values = TokenStream::new();
-        while !input.is_empty() && !input.peek(Token![,]) {
-            let token: proc_macro2::TokenTree = input.parse()?;
-            values.extend([token]);
-        }
-        if values.is_empty() {
-            return Err(input.error("the values of the axis, such as `[1, 2, 4]`"));
-        }
-        Ok(Self { name, values })
+        // Types and expressions alike: which they are, the function's parameters say.
+        Ok(Self { name, values: up_to_comma(input)? })
     }
 }
 
-impl Parse for Attributes {
+impl Parse for AllValues {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         Punctuated::parse_terminated(input).map(Self)
+    }
+}
+
+/// What stands before the next comma, or the end.
+fn up_to_comma(input: ParseStream<'_>) -> Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    match tokens.is_empty() {
+        true => Err(input.error("a value is missing here")),
+        false => Ok(tokens),
     }
 }
 
 /// `[A, B, C]`
 struct List<T>(Vec<T>);
 
-impl<T: Parse> Parse for List<T> {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
+impl<T> List<T> {
+    fn parse(input: ParseStream<'_>, item: fn(ParseStream<'_>) -> Result<T>) -> Result<Self> {
         let content;
         bracketed!(content in input);
-        let items = Punctuated::<T, Token![,]>::parse_terminated(&content)?;
-        if items.is_empty() {
-            return Err(content.error("at least one value"));
+        let items = Punctuated::<T, Token![,]>::parse_terminated_with(&content, item)?;
+        match items.is_empty() {
+            true => Err(content.error("at least one value")),
+            false => Ok(Self(items.into_iter().collect())),
         }
-        Ok(Self(items.into_iter().collect()))
     }
+}
+
+/// The head of a function. Written out here because syn reads functions only with its feature `full`, which takes a second to compile; what
+/// follows the parameters is rustc's business anyway.
+struct Head {
+    name: Ident,
+    generics: Generics,
+    parameters: Vec<Parameter>,
+}
+
+/// `name: Type`
+struct Parameter {
+    name: Ident,
+    ty: Type,
+}
+
+impl Parse for Parameter {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Option<Token![mut]>>()?;
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        Ok(Self { name, ty: input.parse()? })
+    }
+}
+
+impl Parse for Head {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        input.parse::<Token![fn]>().map_err(|error| {
+            Error::new(
+                error.span(),
+                "a benchmark is a plain `fn`: not `async`, `unsafe`, `const` or `extern`",
+            )
+        })?;
+        let head = Self { name: input.parse()?, generics: input.parse()?, parameters: parameters(input)? };
+        input.parse::<TokenStream>()?;
+        Ok(head)
+    }
+}
+
+fn parameters(input: ParseStream<'_>) -> Result<Vec<Parameter>> {
+    let content;
+    parenthesized!(content in input);
+    Ok(Punctuated::<Parameter, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 /// An axis of the function, in the order of its parameters.
@@ -60,7 +111,7 @@ enum Axis {
     /// A type or constant parameter: only these values are compiled.
     Compiled { name: Ident, values: Vec<TokenStream>, texts: Vec<TokenStream> },
     /// A parameter that has any value of its type.
-    Argument { name: Ident, ty: Box<Type>, values: TokenStream },
+    Argument { name: Ident, ty: TokenStream, values: TokenStream },
 }
 
 impl Axis {
@@ -72,14 +123,14 @@ impl Axis {
 }
 
 pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attributes(attributes) = syn::parse2(attributes)?;
-    let function: ItemFn = syn::parse2(item)?;
-    let axes = axes(&function, attributes.into_iter().collect())?;
-    let (name, library) = (&function.sig.ident, quote!(::gpukernel_bench::__private));
+    let AllValues(values) = syn::parse2(attributes)?;
+    let head: Head = syn::parse2(item.clone())?;
+    let axes = axes(&head, values.into_iter().collect())?;
+    let (name, library) = (&head.name, quote!(::gpukernel_bench::__private));
     let declared = axes.iter().map(|axis| declaration(axis, &library));
-    let call = call(&function, &axes, &library);
+    let call = call(name, &axes, &library);
     Ok(quote! {
-        #function
+        #item
 
         #library::inventory::submit! {
             #library::Benchmark {
@@ -93,29 +144,29 @@ pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> Result<Token
 }
 
 /// The axes of the function, each with the values that the attribute says.
-fn axes(function: &ItemFn, mut attributes: Vec<Attribute>) -> Result<Vec<Axis>> {
-    let signature = &function.sig;
-    if let Some(keyword) = &signature.asyncness {
-        return Err(Error::new(keyword.span, "a benchmark is no `async fn`"));
-    }
+fn axes(function: &Head, mut given: Vec<AxisValues>) -> Result<Vec<Axis>> {
     let mut take = |name: &Ident, what: &str| {
-        let found = attributes.iter().position(|attribute| attribute.name == *name);
-        found.map(|index| attributes.remove(index).values).ok_or_else(|| {
+        let found = given.iter().position(|axis| axis.name == *name);
+        found.map(|index| given.remove(index).values).ok_or_else(|| {
             Error::new(name.span(), format!("the {what} `{name}` has no values: `#[bench({name} = […])]`"))
         })
     };
     let mut axes = Vec::new();
-    for parameter in &signature.generics.params {
+    for parameter in &function.generics.params {
         match parameter {
             GenericParam::Lifetime(_) => {}
             GenericParam::Type(parameter) => {
-                let List(types) = syn::parse2::<List<Type>>(take(&parameter.ident, "type parameter")?)?;
+                let values = take(&parameter.ident, "type parameter")?;
+                let parser = |input: ParseStream<'_>| List::parse(input, Type::parse);
+                let List(types) = syn::parse::Parser::parse2(parser, values)?;
                 let texts = types.iter().map(|ty| quote!(stringify!(#ty).to_owned())).collect();
                 let values = types.iter().map(|ty| quote!(#ty)).collect();
                 axes.push(Axis::Compiled { name: parameter.ident.clone(), values, texts });
             }
             GenericParam::Const(parameter) => {
-                let List(values) = syn::parse2::<List<Expr>>(take(&parameter.ident, "constant")?)?;
+                let values = take(&parameter.ident, "constant")?;
+                let parser = |input: ParseStream<'_>| List::parse(input, up_to_comma);
+                let List(values) = syn::parse::Parser::parse2(parser, values)?;
                 let ty = &parameter.ty;
                 let texts = values.iter().map(|value| quote!({ let value: #ty = #value; value.to_string() }));
                 let texts = texts.collect();
@@ -124,25 +175,20 @@ fn axes(function: &ItemFn, mut attributes: Vec<Attribute>) -> Result<Vec<Axis>> 
             }
         }
     }
-    let mut arguments = signature.inputs.iter();
-    if arguments.next().is_none() {
-        return Err(Error::new(signature.ident.span(), "a benchmark takes `bench: &mut Bench<'_>` first"));
+    let mut parameters = function.parameters.iter();
+    if parameters.next().is_none() {
+        return Err(Error::new(function.name.span(), "a benchmark takes `bench: &mut Bench<'_>` first"));
     }
-    for argument in arguments {
-        let FnArg::Typed(argument) = argument else {
-            return Err(Error::new(signature.ident.span(), "a benchmark is no method"));
-        };
-        let Pat::Ident(pattern) = &*argument.pat else {
-            return Err(Error::new(signature.ident.span(), "the parameters of a benchmark are names"));
-        };
-        let (name, ty) = (pattern.ident.clone(), argument.ty.clone());
-        axes.push(Axis::Argument { values: take(&name, "parameter")?, name, ty });
+    for Parameter { name, ty } in parameters {
+        let values = take(name, "parameter")?;
+        axes.push(Axis::Argument { name: name.clone(), ty: quote!(#ty), values });
     }
-    if let Some(other) = attributes.first() {
-        let (name, function) = (&other.name, &signature.ident);
-        return Err(Error::new(name.span(), format!("`{function}` has no parameter `{name}`")));
+    match given.first() {
+        Some(AxisValues { name, .. }) => {
+            Err(Error::new(name.span(), format!("`{}` has no parameter `{name}`", function.name)))
+        }
+        None => Ok(axes),
     }
-    Ok(axes)
 }
 
 /// The axis as a value that the library reads.
@@ -156,8 +202,7 @@ fn declaration(axis: &Axis, library: &TokenStream) -> TokenStream {
 }
 
 /// The call of the function with the values of a row.
-fn call(function: &ItemFn, axes: &[Axis], library: &TokenStream) -> TokenStream {
-    let name = &function.sig.ident;
+fn call(name: &Ident, axes: &[Axis], library: &TokenStream) -> TokenStream {
     let arguments = axes.iter().filter_map(|axis| match axis {
         Axis::Argument { name, ty, .. } => Some(quote!(values.argument::<#ty>(stringify!(#name))?)),
         Axis::Compiled { .. } => None,
@@ -185,7 +230,7 @@ fn call(function: &ItemFn, axes: &[Axis], library: &TokenStream) -> TokenStream 
     let indices: Vec<_> = (0..names.len()).map(|n| format_ident!("axis_{n}")).collect();
     let arms = chosen.iter().map(|choice| {
         let generics = choice.iter().zip(&compiled).map(|(index, (_, values))| &values[*index]);
-        let choice = choice.iter().map(|index| syn::LitInt::new(&format!("{index}usize"), Span::call_site()));
+        let choice = choice.iter().map(|index| Literal::usize_suffixed(*index));
         quote!((#(#choice,)*) => #library::outcome(#name::<#(#generics),*>(bench, #(#arguments),*)),)
     });
     quote! {{

@@ -17,5 +17,6 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn bench(attributes: TokenStream, item: TokenStream) -> TokenStream {
-    expand::expand(attributes.into(), item.into()).unwrap_or_else(|error| error.into_compile_error()).into()
+    let expanded = expand::expand(attributes.into(), item.into());
+    expanded.unwrap_or_else(|error| error.into_compile_error()).into()
 }
