@@ -65,6 +65,7 @@ impl Workspace {
     }
 
     fn ask(options: &cargo::Options, manifest: Option<&Path>, local: bool) -> anyhow::Result<Self> {
+        cargo::check_path(manifest.unwrap_or(Path::new(".")))?;
         let mut command = MetadataCommand::new();
         command.other_options(options.for_metadata());
         if let Some(path) = manifest {

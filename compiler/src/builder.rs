@@ -16,7 +16,7 @@ use crate::{
     guard,
     pipeline::{self, Script},
     plan,
-    toolchain::{FindOptions, Settings, Toolchain},
+    toolchain::{FindOptions, Settings, Toolchain, ToolchainError},
 };
 
 /// Builds a kernel crate from a build script.
@@ -172,7 +172,8 @@ impl Builder {
     /// Kernels are built for the profile of the program: in a dev build they have overflow checks, debug assertions and panic
     /// messages, and machine code is made only for the GPUs of this machine. They are always optimised.
     ///
-    /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so.
+    /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so. The same goes for
+    /// `cargo check` and `cargo doc` where there is no toolchain for kernels.
     ///
     /// # Errors
     /// As [`build`](crate::build), and if the caller is not a build script. Nothing is downloaded: if the toolchain is missing, the
@@ -218,7 +219,18 @@ impl Builder {
         let wrapper = wrapper.transpose()?;
         // The toolchain is that of the program.
         let settings_dir = wrapper.as_ref().map_or(&package_dir, |wrapper| &wrapper.dir);
-        let toolchain = Toolchain::find(&FindOptions::new(settings_dir))?;
+        let toolchain = match (Toolchain::find(&FindOptions::new(settings_dir)), guard::checking_command()) {
+            (Err(ToolchainError::NoDeviceRustc { .. }), Some(command)) => {
+                let reason =
+                    format!("it was made by `cargo {command}` where there is no toolchain for kernels");
+                write_empty_image(&image, &default_name, reason)?;
+                write_file(&registry, NO_FUNCTIONS)?;
+                // A file that is not there: this runs again, for a command that needs the code.
+                println!("cargo::rerun-if-changed={}", out_dir.join("code-of-kernels").display());
+                return Ok(());
+            }
+            (found, _) => found?,
+        };
         let manifest = plan::manifest_path(&crate_path)?;
         let chosen = match wrapper {
             Some(_) => Options::of_packaged_crate(&manifest)?,

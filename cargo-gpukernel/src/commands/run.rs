@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         selection.extend(args.bin.iter().flat_map(|name| ["--bin", name]));
     }
 
-    setup::ensure()?;
+    setup::ensure_for(&args.cargo)?;
     let mut command = args.cargo.command(["run"], "--profile");
     args.device.apply(&mut command);
     command.args(selection).arg("--").args(&args.program_args);

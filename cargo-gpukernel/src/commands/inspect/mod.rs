@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(!packages.is_empty(), "the workspace at {} has no kernel crate", workspace.root());
     args.cargo.check_features(&packages)?;
     let profile = args.cargo.profile_kind(workspace.root().as_std_path(), Profile::Release)?;
-    let toolchain = setup::ensure()?;
+    let toolchain = setup::ensure_for(&args.cargo)?;
     let target_dir = workspace.target_dir().as_std_path();
     let crates = packages
         .into_iter()
