@@ -5,8 +5,12 @@
 mod cargo;
 mod commands;
 mod device;
+mod kernel_name;
+mod kernels;
+mod program;
 mod progress;
 mod project;
+mod report;
 mod status;
 mod table;
 mod versions;
@@ -16,7 +20,9 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{bind, build, bundle, completions, doctor, init, inspect, man, new, run, setup, test};
+use crate::commands::{
+    bind, build, bundle, completions, doctor, init, inspect, man, new, run, sanitize, setup, test,
+};
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
 #[derive(Debug, Parser)]
@@ -37,6 +43,7 @@ enum Command {
     Bind(bind::Args),
     Run(run::Args),
     Test(test::Args),
+    Sanitize(sanitize::Args),
     Bundle(bundle::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -54,6 +61,7 @@ fn main() -> ExitCode {
         Command::Bind(args) => bind::run(args),
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),
+        Command::Sanitize(args) => sanitize::run(args),
         Command::Bundle(args) => bundle::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

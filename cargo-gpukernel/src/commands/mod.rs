@@ -10,5 +10,6 @@ pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod run;
+pub(crate) mod sanitize;
 pub(crate) mod setup;
 pub(crate) mod test;
