@@ -5,6 +5,8 @@ use std::{fs, path::Path};
 use anyhow::Context;
 use gpukernel_image::{Image, ImageError};
 
+use crate::kernel_name;
+
 /// How images begin.
 const MAGIC: &[u8] = b"gpukimg\0";
 
@@ -21,6 +23,8 @@ pub(crate) struct Kernel {
     pub(crate) name: String,
     /// The name of its code.
     pub(crate) symbol: String,
+    /// The path of its function, which for an instance of a generic kernel may be another than its own.
+    pub(crate) function: String,
 }
 
 impl Kernels {
@@ -41,9 +45,7 @@ impl Kernels {
                     let new =
                         |kernel: &&gpukernel_image::Kernel| all.iter().all(|known| known.name != kernel.name);
                     let new: Vec<_> = kernels.iter().filter(new).cloned().collect();
-                    all.extend(
-                        new.into_iter().map(|kernel| Kernel { name: kernel.name, symbol: kernel.symbol }),
-                    );
+                    all.extend(new.into_iter().map(Kernel::from));
                 }
                 // Versions are small numbers, which no image has by chance.
                 Err(error @ ImageError::Version { found: ..1000, .. }) => other_version = Some(error),
@@ -57,9 +59,28 @@ impl Kernels {
         }
     }
 
+    /// The kernel that a name on the command line means.
+    pub(crate) fn find(&self, wanted: &str) -> anyhow::Result<&Kernel> {
+        let names: Vec<_> = self.all.iter().map(|kernel| kernel.name.as_str()).collect();
+        anyhow::ensure!(
+            !names.is_empty(),
+            "there is no kernel `{wanted}`: no image of kernels is embedded in the program by `gpukernel::image!`"
+        );
+        Ok(&self.all[kernel_name::find(wanted, &names)?])
+    }
+
     /// The kernel whose code has this name.
     pub(crate) fn of_symbol(&self, symbol: &str) -> Option<&Kernel> {
         self.all.iter().find(|kernel| kernel.symbol == symbol)
+    }
+}
+
+impl From<gpukernel_image::Kernel> for Kernel {
+    fn from(kernel: gpukernel_image::Kernel) -> Self {
+        // `fn kernels::saxpy of "kernels" "0.1.0"`.
+        let line = kernel.signature.get(1).and_then(|line| line.strip_prefix("fn ")?.split_once(" of "));
+        let function = line.map_or_else(|| kernel.name.clone(), |(path, _)| path.to_owned());
+        Self { name: kernel.name, symbol: kernel.symbol, function }
     }
 }
 
@@ -90,7 +111,7 @@ mod tests {
                 name: format!("kernels::{name}"),
                 symbol: (*name).to_owned(),
                 parameters: Vec::new(),
-                signature: Vec::new(),
+                signature: vec![String::new(), format!("fn kernels::of_{name} of \"kernels\" \"0.1.0\"")],
                 contract: Contract::NONE,
                 cooperative: false,
                 resources: Default::default(),
@@ -107,5 +128,14 @@ mod tests {
         let names: Vec<_> = kernels.all.iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["kernels::a", "kernels::b", "kernels::c"]);
         assert_eq!(kernels.of_symbol("c"), kernels.all.last());
+        let found = kernels.find("b").unwrap();
+        assert_eq!((found.symbol.as_str(), found.function.as_str()), ("b", "kernels::of_b"));
+        assert!(kernels.find("kernels::x").is_err());
+    }
+
+    #[test]
+    fn a_program_without_images_has_no_kernels() {
+        let error = Kernels::among(b"gpukimg").unwrap().find("saxpy").unwrap_err().to_string();
+        assert!(error.contains("no image of kernels is embedded"), "{error}");
     }
 }

@@ -21,7 +21,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    bind, build, bundle, completions, doctor, init, inspect, man, new, run, sanitize, setup, test,
+    bind, build, bundle, completions, debug, doctor, init, inspect, man, new, run, sanitize, setup, test,
 };
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
@@ -44,6 +44,7 @@ enum Command {
     Run(run::Args),
     Test(test::Args),
     Sanitize(sanitize::Args),
+    Debug(debug::Args),
     Bundle(bundle::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),
         Command::Sanitize(args) => sanitize::run(args),
+        Command::Debug(args) => debug::run(args),
         Command::Bundle(args) => bundle::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

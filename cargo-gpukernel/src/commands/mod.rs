@@ -4,6 +4,7 @@ pub(crate) mod bind;
 pub(crate) mod build;
 pub(crate) mod bundle;
 pub(crate) mod completions;
+pub(crate) mod debug;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod inspect;
