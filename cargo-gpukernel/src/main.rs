@@ -21,7 +21,8 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    bind, build, bundle, completions, debug, doctor, init, inspect, man, new, run, sanitize, setup, test,
+    bind, build, bundle, completions, debug, doctor, init, inspect, man, new, profile, run, sanitize, setup,
+    test,
 };
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
@@ -45,6 +46,7 @@ enum Command {
     Test(test::Args),
     Sanitize(sanitize::Args),
     Debug(debug::Args),
+    Profile(profile::Args),
     Bundle(bundle::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(args),
         Command::Sanitize(args) => sanitize::run(args),
         Command::Debug(args) => debug::run(args),
+        Command::Profile(args) => profile::run(args),
         Command::Bundle(args) => bundle::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

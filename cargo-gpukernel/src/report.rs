@@ -1,6 +1,7 @@
 //! The report that programs write for this command: see `gpukernel_abi::report`.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -54,6 +55,15 @@ impl Report {
                 })
             })
             .collect()
+    }
+}
+
+/// The kernels that were launched, for people.
+pub(crate) fn launched(events: &[Event]) -> String {
+    let kernels: BTreeSet<_> = launches(events).map(|launch| format!("`{}`", launch.kernel)).collect();
+    match kernels.is_empty() {
+        true => "no kernel at all".to_owned(),
+        false => kernels.into_iter().collect::<Vec<_>>().join(", "),
     }
 }
 

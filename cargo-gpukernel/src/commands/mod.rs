@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod new;
+pub(crate) mod profile;
 pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod setup;

@@ -69,8 +69,8 @@ pub enum ToolchainError {
     },
     /// A tool for running programs is missing.
     #[error(
-        "{tool} is needed but was not found (searched GPUKERNEL_CUDA, gpukernel.toml, CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda, \
-         gpukernel's cache and PATH)\n\
+        "{tool} is needed but was not found (searched GPUKERNEL_CUDA, gpukernel.toml, CUDA_HOME, CUDA_PATH, PATH, /usr/local/cuda, \
+         /opt/cuda and gpukernel's cache)\n\
          To get it, {}; `cargo gpukernel setup` does not install it. If it is elsewhere, add its folder to PATH, or set GPUKERNEL_CUDA to the \
          toolkit's folder.",
         .tool.install()

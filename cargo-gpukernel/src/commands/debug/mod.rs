@@ -18,7 +18,7 @@ use crate::{
     device,
     kernels::{Kernel, Kernels},
     program::{self, Target, TestTarget},
-    report::{Report, launches},
+    report::{Report, launched, launches},
     status,
     workspace::Workspace,
 };
@@ -132,10 +132,7 @@ fn check_reached(args: &Args, kernel: &Kernel, events: &[Event], is_gpu: bool) -
     let axes = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
     let of_kernel: Vec<_> = launches(events).filter(|launch| launch.kernel == kernel.name).collect();
     if of_kernel.is_empty() {
-        let mut others: Vec<_> = launches(events).map(|launch| format!("`{}`", launch.kernel)).collect();
-        others.sort();
-        others.dedup();
-        let others = if others.is_empty() { "no kernel at all".to_owned() } else { others.join(", ") };
+        let others = launched(events);
         anyhow::bail!(
             "the debugger did not stop: the program did not launch `{}`; it launched {others}",
             kernel.name
