@@ -110,12 +110,13 @@ impl Debugger {
     }
 }
 
-/// The function of a kernel as debuggers know it: `#[kernel]` puts it into a constant without a name.
+/// The function of a kernel as debuggers know it: `#[kernel]` puts it into a constant without a name, and instances of generic functions have their
+/// arguments behind the name. Debuggers know types by their whole paths, so that of types in modules the name may be another.
 fn function(kernel: &Kernel) -> String {
-    let path = kernel.function.split('<').next().unwrap_or(&kernel.function).trim_end_matches(':');
-    match path.rsplit_once("::") {
-        Some((module, name)) => format!("{module}::_::{name}"),
-        None => path.to_owned(),
+    let arguments = kernel.name.find('<').map_or("", |start| &kernel.name[start..]);
+    match kernel.function.rsplit_once("::") {
+        Some((module, name)) => format!("{module}::_::{name}{arguments}"),
+        None => format!("{}{arguments}", kernel.function),
     }
 }
 
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     fn kernel() -> Kernel {
-        let name = "kernels::draft::scale::<f32>".to_owned();
+        let name = "kernels::draft::scale<f32>".to_owned();
         Kernel { function: "kernels::draft::scale".to_owned(), name, symbol: "draft_scale_f32".to_owned() }
     }
 
@@ -137,7 +138,7 @@ mod tests {
     fn gdb_goes_from_the_runtimes_function_to_the_kernel() {
         let text = script(&Debugger::Gdb("gdb".into()));
         assert!(text.contains("\ntbreak gpukernel_stop\ncommands\n"), "{text}");
-        assert!(text.contains("\ntbreak kernels::draft::_::scale\ncontinue\nend\nrun\nbt\n"), "{text}");
+        assert!(text.contains("\ntbreak kernels::draft::_::scale<f32>\ncontinue\nend\nrun\nbt\n"), "{text}");
     }
 
     #[test]
