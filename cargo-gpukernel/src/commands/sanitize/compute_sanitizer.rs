@@ -275,3 +275,132 @@ fn launched_in(stack: Node<'_, '_>) -> Option<String> {
     let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
     Some(format!("on the host in `{function}`{place}{when}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(records: &str) -> Vec<Finding> {
+        let xml =
+            format!("<?xml version=\"1.0\"?>\n<ComputeSanitizerOutput>{records}</ComputeSanitizerOutput>\n");
+        let (findings, is_cut_off) = findings(&xml, "memcheck", &Kernels::default()).unwrap();
+        assert!(!is_cut_off);
+        findings
+    }
+
+    const ACCESS: &str = "<record><kind>Precise</kind><level>Error</level>
+        <who><threadIdx><x>31</x><y>0</y><z>0</z></threadIdx><blockIdx><x>2</x><y>0</y><z>0</z></blockIdx></who>
+        <what><text>Invalid __global__ write of size 1 bytes: Access is out of bounds</text><space>__global__</space><size>1</size>
+        <direction>Write</direction><accessAddress>0x10000002a</accessAddress></what>
+        <where><func>fill(int *)</func><path>/p/src/lib.rs</path><line>8</line><pc>0xe0</pc></where>
+        <hostStack><saveLocation>kernel launch time</saveLocation>
+        <frame><func>cuLaunchKernel</func><module>/lib/libcuda.so.1</module></frame>
+        <frame><func>gpukernel::cuda::module::launch::h0123456789abcdef</func><module>/p/demo</module></frame>
+        <frame><func>demo::main::h0123456789abcdef</func><module>/p/demo</module></frame></hostStack></record>";
+
+    #[test]
+    fn an_access_has_its_place_thread_and_address() {
+        let found = read(ACCESS);
+        assert_eq!(found.len(), 1);
+        let Finding { severity, message, kernel, parts, notes, .. } = &found[0];
+        assert_eq!((*severity, message.as_str()), (Severity::Error, "invalid global write of 1 byte"));
+        assert_eq!(kernel.as_deref(), Some("fill(int *)"));
+        let place = Place { file: "/p/src/lib.rs".to_owned(), line: 8, column: None };
+        let part = Part {
+            does: "writes here".to_owned(),
+            block: Some([2, 0, 0]),
+            thread: Some([31, 0, 0]),
+            place: Some(place),
+        };
+        assert_eq!(*parts, [part]);
+        assert_eq!(
+            *notes,
+            [
+                "access is out of bounds",
+                "access address: 0x10000002a",
+                "on the host in `demo::main` (kernel launch time)"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_shown_as_it_is() {
+        let found = read(
+            "<record><kind>Race</kind><level>Warning</level>
+             <what><text>Race reported between Write access and Read access</text><hazards>32</hazards></what>
+             <where><func>k</func><path>a.rs</path><line>3</line></where>
+             <where><func>k</func><path>a.rs</path><line>4</line></where>
+             <sharedMemory><offset>0x40</offset><kind>dynamic</kind></sharedMemory></record>
+             <record><level>Error</level><what>Barrier error detected</what></record>
+             <record><kind>ApiError</kind></record>
+             <record><level>Info</level><what><text>nothing</text></what></record>
+             <summary><errors>3</errors></summary>",
+        );
+        let facts: Vec<_> =
+            found.iter().map(|one| (one.severity, one.message.as_str(), one.parts.len())).collect();
+        assert_eq!(
+            facts,
+            [
+                (Severity::Warning, "race reported between Write access and Read access", 2),
+                (Severity::Error, "barrier error detected", 0),
+                (Severity::Error, "apierror", 0),
+            ]
+        );
+        assert_eq!(found[0].notes, ["hazards: 32", "shared memory: 0x40, dynamic"]);
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_read_up_to_the_last_whole_record() {
+        let whole = format!("<ComputeSanitizerOutput>{ACCESS}{ACCESS}</ComputeSanitizerOutput>");
+        for end in [whole.len() - 5, whole.rfind("<hostStack>").unwrap(), whole.rfind("</record>").unwrap()] {
+            let (found, is_cut_off) = findings(&whole[..end], "memcheck", &Kernels::default()).unwrap();
+            assert!(is_cut_off && !found.is_empty());
+        }
+        for nothing in
+            ["", "========= ERROR SUMMARY: 0 errors", "<ComputeSanitizerOutput><record>", "<a></record>"]
+        {
+            assert!(findings(nothing, "memcheck", &Kernels::default()).is_err(), "{nothing}");
+        }
+        let error = findings("<valgrindoutput/>", "memcheck", &Kernels::default()).unwrap_err().to_string();
+        assert!(error.contains("`valgrindoutput` instead of `ComputeSanitizerOutput`"), "{error}");
+    }
+
+    #[test]
+    fn functions_of_rust_lose_their_hash() {
+        assert_eq!(demangled("_ZN4demo4main17h0123456789abcdefE"), "demo::main");
+        assert_eq!(demangled("demo::main::h0123456789abcdef"), "demo::main");
+        assert_eq!(demangled("demo::h264"), "demo::h264");
+        assert_eq!(demangled("void other<int>(int *)"), "void other<int>(int *)");
+    }
+
+    #[test]
+    fn the_program_comes_after_the_options() {
+        let options = ["--leak-check=full".to_owned()];
+        let run = Run {
+            program: "/a b/compute-sanitizer".as_ref(),
+            tool: "racecheck",
+            options: &options,
+            folder: "/t".as_ref(),
+        };
+        let words: Vec<_> = run.words().into_iter().map(|word| word.into_string().unwrap()).collect();
+        assert_eq!(
+            words[..6],
+            ["/a b/compute-sanitizer", "--tool", "racecheck", "--xml", "--save", "/t/racecheck.xml"]
+        );
+        assert_eq!(words.last().map(String::as_str), Some("--leak-check=full"));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(gpukernel_random_inputs::config())]
+
+        #[test]
+        fn fuzz_findings(
+            parts in proptest::collection::vec("</?(record|what|where|who|line|text|hostStack)>|[0-9a-z<>&; ]{0,5}", 0..30),
+        ) {
+            let xml = format!("<ComputeSanitizerOutput>{}", parts.concat());
+            for xml in [format!("{xml}</ComputeSanitizerOutput>"), xml] {
+                let _ = findings(&xml, "memcheck", &Kernels::default());
+            }
+        }
+    }
+}
