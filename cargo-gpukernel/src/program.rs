@@ -15,6 +15,7 @@ use signal_hook::consts::SIGINT;
 
 use crate::{
     cargo,
+    commands::setup,
     workspace::{Example, Workspace},
 };
 
@@ -32,19 +33,22 @@ pub(crate) struct Target {
     package: Option<String>,
 }
 
-/// Which tests in place of a program.
+/// Which tests or executable in place of a program that is built.
 #[derive(Debug, clap::Args)]
-pub(crate) struct TestTarget {
+pub(crate) struct OtherTarget {
     /// Run this integration test
     #[arg(long, value_name = "NAME", group = "target")]
     test: Option<String>,
     /// Run the unit tests of the library
     #[arg(long, group = "target")]
     lib: bool,
+    /// Run this executable, and build nothing: for machines without Rust
+    #[arg(long, value_name = "FILE", group = "target", conflicts_with = "package")]
+    program: Option<PathBuf>,
 }
 
-impl TestTarget {
-    fn is_some(&self) -> bool {
+impl OtherTarget {
+    fn is_test(&self) -> bool {
         self.lib || self.test.is_some()
     }
 }
@@ -79,21 +83,57 @@ pub(crate) struct Program {
     variables: Vec<(&'static str, OsString)>,
 }
 
-/// Builds a program with these options, which are added to the user's; cargo's exit code if it does not build.
-pub(crate) fn build(
+/// A program that can be run, and where its source is.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) program: Program,
+    /// Where paths of source files may begin.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Where files go that are made from it.
+    pub(crate) output: PathBuf,
+}
+
+/// Builds the program, with what it needs set up, or takes one that is there; cargo's exit code if it does not build. `adjust` changes the command that
+/// builds it.
+pub(crate) fn find(
+    target: &Target,
+    other: &OtherTarget,
+    options: &cargo::Options,
+    adjust: impl FnOnce(&Workspace, &mut Command),
+) -> anyhow::Result<Result<Found, ExitCode>> {
+    if let Some(file) = &other.program {
+        let executable =
+            file.canonicalize().with_context(|| format!("there is no program {}", file.display()))?;
+        let here = env::current_dir().context("there is no current folder")?;
+        let program = Program { executable, dir: None, variables: Vec::new() };
+        return Ok(Ok(Found { program, folders: vec![here.clone()], output: here }));
+    }
+    let workspace = Workspace::load(options)?;
+    setup::ensure()?;
+    let built = build(&workspace, target, other, options, adjust)?;
+    Ok(built.map(|program| {
+        let root = workspace.root().as_std_path().to_owned();
+        let folders = std::iter::once(root).chain(workspace.local_folders()).collect();
+        Found { program, folders, output: workspace.target_dir().join("gpukernel/profile").into() }
+    }))
+}
+
+fn build(
     workspace: &Workspace,
     target: &Target,
-    tests: &TestTarget,
+    other: &OtherTarget,
     options: &cargo::Options,
-    adjust: impl FnOnce(&mut Command),
+    adjust: impl FnOnce(&Workspace, &mut Command),
 ) -> anyhow::Result<Result<Program, ExitCode>> {
-    let words: &[&str] = if tests.is_some() { &["test", "--no-run"] } else { &["build"] };
+    let words: &[&str] = if other.is_test() { &["test", "--no-run"] } else { &["build"] };
     let mut command = options.command(words.iter().copied(), "--profile");
     command.args(target.words(workspace)?);
-    command.args(tests.test.iter().flat_map(|name| ["--test", name]));
-    command.args(tests.lib.then_some("--lib"));
+    command.args(other.test.iter().flat_map(|name| ["--test", name]));
+    command.args(other.lib.then_some("--lib"));
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-    adjust(&mut command);
+    // Machine code is to say which lines it comes from.
+    command.env("GPUKERNEL_LINE_INFO", "1");
+    adjust(workspace, &mut command);
     let mut child = command.spawn().context("cannot start cargo")?;
     let output = child.stdout.take().context("cannot read cargo's output")?;
     let (mut artifacts, mut linked) = (Vec::new(), Vec::new());
@@ -108,13 +148,8 @@ pub(crate) fn build(
     if !status.success() {
         return Ok(Err(cargo::exit_code(status)));
     }
-    let artifact = choose(workspace, artifacts, tests.is_some())?;
+    let artifact = choose(workspace, artifacts, other.is_test())?;
     Program::new(workspace, &artifact, &linked).map(Ok)
-}
-
-/// Has kernels' machine code say which lines it comes from.
-pub(crate) fn with_lines(command: &mut Command) {
-    command.env("GPUKERNEL_LINE_INFO", "1");
 }
 
 /// The program to run among those that were built, as `cargo run` chooses it.

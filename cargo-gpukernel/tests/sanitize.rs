@@ -111,7 +111,7 @@ error[panic]: index out of bounds: the len is 5 but the index is 5
         .replace("              ^ thread", "               ^ thread");
     assert!(found.contains(expected), "{bounds:?}");
 
-    let race = run(&["--tool", "racecheck", "--", "race"]);
+    let race = run(&["--", "race"]);
     assert_eq!(race.code, Some(3), "{race:?}");
     for part in [
         "error[racecheck]: data race on element 0 of a shared array\n",
@@ -156,6 +156,19 @@ error[panic]: index out of bounds: the len is 5 but the index is 5
         none.stderr.contains("warning: the program launched no kernel, so nothing was checked"),
         "{none:?}"
     );
+
+    // An executable that is there, without a workspace: then without the source, too.
+    let executable = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects/debug/sanitize-cpu");
+    let elsewhere = Folder::with(&[]);
+    let arguments =
+        ["sanitize", "--device", "cpu", "--program", executable.to_str().unwrap(), "--", "gather"];
+    let bare = elsewhere.gpukernel("", &arguments);
+    assert_eq!(bare.code, Some(3), "{bare:?}");
+    assert!(bare.stderr.contains("--> kernels/src/lib.rs:7:"), "{bare:?}");
+    assert!(bare.stderr.contains("= note: thread (5, 0, 0) of block (0, 0, 0) panicked"), "{bare:?}");
+    elsewhere
+        .gpukernel("", &["sanitize", "--device", "cpu", "--program", "none"])
+        .failed_with("there is no program none");
 
     run(&["--tool", "initcheck"]).failed_with("the CPU device has no initcheck");
     run(&["--bin", "other"]).failed_with("no bin target named `other`");

@@ -13,11 +13,9 @@ use gpukernel_abi::report::{Event, STOP_VARIABLE};
 
 use self::debugger::{Debugger, Goal};
 use crate::{
-    cargo,
-    commands::setup,
-    device,
+    cargo, device,
     kernels::{Kernel, Kernels},
-    program::{self, Target, TestTarget},
+    program::{self, Found, OtherTarget, Target},
     report::{Report, launched, launches},
     status,
     workspace::Workspace,
@@ -40,7 +38,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    tests: TestTarget,
+    other: OtherTarget,
     #[command(flatten)]
     device: device::Selection,
     #[command(flatten)]
@@ -67,19 +65,16 @@ fn parse_index(text: &str) -> Result<[u32; 3], String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = Workspace::load(&args.cargo)?;
     let is_gpu = args.device.is_gpu();
     // Before anything is built.
     let debugger = Debugger::find(is_gpu)?;
-    setup::ensure()?;
-    let adjust = |command: &mut Command| {
-        program::with_lines(command);
+    let adjust = |workspace: &Workspace, command: &mut Command| {
         if !is_gpu {
-            debuggable(&workspace, &args.cargo, command);
+            debuggable(workspace, &args.cargo, command);
         }
     };
-    let program = match program::build(&workspace, &args.target, &args.tests, &args.cargo, adjust)? {
-        Ok(program) => program,
+    let Found { program, .. } = match program::find(&args.target, &args.other, &args.cargo, adjust)? {
+        Ok(found) => found,
         Err(code) => return Ok(code),
     };
     let kernels = Kernels::of(&program.executable)?;

@@ -17,14 +17,11 @@ use gpukernel_abi::report::Event;
 use gpukernel_build::toolchain::{DeveloperTool, FindOptions};
 
 use crate::{
-    cargo,
-    commands::setup,
-    device,
+    cargo, device,
     kernels::{Kernel, Kernels},
-    program::{self, Program, Target, TestTarget},
+    program::{self, Found, OtherTarget, Program, Target},
     report::{Report, launched, launches},
     status,
-    workspace::Workspace,
 };
 
 /// Profile one kernel by Nsight Compute (ncu), or draw the timeline of a program by Nsight Systems (nsys); needs a GPU
@@ -53,7 +50,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    tests: TestTarget,
+    other: OtherTarget,
     #[command(flatten)]
     device: device::Selection,
     #[command(flatten)]
@@ -167,7 +164,6 @@ fn is_launched(kernel: &Kernel, events: &[Event]) -> bool {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = Workspace::load(&args.cargo)?;
     anyhow::ensure!(
         args.device.is_gpu(),
         "{} measures kernels on GPUs, and the program would run on the CPU device: choose `--device gpu` on a machine with a GPU",
@@ -178,20 +174,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         "ncu profiles one kernel: name it, as `cargo gpukernel inspect` lists them"
     );
     let profiler = args.tool.program().require(&FindOptions::new(std::env::current_dir()?))?;
-    setup::ensure()?;
-    let built = program::build(&workspace, &args.target, &args.tests, &args.cargo, program::with_lines)?;
-    let program = match built {
-        Ok(program) => program,
-        Err(code) => return Ok(code),
-    };
+    let Found { program, output, .. } =
+        match program::find(&args.target, &args.other, &args.cargo, |_, _| ())? {
+            Ok(found) => found,
+            Err(code) => return Ok(code),
+        };
     let kernels = Kernels::of(&program.executable)?;
     let kernel = args.kernel.as_deref().map(|name| kernels.find(name)).transpose()?;
     let file = match &args.output {
         Some(file) => with_extension(file, args.tool.extension()),
         None => {
             let name = kernel.map_or("program", |kernel| kernel.symbol.as_str());
-            let folder = workspace.target_dir().join("gpukernel/profile");
-            folder.join(format!("{name}.{}", args.tool.extension())).into()
+            output.join(format!("{name}.{}", args.tool.extension()))
         }
     };
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {

@@ -27,13 +27,12 @@ use self::{
 };
 use crate::{
     cargo,
-    commands::{build::messages::Format, setup},
+    commands::build::messages::Format,
     device,
     kernels::Kernels,
-    program::{self, Ended, Program, Target, TestTarget},
+    program::{self, Ended, Found, OtherTarget, Program, Target},
     report::{Report, launches},
     status,
-    workspace::Workspace,
 };
 
 /// Find mistakes in kernels: memory errors, data races and wrong barriers, by compute-sanitizer on a GPU or by the checks of the CPU device
@@ -41,13 +40,13 @@ use crate::{
 /// Exits with 0 if nothing is found, with 3 if something is, and with 4 if nothing is but the program fails by itself.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Check with these tools, one run of the program for each on a GPU
-    #[arg(long, value_name = "TOOL", value_delimiter = ',', default_value = "memcheck")]
+    /// Check with these tools, one run of the program for each on a GPU; default: memcheck on a GPU, all on the CPU device
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     tool: Vec<Tool>,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    tests: TestTarget,
+    other: OtherTarget,
     #[command(flatten)]
     device: device::Selection,
     /// Print findings as lines of JSON; what the program prints goes to standard error
@@ -97,8 +96,12 @@ impl Tool {
 
 impl Args {
     /// The tools, each once.
-    fn tools(&self) -> Vec<Tool> {
-        let is_wanted = |tool: &Tool| self.tool.contains(&Tool::All) || self.tool.contains(tool);
+    fn tools(&self, is_gpu: bool) -> Vec<Tool> {
+        let is_wanted = |tool: &Tool| match self.tool.as_slice() {
+            [] if is_gpu => *tool == Tool::Memcheck,
+            [] => *tool != Tool::Initcheck,
+            wanted => wanted.contains(&Tool::All) || wanted.contains(tool),
+        };
         Tool::EACH.into_iter().filter(is_wanted).collect()
     }
 }
@@ -128,9 +131,8 @@ impl Outcome {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let workspace = Workspace::load(&args.cargo)?;
     let is_gpu = args.device.is_gpu();
-    let tools = args.tools();
+    let tools = args.tools(is_gpu);
     let sanitizer = match is_gpu {
         true => {
             let find = FindOptions::new(std::env::current_dir()?);
@@ -149,12 +151,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.keep_logs {
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    setup::ensure()?;
-    let program =
-        match program::build(&workspace, &args.target, &args.tests, &args.cargo, program::with_lines)? {
-            Ok(program) => program,
-            Err(code) => return Ok(code),
-        };
+    let found = program::find(&args.target, &args.other, &args.cargo, |_, _| ())?;
+    let Found { program, folders, .. } = match found {
+        Ok(found) => found,
+        Err(code) => return Ok(code),
+    };
     let mut outcome = Outcome::default();
     match &sanitizer {
         None => on_cpu(args, &program, &tools, &mut outcome)?,
@@ -169,8 +170,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     add_launches(&mut outcome);
-    let folders = [workspace.root().as_std_path().to_owned()];
-    let folders = folders.into_iter().chain(workspace.local_folders());
     show(args, &outcome, &tools, is_gpu, &mut Sources::new(folders))
 }
 
