@@ -1,9 +1,6 @@
 //! Finds the kernel that a name on the command line means.
 
-/// How alike a name must be to be suggested, from 0 to 1.
-const ALIKE: f64 = 0.75;
-/// How many names are suggested.
-const SUGGESTIONS: usize = 3;
+use crate::suggest;
 
 /// The number of the kernel that `wanted` means, among paths such as `kernels::draft::saxpy`: the whole path, the end of one, or a part of the name, if
 /// there is only one such kernel.
@@ -29,29 +26,14 @@ pub(crate) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
         }
     }
     anyhow::ensure!(!kernels.is_empty(), "there is no kernel `{wanted}`: the kernel crates have no kernels");
-    let alike = suggestions(&lower, kernels);
+    let alike = suggest::alike(wanted, kernels.iter().copied());
     match alike.is_empty() {
         true => anyhow::bail!(
             "there is no kernel `{wanted}`; `cargo gpukernel inspect` lists the {} that there are",
             kernels.len()
         ),
-        false => anyhow::bail!("there is no kernel `{wanted}`; did you mean {}?", alike.join(", ")),
+        false => anyhow::bail!("there is no kernel `{wanted}`; did you mean {}?", suggest::quoted(&alike)),
     }
-}
-
-/// The paths that are most alike, or whose last part is.
-fn suggestions(wanted: &str, kernels: &[&str]) -> Vec<String> {
-    let alike = |kernel: &str| {
-        let last = kernel.rsplit("::").next().unwrap_or(kernel);
-        [kernel, last]
-            .map(|name| strsim::jaro_winkler(wanted, &name.to_lowercase()))
-            .into_iter()
-            .fold(0.0, f64::max)
-    };
-    let mut ranked: Vec<_> = kernels.iter().map(|kernel| (alike(kernel), *kernel)).collect();
-    ranked.retain(|(alike, _)| *alike >= ALIKE);
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked.into_iter().take(SUGGESTIONS).map(|(_, kernel)| format!("`{kernel}`")).collect()
 }
 
 #[cfg(test)]

@@ -54,6 +54,12 @@ impl OtherTarget {
 }
 
 impl Target {
+    /// Checks the names that are handed on to cargo.
+    pub(crate) fn check(&self, workspace: &Workspace, options: &cargo::Options) -> anyhow::Result<()> {
+        workspace.check(options, self.package.as_slice())?;
+        workspace.check_targets(TargetKind::Bin, &self.bin, self.package.as_slice())
+    }
+
     /// What tells cargo so.
     pub(crate) fn words<'a>(&'a self, workspace: &'a Workspace) -> anyhow::Result<Vec<&'a str>> {
         let mut words: Vec<&str> = Vec::new();
@@ -109,6 +115,8 @@ pub(crate) fn find(
         return Ok(Ok(Found { program, folders: vec![here.clone()], output: here }));
     }
     let workspace = Workspace::load(options)?;
+    target.check(&workspace, options)?;
+    workspace.check_targets(TargetKind::Test, &other.test, target.package.as_slice())?;
     setup::ensure()?;
     let built = build(&workspace, target, other, options, adjust)?;
     Ok(built.map(|program| {

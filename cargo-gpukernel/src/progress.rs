@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use gpukernel_build::toolchain::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-use crate::status;
+use crate::{console, status};
 
 /// Shows events on standard error.
 #[derive(Default)]
@@ -57,7 +57,10 @@ fn new_bar(total_bytes: Option<u64>) -> ProgressBar {
         }
         None => (ProgressBar::new_spinner(), "{spinner:>13} {elapsed}"),
     };
-    bar.set_draw_target(ProgressDrawTarget::stderr());
+    bar.set_draw_target(match console::options().is_quiet() {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    });
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }

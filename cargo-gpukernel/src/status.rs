@@ -7,6 +7,8 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 
+use crate::console;
+
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const CAUTION: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -20,16 +22,25 @@ pub(crate) fn print(results: impl Display) -> io::Result<()> {
     }
 }
 
-/// Says what is being done, in cargo's form; nothing in a pipe.
+/// Says what is being done, in cargo's form; in a pipe only with `--verbose`.
 pub(crate) fn step(verb: &str, what: impl Display) {
-    if io::stderr().is_terminal() {
+    if io::stderr().is_terminal() || console::options().verbosity() > 0 {
         note(verb, what);
     }
 }
 
-/// Says what was done or will be done, in cargo's form.
+/// Says what only `--verbose` asks for.
+pub(crate) fn detail(verb: &str, what: impl Display) {
+    if console::options().verbosity() > 0 {
+        note(verb, what);
+    }
+}
+
+/// Says what was done or will be done, in cargo's form; not with `--quiet`.
 pub(crate) fn note(verb: &str, what: impl Display) {
-    anstream::eprintln!("{GOOD}{verb:>12}{GOOD:#} {what}");
+    if !console::options().is_quiet() {
+        anstream::eprintln!("{GOOD}{verb:>12}{GOOD:#} {what}");
+    }
 }
 
 /// Says what may be wrong.

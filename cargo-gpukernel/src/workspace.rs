@@ -6,14 +6,19 @@ use std::{
 };
 
 use anyhow::Context;
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetKind, camino::Utf8PathBuf};
+use cargo_metadata::{
+    DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind, camino::Utf8PathBuf,
+};
+use gpukernel_build::Profile;
 
-use crate::{cargo, status, versions};
+use crate::{cargo, status, suggest, versions};
 
 /// The library of kernel crates.
 const DEVICE_LIBRARY: &str = "gpukernel-std";
 /// The library of the programs that launch kernels.
 const RUNTIME: &str = "gpukernel";
+/// The library of bench targets.
+pub(crate) const BENCH_LIBRARY: &str = "gpukernel-bench";
 
 /// A workspace, read through `cargo metadata`.
 #[derive(Debug)]
@@ -105,13 +110,14 @@ impl Workspace {
         folders.map(|folder| folder.as_std_path().to_owned()).collect()
     }
 
-    /// The packages that hold kernels: they build on gpu-std and launch nothing themselves.
+    /// The packages that hold kernels, by name: they build on gpu-std and launch nothing themselves.
     pub(crate) fn kernel_crates(&self) -> Vec<&Package> {
-        self.local_packages()
-            .filter(|package| {
-                depends_on(package, DEVICE_LIBRARY, &[DependencyKind::Normal]) && !launches(package)
-            })
-            .collect()
+        let is_one = |package: &&Package| {
+            depends_on(package, DEVICE_LIBRARY, &[DependencyKind::Normal]) && !launches(package)
+        };
+        let mut crates: Vec<_> = self.local_packages().filter(is_one).collect();
+        crates.sort_by_key(|package| &package.name);
+        crates
     }
 
     /// The kernel crates that `names` select: kernel crates, or packages that depend on some. All, if empty.
@@ -122,10 +128,8 @@ impl Workspace {
         }
         let mut selected: Vec<&Package> = Vec::new();
         for name in names {
-            let package = self
-                .local_packages()
-                .find(|package| package.name == name)
-                .with_context(|| format!("the workspace at {} has no package `{name}`", self.root()))?;
+            let package = self.local_packages().find(|package| package.name == name);
+            let package = package.with_context(|| self.no_package(name))?;
             let mut found = all
                 .iter()
                 .filter(|kernels| {
@@ -150,21 +154,96 @@ impl Workspace {
         self.metadata.workspace_packages().into_iter().filter(|package| launches(package)).collect()
     }
 
+    /// Checks the names that are handed on to cargo, so that what is said of a mistyped one is the same for all commands.
+    pub(crate) fn check(&self, options: &cargo::Options, packages: &[String]) -> anyhow::Result<()> {
+        self.check_packages(packages)?;
+        options.check_features(&self.members_named(packages))?;
+        // Which kind it is, cargo decides.
+        options.profile_kind(self.root().as_std_path(), Profile::Dev).map(|_| ())
+    }
+
+    /// Checks that the packages that are named to cargo are there; forms other than a name, such as `name@version`, are left to cargo.
+    fn check_packages(&self, names: &[String]) -> anyhow::Result<()> {
+        for name in names.iter().filter(|name| is_plain(name)) {
+            let is_there = self.metadata.packages.iter().any(|package| package.name == name);
+            anyhow::ensure!(is_there, self.no_package(name));
+        }
+        Ok(())
+    }
+
+    fn no_package(&self, name: &str) -> String {
+        let hint = suggest::hint(name, self.local_packages().map(|package| package.name.as_str()));
+        format!("the workspace at {} has no package `{name}`{hint}", self.root())
+    }
+
+    /// Checks that some package has each of these targets: of those named, or any member. Patterns are left to cargo.
+    pub(crate) fn check_targets<'n>(
+        &self,
+        kind: TargetKind,
+        names: impl IntoIterator<Item = &'n String>,
+        packages: &[String],
+    ) -> anyhow::Result<()> {
+        let targets = || {
+            let of_package = self.members_named(packages).into_iter().flat_map(|package| &package.targets);
+            of_package.filter(|target| target.is_kind(kind.clone())).map(|target| target.name.as_str())
+        };
+        for name in names.into_iter().filter(|name| is_plain(name)) {
+            let is_there = targets().any(|target| target == name);
+            anyhow::ensure!(
+                is_there,
+                "there is no {kind} `{name}` in {}{}",
+                self.place(packages),
+                suggest::hint(name, targets())
+            );
+        }
+        Ok(())
+    }
+
+    fn place(&self, packages: &[String]) -> String {
+        match packages {
+            [] => format!("the workspace at {}", self.root()),
+            [only] => format!("the package `{only}`"),
+            _ => format!("the packages {}", packages.join(", ")),
+        }
+    }
+
+    /// The members of these names; all of them, if there are no names or if some are no plain names.
+    fn members_named(&self, names: &[String]) -> Vec<&Package> {
+        let members = self.metadata.workspace_packages().into_iter();
+        let all = names.is_empty() || !names.iter().all(|name| is_plain(name));
+        members.filter(|package| all || names.iter().any(|name| package.name == name)).collect()
+    }
+
     /// The package of an artifact that cargo reports.
     pub(crate) fn package(&self, id: &cargo_metadata::PackageId) -> Option<&Package> {
         self.metadata.packages.iter().find(|package| package.id == *id)
     }
 
+    /// The bench targets of packages that are written against our library, with their packages.
+    pub(crate) fn benches<'a>(packages: &[&'a Package]) -> Vec<(&'a Package, &'a Target)> {
+        let uses_it = |package: &&&Package| {
+            package.dependencies.iter().any(|dependency| dependency.name == BENCH_LIBRARY)
+        };
+        let of_package = |package: &&'a Package| {
+            let package: &'a Package = package;
+            let benches = package.targets.iter().filter(|target| target.is_kind(TargetKind::Bench));
+            benches.map(move |target| (package, target))
+        };
+        packages.iter().filter(uses_it).flat_map(of_package).collect()
+    }
+
+    /// The members that are named, or all, or else the default ones.
+    pub(crate) fn selected_members(&self, names: &[String], all: bool) -> Vec<&Package> {
+        match all || !names.is_empty() {
+            true => self.members_named(names),
+            false => self.metadata.workspace_default_packages(),
+        }
+    }
+
     /// Whether members have documentation tests: of those named, of all, or else of the default ones.
     pub(crate) fn has_doc_tests(&self, names: &[String], all: bool) -> bool {
-        let packages = if all || !names.is_empty() {
-            self.metadata.workspace_packages()
-        } else {
-            self.metadata.workspace_default_packages()
-        };
-        packages
+        self.selected_members(names, all)
             .into_iter()
-            .filter(|package| names.is_empty() || names.iter().any(|name| package.name == name))
             .any(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))
     }
 
@@ -189,19 +268,29 @@ impl Workspace {
             }
             known.extend(folder.file_name().filter(|_| is_example));
         }
-        known.sort_unstable();
         match known.is_empty() {
             true => anyhow::bail!(
                 "there is no example `{name}`: the workspace at {} has no examples",
                 self.root()
             ),
             false => anyhow::bail!(
-                "there is no example `{name}` in the workspace at {}; available: {}",
+                "there is no example `{name}` in the workspace at {}{}",
                 self.root(),
-                known.join(", ")
+                suggest::hint(name, known)
             ),
         }
     }
+}
+
+/// The name of a package's library in Rust, with which the paths of its kernels begin.
+pub(crate) fn library_name(package: &Package) -> String {
+    let library = package.targets.iter().find(|target| is_library(target));
+    library.map_or(package.name.as_str(), |target| target.name.as_str()).replace('-', "_")
+}
+
+/// Whether cargo takes this for a name and nothing more.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|character| character.is_alphanumeric() || "-_".contains(character))
 }
 
 /// The folders of the packages that a package depends on by path.

@@ -92,7 +92,7 @@ fn a_virtual_workspace_whose_members_inherit() {
         .failed_with("has several packages: choose one with `--package`, of init-one, init-two");
     folder
         .gpukernel("", &["init", "-p", "three"])
-        .failed_with("has no package `three`: it has init-one, init-two");
+        .failed_with("has no package `three`; available: init-one, init-two");
     check(&folder, &["--package", "init-one"], "");
     let kernels = folder.read("crates/one/kernels/Cargo.toml");
     assert_eq!(

@@ -171,7 +171,7 @@ error[panic]: index out of bounds: the len is 5 but the index is 5
         .failed_with("there is no program none");
 
     run(&["--tool", "initcheck"]).failed_with("the CPU device has no initcheck");
-    run(&["--bin", "other"]).failed_with("no bin target named `other`");
+    run(&["--bin", "other"]).failed_with("there is no bin `other`");
     folder.write("kernels/src/lib.rs", "broken");
     assert_eq!(run(&[]).code, Some(101), "cargo's own code");
 }

@@ -9,9 +9,13 @@ use std::{
 use gpukernel_image::{Arch, ImageWriter, Manifest};
 
 use crate::{
-    BuildInput, Built, CudaSources, Emit, Error, MachineCode, Options, Panics, Profile,
+    BuildInput, Built, CargoOptions, CudaSources, Emit, Error, MachineCode, Options, Panics, Profile,
+    dependency::{Dependency, Wrapper, WrapperInput},
+    files,
     foreign::host::{self, HostInput},
-    guard, pipeline, plan,
+    guard,
+    pipeline::{self, Script},
+    plan,
     toolchain::{FindOptions, Settings, Toolchain},
 };
 
@@ -32,7 +36,7 @@ use crate::{
 #[derive(Clone, Debug)]
 #[must_use = "nothing is built before `build` is called"]
 pub struct Builder {
-    crate_dir: PathBuf,
+    kernels: Kernels,
     image: Option<String>,
     archs: Option<Vec<Arch>>,
     machine_code: Option<MachineCode>,
@@ -41,15 +45,53 @@ pub struct Builder {
     panics: Option<Panics>,
     line_info: Option<bool>,
     features: Vec<String>,
+    default_features: bool,
     emit: Vec<Emit>,
     links: Vec<CudaSources>,
+}
+
+/// Where the kernel crate is.
+#[derive(Clone, Debug)]
+enum Kernels {
+    /// In this folder, relative to the package of the build script.
+    Folder(PathBuf),
+    /// Among the dependencies, by this name.
+    Dependency(String),
 }
 
 impl Builder {
     /// Creates a builder for the kernel crate in this folder, relative to the package of the build script.
     pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
+        Self::of(Kernels::Folder(crate_dir.into()))
+    }
+
+    /// Creates a builder for the kernel crate of this name under `[dependencies]`. A library that is published needs it: a package of a registry
+    /// has no folders with other packages in it.
+    ///
+    /// ```no_run
+    /// // build.rs
+    /// fn main() -> Result<(), gpukernel_build::Error> {
+    ///     gpukernel_build::Builder::dependency("my-kernels").build()
+    /// }
+    /// ```
+    ///
+    /// The image is `gpukernel::image!("my-kernels")`. The kernel crate says where it is: its Cargo.toml has `links = "my-kernels"` under
+    /// `[package]`, a name that no other package has, and its build script is
+    ///
+    /// ```text
+    /// fn main() {
+    ///     println!("cargo::rerun-if-changed=build.rs");
+    ///     println!("cargo::metadata=gpukernel_root={}", env!("CARGO_MANIFEST_DIR"));
+    /// }
+    /// ```
+    #[doc(alias = "links")]
+    pub fn dependency(name: impl Into<String>) -> Self {
+        Self::of(Kernels::Dependency(name.into()))
+    }
+
+    fn of(kernels: Kernels) -> Self {
         Self {
-            crate_dir: crate_dir.into(),
+            kernels,
             image: None,
             archs: None,
             machine_code: None,
@@ -58,12 +100,13 @@ impl Builder {
             panics: None,
             line_info: None,
             features: Vec::new(),
+            default_features: true,
             emit: Vec::new(),
             links: Vec::new(),
         }
     }
 
-    /// Sets the name of the image for `gpukernel::image!`, by default that of the folder, so that one crate can be built with different
+    /// Sets the name of the image for `gpukernel::image!`, by default that of the folder or of the dependency, so that one crate can be built with different
     /// options.
     pub fn image(mut self, name: impl Into<String>) -> Self {
         self.image = Some(name.into());
@@ -116,6 +159,12 @@ impl Builder {
         self
     }
 
+    /// Sets whether the default features of the kernel crate are enabled, as they are by default.
+    pub fn default_features(mut self, enabled: bool) -> Self {
+        self.default_features = enabled;
+        self
+    }
+
     /// Writes additional files to the folder `$OUT_DIR/NAME`, where `NAME` is that of the image.
     pub fn emit(mut self, files: impl IntoIterator<Item = Emit>) -> Self {
         self.emit = files.into_iter().collect();
@@ -141,24 +190,50 @@ impl Builder {
     pub fn build(self) -> Result<(), Error> {
         let out_dir = PathBuf::from(variable("OUT_DIR")?);
         let package_dir = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-        let crate_path = package_dir.join(&self.crate_dir);
         if guard::is_nested() {
-            return Err(Error::Recursion(crate_path));
+            return Err(Error::Recursion(package_dir));
         }
-        let name = self.image.unwrap_or_else(|| {
+        let default_name = match &self.kernels {
             // As `gpukernel::image!` names it.
-            self.crate_dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
-        });
+            Kernels::Folder(dir) => dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Kernels::Dependency(name) => name.clone(),
+        };
+        let name = self.image.unwrap_or_else(|| default_name.clone());
         let image = out_dir.join(format!("{name}.gpukimg"));
         let registry = out_dir.join(format!("{name}.host.rs"));
         if let Some(reason) = guard::needs_no_code() {
-            write_empty_image(&image, &self.crate_dir, reason)?;
+            write_empty_image(&image, &default_name, reason)?;
             write_file(&registry, NO_FUNCTIONS)?;
             rerun_if_env_changed(&guard::DECIDING_VARIABLES);
             return Ok(());
         }
-        let toolchain = Toolchain::find(&FindOptions::new(&package_dir))?;
-        let chosen = Options::of_crate(&plan::manifest_path(&crate_path)?)?;
+        let dependency = match &self.kernels {
+            Kernels::Folder(_) => None,
+            Kernels::Dependency(name) => Some(Dependency::find(name, env::vars_os())?),
+        };
+        let crate_path = match (&self.kernels, &dependency) {
+            (Kernels::Folder(dir), _) => package_dir.join(dir),
+            (_, dependency) => dependency.as_ref().map(|it| it.root.clone()).unwrap_or_default(),
+        };
+        let packaged = dependency.as_ref().filter(|dependency| dependency.is_packaged());
+        let wrapper = packaged.map(|dependency| {
+            Wrapper::write(&WrapperInput {
+                dependency,
+                dir: &out_dir.join(&name).join("workspace"),
+                package_dir: &package_dir,
+                features: &self.features,
+                default_features: self.default_features,
+            })
+        });
+        let wrapper = wrapper.transpose()?;
+        // The toolchain is that of the program.
+        let settings_dir = wrapper.as_ref().map_or(&package_dir, |wrapper| &wrapper.dir);
+        let toolchain = Toolchain::find(&FindOptions::new(settings_dir))?;
+        let manifest = plan::manifest_path(&crate_path)?;
+        let chosen = match wrapper {
+            Some(_) => Options::of_packaged_crate(&manifest)?,
+            None => Options::of_crate(&manifest)?,
+        };
         let profile = profile(env::var("PROFILE").ok().as_deref());
         let machine_code = match profile {
             Profile::Dev => MachineCode::Native,
@@ -177,6 +252,8 @@ impl Builder {
                 profile: self.profile.unwrap_or(profile),
                 panics: self.panics.unwrap_or(chosen.panics),
                 features: self.features,
+                default_features: self.default_features,
+                cargo: CargoOptions::default(),
                 emit: self.emit,
                 emit_after: Vec::new(),
                 budgets: chosen.budgets,
@@ -185,7 +262,8 @@ impl Builder {
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };
-        let built = pipeline::build_beside_host(&input, &toolchain, Some(&package_dir.join("Cargo.toml")))?;
+        let script = Script { manifest: &package_dir.join("Cargo.toml"), wrapper: wrapper.as_ref() };
+        let built = pipeline::build_beside_host(&input, &toolchain, Some(&script))?;
         fs::rename(&built.image, &image).map_err(|reason| Error::File { path: image.clone(), reason })?;
         let host_sources = link_host_versions(&input, &built, &name, &registry)?;
         // Only now: a script that failed runs again anyway, and cargo shows all it printed above its error.
@@ -199,7 +277,8 @@ impl Builder {
             "CUDA_HOME",
             "CUDA_PATH",
         ]);
-        let settings = Settings::load(&package_dir)?.file;
+        let settings = Settings::load(settings_dir)?.file;
+        let lock = wrapper.as_ref().and_then(|wrapper| wrapper.lock.as_ref());
         let tools = toolchain.cuda.include_root();
         let of_system = |path: &Path| {
             SYSTEM.iter().any(|dir| path.starts_with(dir))
@@ -207,7 +286,7 @@ impl Builder {
         };
         // Newer than the start of this script, so that cargo would run it again each time. They change with what they are made of.
         let made_here = |path: &Path| path.starts_with(&out_dir) || path.starts_with(&input.target_dir);
-        let sources = built.sources.iter().chain(&settings).chain(&host_sources);
+        let sources = built.sources.iter().chain(&settings).chain(lock).chain(&host_sources);
         for source in sources.filter(|source| !of_system(source) && !made_here(source)) {
             println!("cargo::rerun-if-changed={}", source.display());
         }
@@ -283,7 +362,7 @@ fn link_host_versions(
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|reason| Error::File { path: path.to_owned(), reason })
+    files::write(path, text)
 }
 
 /// One folder for all device code of a target directory: `OUT_DIR` is `…/target/<profile>/build/<package>/out`.
@@ -295,11 +374,10 @@ fn device_target_dir(out_dir: &Path) -> PathBuf {
     }
 }
 
-fn write_empty_image(path: &Path, crate_dir: &Path, reason: String) -> Result<(), Error> {
-    let mut manifest = Manifest::new(crate_dir.file_name().unwrap_or_default().to_string_lossy());
+fn write_empty_image(path: &Path, crate_name: &str, reason: String) -> Result<(), Error> {
+    let mut manifest = Manifest::new(crate_name);
     manifest.no_code = Some(reason);
-    fs::write(path, ImageWriter::new(manifest).finish())
-        .map_err(|reason| Error::File { path: path.to_owned(), reason })
+    files::write(path, ImageWriter::new(manifest).finish())
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ use cargo_metadata::{Message, Package, TargetKind, diagnostic::Diagnostic};
 
 use crate::{
     Options, Profile, cargo, dep_info,
-    host_messages::{is_among, without_those_of_host},
+    dependency::Wrapper,
+    host_messages::{is_among, is_error, without_those_of_host},
     toolchain::{DEVICE_TARGET, DeviceRustc},
 };
 
@@ -32,6 +33,8 @@ pub(crate) struct CompileInput<'a> {
     pub(crate) options: &'a Options,
     /// The manifest of the package whose build script this is: what rustc says to its build for the host is not said again.
     pub(crate) host_package: Option<&'a Path>,
+    /// The workspace in which it is compiled, if that is not its own.
+    pub(crate) wrapper: Option<&'a Wrapper>,
 }
 
 /// What came out.
@@ -113,7 +116,9 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
             messages = without_those_of_host(messages, package, input.manifest, input.target_dir);
             is_told_by_host = messages.is_empty();
         }
-        messages.iter().for_each(show);
+        // Warnings about a package of somebody else are not for its users, as for the host.
+        let is_shown = |message: &&Diagnostic| input.wrapper.is_none() || is_error(message);
+        messages.iter().filter(is_shown).for_each(show);
     }
     if !succeeded {
         let manifest = input.manifest.to_owned();
@@ -177,12 +182,21 @@ fn show(message: &Diagnostic) {
     eprint!("{clear}{}", message.rendered.as_deref().unwrap_or(&message.message));
 }
 
-/// Whether messages are shown in colours, as cargo decides it.
-fn has_colours() -> bool {
-    match env::var("CARGO_TERM_COLOR").as_deref() {
-        Ok("always") => true,
-        Ok("never") => false,
-        _ => io::stderr().is_terminal(),
+/// Whether messages are shown in colours: as chosen, or else as cargo decides it.
+fn has_colors(chosen: Option<bool>) -> bool {
+    let is_terminal = || io::stderr().is_terminal();
+    chosen.unwrap_or_else(|| colors(|name| env::var(name).ok(), is_terminal))
+}
+
+fn colors(variable: impl Fn(&str) -> Option<String>, is_terminal: impl Fn() -> bool) -> bool {
+    let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    match variable("CARGO_TERM_COLOR").as_deref() {
+        Some("always") => true,
+        Some("never") => false,
+        // https://no-color.org and https://bixense.com/clicolors
+        _ if is_set("NO_COLOR") => false,
+        _ if is_set("CLICOLOR_FORCE") && variable("CLICOLOR_FORCE").as_deref() != Some("0") => true,
+        _ => is_terminal(),
     }
 }
 
@@ -190,13 +204,13 @@ fn build(input: &CompileInput<'_>) -> Command {
     let mut command = cargo::command();
     command
         .args(["build", "--lib", "--target", DEVICE_TARGET])
-        .arg(if has_colours() {
+        .arg(if has_colors(input.options.cargo.color) {
             "--message-format=json-diagnostic-rendered-ansi"
         } else {
             "--message-format=json"
         })
         .arg("--manifest-path")
-        .arg(input.manifest)
+        .arg(input.wrapper.map_or(input.manifest, |wrapper| &wrapper.manifest))
         .arg("--target-dir")
         .arg(input.target_dir)
         .env("RUSTC", &input.rustc.path)
@@ -227,8 +241,18 @@ fn build(input: &CompileInput<'_>) -> Command {
         .arg(format!("profile.{DEV_PROFILE}.inherits='release'"))
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks)
         .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks);
-    if !input.options.features.is_empty() {
-        command.arg("--features").arg(input.options.features.join(","));
+    command.args(input.options.cargo.arguments());
+    match input.wrapper {
+        // Its manifest says which features there are.
+        Some(wrapper) => {
+            command.args(["--package", &wrapper.package]).current_dir(&wrapper.dir);
+        }
+        None => {
+            command.args((!input.options.default_features).then_some("--no-default-features"));
+            if !input.options.features.is_empty() {
+                command.arg("--features").arg(input.options.features.join(","));
+            }
+        }
     }
     // The optimiser runs once, when everything is linked and the contracts are known: what it did before, on each crate alone
     // and for a CPU's idea of cheap, it could not take back.
@@ -242,4 +266,24 @@ fn build(input: &CompileInput<'_>) -> Command {
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_as_variables_say_or_else_for_terminals() {
+        let with = |variables: &[(&str, &str)], is_terminal| {
+            let variable = |wanted: &str| {
+                variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| (*value).to_owned())
+            };
+            colors(variable, || is_terminal)
+        };
+        assert!(with(&[], true) && !with(&[], false));
+        assert!(!with(&[("NO_COLOR", "1")], true) && with(&[("NO_COLOR", "")], true));
+        assert!(with(&[("CLICOLOR_FORCE", "1")], false) && !with(&[("CLICOLOR_FORCE", "0")], false));
+        assert!(with(&[("CARGO_TERM_COLOR", "always"), ("NO_COLOR", "1")], false));
+        assert!(!with(&[("CARGO_TERM_COLOR", "never"), ("CLICOLOR_FORCE", "1")], true));
+    }
 }

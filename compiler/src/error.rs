@@ -6,6 +6,7 @@ use crate::{
     assemble::AssembleError,
     budgets::{self, OverBudget},
     compile::CompileError,
+    dependency::DependencyError,
     device_link::DeviceLinkError,
     foreign::ForeignError,
     link::{LinkError, UnknownPass},
@@ -25,6 +26,9 @@ pub enum Error {
     /// The kernel crate does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// A dependency of the package cannot be compiled as a kernel crate.
+    #[error(transparent)]
+    Dependency(#[from] DependencyError),
     /// Linking or optimising failed.
     #[error(transparent)]
     Link(#[from] LinkError),

@@ -57,14 +57,15 @@ pub(crate) fn finish(
     let has_lines = plan.options.line_info;
     let assembled = match plan.finish {
         Finish::PtxOnly => Vec::new(),
-        Finish::Assemble { ptxas } => timings
-            .step("assemble", || assemble::assemble(ptxas, &sources, plan.out_dir, input.name, has_lines))?,
+        Finish::Assemble { ptxas } => timings.step("assemble", || {
+            assemble::assemble(ptxas, &sources, &plan.work_dir, input.name, has_lines)
+        })?,
         Finish::DeviceLink { ptxas, nvlink } => {
             let linker = DeviceLinker {
                 ptxas,
                 nvlink,
                 cuobjdump: plan.tool(CudaPart::Cuobjdump),
-                dir: plan.out_dir,
+                dir: &plan.work_dir,
                 name: input.name,
                 has_lines,
                 lto_ir: lto.linked.as_ref(),
@@ -84,7 +85,7 @@ fn lto_code(plan: &Plan<'_>, input: &FinishInput<'_>, timings: &mut Timings) -> 
     };
 
     let Some(lto) = &plan.lto else { return Ok(LtoCode::default()) };
-    let optimiser = Optimiser::new(lto.tools, plan.out_dir, plan.lowest, input.foreign);
+    let optimiser = Optimiser::new(lto.tools, &plan.work_dir, plan.lowest, input.foreign);
     let wanted = |names: &[&str]| optimiser.functions(names);
     input.foreign.check_lto_prototypes(&input.ptx[0].1, &input.names.defined, wanted)?;
     let nvvm_ir = || -> Result<String, Error> {

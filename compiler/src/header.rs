@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use quote::ToTokens;
 use syn::{Attribute, Meta, visit_mut::VisitMut};
 
-use crate::Error;
+use crate::{Error, files};
 
 /// gpu-std's types by the names that CUDA has for them.
 const CUDA_TYPES: [(&str, &str); 12] = [
@@ -58,7 +58,7 @@ pub(crate) fn write(sources: &[&Path], crate_name: &str, target: &Path) -> Resul
     let bindings = builder.generate().map_err(|error| failed(error.to_string()))?;
     let mut text = Vec::new();
     bindings.write(&mut text);
-    fs::write(target, text).map_err(|reason| Error::File { path: target.to_owned(), reason })?;
+    files::write(target, text)?;
     fs::remove_dir_all(&folder).map_err(|reason| Error::File { path: folder, reason })
 }
 

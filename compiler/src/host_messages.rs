@@ -31,7 +31,7 @@ pub(crate) fn without_those_of_host(
     if rest.iter().any(|message| is_error(message) && !message.spans.is_empty()) { rest } else { Vec::new() }
 }
 
-fn is_error(message: &Diagnostic) -> bool {
+pub(crate) fn is_error(message: &Diagnostic) -> bool {
     matches!(message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice)
 }
 

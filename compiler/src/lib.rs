@@ -28,9 +28,11 @@ mod builder;
 mod cargo;
 mod compile;
 mod dep_info;
+mod dependency;
 mod device_link;
 mod error;
 mod facts;
+mod files;
 mod finish;
 mod foreign;
 mod guard;
@@ -57,6 +59,7 @@ pub use assemble::AssembleError;
 pub use budgets::{Budgets, OverBudget};
 pub use builder::Builder;
 pub use compile::CompileError;
+pub use dependency::DependencyError;
 pub use device_link::DeviceLinkError;
 pub use error::Error;
 pub use facts::{ArchFacts, Counted, InstructionCounts, KernelFacts, Limit, Occupancy, SourceLine};
@@ -73,7 +76,7 @@ pub use link::{LinkError, LinkerPass, PanicKind, PanicPlace, UndefinedSymbol, Un
 pub use llvm::LlvmError;
 #[cfg(feature = "lto")]
 pub use lto::{LtoError, Untranslatable};
-pub use options::{Emit, MachineCode, Options, Panics, Profile};
+pub use options::{CargoOptions, Emit, MachineCode, Options, Panics, Profile};
 pub use pipeline::{BuildInput, Built, build};
 pub use timings::{Step, Timings};
 

@@ -33,6 +33,10 @@ pub struct Options {
     pub panics: Panics,
     /// Features of the kernel crate to enable.
     pub features: Vec<String>,
+    /// Whether to enable the default features of the kernel crate.
+    pub default_features: bool,
+    /// How cargo, which compiles the crate, is run. It does not change what comes out.
+    pub cargo: CargoOptions,
     /// Files to write beside the image.
     #[doc(alias = "keep")]
     pub emit: Vec<Emit>,
@@ -63,6 +67,8 @@ impl Default for Options {
             profile: Profile::Release,
             panics: Panics::Record,
             features: Vec::new(),
+            default_features: true,
+            cargo: CargoOptions::default(),
             emit: Vec::new(),
             emit_after: Vec::new(),
             budgets: Budgets::default(),
@@ -88,6 +94,20 @@ impl Options {
     /// # Errors
     /// A file cannot be read or is invalid.
     pub fn of_crate(manifest: &Path) -> Result<Self, Error> {
+        Self::read(manifest, Settings::load(manifest.parent().unwrap_or(Path::new(".")))?)
+    }
+
+    /// The options of a crate that cargo has unpacked: settings above it are those of others.
+    pub(crate) fn of_packaged_crate(manifest: &Path) -> Result<Self, Error> {
+        let dir = manifest.parent().unwrap_or(Path::new("."));
+        let settings = Settings::load(dir)?;
+        let are_own = settings.file.as_deref().and_then(Path::parent) == Some(dir);
+        // What they must not exceed is for their author.
+        let settings = Settings { budgets: Budgets::default(), ..settings };
+        Self::read(manifest, if are_own { settings } else { Settings::default() })
+    }
+
+    fn read(manifest: &Path, settings: Settings) -> Result<Self, Error> {
         let text = fs::read_to_string(manifest)
             .map_err(|reason| Error::File { path: manifest.to_owned(), reason })?;
         let (package, chosen) = parse(&text).map_err(|error| {
@@ -99,8 +119,7 @@ impl Options {
             ))
         })?;
         let default = Self::default();
-        let Settings { mut links, budgets, .. } =
-            Settings::load(manifest.parent().unwrap_or(Path::new(".")))?;
+        let Settings { mut links, budgets, .. } = settings;
         links.retain(|link| link.package.is_none() || link.package == package);
         Ok(Self {
             links,
@@ -127,6 +146,45 @@ impl Options {
             (Panics::Record, Profile::Release) => Recording::Place,
             (Panics::Record, Profile::Dev) => Recording::Message,
         }
+    }
+}
+
+/// How cargo is run that compiles the kernel crate, in cargo's words.
+///
+/// ```
+/// use gpukernel_build::{CargoOptions, Options};
+///
+/// let cargo = CargoOptions { offline: true, ..CargoOptions::default() };
+/// let options = Options { cargo, ..Options::default() };
+/// assert!(!options.cargo.locked);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CargoOptions {
+    /// `--locked`: fails if Cargo.lock would change.
+    pub locked: bool,
+    /// `--offline`: uses no network.
+    pub offline: bool,
+    /// `--jobs N`.
+    pub jobs: Option<String>,
+    /// How often `--verbose` is given.
+    pub verbose: u8,
+    /// `--quiet`: shows warnings and errors only.
+    pub quiet: bool,
+    /// Whether messages have colours; `None`: as cargo decides, by `CARGO_TERM_COLOR`, `NO_COLOR`, `CLICOLOR_FORCE` and the terminal.
+    pub color: Option<bool>,
+}
+
+impl CargoOptions {
+    /// As arguments.
+    pub(crate) fn arguments(&self) -> Vec<&str> {
+        let flags = [("--locked", self.locked), ("--offline", self.offline), ("--quiet", self.quiet)];
+        let mut arguments: Vec<_> =
+            flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| *flag).collect();
+        arguments.extend(self.jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
+        arguments.extend(std::iter::repeat_n("--verbose", self.verbose.into()));
+        let color = self.color.map(|color| if color { "always" } else { "never" });
+        arguments.extend(color.into_iter().flat_map(|color| ["--color", color]));
+        arguments
     }
 }
 
@@ -243,6 +301,20 @@ impl Emit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cargo_gets_its_own_words() {
+        assert!(CargoOptions::default().arguments().is_empty());
+        let cargo = CargoOptions {
+            locked: true,
+            jobs: Some("2".to_owned()),
+            verbose: 2,
+            color: Some(false),
+            ..CargoOptions::default()
+        };
+        let expected = ["--locked", "--jobs", "2", "--verbose", "--verbose", "--color", "never"];
+        assert_eq!(cargo.arguments(), expected);
+    }
 
     #[test]
     fn a_crate_chooses_in_its_manifest() {

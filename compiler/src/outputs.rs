@@ -11,6 +11,7 @@ use gpukernel_image::{Arch, ImageWriter, Manifest, PartKind};
 use crate::{
     Emit, Error,
     assemble::Assembled,
+    files,
     foreign::{Code, Foreign},
     toolchain::{CudaPart, Toolchain},
 };
@@ -105,7 +106,7 @@ impl Outputs<'_> {
         let fatbinary = &toolchain.cuda.require(CudaPart::Fatbinary)?.path;
         let target = self.dir.join(format!("{}.fatbin", self.name));
         let mut command = Command::new(fatbinary);
-        command.arg("-64").arg("--create").arg(&target);
+        command.arg("-64");
         let image = |kind: &str, arch: Arch, path: &Path| {
             let number = arch.to_string().replace("sm_", "");
             format!("--image3=kind={kind},sm={number},file={}", path.display())
@@ -118,7 +119,7 @@ impl Outputs<'_> {
             let ptx = self.file(format!("{}.{arch}.ptx", self.name), ptx.as_bytes())?;
             command.arg(image("ptx", *arch, &ptx));
         }
-        run(&mut command, &target)?;
+        files::make(&target, |unfinished| run(command.arg("--create").arg(unfinished), &target))?;
         Ok(target)
     }
 
@@ -136,7 +137,7 @@ impl Outputs<'_> {
             }
             command.arg(self.file(format!("{}.{lowest}.ptx", self.name), ptx.as_bytes())?);
         }
-        run(command.arg("-o").arg(&target), &target)?;
+        files::make(&target, |unfinished| run(command.arg("-o").arg(unfinished), &target))?;
         Ok(target)
     }
 
@@ -159,7 +160,7 @@ impl Outputs<'_> {
 
     fn file(&self, name: String, bytes: &[u8]) -> Result<PathBuf, Error> {
         let path = self.dir.join(name);
-        fs::write(&path, bytes).map_err(|reason| Error::File { path: path.clone(), reason })?;
+        files::write(&path, bytes)?;
         Ok(path)
     }
 }

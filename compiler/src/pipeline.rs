@@ -16,7 +16,9 @@ use crate::{
     assemble::Assembled,
     budgets,
     compile::{self, CompileInput, Compiled},
+    dependency::Wrapper,
     facts,
+    files::OutDir,
     finish::{self, FinishInput, Finished},
     foreign::{Foreign, ForeignInput},
     link::{self, Dumps, EmittedPtx, Libraries, LinkInput, Linked},
@@ -89,26 +91,34 @@ pub fn build(input: &BuildInput, toolchain: &Toolchain) -> Result<Built, Error> 
     build_beside_host(input, toolchain, None)
 }
 
-/// Builds for the build script of the package with this manifest, if any, which cargo builds for the host meanwhile.
+/// The build script that builds kernels.
+pub(crate) struct Script<'a> {
+    /// The manifest of its package, which cargo builds for the host meanwhile.
+    pub(crate) manifest: &'a Path,
+    /// Where the kernel crate is compiled, if it is one that cargo has unpacked.
+    pub(crate) wrapper: Option<&'a Wrapper>,
+}
+
+/// Builds for a build script, if any.
 pub(crate) fn build_beside_host(
     input: &BuildInput,
     toolchain: &Toolchain,
-    host_package: Option<&Path>,
+    script: Option<&Script<'_>>,
 ) -> Result<Built, Error> {
     let plan = Plan::new(input, toolchain)?;
     let mut timings = Timings::default();
-    fs::create_dir_all(plan.out_dir)
-        .map_err(|reason| Error::File { path: plan.out_dir.to_owned(), reason })?;
-    let (compiled, foreign) = timings.step("compile", || compile(&plan, host_package))?;
+    let out_dir = OutDir::enter(plan.out_dir, plan.options.cargo.quiet)?;
+    let (compiled, foreign) = timings.step("compile", || compile(&plan, script))?;
     let sysroot = sysroot_libraries(&toolchain.rustc)?;
     // Build scripts move the image, and cargo runs them only if there is something to do.
-    let record = match host_package {
+    let record = match script {
         None => Record::of(&plan, &compiled, &sysroot, &foreign),
         Some(_) => None,
     };
     if let Some(record) = &record {
         if let Some(last) = record.last() {
             budgets::check(plan.options, &last.manifest, &last.facts)?;
+            out_dir.leave();
             return Ok(Built { is_fresh: true, recompiled: foreign.compiled, timings, ..last });
         }
         record.forget();
@@ -163,18 +173,22 @@ pub(crate) fn build_beside_host(
     if let Some(record) = record {
         record.keep(&built);
     }
+    out_dir.leave();
     Ok(built)
 }
 
 /// Compiles the kernel crate and, meanwhile, CUDA C and C++.
-pub(crate) fn compile(plan: &Plan<'_>, host_package: Option<&Path>) -> Result<(Compiled, Foreign), Error> {
+pub(crate) fn compile(plan: &Plan<'_>, script: Option<&Script<'_>>) -> Result<(Compiled, Foreign), Error> {
     let compile_input = CompileInput {
         manifest: &plan.manifest,
         target_dir: &plan.target_dir,
         rustc: &plan.toolchain.rustc,
         options: plan.options,
         // With other features than by default the crate may be another one for the host.
-        host_package: host_package.filter(|_| plan.options.features.is_empty()),
+        host_package: script
+            .map(|script| script.manifest)
+            .filter(|_| plan.options.features.is_empty() && plan.options.default_features),
+        wrapper: script.and_then(|script| script.wrapper),
     };
     let foreign_input = ForeignInput {
         files: &plan.foreign,

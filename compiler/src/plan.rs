@@ -9,6 +9,7 @@ use crate::lto::LtoTools;
 use crate::{
     BuildInput, Emit, Error, MachineCode, Options, assemble,
     compile::CompileError,
+    files,
     foreign::ForeignFile,
     link::{self, Recording},
     toolchain::{CudaPart, Driver, Environment, Gpu, Toolchain},
@@ -26,6 +27,8 @@ pub(crate) struct Plan<'a> {
     /// Absolute, because so are the paths that cargo prints.
     pub(crate) target_dir: PathBuf,
     pub(crate) out_dir: &'a Path,
+    /// For files on the way to others, in `out_dir`.
+    pub(crate) work_dir: PathBuf,
     /// Sorted, each once.
     pub(crate) archs: Vec<Arch>,
     pub(crate) lowest: Arch,
@@ -105,6 +108,7 @@ impl<'a> Plan<'a> {
             manifest,
             target_dir,
             out_dir,
+            work_dir: files::work_dir(out_dir),
             archs,
             lowest,
             machine_archs,

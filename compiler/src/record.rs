@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Budgets, Built, Options,
+    Budgets, Built, CargoOptions, Options,
     compile::Compiled,
+    files,
     foreign::{Code, Foreign},
     plan::Plan,
     toolchain::CudaPart,
@@ -75,8 +76,8 @@ impl Record {
         let made_of = format!(
             "{} {:?} {:?} {:?} {:?} {} {stamps:?}",
             env!("CARGO_PKG_VERSION"),
-            // Kept builds are compared with budgets again.
-            Options { budgets: Budgets::default(), ..plan.options.clone() },
+            // Kept builds are compared with budgets again, and cargo decides what it does whatever it is asked to say.
+            Options { budgets: Budgets::default(), cargo: CargoOptions::default(), ..plan.options.clone() },
             plan.machine_archs,
             compiled.crate_name,
             rustc.libllvm.dependencies,
@@ -99,7 +100,7 @@ impl Record {
         if let Some(files) = files.collect::<Option<Vec<_>>>()
             && let Ok(text) = serde_json::to_vec(&Kept { key: self.key.clone(), files, built })
         {
-            drop(fs::write(&self.path, text));
+            drop(files::write(&self.path, text));
         }
     }
 

@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::{
     Device, DeviceSlice, Error, LaunchConfig, Result, Stream,
     backend::{Any, Backend, BackendModule, ForeignModules, OfDevice, each},
+    launch::record,
     loaded::{Entry, Loaded},
     memory::AllocationId,
     observed,
@@ -192,6 +193,7 @@ unsafe fn launch<B: Backend>(
     let request = Request { device, program, config, max_threads, cooperative };
     // SAFETY: the arguments hold borrows that last as long as this call.
     let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
+    record::note(code, &function, &launch)?;
     // SAFETY: as the caller promises.
     unsafe { observed::launch(code, stream, &function, &launch) }
 }

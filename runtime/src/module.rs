@@ -13,6 +13,7 @@ use gpukernel_image::Manifest;
 use crate::{
     Device, DeviceSlice, Error, Image, LaunchConfig, Result, Stream, View, ViewMut,
     backend::{Any, Backend, BackendModule, ImageCode, Modules, OfDevice, each},
+    launch::record,
     loaded::{Entry, Loaded},
     observed,
     output::Output,
@@ -253,6 +254,7 @@ impl Inner {
         let request = Request { device, program, config, max_threads, cooperative };
         // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
         let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
+        record::note(code, &function, &launch)?;
         // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
         // the promise of `Kernel` and of the caller.
         unsafe { observed::launch(code, stream, &function, &launch) }

@@ -16,7 +16,7 @@ use bindgen::{
 };
 use gpukernel_build::{HOST_HEADER, toolchain::Toolchain};
 
-use crate::{commands::setup, status};
+use crate::{commands::setup, output, status};
 
 /// Generate Rust declarations of the functions, structs, enums and constants in CUDA C headers
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let text = bind(args, resource_dir(&toolchain))?;
     match &args.output {
-        Some(path) => fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?,
+        Some(path) => output::write(path, text)?,
         None => status::print(text)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -12,6 +12,7 @@ use toml_edit::Value;
 use crate::{
     cargo,
     commands::new::Origin,
+    console,
     project::{
         build_script,
         changes::{self, Changes},
@@ -20,7 +21,7 @@ use crate::{
         source::{BUILD, DEVICE_LIBRARY, RUNTIME, Source},
         template::Template,
     },
-    status,
+    status, suggest,
 };
 
 /// Add kernels to an existing package
@@ -40,9 +41,6 @@ pub(crate) struct Args {
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Print only warnings and errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -67,25 +65,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut changes = Changes::below(&init.surroundings.root)?;
     init.all(&mut changes)?;
     if changes.is_empty() {
-        if !args.quiet {
-            status::note(
-                "Unchanged",
-                format_args!("`{}` has kernels in {}", package.name, init.kernels_dir.display()),
-            );
-        }
+        status::note(
+            "Unchanged",
+            format_args!("`{}` has kernels in {}", package.name, init.kernels_dir.display()),
+        );
         return Ok(ExitCode::SUCCESS);
     }
-    if !args.quiet || args.dry_run {
-        show(&changes, &init.surroundings.root, args.dry_run)?;
-    }
+    show(&changes, &init.surroundings.root, args.dry_run)?;
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
     changes.make().with_context(|| format!("cannot add kernels to `{}`", package.name))?;
-    if !args.quiet {
-        status::note("Added", format_args!("kernels to `{}`", package.name));
-        status::note("Next", "`cargo gpukernel test`");
-    }
+    status::note("Added", format_args!("kernels to `{}`", package.name));
+    status::note("Next", "`cargo gpukernel test`");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,9 +88,10 @@ fn chosen<'m>(metadata: &'m Metadata, manifest: &Path, name: Option<&str>) -> an
     let root = &metadata.workspace_root;
     if let Some(name) = name {
         let found = members.iter().find(|package| package.name == name);
-        return found
-            .copied()
-            .with_context(|| format!("the workspace at {root} has no package `{name}`: it has {}", names()));
+        return found.copied().with_context(|| {
+            let hint = suggest::hint(name, members.iter().map(|package| package.name.as_str()));
+            format!("the workspace at {root} has no package `{name}`{hint}")
+        });
     }
     let manifest = manifest.canonicalize().with_context(|| format!("cannot read {}", manifest.display()))?;
     let of_manifest = members
@@ -124,7 +117,10 @@ fn show(changes: &Changes, root: &Path, is_dry_run: bool) -> anyhow::Result<()> 
     }
     for (path, diff) in changes.changed() {
         status::note(change, path.strip_prefix(root).unwrap_or(path).display());
-        status::print(diff)?;
+        // The result of a dry run; else a message.
+        if is_dry_run || !console::options().is_quiet() {
+            status::print(diff)?;
+        }
     }
     Ok(())
 }

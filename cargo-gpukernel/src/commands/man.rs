@@ -1,10 +1,14 @@
 //! `cargo gpukernel man`: pages for man(1).
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Context;
 
-use crate::{command, status};
+use crate::{command, output, status};
 
 /// Print the man page, or write one for each subcommand as well
 #[derive(Debug, clap::Args)]
@@ -20,9 +24,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.output {
         Some(folder) => {
-            fs::create_dir_all(folder)
-                .and_then(|()| clap_mangen::generate_to(command(), folder))
-                .with_context(|| format!("cannot write the pages to {}", folder.display()))?;
+            pages(folder).with_context(|| format!("cannot write the pages to {}", folder.display()))?;
         }
         None => {
             let mut page = Vec::new();
@@ -31,6 +33,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a page for each subcommand, among the pages of other programs.
+fn pages(folder: &Path) -> anyhow::Result<()> {
+    let made = tempfile::tempdir()?;
+    clap_mangen::generate_to(command(), made.path())?;
+    fs::create_dir_all(folder)?;
+    for page in fs::read_dir(made.path())? {
+        let page = page?;
+        output::write(&folder.join(page.file_name()), fs::read(page.path())?)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

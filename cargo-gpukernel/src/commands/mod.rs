@@ -1,5 +1,6 @@
 //! The subcommands: one module each, with its arguments and what it does with them.
 
+pub(crate) mod bench;
 pub(crate) mod bind;
 pub(crate) mod build;
 pub(crate) mod bundle;

@@ -39,9 +39,6 @@ pub(crate) struct Args {
     /// Version control system to initialize a repository for; by default git, unless the folder lies in a repository or a workspace
     #[arg(long, value_name = "VCS")]
     vcs: Option<Vcs>,
-    /// Print only warnings and errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// The option that chooses where gpukernel comes from.
@@ -90,20 +87,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if vcs == Vcs::Git && !folder.join(".git").exists() {
         repository::init(&folder)?;
     }
-    if !args.quiet {
-        status::note(
-            "Created",
-            format_args!("the project `{name}` from the template `{}`", args.template.name),
-        );
-        if let Source::Checkout(checkout) = &source {
-            let text = "it depends on the checkout of gpukernel at";
-            status::note(
-                "Note",
-                format_args!("{text} {}; `--gpukernel` chooses otherwise", checkout.display()),
-            );
-        }
-        status::note("Next", format_args!("`cd {}`, then `cargo gpukernel test`", args.path.display()));
+    status::note("Created", format_args!("the project `{name}` from the template `{}`", args.template.name));
+    if let Source::Checkout(checkout) = &source {
+        let text = "it depends on the checkout of gpukernel at";
+        status::note("Note", format_args!("{text} {}; `--gpukernel` chooses otherwise", checkout.display()));
     }
+    status::note("Next", format_args!("`cd {}`, then `cargo gpukernel test`", args.path.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -188,7 +177,7 @@ fn manifest(
 ) -> anyhow::Result<String> {
     let mut manifest = Manifest::parse(path, text)?;
     let folder = path.parent().unwrap_or(path);
-    for table in ["dependencies", "build-dependencies"] {
+    for table in ["dependencies", "build-dependencies", "dev-dependencies"] {
         for part in PARTS {
             if manifest.item(&[table, part.name]).is_some() {
                 let dependency = match workspace {
@@ -204,6 +193,15 @@ fn manifest(
         manifest.remove("workspace");
         manifest.remove("profile");
         manifest.inherit_from(workspace)?;
+        // The version that the kernel crate inherits.
+        let version = workspace.text_of(&["workspace", "package", "version"]);
+        if let (Some(version), Some(name)) = (version, manifest.text_of(&["package", "name"])) {
+            let kernels = packages::kernels_of(name);
+            let dependency = ["dependencies", kernels.as_str()];
+            if manifest.item(&[dependency[0], dependency[1], "version"]).is_some() {
+                manifest.set(&dependency, "version", toml_edit::Value::from(version))?;
+            }
+        }
     }
     Ok(manifest.text())
 }

@@ -27,6 +27,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
+    args.target.check(&workspace, &args.cargo)?;
     let selection = args.target.words(&workspace)?;
     setup::ensure()?;
     let mut command = args.cargo.command(["run"], "--profile");

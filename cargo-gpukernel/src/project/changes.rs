@@ -4,17 +4,15 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
 };
 
 use anyhow::{Context, bail};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use similar::TextDiff;
 
-use crate::project::journal::{self, Journal};
+use crate::{
+    interrupt::Deferred,
+    project::journal::{self, Journal},
+};
 
 /// Files to be written.
 #[derive(Debug)]
@@ -83,11 +81,8 @@ impl Changes {
     /// # Errors
     /// A file cannot be written, or a signal came: nothing is changed then.
     pub(crate) fn make(self) -> anyhow::Result<()> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, interrupted.clone())?;
-        }
-        self.make_until(|_| interrupted.load(Ordering::Relaxed))
+        let signals = Deferred::begin()?;
+        self.make_until(|_| signals.has_arrived())
     }
 
     /// Makes the changes, unless it is interrupted before one of them, counted from 0.

@@ -52,12 +52,13 @@ static TEMPLATES: [Template; 4] = [
         name: "library",
         help: "a library that launches kernels, with an example",
         files: files!("library":
-            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "examples/saxpy.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/lib.rs"
+            "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "examples/saxpy.rs" "kernels/Cargo.toml.in" "kernels/build.rs" "kernels/src/lib.rs"
+            "src/lib.rs"
             "tests/saxpy.rs"),
     },
     Template {
         name: "bench",
-        help: "a program with benchmarks of its kernel by criterion",
+        help: "a program with a benchmark of its kernel beside a loop on the host",
         files: files!("bench":
             "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/main.rs" "tests/saxpy.rs"),
     },

@@ -94,13 +94,21 @@ impl Folder {
         ran(command.current_dir(self.path.join(below)))
     }
 
+    /// Runs the subcommand as [`gpukernel`](Self::gpukernel), on the CPU, in the folder for what is built that [`cargo`](Self::cargo) has too.
+    pub(crate) fn built(&self, below: &str, arguments: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+        command.arg("gpukernel").args(arguments).current_dir(self.path.join(below));
+        command.env("CARGO_TARGET_DIR", projects_dir()).env("GPUKERNEL_DEVICE", "cpu");
+        ran(&mut command)
+    }
+
     /// Runs cargo in the folder, or in one below it. All projects share a folder for what is built, so that what they depend on is built once: their
     /// packages have different names.
     pub(crate) fn cargo(&self, below: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new("cargo");
         let at = self.path.join(below);
         command.args(arguments).current_dir(&at).env_remove("RUSTC_WORKSPACE_WRAPPER");
-        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects"));
+        command.env("CARGO_TARGET_DIR", projects_dir());
         ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
@@ -143,7 +151,7 @@ impl Folder {
             .args(own)
             .arg("--target-dir")
             .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects"));
-        command.arg("--quiet").args(programs);
+        command.args(programs);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(tools.to_owned()).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(path).unwrap());
@@ -166,6 +174,11 @@ impl Folder {
     pub(crate) fn lock(&self, below: &str) {
         fs::copy(repository().join("Cargo.lock"), self.path.join(below).join("Cargo.lock")).unwrap();
     }
+}
+
+/// The folder for what is built of all projects.
+pub(crate) fn projects_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects")
 }
 
 pub(crate) fn repository() -> &'static Path {

@@ -21,7 +21,7 @@ pub(crate) fn gather(
 ) -> Vec<KernelFacts> {
     let modules: Vec<_> = ptx.iter().map(|(arch, ptx)| (*arch, PtxModule::read(ptx))).collect();
     let counts = match plan.tool(CudaPart::Nvdisasm).filter(|_| plan.options.disassembles) {
-        Some(nvdisasm) => disassemble(nvdisasm, plan.out_dir, &manifest.crate_name, assembled),
+        Some(nvdisasm) => disassemble(nvdisasm, &plan.work_dir, &manifest.crate_name, assembled),
         None => BTreeMap::new(),
     };
     let sizes: BTreeMap<_, _> = assembled.iter().map(|one| (one.arch, code_sizes(&one.cubin))).collect();

@@ -145,7 +145,12 @@ impl Source {
         let mut command = Command::new(compiler);
         command.args(arguments);
         // Written under another name: an interrupted compiler leaves no half of a file behind.
-        command.arg("-o").arg(unfinished(&output)).arg("-MD").arg("-MF").arg(output.with_extension("d"));
+        command
+            .arg("-o")
+            .arg(unfinished(&output))
+            .arg("-MD")
+            .arg("-MF")
+            .arg(unfinished(&output.with_extension("d")));
         command.arg(if is_c(file) { named_as_in_c(file, &dir)? } else { file.to_owned() });
         Ok(Self { file: file.to_owned(), command, compiler: compiler.clone(), output })
     }
@@ -175,6 +180,9 @@ impl Source {
         // What is changed while the compiler runs is newer than what it made of it.
         let written = fs::File::options().append(true).open(unfinished(&self.output));
         written.and_then(|file| file.set_modified(started)).map_err(failed(&self.output))?;
+        // First the list of what it was made of: an old output with a new list is made again.
+        let list = self.output.with_extension("d");
+        fs::rename(unfinished(&list), &list).map_err(failed(&list))?;
         fs::rename(unfinished(&self.output), &self.output).map_err(failed(&self.output))?;
         let included = self.included().unwrap_or_default();
         Ok(Compiled { path: self.output.clone(), included, is_new: true })

@@ -22,6 +22,7 @@ use crate::{
     BuildInput, Error, InstructionCounts, Occupancy, PanicPlace, SourceLine, Timings,
     assemble::{self, Mode},
     facts::{ArchFacts, PtxModule, sass},
+    files::OutDir,
     link::{self, Dumps, EmittedForInspection, InlinedPlace, Linked},
     pipeline::{compile, link_input, load_llvm, sysroot_libraries},
     plan::Plan,
@@ -149,8 +150,7 @@ pub fn inspect(
 ) -> Result<Inspection, Error> {
     let plan = Plan::new(input, toolchain)?;
     let ptxas = &toolchain.cuda.require(CudaPart::Ptxas)?.path;
-    fs::create_dir_all(plan.out_dir)
-        .map_err(|reason| Error::File { path: plan.out_dir.to_owned(), reason })?;
+    let out_dir = OutDir::enter(plan.out_dir, plan.options.cargo.quiet)?;
     let (compiled, foreign) = compile(&plan, None)?;
     let llvm = load_llvm(&toolchain.rustc)?;
     let link_input = link_input(&plan, &compiled, sysroot_libraries(&toolchain.rustc)?, &foreign)?;
@@ -165,7 +165,7 @@ pub fn inspect(
 
     // Foreign functions that are linked later are calls in this code.
     let mode = if linked.names.defined.is_empty() { Mode::Executable } else { Mode::Relocatable };
-    let source = plan.out_dir.join(format!("{}.{arch}.inspect.ptx", compiled.crate_name));
+    let source = plan.work_dir.join(format!("{}.{arch}.inspect.ptx", compiled.crate_name));
     fs::write(&source, &ptx).map_err(|reason| Error::File { path: source.clone(), reason })?;
     let object = assemble::run(ptxas, arch, &source, &source.with_extension("cubin"), mode, true)?;
     let mut described = linked.kernels[index].clone();
@@ -194,6 +194,7 @@ pub fn inspect(
         sass: sass.lines,
     };
     inspection.add_sources(&numbered.places, &linked, own);
+    out_dir.leave();
     Ok(inspection)
 }
 

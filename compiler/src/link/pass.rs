@@ -1,11 +1,11 @@
 //! What a pass of the linker is, and how lists of them run: each pass is timed, named if it crashes, and its result dumped if asked for.
 
-use std::{fs, path::PathBuf, time::Instant};
+use std::{io, path::PathBuf, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::LinkError;
-use crate::{isolated, llvm::LlvmError, timings::Timings};
+use crate::{Error, files, isolated, llvm::LlvmError, timings::Timings};
 
 /// One pass. `F` is the function that runs it on the code of its list.
 pub(super) struct Pass<F> {
@@ -55,9 +55,10 @@ impl Dumps {
     fn write(&self, code: &impl Code, number: usize, pass: &str) -> Result<PathBuf, LinkError> {
         let (text, extension) = code.text();
         let path = self.dir.join(format!("{}.{number:02}-{pass}.{extension}", self.name));
-        match fs::write(&path, text) {
+        match files::write(&path, text) {
             Ok(()) => Ok(path),
-            Err(reason) => Err(LinkError::Dump { path, reason }),
+            Err(Error::File { reason, .. }) => Err(LinkError::Dump { path, reason }),
+            Err(other) => Err(LinkError::Dump { path, reason: io::Error::other(other) }),
         }
     }
 }

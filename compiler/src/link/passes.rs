@@ -58,13 +58,26 @@ pub(crate) fn named(wanted: &[String]) -> Result<Vec<&'static str>, UnknownPass>
 
 /// There is no pass of a name in [`Options::emit_after`](crate::Options::emit_after).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the linker has no pass `{name}`: choose `{ALL}` or some of {}", known.join(", "))]
+#[error("the linker has no pass `{name}`: {}", instead(name, known))]
 pub struct UnknownPass {
     /// The name.
     name: String,
     /// The passes that there are.
     known: Vec<&'static str>,
 }
+
+/// The pass that was meant, or all of them.
+fn instead(name: &str, known: &[&str]) -> String {
+    let alike = |other: &str| strsim::jaro_winkler(name, other);
+    let nearest = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
+    match nearest.filter(|nearest| alike(nearest) >= ALIKE) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("choose `{ALL}` or some of {}", known.join(", ")),
+    }
+}
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE: f64 = 0.75;
 
 /// The number of the first pass of [`EMIT`] in the names of dumps.
 pub(super) fn first_of_emit() -> usize {
@@ -549,15 +562,17 @@ mod tests {
     }
 
     #[test]
-    fn passes_are_found_by_name_and_others_are_an_error_that_lists_them() {
+    fn passes_are_found_by_name_and_others_are_an_error_that_says_which_there_are() {
         let named = |names: &[&str]| named(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
         assert_eq!(named(&["optimise", "set-ranges"]).unwrap(), ["set-ranges", "optimise"]);
         assert_eq!(named(&["all"]).unwrap().len(), linker_passes().len());
         assert_eq!(named(&[]).unwrap(), [] as [&str; 0]);
-        let error = named(&["optimise", "optimize"]).unwrap_err().to_string();
+        let error = |name| named(&["optimise", name]).unwrap_err().to_string();
+        assert_eq!(error("optimize"), "the linker has no pass `optimize`: did you mean `optimise`?");
+        let error = error("qqq");
         assert!(
             error.starts_with(
-                "the linker has no pass `optimize`: choose `all` or some of read-crates, name-constants, "
+                "the linker has no pass `qqq`: choose `all` or some of read-crates, name-constants, "
             ),
             "{error}"
         );

@@ -17,7 +17,7 @@
 use gpukernel::{Device, DeviceSlice, Image, Module, Result, for_each};
 use my_project_kernels::saxpy;
 
-static KERNELS: Image = gpukernel::image!("kernels");
+static KERNELS: Image = gpukernel::image!("my-project-kernels");
 
 /// The kernel, loaded on a device.
 #[derive(Clone, Debug)]

@@ -83,8 +83,8 @@ pub(super) fn instructions(built: &Built) -> Option<String> {
 /// Adds a row for each kernel and architecture; the kernel's name is in its first one.
 fn rows(built: &Built, table: &mut Table, mut cells: impl FnMut(&KernelFacts, &ArchFacts) -> Vec<String>) {
     for kernel in &built.facts {
-        let names =
-            std::iter::once(short(path_in_crate(&kernel.name))).chain(std::iter::repeat(String::new()));
+        let names = std::iter::once(short(path_in_crate(built, &kernel.name)))
+            .chain(std::iter::repeat(String::new()));
         for (name, (arch, facts)) in names.zip(&kernel.archs) {
             table.add_row([vec![name, arch.to_string()], cells(kernel, facts)].concat());
         }
@@ -96,14 +96,17 @@ pub(super) fn panics(built: &Built) -> String {
     let mut text = String::new();
     for kernel in built.facts.iter().filter(|kernel| !kernel.panics.is_empty()) {
         let lines: Vec<_> = kernel.panics.iter().map(|place| format!("  {place}\n")).collect();
-        text += &format!("{} can panic:\n{}", path_in_crate(&kernel.name), lines.concat());
+        text += &format!("{} can panic:\n{}", path_in_crate(built, &kernel.name), lines.concat());
     }
     if text.is_empty() { "no kernel can panic\n".to_owned() } else { text }
 }
 
-/// A kernel's path without the crate, which stands above it.
-fn path_in_crate(kernel: &str) -> &str {
-    kernel.split_once("::").map_or(kernel, |(_, path)| path)
+/// A kernel's path without the crate, which stands above it, unless it is one of a crate that this one depends on.
+fn path_in_crate<'k>(built: &Built, kernel: &'k str) -> &'k str {
+    kernel
+        .strip_prefix(built.manifest.crate_name.as_str())
+        .and_then(|path| path.strip_prefix("::"))
+        .unwrap_or(kernel)
 }
 
 /// A path without the modules that there is no room for.

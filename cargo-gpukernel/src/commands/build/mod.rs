@@ -13,7 +13,7 @@ use gpukernel_build::{Arch, BuildInput, Built, Emit, Error, Options, Profile, Ti
 
 use self::messages::Format;
 use crate::{
-    cargo,
+    arch, cargo,
     commands::setup,
     status,
     table::{bytes, table},
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     /// Compile for these architectures, such as `sm_80,sm_90`, instead of those in the crate's Cargo.toml
-    #[arg(long, value_name = "ARCH", value_delimiter = ',')]
+    #[arg(long, value_name = "ARCH", value_delimiter = ',', value_parser = arch::parse)]
     arch: Vec<Arch>,
     /// Also write files of these kinds, beside the image
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -105,7 +105,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
          depend on `gpukernel`",
         workspace.root()
     );
-    let profile = profile_of(&args.cargo);
+    args.cargo.check_features(&crates)?;
+    let profile = args.cargo.profile_kind(workspace.root().as_std_path(), Profile::Dev)?;
     let toolchain = setup::ensure()?;
     for package in crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs ({})", package.name, word(profile)));
@@ -127,15 +128,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// As cargo chooses: a dev build unless another is asked for. Of profiles with names of their own, none is known to be one.
-fn profile_of(options: &cargo::Options) -> Profile {
-    match options.profile.as_deref() {
-        Some("dev" | "test") => Profile::Dev,
-        None if !options.release => Profile::Dev,
-        _ => Profile::Release,
-    }
-}
-
 fn word(profile: Profile) -> &'static str {
     match profile {
         Profile::Dev => "dev: overflow checks and panic messages; `--release` for speed",
@@ -154,7 +146,9 @@ fn input(args: &Args, package: &Package, folder: &Path, profile: Profile) -> Res
     options.contraction &= !args.no_contraction;
     options.profile = profile;
     options.disassembles = args.instructions || args.message_format == Format::Json;
-    options.features = args.cargo.features.clone();
+    options.features = args.cargo.features_of(package);
+    options.default_features = !args.cargo.no_default_features;
+    options.cargo = args.cargo.for_kernels();
     Ok(BuildInput {
         crate_path: package.manifest_path.clone().into(),
         target_dir: folder.to_owned(),
@@ -212,17 +206,6 @@ fn passes() -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_profile_is_the_one_that_cargo_would_take() {
-        let of = |release, profile: Option<&str>| {
-            profile_of(&cargo::Options { release, profile: profile.map(str::to_owned), ..Default::default() })
-        };
-        assert_eq!(of(false, None), Profile::Dev);
-        assert_eq!(of(false, Some("dev")), Profile::Dev);
-        assert_eq!(of(true, None), Profile::Release);
-        assert_eq!(of(false, Some("release")), Profile::Release);
-    }
 
     #[test]
     fn every_kind_of_file_has_a_word() {

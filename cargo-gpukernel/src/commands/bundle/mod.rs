@@ -8,15 +8,14 @@ mod script;
 use std::{
     collections::BTreeMap,
     fs,
-    io::BufReader,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
 };
 
 use anyhow::Context;
-use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf};
+use cargo_metadata::{Artifact, Package, TargetKind, camino::Utf8PathBuf};
 
-use crate::{cargo, commands::setup, status, table::bytes, workspace::Workspace};
+use crate::{cargo, commands::setup, output::Folder, status, table::bytes, workspace::Workspace};
 
 /// Collect test, benchmark and example binaries in a folder that runs on machines without Rust
 #[derive(Debug, clap::Args)]
@@ -47,6 +46,7 @@ struct Item {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
+    workspace.check(&args.cargo, &args.package)?;
     let mut packages = workspace.launching_members();
     if !args.package.is_empty() {
         for name in &args.package {
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(code) => return Ok(code),
     };
 
-    empty(&args.output)?;
+    let bundle = Folder::begin(&args.output)?;
     let mut size = 0;
     let mut items = BTreeMap::new();
     for (artifact, executable) in artifacts {
@@ -86,16 +86,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         {
             continue;
         }
-        let target = args.output.join(item.folder).join(&item.name);
-        if let Some(other) = items.insert(target.clone(), package.name.clone()) {
+        bundle.check()?;
+        let place = Path::new(item.folder).join(&item.name);
+        let shown = args.output.join(&place);
+        if let Some(other) = items.insert(place.clone(), package.name.clone()) {
             anyhow::bail!(
                 "the packages `{other}` and `{}` both have a binary for {}; rename one",
                 package.name,
-                target.display()
+                shown.display()
             );
         }
-        status::step("Bundling", target.display());
-        size += copy(executable.as_std_path(), &target)?;
+        status::step("Bundling", shown.display());
+        size += copy(executable.as_std_path(), &bundle.path().join(place))?;
     }
     anyhow::ensure!(!items.is_empty(), "the packages have no tests, benchmarks or binaries");
     if size > EXPECTED_BYTES {
@@ -105,7 +107,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             bytes(EXPECTED_BYTES)
         ));
     }
-    script::write(&args.output, &commit(workspace.root()))?;
+    script::write(bundle.path(), &commit(workspace.root()))?;
+    // Another program may have written there meanwhile.
+    check_folder(&args.output)?;
+    bundle.finish()?;
     status::print(format_args!(
         "{}: {} binaries, {}; run {} on the other machine\n",
         args.output.display(),
@@ -117,11 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Builds every target; the executables, or cargo's exit code if it failed.
-#[allow(clippy::type_complexity, reason = "named where it is taken apart, one function above")]
-fn build(
-    args: &Args,
-    packages: &[&Package],
-) -> anyhow::Result<Result<Vec<(Artifact, Utf8PathBuf)>, ExitCode>> {
+fn build(args: &Args, packages: &[&Package]) -> anyhow::Result<Result<Vec<cargo::Executable>, ExitCode>> {
     let mut options = args.cargo.clone();
     let profile = options.profile.take().unwrap_or_else(|| PROFILE.to_owned());
     options.release = false;
@@ -130,20 +131,7 @@ fn build(
     // The linker strips: symbols are two thirds of a binary, and no one debugs the bundle.
     command.args(["--config", &format!("profile.{profile}.strip=\"symbols\"")]);
     command.args(packages.iter().flat_map(|package| ["--package", package.name.as_str()]));
-    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-
-    let mut cargo = command.spawn().context("cannot start cargo")?;
-    let output = cargo.stdout.take().context("cannot read cargo's output")?;
-    let mut executables = Vec::new();
-    for message in Message::parse_stream(BufReader::new(output)) {
-        if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
-            && let Some(executable) = artifact.executable.clone()
-        {
-            executables.push((artifact, executable));
-        }
-    }
-    let status = cargo.wait().context("cannot wait for cargo")?;
-    Ok(if status.success() { Ok(executables) } else { Err(cargo::exit_code(status)) })
+    cargo::build(command)
 }
 
 /// Where a binary goes, if the bundle takes it.
@@ -202,15 +190,6 @@ fn check_folder(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the folder, or empties it if it is a bundle.
-fn empty(folder: &Path) -> anyhow::Result<()> {
-    check_folder(folder)?;
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
-}
-
 fn copy(from: &Path, to: &Path) -> anyhow::Result<u64> {
     let copy = || {
         to.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -240,17 +219,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let precious = folder.path().join("thesis.tex");
         fs::write(&precious, "years of work").unwrap();
-        let error = empty(folder.path()).unwrap_err().to_string();
+        let error = check_folder(folder.path()).unwrap_err().to_string();
         assert!(error.contains("is not a bundle"), "{error}");
         assert!(precious.exists());
     }
 
     #[test]
-    fn an_earlier_bundle_is_replaced() {
+    fn an_earlier_bundle_may_be_replaced() {
         let folder = tempfile::tempdir().unwrap();
         script::write(folder.path(), "0123abc").unwrap();
         fs::write(folder.path().join("stale"), "").unwrap();
-        empty(folder.path()).unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        check_folder(folder.path()).unwrap();
     }
 }

@@ -7,7 +7,6 @@ mod revision;
 mod terminal;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -22,11 +21,11 @@ use gpukernel_build::{
 
 use self::compare::{Comparison, Other};
 use crate::{
-    cargo,
+    arch, cargo,
     commands::setup,
-    kernel_name, status,
+    kernel_name, output, status,
     table::{bytes, table},
-    workspace::Workspace,
+    workspace::{self, Workspace},
 };
 
 /// Show Rust source beside the LLVM IR, PTX and machine code (SASS) of a kernel; without a name, list the kernels
@@ -38,7 +37,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     /// Show code for this architecture; default: that of this machine's GPU, or else the highest in the crate's Cargo.toml
-    #[arg(long, value_name = "ARCH")]
+    #[arg(long, value_name = "ARCH", value_parser = arch::parse)]
     arch: Option<Arch>,
     /// Show these forms of code
     #[arg(long, value_name = "FORM", value_delimiter = ',', default_value = "llvm-ir,ptx,sass")]
@@ -77,13 +76,17 @@ struct Crate<'a> {
 
 impl<'a> Crate<'a> {
     /// Built where `build` does, so that nothing is built twice.
-    fn new(args: &Args, package: &'a Package, target_dir: &Path) -> Result<Self, gpukernel_build::Error> {
+    fn new(
+        args: &Args,
+        package: &'a Package,
+        target_dir: &Path,
+        profile: Profile,
+    ) -> Result<Self, gpukernel_build::Error> {
         let mut options = Options::of_crate(package.manifest_path.as_std_path())?;
-        options.profile = match args.cargo.profile.as_deref() {
-            Some("dev" | "test") => Profile::Dev,
-            _ => Profile::Release,
-        };
-        options.features.clone_from(&args.cargo.features);
+        options.profile = profile;
+        options.features = args.cargo.features_of(package);
+        options.default_features = !args.cargo.no_default_features;
+        options.cargo = args.cargo.for_kernels();
         // Budgets are for builds. Code is shown also if it exceeds them.
         options.budgets = Default::default();
         // Another architecture than those of the crate is built alone, and not in place of them.
@@ -129,23 +132,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // A whole path says which crate it is in: others need not be built.
     let of_path = |package: &&Package| {
         let crate_name = args.kernel.as_deref().and_then(|path| path.split_once("::")).map(|(name, _)| name);
-        crate_name.is_some_and(|name| package.name.replace('-', "_") == name)
+        crate_name.is_some_and(|name| workspace::library_name(package) == name)
     };
     if let Some(only) = packages.iter().copied().find(of_path) {
         packages = vec![only];
     }
     anyhow::ensure!(!packages.is_empty(), "the workspace at {} has no kernel crate", workspace.root());
+    args.cargo.check_features(&packages)?;
+    let profile = args.cargo.profile_kind(workspace.root().as_std_path(), Profile::Release)?;
     let toolchain = setup::ensure()?;
     let target_dir = workspace.target_dir().as_std_path();
     let crates = packages
         .into_iter()
-        .map(|package| Crate::new(args, package, target_dir))
+        .map(|package| Crate::new(args, package, target_dir, profile))
         .collect::<Result<Vec<_>, _>>()?;
     let mut kernels: Vec<(&Crate<'_>, KernelFacts)> = Vec::new();
+    let mut built_crates = Vec::new();
     for one in &crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs", one.package.name));
         match gpukernel_build::build(&one.input, &toolchain) {
-            Ok(built) => kernels.extend(built.facts.into_iter().map(|facts| (one, facts))),
+            Ok(built) => {
+                kernels.extend(built.facts.into_iter().map(|facts| (one, facts)));
+                built_crates.push(workspace::library_name(one.package));
+            }
             // The kernel may be in another one: some crates build only with what a program links.
             Err(error) if crates.len() > 1 => {
                 status::warn(format_args!(
@@ -159,6 +168,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
     }
+    // The image of a crate has the kernels of those that it depends on, too: each is shown once, as that of the crate that declares it.
+    kernels.retain(|(one, facts)| {
+        let declared_in = facts.name.split("::").next().unwrap_or_default();
+        declared_in == workspace::library_name(one.package)
+            || built_crates.iter().all(|name| name != declared_in)
+    });
     let Some(wanted) = &args.kernel else {
         status::print(list(&kernels, args.arch))?;
         return Ok(ExitCode::SUCCESS);
@@ -179,8 +194,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         (None, Some(file)) => {
             let default = || of.dir.join(format!("{}.{arch}.html", inspection.symbol));
             let file = file.clone().unwrap_or_else(default);
-            fs::write(&file, page::page(&inspection)?)
-                .with_context(|| format!("cannot write {}", file.display()))?;
+            output::write(&file, page::page(&inspection)?)?;
             status::print(format_args!("{}\n", file.display()))?;
         }
         (None, None) if args.json => {

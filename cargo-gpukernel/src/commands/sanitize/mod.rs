@@ -35,7 +35,7 @@ use crate::{
     status,
 };
 
-/// Find mistakes in kernels: memory errors, data races and wrong barriers, by compute-sanitizer on a GPU or by the checks of the CPU device
+/// Find memory errors, data races and wrong barriers: by compute-sanitizer on a GPU, or by the CPU device
 ///
 /// Exits with 0 if nothing is found, with 3 if something is, and with 4 if nothing is but the program fails by itself.
 #[derive(Debug, clap::Args)]

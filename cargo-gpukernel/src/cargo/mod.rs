@@ -1,14 +1,22 @@
 //! Running cargo: the options that are handed on to it, and its exit code.
 
+mod features;
+mod profile;
+
 use std::{
     ffi::OsStr,
+    io::BufReader,
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, ExitStatus},
+    process::{Command, ExitCode, ExitStatus, Stdio},
 };
 
 use anyhow::Context;
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand, camino::Utf8PathBuf};
+use gpukernel_build::{CargoOptions, Profile};
+
+use self::profile::Profiles;
+use crate::{console, status};
 
 /// Options that are passed on to cargo.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -44,18 +52,15 @@ pub(crate) struct Options {
     /// Run without network access
     #[arg(long)]
     pub(crate) offline: bool,
-    /// Print more (twice: still more)
-    #[arg(short, long, action = clap::ArgAction::Count, conflicts_with = "quiet")]
-    pub(crate) verbose: u8,
-    /// Print only warnings and errors
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    /// Both `--locked` and `--offline`
+    #[arg(long)]
+    pub(crate) frozen: bool,
 }
 
 impl Options {
     /// The options that decide how cargo reads a workspace.
     pub(crate) fn for_metadata(&self) -> Vec<String> {
-        let flags = [("--locked", self.locked), ("--offline", self.offline)];
+        let flags = [("--locked", self.locked), ("--offline", self.offline), ("--frozen", self.frozen)];
         flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.to_owned()).collect()
     }
 
@@ -84,11 +89,32 @@ impl Options {
         valued(profile_flag, self.profile.as_ref().map(AsRef::as_ref));
         valued("--jobs", self.jobs.as_ref().map(AsRef::as_ref));
         valued("--target-dir", self.target_dir.as_ref().map(AsRef::as_ref));
-        command.args(std::iter::repeat_n("--verbose", self.verbose.into()));
-        if self.quiet {
-            command.arg("--quiet");
-        }
+        let console = console::options();
+        command.args(std::iter::repeat_n("--verbose", console.verbosity().into()));
+        command.args(console.is_quiet().then_some("--quiet"));
         command
+    }
+
+    /// The same options for the cargo that compiles kernel crates.
+    pub(crate) fn for_kernels(&self) -> CargoOptions {
+        let console = console::options();
+        CargoOptions {
+            locked: self.locked || self.frozen,
+            offline: self.offline || self.frozen,
+            jobs: self.jobs.clone(),
+            verbose: console.verbosity(),
+            quiet: console.is_quiet(),
+            color: console.colors(),
+        }
+    }
+
+    /// Whether the profile is a dev build; the one that cargo would take, if none is asked for.
+    pub(crate) fn profile_kind(&self, workspace: &Path, default: Profile) -> anyhow::Result<Profile> {
+        match &self.profile {
+            Some(name) => Profiles::of(workspace)?.kind(name),
+            None if self.release => Ok(Profile::Release),
+            None => Ok(default),
+        }
     }
 }
 
@@ -106,6 +132,7 @@ pub(crate) fn cargo() -> Command {
             command.env_remove(name);
         }
     }
+    console::options().apply(&mut command);
     command
 }
 
@@ -121,12 +148,40 @@ pub(crate) fn has_subcommand(name: &str) -> bool {
     cargo().args([name, "--version"]).output().is_ok_and(|output| output.status.success())
 }
 
+/// A program that cargo built.
+pub(crate) type Executable = (Artifact, Utf8PathBuf);
+
+/// Runs a command that builds; the programs it built, or its exit code if it failed.
+pub(crate) fn build(mut command: Command) -> anyhow::Result<Result<Vec<Executable>, ExitCode>> {
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut cargo = command.spawn().context("cannot start cargo")?;
+    let output = cargo.stdout.take().context("cannot read cargo's output")?;
+    let mut executables = Vec::new();
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
+            && let Some(executable) = artifact.executable.clone()
+        {
+            executables.push((artifact, executable));
+        }
+    }
+    let status = cargo.wait().context("cannot wait for cargo")?;
+    Ok(if status.success() { Ok(executables) } else { Err(exit_code(status)) })
+}
+
 /// Runs to the end, the terminal lent; the exit code is the command's.
 pub(crate) fn run(mut command: Command) -> anyhow::Result<ExitCode> {
+    status::detail("Running", format_args!("`{}`", shown(&command)));
     let status = command
         .status()
         .with_context(|| format!("cannot start `{}`", command.get_program().to_string_lossy()))?;
     Ok(exit_code(status))
+}
+
+/// A command line for people.
+fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
 /// The same exit code; for a death by signal what a shell makes of it.
@@ -145,15 +200,12 @@ mod tests {
             release: true,
             features: vec!["a,b".to_owned()],
             jobs: Some("2".to_owned()),
-            verbose: 2,
+            frozen: true,
             ..Options::default()
         };
         let command = options.command(["nextest", "run"], "--cargo-profile");
         let words: Vec<_> = command.get_args().collect();
-        assert_eq!(
-            words,
-            ["nextest", "run", "--features", "a,b", "--release", "--jobs", "2", "--verbose", "--verbose"]
-        );
+        assert_eq!(words, ["nextest", "run", "--frozen", "--features", "a,b", "--release", "--jobs", "2"]);
     }
 
     #[test]
