@@ -47,6 +47,8 @@ mod args;
 mod axis;
 mod baseline;
 mod benchmark;
+#[cfg(doctest)]
+mod book;
 mod environment;
 mod error;
 mod folder;

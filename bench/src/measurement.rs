@@ -378,7 +378,7 @@ impl<V: Compare> Measurement<'_, '_, V> {
                 time_ns: stats::median_interval(&samples_ns),
                 host_ns: stats::median(&host_samples_ns),
                 noise: stats::noise(&samples_ns),
-                converged,
+                converged: converged[index],
                 throttled: throttled.get(&result.device).cloned().unwrap_or_default(),
                 sm_mhz: clocks.get(&result.device).copied(),
                 samples_ns,

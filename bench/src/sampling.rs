@@ -26,7 +26,8 @@ pub(crate) struct Sample {
 #[derive(Debug)]
 pub(crate) struct Samples {
     pub(crate) by_provider: Vec<Vec<Sample>>,
-    pub(crate) converged: bool,
+    /// Whether the time of each, and its ratio to the first one's, is known well enough.
+    pub(crate) converged: Vec<bool>,
 }
 
 /// Takes samples in rounds of one for each provider, `take(provider)`. In every other round they come in the opposite order, so that what
@@ -53,24 +54,27 @@ pub(crate) fn sample(
             continue;
         }
         // Sorting all samples after each is quadratic.
-        let converged = round % (round / 16).max(1) == 0 && has_converged(&by_provider, stop.noise);
-        if converged || round >= stop.max_samples || start.elapsed() >= stop.max_time {
-            let converged = converged || has_converged(&by_provider, stop.noise);
-            return Ok(Samples { by_provider, converged });
+        let is_last = round >= stop.max_samples || start.elapsed() >= stop.max_time;
+        if is_last || round % (round / 16).max(1) == 0 {
+            let converged = converged(&by_provider, stop.noise);
+            if is_last || converged.iter().all(|converged| *converged) {
+                return Ok(Samples { by_provider, converged });
+            }
         }
     }
     unreachable!("the number of samples is limited")
 }
 
-/// Whether each time, and each ratio to the first one's, is known well enough.
-fn has_converged(by_provider: &[Vec<Sample>], noise: f64) -> bool {
+/// Whether the time of each, and its ratio to the first one's, is known well enough.
+fn converged(by_provider: &[Vec<Sample>], noise: f64) -> Vec<bool> {
     let times = |samples: &[Sample]| samples.iter().map(|sample| sample.device_ns).collect::<Vec<_>>();
     let known = |values: &[f64]| stats::noise(values) <= noise;
     let first = by_provider.first().map(|samples| times(samples)).unwrap_or_default();
-    by_provider.iter().enumerate().all(|(provider, samples)| {
+    let has_converged = |(provider, samples): (usize, &Vec<Sample>)| {
         let times = times(samples);
         known(&times) && (provider == 0 || known(&stats::ratios(&times, &first)))
-    })
+    };
+    by_provider.iter().enumerate().map(has_converged).collect()
 }
 
 #[cfg(test)]
@@ -93,7 +97,7 @@ mod tests {
             Ok(of(1.0))
         };
         let samples = sample(3, &STOP, take, || ()).unwrap();
-        assert!(samples.converged);
+        assert_eq!(samples.converged, [true; 3]);
         assert_eq!(samples.by_provider.iter().map(Vec::len).collect::<Vec<_>>(), [21; 3]);
         assert!(order.starts_with("abccbaabccba"), "{order}");
     }
@@ -106,7 +110,7 @@ mod tests {
             Ok(of(if slow { 3.0 } else { 1.0 }))
         };
         let samples = sample(1, &STOP, take, || ()).unwrap();
-        assert!(!samples.converged);
+        assert_eq!(samples.converged, [false]);
         assert_eq!(samples.by_provider[0].len(), 100);
     }
 
@@ -119,8 +123,8 @@ mod tests {
             by_provider[0].push(of(1.0 + wave));
             by_provider[1].push(of(1.0 - wave));
         }
-        assert!(has_converged(&by_provider[..1], 0.005) && has_converged(&by_provider[1..], 0.005));
-        assert!(!has_converged(&by_provider, 0.005));
+        assert_eq!([converged(&by_provider[..1], 0.005), converged(&by_provider[1..], 0.005)], [[true]; 2]);
+        assert_eq!(converged(&by_provider, 0.005), [true, false]);
     }
 
     #[test]
@@ -131,7 +135,7 @@ mod tests {
             Ok(of(if slow { 3.0 } else { 1.0 }))
         };
         let samples = sample(1, &Stop { max_time: Duration::ZERO, ..STOP }, take, || ()).unwrap();
-        assert_eq!((samples.by_provider[0].len(), samples.converged), (21, false));
+        assert_eq!((samples.by_provider[0].len(), samples.converged), (21, vec![false]));
     }
 
     #[test]

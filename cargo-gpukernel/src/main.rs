@@ -8,9 +8,13 @@ mod commands;
 mod console;
 mod device;
 mod interrupt;
+mod kernel_name;
+mod kernels;
 mod output;
+mod program;
 mod progress;
 mod project;
+mod report;
 mod status;
 mod suggest;
 mod table;
@@ -22,7 +26,8 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    bench, bind, build, bundle, completions, doctor, init, inspect, man, new, run, setup, test,
+    bench, bind, build, bundle, completions, debug, doctor, init, inspect, man, new, profile, run, sanitize,
+    setup, test,
 };
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
@@ -47,6 +52,9 @@ enum Command {
     Run(run::Args),
     Test(test::Args),
     Bench(bench::Args),
+    Sanitize(sanitize::Args),
+    Debug(debug::Args),
+    Profile(profile::Args),
     Bundle(bundle::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -67,6 +75,9 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Sanitize(args) => sanitize::run(args),
+        Command::Debug(args) => debug::run(args),
+        Command::Profile(args) => profile::run(args),
         Command::Bundle(args) => bundle::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -1,6 +1,9 @@
 //! What cargo says about a workspace, and which of its packages are kernels and which launch them.
 
-use std::{collections::HashSet, path::Path};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use cargo_metadata::{
@@ -65,6 +68,7 @@ impl Workspace {
     }
 
     fn ask(options: &cargo::Options, manifest: Option<&Path>, local: bool) -> anyhow::Result<Self> {
+        cargo::check_path(manifest.unwrap_or(Path::new(".")))?;
         let mut command = MetadataCommand::new();
         command.other_options(options.for_metadata());
         if let Some(path) = manifest {
@@ -99,6 +103,12 @@ impl Workspace {
     /// The packages whose source is on this disk: members, and the path dependencies of those.
     fn local_packages(&self) -> impl Iterator<Item = &Package> {
         self.metadata.packages.iter().filter(|package| package.source.is_none())
+    }
+
+    /// The folders of the packages whose source is on this disk.
+    pub(crate) fn local_folders(&self) -> Vec<PathBuf> {
+        let folders = self.local_packages().filter_map(|package| package.manifest_path.parent());
+        folders.map(|folder| folder.as_std_path().to_owned()).collect()
     }
 
     /// The packages that hold kernels, by name: they build on gpu-std and launch nothing themselves.

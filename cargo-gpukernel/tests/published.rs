@@ -1,4 +1,5 @@
 //! A library with kernels as packages of a registry are: unpacked, apart from each other, in a folder that nobody writes to.
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 mod common;
 

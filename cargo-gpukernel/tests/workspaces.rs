@@ -1,4 +1,5 @@
 //! Workspaces with several kernel crates, one of which depends on another, and several programs, as users run the commands there.
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 mod common;
 

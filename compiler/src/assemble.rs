@@ -69,17 +69,18 @@ pub(crate) fn check_archs(ptxas: &Path, archs: &[Arch]) -> Result<(), AssembleEr
     }
 }
 
-/// Assembles the PTX of each architecture in parallel; files lie in `dir` under `name`.
+/// Assembles the PTX of each architecture in parallel, with tables of lines if asked for; files lie in `dir` under `name`.
 pub(crate) fn assemble(
     ptxas: &Path,
     sources: &[&(Arch, String)],
     dir: &Path,
     name: &str,
+    has_lines: bool,
 ) -> Result<Vec<Assembled>, AssembleError> {
     thread::scope(|scope| {
         let workers: Vec<_> = sources
             .iter()
-            .map(|(arch, ptx)| scope.spawn(move || assemble_one(ptxas, *arch, ptx, dir, name)))
+            .map(|(arch, ptx)| scope.spawn(move || assemble_one(ptxas, *arch, ptx, dir, name, has_lines)))
             .collect();
         let results = workers.into_iter().map(|worker| match worker.join() {
             Ok(result) => result,
@@ -95,6 +96,7 @@ fn assemble_one(
     ptx: &str,
     dir: &Path,
     name: &str,
+    has_lines: bool,
 ) -> Result<Assembled, AssembleError> {
     let source = dir.join(format!("{name}.{arch}.ptx"));
     let failed = |file: &Path| {
@@ -102,7 +104,7 @@ fn assemble_one(
         move |reason| AssembleError::Run { ptxas: ptxas.to_owned(), file, reason }
     };
     fs::write(&source, ptx).map_err(failed(&source))?;
-    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable, false)?;
+    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable, has_lines)?;
     let cubin = fs::read(&object.cubin).map_err(failed(&object.cubin))?;
     Ok(Assembled { arch, cubin, resources: object.resources })
 }

@@ -16,7 +16,7 @@ use crate::{
     guard,
     pipeline::{self, Script},
     plan,
-    toolchain::{FindOptions, Settings, Toolchain},
+    toolchain::{FindOptions, Settings, Toolchain, ToolchainError},
 };
 
 /// Builds a kernel crate from a build script.
@@ -43,6 +43,7 @@ pub struct Builder {
     contraction: Option<bool>,
     profile: Option<Profile>,
     panics: Option<Panics>,
+    line_info: Option<bool>,
     features: Vec<String>,
     default_features: bool,
     emit: Vec<Emit>,
@@ -97,6 +98,7 @@ impl Builder {
             contraction: None,
             profile: None,
             panics: None,
+            line_info: None,
             features: Vec::new(),
             default_features: true,
             emit: Vec::new(),
@@ -143,6 +145,14 @@ impl Builder {
         self
     }
 
+    /// Sets whether machine code says which line of the source each instruction comes from (`-lineinfo`): by default in a dev build, and in a release
+    /// build if the environment has `GPUKERNEL_LINE_INFO=1`, as `cargo gpukernel sanitize`, `debug` and `profile` set it.
+    #[doc(alias = "lineinfo")]
+    pub fn line_info(mut self, wanted: bool) -> Self {
+        self.line_info = Some(wanted);
+        self
+    }
+
     /// Enables features of the kernel crate.
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> Self {
         self.features = features.into_iter().map(Into::into).collect();
@@ -172,7 +182,8 @@ impl Builder {
     /// Kernels are built for the profile of the program: in a dev build they have overflow checks, debug assertions and panic
     /// messages, and machine code is made only for the GPUs of this machine. They are always optimised.
     ///
-    /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so.
+    /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so. The same goes for
+    /// `cargo check` and `cargo doc` where there is no toolchain for kernels.
     ///
     /// # Errors
     /// As [`build`](crate::build), and if the caller is not a build script. Nothing is downloaded: if the toolchain is missing, the
@@ -218,7 +229,18 @@ impl Builder {
         let wrapper = wrapper.transpose()?;
         // The toolchain is that of the program.
         let settings_dir = wrapper.as_ref().map_or(&package_dir, |wrapper| &wrapper.dir);
-        let toolchain = Toolchain::find(&FindOptions::new(settings_dir))?;
+        let toolchain = match (Toolchain::find(&FindOptions::new(settings_dir)), guard::checking_command()) {
+            (Err(ToolchainError::NoDeviceRustc { .. }), Some(command)) => {
+                let reason =
+                    format!("it was made by `cargo {command}` where there is no toolchain for kernels");
+                write_empty_image(&image, &default_name, reason)?;
+                write_file(&registry, NO_FUNCTIONS)?;
+                // A file that is not there: this runs again, for a command that needs the code.
+                println!("cargo::rerun-if-changed={}", out_dir.join("code-of-kernels").display());
+                return Ok(());
+            }
+            (found, _) => found?,
+        };
         let manifest = plan::manifest_path(&crate_path)?;
         let chosen = match wrapper {
             Some(_) => Options::of_packaged_crate(&manifest)?,
@@ -248,6 +270,7 @@ impl Builder {
                 emit_after: Vec::new(),
                 budgets: chosen.budgets,
                 disassembles: false,
+                line_info: self.line_info.unwrap_or(profile == Profile::Dev || wants_line_info()),
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };
@@ -262,6 +285,7 @@ impl Builder {
             "GPUKERNEL_CUDA",
             "GPUKERNEL_CLANG",
             "GPUKERNEL_CACHE",
+            LINE_INFO,
             "CUDA_HOME",
             "CUDA_PATH",
         ]);
@@ -280,6 +304,13 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// The environment variable that asks for lines in machine code of release builds.
+const LINE_INFO: &str = "GPUKERNEL_LINE_INFO";
+
+fn wants_line_info() -> bool {
+    env::var_os(LINE_INFO).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn rerun_if_env_changed(variables: &[&str]) {

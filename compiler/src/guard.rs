@@ -1,6 +1,6 @@
 //! The environment of a build: isolation of the nested cargo from the outer one, and detection of tools that need no device code.
 
-use std::{env, process::Command};
+use std::{env, fs, os::unix::process::parent_id, process::Command};
 
 /// Set in the nested cargo, to detect a kernel crate whose build script builds kernels.
 const NESTED: &str = "GPUKERNEL_NESTED_BUILD";
@@ -50,6 +50,33 @@ fn reason(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     None
 }
 
+/// The command of the cargo that runs this build script, if it runs no program: cargo does not tell build scripts of it.
+///
+/// Where there is no toolchain for kernels, such a command goes on without their code. What it leaves is not for others: a build script that ran for
+/// it has to run again.
+pub(crate) fn checking_command() -> Option<String> {
+    let line = fs::read(format!("/proc/{}/cmdline", parent_id())).ok()?;
+    let words: Vec<_> =
+        line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    command_in(&words).filter(|command| CHECKING.contains(command)).map(str::to_owned)
+}
+
+/// Commands of cargo after which there is no program, with their short names.
+const CHECKING: [&str; 6] = ["check", "c", "clippy", "doc", "d", "fix"];
+
+/// The command in a command line of cargo.
+fn command_in(words: &[String]) -> Option<&str> {
+    let mut words = words.iter().skip(1).map(String::as_str);
+    loop {
+        match words.next()? {
+            // Options with a value in the next word, which may stand before the command.
+            "--config" | "-C" | "-Z" | "--color" => drop(words.next()),
+            word if word.starts_with(['-', '+']) => {}
+            command => return Some(command),
+        }
+    }
+}
+
 /// Removes the environment variables by which an outer cargo would affect the nested one.
 pub(crate) fn clean_environment(command: &mut Command) {
     for (name, _) in env::vars_os() {
@@ -94,6 +121,18 @@ pub(crate) fn clean_environment(command: &mut Command) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_of_cargo_is_the_first_word_that_is_no_option() {
+        let of = |line: &str| {
+            let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            command_in(&words).map(str::to_owned)
+        };
+        assert_eq!(of("cargo check --workspace"), Some("check".to_owned()));
+        assert_eq!(of("/x/cargo --config a=1 -Zx -q --color=never -C check d"), Some("d".to_owned()));
+        assert_eq!(of("cargo --color check build"), Some("build".to_owned()));
+        assert_eq!(of("cargo --version"), None);
+    }
 
     #[test]
     fn knows_the_tools_that_need_no_code() {

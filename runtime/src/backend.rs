@@ -20,6 +20,8 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     type Module: BackendModule<Device = Self>;
 
     const KIND: DeviceKind;
+    /// Whether a launch has ended when the call that makes it returns.
+    const ENDS_IN_LAUNCH: bool;
 
     /// Makes a part of this backend a part of some backend.
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P>;

@@ -144,6 +144,7 @@ impl Stream {
     /// # Errors
     /// As there, and [`Error::WrongDevice`] for a module of another device.
     #[doc(alias = "cudaLaunchKernel", alias = "cuLaunchKernel")]
+    #[track_caller]
     pub fn launch<K: SafeKernel>(
         &self,
         module: &Module,
@@ -162,6 +163,7 @@ impl Stream {
     ///
     /// # Safety
     /// As for [`Module::launch_unsafe`].
+    #[track_caller]
     pub unsafe fn launch_unsafe<K: Kernel>(
         &self,
         module: &Module,
@@ -181,6 +183,7 @@ impl Stream {
     /// # Safety
     /// As there.
     #[doc(alias = "cuLaunchKernel")]
+    #[track_caller]
     pub unsafe fn launch_foreign(
         &self,
         module: &ForeignModule,

@@ -254,3 +254,45 @@ fn call(name: &Ident, axes: &[Axis], library: &TokenStream) -> TokenStream {
         }
     }}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(attributes: &str, function: &str) -> String {
+        let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
+        expand(tokens(attributes), tokens(function)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn mistakes_are_told_in_words() {
+        for (attributes, function, expected) in [
+            ("", "fn f(bench: B, n: usize) {}", "the parameter `n` has no values: `#[bench(n = […])]`"),
+            ("n = [1]", "fn f<T>(bench: B, n: usize) {}", "the type parameter `T` has no values"),
+            ("m = [1]", "fn f(bench: B) {}", "`f` has no parameter `m`"),
+            ("", "fn f() {}", "takes `bench: &mut Bench<'_>` first"),
+            ("", "async fn f(bench: B) {}", "a plain `fn`: not `async`"),
+            ("T = []", "fn f<T>(bench: B) {}", "at least one value"),
+            ("N = 3", "fn f<const N: usize>(bench: B) {}", "expected square brackets"),
+            ("n =", "fn f(bench: B, n: usize) {}", "a value is missing here"),
+            ("", "struct S;", "a plain `fn`"),
+        ] {
+            let error = error(attributes, function);
+            assert!(error.contains(expected), "{attributes} {function}: {error}");
+        }
+    }
+
+    #[test]
+    fn each_combination_of_types_and_constants_is_called() {
+        let attributes = quote!(T = [f32, Vec<(u8, u8)>], N = [1, 2 + 2], n = [1, 2]);
+        let function = quote! {
+            /// What it measures.
+            pub(crate) fn f<T: Copy, const N: usize>(bench: &mut B<'_>, mut n: usize) -> R where T: Default { n += 1; }
+        };
+        let text = expand(attributes, function).unwrap().to_string().replace(' ', "");
+        for call in ["f::<f32,{1}>(bench,", "f::<Vec<(u8,u8)>,{2+2}>(bench,"] {
+            assert!(text.contains(call), "{call} in {text}");
+        }
+        assert_eq!(text.matches("values.argument::<usize>(stringify!(n))").count(), 4);
+    }
+}

@@ -7,7 +7,7 @@ use std::{
     ffi::OsStr,
     io::BufReader,
     os::unix::process::ExitStatusExt,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     process::{Command, ExitCode, ExitStatus, Stdio},
 };
 
@@ -136,8 +136,20 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Checks that cargo can work in a folder, or with a manifest: some parts of it cannot, and say so late or not at all.
+pub(crate) fn check_path(path: &Path) -> anyhow::Result<()> {
+    let path = path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
+    anyhow::ensure!(
+        path.to_str().is_some(),
+        "the path {} is not UTF-8, which cargo needs: rename the folder",
+        path.display()
+    );
+    Ok(())
+}
+
 /// What cargo says about the workspace of a manifest, without what it depends on.
 pub(crate) fn metadata(manifest: &Path) -> anyhow::Result<Metadata> {
+    check_path(manifest)?;
     let mut command = MetadataCommand::new();
     command.manifest_path(manifest).no_deps();
     command.exec().with_context(|| format!("cannot read the workspace of {}", manifest.display()))

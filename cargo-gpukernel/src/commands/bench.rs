@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             suggest::hint(name, known())
         );
     }
-    setup::ensure()?;
+    setup::ensure_for(&args.cargo)?;
     let programs = match build(args, &workspace, &benches)? {
         Ok(programs) => programs,
         Err(code) => return Ok(code),

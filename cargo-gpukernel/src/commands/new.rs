@@ -9,6 +9,7 @@ use anyhow::{Context, ensure};
 use clap::ValueEnum;
 
 use crate::{
+    cargo,
     project::{
         changes::{self, Changes},
         enclosing::Enclosing,
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     name::check(&name)?;
+    cargo::check_path(&folder)?;
     check_is_free(&folder)?;
     let source = args.origin.source()?;
     changes::recover_above(&folder)?;

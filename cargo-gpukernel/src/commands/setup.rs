@@ -1,14 +1,14 @@
 //! `cargo gpukernel setup`: installs missing parts of the toolchain, and shows the report of `doctor`.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use clap::{ValueEnum, builder::PossibleValue};
 use gpukernel_build::{
     setup::{self, SetupOptions},
-    toolchain::{FindOptions, Report, Toolchain},
+    toolchain::{Environment, FindOptions, Report, Toolchain},
 };
 
-use crate::{commands::doctor, progress::Display, status};
+use crate::{cargo, commands::doctor, progress::Display, status};
 
 /// Install missing parts of the toolchain into the user's cache folder, without root
 #[derive(Debug, clap::Args)]
@@ -50,8 +50,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let display = Display::default();
     let show = |event: gpukernel_build::toolchain::Event<'_>| display.show(event);
     let find = FindOptions::new(std::env::current_dir()?).progress(&show);
-    let mut options =
-        SetupOptions::new(find.clone()).offline(args.offline).force(args.force).clang(args.clang);
+    let mut options = SetupOptions::new(find.clone()).force(args.force).clang(args.clang);
+    if args.offline {
+        options = options.offline(true);
+    }
     if let Some(method) = args.method {
         options = options.method(method.0);
     }
@@ -61,11 +63,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if report.can_build { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns the toolchain; installs what is missing first, and prints that.
+/// Returns the toolchain of the project in the current folder; installs what is missing first, and prints that.
 pub(crate) fn ensure() -> anyhow::Result<Toolchain> {
+    ensure_for(&cargo::Options::default())
+}
+
+/// The same for the project that these options choose, without the network if they say so.
+pub(crate) fn ensure_for(options: &cargo::Options) -> anyhow::Result<Toolchain> {
     let display = Display::default();
     let show = |event: gpukernel_build::toolchain::Event<'_>| display.show(event);
-    Ok(setup::ensure(&FindOptions::new(std::env::current_dir()?).progress(&show))?)
+    let here = std::env::current_dir()?;
+    let manifest = options.manifest_path.as_ref().map(|manifest| here.join(manifest));
+    let project = manifest.as_deref().and_then(Path::parent).unwrap_or(&here);
+    let mut environment = Environment::process();
+    if options.offline || options.frozen {
+        environment = environment.with("CARGO_NET_OFFLINE", "true");
+    }
+    Ok(setup::ensure(&FindOptions::new(project).environment(environment).progress(&show))?)
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
     workspace.check(&args.cargo, &args.package)?;
     workspace.check_targets(TargetKind::Test, &args.test, &args.package)?;
-    setup::ensure()?;
+    setup::ensure_for(&args.cargo)?;
     if args.doc {
         return doc_tests(args, &workspace);
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     LinkError, Linked, crash,
     numbered_places::NumberedPlaces,
+    own_lines::{Libraries, with_own_lines},
     pass::{Code, Dumps, Report},
     passes,
 };
@@ -30,11 +31,12 @@ struct Emitted {
     report: Report,
 }
 
-/// Emits PTX for each architecture, in the order given. The passes are timed as those of one step.
+/// Emits PTX for each architecture, in the order given. Its lines are those of users' code if libraries are given. The passes are timed as those of one step.
 pub(crate) fn emit_ptx(
     llvm: &'static Llvm,
     linked: &Linked,
     archs: &[Arch],
+    libraries: Option<&Libraries>,
     dumps: &Dumps,
     timings: &mut Timings,
 ) -> Result<EmittedPtx, LinkError> {
@@ -43,7 +45,8 @@ pub(crate) fn emit_ptx(
             let workers: Vec<_> = archs
                 .iter()
                 .map(|&arch| {
-                    scope.spawn(move || emit(llvm, linked, arch, &dumps.labelled(&arch.to_string())))
+                    let dumps = dumps.labelled(&arch.to_string());
+                    scope.spawn(move || emit(llvm, linked, arch, libraries, &dumps))
                 })
                 .collect();
             let results = workers.into_iter().map(|worker| match worker.join() {
@@ -92,12 +95,23 @@ pub(crate) fn emit_for_inspection(
 }
 
 /// Code generation changes the module, so each architecture reads its own copy, in a process of its own.
-fn emit(llvm: &'static Llvm, linked: &Linked, arch: Arch, dumps: &Dumps) -> Result<Emitted, LinkError> {
+fn emit(
+    llvm: &'static Llvm,
+    linked: &Linked,
+    arch: Arch,
+    libraries: Option<&Libraries>,
+    dumps: &Dumps,
+) -> Result<Emitted, LinkError> {
     let work = || {
         let (context, mut report) = (Context::new(llvm), Report::default());
         let mut emission = Emission::new(llvm, &context, linked, arch)?;
+        emission.numbers_places = libraries.is_some();
         report.run(passes::EMIT, passes::first_of_emit(), &mut emission, dumps)?;
-        Ok(Emitted { ptx: emission.ptx, report })
+        let ptx = match libraries {
+            Some(libraries) => with_own_lines(&emission.ptx, &emission.numbered.places, libraries),
+            None => emission.ptx,
+        };
+        Ok(Emitted { ptx, report })
     };
     crash::survive(
         work,

@@ -82,7 +82,9 @@ pub struct SetupOptions<'a> {
 impl<'a> SetupOptions<'a> {
     /// Installs whatever `Toolchain::find` with these options lacks; reports progress to their callback.
     pub fn new(find: FindOptions<'a>) -> Self {
-        Self { find, method: None, offline: false, force: false, clang: false }
+        // As cargo reads its configuration.
+        let offline = find.environment.get("CARGO_NET_OFFLINE").is_some_and(|value| value == "true");
+        Self { find, method: None, offline, force: false, clang: false }
     }
 
     /// Sets the installation method, overriding `GPUKERNEL_SETUP_METHOD`.
@@ -92,7 +94,7 @@ impl<'a> SetupOptions<'a> {
         self
     }
 
-    /// Uses only files downloaded before or put into the cache's `downloads` by hand.
+    /// Uses only files downloaded before or put into the cache's `downloads` by hand, by default if `CARGO_NET_OFFLINE` is `true`.
     #[must_use]
     pub fn offline(mut self, offline: bool) -> Self {
         self.offline = offline;
@@ -163,7 +165,7 @@ pub fn setup(options: &SetupOptions<'_>) -> Result<Toolchain, SetupError> {
 
 /// Finds the toolchain, or installs it and reports that.
 ///
-/// The tools of the CUDA toolkit are installed with it. If only those cannot be downloaded, the result is a toolchain without them.
+/// Uses no network if `CARGO_NET_OFFLINE` is `true`. The tools of the CUDA toolkit are installed with it. If only those cannot be downloaded, the result is a toolchain without them.
 ///
 /// # Errors
 /// As [`setup`].

@@ -45,6 +45,7 @@ impl Backend for CpuDevice {
     type Module = CpuModule;
 
     const KIND: DeviceKind = DeviceKind::Cpu;
+    const ENDS_IN_LAUNCH: bool = true;
 
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
         Any::Cpu(part)

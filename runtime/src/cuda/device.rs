@@ -232,6 +232,7 @@ impl Backend for CudaDevice {
     type Module = CudaModule;
 
     const KIND: DeviceKind = DeviceKind::Cuda;
+    const ENDS_IN_LAUNCH: bool = false;
 
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
         Any::Cuda(part)

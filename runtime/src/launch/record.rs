@@ -4,11 +4,7 @@ use std::cell::RefCell;
 
 use gpu_std::Dim3;
 
-use crate::{
-    Result,
-    backend::{Backend, BackendModule},
-    prepared::PreparedLaunch,
-};
+use crate::{Result, backend::BackendModule, prepared::PreparedLaunch};
 
 /// A launch that [`record_launches`] saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,10 +64,10 @@ pub fn record_launches<R>(code: impl FnOnce() -> R) -> (R, Vec<LaunchRecord>) {
 }
 
 /// Notes a launch, if somebody records.
-pub(crate) fn note<B: Backend>(
-    code: &B::Module,
-    function: &<B::Module as BackendModule>::Function,
-    launch: &PreparedLaunch<'_, B>,
+pub(crate) fn note<M: BackendModule>(
+    code: &M,
+    function: &M::Function,
+    launch: &PreparedLaunch<'_, M::Device>,
 ) -> Result<()> {
     if RECORDS.with(|records| records.borrow().is_none()) {
         return Ok(());

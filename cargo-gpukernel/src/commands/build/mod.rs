@@ -1,7 +1,7 @@
 //! `cargo gpukernel build`: compiles the kernel crates of the workspace and shows what came out.
 
 mod kernels;
-mod messages;
+pub(crate) mod messages;
 
 use std::{fs, path::Path, process::ExitCode, time::Duration};
 
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     );
     args.cargo.check_features(&crates)?;
     let profile = args.cargo.profile_kind(workspace.root().as_std_path(), Profile::Dev)?;
-    let toolchain = setup::ensure()?;
+    let toolchain = setup::ensure_for(&args.cargo)?;
     for package in crates {
         status::step("Compiling", format_args!("{} for NVIDIA GPUs ({})", package.name, word(profile)));
         let folder = workspace.target_dir().join("gpukernel");

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     check_folder(&args.output)?;
 
-    setup::ensure()?;
+    setup::ensure_for(&args.cargo)?;
     let artifacts = match build(args, &packages)? {
         Ok(artifacts) => artifacts,
         Err(code) => return Ok(code),

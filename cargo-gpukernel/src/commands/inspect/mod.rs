@@ -2,7 +2,6 @@
 
 mod compare;
 mod diff;
-mod find;
 mod page;
 mod revision;
 mod terminal;
@@ -24,7 +23,7 @@ use self::compare::{Comparison, Other};
 use crate::{
     arch, cargo,
     commands::setup,
-    output, status,
+    kernel_name, output, status,
     table::{bytes, table},
     workspace::{self, Workspace},
 };
@@ -141,7 +140,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(!packages.is_empty(), "the workspace at {} has no kernel crate", workspace.root());
     args.cargo.check_features(&packages)?;
     let profile = args.cargo.profile_kind(workspace.root().as_std_path(), Profile::Release)?;
-    let toolchain = setup::ensure()?;
+    let toolchain = setup::ensure_for(&args.cargo)?;
     let target_dir = workspace.target_dir().as_std_path();
     let crates = packages
         .into_iter()
@@ -180,7 +179,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let names: Vec<_> = kernels.iter().map(|(_, facts)| facts.name.as_str()).collect();
-    let (of, facts) = &kernels[find::find(wanted, &names)?];
+    let (of, facts) = &kernels[kernel_name::find(wanted, &names)?];
     let arch = of.arch(args)?;
     // What is wrong with the other side is said before anything is compiled.
     let other = args.diff.as_ref().map(|other| Comparison::prepare(other, of, &workspace)).transpose()?;

@@ -4,7 +4,7 @@ use crate::suggest;
 
 /// The number of the kernel that `wanted` means, among paths such as `kernels::draft::saxpy`: the whole path, the end of one, or a part of the name, if
 /// there is only one such kernel.
-pub(super) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
+pub(crate) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
     let wanted = wanted.trim();
     let ends = |kernel: &str| kernel.ends_with(&format!("::{wanted}"));
     let lower = wanted.to_lowercase();
@@ -29,7 +29,7 @@ pub(super) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
     let alike = suggest::alike(wanted, kernels.iter().copied());
     match alike.is_empty() {
         true => anyhow::bail!(
-            "there is no kernel `{wanted}`; without a name, `cargo gpukernel inspect` lists the {} that there are",
+            "there is no kernel `{wanted}`; `cargo gpukernel inspect` lists the {} that there are",
             kernels.len()
         ),
         false => anyhow::bail!("there is no kernel `{wanted}`; did you mean {}?", suggest::quoted(&alike)),
