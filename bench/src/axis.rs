@@ -2,6 +2,8 @@
 
 use std::{fmt::Display, str::FromStr};
 
+use gpukernel::Device;
+
 use crate::{Error, report::AxisValue};
 
 /// A parameter of a benchmark: written by `#[bench]`.
@@ -11,8 +13,8 @@ pub struct Axis {
     pub name: &'static str,
     /// Whether it is a type or a constant, of which only the declared values are compiled.
     pub compiled: bool,
-    /// The declared values as texts.
-    pub values: fn() -> Vec<String>,
+    /// The values that are declared for a device, as texts.
+    pub values: fn(&Device) -> Vec<String>,
 }
 
 /// The values of one row: written to by the library, read by `#[bench]`.
@@ -95,14 +97,18 @@ impl FromStr for Override {
     }
 }
 
-/// All combinations of values, the last axis fastest.
+/// All combinations of the values for a device, the last axis fastest.
 ///
 /// # Errors
 /// [`Error::NotCompiled`] for a value of a type or constant that is not declared.
-pub(crate) fn combinations(axes: &[Axis], overrides: &[Override]) -> Result<Vec<Values>, Error> {
+pub(crate) fn combinations(
+    axes: &[Axis],
+    overrides: &[Override],
+    device: &Device,
+) -> Result<Vec<Values>, Error> {
     let mut rows = vec![Values::default()];
     for axis in axes {
-        let declared = (axis.values)();
+        let declared = (axis.values)(device);
         let asked = overrides.iter().rfind(|given| given.name == axis.name);
         let values: Vec<Value> = match asked {
             None => (0..).zip(declared).map(|(index, text)| value(axis, text, Some(index))).collect(),
@@ -136,13 +142,17 @@ mod tests {
     use super::*;
 
     const AXES: [Axis; 2] = [
-        Axis { name: "T", compiled: true, values: || texts(["f32", "f64"]) },
-        Axis { name: "n", compiled: false, values: || texts([16_usize, 32]) },
+        Axis { name: "T", compiled: true, values: |_| texts(["f32", "f64"]) },
+        Axis {
+            name: "n",
+            compiled: false,
+            values: |device| texts([if device.is_gpu() { 1 << 20 } else { 16 }, 32_usize]),
+        },
     ];
 
     fn rows(overrides: &[&str]) -> Result<Vec<String>, Error> {
         let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
-        let rows = combinations(&AXES, &overrides)?;
+        let rows = combinations(&AXES, &overrides, &Device::cpu())?;
         Ok(rows
             .iter()
             .map(|row| {
@@ -173,7 +183,7 @@ mod tests {
     #[test]
     fn arguments_are_parsed() {
         let overrides = ["n=2^10".parse().unwrap()];
-        let row = &combinations(&AXES, &overrides).unwrap()[1];
+        let row = &combinations(&AXES, &overrides, &Device::cpu()).unwrap()[1];
         assert_eq!(row.argument::<usize>("n").unwrap(), 1024);
         assert_eq!(row.index("T"), 1);
         let error = row.argument::<u8>("n").unwrap_err().to_string();

@@ -68,7 +68,7 @@ pub use error::Error;
 pub use gpukernel_bench_macros::bench;
 pub use measurement::{Measurement, Outcome};
 pub use output::{Compare, Output};
-pub use run::main;
+pub use run::{main, main_on};
 
 /// Any error, as benchmarks return it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -84,5 +84,6 @@ pub mod __private {
         benchmark::Benchmark,
         measurement::outcome,
     };
+    pub use gpukernel::Device;
     pub use inventory;
 }

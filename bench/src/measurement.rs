@@ -107,6 +107,11 @@ impl<'b, 's, V> Measurement<'b, 's, V> {
         }
     }
 
+    /// The device of the row.
+    pub fn device(&self) -> Device {
+        self.bench.device()
+    }
+
     /// How many elements a launch handles: the report has elements per second.
     pub fn elements(mut self, elements: usize) -> Self {
         self.work.elements = Some(elements as u64);
@@ -275,14 +280,27 @@ impl<V: Compare> Measurement<'_, '_, V> {
             provider.device().synchronize()?;
             kernels.push(kernel_facts(&launches, provider.device()));
         }
+        // Once, because reading gigabytes from a device takes seconds.
+        let reference = match &self.reference {
+            Reference::Provider(name) => {
+                let provider = self.providers.iter().find(|provider| provider.name() == name);
+                Some(provider.ok_or(Error::NoReference)?.values()?)
+            }
+            _ => None,
+        };
         let mut checks = Vec::new();
         for provider in &self.providers {
-            checks.push(self.check_result(&**provider)?);
+            checks.push(self.check_result(&**provider, reference.as_ref())?);
         }
         Ok(kernels.into_iter().zip(checks).collect())
     }
 
-    fn check_result(&self, provider: &dyn Provider<V>) -> Result<Checked, BoxError> {
+    /// Compares the result of a provider with what is expected, or with that of the provider that is the reference.
+    fn check_result(
+        &self,
+        provider: &dyn Provider<V>,
+        of_reference: Option<&V>,
+    ) -> Result<Checked, BoxError> {
         let within = |reference: String, difference: f64| match difference <= self.tolerance {
             true => Ok(difference),
             false => Err(Error::Differs {
@@ -301,9 +319,7 @@ impl<V: Compare> Measurement<'_, '_, V> {
             }
             Reference::Provider(name) if name == provider.name() => Checked::IsReference,
             Reference::Provider(name) => {
-                let reference = self.providers.iter().find(|other| other.name() == name);
-                let expected = reference.ok_or(Error::NoReference)?.values()?;
-                let difference = provider.values()?.difference(&expected);
+                let difference = provider.values()?.difference(of_reference.ok_or(Error::NoReference)?);
                 let difference = within(format!("that of `{name}`"), difference)?;
                 Checked::Provider { name: name.clone(), difference }
             }

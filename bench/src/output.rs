@@ -1,6 +1,10 @@
 //! What kernels compute, and how far it is from what they should.
 
-use gpu_std::DeviceCopy;
+use gpu_std::{
+    DeviceCopy,
+    complex::{Complex, Part},
+    half::{bf16, f16},
+};
 use gpukernel::Buffer;
 
 use crate::BoxError;
@@ -86,7 +90,14 @@ macro_rules! floats {
     )* };
 }
 
-floats!(f32 f64);
+floats!(f16 bf16 f32 f64);
+
+/// The larger of the differences of its two parts.
+impl<T: Part + Compare> Compare for Complex<T> {
+    fn difference(&self, expected: &Self) -> f64 {
+        larger(self.re.difference(&expected.re), self.im.difference(&expected.im))
+    }
+}
 
 impl Compare for bool {
     fn difference(&self, expected: &Self) -> f64 {
@@ -151,6 +162,15 @@ mod tests {
         assert_eq!(300_u32.difference(&200), 0.5);
         assert_eq!((-1_i8).difference(&0), 1.0);
         assert_eq!(true.difference(&false), 1.0);
+    }
+
+    #[test]
+    fn numbers_of_kernels_are_compared_as_those_of_rust() {
+        assert_eq!(f16::from_f32(3.0).difference(&f16::from_f32(2.0)), 0.5);
+        assert_eq!(bf16::from_f32(0.25).difference(&bf16::from_f32(0.5)), 0.25);
+        let (a, b) = (Complex::new(1.0_f32, 2.0), Complex::new(1.0, 4.0));
+        assert_eq!((a.difference(&b), a.difference(&a)), (0.5, 0.0));
+        assert!(Complex::new(0.0, f64::NAN).difference(&Complex::new(1.0, 0.0)).is_nan());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::{
     cell::{RefCell, RefMut},
     collections::BTreeMap,
+    env,
     io::{IsTerminal, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
@@ -32,6 +33,29 @@ use crate::{
 /// Returns failure if a result is wrong, a benchmark returns an error or panics, a time is longer than the baseline's by more than noise, or
 /// a ratio is above its limit without a reason.
 pub fn main() -> ExitCode {
+    main_with(Usual::Best)
+}
+
+/// As [`main()`], on this device unless the command line or `GPUKERNEL_DEVICE` names another: `cpu` for benchmarks of the CPU device, which
+/// would otherwise be measured on a GPU where there is one.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     gpukernel_bench::main_on("cpu")
+/// }
+/// ```
+pub fn main_on(device: &str) -> ExitCode {
+    main_with(Usual::Named(device))
+}
+
+/// The device that is measured when none is asked for.
+#[derive(Clone, Copy)]
+enum Usual<'a> {
+    Best,
+    Named(&'a str),
+}
+
+fn main_with(usual: Usual<'_>) -> ExitCode {
     if let Some(samples) = analysis::is_asked_for() {
         return code(analysis::analyse_file(&samples).map(|()| true));
     }
@@ -43,7 +67,7 @@ pub fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     args.set_color();
-    code(run(&target, args))
+    code(run(&target, args, usual))
 }
 
 fn code(result: Result<bool, Error>) -> ExitCode {
@@ -111,16 +135,20 @@ impl Session {
 }
 
 /// Whether all is well.
-fn run(target: &str, args: Args) -> Result<bool, Error> {
+fn run(target: &str, args: Args, usual: Usual<'_>) -> Result<bool, Error> {
     let benchmarks = selected(&args)?;
-    if args.list {
-        return list(&benchmarks, &args).map(|()| true);
+    // Test runners ask for names, which are the same on all devices.
+    if args.list && args.format.is_some() {
+        return print(&list(&benchmarks, &args, None)).map(|()| true);
     }
-    if args.ignored {
+    if args.ignored && !args.list {
         return Ok(true);
     }
+    let devices = devices(&args.device, usual).map_err(|source| Error::Device { source })?;
+    if args.list {
+        return print(&list(&benchmarks, &args, devices.first())).map(|()| true);
+    }
     let folder = Folder::of(target, args.output_dir.as_deref());
-    let devices = devices(&args.device).map_err(|source| Error::Device { source })?;
     let baseline = match &args.baseline {
         Some(name) => Some(baseline::load(&folder, target, name, &devices, args.allow_other_device)?),
         None => None,
@@ -136,6 +164,7 @@ fn run(target: &str, args: Args) -> Result<bool, Error> {
         baseline,
         noise_threshold: args.noise_threshold,
         rows: Vec::new(),
+        ratios: Vec::new(),
         skipped: Vec::new(),
         failures: Vec::new(),
         above_limits: Vec::new(),
@@ -194,24 +223,26 @@ fn selected(args: &Args) -> Result<Vec<&'static Benchmark>, Error> {
     Ok(selected)
 }
 
-/// Lists benchmarks: for people with their axes, for test runners as these expect it.
-fn list(benchmarks: &[&Benchmark], args: &Args) -> Result<(), Error> {
+/// Lists benchmarks: with a device for people, with their axes there; without one as test runners expect it.
+fn list(benchmarks: &[&Benchmark], args: &Args, device: Option<&Device>) -> String {
     let mut text = String::new();
     for benchmark in benchmarks.iter().filter(|_| !args.ignored) {
         text += &benchmark.path();
-        if args.format.is_some() {
-            text += ": benchmark";
-        } else {
-            for axis in benchmark.axes {
-                text += &format!(" {}=[{}]", axis.name, (axis.values)().join(", "));
+        match device {
+            None => text += ": benchmark",
+            Some(device) => {
+                for axis in benchmark.axes {
+                    text += &format!(" {}=[{}]", axis.name, (axis.values)(device).join(", "));
+                }
             }
         }
         text.push('\n');
     }
-    print(&text)
+    text
 }
 
-fn devices(asked: &[String]) -> gpukernel::Result<Vec<Device>> {
+/// The devices that are asked for, or the usual one if none is.
+fn devices(asked: &[String], usual: Usual<'_>) -> gpukernel::Result<Vec<Device>> {
     let mut devices: Vec<Device> = Vec::new();
     for name in asked {
         match name.as_str() {
@@ -220,7 +251,13 @@ fn devices(asked: &[String]) -> gpukernel::Result<Vec<Device>> {
         }
     }
     if asked.is_empty() {
-        devices.push(Device::best()?);
+        devices.push(match usual {
+            // As `Device::best` has it: empty is not set.
+            Usual::Named(name) if env::var_os("GPUKERNEL_DEVICE").is_none_or(|name| name.is_empty()) => {
+                Device::from_name(name)?
+            }
+            Usual::Named(_) | Usual::Best => Device::best()?,
+        });
     }
     let ids: Vec<_> = devices.iter().map(Device::id).collect();
     let mut index = 0;
@@ -233,11 +270,11 @@ fn devices(asked: &[String]) -> gpukernel::Result<Vec<Device>> {
 
 /// Measures all rows of a benchmark.
 fn measure(session: &Session, benchmark: &Benchmark, report: &mut Report) -> Result<(), Error> {
-    let mut rows = combinations(benchmark.axes, &session.args.axis)?;
-    if session.only_checks() {
-        rows.truncate(1);
-    }
     for device in &session.devices {
+        let mut rows = combinations(benchmark.axes, &session.args.axis, device)?;
+        if session.only_checks() {
+            rows.truncate(1);
+        }
         for values in &rows {
             let (path, axes) = (benchmark.path(), values.to_axes());
             let name = row_name(&path, &axes, &device.id());
@@ -347,6 +384,7 @@ fn finish(session: &Session, folder: &Folder, mut report: Report) -> Result<bool
         }
     }
     analysis::analyse(&mut report, folder, args.save_baseline.as_deref(), args.resamples)?;
+    report.ratios = report::summary::summaries(&report.rows);
     let json = serde_json::to_vec(&report).map_err(|error| Error::Analysis { reason: error.to_string() })?;
     let history_file = folder.file("history.jsonl");
     let file_error = |doing, path: &std::path::Path| {

@@ -195,10 +195,23 @@ fn axes(function: &Head, mut given: Vec<AxisValues>) -> Result<Vec<Axis>> {
 fn declaration(axis: &Axis, library: &TokenStream) -> TokenStream {
     let name = axis.name();
     let (compiled, values) = match axis {
-        Axis::Compiled { texts, .. } => (true, quote!(vec![#(#texts),*])),
-        Axis::Argument { ty, values, .. } => (false, quote!(#library::texts::<#ty>(#values))),
+        Axis::Compiled { texts, .. } => (true, quote!(|_| vec![#(#texts),*])),
+        Axis::Argument { ty, values, .. } if is_closure(values) => {
+            // The type says what the closure's parameter is.
+            let values = quote! {{
+                let values: fn(&#library::Device) -> _ = #values;
+                #library::texts::<#ty>(values(device))
+            }};
+            (false, quote!(|device| #values))
+        }
+        Axis::Argument { ty, values, .. } => (false, quote!(|_| #library::texts::<#ty>(#values))),
     };
-    quote!(#library::Axis { name: stringify!(#name), compiled: #compiled, values: || #values })
+    quote!(#library::Axis { name: stringify!(#name), compiled: #compiled, values: #values })
+}
+
+/// Whether the values are those for a device: `|device| …`.
+fn is_closure(values: &TokenStream) -> bool {
+    matches!(values.clone().into_iter().next(), Some(TokenTree::Punct(first)) if first.as_char() == '|')
 }
 
 /// The call of the function with the values of a row.

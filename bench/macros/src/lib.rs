@@ -15,6 +15,18 @@ use proc_macro::TokenStream;
 ///     Ok(())
 /// }
 /// ```
+///
+/// Values that depend on the device come from a closure, such as a size that suits each:
+///
+/// ```
+/// use gpukernel_bench::{Bench, Result};
+///
+/// #[gpukernel_bench::bench(elements = |device| [if device.is_gpu() { 1 << 26 } else { 1 << 20 }])]
+/// fn sum(bench: &mut Bench<'_>, elements: usize) -> Result {
+///     bench.skip(format!("nothing to sum in {elements} elements"));
+///     Ok(())
+/// }
+/// ```
 #[proc_macro_attribute]
 pub fn bench(attributes: TokenStream, item: TokenStream) -> TokenStream {
     let expanded = expand::expand(attributes.into(), item.into());

@@ -4,9 +4,12 @@ pub(crate) mod csv;
 pub(crate) mod format;
 pub(crate) mod history;
 pub(crate) mod page;
+pub(crate) mod summary;
 pub(crate) mod table;
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use summary::RatioSummary;
 
 /// The version of this format.
 pub(crate) const FORMAT: u32 = 1;
@@ -30,6 +33,8 @@ pub(crate) struct Report {
     /// How far a time may be from the baseline's and be called the same: 0.02 for 2 %.
     pub(crate) noise_threshold: f64,
     pub(crate) rows: Vec<Row>,
+    /// The ratios of several rows as one number.
+    pub(crate) ratios: Vec<RatioSummary>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) failures: Vec<Failure>,
     /// Ratios above what the program allows.

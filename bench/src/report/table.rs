@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use super::{
     Change, ModeResult, Peaks, ProviderResult, Report, Row, Verdict, Work,
     format::{percent, rate, time},
+    summary,
 };
 
 /// The titles, and whether a column has numbers.
@@ -165,7 +166,7 @@ pub(crate) fn share_of_peak(work: &Work, peaks: &Peaks, time_ns: f64) -> Option<
 fn notes(report: &Report) -> impl Iterator<Item = String> {
     let modes =
         || report.rows.iter().flat_map(|row| row.providers.iter().flat_map(|provider| &provider.modes));
-    let mut notes = Vec::new();
+    let mut notes = summary::lines(&report.ratios);
     let unsettled = modes().filter(|mode| !mode.converged).count();
     if unsettled > 0 {
         notes.push(format!("!: {unsettled} times did not converge: the noise did not come below what was asked before the time was up"));

@@ -20,7 +20,8 @@ fn asked_for(mistake: &str) -> bool {
     env::var("MISTAKE").is_ok_and(|asked| asked == mistake)
 }
 
-#[bench(elements = [1 << 8, 1 << 10])]
+/// The number of elements depends on the device.
+#[bench(elements = |device| [if device.is_gpu() { 1 << 20 } else { 1 << 8 }, 1 << 10])]
 fn copy(bench: &mut Bench<'_>, elements: usize) -> Result {
     let stream = bench.device().default_stream();
     let from = stream.filled(elements, 1.5_f32)?;

@@ -102,6 +102,17 @@ fn a_run_writes_every_form() {
 }
 
 #[test]
+fn ratios_of_several_rows_are_summarised() {
+    let results = Results::new();
+    let text = results.bench("copy --mode cold").good().stdout();
+    assert!(text.contains("\nratios to `device`, cold (cpu): host "), "{text}");
+    assert!(text.contains("(2 rows, largest "), "{text}");
+    let report = results.report();
+    assert_eq!((&report["ratios"][0]["provider"], &report["ratios"][0]["rows"]), (&"host".into(), &2.into()));
+    assert!(results.read("report.md").contains("ratios to `device`"));
+}
+
+#[test]
 fn forms_are_printed_as_asked() {
     let results = Results::new();
     let of = |form: &str| results.bench(&format!("zero --quiet --output {form}")).good().stdout();
@@ -119,6 +130,10 @@ fn types_and_constants_are_axes() {
     let rows: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| row["axes"].to_string()).collect();
     assert_eq!(rows.len(), 2);
     assert!(rows[1].contains(r#"{"name":"LANES","value":"4"}"#), "{rows:?}");
+    let list = results.bench("--list").good().stdout();
+    assert!(list.contains("sum T=[u8, u64] LANES=[1, 4] repeats=[once]"), "{list}");
+    // Of the device that would be measured.
+    assert!(list.contains("copy elements=[256, 1024]\n"), "{list}");
     results.bench("sum --axis T=u32").fails_with(&["`u32`", "`u8`, `u64`", "compiled"]);
     results
         .bench("sum --axis LANE=1")
