@@ -11,16 +11,22 @@
 //! | [`output`] | linker, gpu-std | runtime |
 //! | [`rustc`] | the device rustc | gpu-std, runtime; checked by gpukernel-build |
 //! | [`limits`] | CUDA | all |
+//! | `report` (a feature) | runtime | subcommand |
 //!
 //! Programs have no use for this crate: what concerns them is reexported by `gpu_std` and `gpukernel`.
 
 #![no_std]
+
+#[cfg(feature = "report")]
+extern crate alloc;
 
 pub mod contract;
 pub mod limits;
 pub mod message;
 pub mod output;
 pub mod panic;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod rustc;
 pub mod section;
 pub mod symbol;

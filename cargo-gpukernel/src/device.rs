@@ -1,6 +1,8 @@
 //! The option `--device`: which device the programs that a command starts run on.
 
-use std::process::Command;
+use std::{env, process::Command};
+
+use gpukernel_build::toolchain::{Driver, Environment};
 
 use crate::suggest;
 
@@ -20,6 +22,15 @@ impl Selection {
     pub(crate) fn apply(&self, command: &mut Command) {
         if let Some(device) = &self.device {
             command.env(VARIABLE, device);
+        }
+    }
+
+    /// Whether that is a GPU: `best` is one where there is one.
+    pub(crate) fn is_gpu(&self) -> bool {
+        let named = self.device.clone().or_else(|| env::var(VARIABLE).ok());
+        match named.as_deref().filter(|name| !name.is_empty()) {
+            None | Some("best") => !Driver::find(&Environment::process()).gpus.is_empty(),
+            Some(name) => name.starts_with("gpu"),
         }
     }
 }

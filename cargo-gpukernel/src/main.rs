@@ -1,4 +1,4 @@
-//! `cargo gpukernel`: set up, build, run, test and bundle Rust GPU kernels.
+//! `cargo gpukernel`: set up, build, run, test, measure and bundle Rust GPU kernels.
 //!
 //! The binary reads arguments and shows results; the work is done by `gpukernel-build` and by cargo.
 
@@ -8,9 +8,13 @@ mod commands;
 mod console;
 mod device;
 mod interrupt;
+mod kernel_name;
+mod kernels;
 mod output;
+mod program;
 mod progress;
 mod project;
+mod report;
 mod status;
 mod suggest;
 mod table;
@@ -21,7 +25,10 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{bind, build, bundle, completions, doctor, init, inspect, man, new, run, setup, test};
+use crate::commands::{
+    bench, bind, build, bundle, completions, debug, doctor, init, inspect, man, new, profile, run, sanitize,
+    setup, test,
+};
 
 /// Compile Rust kernels for NVIDIA GPUs and for the CPU, and run, test and bundle the programs that launch them.
 #[derive(Debug, Parser)]
@@ -44,6 +51,10 @@ enum Command {
     Bind(bind::Args),
     Run(run::Args),
     Test(test::Args),
+    Bench(bench::Args),
+    Sanitize(sanitize::Args),
+    Debug(debug::Args),
+    Profile(profile::Args),
     Bundle(bundle::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -63,6 +74,10 @@ fn main() -> ExitCode {
         Command::Bind(args) => bind::run(args),
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Sanitize(args) => sanitize::run(args),
+        Command::Debug(args) => debug::run(args),
+        Command::Profile(args) => profile::run(args),
         Command::Bundle(args) => bundle::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -1,9 +1,15 @@
 //! What cargo says about a workspace, and which of its packages are kernels and which launch them.
 
-use std::{collections::HashSet, fs, path::Path};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, TargetKind, camino::Utf8PathBuf};
+use cargo_metadata::{
+    DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind, camino::Utf8PathBuf,
+};
 use gpukernel_build::Profile;
 
 use crate::{cargo, status, suggest, versions};
@@ -12,6 +18,8 @@ use crate::{cargo, status, suggest, versions};
 const DEVICE_LIBRARY: &str = "gpukernel-std";
 /// The library of the programs that launch kernels.
 const RUNTIME: &str = "gpukernel";
+/// The library of bench targets.
+pub(crate) const BENCH_LIBRARY: &str = "gpukernel-bench";
 
 /// A workspace, read through `cargo metadata`.
 #[derive(Debug)]
@@ -98,6 +106,12 @@ impl Workspace {
     /// The packages whose source is on this disk: members, and the path dependencies of those.
     fn local_packages(&self) -> impl Iterator<Item = &Package> {
         self.metadata.packages.iter().filter(|package| package.source.is_none())
+    }
+
+    /// The folders of the packages whose source is on this disk.
+    pub(crate) fn local_folders(&self) -> Vec<PathBuf> {
+        let folders = self.local_packages().filter_map(|package| package.manifest_path.parent());
+        folders.map(|folder| folder.as_std_path().to_owned()).collect()
     }
 
     /// The packages that hold kernels, by name: they build on gpu-std and launch nothing themselves.
@@ -209,16 +223,31 @@ impl Workspace {
         self.metadata.packages.iter().find(|package| package.id == *id)
     }
 
+    /// The bench targets of packages that are written against our library, with their packages.
+    pub(crate) fn benches<'a>(packages: &[&'a Package]) -> Vec<(&'a Package, &'a Target)> {
+        let uses_it = |package: &&&Package| {
+            package.dependencies.iter().any(|dependency| dependency.name == BENCH_LIBRARY)
+        };
+        let of_package = |package: &&'a Package| {
+            let package: &'a Package = package;
+            let benches = package.targets.iter().filter(|target| target.is_kind(TargetKind::Bench));
+            benches.map(move |target| (package, target))
+        };
+        packages.iter().filter(uses_it).flat_map(of_package).collect()
+    }
+
+    /// The members that are named, or all, or else the default ones.
+    pub(crate) fn selected_members(&self, names: &[String], all: bool) -> Vec<&Package> {
+        match all || !names.is_empty() {
+            true => self.members_named(names),
+            false => self.metadata.workspace_default_packages(),
+        }
+    }
+
     /// Whether members have documentation tests: of those named, of all, or else of the default ones.
     pub(crate) fn has_doc_tests(&self, names: &[String], all: bool) -> bool {
-        let packages = if all || !names.is_empty() {
-            self.metadata.workspace_packages()
-        } else {
-            self.metadata.workspace_default_packages()
-        };
-        packages
+        self.selected_members(names, all)
             .into_iter()
-            .filter(|package| names.is_empty() || names.iter().any(|name| package.name == name))
             .any(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))
     }
 

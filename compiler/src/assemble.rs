@@ -102,7 +102,7 @@ fn assemble_one(
         move |reason| AssembleError::Run { ptxas: ptxas.to_owned(), file, reason }
     };
     fs::write(&source, ptx).map_err(failed(&source))?;
-    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable, false)?;
+    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable)?;
     let cubin = fs::read(&object.cubin).map_err(failed(&object.cubin))?;
     Ok(Assembled { arch, cubin, resources: object.resources })
 }
@@ -123,22 +123,21 @@ pub(crate) struct Object {
     pub(crate) resources: BTreeMap<String, Resources>,
 }
 
-/// Assembles one file of PTX, with a table of lines if asked for.
+/// Assembles one file of PTX, with a table of the lines that it names.
 pub(crate) fn run(
     ptxas: &Path,
     arch: Arch,
     source: &Path,
     target: &Path,
     mode: Mode,
-    has_lines: bool,
 ) -> Result<Object, AssembleError> {
     let mut command = Command::new(ptxas);
-    command.arg(format!("--gpu-name={arch}")).args(["-O3", "--verbose", "--output-file"]).arg(target);
+    command
+        .arg(format!("--gpu-name={arch}"))
+        .args(["-O3", "--generate-line-info", "--verbose", "--output-file"])
+        .arg(target);
     if mode == Mode::Relocatable {
         command.arg("--compile-only");
-    }
-    if has_lines {
-        command.arg("--generate-line-info");
     }
     let output = command.arg(source).output().map_err(|reason| AssembleError::Run {
         ptxas: ptxas.to_owned(),

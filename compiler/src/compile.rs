@@ -45,6 +45,8 @@ pub(crate) struct Compiled {
     pub(crate) libraries: Vec<PathBuf>,
     /// The files that the crate and its local dependencies were compiled from.
     pub(crate) sources: Vec<PathBuf>,
+    /// The folder of gpu-std.
+    pub(crate) gpu_std: Option<PathBuf>,
 }
 
 /// Compiling failed.
@@ -153,7 +155,14 @@ pub(crate) fn compile(input: &CompileInput<'_>) -> Result<Compiled, CompileError
     if let Some(text) = dep_info.and_then(|file| fs::read_to_string(file.with_extension("d")).ok()) {
         sources.extend(dep_info::sources(&text));
     }
-    Ok(Compiled { crate_name: own.target.name.replace('-', "_"), libraries, sources })
+    let gpu_std = artifacts.iter().find(|artifact| artifact.target.name == "gpu_std");
+    let gpu_std = gpu_std.and_then(|artifact| artifact.manifest_path.parent());
+    Ok(Compiled {
+        crate_name: own.target.name.replace('-', "_"),
+        libraries,
+        sources,
+        gpu_std: gpu_std.map(|folder| folder.as_std_path().to_owned()),
+    })
 }
 
 /// Whether the package has a library and that is an ordinary one.

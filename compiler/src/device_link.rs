@@ -102,7 +102,7 @@ impl DeviceLinker<'_> {
             Some(lto_ir) => Object { cubin: lto_ir.path.clone(), resources: BTreeMap::new() },
             None => {
                 let cubin = own.with_extension("rel.cubin");
-                assemble::run(self.ptxas, arch, &own, &cubin, Mode::Relocatable, false)?
+                assemble::run(self.ptxas, arch, &own, &cubin, Mode::Relocatable)?
             }
         };
         // Under the names that nvlink's messages have them by, what the user knows them by.
@@ -113,7 +113,7 @@ impl DeviceLinker<'_> {
             let input = match &part.code {
                 Code::Ptx { path, .. } => {
                     let cubin = self.dir.join(format!("{}.{arch}.{index}.cubin", self.name));
-                    assemble::run(self.ptxas, arch, path, &cubin, Mode::Relocatable, false)?.cubin
+                    assemble::run(self.ptxas, arch, path, &cubin, Mode::Relocatable)?.cubin
                 }
                 Code::Machine(path) | Code::Bitcode(path) | Code::LtoIr(path) => path.clone(),
             };

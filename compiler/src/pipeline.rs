@@ -21,7 +21,7 @@ use crate::{
     files::OutDir,
     finish::{self, FinishInput, Finished},
     foreign::{Foreign, ForeignInput},
-    link::{self, Dumps, EmittedPtx, LinkInput, Linked},
+    link::{self, Dumps, EmittedPtx, Libraries, LinkInput, Linked},
     llvm::Llvm,
     outputs::Outputs,
     plan::Plan,
@@ -131,7 +131,9 @@ pub(crate) fn build_beside_host(
         after: plan.dump_after.clone(),
     };
     let linked = link::link(llvm, &link_input, &dumps, &mut timings)?;
-    let EmittedPtx { ptx, dumped } = link::emit_ptx(llvm, &linked, &plan.archs, &dumps, &mut timings)?;
+    let libraries = Libraries { gpu_std: compiled.gpu_std.clone() };
+    let EmittedPtx { ptx, dumped } =
+        link::emit_ptx(llvm, &linked, &plan.archs, &libraries, &dumps, &mut timings)?;
     let name = &compiled.crate_name;
     let finish_input =
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };

@@ -8,8 +8,8 @@ use gpu_std::{Constant, DeviceCopy, host::HostFunction};
 use gpukernel_image::Arch;
 
 use crate::{
-    DeviceKind, Limits, Result, buffer::Fill, cpu::CpuDevice, cuda::CudaDevice, loaded::Loaded,
-    memory::Allocation, output::Output, prepared::PreparedLaunch,
+    DeviceKind, KernelAttributes, Limits, Result, buffer::Fill, cpu::CpuDevice, cuda::CudaDevice,
+    loaded::Loaded, memory::Allocation, output::Output, prepared::PreparedLaunch,
 };
 
 /// A device: created once per process and never freed.
@@ -20,6 +20,8 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     type Module: BackendModule<Device = Self>;
 
     const KIND: DeviceKind;
+    /// Whether a launch has ended when the call that makes it returns.
+    const ENDS_IN_LAUNCH: bool;
 
     /// Makes a part of this backend a part of some backend.
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P>;
@@ -36,6 +38,8 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     }
     fn arch(&self) -> Option<Arch>;
     fn limits(&self) -> &Limits;
+    /// Where the device is on the PCI bus, such as `00000000:1B:00.0`; `None` for the CPU.
+    fn pci_bus_id(&self) -> Result<Option<String>>;
     /// The number of bytes that are there for new allocations, where that is known.
     fn free_bytes(&self) -> Option<u64>;
     /// Waits until all work is done.
@@ -133,8 +137,16 @@ pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
     fn synchronize(&self) -> Result<()>;
     /// Records an event after the work queued so far.
     fn record(&self) -> Result<<Self::Device as Backend>::Event>;
+    /// Makes work queued from now on wait until what this returns is released or dropped.
+    fn hold(&self) -> Result<Box<dyn Release>>;
     /// Makes work queued from now on wait for an event, which may be of another device of this backend.
     fn wait(&self, event: &<Self::Device as Backend>::Event) -> Result<()>;
+}
+
+/// What a stream waits for.
+pub(crate) trait Release: Send + Sync {
+    /// Lets the stream go on.
+    fn release(&self);
 }
 
 /// A handle of a point in a stream.
@@ -155,6 +167,13 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
 
     /// The maximum number of threads per block that a kernel's registers leave room for.
     fn max_threads(&self, function: &Self::Function) -> u32;
+
+    /// What the kernel takes of a multiprocessor in a launch, on a device that has some.
+    fn attributes(
+        &self,
+        function: &Self::Function,
+        launch: &PreparedLaunch<'_, Self::Device>,
+    ) -> Result<Option<KernelAttributes>>;
 
     /// Queues a launch, or runs it, after the work that uses the same memory.
     ///

@@ -20,5 +20,6 @@ pages! {
     random_numbers = "random-numbers.md";
     panics_and_output = "panics-and-output.md";
     cuda_c = "cuda-c.md";
+    debugging = "debugging.md";
     safety = "safety.md";
 }

@@ -74,6 +74,9 @@ pub struct Limits {
     /// Number of multiprocessors (`multiProcessorCount`); on the CPU, number of threads that run blocks.
     #[doc(alias = "multiProcessorCount")]
     pub multiprocessors: u32,
+    /// Number of bytes of the L2 cache (`l2CacheSize`); on the CPU, of its largest cache. 0 if it is not known.
+    #[doc(alias = "l2CacheSize")]
+    pub last_level_cache_bytes: usize,
 }
 
 impl Limits {
@@ -85,6 +88,7 @@ impl Limits {
         max_grid_dim: limits::GRID_DIM,
         max_shared_bytes_per_block: limits::SHARED_BYTES,
         multiprocessors: 1,
+        last_level_cache_bytes: 0,
     };
 }
 
@@ -225,6 +229,16 @@ impl Device {
     #[doc(alias = "compute_capability")]
     pub fn arch(&self) -> Option<Arch> {
         each!(self.backend, device => device.arch())
+    }
+
+    /// Where the device is on the PCI bus, such as `00000000:1B:00.0` (`cudaDeviceGetPCIBusId`), by which tools such as `nvidia-smi` find it;
+    /// `None` for the CPU.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaDeviceGetPCIBusId", alias = "cuDeviceGetPCIBusId")]
+    pub fn pci_bus_id(&self) -> Result<Option<String>> {
+        each!(self.backend, device => device.pci_bus_id())
     }
 
     /// The launch limits of the device (`cudaDeviceProp`).

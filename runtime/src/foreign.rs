@@ -10,6 +10,7 @@ use crate::{
     backend::{Any, Backend, BackendModule, ForeignModules, OfDevice, each},
     loaded::{Entry, Loaded},
     memory::AllocationId,
+    observed,
     prepared::{PreparedLaunch, Program, Request},
 };
 
@@ -60,6 +61,7 @@ impl ForeignModule {
     /// The arguments are as many as the kernel's parameters and have their sizes and alignments. The kernel uses memory only
     /// as the arguments say: it reads [`RawArg::slice`]s, reads and writes [`RawArg::slice_mut`]s, leaves valid values
     /// there, and stays inside of them.
+    #[track_caller]
     pub unsafe fn launch(
         &self,
         name: &str,
@@ -75,6 +77,7 @@ impl ForeignModule {
     ///
     /// # Safety
     /// As there.
+    #[track_caller]
     pub(crate) unsafe fn launch_on(
         &self,
         stream: Option<&Stream>,
@@ -168,6 +171,7 @@ fn load<B: Backend>(device: &'static B, code: &[u8], kind: &str) -> Result<Any<F
 
 /// # Safety
 /// As for [`ForeignModule::launch`].
+#[track_caller]
 unsafe fn launch<B: Backend>(
     loaded: &Loaded<B, String>,
     stream: Option<&Stream>,
@@ -189,7 +193,7 @@ unsafe fn launch<B: Backend>(
     // SAFETY: the arguments hold borrows that last as long as this call.
     let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
     // SAFETY: as the caller promises.
-    unsafe { code.launch(stream, &function, &launch) }
+    unsafe { observed::launch(code, stream, &function, &launch) }
 }
 
 /// What the code is. The driver is not told how long it is and finds its end by its contents, so that these must lie inside.

@@ -1,6 +1,9 @@
 //! Launch configurations: how many blocks of how many threads, given or computed; [`rules`] checks them.
 
+pub(crate) mod record;
 pub(crate) mod rules;
+
+pub use record::{KernelAttributes, LaunchRecord, record_launches};
 
 /// Extents along up to three axes, x first: the axis on which neighbouring threads have neighbouring memory.
 ///

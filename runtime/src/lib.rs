@@ -31,15 +31,19 @@ mod error;
 mod event;
 mod foreign;
 mod format;
+mod hold;
 mod image;
 mod launch;
 mod loaded;
 mod memory;
 mod message;
 mod module;
+pub mod nvtx;
+mod observed;
 mod output;
 mod prepared;
 mod print;
+mod report;
 mod slice;
 mod stream;
 mod view;
@@ -50,9 +54,11 @@ pub use error::{BarrierWait, DriverError, Ended, Error, Race, RaceSide, Result};
 pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;
+pub use hold::Hold;
 pub use image::Image;
 pub use launch::{
-    Extents, LaunchConfig, for_each, for_each_2d, for_each_3d, for_each_tile, for_each_tile_2d,
+    Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,
+    for_each_tile_2d, record_launches,
 };
 pub use module::{Module, ThisRuntime};
 pub use slice::DeviceSlice;

@@ -14,6 +14,7 @@ use crate::{
     Device, DeviceSlice, Error, Image, LaunchConfig, Result, Stream, View, ViewMut,
     backend::{Any, Backend, BackendModule, ImageCode, Modules, OfDevice, each},
     loaded::{Entry, Loaded},
+    observed,
     output::Output,
     prepared::{PreparedLaunch, Program, Request},
     view::raw_slice,
@@ -158,6 +159,7 @@ impl Module {
     /// image does not hold this kernel or is older than the program, or what the driver says. On the CPU also
     /// [`Error::KernelPanicked`], [`Error::DivergentBarrier`], [`Error::DivergentWarp`] and [`Error::UnmetBarrier`], and with
     /// `GPUKERNEL_CHECK=1` [`Error::EndedBeforeBarrier`] and [`Error::Race`].
+    #[track_caller]
     pub fn launch<K: SafeKernel>(
         &self,
         kernel: K,
@@ -176,6 +178,7 @@ impl Module {
     /// # Safety
     /// What the kernel's function asks for in its own `# Safety` section; and the module's image was built from the crate that declares
     /// it, not from one that has a kernel of the same signature with another such section.
+    #[track_caller]
     pub unsafe fn launch_unsafe<K: Kernel>(
         &self,
         kernel: K,
@@ -190,6 +193,7 @@ impl Module {
     ///
     /// # Safety
     /// As for [`launch_unsafe`](Self::launch_unsafe).
+    #[track_caller]
     pub(crate) unsafe fn launch_on<K: Kernel>(
         &self,
         stream: Option<&Stream>,
@@ -214,6 +218,7 @@ impl Inner {
     /// # Safety
     /// As for [`Module::launch_unsafe`] of this kernel, which packed the arguments, from borrows that last as long as this call.
     /// `id` is that of its type.
+    #[track_caller]
     unsafe fn launch_packed(
         &self,
         stream: Option<&Stream>,
@@ -230,6 +235,7 @@ impl Inner {
 
     /// # Safety
     /// As [`launch_packed`](Self::launch_packed).
+    #[track_caller]
     unsafe fn launch_loaded<B: Backend>(
         &self,
         loaded: &Loaded<B, TypeId>,
@@ -249,7 +255,7 @@ impl Inner {
         let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
         // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
         // the promise of `Kernel` and of the caller.
-        unsafe { code.launch(stream, &function, &launch) }
+        unsafe { observed::launch(code, stream, &function, &launch) }
     }
 
     /// Compares the kernel with the image, at its first launch.

@@ -9,7 +9,7 @@ use gpu_std::{
 };
 
 use crate::{
-    Buffer, Device, DeviceSlice, Error, Event, ForeignModule, LaunchConfig, Module, RawArg, Result,
+    Buffer, Device, DeviceSlice, Error, Event, ForeignModule, Hold, LaunchConfig, Module, RawArg, Result,
     backend::{Any, Backend, BackendStream, OfDevice, Streams, each},
     buffer::Fill,
     module::ThisRuntime,
@@ -144,6 +144,7 @@ impl Stream {
     /// # Errors
     /// As there, and [`Error::WrongDevice`] for a module of another device.
     #[doc(alias = "cudaLaunchKernel", alias = "cuLaunchKernel")]
+    #[track_caller]
     pub fn launch<K: SafeKernel>(
         &self,
         module: &Module,
@@ -162,6 +163,7 @@ impl Stream {
     ///
     /// # Safety
     /// As for [`Module::launch_unsafe`].
+    #[track_caller]
     pub unsafe fn launch_unsafe<K: Kernel>(
         &self,
         module: &Module,
@@ -181,6 +183,7 @@ impl Stream {
     /// # Safety
     /// As there.
     #[doc(alias = "cuLaunchKernel")]
+    #[track_caller]
     pub unsafe fn launch_foreign(
         &self,
         module: &ForeignModule,
@@ -215,6 +218,29 @@ impl Stream {
     )]
     pub fn record(&self) -> Result<Event> {
         Event::record(self)
+    }
+
+    /// Holds the stream back: work queued from now on does not start until the result is dropped or [released](Hold::release)
+    /// (`cuStreamWaitValue32`). Meanwhile work can be queued, so that it then runs without the gaps of launching it.
+    ///
+    /// Whoever waits for the stream before that waits forever, and a stream has room for about a thousand launches, after which a launch
+    /// waits, too. On the CPU nothing is queued, and nothing is held back.
+    ///
+    /// ```
+    /// let stream = gpukernel::Device::cpu().stream()?;
+    /// let held = stream.hold()?;
+    /// let zeros = stream.zeroed::<f32>(16)?;
+    /// drop(held);
+    /// stream.synchronize()?;
+    /// # drop(zeros);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cuStreamWaitValue32")]
+    pub fn hold(&self) -> Result<Hold> {
+        Hold::new(self)
     }
 
     /// Makes work queued from now on wait for `event`, which may be of another stream, also of another GPU (`cudaStreamWaitEvent`).

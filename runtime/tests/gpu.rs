@@ -72,6 +72,44 @@ fn one_launch_for_every_device() {
 }
 
 #[test]
+fn launches_are_recorded_with_what_the_kernel_takes() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    on_every_device(|device| {
+        let module = device.load(&image(|_| ()))?;
+        let mut numbers = device.zeroed::<u32>(1000)?;
+        let (result, launches) = gpukernel::record_launches(|| {
+            // Without threads it is none.
+            module.launch(add, for_each(0), (1, &mut numbers[..0]))?;
+            module.launch(add, LaunchConfig::new(8, 128), (1, &mut numbers))
+        });
+        result?;
+        let [launch] = &launches[..] else { panic!("{launches:?}") };
+        assert_eq!(
+            (&*launch.kernel, launch.grid_dim, launch.block_dim),
+            ("gpu::add", [8, 1, 1], [128, 1, 1])
+        );
+        assert_eq!(launch.attributes.is_some(), device.is_gpu());
+        if let Some(attributes) = launch.attributes {
+            assert!((1..=255).contains(&attributes.registers), "{attributes:?}");
+            assert_eq!((attributes.local_bytes, attributes.shared_bytes), (0, 0));
+            assert!((8..=32).contains(&attributes.blocks_per_multiprocessor), "{attributes:?}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_device_says_what_it_is() {
+    on_every_device(|device| {
+        assert_eq!(device.pci_bus_id()?.is_some(), device.is_gpu());
+        if device.is_gpu() {
+            assert!(device.limits().last_level_cache_bytes >= 1 << 20);
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn an_image_of_other_source_is_refused_on_every_device() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     on_every_device(|device| {
@@ -115,6 +153,56 @@ fn an_image_of_other_source_is_refused_on_every_device() {
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
     use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn work_of_a_held_stream_waits_for_its_release() {
+        on_every_gpu(|device, _| {
+            let (held, free) = (device.stream()?, device.stream()?);
+            let sources = [device.filled(16, 0_u32)?, device.filled(16, 1_u32)?];
+            let mut numbers = device.zeroed::<u32>(16)?;
+            device.synchronize()?;
+            // More often than there are words to wait for at a time, so that they are used again.
+            for round in 0..1100_u32 {
+                let hold = held.hold()?;
+                let source = &sources[round as usize % 2];
+                held.copy(source, &mut numbers)?;
+                let event = held.record()?;
+                free.record()?.synchronize()?;
+                assert!(!event.is_done()?, "round {round}");
+                match round % 3 {
+                    0 => drop(hold),
+                    1 => std::thread::scope(|scope| drop(scope.spawn(|| hold.release()))),
+                    _ => {
+                        hold.release();
+                        hold.release();
+                    }
+                }
+                event.synchronize()?;
+                assert_eq!(numbers.to_vec()?, [round % 2; 16]);
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn streams_are_held_apart_from_each_other() {
+        on_every_gpu(|device, _| {
+            let streams = [device.stream()?, device.stream()?, device.stream()?];
+            let held = [streams[0].hold()?, streams[1].hold()?, streams[2].hold()?];
+            let ends = [streams[0].record()?, streams[1].record()?, streams[2].record()?];
+            // The last first: none may release another.
+            for last in (0..3).rev() {
+                for end in &ends[..=last] {
+                    assert!(!end.is_done()?);
+                }
+                held[last].release();
+                ends[last].synchronize()?;
+            }
+            Ok(())
+        });
+    }
 
     #[test]
     #[ignore = "needs a GPU"]

@@ -13,25 +13,22 @@ pub const THREADS: usize = 256;
 pub trait Number: WarpElement {
     /// One.
     const ONE: Self;
+    /// How far results may be apart because the values are grouped in other ways, as a share of them.
+    const TOLERANCE: f64;
     /// An input.
     fn from_index(index: usize) -> Self;
     /// The next round's value where the round does not change it.
     fn next(self) -> Self;
     /// What a scan left, made small enough for the next.
     fn shrink(self) -> Self;
-    /// Whether the results of other ways to group the values are within what that makes of them.
-    fn is_close_to(self, other: Self) -> bool;
 }
 
 impl Number for f32 {
     const ONE: f32 = 1.0;
+    const TOLERANCE: f64 = 1e-4;
 
     fn from_index(index: usize) -> f32 {
         index as f32 / 256.0
-    }
-
-    fn is_close_to(self, other: f32) -> bool {
-        (self - other).abs() <= 1e-4 * other.abs().max(1.0)
     }
 
     #[inline]
@@ -47,13 +44,10 @@ impl Number for f32 {
 
 impl Number for i32 {
     const ONE: i32 = 1;
+    const TOLERANCE: f64 = 0.0;
 
     fn from_index(index: usize) -> i32 {
         index as i32
-    }
-
-    fn is_close_to(self, other: i32) -> bool {
-        self == other
     }
 
     #[inline]
@@ -69,6 +63,7 @@ impl Number for i32 {
 
 impl Number for u32 {
     const ONE: u32 = 1;
+    const TOLERANCE: f64 = 0.0;
 
     // In no order.
     fn from_index(index: usize) -> u32 {
@@ -83,10 +78,6 @@ impl Number for u32 {
     #[inline]
     fn shrink(self) -> u32 {
         self
-    }
-
-    fn is_close_to(self, other: u32) -> bool {
-        self == other
     }
 }
 

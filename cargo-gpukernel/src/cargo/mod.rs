@@ -5,13 +5,14 @@ mod profile;
 
 use std::{
     ffi::OsStr,
+    io::BufReader,
     os::unix::process::ExitStatusExt,
     path::{self, Path, PathBuf},
-    process::{Command, ExitCode, ExitStatus},
+    process::{Command, ExitCode, ExitStatus, Stdio},
 };
 
 use anyhow::Context;
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Artifact, Message, Metadata, MetadataCommand, camino::Utf8PathBuf};
 use gpukernel_build::{CargoOptions, Profile};
 
 use self::profile::Profiles;
@@ -157,6 +158,26 @@ pub(crate) fn metadata(manifest: &Path) -> anyhow::Result<Metadata> {
 /// Whether cargo knows the subcommand.
 pub(crate) fn has_subcommand(name: &str) -> bool {
     cargo().args([name, "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+/// A program that cargo built.
+pub(crate) type Executable = (Artifact, Utf8PathBuf);
+
+/// Runs a command that builds; the programs it built, or its exit code if it failed.
+pub(crate) fn build(mut command: Command) -> anyhow::Result<Result<Vec<Executable>, ExitCode>> {
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut cargo = command.spawn().context("cannot start cargo")?;
+    let output = cargo.stdout.take().context("cannot read cargo's output")?;
+    let mut executables = Vec::new();
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
+            && let Some(executable) = artifact.executable.clone()
+        {
+            executables.push((artifact, executable));
+        }
+    }
+    let status = cargo.wait().context("cannot wait for cargo")?;
+    Ok(if status.success() { Ok(executables) } else { Err(exit_code(status)) })
 }
 
 /// Runs to the end, the terminal lent; the exit code is the command's.

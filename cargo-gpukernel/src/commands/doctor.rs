@@ -87,10 +87,10 @@ mod tests {
         let report = Report::collect(&FindOptions::new(dir.path()).environment(environment));
         let page = Page(&report).to_string();
         let start = "\
-missing   device rustc        no rustc 1.96.0 or later with core for nvptx64-nvidia-cuda or rust-src
-                              to fix: cargo gpukernel setup
-missing   core for nvptx64    comes with a device rustc
-                              to fix: cargo gpukernel setup
+missing   device rustc         no rustc 1.96.0 or later with core for nvptx64-nvidia-cuda or rust-src
+                               to fix: cargo gpukernel setup
+missing   core for nvptx64     comes with a device rustc
+                               to fix: cargo gpukernel setup
 ";
         assert!(page.starts_with(start), "{page}");
         assert!(

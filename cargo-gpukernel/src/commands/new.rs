@@ -179,7 +179,7 @@ fn manifest(
 ) -> anyhow::Result<String> {
     let mut manifest = Manifest::parse(path, text)?;
     let folder = path.parent().unwrap_or(path);
-    for table in ["dependencies", "build-dependencies"] {
+    for table in ["dependencies", "build-dependencies", "dev-dependencies"] {
         for part in PARTS {
             if manifest.item(&[table, part.name]).is_some() {
                 let dependency = match workspace {

@@ -2,27 +2,13 @@
 
 use std::{ffi::OsString, process::ExitCode};
 
-use cargo_metadata::TargetKind;
-
-use crate::{
-    cargo,
-    commands::setup,
-    device,
-    workspace::{Example, Workspace},
-};
+use crate::{cargo, commands::setup, device, program::Target, workspace::Workspace};
 
 /// Build and run a program that launches kernels; installs missing parts of the toolchain first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Run this example: an example target, or the package in the folder `examples/NAME`
-    #[arg(long, value_name = "NAME", group = "target")]
-    example: Option<String>,
-    /// Run this binary
-    #[arg(long, value_name = "NAME", group = "target")]
-    bin: Option<String>,
-    /// Run this package
-    #[arg(short, long, value_name = "NAME")]
-    package: Option<String>,
+    #[command(flatten)]
+    target: Target,
     #[command(flatten)]
     device: device::Selection,
     #[command(flatten)]
@@ -41,24 +27,8 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
-    workspace.check(&args.cargo, args.package.as_slice())?;
-    workspace.check_targets(TargetKind::Bin, &args.bin, args.package.as_slice())?;
-    let mut selection: Vec<&str> = Vec::new();
-    if let Some(name) = &args.example {
-        match (workspace.example(name)?, &args.package) {
-            (Example::Package(package), _) => selection.extend(["--package", package]),
-            (Example::Target { .. }, Some(package)) => {
-                selection.extend(["--package", package, "--example", name]);
-            }
-            (Example::Target { package }, None) => {
-                selection.extend(["--package", package, "--example", name])
-            }
-        }
-    } else {
-        selection.extend(args.package.iter().flat_map(|name| ["--package", name]));
-        selection.extend(args.bin.iter().flat_map(|name| ["--bin", name]));
-    }
-
+    args.target.check(&workspace, &args.cargo)?;
+    let selection = args.target.words(&workspace)?;
     setup::ensure_for(&args.cargo)?;
     let mut command = args.cargo.command(["run"], "--profile");
     args.device.apply(&mut command);

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for step in steps(cargo::has_subcommand("nextest"), has_gpu, args) {
         let step_code = match step {
             Step::Tests { words, profile_flag, selection } => tests(args, words, profile_flag, selection)?,
+            Step::Benches => benches(args, &workspace)?,
             Step::DocTests => doc_tests(args, &workspace)?,
         };
         if code == ExitCode::SUCCESS {
@@ -82,6 +83,8 @@ enum Step {
         /// What stands behind the user's filter and test arguments.
         selection: Selection,
     },
+    /// Each benchmark once, of bench targets that are not tests for cargo.
+    Benches,
     DocTests,
 }
 
@@ -106,6 +109,9 @@ fn steps(has_nextest: bool, has_gpu: bool, args: &Args) -> Vec<Step> {
     // cargo takes one filter, which is the user's then.
     if has_gpu && (has_nextest || args.filter.is_none()) {
         steps.push(Step::Tests { words, profile_flag, selection: gpu });
+    }
+    if !args.lib && args.test.is_empty() {
+        steps.push(Step::Benches);
     }
     // cargo-nextest has no documentation tests (nextest-rs/nextest#16), so cargo runs those.
     if has_nextest && !args.lib && args.test.is_empty() {
@@ -133,6 +139,25 @@ fn tests(args: &Args, words: &[&str], profile_flag: &str, selection: Selection) 
             .args(&args.test_args),
         Selection::GpuByCargo => command.args([NEEDS_A_GPU, "--", "--ignored"]).args(&args.test_args),
     };
+    cargo::run(command)
+}
+
+fn benches(args: &Args, workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    let packages = workspace.selected_members(&args.package, args.workspace);
+    let benches: Vec<_> =
+        Workspace::benches(&packages).into_iter().filter(|(_, target)| !target.test).collect();
+    if benches.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    status::step("Testing", "each benchmark once");
+    let mut command = args.cargo.command(["test"], "--profile");
+    args.device.apply(&mut command);
+    command.args(args.package.iter().flat_map(|name| ["--package", name]));
+    command.args(args.workspace.then_some("--workspace"));
+    command.args(args.no_fail_fast.then_some("--no-fail-fast"));
+    command.args(benches.iter().flat_map(|(_, target)| ["--bench", target.name.as_str()]));
+    // The arguments for test binaries are not for these.
+    command.args(&args.filter);
     cargo::run(command)
 }
 
@@ -170,7 +195,7 @@ mod tests {
         let words = ["test"].iter().chain(words);
         let selection = |step| match step {
             Step::Tests { selection, .. } => Some(selection),
-            Step::DocTests => None,
+            Step::Benches | Step::DocTests => None,
         };
         steps(has_nextest, has_gpu, &Cli::parse_from(words).args).into_iter().map(selection).collect()
     }
@@ -179,10 +204,11 @@ mod tests {
     fn tests_that_need_a_gpu_run_where_there_is_one() {
         let (usual, by_nextest, by_cargo) =
             (Some(Selection::Usual), Some(Selection::GpuByNextest), Some(Selection::GpuByCargo));
-        assert_eq!(selections(true, false, &[]), [usual, None]);
-        assert_eq!(selections(true, true, &[]), [usual, by_nextest, None]);
+        assert_eq!(selections(true, false, &[]), [usual, None, None]);
+        assert_eq!(selections(true, true, &[]), [usual, by_nextest, None, None]);
         assert_eq!(selections(true, true, &["--lib"]), [usual, by_nextest]);
-        assert_eq!(selections(false, false, &[]), [usual]);
-        assert_eq!(selections(false, true, &[]), [usual, by_cargo]);
+        assert_eq!(selections(false, false, &[]), [usual, None]);
+        assert_eq!(selections(false, true, &[]), [usual, by_cargo, None]);
+        assert_eq!(selections(false, false, &["--test", "one"]), [usual]);
     }
 }

@@ -24,8 +24,11 @@ pub(crate) const DEVICE_LIBRARY: Part = Part { name: "gpukernel-std", folder: "g
 /// What compiles them in build scripts.
 pub(crate) const BUILD: Part = Part { name: "gpukernel-build", folder: "compiler" };
 
+/// What measures them.
+pub(crate) const BENCH: Part = Part { name: "gpukernel-bench", folder: "bench" };
+
 /// All of them.
-pub(crate) const PARTS: [Part; 3] = [RUNTIME, DEVICE_LIBRARY, BUILD];
+pub(crate) const PARTS: [Part; 4] = [RUNTIME, DEVICE_LIBRARY, BUILD, BENCH];
 
 /// This package, whose version the others have as well.
 const THIS: &str = env!("CARGO_PKG_NAME");

@@ -58,7 +58,7 @@ static TEMPLATES: [Template; 4] = [
     },
     Template {
         name: "bench",
-        help: "a program with benchmarks of its kernel by criterion",
+        help: "a program with a benchmark of its kernel beside a loop on the host",
         files: files!("bench":
             "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/main.rs" "tests/saxpy.rs"),
     },

@@ -22,6 +22,8 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) success: bool,
+    #[allow(dead_code, reason = "not every test file needs it")]
+    pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -110,6 +112,64 @@ impl Folder {
         ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
+    /// A project with kernels and the program that launches them, `src/main.rs`.
+    pub(crate) fn project(name: &str, kernels: &str, main: &str) -> Self {
+        let path = |folder: &str| repository().join(folder);
+        let package = format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        let manifest = format!(
+            "{package}[dependencies]\ngpukernel = {{ path = {:?} }}\n{name}-kernels = {{ path = \"kernels\" }}\n\
+             [build-dependencies]\ngpukernel-build = {{ path = {:?} }}\n[workspace]\n",
+            path("runtime"),
+            path("compiler")
+        );
+        let of_kernels = format!(
+            "[package]\nname = \"{name}-kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+             [package.metadata.gpukernel]\narchs = [\"sm_80\"]\n[dependencies]\ngpukernel-std = {{ path = {:?} }}\n",
+            path("gpu-std")
+        );
+        let script = "fn main() -> Result<(), gpukernel_build::Error> { gpukernel_build::Builder::new(\"kernels\").build() }";
+        let kernels = format!("#![no_std]\nuse gpu_std::prelude::*;\n{kernels}");
+        let folder = Self::with(&[
+            ("Cargo.toml", &manifest),
+            ("build.rs", script),
+            ("src/main.rs", main),
+            ("kernels/Cargo.toml", &of_kernels),
+            ("kernels/src/lib.rs", &kernels),
+        ]);
+        folder.lock("");
+        folder
+    }
+
+    /// Runs the subcommand on a program of a project, with what is built in the folder that projects share, and with these programs before others.
+    /// Arguments after `--` are the program's.
+    pub(crate) fn observe(&self, tools: &Path, arguments: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+        let (own, programs) =
+            arguments.split_at(arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len()));
+        command
+            .arg("gpukernel")
+            .args(own)
+            .arg("--target-dir")
+            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects"));
+        command.args(programs);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(tools.to_owned()).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(path).unwrap());
+        for name in ["GPUKERNEL_CUDA", "CUDA_HOME", "CUDA_PATH", "GPUKERNEL_DEVICE", "GPUKERNEL_CHECK"] {
+            command.env_remove(name);
+        }
+        ran(command.current_dir(&self.path))
+    }
+
+    /// Writes a program, in a folder below that is given back.
+    pub(crate) fn tool(&self, name: &str, script: &str) -> PathBuf {
+        let tools = self.path.join("tools");
+        self.write(&format!("tools/{name}"), &format!("#!/bin/sh\n{script}"));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(tools.join(name), mode).unwrap();
+        tools
+    }
+
     /// Gives a project the versions of the repository.
     pub(crate) fn lock(&self, below: &str) {
         fs::copy(repository().join("Cargo.lock"), self.path.join(below).join("Cargo.lock")).unwrap();
@@ -150,7 +210,8 @@ fn ran(command: &mut Command) -> Ran {
     }
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { success: output.status.success(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    let (success, code) = (output.status.success(), output.status.code());
+    Ran { success, code, stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 #[allow(dead_code, reason = "not every test file needs all of it")]

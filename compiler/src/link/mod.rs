@@ -39,6 +39,7 @@ mod numbered_places;
 mod one_round;
 mod operations;
 mod optimise;
+mod own_lines;
 mod panics;
 mod pass;
 mod passes;
@@ -74,6 +75,7 @@ use crate::{
 use self::{linking::Linking, pass::Report};
 pub(crate) use emit::{EmittedForInspection, EmittedPtx, emit_for_inspection, emit_ptx};
 pub(crate) use numbered_places::{FIRST_NUMBER, InlinedPlace};
+pub(crate) use own_lines::Libraries;
 pub(crate) use panics::Recording;
 pub use panics::{PanicKind, PanicPlace};
 pub(crate) use pass::Dumps;

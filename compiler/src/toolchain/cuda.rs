@@ -237,6 +237,16 @@ impl CudaTools {
     }
 }
 
+/// The folders of toolkits in which tools are searched, in order.
+pub(super) fn roots(
+    environment: &Environment,
+    settings: &Settings,
+) -> Result<Vec<(CudaSource, PathBuf)>, ToolchainError> {
+    let mut roots = asked_for(environment, settings)?;
+    roots.extend(usual(environment));
+    Ok(roots)
+}
+
 fn asked_for(
     environment: &Environment,
     settings: &Settings,

@@ -9,7 +9,7 @@ use semver::Version;
 use thiserror::Error;
 
 use super::{
-    CudaPart, Source,
+    CudaPart, DeveloperTool, Source,
     rustc::{DEVICE_TARGET, MINIMUM_RUSTC},
 };
 
@@ -66,6 +66,18 @@ pub enum ToolchainError {
     CudaPartMissing {
         /// The tool.
         part: CudaPart,
+    },
+    /// A tool for running programs is missing.
+    #[error(
+        "{tool} is needed but was not found (searched GPUKERNEL_CUDA, gpukernel.toml, CUDA_HOME, CUDA_PATH, PATH, /usr/local/cuda, \
+         /opt/cuda and gpukernel's cache)\n\
+         To get it, {}; `cargo gpukernel setup` does not install it. If it is elsewhere, add its folder to PATH, or set GPUKERNEL_CUDA to the \
+         toolkit's folder.",
+        .tool.install()
+    )]
+    DeveloperToolMissing {
+        /// The tool.
+        tool: DeveloperTool,
     },
     /// `gpukernel.toml` is invalid.
     #[error("{} cannot be understood: {}", .file.display(), .reason.to_string().trim_end())]

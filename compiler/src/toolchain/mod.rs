@@ -7,6 +7,7 @@ mod cache;
 mod candidates;
 mod clang;
 mod cuda;
+mod developer_tool;
 mod driver;
 mod environment;
 mod error;
@@ -40,6 +41,7 @@ pub use self::{
     cache::{Cache, CacheLock},
     clang::Clang,
     cuda::{CudaPart, CudaSource, CudaTool, CudaTools, RefusedToolkit},
+    developer_tool::DeveloperTool,
     driver::{Driver, Gpu},
     environment::Environment,
     error::{Refusal, Refused, ToolchainError},

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Cache, Clang, CudaPart, CudaTools, Driver, FindOptions, Refused, ToolchainError,
+    Cache, Clang, CudaPart, CudaTools, DeveloperTool, Driver, FindOptions, Refused, ToolchainError,
     resolve::{self, Choice},
     rustc::{Core, DEVICE_TARGET, MINIMUM_RUSTC},
     sysroot,
@@ -92,6 +92,7 @@ impl Report {
             }
         }
         report.add_clang(options);
+        report.add_developer_tools(options);
         report.add_driver(&Driver::find(&options.environment));
         report.can_build = report.parts.iter().all(|part| part.status != PartStatus::Missing);
         report
@@ -188,6 +189,17 @@ impl Report {
             }
             Err(error) => Part::absent("clang", PartStatus::Missing, error.to_string(), fix_setting(&error)),
         });
+    }
+
+    fn add_developer_tools(&mut self, options: &FindOptions<'_>) {
+        for tool in DeveloperTool::ALL {
+            // What is wrong with a setting is said of the toolkit.
+            let Ok(found) = tool.find(options) else { continue };
+            self.parts.push(match found {
+                Some(path) => Part { path: Some(path), ..Part::ok(tool.name()) },
+                None => Part::absent(tool.name(), PartStatus::Optional, tool.purpose(), tool.install()),
+            });
+        }
     }
 
     fn add_driver(&mut self, driver: &Driver) {

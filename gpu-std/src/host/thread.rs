@@ -101,6 +101,14 @@ pub unsafe trait BlockOps {
         false
     }
 
+    /// Whether it wants to know of each thread that starts. The same for all threads of a launch, whose blocks then start one by one.
+    fn stops(&self) -> bool {
+        false
+    }
+
+    /// Notes that the calling thread starts.
+    fn start(&self) {}
+
     /// Looks for a race with another thread. If there is one, it ends the block instead of returning.
     fn touch(&self, touch: Touch) {
         let _ = touch;

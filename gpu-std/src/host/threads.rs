@@ -203,9 +203,10 @@ impl<'b> Threads<'b> {
         let _running = unsafe { Running::begin(self, own.0) };
         let ThreadContext { grid_dim, block_dim, block, .. } = own.get();
         let grid = ThreadGrid::new(grid_dim, block_dim, B::CONTRACT.dims);
-        // Threads with shared arrays wait for each other, and checks see one block after another.
+        // Threads with shared arrays wait for each other, and checks and debuggers see one block after another.
         let has_shared = const { !<B::Shared<'static> as SharedList<'static>>::LAYOUTS.is_empty() };
-        let side_by_side = !has_shared && !block.is_checked();
+        let stops = block.stops();
+        let side_by_side = !has_shared && !stops && !block.is_checked();
         let inside = if side_by_side { extents(&grid) } else { NOTHING };
         if !self.staying.get() && !own.change(|context| self.advance_blocks(context, side_by_side)) {
             return;
@@ -231,6 +232,9 @@ impl<'b> Threads<'b> {
                     continue;
                 }
                 own.change(|context| context.thread_index.x = x);
+                if stops {
+                    block.start();
+                }
                 // SAFETY: as the caller promises. The kernel is compiled into the loop once.
                 unsafe {
                     if has_shared {

@@ -18,6 +18,7 @@ use super::{
     panic::{self, Panic, Unwound},
     progress::{self, Exchange, Next, Stuck},
     stacks::{self, Lease, Stack},
+    stop::Stop,
     storage::SharedStorage,
     unwinding::{Run, Unwinding},
     wait::{Answer, Blocks, Ops, ThreadCoroutine, Wait, Waiting},
@@ -160,8 +161,9 @@ impl Worker {
         (first, count): (Dim3, u64),
         (dim, grid): (Dim3, Dim3),
         check: Option<BlockCheck<'_>>,
+        stop: Option<Stop>,
     ) -> Result<(), Failure> {
-        let ops = Ops::new(check);
+        let ops = Ops::new(check, stop);
         let cluster = ClusterContext { dim: Dim3::new(1, 1, 1), shared: &[self.shared_start()] };
         let mut context = self.context(&ops, first, dim, grid, cluster);
         // SAFETY: the context is a live variable, used through this pointer only from here on.
@@ -469,7 +471,7 @@ mod tests {
     #[test]
     fn threads_are_started_x_first() {
         let dim = Dim3::new(3, 2, 2);
-        let ops = Ops::new(None);
+        let ops = Ops::new(None, None);
         let mut context = ThreadContext {
             thread_index: ORIGIN,
             block_index: ORIGIN,

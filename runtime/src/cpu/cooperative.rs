@@ -43,7 +43,7 @@ pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Fai
     let clusters = blocks / count(launch.cluster);
     let mut stacks = Lease::default();
     stacks.extend_to((blocks * count(launch.shape.block)) as usize);
-    let threads = if launch.check.is_some() { 1 } else { clusters.min(rayon::current_num_threads() as u64) };
+    let threads = if launch.is_sequential() { 1 } else { clusters.min(rayon::current_num_threads() as u64) };
     let rounds = Rounds { threads, round: Mutex::default(), ended: Condvar::new() };
     let share = |first: u64| {
         let clusters = (first..clusters).step_by(threads as usize);
@@ -94,7 +94,7 @@ unsafe fn run_share(
     let check = |index: Dim3| launch.check.as_ref().map(|check| BlockCheck::new(check, index, shape.block));
     let size = count(cluster) as usize;
     let indices: Vec<Dim3> = clusters.flat_map(|number| blocks_of(number, cluster, shape.grid)).collect();
-    let ops: Vec<Ops> = indices.iter().map(|index| Ops::new(check(*index))).collect();
+    let ops: Vec<Ops> = indices.iter().map(|index| Ops::new(check(*index), launch.stop)).collect();
     let mut workers: Vec<Worker> = indices.iter().map(|_| Worker::default()).collect();
     for worker in &mut workers {
         worker.prepare(launch.shared, launch.check.is_some());

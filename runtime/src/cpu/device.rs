@@ -31,6 +31,7 @@ impl CpuDevice {
                 multiprocessors: u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX),
                 // What the largest GPUs allow (compute capability 9.0 and 10.0).
                 max_shared_bytes_per_block: 227 << 10,
+                last_level_cache_bytes: last_level_cache_bytes().unwrap_or(0),
                 ..Limits::CUDA
             },
         })
@@ -44,6 +45,7 @@ impl Backend for CpuDevice {
     type Module = CpuModule;
 
     const KIND: DeviceKind = DeviceKind::Cpu;
+    const ENDS_IN_LAUNCH: bool = true;
 
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
         Any::Cpu(part)
@@ -70,6 +72,10 @@ impl Backend for CpuDevice {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    fn pci_bus_id(&self) -> Result<Option<String>> {
+        Ok(None)
     }
 
     /// What Linux says that programs can still have.
@@ -126,4 +132,14 @@ fn model_name() -> Option<String> {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The largest cache of the first processor, as Linux describes it (`Documentation/ABI/testing/sysfs-devices-system-cpu`).
+fn last_level_cache_bytes() -> Option<usize> {
+    let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let size = |cache: fs::DirEntry| {
+        let size = fs::read_to_string(cache.path().join("size")).ok()?;
+        size.trim().strip_suffix('K')?.parse::<usize>().ok().map(|kibibytes| kibibytes << 10)
+    };
+    caches.flatten().filter_map(size).max()
 }

@@ -14,6 +14,7 @@ use super::{
     check::{self, BlockCheck, LaunchCheck},
     cooperative, overflow,
     panic::Panic,
+    stop::Stop,
     unwinding::apart_from_panics,
 };
 use crate::{Error, Result, launch::rules::CheckedConfig, output::Output, prepared::PreparedLaunch};
@@ -40,7 +41,8 @@ pub(super) unsafe fn launch(
     let [x, y, z] = kernel.contract.cluster.map(|blocks| blocks.max(1));
     let cluster = Dim3::new(x, y, z);
     let check = check::is_wanted().then(|| LaunchCheck::new(cluster));
-    let launch = Launch { kernel, args, shape, shared, table, check, cluster };
+    let stop = Stop::of_launch(kernel.name, shape);
+    let launch = Launch { kernel, args, shape, shared, table, check, stop, cluster };
     let blocks = count(shape.grid);
     let error = |failure| error(kernel.name, failure, blocks, count(shape.block));
     // A single block waits for nobody.
@@ -70,8 +72,8 @@ pub(super) unsafe fn launch(
         }
     };
     let run = |index: u64| apart_from_panics(|| run_here(index));
-    // One piece is no reason to wake other threads. Checks see one block after another.
-    let result = if pieces == 1 || launch.check.is_some() {
+    // One piece is no reason to wake other threads. Checks and debuggers see one block after another.
+    let result = if pieces == 1 || launch.is_sequential() {
         (0..pieces).try_for_each(run)
     } else {
         (0..pieces).into_par_iter().try_for_each(run)
@@ -87,6 +89,7 @@ pub(super) struct Launch<'a> {
     pub(super) shape: CheckedConfig,
     pub(super) shared: Layout,
     pub(super) check: Option<LaunchCheck>,
+    pub(super) stop: Option<Stop>,
     pub(super) table: &'a ModuleTable,
     /// How many blocks there are in each cluster; the grid has whole ones.
     pub(super) cluster: Dim3,
@@ -97,6 +100,11 @@ pub(super) struct Launch<'a> {
 unsafe impl Sync for Launch<'_> {}
 
 impl Launch<'_> {
+    /// Whether blocks run one after another, or in turns on one thread of the operating system.
+    pub(super) fn is_sequential(&self) -> bool {
+        self.check.is_some() || self.stop.is_some()
+    }
+
     /// # Safety
     /// As [`launch`], and each block is run once.
     unsafe fn run_blocks(&self, blocks: Range<u64>) -> Result<(), Failure> {
@@ -114,11 +122,11 @@ impl Launch<'_> {
             let index = index_of(first, self.shape.grid);
             let check = self.check.as_ref().map(|check| BlockCheck::new(check, index, self.shape.block));
             // SAFETY: as the caller promises.
-            unsafe { worker.run_blocks(self.kernel, self.args, (index, count), shape, check) }
+            unsafe { worker.run_blocks(self.kernel, self.args, (index, count), shape, check, self.stop) }
         };
-        let result = match self.check {
-            None => run(blocks.start, blocks.end - blocks.start),
-            Some(_) => blocks.into_iter().try_for_each(|block| run(block, 1)),
+        let result = match self.is_sequential() {
+            false => run(blocks.start, blocks.end - blocks.start),
+            true => blocks.into_iter().try_for_each(|block| run(block, 1)),
         };
         worker.finish();
         WORKER.set(Some(worker));

@@ -12,6 +12,7 @@ mod overflow;
 mod panic;
 mod progress;
 mod stacks;
+mod stop;
 mod storage;
 mod stream;
 mod unwinding;

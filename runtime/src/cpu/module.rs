@@ -6,7 +6,7 @@ use gpu_std::{Constant, DeviceCopy, host::ModuleTable};
 
 use super::{CpuDevice, CpuStream, grid};
 use crate::{
-    Device, Error, Result,
+    Device, Error, KernelAttributes, Result,
     backend::{Backend, BackendModule, ImageCode, OfDevice},
     output::Output,
     prepared::{PreparedLaunch, Program},
@@ -58,6 +58,11 @@ impl BackendModule for CpuModule {
 
     fn max_threads(&self, (): &()) -> u32 {
         self.device().limits().max_threads_per_block
+    }
+
+    /// It has no multiprocessors.
+    fn attributes(&self, (): &(), _: &PreparedLaunch<'_, CpuDevice>) -> Result<Option<KernelAttributes>> {
+        Ok(None)
     }
 
     unsafe fn launch(&self, _: &CpuStream, (): &(), launch: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {

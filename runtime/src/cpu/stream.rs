@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::CpuDevice;
 use crate::{
     Result,
-    backend::{BackendEvent, BackendStream, OfDevice},
+    backend::{BackendEvent, BackendStream, OfDevice, Release},
 };
 
 /// A stream, of which nothing needs to be known.
@@ -29,9 +29,21 @@ impl BackendStream for CpuStream {
         Ok(CpuEvent(Instant::now()))
     }
 
+    /// Holds nothing back: nothing is queued.
+    fn hold(&self) -> Result<Box<dyn Release>> {
+        Ok(Box::new(NothingHeld))
+    }
+
     fn wait(&self, _: &CpuEvent) -> Result<()> {
         Ok(())
     }
+}
+
+/// A stream that was not held back.
+struct NothingHeld;
+
+impl Release for NothingHeld {
+    fn release(&self) {}
 }
 
 /// A moment: all work queued before it is done.

@@ -18,6 +18,7 @@ use gpu_std::{
 use super::{
     check::BlockCheck,
     stacks::Stack,
+    stop::Stop,
     unwinding::{self, Unwinding},
 };
 use crate::error::BarrierWait;
@@ -103,12 +104,15 @@ pub(super) struct Ops<'l> {
     pub(super) gathering: AtomicPtr<()>,
     /// If the launch is checked.
     pub(super) check: Option<BlockCheck<'l>>,
+    /// If a debugger is to stop at one of its threads.
+    stop: Option<Stop>,
 }
 
 impl<'l> Ops<'l> {
-    pub(super) fn new(check: Option<BlockCheck<'l>>) -> Self {
+    pub(super) fn new(check: Option<BlockCheck<'l>>, stop: Option<Stop>) -> Self {
         Self {
             check,
+            stop,
             context: Cell::new(ptr::null_mut()),
             yielder: Cell::new(ptr::null()),
             answer: Cell::new(Answer::NotYet),
@@ -182,6 +186,16 @@ unsafe impl BlockOps for Ops<'_> {
 
     fn is_checked(&self) -> bool {
         self.check.is_some()
+    }
+
+    fn stops(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    fn start(&self) {
+        if let Some(stop) = self.stop {
+            stop.start(gpu_std::block_index(), gpu_std::thread_index());
+        }
     }
 
     fn touch(&self, touch: Touch) {

@@ -16,6 +16,7 @@ use gpukernel_image::Arch;
 use super::{
     CudaEvent, CudaMemory, CudaModule, CudaStream,
     driver::{self, Presence},
+    hold::Words,
     image,
     reports::Inbox,
 };
@@ -39,6 +40,8 @@ pub(crate) struct CudaDevice {
     limits: Limits,
     default_stream: OnceLock<Arc<CudaStream>>,
     inbox: Inbox,
+    /// What streams are held back with.
+    words: Words,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -112,6 +115,7 @@ impl CudaDevice {
             max_shared_bytes_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
                 as usize,
             multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            last_level_cache_bytes: get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
         };
 
         let mut total_bytes = 0;
@@ -136,6 +140,7 @@ impl CudaDevice {
             limits,
             default_stream: OnceLock::new(),
             inbox: Inbox::default(),
+            words: Words::default(),
             lost: OnceLock::new(),
         })
     }
@@ -193,6 +198,10 @@ impl CudaDevice {
         &self.inbox
     }
 
+    pub(super) fn words(&self) -> &Words {
+        &self.words
+    }
+
     /// Returns the first unreported error of a kernel; for calls that have waited for kernels.
     pub(super) fn told(&self) -> Result<()> {
         self.inbox.check(self)
@@ -223,6 +232,7 @@ impl Backend for CudaDevice {
     type Module = CudaModule;
 
     const KIND: DeviceKind = DeviceKind::Cuda;
+    const ENDS_IN_LAUNCH: bool = false;
 
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
         Any::Cuda(part)
@@ -249,6 +259,18 @@ impl Backend for CudaDevice {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    fn pci_bus_id(&self) -> Result<Option<String>> {
+        let mut id = [0_u8; 32];
+        let ordinal = c_int::try_from(self.index).unwrap_or(c_int::MAX);
+        let mut raw: CUdevice = 0;
+        // SAFETY: the pointer is to a live handle.
+        self.check("cuDeviceGet", unsafe { sys::cuDeviceGet(&mut raw, ordinal) })?;
+        // SAFETY: the driver writes at most that many bytes, the last of them a NUL.
+        let result = unsafe { sys::cuDeviceGetPCIBusId(id.as_mut_ptr().cast(), id.len() as c_int, raw) };
+        self.check("cuDeviceGetPCIBusId", result)?;
+        Ok(CStr::from_bytes_until_nul(&id).ok().map(|id| id.to_string_lossy().into_owned()))
     }
 
     /// Free memory according to the driver, and unused memory of the pool.

@@ -7,7 +7,7 @@ use gpukernel_abi::limits;
 use gpukernel_image::Arch;
 
 use super::{CudaDevice, CudaStream};
-use crate::{Error, Result, backend::Backend, prepared::PreparedLaunch};
+use crate::{Error, KernelAttributes, Result, backend::Backend, prepared::PreparedLaunch};
 
 /// What the driver may put between the static and the dynamic shared memory of a block, to align the latter.
 const SHARED_PADDING_BYTES: usize = 128;
@@ -31,16 +31,32 @@ impl Function {
     /// # Safety
     /// The function is of a module that is loaded on the device.
     pub(super) unsafe fn new(device: &CudaDevice, raw: CUfunction) -> Result<Self> {
-        let attribute = |attribute| {
-            let mut value: c_int = 0;
-            // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
-            let result = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, raw) };
-            device.check("cuFuncGetAttribute", result).map(|()| u32::try_from(value).unwrap_or(0))
-        };
-        Ok(Self {
-            raw,
-            max_threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            static_shared_bytes: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize,
+        let mut function = Self { raw, max_threads: 0, static_shared_bytes: 0 };
+        function.max_threads =
+            function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        function.static_shared_bytes =
+            function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize;
+        Ok(function)
+    }
+
+    fn attribute(self, device: &CudaDevice, attribute: FunctionAttribute) -> Result<u32> {
+        let mut value: c_int = 0;
+        // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
+        let result = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, self.raw) };
+        device.check("cuFuncGetAttribute", result).map(|()| u32::try_from(value).unwrap_or(0))
+    }
+
+    /// What the kernel takes of a multiprocessor in a launch.
+    pub(super) fn attributes(
+        self,
+        device: &'static CudaDevice,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<KernelAttributes> {
+        Ok(KernelAttributes {
+            registers: self.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: self.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            shared_bytes: u32::try_from(self.static_shared_bytes).unwrap_or(u32::MAX),
+            blocks_per_multiprocessor: self.resident_blocks(device, launch)?,
         })
     }
 
@@ -91,6 +107,12 @@ impl Function {
         device: &CudaDevice,
         launch: &PreparedLaunch<'_, CudaDevice>,
     ) -> Result<u64> {
+        let blocks = self.resident_blocks(device, launch)?;
+        Ok(u64::from(blocks) * u64::from(device.limits().multiprocessors))
+    }
+
+    /// The maximum number of resident blocks on a multiprocessor.
+    fn resident_blocks(self, device: &CudaDevice, launch: &PreparedLaunch<'_, CudaDevice>) -> Result<u32> {
         device.bind()?;
         let threads = c_int::try_from(launch.shape.block.count()).unwrap_or(c_int::MAX);
         let shared_bytes = launch.shared.dynamic_bytes as usize;
@@ -100,7 +122,7 @@ impl Function {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.raw, threads, shared_bytes)
         };
         device.check("cuOccupancyMaxActiveBlocksPerMultiprocessor", result)?;
-        Ok(u64::try_from(blocks).unwrap_or(0) * u64::from(device.limits().multiprocessors))
+        Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
     /// Queues a launch.

@@ -1,6 +1,6 @@
 //! GPUs, through the NVIDIA driver.
 //!
-//! The driver's library is loaded when a GPU is first asked for. Only functions that drivers have had since CUDA 11.2 are
+//! The driver's library is loaded when a GPU is first asked for. Only functions that drivers have had since CUDA 12.0 are
 //! called, because `cudarc` looks each one up by name at its first use and panics where it is missing. Every call makes
 //! the device's primary context current first, so that any thread can make it.
 
@@ -8,6 +8,7 @@ mod device;
 mod driver;
 mod event;
 mod function;
+mod hold;
 mod image;
 mod linker;
 mod memory;

@@ -13,7 +13,7 @@ use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaStream, driver, function::Function, memory, reports::Reports};
 use crate::{
-    Error, Result,
+    Error, KernelAttributes, Result,
     backend::{Backend, BackendModule, OfDevice},
     output::Output,
     prepared::PreparedLaunch,
@@ -171,6 +171,14 @@ impl BackendModule for CudaModule {
 
     fn max_threads(&self, function: &Function) -> u32 {
         function.max_threads
+    }
+
+    fn attributes(
+        &self,
+        function: &Function,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<Option<KernelAttributes>> {
+        function.attributes(self.device, launch).map(Some)
     }
 
     unsafe fn launch(

@@ -8,7 +8,7 @@ use std::{
 use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaModule, output::OutputBuffer, panic::PanicRecord};
-use crate::{Error, Result, output::Output};
+use crate::{Error, Result, backend::Backend, output::Output, report};
 
 /// The reports of the kernels of one module.
 pub(crate) struct Reports {
@@ -39,7 +39,11 @@ impl Reports {
 
     /// No kernel of the module may be running.
     fn take_panic(&self, device: &CudaDevice) -> Option<Error> {
-        self.panic.as_ref()?.take(device)
+        let error = self.panic.as_ref()?.take(device)?;
+        if let Some(report) = report::of_process() {
+            report.error(&error, device.id(), None);
+        }
+        Some(error)
     }
 
     /// Writes the kernels' output; returns the error, if any.

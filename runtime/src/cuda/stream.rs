@@ -4,10 +4,10 @@ use std::{ptr, sync::Arc};
 
 use cudarc::driver::sys::{self, CUstream};
 
-use super::{CudaDevice, event::CudaEvent};
+use super::{CudaDevice, event::CudaEvent, hold::CudaHold};
 use crate::{
     Result,
-    backend::{BackendStream, OfDevice},
+    backend::{BackendStream, OfDevice, Release},
 };
 
 /// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
@@ -74,6 +74,10 @@ impl BackendStream for Arc<CudaStream> {
 
     fn record(&self) -> Result<Arc<CudaEvent>> {
         CudaEvent::record(self).map(Arc::new)
+    }
+
+    fn hold(&self) -> Result<Box<dyn Release>> {
+        Ok(Box::new(CudaHold::new(self)?))
     }
 
     fn wait(&self, event: &Arc<CudaEvent>) -> Result<()> {

@@ -1,66 +1,36 @@
-//! `cargo bench` measures the kernel on every device of this machine, for vectors of several lengths.
+//! `cargo gpukernel bench` measures the kernel beside a loop on the host; `cargo test` runs each benchmark once.
 
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gpukernel::{Buffer, Device, Image, Module, Result, for_each};
-use my_project_kernels::saxpy;
+use gpukernel::{Device, Image, for_each};
+use gpukernel_bench::{Bench, Result, bench};
+use my_project_kernels as kernels;
 
 static KERNELS: Image = gpukernel::image!("kernels");
 
-criterion_group!(benches, bench_saxpy);
-criterion_main!(benches);
-
-fn bench_saxpy(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("saxpy");
-    for device in gpukernel::devices().expect("the devices can be listed") {
-        for elements in [1 << 16, 1 << 20, 1 << 24] {
-            let bytes = 3 * elements * size_of::<f32>(); // reads x and y, writes y
-            group.throughput(Throughput::Bytes(bytes as u64));
-            let mut vectors = Vectors::new(&device, elements).expect("the memory suffices");
-            vectors.check().expect("the kernel runs");
-            group.bench_function(BenchmarkId::new(device.to_string(), elements), |bencher| {
-                bencher.iter_custom(|launches| vectors.time(launches).expect("the kernel runs"));
-            });
-        }
-    }
+fn main() -> ExitCode {
+    gpukernel_bench::main()
 }
 
-struct Vectors {
-    module: Module,
-    x: Buffer<f32>,
-    y: Buffer<f32>,
-}
-
-impl Vectors {
-    fn new(device: &Device, elements: usize) -> Result<Self> {
-        let module = device.load(&KERNELS)?;
-        Ok(Self {
-            module,
-            x: device.upload(&vec![1.0; elements])?,
-            y: device.zeroed(elements)?,
+/// Another length: `cargo gpukernel bench --axis elements=1000,2^22`.
+#[bench(elements = [1 << 16, 1 << 20, 1 << 24])]
+fn saxpy(bench: &mut Bench<'_>, elements: usize) -> Result {
+    let module = bench.device().load(&KERNELS)?;
+    let numbers: Vec<f32> = (0..elements).map(|i| (i % 7) as f32).collect();
+    let x = bench.device().upload(&numbers)?;
+    let mut y = bench.device().zeroed(elements)?;
+    let mut y_on_host = vec![0.0; elements];
+    bench
+        .measure()
+        .elements(elements)
+        .bytes(3 * elements * size_of::<f32>()) // reads x and y, writes y
+        .flops(2 * elements)
+        .expect(numbers.iter().map(|x| 2.0 * x).collect())
+        .provider("kernel", &mut y, |y| {
+            module.launch(kernels::saxpy, for_each(elements), (2.0, &x, y))
         })
-    }
-
-    fn launch(&mut self) -> Result<()> {
-        self.module
-            .launch(saxpy, for_each(self.y.len()), (2.0, &self.x, &mut self.y))
-    }
-
-    /// Compares the result with what it must be: what computes something else is not worth measuring.
-    fn check(&mut self) -> Result<()> {
-        self.launch()?;
-        assert!(self.y.to_vec()?.iter().all(|&y| y == 2.0));
-        Ok(())
-    }
-
-    /// The time of this many launches.
-    fn time(&mut self, launches: u64) -> Result<Duration> {
-        let start = Instant::now();
-        for _ in 0..launches {
-            self.launch()?;
-        }
-        self.module.device().synchronize()?;
-        Ok(start.elapsed())
-    }
+        .provider_on(&Device::cpu(), "loop on the host", &mut y_on_host, |y| {
+            y.iter_mut().zip(&numbers).for_each(|(y, x)| *y += 2.0 * x);
+        })
+        .run()
 }

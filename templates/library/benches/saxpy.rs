@@ -1,36 +1,24 @@
-//! `cargo bench` measures the kernel on every device of this machine.
+//! `cargo gpukernel bench` measures the kernel; `cargo test` runs the benchmark once.
 
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
-use gpukernel::{Device, Result};
+use gpukernel_bench::{Bench, Result, bench};
 use my_project::Saxpy;
 
-const ELEMENTS: usize = 1 << 22;
-const LAUNCHES: u32 = 50;
-
-fn main() -> Result<()> {
-    for device in gpukernel::devices()? {
-        let time = time_per_launch(&device)?;
-        let bytes = 3 * ELEMENTS * size_of::<f32>(); // reads x and y, writes y
-        println!(
-            "{device}: {time:.2?}, {:.1} GB/s",
-            bytes as f64 / time.as_secs_f64() / 1e9
-        );
-    }
-    Ok(())
+fn main() -> ExitCode {
+    gpukernel_bench::main()
 }
 
-fn time_per_launch(device: &Device) -> Result<Duration> {
-    let saxpy = Saxpy::new(device)?;
-    let x = device.upload(&vec![1.0; ELEMENTS])?;
-    let mut y = device.zeroed(ELEMENTS)?;
-    let mut launch = || saxpy.run(2.0, &x, &mut y);
-    launch()?; // warms up
-    device.synchronize()?;
-    let start = Instant::now();
-    for _ in 0..LAUNCHES {
-        launch()?;
-    }
-    device.synchronize()?;
-    Ok(start.elapsed() / LAUNCHES)
+#[bench(elements = [1 << 16, 1 << 20, 1 << 24])]
+fn saxpy(bench: &mut Bench<'_>, elements: usize) -> Result {
+    let saxpy = Saxpy::new(&bench.device())?;
+    let x = bench.device().filled(elements, 1.0)?;
+    let mut y = bench.device().zeroed(elements)?;
+    bench
+        .measure()
+        .elements(elements)
+        .bytes(3 * elements * size_of::<f32>()) // reads x and y, writes y
+        .expect(vec![2.0; elements])
+        .provider("kernel", &mut y, |y| saxpy.run(2.0, &x, y))
+        .run()
 }

@@ -2,31 +2,31 @@
 
 use benchmark_kernels::draft::particles as draft;
 use benchmark_tuned::particles as tuned;
-use gpukernel::{Error, LaunchConfig, RawArg, for_each};
+use gpukernel::{LaunchConfig, RawArg, for_each};
+use gpukernel_bench::{Bench, Result, bench};
+use gpukernel_benchmarks::noise;
 
-use super::{Families, Ours, noise};
+use super::{Row, size, zeroed};
 
 static CUDA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/draft-particles.fatbin"));
 
-impl Families<'_> {
-    pub(super) fn particles(&mut self) -> Result<(), Error> {
-        const BODIES: usize = 1 << 15;
-        let (modules, theirs) = (self.modules, self.foreign(CUDA)?);
-        let bodies: Vec<[f32; 4]> =
-            noise(4 * BODIES).chunks(4).map(|body| body.try_into().unwrap_or_default()).collect();
-        let bodies = self.device.upload(&bodies)?;
-        let mut outputs = self.zeroed::<[f32; 3]>(BODIES)?;
-        self.row(
-            "n-body, 2¹⁵",
-            1e-2,
-            &mut outputs,
-            both!(modules, n_body, |sums| for_each(BODIES), (&bodies, sums)),
-            &|sums| {
-                let args = [RawArg::slice(&bodies), RawArg::value(BODIES as u32), RawArg::slice_mut(sums)];
-                // SAFETY: the parameters of the kernel in cuda/draft.
-                unsafe { theirs.launch("n_body", LaunchConfig::new(BODIES / 256, 256), 0, &args) }
-            },
-            &|sums| Ok(sums.to_vec()?.into_iter().flatten().map(f64::from).collect()),
-        )
-    }
+#[bench(bodies = |device| [size(device, 1 << 15, 1 << 10)])]
+fn n_body(bench: &mut Bench<'_>, bodies: usize) -> Result {
+    let numbers: Vec<[f32; 4]> =
+        noise(4 * bodies).chunks(4).map(|body| body.try_into().unwrap_or_default()).collect();
+    let from = bench.device().upload(&numbers)?;
+    let mut outputs = zeroed::<[f32; 3]>(bench, bodies)?;
+    let len = u32::try_from(bodies)?;
+    // For each pair: a distance takes 3, its square and the softening 6, the strength a root and 3, the sum 6.
+    let measurement = bench.measure().elements(bodies).flops(19 * bodies * bodies).tolerance(1e-2);
+    Row::new(measurement, &mut outputs)
+        .reason("the author says that fewer blocks at once are enough (`min_blocks_per_sm`), which made other kernels slower; nvcc's code has the same")
+        .nvcc(CUDA, |cuda, sums| {
+            let args = [RawArg::slice(&from), RawArg::value(len), RawArg::slice_mut(sums)];
+            // SAFETY: the parameters of the kernel in cuda/draft, which stays below the length.
+            unsafe { cuda.launch("n_body", LaunchConfig::new(bodies.div_ceil(256), 256), 0, &args) }
+        })?
+        .draft(|module, sums| module.launch(draft::n_body, for_each(bodies), (&from, sums)))?
+        .tuned(|module, sums| module.launch(tuned::n_body, for_each(bodies), (&from, sums)))?
+        .run()
 }

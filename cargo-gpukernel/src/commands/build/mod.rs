@@ -1,7 +1,7 @@
 //! `cargo gpukernel build`: compiles the kernel crates of the workspace and shows what came out.
 
 mod kernels;
-mod messages;
+pub(crate) mod messages;
 
 use std::{fs, path::Path, process::ExitCode, time::Duration};
 

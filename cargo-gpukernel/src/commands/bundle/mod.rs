@@ -8,13 +8,12 @@ mod script;
 use std::{
     collections::BTreeMap,
     fs,
-    io::BufReader,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
 };
 
 use anyhow::Context;
-use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf};
+use cargo_metadata::{Artifact, Package, TargetKind, camino::Utf8PathBuf};
 
 use crate::{cargo, commands::setup, output::Folder, status, table::bytes, workspace::Workspace};
 
@@ -123,11 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Builds every target; the executables, or cargo's exit code if it failed.
-#[allow(clippy::type_complexity, reason = "named where it is taken apart, one function above")]
-fn build(
-    args: &Args,
-    packages: &[&Package],
-) -> anyhow::Result<Result<Vec<(Artifact, Utf8PathBuf)>, ExitCode>> {
+fn build(args: &Args, packages: &[&Package]) -> anyhow::Result<Result<Vec<cargo::Executable>, ExitCode>> {
     let mut options = args.cargo.clone();
     let profile = options.profile.take().unwrap_or_else(|| PROFILE.to_owned());
     options.release = false;
@@ -136,20 +131,7 @@ fn build(
     // The linker strips: symbols are two thirds of a binary, and no one debugs the bundle.
     command.args(["--config", &format!("profile.{profile}.strip=\"symbols\"")]);
     command.args(packages.iter().flat_map(|package| ["--package", package.name.as_str()]));
-    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-
-    let mut cargo = command.spawn().context("cannot start cargo")?;
-    let output = cargo.stdout.take().context("cannot read cargo's output")?;
-    let mut executables = Vec::new();
-    for message in Message::parse_stream(BufReader::new(output)) {
-        if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
-            && let Some(executable) = artifact.executable.clone()
-        {
-            executables.push((artifact, executable));
-        }
-    }
-    let status = cargo.wait().context("cannot wait for cargo")?;
-    Ok(if status.success() { Ok(executables) } else { Err(cargo::exit_code(status)) })
+    cargo::build(command)
 }
 
 /// Where a binary goes, if the bundle takes it.

@@ -2,8 +2,8 @@
 
 use gpukernel_build::{KernelFacts, toolchain::Toolchain};
 
-use super::{Args, Crate, find, sources::Sources};
-use crate::{status, suggest, workspace};
+use super::{Args, Crate, sources::Sources};
+use crate::{kernel_name, status, suggest, workspace};
 
 /// The kernel that `wanted` means. Crates whose sources do not have the name are built only if none of the others has the kernel.
 pub(super) fn the_one<'c, 'w>(
@@ -26,10 +26,10 @@ pub(super) fn the_one<'c, 'w>(
         );
     }
     let mut kernels = built(&only(&likely), crates.len(), toolchain)?;
-    if find::matching(wanted, &kernel_names(&kernels)).is_empty() {
+    if kernel_name::matching(wanted, &kernel_names(&kernels)).is_empty() {
         kernels.extend(built(&only(&others), crates.len(), toolchain)?);
     }
-    let index = find::find(wanted, &kernel_names(&kernels))?;
+    let index = kernel_name::find(wanted, &kernel_names(&kernels))?;
     Ok(kernels.swap_remove(index))
 }
 

@@ -2,7 +2,6 @@
 
 mod compare;
 mod diff;
-mod find;
 mod kernels;
 mod page;
 mod revision;

@@ -12,6 +12,7 @@ mod device_warnings;
 mod drafts;
 mod image;
 mod inspect;
+mod line_info;
 mod local_memory;
 mod loop_ends;
 mod neighbours;

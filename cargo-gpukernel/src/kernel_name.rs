@@ -4,7 +4,7 @@ use crate::suggest;
 
 /// The number of the kernel that `wanted` means, among paths such as `kernels::draft::saxpy`: the whole path, the end of one, or a part of the name, if
 /// there is only one such kernel.
-pub(super) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
+pub(crate) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
     let found = matching(wanted, kernels);
     match found[..] {
         [only] => return Ok(only),
@@ -19,7 +19,7 @@ pub(super) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
 }
 
 /// The numbers of the kernels that it may mean.
-pub(super) fn matching(wanted: &str, kernels: &[&str]) -> Vec<usize> {
+pub(crate) fn matching(wanted: &str, kernels: &[&str]) -> Vec<usize> {
     let wanted = wanted.trim();
     let ends = |kernel: &str| kernel.ends_with(&format!("::{wanted}"));
     let lower = wanted.to_lowercase();

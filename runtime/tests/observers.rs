@@ -1,0 +1,228 @@
+//! What others see of a program: a profiler its ranges, and `cargo gpukernel` its report. Each test runs itself again with what they set in the environment,
+//! which is looked at once per process.
+
+mod common;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    thread,
+};
+
+use common::on_the_cpu;
+use gpu_std::{exit_thread, prelude::*};
+use gpukernel::{LaunchConfig, for_each, nvtx};
+use gpukernel_abi::report::{Event, FindingKind};
+
+#[kernel]
+fn fill(value: u32, out: PerThread<u32>) {
+    for (_, out) in out {
+        *out = value;
+    }
+}
+
+#[kernel]
+fn gather(x: &[u32], out: PerThread<u32>) {
+    for (i, out) in out {
+        *out = x[i];
+    }
+}
+
+#[kernel]
+fn early(_out: PerThread<u32>) {
+    if thread_rank() == 2 {
+        exit_thread();
+    }
+    sync(());
+}
+
+/// Whether this process is the one in which the test runs.
+fn is_inner() -> bool {
+    env::var_os("OBSERVED").is_some()
+}
+
+/// Runs the test that calls this again, with these variables.
+fn again(variables: &[(&str, &Path)]) -> Output {
+    let name = thread::current().name().map(str::to_owned).expect("tests run in threads of their names");
+    let mut command = Command::new(env::current_exe().expect("a test knows where it is"));
+    command.args(["--exact", &name, "--nocapture"]).env("OBSERVED", "1");
+    command.envs(variables.iter().copied()).output().expect("the test starts again")
+}
+
+#[track_caller]
+fn succeeded(output: &Output) {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}\n{stderr}");
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("observers {name}"));
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+/// The profiler, compiled.
+fn profiler(folder: &Path) -> PathBuf {
+    let library = folder.join("libprofiler.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nvtx/profiler.rs");
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let status = Command::new(rustc)
+        .args(["--edition=2024", "--crate-type=cdylib", "-Copt-level=1", "-o"])
+        .arg(&library)
+        .arg(source)
+        .status()
+        .expect("there is a rustc");
+    assert!(status.success());
+    library
+}
+
+fn ranges() {
+    on_the_cpu(|device, module| {
+        let _all = nvtx::range("all of it\0and more");
+        let mut out = device.zeroed::<u32>(8)?;
+        module.launch(fill, for_each(8), (7, &mut out))?;
+        {
+            let _range = nvtx::range("gather ü");
+            let x = device.zeroed::<u32>(8)?;
+            device.stream()?.launch(module, gather, for_each(8), (&x, &mut out))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn launches_are_ranges_where_a_profiler_is() {
+    if is_inner() {
+        return ranges();
+    }
+    let folder = folder("ranges");
+    let (library, file) = (profiler(&folder), folder.join("ranges"));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file)]));
+    let expected = "\
+push default all of it
+push gpukernel observers::fill
+pop gpukernel
+push default gather ü
+push gpukernel observers::gather
+pop gpukernel
+pop default
+pop default
+";
+    assert_eq!(fs::read_to_string(&file).expect("the profiler wrote it"), expected);
+
+    // One that refuses, or is none, is no reason to fail.
+    fs::remove_file(&file).expect("it is there");
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file), ("REFUSE", Path::new("1"))]));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new("/nowhere/lib.so")), ("RANGES", &file)]));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new(""))]));
+    assert!(!file.exists());
+}
+
+#[test]
+fn launches_and_mistakes_are_reported() {
+    if is_inner() {
+        return on_the_cpu(|device, module| {
+            let mut out = device.zeroed::<u32>(8)?;
+            for _ in 0..3 {
+                module.launch(fill, for_each(8), (7, &mut out))?;
+            }
+            let x = device.zeroed::<u32>(5)?;
+            module.launch(gather, LaunchConfig::new(2, 4), (&x, &mut out)).unwrap_err();
+            module.launch(early, LaunchConfig::new(1, 4), (&mut out,)).unwrap_err();
+            // A wrong launch is no mistake of a kernel, and is not made.
+            module.launch(fill, LaunchConfig::new(1, 4096), (7, &mut out)).unwrap_err();
+            Ok(())
+        });
+    }
+    let file = folder("report").join("events ü");
+    succeeded(&again(&[("GPUKERNEL_REPORT", &file), ("GPUKERNEL_CHECK", Path::new("1"))]));
+    let text = fs::read_to_string(&file).expect("the runtime wrote it");
+    let events: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    let launches: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Launch(launch) => Some((launch.kernel.as_str(), launch.grid, launch.block)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        launches,
+        [
+            ("observers::fill", [1, 1, 1], [256, 1, 1]),
+            ("observers::gather", [2, 1, 1], [4, 1, 1]),
+            ("observers::early", [1, 1, 1], [4, 1, 1])
+        ]
+    );
+    let findings: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Finding(finding) => Some(finding),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(findings.len(), 2, "{text}");
+    let line_of = |part: &str| {
+        let line = include_str!("observers.rs").lines().position(|line| line.contains(part));
+        line.map(|line| line as u32 + 1)
+    };
+    let gather = findings[0];
+    assert_eq!((gather.kind, gather.device.as_str()), (FindingKind::Panic, "cpu"));
+    assert_eq!((gather.threads[0].block, gather.threads[0].thread), ([1, 0, 0], [1, 0, 0]));
+    assert_eq!(gather.threads[0].place.as_ref().map(|place| place.line), line_of("*out = x[i]"));
+    let launched = gather.launched_at.as_ref().expect("known on the CPU");
+    assert!(launched.file.ends_with("observers.rs"), "{launched:?}");
+    assert_eq!(Some(launched.line), line_of("module.launch(gather, LaunchConfig"));
+    let early = findings[1];
+    assert_eq!(
+        (early.kind, early.threads[1].does.as_str()),
+        (FindingKind::Barrier, "ended here, by `exit_thread`")
+    );
+    assert_eq!(early.threads[1].place.as_ref().map(|place| place.line), line_of("        exit_thread();"));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_said_and_no_reason_to_fail() {
+    if is_inner() {
+        return ranges();
+    }
+    let output = again(&[("GPUKERNEL_REPORT", Path::new("/nowhere/events"))]);
+    succeeded(&output);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains("gpukernel: the report /nowhere/events, which GPUKERNEL_REPORT asks for"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn the_thread_to_stop_at_is_noticed_once() {
+    if is_inner() {
+        return on_the_cpu(|device, module| {
+            let mut out = device.zeroed::<u32>(64)?;
+            for _ in 0..2 {
+                module.launch(fill, LaunchConfig::new(4, 8), (7, &mut out))?;
+            }
+            module.launch(early, LaunchConfig::new(4, 8), (&mut out,))?;
+            assert!(out.to_vec()?[..32].iter().all(|value| *value == 7));
+            Ok(())
+        });
+    }
+    let folder = folder("stop");
+    for (stop, times) in [
+        ("observers::fill@3,0,0@5,0,0", 2),
+        ("observers::early@2,0,0@7,0,0", 1),
+        ("observers::fill@4,0,0@5,0,0", 0),
+        ("observers::none@0,0,0@0,0,0", 0),
+        ("nonsense", 0),
+    ] {
+        let file = folder.join("events");
+        drop(fs::remove_file(&file));
+        succeeded(&again(&[("GPUKERNEL_REPORT", &file), ("GPUKERNEL_STOP", Path::new(stop))]));
+        let text = fs::read_to_string(&file).expect("the runtime wrote it");
+        assert_eq!(text.matches(r#"{"event":"stop"}"#).count(), times, "{stop}");
+    }
+}
