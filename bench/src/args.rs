@@ -26,7 +26,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value = "0.2", value_parser = percent)]
     pub(crate) noise: f64,
     /// Sample a row in a mode for this long at most (seconds)
-    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "4",
+        value_parser = seconds,
+        env = "GPUKERNEL_BENCH_MAX_TIME"
+    )]
     pub(crate) max_time: Duration,
     /// Take at least this many samples
     #[arg(long, value_name = "N", default_value = "21", value_parser = clap::value_parser!(u32).range(10..=100_000))]

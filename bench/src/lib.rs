@@ -3,7 +3,7 @@
 //! A benchmark is a function with the attribute [`bench`](macro@bench). It prepares memory, says what one launch handles and what must come
 //! out, and names the ways of computing it:
 //!
-//! ```
+//! ```standalone_crate
 //! use gpukernel_bench::{Bench, Result};
 //!
 //! #[gpukernel_bench::bench(elements = [1 << 10, 1 << 20])]

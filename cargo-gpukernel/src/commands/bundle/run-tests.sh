@@ -4,7 +4,8 @@
 #
 #   run-tests [--benches] [--markdown] [--timeout SECONDS]
 #
-# --benches    also run the benchmarks, after the tests
+# --benches    also run the benchmarks, after the tests; those of gpukernel-bench write their reports to the folder `bench`
+#              beside the log, and take 2 seconds at most for a row in a mode, or GPUKERNEL_BENCH_MAX_TIME
 # --markdown   print a section for docs/gpu-results.md instead of the test output
 # --timeout    time limit for each binary (default 900)
 #
@@ -49,7 +50,7 @@ one=$results/run-tests.one
 : >"$rows"
 : >"$modules"
 : >"$tables"
-trap 'rm -f "$rows" "$modules" "$tables" "$one" "$one.now"' EXIT
+trap 'rm -f "$rows" "$modules" "$tables" "$one" "$one.now" "$one.errors"' EXIT
 
 # Tests find every device themselves.
 unset GPUKERNEL_DEVICE
@@ -88,17 +89,25 @@ modules_passed() {
 passed=0
 failed=0
 skipped=0
-# Runs $binary with the arguments, adds its output to $one, and says how it ended if not well.
+apart=no
+# Runs $binary with the arguments, adds its output to $one, and says how it ended if not well. If $apart is yes, what it writes
+# to standard error is not added.
 run() {
     name=$(basename "$binary")
     echo "--- $name" | say
-    if command -v timeout >/dev/null; then
-        (cd "$results" && timeout -k 10 "$seconds" "$binary" "$@") >"$one.now" 2>&1
-    else
-        (cd "$results" && "$binary" "$@") >"$one.now" 2>&1
-    fi
+    : >"$one.errors"
+    (
+        cd "$results" || exit 2
+        [ "$apart" = no ] || exec 2>"$one.errors"
+        if command -v timeout >/dev/null; then
+            timeout -k 10 "$seconds" "$binary" "$@"
+        else
+            "$binary" "$@"
+        fi
+    ) >"$one.now" 2>&1
     status=$?
     say <"$one.now"
+    say <"$one.errors"
     cat "$one.now" >>"$one"
     case $status in
     0) ;;
@@ -137,15 +146,22 @@ for binary in "$bundle"/tests/*; do
     [ -z "$what" ] || printf '\n`%s` passed: %s.\n' "$name" "$what" >>"$modules"
 done
 
-# Benchmarks print tables of Markdown. One that does not end well is a failure too.
+# Benchmarks print Markdown: those of gpukernel-bench if the environment says so. One that does not end well is a failure too.
 if [ "$benches" = yes ]; then
+    apart=yes
+    export GPUKERNEL_BENCH_OUTPUT=markdown GPUKERNEL_BENCH_DIR="$results/bench" GPUKERNEL_COMMIT="$commit"
+    export GPUKERNEL_BENCH_MAX_TIME="${GPUKERNEL_BENCH_MAX_TIME:-2}"
     for binary in "$bundle"/benches/*; do
         [ -x "$binary" ] || continue
         : >"$one"
-        run
-        [ "$status" -eq 0 ] || failed=$((failed + 1))
+        # As cargo runs them. Without it, those of gpukernel-bench and of criterion only check that they run.
+        run --bench
         printf '\nBenchmark `%s`:\n\n' "$name" >>"$tables"
         cat "$one" >>"$tables"
+        if [ "$status" -ne 0 ]; then
+            failed=$((failed + 1))
+            printf '\nIt failed with exit status %s; the log says more.\n' "$status" >>"$tables"
+        fi
     done
 fi
 

@@ -57,6 +57,7 @@ mod tests {
             .args(arguments)
             .env("PATH", path.unwrap())
             .env_remove("OUT")
+            .env_remove("GPUKERNEL_BENCH_MAX_TIME")
             .env("GPUKERNEL_DEVICE", "cpu")
             .output()
             .unwrap()
@@ -157,6 +158,26 @@ mod tests {
             assert!(text.contains("Benchmark `speed`:"), "{text}");
             assert_eq!(text.contains("| fast |"), good, "{text}");
         }
+    }
+
+    /// As cargo runs them, with what gpukernel-bench reads from the environment. What they write to standard error is for the log.
+    #[test]
+    fn benchmarks_are_told_what_to_print_and_where() {
+        let (_, folder) = run(&[("one", GOOD)], &[]);
+        let script =
+            "echo \"| $* | $GPUKERNEL_BENCH_OUTPUT | $GPUKERNEL_COMMIT | $GPUKERNEL_BENCH_MAX_TIME |\"
+            echo \"| $GPUKERNEL_BENCH_DIR |\"
+            echo 'error: too slow' >&2
+            exit 1";
+        add_binary(&folder.path().join("benches"), "speed", script);
+        let output = run_in(folder.path(), &["--benches", "--markdown"]);
+        let (text, results) = (String::from_utf8_lossy(&output.stdout), folder.path().join("results"));
+        assert!(text.contains("| --bench | markdown | 0123abc | 2 |\n"), "{text}");
+        let place = results.canonicalize().unwrap().join("bench");
+        assert!(text.contains(&format!("| {} |\n", place.display())), "{text}");
+        assert!(text.contains("exit status 1") && !text.contains("too slow"), "{text}");
+        let log = fs::read_to_string(results.join("run-tests.log")).unwrap();
+        assert!(log.contains("error: too slow"), "{log}");
     }
 
     #[test]
