@@ -1,5 +1,8 @@
 //! One self-contained HTML page: no network, no other file.
 
+#[cfg(test)]
+mod browser;
+
 use serde_json::Value;
 
 use super::{Report, history::Entry};
