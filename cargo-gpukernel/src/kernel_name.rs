@@ -5,6 +5,21 @@ use crate::suggest;
 /// The number of the kernel that `wanted` means, among paths such as `kernels::draft::saxpy`: the whole path, the end of one, or a part of the name, if
 /// there is only one such kernel.
 pub(crate) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
+    let found = matching(wanted, kernels);
+    match found[..] {
+        [only] => return Ok(only),
+        [] => {}
+        _ => {
+            let names: Vec<_> = found.iter().map(|index| kernels[*index]).collect();
+            anyhow::bail!("`{wanted}` may be one of {} kernels: {}", names.len(), names.join(", "));
+        }
+    }
+    anyhow::ensure!(!kernels.is_empty(), "there is no kernel `{wanted}`: the kernel crates have no kernels");
+    anyhow::bail!("there is no kernel `{wanted}`{}", suggest::hint(wanted, kernels.iter().copied()))
+}
+
+/// The numbers of the kernels that it may mean.
+pub(crate) fn matching(wanted: &str, kernels: &[&str]) -> Vec<usize> {
     let wanted = wanted.trim();
     let ends = |kernel: &str| kernel.ends_with(&format!("::{wanted}"));
     let lower = wanted.to_lowercase();
@@ -14,26 +29,10 @@ pub(crate) fn find(wanted: &str, kernels: &[&str]) -> anyhow::Result<usize> {
         &ends,
         &|kernel| kernel.to_lowercase().contains(&lower),
     ];
-    for rule in rules {
-        let found: Vec<_> = (0..kernels.len()).filter(|index| rule(kernels[*index])).collect();
-        match found[..] {
-            [] => {}
-            [only] => return Ok(only),
-            _ => {
-                let names: Vec<_> = found.iter().map(|index| kernels[*index]).collect();
-                anyhow::bail!("`{wanted}` may be one of {} kernels: {}", names.len(), names.join(", "));
-            }
-        }
-    }
-    anyhow::ensure!(!kernels.is_empty(), "there is no kernel `{wanted}`: the kernel crates have no kernels");
-    let alike = suggest::alike(wanted, kernels.iter().copied());
-    match alike.is_empty() {
-        true => anyhow::bail!(
-            "there is no kernel `{wanted}`; `cargo gpukernel inspect` lists the {} that there are",
-            kernels.len()
-        ),
-        false => anyhow::bail!("there is no kernel `{wanted}`; did you mean {}?", suggest::quoted(&alike)),
-    }
+    let of_rule = |rule: &dyn Fn(&str) -> bool| {
+        (0..kernels.len()).filter(|index| rule(kernels[*index])).collect::<Vec<_>>()
+    };
+    rules.into_iter().map(of_rule).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -73,7 +72,11 @@ mod tests {
     fn a_mistyped_name_gets_suggestions() {
         assert_eq!(found("saxpi").unwrap_err(), "there is no kernel `saxpi`; did you mean `kernels::saxpy`?");
         assert!(found("layer_nrom").unwrap_err().contains("`kernels::draft::rows::layer_norm`"));
-        assert!(found("qqq").unwrap_err().ends_with("`cargo gpukernel inspect` lists the 6 that there are"));
+        assert!(
+            found("qqq")
+                .unwrap_err()
+                .starts_with("there is no kernel `qqq`; available: kernels::draft::rows::layer_norm, ")
+        );
         assert!(find("a", &[]).unwrap_err().to_string().ends_with("have no kernels"));
     }
 }

@@ -139,8 +139,6 @@ fn build(
     command.args(other.test.iter().flat_map(|name| ["--test", name]));
     command.args(other.lib.then_some("--lib"));
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-    // Machine code is to say which lines it comes from.
-    command.env("GPUKERNEL_LINE_INFO", "1");
     adjust(workspace, &mut command);
     let mut child = command.spawn().context("cannot start cargo")?;
     let output = child.stdout.take().context("cannot read cargo's output")?;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -82,9 +83,11 @@ impl Workspace {
             Some(dir) => Utf8PathBuf::try_from(dir.clone()).context("`--target-dir` is not UTF-8")?,
             None => metadata.target_directory.clone(),
         };
+        // What is locked, too: of packages on other disks, cargo was not asked.
+        let lock = fs::read_to_string(metadata.workspace_root.join("Cargo.lock")).unwrap_or_default();
         let parts =
             metadata.packages.iter().map(|package| (package.name.as_str(), package.version.to_string()));
-        if let Some(difference) = versions::difference(parts) {
+        if let Some(difference) = versions::difference(parts.chain(versions::locked(&lock))) {
             status::warn(difference);
         }
         Ok(Self { metadata, target_dir })

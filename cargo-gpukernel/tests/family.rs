@@ -189,7 +189,7 @@ fn mistyped_names_get_suggestions() {
         (&["build", "--profile", "profilign"], 1, "did you mean `profiling`"),
         (&["inspect", "--profile", "relase"], 1, "did you mean `release`?"),
         (&["run", "--profile", "relase"], 1, "did you mean `release`?"),
-        (&["inspect", "scael", "--arch", "sm_90"], 1, "did you mean `mistyped_kernels::scale`?"),
+        (&["inspect", "scael", "--arch", "sm_90"], 1, "did you mean `scale`?"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
         command.arg("gpukernel").args(words).current_dir(program).env("CARGO_NET_OFFLINE", "true");

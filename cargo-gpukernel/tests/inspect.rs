@@ -50,7 +50,9 @@ fn kernels_are_listed_and_mistyped_names_get_suggestions() {
     let run = inspect(kernels.dir(), ["scael"]);
     assert!(!run.success && run.stdout.is_empty());
     assert!(
-        run.stderr.contains("there is no kernel `scael`; did you mean `inspect_names::scale`?"),
+        run.stderr.contains(
+            "there is no kernel `scael` in the sources of the kernel crates; did you mean `scale`?"
+        ),
         "{run:?}"
     );
     let run = inspect(kernels.dir(), ["scale", "--package", "none"]);
@@ -70,12 +72,15 @@ fn a_crate_that_does_not_build_is_left_out_and_a_path_names_the_only_one_to_buil
         "[package]\nname = \"inspect-broken\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]";
     fs::write(broken.join("Cargo.toml"), format!("{package}{dependencies}")).unwrap();
     fs::write(broken.join("src/lib.rs"), "#![no_std]\nfn broken() -> u32 {}").unwrap();
+    // Its source does not have the name, so that it is not built.
     let run = inspect(dir, ["scale", "--view", "ptx"]);
     assert!(run.success && run.stdout.starts_with("inspect_two::scale for sm_90"), "{run:?}");
-    assert!(
-        run.stderr.contains("warning: left out, because it does not build: `inspect-broken`: "),
-        "{run:?}"
-    );
+    assert!(!run.stderr.contains("left out"), "{run:?}");
+    let left_out = "warning: left out, because it does not build: `inspect-broken`: ";
+    for words in [&[][..], &["no-such-kernel"]] {
+        let run = inspect(dir, words);
+        assert!(run.stderr.contains(left_out), "{run:?}");
+    }
     let run = inspect(dir, ["inspect_two::scale", "--view", "ptx"]);
     assert!(run.success && !run.stderr.contains("left out"), "{run:?}");
     let run = inspect(dir, ["--package", "inspect-broken"]);

@@ -70,7 +70,7 @@ fn a_project_in_a_workspace_is_a_member() {
         folder.read("Cargo.toml"),
         format!(
             "[workspace] # ours\nmembers = [\"crates/*\", \"three\"]\n\n[workspace.package]\nedition = \"2021\"\n\n[workspace.dependencies]\n\
-             serde = \"1\"\ngpukernel = {version:?}\ngpukernel-build = {version:?}\ngpukernel-std = {version:?}\n\n\
+             serde = \"1\"\ngpukernel = {version:?}\ngpukernel-build = {version:?}\ngpukernel-bench = {version:?}\ngpukernel-std = {version:?}\n\n\
              [profile.dev.package]\ntwo-kernels = {{ opt-level = 3 }}\ngpukernel = {{ opt-level = 3 }}\ngpukernel-std = {{ opt-level = 3 }}\n\
              three-kernels = {{ opt-level = 3 }}\n"
         )

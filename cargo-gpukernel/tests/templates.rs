@@ -5,7 +5,7 @@ mod common;
 use common::Folder;
 
 /// Creates a project and tests it after a change of a kernel, with its benchmark run once.
-fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, bench: &[&str]) {
+fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, checked: &str) -> (Folder, String) {
     let folder = Folder::with(&[]);
     let name = format!("template-{template}");
     folder.gpukernel("", &["new", &name, "--template", template, "--quiet"]).succeeded();
@@ -18,30 +18,41 @@ fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, bench:
     folder.write(&lib, &edited);
     let said = folder.cargo(&name, &["test", "--workspace", "--quiet"]).succeeded();
     assert!(!said.stderr.contains("warning"), "{}", said.stderr);
+    assert!(said.stdout.contains(checked), "{checked} in {}", said.stdout);
     let said = folder.cargo(&name, &[&["run", "--quiet"], run].concat()).succeeded();
     assert!(said.stdout.starts_with("cpu (") && said.stdout.contains(printed), "{}", said.stdout);
-    // In the profile that is built already.
-    folder.cargo(&name, &[&["bench", "--quiet", "--profile", "dev", "--bench"], bench].concat()).succeeded();
+    (folder, name)
 }
 
 const SAXPY: (&str, &str) = ("*y += a * x[i];", "*y = a * x[i] + *y;");
+const SAXPY_CHECKED: &str = "test saxpy elements=65536 (cpu) ... ok";
 
 #[test]
 fn plain() {
-    check("plain", SAXPY, &[], "[12.0, 24.0, 36.0]", &["saxpy"]);
+    check("plain", SAXPY, &[], "[12.0, 24.0, 36.0]", SAXPY_CHECKED);
 }
 
 #[test]
 fn library() {
-    check("library", SAXPY, &["--example", "saxpy"], "[12.0, 24.0, 36.0]", &["saxpy"]);
+    check("library", SAXPY, &["--example", "saxpy"], "[12.0, 24.0, 36.0]", SAXPY_CHECKED);
 }
 
 #[test]
 fn cuda_c() {
-    check("cuda-c", ("softsign(*value)", "-softsign(-*value)"), &[], "[-0.75, 0.0, 0.5]", &["softsign"]);
+    check(
+        "cuda-c",
+        ("softsign(*value)", "-softsign(-*value)"),
+        &[],
+        "[-0.75, 0.0, 0.5]",
+        "test softsign elements=65536 (cpu) ... ok",
+    );
 }
 
 #[test]
 fn bench() {
-    check("bench", SAXPY, &[], "[12.0, 24.0, 36.0]", &["saxpy", "--", "--test"]);
+    let (folder, name) = check("bench", SAXPY, &[], "[12.0, 24.0, 36.0]", SAXPY_CHECKED);
+    // In the profile that is built already, and not for long.
+    let bench = ["bench", "--profile", "dev", "--axis", "elements=1000", "--", "--max-time", "0.1"];
+    let said = folder.built(&name, &bench).succeeded();
+    assert!(said.stdout.contains("loop on the host"), "{}", said.stdout);
 }

@@ -69,18 +69,17 @@ pub(crate) fn check_archs(ptxas: &Path, archs: &[Arch]) -> Result<(), AssembleEr
     }
 }
 
-/// Assembles the PTX of each architecture in parallel, with tables of lines if asked for; files lie in `dir` under `name`.
+/// Assembles the PTX of each architecture in parallel; files lie in `dir` under `name`.
 pub(crate) fn assemble(
     ptxas: &Path,
     sources: &[&(Arch, String)],
     dir: &Path,
     name: &str,
-    has_lines: bool,
 ) -> Result<Vec<Assembled>, AssembleError> {
     thread::scope(|scope| {
         let workers: Vec<_> = sources
             .iter()
-            .map(|(arch, ptx)| scope.spawn(move || assemble_one(ptxas, *arch, ptx, dir, name, has_lines)))
+            .map(|(arch, ptx)| scope.spawn(move || assemble_one(ptxas, *arch, ptx, dir, name)))
             .collect();
         let results = workers.into_iter().map(|worker| match worker.join() {
             Ok(result) => result,
@@ -96,7 +95,6 @@ fn assemble_one(
     ptx: &str,
     dir: &Path,
     name: &str,
-    has_lines: bool,
 ) -> Result<Assembled, AssembleError> {
     let source = dir.join(format!("{name}.{arch}.ptx"));
     let failed = |file: &Path| {
@@ -104,7 +102,7 @@ fn assemble_one(
         move |reason| AssembleError::Run { ptxas: ptxas.to_owned(), file, reason }
     };
     fs::write(&source, ptx).map_err(failed(&source))?;
-    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable, has_lines)?;
+    let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable)?;
     let cubin = fs::read(&object.cubin).map_err(failed(&object.cubin))?;
     Ok(Assembled { arch, cubin, resources: object.resources })
 }
@@ -125,22 +123,21 @@ pub(crate) struct Object {
     pub(crate) resources: BTreeMap<String, Resources>,
 }
 
-/// Assembles one file of PTX, with a table of lines if asked for.
+/// Assembles one file of PTX, with a table of the lines that it names.
 pub(crate) fn run(
     ptxas: &Path,
     arch: Arch,
     source: &Path,
     target: &Path,
     mode: Mode,
-    has_lines: bool,
 ) -> Result<Object, AssembleError> {
     let mut command = Command::new(ptxas);
-    command.arg(format!("--gpu-name={arch}")).args(["-O3", "--verbose", "--output-file"]).arg(target);
+    command
+        .arg(format!("--gpu-name={arch}"))
+        .args(["-O3", "--generate-line-info", "--verbose", "--output-file"])
+        .arg(target);
     if mode == Mode::Relocatable {
         command.arg("--compile-only");
-    }
-    if has_lines {
-        command.arg("--generate-line-info");
     }
     let output = command.arg(source).output().map_err(|reason| AssembleError::Run {
         ptxas: ptxas.to_owned(),

@@ -43,7 +43,6 @@ pub struct Builder {
     contraction: Option<bool>,
     profile: Option<Profile>,
     panics: Option<Panics>,
-    line_info: Option<bool>,
     features: Vec<String>,
     default_features: bool,
     emit: Vec<Emit>,
@@ -98,7 +97,6 @@ impl Builder {
             contraction: None,
             profile: None,
             panics: None,
-            line_info: None,
             features: Vec::new(),
             default_features: true,
             emit: Vec::new(),
@@ -142,14 +140,6 @@ impl Builder {
     /// Sets the effect of a panic in a kernel, overriding the crate.
     pub fn panics(mut self, panics: Panics) -> Self {
         self.panics = Some(panics);
-        self
-    }
-
-    /// Sets whether machine code says which line of the source each instruction comes from (`-lineinfo`): by default in a dev build, and in a release
-    /// build if the environment has `GPUKERNEL_LINE_INFO=1`, as `cargo gpukernel sanitize`, `debug` and `profile` set it.
-    #[doc(alias = "lineinfo")]
-    pub fn line_info(mut self, wanted: bool) -> Self {
-        self.line_info = Some(wanted);
         self
     }
 
@@ -270,7 +260,6 @@ impl Builder {
                 emit_after: Vec::new(),
                 budgets: chosen.budgets,
                 disassembles: false,
-                line_info: self.line_info.unwrap_or(profile == Profile::Dev || wants_line_info()),
                 links: chosen.links.into_iter().chain(links).collect(),
             },
         };
@@ -285,7 +274,6 @@ impl Builder {
             "GPUKERNEL_CUDA",
             "GPUKERNEL_CLANG",
             "GPUKERNEL_CACHE",
-            LINE_INFO,
             "CUDA_HOME",
             "CUDA_PATH",
         ]);
@@ -304,13 +292,6 @@ impl Builder {
         }
         Ok(())
     }
-}
-
-/// The environment variable that asks for lines in machine code of release builds.
-const LINE_INFO: &str = "GPUKERNEL_LINE_INFO";
-
-fn wants_line_info() -> bool {
-    env::var_os(LINE_INFO).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn rerun_if_env_changed(variables: &[&str]) {

@@ -27,8 +27,6 @@ pub(crate) struct DeviceLinker<'a> {
     pub(crate) cuobjdump: Option<&'a Path>,
     pub(crate) dir: &'a Path,
     pub(crate) name: &'a str,
-    /// Whether machine code gets tables of lines.
-    pub(crate) has_lines: bool,
     /// The kernels for NVIDIA's optimiser, if some of the foreign code is.
     pub(crate) lto_ir: Option<&'a LtoIr>,
 }
@@ -104,7 +102,7 @@ impl DeviceLinker<'_> {
             Some(lto_ir) => Object { cubin: lto_ir.path.clone(), resources: BTreeMap::new() },
             None => {
                 let cubin = own.with_extension("rel.cubin");
-                assemble::run(self.ptxas, arch, &own, &cubin, Mode::Relocatable, self.has_lines)?
+                assemble::run(self.ptxas, arch, &own, &cubin, Mode::Relocatable)?
             }
         };
         // Under the names that nvlink's messages have them by, what the user knows them by.
@@ -115,7 +113,7 @@ impl DeviceLinker<'_> {
             let input = match &part.code {
                 Code::Ptx { path, .. } => {
                     let cubin = self.dir.join(format!("{}.{arch}.{index}.cubin", self.name));
-                    assemble::run(self.ptxas, arch, path, &cubin, Mode::Relocatable, self.has_lines)?.cubin
+                    assemble::run(self.ptxas, arch, path, &cubin, Mode::Relocatable)?.cubin
                 }
                 Code::Machine(path) | Code::Bitcode(path) | Code::LtoIr(path) => path.clone(),
             };

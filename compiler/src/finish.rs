@@ -54,12 +54,11 @@ pub(crate) fn finish(
     #[cfg(not(feature = "lto"))]
     let lto = LtoCode::default();
     let sources: Vec<_> = input.ptx.iter().filter(|(arch, _)| plan.machine_archs.contains(arch)).collect();
-    let has_lines = plan.options.line_info;
     let assembled = match plan.finish {
         Finish::PtxOnly => Vec::new(),
-        Finish::Assemble { ptxas } => timings.step("assemble", || {
-            assemble::assemble(ptxas, &sources, &plan.work_dir, input.name, has_lines)
-        })?,
+        Finish::Assemble { ptxas } => {
+            timings.step("assemble", || assemble::assemble(ptxas, &sources, &plan.work_dir, input.name))?
+        }
         Finish::DeviceLink { ptxas, nvlink } => {
             let linker = DeviceLinker {
                 ptxas,
@@ -67,7 +66,6 @@ pub(crate) fn finish(
                 cuobjdump: plan.tool(CudaPart::Cuobjdump),
                 dir: &plan.work_dir,
                 name: input.name,
-                has_lines,
                 lto_ir: lto.linked.as_ref(),
             };
             timings.step("assemble and link", || linker.link(&sources, input.foreign))?

@@ -49,10 +49,6 @@ pub struct Options {
     pub budgets: Budgets,
     /// Whether to count instructions in machine code by nvdisasm if it is there, instead of in PTX.
     pub disassembles: bool,
-    /// Whether machine code says which line of the source each instruction comes from, as profilers, debuggers and compute-sanitizer show it
-    /// (`-lineinfo`). The instructions are the same.
-    #[doc(alias = "lineinfo", alias = "generate-line-info")]
-    pub line_info: bool,
     /// Files with CUDA C and C++ functions to link.
     pub links: Vec<CudaSources>,
 }
@@ -73,7 +69,6 @@ impl Default for Options {
             emit_after: Vec::new(),
             budgets: Budgets::default(),
             disassembles: false,
-            line_info: false,
             links: Vec::new(),
         }
     }

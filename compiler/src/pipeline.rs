@@ -132,9 +132,8 @@ pub(crate) fn build_beside_host(
     };
     let linked = link::link(llvm, &link_input, &dumps, &mut timings)?;
     let libraries = Libraries { gpu_std: compiled.gpu_std.clone() };
-    let libraries = plan.options.line_info.then_some(&libraries);
     let EmittedPtx { ptx, dumped } =
-        link::emit_ptx(llvm, &linked, &plan.archs, libraries, &dumps, &mut timings)?;
+        link::emit_ptx(llvm, &linked, &plan.archs, &libraries, &dumps, &mut timings)?;
     let name = &compiled.crate_name;
     let finish_input =
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };

@@ -167,7 +167,7 @@ pub fn inspect(
     let mode = if linked.names.defined.is_empty() { Mode::Executable } else { Mode::Relocatable };
     let source = plan.work_dir.join(format!("{}.{arch}.inspect.ptx", compiled.crate_name));
     fs::write(&source, &ptx).map_err(|reason| Error::File { path: source.clone(), reason })?;
-    let object = assemble::run(ptxas, arch, &source, &source.with_extension("cubin"), mode, true)?;
+    let object = assemble::run(ptxas, arch, &source, &source.with_extension("cubin"), mode)?;
     let mut described = linked.kernels[index].clone();
     described.resources.extend(object.resources.get(&described.symbol).map(|resources| (arch, *resources)));
     let block_x = Some(described.contract.block[0]).filter(|x| *x != 0);

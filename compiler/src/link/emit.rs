@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     LinkError, Linked, crash,
-    numbered_places::NumberedPlaces,
+    numbered_places::{self, InlinedPlace, NumberedPlaces},
     own_lines::{Libraries, with_own_lines},
     pass::{Code, Dumps, Report},
     passes,
@@ -31,12 +31,12 @@ struct Emitted {
     report: Report,
 }
 
-/// Emits PTX for each architecture, in the order given. Its lines are those of users' code if libraries are given. The passes are timed as those of one step.
+/// Emits PTX for each architecture, in the order given. Its lines are those of users' code, which is not of these libraries. The passes are timed as those of one step.
 pub(crate) fn emit_ptx(
     llvm: &'static Llvm,
     linked: &Linked,
     archs: &[Arch],
-    libraries: Option<&Libraries>,
+    libraries: &Libraries,
     dumps: &Dumps,
     timings: &mut Timings,
 ) -> Result<EmittedPtx, LinkError> {
@@ -82,10 +82,10 @@ pub(crate) fn emit_for_inspection(
     let work = || {
         let (context, mut report) = (Context::new(llvm), Report::default());
         let mut emission = Emission::new(llvm, &context, linked, arch)?;
-        emission.numbers_places = true;
         emission.keep_only(kernel)?;
         report.run(passes::EMIT, passes::first_of_emit(), &mut emission, &Dumps::default())?;
-        Ok(EmittedForInspection { ptx: emission.ptx, numbered: emission.numbered })
+        let numbered = NumberedPlaces { places: emission.places, text: emission.numbered_text };
+        Ok(EmittedForInspection { ptx: emission.ptx, numbered })
     };
     crash::survive(
         work,
@@ -99,19 +99,15 @@ fn emit(
     llvm: &'static Llvm,
     linked: &Linked,
     arch: Arch,
-    libraries: Option<&Libraries>,
+    libraries: &Libraries,
     dumps: &Dumps,
 ) -> Result<Emitted, LinkError> {
     let work = || {
         let (context, mut report) = (Context::new(llvm), Report::default());
         let mut emission = Emission::new(llvm, &context, linked, arch)?;
-        emission.numbers_places = libraries.is_some();
+        emission.libraries = Some(libraries);
         report.run(passes::EMIT, passes::first_of_emit(), &mut emission, dumps)?;
-        let ptx = match libraries {
-            Some(libraries) => with_own_lines(&emission.ptx, &emission.numbered.places, libraries),
-            None => emission.ptx,
-        };
-        Ok(Emitted { ptx, report })
+        Ok(Emitted { ptx: emission.ptx, report })
     };
     crash::survive(
         work,
@@ -128,9 +124,11 @@ pub(super) struct Emission<'c> {
     pub(super) kernels: &'c [Kernel],
     /// Empty until it is generated, and then what counts: the module is of no further use.
     pub(super) ptx: String,
-    /// Whether places in the source become numbers before PTX is generated.
-    numbers_places: bool,
-    numbered: NumberedPlaces,
+    /// If lines are to be those of users' code, which is not of these; else they are numbers of places.
+    libraries: Option<&'c Libraries>,
+    places: Vec<Vec<InlinedPlace>>,
+    /// The module with numbers, if they stay in the PTX.
+    numbered_text: String,
     llvm: &'static Llvm,
 }
 
@@ -153,8 +151,9 @@ impl<'c> Emission<'c> {
             machine,
             kernels: &linked.kernels,
             ptx: String::new(),
-            numbers_places: false,
-            numbered: NumberedPlaces::default(),
+            libraries: None,
+            places: Vec::new(),
+            numbered_text: String::new(),
             llvm,
         })
     }
@@ -170,10 +169,14 @@ impl<'c> Emission<'c> {
     }
 
     pub(super) fn generate_ptx(&mut self) -> Result<(), LinkError> {
-        if self.numbers_places {
-            self.numbered = NumberedPlaces::number(&self.module);
+        self.places = numbered_places::number(&self.module);
+        if self.libraries.is_none() {
+            self.numbered_text = self.module.to_text();
         }
         self.ptx = self.machine.emit_ptx(&mut self.module)?;
+        if let Some(libraries) = self.libraries {
+            self.ptx = with_own_lines(&self.ptx, &self.places, libraries);
+        }
         // LLVM only warns about a processor that it does not know, and takes another one.
         let mut targets = self.ptx.lines().filter_map(|line| line.strip_prefix(".target "));
         match targets.any(|target| target == self.arch.to_string()) {

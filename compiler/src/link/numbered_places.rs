@@ -1,4 +1,5 @@
-//! For `inspect`: the line of each instruction becomes a number that stands for its place in the source, with all places that it was inlined at.
+//! The line of each instruction becomes a number that stands for its place in the source, with all places that it was inlined at: until PTX is generated
+//! for images, and for `inspect` in machine code, too.
 //!
 //! LLVM 22 writes only the innermost place into PTX. A number takes the way of a line: through `.loc`, ptxas's line table and nvdisasm, to each
 //! instruction of machine code. Lines are debug info, which no pass of LLVM's code generator and no optimisation of ptxas looks at.
@@ -31,28 +32,27 @@ pub(crate) struct NumberedPlaces {
     pub(crate) text: String,
 }
 
-impl NumberedPlaces {
-    pub(super) fn number(module: &Module<'_>) -> Self {
-        let mut numbers = HashMap::new();
-        let mut places = Vec::new();
-        for function in module.functions() {
-            if function.declared_at().is_none() {
+/// Replaces the line of each instruction by the number of its places.
+pub(super) fn number(module: &Module<'_>) -> Vec<Vec<InlinedPlace>> {
+    let mut numbers = HashMap::new();
+    let mut places = Vec::new();
+    for function in module.functions() {
+        if function.declared_at().is_none() {
+            continue;
+        }
+        for instruction in function.instructions() {
+            let chain: Vec<_> = instruction.places().into_iter().map(InlinedPlace::from).collect();
+            if chain.is_empty() {
                 continue;
             }
-            for instruction in function.instructions() {
-                let chain: Vec<_> = instruction.places().into_iter().map(InlinedPlace::from).collect();
-                if chain.is_empty() {
-                    continue;
-                }
-                let number = *numbers.entry(chain).or_insert_with_key(|chain| {
-                    places.push(chain.clone());
-                    places.len() - 1
-                });
-                instruction.set_line(function, FIRST_NUMBER + number as u32);
-            }
+            let number = *numbers.entry(chain).or_insert_with_key(|chain| {
+                places.push(chain.clone());
+                places.len() - 1
+            });
+            instruction.set_line(function, FIRST_NUMBER + number as u32);
         }
-        Self { places, text: module.to_text() }
     }
+    places
 }
 
 impl From<Place> for InlinedPlace {

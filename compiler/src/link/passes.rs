@@ -622,7 +622,7 @@ mod tests {
         let mut timings = Timings::default();
         let linked = link::link(llvm, &input, &dumps, &mut timings).unwrap();
         let EmittedPtx { ptx, dumped } =
-            link::emit_ptx(llvm, &linked, &[arch], None, &dumps, &mut timings).unwrap();
+            link::emit_ptx(llvm, &linked, &[arch], &Default::default(), &dumps, &mut timings).unwrap();
         let timed = timings.steps().flat_map(|step| &step.passes).count();
         assert_eq!(timed, linker_passes().len());
         let dumped = linked.dumped.iter().cloned().chain(dumped).collect();
@@ -666,7 +666,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (linked, ..) = linked(dir.path(), Vec::new());
         let archs = [Arch::new(8, 0)];
-        let emitted = link::emit_ptx(testing::llvm(), &linked, &archs, None, &dumps, &mut Timings::default());
+        let emitted = link::emit_ptx(
+            testing::llvm(),
+            &linked,
+            &archs,
+            &Default::default(),
+            &dumps,
+            &mut Timings::default(),
+        );
         let error = emitted.err().unwrap();
         let number = first_of_emit();
         assert!(

@@ -71,7 +71,20 @@ fn state() -> State {
     STATE.get_or_init(initialise).clone()
 }
 
+/// Loads the driver's library by the name that it gives itself, before cudarc asks for `libcuda.so`: the first name counts, and cuda-gdb 13.0
+/// recognises it by no other.
+fn load_by_own_name() {
+    // SAFETY: loading the driver's library runs its initialisers, which have no preconditions.
+    if let Ok(library) = unsafe { libloading::Library::new("libcuda.so.1") } {
+        // Unloaded, it would lose its name.
+        std::mem::forget(library);
+    }
+}
+
 fn initialise() -> State {
+    if cfg!(target_os = "linux") {
+        load_by_own_name();
+    }
     // SAFETY: loading the driver's library runs its initialisers, which have no preconditions.
     if !unsafe { sys::is_culib_present() } {
         return State::Missing;

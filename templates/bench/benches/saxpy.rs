@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use gpukernel::{Device, Image, for_each};
 use gpukernel_bench::{Bench, Result, bench};
+use my_project_kernels as kernels;
 
 static KERNELS: Image = gpukernel::image!("kernels");
 
@@ -26,7 +27,7 @@ fn saxpy(bench: &mut Bench<'_>, elements: usize) -> Result {
         .flops(2 * elements)
         .expect(numbers.iter().map(|x| 2.0 * x).collect())
         .provider("kernel", &mut y, |y| {
-            module.launch(my_project_kernels::saxpy, for_each(elements), (2.0, &x, y))
+            module.launch(kernels::saxpy, for_each(elements), (2.0, &x, y))
         })
         .provider_on(&Device::cpu(), "loop on the host", &mut y_on_host, |y| {
             y.iter_mut().zip(&numbers).for_each(|(y, x)| *y += 2.0 * x);

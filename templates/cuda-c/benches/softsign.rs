@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use gpukernel::{Image, for_each};
 use gpukernel_bench::{Bench, Result, bench};
+use my_project_kernels as kernels;
 
 static KERNELS: Image = gpukernel::image!("kernels");
 
@@ -21,7 +22,7 @@ fn softsign(bench: &mut Bench<'_>, elements: usize) -> Result {
         .bytes(2 * elements * size_of::<f32>()) // reads and writes each value
         .expect(vec![0.5; elements])
         .provider("kernel", &mut values, |values| {
-            module.launch(my_project_kernels::activate, for_each(elements), (values,))
+            module.launch(kernels::activate, for_each(elements), (values,))
         })
         .run()
 }

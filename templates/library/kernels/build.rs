@@ -2,5 +2,6 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::metadata=gpukernel_root={}", env!("CARGO_MANIFEST_DIR"));
+    let root = env!("CARGO_MANIFEST_DIR");
+    println!("cargo::metadata=gpukernel_root={root}");
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use gpukernel::{Image, for_each};
 use gpukernel_bench::{Bench, Result, bench};
+use my_project_kernels as kernels;
 
 static KERNELS: Image = gpukernel::image!("kernels");
 
@@ -22,7 +23,7 @@ fn saxpy(bench: &mut Bench<'_>, elements: usize) -> Result {
         .bytes(3 * elements * size_of::<f32>()) // reads x and y, writes y
         .expect(vec![2.0; elements])
         .provider("kernel", &mut y, |y| {
-            module.launch(my_project_kernels::saxpy, for_each(elements), (2.0, &x, y))
+            module.launch(kernels::saxpy, for_each(elements), (2.0, &x, y))
         })
         .run()
 }

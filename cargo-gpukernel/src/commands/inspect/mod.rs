@@ -2,8 +2,10 @@
 
 mod compare;
 mod diff;
+mod kernels;
 mod page;
 mod revision;
+mod sources;
 mod terminal;
 
 use std::{
@@ -23,7 +25,7 @@ use self::compare::{Comparison, Other};
 use crate::{
     arch, cargo,
     commands::setup,
-    kernel_name, output, status,
+    output, status,
     table::{bytes, table},
     workspace::{self, Workspace},
 };
@@ -146,40 +148,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .into_iter()
         .map(|package| Crate::new(args, package, target_dir, profile))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut kernels: Vec<(&Crate<'_>, KernelFacts)> = Vec::new();
-    let mut built_crates = Vec::new();
-    for one in &crates {
-        status::step("Compiling", format_args!("{} for NVIDIA GPUs", one.package.name));
-        match gpukernel_build::build(&one.input, &toolchain) {
-            Ok(built) => {
-                kernels.extend(built.facts.into_iter().map(|facts| (one, facts)));
-                built_crates.push(workspace::library_name(one.package));
-            }
-            // The kernel may be in another one: some crates build only with what a program links.
-            Err(error) if crates.len() > 1 => {
-                status::warn(format_args!(
-                    "left out, because it does not build: `{}`: {error}",
-                    one.package.name
-                ));
-            }
-            Err(error) => {
-                let what = format!("cannot build the kernel crate `{}`", one.package.name);
-                return Err(anyhow::Error::new(error).context(what));
-            }
-        }
-    }
-    // The image of a crate has the kernels of those that it depends on, too: each is shown once, as that of the crate that declares it.
-    kernels.retain(|(one, facts)| {
-        let declared_in = facts.name.split("::").next().unwrap_or_default();
-        declared_in == workspace::library_name(one.package)
-            || built_crates.iter().all(|name| name != declared_in)
-    });
     let Some(wanted) = &args.kernel else {
-        status::print(list(&kernels, args.arch))?;
+        status::print(list(
+            &kernels::built(&crates.iter().collect::<Vec<_>>(), crates.len(), &toolchain)?,
+            args.arch,
+        ))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let names: Vec<_> = kernels.iter().map(|(_, facts)| facts.name.as_str()).collect();
-    let (of, facts) = &kernels[kernel_name::find(wanted, &names)?];
+    let (of, facts) = &kernels::the_one(wanted, &crates, args, &toolchain)?;
     let arch = of.arch(args)?;
     // What is wrong with the other side is said before anything is compiled.
     let other = args.diff.as_ref().map(|other| Comparison::prepare(other, of, &workspace)).transpose()?;
