@@ -73,8 +73,13 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
 /// The name of the bench target: that of the program, without cargo's hash.
 pub(crate) fn target_name() -> String {
     let program = env::current_exe().ok();
-    let name = program.as_deref().and_then(Path::file_stem).map(|name| name.to_string_lossy().into_owned());
-    name.map_or_else(|| "bench".to_owned(), |name| without_hash(&name).to_owned())
+    program.as_deref().and_then(name_of).unwrap_or_else(|| "bench".to_owned())
+}
+
+fn name_of(program: &Path) -> Option<String> {
+    // Not the stem: in a bundle, names are those of package and target with a dot between them.
+    let name = program.file_name()?.to_string_lossy();
+    Some(without_hash(name.strip_suffix(env::consts::EXE_SUFFIX).unwrap_or(&name)).to_owned())
 }
 
 fn without_hash(name: &str) -> &str {
@@ -90,9 +95,10 @@ mod tests {
 
     #[test]
     fn targets_have_names_without_hashes() {
-        assert_eq!(without_hash("saxpy-0123456789abcdef"), "saxpy");
-        assert_eq!(without_hash("my-bench"), "my-bench");
-        assert_eq!(without_hash("gpukernel-benchmarks.gpu"), "gpukernel-benchmarks.gpu");
+        let name = |program: &str| name_of(Path::new(program)).unwrap();
+        assert_eq!(name("deps/saxpy-0123456789abcdef"), "saxpy");
+        assert_eq!(name("my-bench"), "my-bench");
+        assert_eq!(name("benches/gpukernel-benchmarks.gpu"), "gpukernel-benchmarks.gpu");
     }
 
     #[test]

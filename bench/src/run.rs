@@ -48,9 +48,10 @@ pub fn main_on(device: &str) -> ExitCode {
     main_with(Usual::Named(device))
 }
 
-/// The device that is measured when none is asked for.
+/// The device that is measured when the command line names none.
 #[derive(Clone, Copy)]
 enum Usual<'a> {
+    /// That of `GPUKERNEL_DEVICE`, or else the best.
     Best,
     Named(&'a str),
 }
@@ -144,6 +145,11 @@ fn run(target: &str, args: Args, usual: Usual<'_>) -> Result<bool, Error> {
     if args.ignored && !args.list {
         return Ok(true);
     }
+    // As `Device::best` has it: empty is not set.
+    let usual = match env::var_os("GPUKERNEL_DEVICE") {
+        Some(name) if !name.is_empty() => Usual::Best,
+        _ => usual,
+    };
     let devices = devices(&args.device, usual).map_err(|source| Error::Device { source })?;
     if args.list {
         return print(&list(&benchmarks, &args, devices.first())).map(|()| true);
@@ -252,11 +258,8 @@ fn devices(asked: &[String], usual: Usual<'_>) -> gpukernel::Result<Vec<Device>>
     }
     if asked.is_empty() {
         devices.push(match usual {
-            // As `Device::best` has it: empty is not set.
-            Usual::Named(name) if env::var_os("GPUKERNEL_DEVICE").is_none_or(|name| name.is_empty()) => {
-                Device::from_name(name)?
-            }
-            Usual::Named(_) | Usual::Best => Device::best()?,
+            Usual::Named(name) => Device::from_name(name)?,
+            Usual::Best => Device::best()?,
         });
     }
     let ids: Vec<_> = devices.iter().map(Device::id).collect();
@@ -446,5 +449,21 @@ fn print(text: &str) -> Result<(), Error> {
             Err(Error::File { doing: "write", path: "standard output".into(), source })
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_device_is_measured_if_none_is_asked_for() {
+        let ids = |asked: &[&str], usual| -> gpukernel::Result<Vec<String>> {
+            let asked: Vec<_> = asked.iter().map(|name| (*name).to_owned()).collect();
+            Ok(devices(&asked, usual)?.iter().map(Device::id).collect())
+        };
+        assert_eq!(ids(&[], Usual::Named("cpu")).unwrap(), ["cpu"]);
+        assert!(ids(&[], Usual::Named("gpu:4000")).is_err());
+        assert_eq!(ids(&["cpu", "cpu"], Usual::Named("gpu:4000")).unwrap(), ["cpu"]);
     }
 }
