@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gpukernel::Device;
+use gpukernel::{Device, LaunchConfig, RawArg};
 use gpukernel_bench::{Bench, Result, bench};
 
 fn main() -> ExitCode {
@@ -20,9 +20,16 @@ fn asked_for(mistake: &str) -> bool {
     env::var("MISTAKE").is_ok_and(|asked| asked == mistake)
 }
 
+/// As many as `work`, and as many more as SLOWER_PERCENT says: a regression to be found.
+fn slowed(work: usize) -> usize {
+    let percent = env::var("SLOWER_PERCENT").ok().and_then(|percent| percent.parse().ok()).unwrap_or(0);
+    work + work * percent / 100
+}
+
 /// The number of elements depends on the device.
 #[bench(elements = |device| [if device.is_gpu() { 1 << 20 } else { 1 << 8 }, 1 << 10])]
 fn copy(bench: &mut Bench<'_>, elements: usize) -> Result {
+    let elements = slowed(elements);
     let stream = bench.device().default_stream();
     let from = stream.filled(elements, 1.5_f32)?;
     let (mut to, mut on_host) = (stream.zeroed::<f32>(elements)?, vec![0.0; elements]);
@@ -34,6 +41,60 @@ fn copy(bench: &mut Bench<'_>, elements: usize) -> Result {
         .expect(vec![expected; elements])
         .provider("device", &mut to, |to| stream.copy(&from, to))
         .provider_on(&Device::cpu(), "host", &mut on_host, |to| to.fill(1.5))
+        .run()
+}
+
+/// Arithmetic in registers, on GPUs.
+#[bench(rounds = [1 << 8, 1 << 12])]
+fn multiply_add(bench: &mut Bench<'_>, rounds: usize) -> Result {
+    const THREADS: usize = 1 << 18;
+    const KERNEL: &str = "
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry multiply_add(.param .u64 to, .param .u32 rounds)
+{
+    .reg .pred %p;
+    .reg .b32 %r<5>;
+    .reg .f32 %f<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r1, [rounds];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r2, %r2, %r3, %r4;
+    mov.f32 %f1, 0f3F800000;
+    mov.f32 %f2, 0f3F000000;
+again:
+    fma.rn.f32 %f1, %f1, %f2, %f2;
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra again;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd2, %rd1, %rd2;
+    st.global.f32 [%rd2], %f1;
+    ret;
+}";
+    if !bench.device().is_gpu() {
+        bench.skip("its kernel is in PTX");
+        return Ok(());
+    }
+    let device = bench.device();
+    // SAFETY: it is PTX, which the driver compiles and so checks.
+    let module = unsafe { device.load_foreign(KERNEL.as_bytes()) }?;
+    let mut to = device.zeroed::<f32>(THREADS)?;
+    let config = LaunchConfig::new(THREADS / 256, 256);
+    bench
+        .measure()
+        .flops(2 * THREADS * rounds)
+        .expect(vec![1.0; THREADS])
+        .provider("device", &mut to, |to| {
+            let args = [RawArg::slice_mut(to), RawArg::value(slowed(rounds) as u32)];
+            // SAFETY: these are its parameters, and each thread writes its element.
+            unsafe { module.launch("multiply_add", config, 0, &args) }
+        })
         .run()
 }
 
