@@ -3,14 +3,13 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    io::BufReader,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, Stdio},
+    process::{Command, ExitCode},
     sync::{Arc, atomic::AtomicBool},
 };
 
 use anyhow::Context;
-use cargo_metadata::{Artifact, Message, Package, TargetKind, camino::Utf8PathBuf};
+use cargo_metadata::{Artifact, Package, TargetKind, camino::Utf8PathBuf};
 use signal_hook::consts::SIGINT;
 
 use crate::{
@@ -138,24 +137,14 @@ fn build(
     command.args(target.words(workspace)?);
     command.args(other.test.iter().flat_map(|name| ["--test", name]));
     command.args(other.lib.then_some("--lib"));
-    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     adjust(workspace, &mut command);
-    let mut child = command.spawn().context("cannot start cargo")?;
-    let output = child.stdout.take().context("cannot read cargo's output")?;
-    let (mut artifacts, mut linked) = (Vec::new(), Vec::new());
-    for message in Message::parse_stream(BufReader::new(output)) {
-        match message.context("cannot read cargo's messages")? {
-            Message::CompilerArtifact(artifact) if artifact.executable.is_some() => artifacts.push(artifact),
-            Message::BuildScriptExecuted(script) => linked.extend(script.linked_paths),
-            _ => {}
-        }
-    }
-    let status = child.wait().context("cannot wait for cargo")?;
-    if !status.success() {
-        return Ok(Err(cargo::exit_code(status)));
-    }
+    let built = match cargo::build(command)? {
+        Ok(built) => built,
+        Err(code) => return Ok(Err(code)),
+    };
+    let artifacts = built.executables.into_iter().map(|(artifact, _)| artifact).collect();
     let artifact = choose(workspace, artifacts, other.is_test())?;
-    Program::new(workspace, &artifact, &linked).map(Ok)
+    Program::new(workspace, &artifact, &built.linked_paths).map(Ok)
 }
 
 /// The program to run among those that were built, as `cargo run` chooses it.

@@ -163,21 +163,33 @@ pub(crate) fn has_subcommand(name: &str) -> bool {
 /// A program that cargo built.
 pub(crate) type Executable = (Artifact, Utf8PathBuf);
 
-/// Runs a command that builds; the programs it built, or its exit code if it failed.
-pub(crate) fn build(mut command: Command) -> anyhow::Result<Result<Vec<Executable>, ExitCode>> {
+/// What cargo built.
+#[derive(Default)]
+pub(crate) struct Built {
+    pub(crate) executables: Vec<Executable>,
+    /// Where build scripts have the linker look for libraries.
+    pub(crate) linked_paths: Vec<Utf8PathBuf>,
+}
+
+/// Runs a command that builds; what it built, or its exit code if it failed.
+pub(crate) fn build(mut command: Command) -> anyhow::Result<Result<Built, ExitCode>> {
     command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let mut cargo = command.spawn().context("cannot start cargo")?;
     let output = cargo.stdout.take().context("cannot read cargo's output")?;
-    let mut executables = Vec::new();
+    let mut built = Built::default();
     for message in Message::parse_stream(BufReader::new(output)) {
-        if let Message::CompilerArtifact(artifact) = message.context("cannot read cargo's messages")?
-            && let Some(executable) = artifact.executable.clone()
-        {
-            executables.push((artifact, executable));
+        match message.context("cannot read cargo's messages")? {
+            Message::CompilerArtifact(artifact) => {
+                if let Some(executable) = artifact.executable.clone() {
+                    built.executables.push((artifact, executable));
+                }
+            }
+            Message::BuildScriptExecuted(script) => built.linked_paths.extend(script.linked_paths),
+            _ => {}
         }
     }
     let status = cargo.wait().context("cannot wait for cargo")?;
-    Ok(if status.success() { Ok(executables) } else { Err(exit_code(status)) })
+    Ok(if status.success() { Ok(built) } else { Err(exit_code(status)) })
 }
 
 /// Runs to the end, the terminal lent; the exit code is the command's.

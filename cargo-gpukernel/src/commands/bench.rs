@@ -125,7 +125,7 @@ fn build(
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(benches.iter().flat_map(|(_, target)| ["--bench", target.name.as_str()]));
     let executables = match cargo::build(command)? {
-        Ok(executables) => executables,
+        Ok(built) => built.executables,
         Err(code) => return Ok(Err(code)),
     };
     let program =

@@ -131,7 +131,7 @@ fn build(args: &Args, packages: &[&Package]) -> anyhow::Result<Result<Vec<cargo:
     // The linker strips: symbols are two thirds of a binary, and no one debugs the bundle.
     command.args(["--config", &format!("profile.{profile}.strip=\"symbols\"")]);
     command.args(packages.iter().flat_map(|package| ["--package", package.name.as_str()]));
-    cargo::build(command)
+    Ok(cargo::build(command)?.map(|built| built.executables))
 }
 
 /// Where a binary goes, if the bundle takes it.
