@@ -1,8 +1,9 @@
 //! NVIDIA's compute-sanitizer: how it is called, and what its XML says.
 //!
-//! The options are those of the manual for CUDA 13.0. The XML has no published schema. What is read here: `record`s with `kind`, `level`, `who`
-//! (`threadIdx`, `blockIdx`), `what` (`text`, `space`, `size`, `direction`, `error`), `where` (`func`, `path`, `line`) and `hostStack` of
-//! `frame`s. All else that a record has is shown as it is, so that nothing of a finding is lost.
+//! The options are those of the manual for CUDA 13.0. The XML has no published schema; `tests/data` has what version 2025.3.1 wrote. What is read here:
+//! `record`s with `kind`, `level`, `who` (`threadIdx`, `blockIdx`), `what` (`text`, `space`, `size`, `direction`, `error`), `where` (`func`, `path`,
+//! `line`) and `hostStack` of `frame`s. A race has a `direction` and a `where` for each side, in the `source` and the `destination` of `what`. All else
+//! that a record has is shown as it is, so that nothing of a finding is lost.
 
 use std::{
     ffi::OsString,
@@ -72,8 +73,60 @@ pub(crate) fn findings(xml: &str, tool: &str, kernels: &Kernels) -> anyhow::Resu
         name == "ComputeSanitizerOutput",
         "compute-sanitizer wrote XML of another kind: `{name}` instead of `ComputeSanitizerOutput`"
     );
-    let records = root.descendants().filter(|node| node.has_tag_name("record"));
-    Ok((records.filter_map(|record| finding(record, tool, kernels)).collect(), is_cut_off))
+    let mut found = Vec::new();
+    // The finding that the context was lost by, and the calls that fail because of it.
+    let (mut cause, mut later) = (None, Vec::new());
+    for record in root.descendants().filter(|node| node.has_tag_name("record")) {
+        let lost = lost_context(record);
+        match (lost, cause) {
+            (Some(call), Some(_)) => later.push(call),
+            _ => {
+                let Some(finding) = finding(record, tool, kernels) else { continue };
+                if lost.is_some() || (tool == "memcheck" && is_of_kernel(record, &finding)) {
+                    cause.get_or_insert(found.len());
+                }
+                found.push(finding);
+            }
+        }
+    }
+    if let (Some(cause), Some((first, error))) = (cause, later.first()) {
+        let calls = if later.len() == 1 { "1 call".to_owned() } else { format!("{} calls", later.len()) };
+        found[cause]
+            .notes
+            .push(format!("the context was lost afterwards: {calls} failed with {error}, first {first}"));
+    }
+    Ok((found, is_cut_off))
+}
+
+/// Errors after which each call fails, until the program is restarted. The runtime says of the same that the context is lost.
+const LOSING_CONTEXT: [&str; 14] = [
+    "CUDA_ERROR_ECC_UNCORRECTABLE",
+    "CUDA_ERROR_NVLINK_UNCORRECTABLE",
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CUDA_ERROR_LAUNCH_TIMEOUT",
+    "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+    "CUDA_ERROR_ASSERT",
+    "CUDA_ERROR_HARDWARE_STACK_ERROR",
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+    "CUDA_ERROR_MISALIGNED_ADDRESS",
+    "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+    "CUDA_ERROR_INVALID_PC",
+    "CUDA_ERROR_LAUNCH_FAILED",
+    "CUDA_ERROR_TENSOR_MEMORY_LEAK",
+    "CUDA_ERROR_EXTERNAL_DEVICE",
+];
+
+/// The call and the error of a record that says no more than that the context is lost.
+fn lost_context<'a>(record: Node<'a, '_>) -> Option<(&'a str, &'a str)> {
+    let what = child(record, "what")?;
+    let (call, error) = (text(what, "api")?, text(what, "error")?);
+    LOSING_CONTEXT.contains(&error).then_some((call, error))
+}
+
+/// Whether a kernel did it, not a call of the host.
+fn is_of_kernel(record: Node<'_, '_>, finding: &Finding) -> bool {
+    let is_call = child(record, "what").is_some_and(|what| child(what, "api").is_some());
+    finding.severity == Severity::Error && !is_call
 }
 
 /// A file whose end is missing, up to the last whole record.
@@ -113,22 +166,18 @@ fn finding(record: Node<'_, '_>, tool: &str, kernels: &Kernels) -> Option<Findin
     };
     let what = child(record, "what");
     let places: Vec<_> = record.descendants().filter(|node| node.has_tag_name("where")).collect();
-    let (thread, block) = match child(record, "who") {
-        Some(who) => (axes(who, "threadIdx"), axes(who, "blockIdx")),
-        None => (None, None),
-    };
     let function = places.iter().find_map(|place| text(*place, "func"));
     let kernel = function.map(|function| kernel_name(function, kernels));
     let mut parts: Vec<_> = places
         .iter()
-        .map(|place| Part {
-            does: what.map_or_else(|| "is part of it".to_owned(), does),
-            block,
-            thread,
-            place: source(*place),
+        .map(|place| {
+            let (block, thread) = who(*place);
+            Part { does: does(direction(*place)), block, thread, place: source(*place) }
         })
         .collect();
-    if parts.is_empty() && thread.is_some() {
+    if parts.is_empty()
+        && let (block, thread @ Some(_)) = who(record)
+    {
         parts.push(Part { does: "is part of it".to_owned(), block, thread, place: None });
     }
     let mut notes: Vec<String> = what.into_iter().flat_map(facts).collect();
@@ -167,7 +216,7 @@ fn message(what: Node<'_, '_>) -> Option<String> {
         let direction = direction.to_lowercase();
         return Some(format!("invalid {space} {direction} of {size} {unit}"));
     }
-    given.map(|given| plain(given.lines().next().unwrap_or(given)))
+    given.map(|given| plain(given.lines().next().unwrap_or(given).trim_end_matches('.')))
 }
 
 /// In the words of the other messages: `invalid global read of 4 bytes` for `Invalid __global__ read of size 4 bytes`.
@@ -186,21 +235,43 @@ fn plain(text: &str) -> String {
     }
 }
 
-fn does(what: Node<'_, '_>) -> String {
-    match text(what, "direction").map(str::to_lowercase).as_deref() {
+/// The child of this name of the nearest element around a node, or of what a record says about all that it has.
+fn of_record<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
+    let around = node.ancestors().take_while(|node| !node.has_tag_name("ComputeSanitizerOutput"));
+    around.flat_map(|node| [Some(node), child(node, "what")]).flatten().find_map(|node| child(node, name))
+}
+
+/// The block and thread that a part of a record is about.
+fn who(node: Node<'_, '_>) -> (Option<[u32; 3]>, Option<[u32; 3]>) {
+    let who = of_record(node, "who");
+    let of = |name| who.and_then(|who| axes(who, name));
+    (of("blockIdx"), of("threadIdx"))
+}
+
+/// Whether there is a read or a write at a place.
+fn direction<'a>(place: Node<'a, '_>) -> Option<&'a str> {
+    of_record(place, "direction")?.text().map(str::trim)
+}
+
+fn does(direction: Option<&str>) -> String {
+    match direction.map(str::to_lowercase).as_deref() {
         Some("read") => "reads here".to_owned(),
         Some("write") => "writes here".to_owned(),
         _ => "is here".to_owned(),
     }
 }
 
-/// What of `what` is not in the message: addresses, for example.
+/// What of `what` is not in the message or in a part: addresses, for example.
 fn facts(what: Node<'_, '_>) -> Vec<String> {
-    let elements = what.children().filter(|node| node.is_element());
-    let facts =
-        elements.filter(|node| !["space", "size", "direction", "where"].contains(&node.tag_name().name()));
-    facts
-        .filter_map(|node| match node.tag_name().name() {
+    // The text of an error of the driver has all of it.
+    let is_call = child(what, "text").is_some() && child(what, "api").is_some();
+    let is_said = |name: &str| {
+        ["space", "size", "direction", "where", "who"].contains(&name)
+            || (is_call && ["api", "error", "message", "result"].contains(&name))
+    };
+    let mut facts = Vec::new();
+    for node in what.children().filter(|node| node.is_element() && !is_said(node.tag_name().name())) {
+        match node.tag_name().name() {
             "text" => {
                 // The message has what is before the colon.
                 let text = node.text().unwrap_or_default();
@@ -209,11 +280,23 @@ fn facts(what: Node<'_, '_>) -> Vec<String> {
                     .skip(1)
                     .chain(text.lines().next().and_then(|line| Some(line.split_once(": ")?.1)));
                 let rest = rest.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-                (!rest.is_empty()).then(|| plain(&rest))
+                facts.extend((!rest.is_empty()).then(|| plain(&rest)));
             }
-            _ => flat(node),
-        })
-        .collect()
+            // `out of bounds` or `misaligned`, of an access.
+            "error" if child(what, "space").is_some() => {
+                facts.extend(text(what, "error").map(|error| format!("the access is {error}")));
+            }
+            // How often the two sides of a race met.
+            "count" => facts.extend(text(what, "count").map(|count| match count {
+                "1" => "1 hazard".to_owned(),
+                count => format!("{count} hazards"),
+            })),
+            // A side of a race: its access is a part.
+            _ if child(node, "where").is_some() => facts.extend(self::facts(node)),
+            _ => facts.extend(flat(node)),
+        }
+    }
+    facts
 }
 
 /// An element as text: `access address: 0x1000`.
@@ -288,39 +371,98 @@ mod tests {
         findings
     }
 
-    const ACCESS: &str = "<record><kind>Precise</kind><level>Error</level>
-        <who><threadIdx><x>31</x><y>0</y><z>0</z></threadIdx><blockIdx><x>2</x><y>0</y><z>0</z></blockIdx></who>
-        <what><text>Invalid __global__ write of size 1 bytes: Access is out of bounds</text><space>__global__</space><size>1</size>
-        <direction>Write</direction><accessAddress>0x10000002a</accessAddress></what>
-        <where><func>fill(int *)</func><path>/p/src/lib.rs</path><line>8</line><pc>0xe0</pc></where>
-        <hostStack><saveLocation>kernel launch time</saveLocation>
-        <frame><func>cuLaunchKernel</func><module>/lib/libcuda.so.1</module></frame>
-        <frame><func>gpukernel::cuda::module::launch::h0123456789abcdef</func><module>/p/demo</module></frame>
-        <frame><func>demo::main::h0123456789abcdef</func><module>/p/demo</module></frame></hostStack></record>";
+    /// What compute-sanitizer 2025.3.1 wrote of the kernels in `tests/data/kernels.rs`, on an H100.
+    const MEMCHECK: &str = include_str!("../../../tests/data/memcheck.xml");
+    const RACECHECK: &str = include_str!("../../../tests/data/racecheck.xml");
+    const NO_FINDINGS: &str = include_str!("../../../tests/data/no-findings.xml");
+
+    fn recorded(xml: &str, tool: &str) -> Vec<Finding> {
+        let (findings, is_cut_off) = findings(xml, tool, &Kernels::default()).unwrap();
+        assert!(!is_cut_off);
+        findings
+    }
+
+    fn part(does: &str, line: u32, block_and_thread: Option<([u32; 3], [u32; 3])>) -> Part {
+        let file = "/tmp/sandemo/demo/kernels/src/lib.rs".to_owned();
+        Part {
+            does: does.to_owned(),
+            block: block_and_thread.map(|(block, _)| block),
+            thread: block_and_thread.map(|(_, thread)| thread),
+            place: Some(Place { file, line, column: None }),
+        }
+    }
 
     #[test]
     fn an_access_has_its_place_thread_and_address() {
-        let found = read(ACCESS);
-        assert_eq!(found.len(), 1);
-        let Finding { severity, message, kernel, parts, notes, .. } = &found[0];
-        assert_eq!((*severity, message.as_str()), (Severity::Error, "invalid global write of 1 byte"));
-        assert_eq!(kernel.as_deref(), Some("fill(int *)"));
-        let place = Place { file: "/p/src/lib.rs".to_owned(), line: 8, column: None };
-        let part = Part {
-            does: "writes here".to_owned(),
-            block: Some([2, 0, 0]),
-            thread: Some([31, 0, 0]),
-            place: Some(place),
-        };
-        assert_eq!(*parts, [part]);
+        let found = recorded(MEMCHECK, "memcheck");
+        assert_eq!(found.len(), 3, "the calls that failed afterwards are no findings: {found:?}");
+        for one in &found {
+            assert_eq!(
+                (one.severity, one.message.as_str()),
+                (Severity::Error, "invalid global read of 4 bytes")
+            );
+            assert_eq!(one.kernel.as_deref(), Some("behind"));
+        }
+        assert_eq!(found[2].parts, [part("reads here", 47, Some(([1, 0, 0], [31, 0, 0])))]);
+        assert_eq!(found[2].notes, ["the access is out of bounds", "address: 0x2a9a0010fc"]);
         assert_eq!(
-            *notes,
+            found[0].notes,
             [
-                "access is out of bounds",
-                "access address: 0x10000002a",
-                "on the host in `demo::main` (kernel launch time)"
+                "the access is out of bounds",
+                "address: 0x2a9a001000",
+                "the context was lost afterwards: 4 calls failed with CUDA_ERROR_LAUNCH_FAILED, first cuMemcpyDtoHAsync_v2"
             ]
         );
+    }
+
+    #[test]
+    fn the_first_call_that_finds_the_context_lost_stands_for_the_others() {
+        let end = MEMCHECK.find("<record>").unwrap();
+        let api = MEMCHECK.find("<kind>Api</kind>").unwrap();
+        let calls = format!("{}<record>{}", &MEMCHECK[..end], &MEMCHECK[api..]);
+        let found = recorded(&calls, "racecheck");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            found[0].message,
+            "program hit CUDA_ERROR_LAUNCH_FAILED (error 719) due to \"unspecified launch failure\" on CUDA API call to cuMemcpyDtoHAsync_v2"
+        );
+        assert_eq!(
+            found[0].notes,
+            [
+                "the context was lost afterwards: 3 calls failed with CUDA_ERROR_LAUNCH_FAILED, first cuMemFreeAsync"
+            ]
+        );
+        // Other errors of calls are findings each.
+        let others = calls.replace("CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_INVALID_VALUE");
+        assert_eq!(recorded(&others, "memcheck").len(), 4);
+    }
+
+    #[test]
+    fn a_race_has_two_accesses_and_the_severity_that_racecheck_gives_it() {
+        let found = recorded(RACECHECK, "racecheck");
+        assert_eq!(found.len(), 3);
+        let Finding { severity, message, kernel, parts, notes, .. } = &found[0];
+        assert_eq!((*severity, message.as_str()), (Severity::Warning, "race condition"));
+        assert_eq!(kernel.as_deref(), Some("pass_left"));
+        assert_eq!(*parts, [part("writes here", 20, None), part("reads here", 21, None)]);
+        assert_eq!(*notes, ["64 hazards"]);
+        let worse = RACECHECK.replace("<level>Warning<", "<level>Error<");
+        assert_eq!(recorded(&worse, "racecheck")[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn a_file_without_records_has_no_findings() {
+        assert!(recorded(NO_FINDINGS, "memcheck").is_empty());
+    }
+
+    #[test]
+    fn functions_of_the_host_are_named_where_the_program_has_symbols() {
+        // The program of the recording has none.
+        let frame = "<frame>\n        <pc>0xa89c8</pc>";
+        let named = "<frame><func>demo::main::h0123456789abcdef</func><pc>0xa89c8</pc>";
+        assert!(MEMCHECK.contains(frame));
+        let found = recorded(&MEMCHECK.replace(frame, named), "memcheck");
+        assert_eq!(found[1].notes[2], "on the host in `demo::main` (kernel launch time)");
     }
 
     #[test]
@@ -351,9 +493,10 @@ mod tests {
 
     #[test]
     fn a_file_without_an_end_is_read_up_to_the_last_whole_record() {
-        let whole = format!("<ComputeSanitizerOutput>{ACCESS}{ACCESS}</ComputeSanitizerOutput>");
-        for end in [whole.len() - 5, whole.rfind("<hostStack>").unwrap(), whole.rfind("</record>").unwrap()] {
-            let (found, is_cut_off) = findings(&whole[..end], "memcheck", &Kernels::default()).unwrap();
+        for end in
+            [MEMCHECK.len() - 5, MEMCHECK.rfind("<hostStack>").unwrap(), MEMCHECK.rfind("</record>").unwrap()]
+        {
+            let (found, is_cut_off) = findings(&MEMCHECK[..end], "memcheck", &Kernels::default()).unwrap();
             assert!(is_cut_off && !found.is_empty());
         }
         for nothing in
