@@ -41,8 +41,6 @@ fn main() -> gpukernel::Result<()> {
 const NCU: &str = r#"
 echo "$@" >> "$(dirname "$0")/calls"
 if [ "$1" = --import ]; then
-    echo '"ID","Process ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","sm__warps_active.avg.pct_of_peak_sustained_active"'
-    echo '"","","","","","ns","%"'
     cat "$2"
     exit
 fi
@@ -51,7 +49,7 @@ while [ "$1" != --export ]; do
     shift
 done
 if [ "$kernel" = scale ]; then
-    echo '"0","1","scale","(256, 1, 1)","(1, 1, 1)","2,500","12.5"' > "$2"
+    cp "$(dirname "$0")/raw.csv" "$2"
 fi
 shift 2
 GPUKERNEL_DEVICE=cpu "$@"
@@ -75,11 +73,12 @@ GPUKERNEL_DEVICE=cpu "$@"
 fn profilers_are_asked_for_one_kernel_and_answer_with_its_path() {
     let folder = Folder::project("profile-demo", KERNELS, MAIN);
     folder.tool("ncu", NCU);
+    folder.write("tools/raw.csv", &include_str!("data/ncu-raw.csv").replace("saxpy", "scale"));
     let tools = folder.tool("nsys", NSYS);
     let run = |words: &[&str]| folder.observe(&tools, &[&["profile", "--device", "gpu"], words].concat());
     let ncu = run(&["scale", "--launches", "2", "--skip", "1", "--output", "a b.report"]).succeeded();
     assert!(ncu.stdout.contains("profile_demo_kernels::scale\nlaunch  grid"), "{ncu:?}");
-    assert!(ncu.stdout.contains("2.50 µs") && ncu.stdout.contains("12.5 %"), "{ncu:?}");
+    assert!(ncu.stdout.contains("2.82 µs") && ncu.stdout.contains("11.4 %"), "{ncu:?}");
     assert!(ncu.stdout.ends_with("report: a b.report.ncu-rep\n"), "{ncu:?}");
     let calls = folder.read("tools/calls");
     let words = "--kernel-name scale --launch-skip 1 --launch-count 2 --set full --import-source yes --log-file stderr --force-overwrite";

@@ -176,7 +176,7 @@ error[panic]: index out of bounds: the len is 5 but the index is 5
     assert_eq!(run(&[]).code, Some(101), "cargo's own code");
 }
 
-/// Of the same form as compute-sanitizer's of CUDA 13.0: there is no published schema. The program is run on the CPU device.
+/// Answers with what compute-sanitizer wrote on an H100 (`data`). The program is run on the CPU device.
 const FAKE: &str = r#"
 echo "$@" >> "$(dirname "$0")/calls"
 while [ "$1" != --print-limit ]; do
@@ -195,7 +195,7 @@ echo "========= COMPUTE-SANITIZER" > "$log"
 case $tool in
     memcheck) cp "$(dirname "$0")/memcheck.xml" "$xml" ;;
     initcheck) exit 1 ;;
-    *) echo '<?xml version="1.0"?><ComputeSanitizerOutput></ComputeSanitizerOutput>' > "$xml" ;;
+    *) cp "$(dirname "$0")/no-findings.xml" "$xml" ;;
 esac
 exit $code
 "#;
@@ -204,21 +204,14 @@ exit $code
 fn findings_of_compute_sanitizer_get_lines_and_names_of_rust() {
     let folder = project("sanitize-gpu");
     let tools = folder.tool("compute-sanitizer", FAKE);
-    let record = |thread: u32| {
-        format!(
-            "<record><kind>Precise</kind><level>Error</level>\
-             <who><threadIdx><x>{thread}</x><y>0</y><z>0</z></threadIdx><blockIdx><x>3</x><y>0</y><z>0</z></blockIdx></who>\
-             <what><text>Invalid __global__ read of size 4 bytes: Access is out of bounds</text><space>__global__</space>\
-             <size>4</size><direction>read</direction><address>0x7f00{thread:04x}</address></what>\
-             <where><func>gather</func><path>{}/kernels/src/lib.rs</path><line>7</line><pc>0x120</pc></where></record>",
-            folder.path.display()
-        )
-    };
-    let records: String = (0..64).map(record).collect();
-    folder.write(
-        "tools/memcheck.xml",
-        &format!("<?xml version=\"1.0\"?><ComputeSanitizerOutput>{records}</ComputeSanitizerOutput>"),
-    );
+    // Of another program: its file, kernel and line become those of this one.
+    let lib = folder.path.join("kernels/src/lib.rs");
+    let recorded = include_str!("data/memcheck.xml")
+        .replace("/tmp/sandemo/demo/kernels/src/lib.rs", &lib.display().to_string())
+        .replace("<func>behind</func>", "<func>gather</func>")
+        .replace("<line>47</line>", "<line>7</line>");
+    folder.write("tools/memcheck.xml", &recorded);
+    folder.write("tools/no-findings.xml", include_str!("data/no-findings.xml"));
     let run = |words: &[&str]| folder.observe(&tools, &[&["sanitize", "--device", "gpu"], words].concat());
     let found = run(&[
         "--tool",
@@ -233,13 +226,15 @@ error[memcheck]: invalid global read of 4 bytes
  --> kernels/src/lib.rs:7
   |
 7 |         *y = x[i];
-  |         ^^^^^^^^^^ thread (0, 0, 0) of block (3, 0, 0) reads here
+  |         ^^^^^^^^^^ thread (0, 0, 0) of block (0, 0, 0) reads here
   |
-  = note: access is out of bounds
-  = note: address: 0x7f000000
-  = note: and 63 other threads
+  = note: the access is out of bounds
+  = note: address: 0x2a9a001000
+  = note: the context was lost afterwards: 4 calls failed with CUDA_ERROR_LAUNCH_FAILED, first cuMemcpyDtoHAsync_v2
+  = note: and 2 other threads
   = note: in the kernel `sanitize_gpu_kernels::gather`, launched at src/main.rs:";
     assert!(found.stderr.replace("lib.rs:7:9", "lib.rs:7").contains(expected), "{}", found.stderr);
+    assert!(found.stderr.contains("Sanitized 1 kernel by memcheck, racecheck: 1 error\n"), "{found:?}");
     let calls = folder.read("tools/calls");
     let words =
         "--check-exit-code no --require-cuda-init no --strip-paths no --print-limit 10000 --leak-check=full ";

@@ -1,8 +1,6 @@
 //! NVIDIA's compute-sanitizer: how it is called, and what its XML says.
 //!
-//! The options are those of the manual for CUDA 13.0. The XML has no published schema. What is read here: `record`s with `kind`, `level`, `who`
-//! (`threadIdx`, `blockIdx`), `what` (`text`, `space`, `size`, `direction`, `error`), `where` (`func`, `path`, `line`) and `hostStack` of
-//! `frame`s. All else that a record has is shown as it is, so that nothing of a finding is lost.
+//! The options are those of the manual for CUDA 13.0.
 
 use std::{
     ffi::OsString,
@@ -10,9 +8,12 @@ use std::{
 };
 
 use anyhow::Context;
-use roxmltree::{Document, Node};
+use roxmltree::Document;
 
-use super::finding::{Finding, Part, Place, Severity};
+use super::{
+    finding::Finding,
+    record::{finding, is_of_kernel, lost_context},
+};
 use crate::kernels::Kernels;
 
 /// So many findings of a run are read. Of a mistake in a kernel there is one for each thread.
@@ -72,8 +73,29 @@ pub(crate) fn findings(xml: &str, tool: &str, kernels: &Kernels) -> anyhow::Resu
         name == "ComputeSanitizerOutput",
         "compute-sanitizer wrote XML of another kind: `{name}` instead of `ComputeSanitizerOutput`"
     );
-    let records = root.descendants().filter(|node| node.has_tag_name("record"));
-    Ok((records.filter_map(|record| finding(record, tool, kernels)).collect(), is_cut_off))
+    let mut found = Vec::new();
+    // The finding that the context was lost by, and the calls that fail because of it.
+    let (mut cause, mut later) = (None, Vec::new());
+    for record in root.descendants().filter(|node| node.has_tag_name("record")) {
+        let lost = lost_context(record);
+        match (lost, cause) {
+            (Some(call), Some(_)) => later.push(call),
+            _ => {
+                let Some(finding) = finding(record, tool, kernels) else { continue };
+                if lost.is_some() || (tool == "memcheck" && is_of_kernel(record, &finding)) {
+                    cause.get_or_insert(found.len());
+                }
+                found.push(finding);
+            }
+        }
+    }
+    if let (Some(cause), Some((first, error))) = (cause, later.first()) {
+        let calls = if later.len() == 1 { "1 call".to_owned() } else { format!("{} calls", later.len()) };
+        found[cause]
+            .notes
+            .push(format!("the context was lost afterwards: {calls} failed with {error}, first {first}"));
+    }
+    Ok((found, is_cut_off))
 }
 
 /// A file whose end is missing, up to the last whole record.
@@ -84,201 +106,10 @@ fn repair(xml: &str) -> Option<String> {
     Some(format!("{}</ComputeSanitizerOutput>", &xml[..end]))
 }
 
-fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
-    node.children().find(|child| child.has_tag_name(name))
-}
-
-/// The text of a child.
-fn text<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    child(node, name)?.text().map(str::trim).filter(|text| !text.is_empty())
-}
-
-fn number(node: Node<'_, '_>, name: &str) -> Option<u32> {
-    text(node, name)?.parse().ok()
-}
-
-fn axes(who: Node<'_, '_>, name: &str) -> Option<[u32; 3]> {
-    let axes = child(who, name)?;
-    Some([number(axes, "x")?, number(axes, "y")?, number(axes, "z")?])
-}
-
-/// What is known by these names, which is not shown a second time.
-const KNOWN: [&str; 6] = ["kind", "level", "who", "what", "where", "hostStack"];
-
-fn finding(record: Node<'_, '_>, tool: &str, kernels: &Kernels) -> Option<Finding> {
-    let severity = match text(record, "level").map(str::to_lowercase).as_deref() {
-        Some("info" | "information") => return None,
-        Some("warning" | "warn") => Severity::Warning,
-        _ => Severity::Error,
-    };
-    let what = child(record, "what");
-    let places: Vec<_> = record.descendants().filter(|node| node.has_tag_name("where")).collect();
-    let (thread, block) = match child(record, "who") {
-        Some(who) => (axes(who, "threadIdx"), axes(who, "blockIdx")),
-        None => (None, None),
-    };
-    let function = places.iter().find_map(|place| text(*place, "func"));
-    let kernel = function.map(|function| kernel_name(function, kernels));
-    let mut parts: Vec<_> = places
-        .iter()
-        .map(|place| Part {
-            does: what.map_or_else(|| "is part of it".to_owned(), does),
-            block,
-            thread,
-            place: source(*place),
-        })
-        .collect();
-    if parts.is_empty() && thread.is_some() {
-        parts.push(Part { does: "is part of it".to_owned(), block, thread, place: None });
-    }
-    let mut notes: Vec<String> = what.into_iter().flat_map(facts).collect();
-    let unknown =
-        record.children().filter(|node| node.is_element() && !KNOWN.contains(&node.tag_name().name()));
-    notes.extend(unknown.filter(|node| !places.contains(node)).filter_map(flat));
-    notes.extend(child(record, "hostStack").and_then(launched_in));
-    let kind = text(record, "kind").unwrap_or("finding");
-    let message = what.and_then(message).unwrap_or_else(|| kind.to_lowercase());
-    Some(Finding {
-        tool: tool.to_owned(),
-        severity,
-        message,
-        kernel,
-        device: None,
-        parts,
-        notes,
-        help: None,
-        launched_at: None,
-    })
-}
-
-/// `global` for `__global__`.
-fn space<'a>(what: Node<'a, '_>) -> Option<&'a str> {
-    text(what, "space").map(|space| space.trim_matches('_'))
-}
-
-/// What is wrong, in one line that is the same for all threads.
-fn message(what: Node<'_, '_>) -> Option<String> {
-    let given = text(what, "text").or_else(|| what.text().map(str::trim).filter(|text| !text.is_empty()));
-    if let (Some(space), Some(direction), Some(size)) =
-        (space(what), text(what, "direction"), text(what, "size"))
-        && given.is_none_or(|given| given.starts_with("Invalid"))
-    {
-        let unit = if size == "1" { "byte" } else { "bytes" };
-        let direction = direction.to_lowercase();
-        return Some(format!("invalid {space} {direction} of {size} {unit}"));
-    }
-    given.map(|given| plain(given.lines().next().unwrap_or(given)))
-}
-
-/// In the words of the other messages: `invalid global read of 4 bytes` for `Invalid __global__ read of size 4 bytes`.
-fn plain(text: &str) -> String {
-    let mut text = text.trim().to_owned();
-    for space in ["global", "shared", "local"] {
-        text = text.replace(&format!("__{space}__"), space);
-    }
-    text = text.replace(" of size ", " of ");
-    let mut chars = text.chars();
-    match (chars.next(), chars.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            first.to_lowercase().chain(text.chars().skip(1)).collect()
-        }
-        _ => text,
-    }
-}
-
-fn does(what: Node<'_, '_>) -> String {
-    match text(what, "direction").map(str::to_lowercase).as_deref() {
-        Some("read") => "reads here".to_owned(),
-        Some("write") => "writes here".to_owned(),
-        _ => "is here".to_owned(),
-    }
-}
-
-/// What of `what` is not in the message: addresses, for example.
-fn facts(what: Node<'_, '_>) -> Vec<String> {
-    let elements = what.children().filter(|node| node.is_element());
-    let facts =
-        elements.filter(|node| !["space", "size", "direction", "where"].contains(&node.tag_name().name()));
-    facts
-        .filter_map(|node| match node.tag_name().name() {
-            "text" => {
-                // The message has what is before the colon.
-                let text = node.text().unwrap_or_default();
-                let rest = text
-                    .lines()
-                    .skip(1)
-                    .chain(text.lines().next().and_then(|line| Some(line.split_once(": ")?.1)));
-                let rest = rest.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-                (!rest.is_empty()).then(|| plain(&rest))
-            }
-            _ => flat(node),
-        })
-        .collect()
-}
-
-/// An element as text: `access address: 0x1000`.
-fn flat(node: Node<'_, '_>) -> Option<String> {
-    let mut words = String::new();
-    for c in node.tag_name().name().chars() {
-        if c.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(c.to_lowercase());
-    }
-    let texts = node.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
-    let texts = texts.map(str::trim).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-    (!texts.is_empty()).then(|| format!("{words}: {texts}"))
-}
-
-fn source(place: Node<'_, '_>) -> Option<Place> {
-    let file = text(place, "path").or_else(|| text(place, "file"))?.to_owned();
-    Some(Place { file, line: number(place, "line")?, column: number(place, "column") })
-}
-
-/// The path of a kernel, whose code has this name; else the name as Rust or C++ has it.
-fn kernel_name(function: &str, kernels: &Kernels) -> String {
-    match kernels.of_symbol(function.split('(').next().unwrap_or(function).trim()) {
-        Some(kernel) => kernel.name.clone(),
-        None => demangled(function),
-    }
-}
-
-/// Without the hash that Rust adds.
-fn demangled(function: &str) -> String {
-    let text = format!("{:#}", rustc_demangle::demangle(function));
-    let is_hash = |hash: &str| {
-        hash.len() == 17 && hash.starts_with('h') && hash[1..].bytes().all(|b| b.is_ascii_hexdigit())
-    };
-    match text.rsplit_once("::") {
-        Some((path, hash)) if is_hash(hash) => path.to_owned(),
-        _ => text,
-    }
-}
-
-/// Code between the program's own and the driver's.
-const LIBRARIES: [&str; 8] =
-    ["gpukernel::", "<gpukernel::", "cudarc::", "core::", "std::", "alloc::", "rayon", "__rust"];
-
-/// The program's own function that is part of a stack of the host.
-fn launched_in(stack: Node<'_, '_>) -> Option<String> {
-    let when = text(stack, "saveLocation");
-    let frames = stack.children().filter(|node| node.has_tag_name("frame"));
-    let mut own = frames.filter_map(|frame| {
-        let module = text(frame, "module").unwrap_or_default();
-        let function = demangled(text(frame, "func")?);
-        let is_own =
-            function.contains("::") && !LIBRARIES.iter().any(|library| function.starts_with(library));
-        (is_own && !module.contains("libcuda")).then(|| (function, source(frame)))
-    });
-    let (function, place) = own.next()?;
-    let place = place.map(|Place { file, line, .. }| format!(" at {file}:{line}")).unwrap_or_default();
-    let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
-    Some(format!("on the host in `{function}`{place}{when}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::sanitize::finding::{Part, Place, Severity};
 
     fn read(records: &str) -> Vec<Finding> {
         let xml =
@@ -288,39 +119,111 @@ mod tests {
         findings
     }
 
-    const ACCESS: &str = "<record><kind>Precise</kind><level>Error</level>
-        <who><threadIdx><x>31</x><y>0</y><z>0</z></threadIdx><blockIdx><x>2</x><y>0</y><z>0</z></blockIdx></who>
-        <what><text>Invalid __global__ write of size 1 bytes: Access is out of bounds</text><space>__global__</space><size>1</size>
-        <direction>Write</direction><accessAddress>0x10000002a</accessAddress></what>
-        <where><func>fill(int *)</func><path>/p/src/lib.rs</path><line>8</line><pc>0xe0</pc></where>
-        <hostStack><saveLocation>kernel launch time</saveLocation>
-        <frame><func>cuLaunchKernel</func><module>/lib/libcuda.so.1</module></frame>
-        <frame><func>gpukernel::cuda::module::launch::h0123456789abcdef</func><module>/p/demo</module></frame>
-        <frame><func>demo::main::h0123456789abcdef</func><module>/p/demo</module></frame></hostStack></record>";
+    /// What compute-sanitizer 2025.3.1 wrote of the kernels in `tests/data/kernels.rs`, on an H100.
+    const MEMCHECK: &str = include_str!("../../../tests/data/memcheck.xml");
+    const RACECHECK: &str = include_str!("../../../tests/data/racecheck.xml");
+    const NO_FINDINGS: &str = include_str!("../../../tests/data/no-findings.xml");
+
+    fn recorded(xml: &str, tool: &str) -> Vec<Finding> {
+        let (findings, is_cut_off) = findings(xml, tool, &Kernels::default()).unwrap();
+        assert!(!is_cut_off);
+        findings
+    }
+
+    fn part(does: &str, line: u32, block_and_thread: Option<([u32; 3], [u32; 3])>) -> Part {
+        let file = "/tmp/sandemo/demo/kernels/src/lib.rs".to_owned();
+        Part {
+            does: does.to_owned(),
+            block: block_and_thread.map(|(block, _)| block),
+            thread: block_and_thread.map(|(_, thread)| thread),
+            place: Some(Place { file, line, column: None }),
+        }
+    }
 
     #[test]
     fn an_access_has_its_place_thread_and_address() {
-        let found = read(ACCESS);
-        assert_eq!(found.len(), 1);
-        let Finding { severity, message, kernel, parts, notes, .. } = &found[0];
-        assert_eq!((*severity, message.as_str()), (Severity::Error, "invalid global write of 1 byte"));
-        assert_eq!(kernel.as_deref(), Some("fill(int *)"));
-        let place = Place { file: "/p/src/lib.rs".to_owned(), line: 8, column: None };
-        let part = Part {
-            does: "writes here".to_owned(),
-            block: Some([2, 0, 0]),
-            thread: Some([31, 0, 0]),
-            place: Some(place),
-        };
-        assert_eq!(*parts, [part]);
+        let found = recorded(MEMCHECK, "memcheck");
+        assert_eq!(found.len(), 3, "the calls that failed afterwards are no findings: {found:?}");
+        for one in &found {
+            assert_eq!(
+                (one.severity, one.message.as_str()),
+                (Severity::Error, "invalid global read of 4 bytes")
+            );
+            assert_eq!(one.kernel.as_deref(), Some("behind"));
+        }
+        assert_eq!(found[2].parts, [part("reads here", 47, Some(([1, 0, 0], [31, 0, 0])))]);
+        assert_eq!(found[2].notes, ["the access is out of bounds", "address: 0x2a9a0010fc"]);
         assert_eq!(
-            *notes,
+            found[0].notes,
             [
-                "access is out of bounds",
-                "access address: 0x10000002a",
-                "on the host in `demo::main` (kernel launch time)"
+                "the access is out of bounds",
+                "address: 0x2a9a001000",
+                "the context was lost afterwards: 4 calls failed with CUDA_ERROR_LAUNCH_FAILED, first cuMemcpyDtoHAsync_v2"
             ]
         );
+    }
+
+    #[test]
+    fn the_first_call_that_finds_the_context_lost_stands_for_the_others() {
+        let end = MEMCHECK.find("<record>").unwrap();
+        let api = MEMCHECK.find("<kind>Api</kind>").unwrap();
+        let calls = format!("{}<record>{}", &MEMCHECK[..end], &MEMCHECK[api..]);
+        let found = recorded(&calls, "racecheck");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            found[0].message,
+            "program hit CUDA_ERROR_LAUNCH_FAILED (error 719) due to \"unspecified launch failure\" on CUDA API call to cuMemcpyDtoHAsync_v2"
+        );
+        assert_eq!(
+            found[0].notes,
+            [
+                "the context was lost afterwards: 3 calls failed with CUDA_ERROR_LAUNCH_FAILED, first cuMemFreeAsync"
+            ]
+        );
+        // Other errors of calls are findings each.
+        let others = calls.replace("CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_INVALID_VALUE");
+        assert_eq!(recorded(&others, "memcheck").len(), 4);
+    }
+
+    #[test]
+    fn a_race_has_two_accesses_and_the_severity_that_racecheck_gives_it() {
+        let found = recorded(RACECHECK, "racecheck");
+        assert_eq!(found.len(), 3);
+        let Finding { severity, message, kernel, parts, notes, .. } = &found[0];
+        assert_eq!((*severity, message.as_str()), (Severity::Warning, "race condition"));
+        assert_eq!(kernel.as_deref(), Some("pass_left"));
+        assert_eq!(*parts, [part("writes here", 20, None), part("reads here", 21, None)]);
+        assert_eq!(*notes, ["64 hazards"]);
+        let worse = RACECHECK.replace("<level>Warning<", "<level>Error<");
+        assert_eq!(recorded(&worse, "racecheck")[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn sides_of_a_race_have_threads_and_facts_of_their_own() {
+        // Not recorded: how other versions may write it.
+        let who = "<who><threadIdx><x>5</x><y>0</y><z>0</z></threadIdx><blockIdx><x>1</x><y>0</y><z>0</z></blockIdx></who>";
+        let more = RACECHECK
+            .replacen("<destination>", &format!("<destination>{who}<bank>3</bank>"), 1)
+            .replacen("<text>", "<count>7</count><text>", 1);
+        let found = &recorded(&more, "racecheck")[0];
+        let reads = part("reads here", 21, Some(([1, 0, 0], [5, 0, 0])));
+        assert_eq!(found.parts, [part("writes here", 20, None), reads]);
+        assert_eq!(found.notes, ["count: 7", "bank: 3", "64 hazards"]);
+    }
+
+    #[test]
+    fn a_file_without_records_has_no_findings() {
+        assert!(recorded(NO_FINDINGS, "memcheck").is_empty());
+    }
+
+    #[test]
+    fn functions_of_the_host_are_named_where_the_program_has_symbols() {
+        // The program of the recording has none.
+        let frame = "<frame>\n        <pc>0xa89c8</pc>";
+        let named = "<frame><func>demo::main::h0123456789abcdef</func><pc>0xa89c8</pc>";
+        assert!(MEMCHECK.contains(frame));
+        let found = recorded(&MEMCHECK.replace(frame, named), "memcheck");
+        assert_eq!(found[1].notes[2], "on the host in `demo::main` (kernel launch time)");
     }
 
     #[test]
@@ -351,9 +254,10 @@ mod tests {
 
     #[test]
     fn a_file_without_an_end_is_read_up_to_the_last_whole_record() {
-        let whole = format!("<ComputeSanitizerOutput>{ACCESS}{ACCESS}</ComputeSanitizerOutput>");
-        for end in [whole.len() - 5, whole.rfind("<hostStack>").unwrap(), whole.rfind("</record>").unwrap()] {
-            let (found, is_cut_off) = findings(&whole[..end], "memcheck", &Kernels::default()).unwrap();
+        for end in
+            [MEMCHECK.len() - 5, MEMCHECK.rfind("<hostStack>").unwrap(), MEMCHECK.rfind("</record>").unwrap()]
+        {
+            let (found, is_cut_off) = findings(&MEMCHECK[..end], "memcheck", &Kernels::default()).unwrap();
             assert!(is_cut_off && !found.is_empty());
         }
         for nothing in
@@ -363,14 +267,6 @@ mod tests {
         }
         let error = findings("<valgrindoutput/>", "memcheck", &Kernels::default()).unwrap_err().to_string();
         assert!(error.contains("`valgrindoutput` instead of `ComputeSanitizerOutput`"), "{error}");
-    }
-
-    #[test]
-    fn functions_of_rust_lose_their_hash() {
-        assert_eq!(demangled("_ZN4demo4main17h0123456789abcdefE"), "demo::main");
-        assert_eq!(demangled("demo::main::h0123456789abcdef"), "demo::main");
-        assert_eq!(demangled("demo::h264"), "demo::h264");
-        assert_eq!(demangled("void other<int>(int *)"), "void other<int>(int *)");
     }
 
     #[test]

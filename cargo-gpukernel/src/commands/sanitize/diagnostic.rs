@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use super::finding::{Folded, Part, Place, Severity};
 
@@ -52,8 +52,8 @@ impl Sources {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group =
-            level.primary_title(&finding.message).id(&finding.tool).elements(Vec::<Element<'_>>::new());
+        let title = level.clone().primary_title(&finding.message).id(&finding.tool);
+        let mut group = title.clone().elements(Vec::<Element<'_>>::new());
         for part in &finding.parts {
             if let Some(place) = &part.place {
                 self.read(&place.file);
@@ -98,9 +98,18 @@ impl Sources {
             let at = finding.launched_at.as_ref().map(|place| format!(", launched at {}", self.place(place)));
             format!("in the kernel `{kernel}`{}", at.unwrap_or_default())
         }));
-        group = group.elements(notes.into_iter().map(|note| Level::NOTE.message(note)));
-        group = group.elements(finding.help.iter().map(|help| Level::HELP.message(help)));
-        renderer.render(&[group])
+        let notes = notes.into_iter().map(|note| Level::NOTE.message(note));
+        let notes = notes.chain(finding.help.iter().map(|help| Level::HELP.message(help)));
+        if finding.parts.iter().all(|part| part.place.is_none()) {
+            // In one group with the title, an empty line of source would be between.
+            let title = renderer.render(&[title.elements(Vec::<Element<'_>>::new())]);
+            let notes: Vec<_> = notes.collect();
+            return match notes.is_empty() {
+                true => title,
+                false => format!("{title}\n{}", renderer.render(&[Group::with_level(level).elements(notes)])),
+            };
+        }
+        renderer.render(&[group.elements(notes)])
     }
 }
 
@@ -149,6 +158,81 @@ fn span(text: &str, place: &Place) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        commands::sanitize::{compute_sanitizer, finding::fold},
+        kernels::Kernels,
+    };
+
+    /// What compute-sanitizer found in the kernels of `tests/data/kernels.rs`, as text, where that file is or is not on this machine.
+    fn rendered(xml: &str, tool: &str, has_source: bool) -> Vec<String> {
+        const RECORDED: &str = "/tmp/sandemo/demo/kernels/src/lib.rs";
+        let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+        let file = if has_source { format!("{data}/kernels.rs") } else { "/nowhere/kernels.rs".to_owned() };
+        let (found, _) =
+            compute_sanitizer::findings(&xml.replace(RECORDED, &file), tool, &Kernels::default()).unwrap();
+        let mut sources = Sources::new([PathBuf::from(data)]);
+        fold(found).iter().map(|one| sources.render(one, &Renderer::plain())).collect()
+    }
+
+    const MEMCHECK: &str = include_str!("../../../tests/data/memcheck.xml");
+    const RACECHECK: &str = include_str!("../../../tests/data/racecheck.xml");
+
+    #[test]
+    fn an_access_is_shown_in_its_line() {
+        let expected = "\
+error[memcheck]: invalid global read of 4 bytes
+  --> kernels.rs:47:9
+   |
+47 |         *out = unsafe { *x.add(i + 1024) };
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ thread (0, 0, 0) of block (0, 0, 0) reads here
+   |
+   = note: the access is out of bounds
+   = note: address: 0x2a9a001000
+   = note: the context was lost afterwards: 4 calls failed with CUDA_ERROR_LAUNCH_FAILED, first cuMemcpyDtoHAsync_v2
+   = note: and 2 other threads
+   = note: in the kernel `behind`";
+        assert_eq!(rendered(MEMCHECK, "memcheck", true), [expected]);
+    }
+
+    #[test]
+    fn a_race_says_who_reads_and_who_writes() {
+        let expected = "\
+warning[racecheck]: race condition
+  --> kernels.rs:20:9
+   |
+20 |         row.set(me, me as u32);
+   |         ^^^^^^^^^^^^^^^^^^^^^^^ writes here
+21 |         let left = row.get((me + 7) % 8);
+   |         --------------------------------- reads here
+   |
+   = note: 64 hazards
+   = note: and 2 more times
+   = note: in the kernel `pass_left`";
+        assert_eq!(rendered(RACECHECK, "racecheck", true), [expected]);
+        let without = "\
+warning[racecheck]: race condition
+--> /nowhere/kernels.rs:20
+ = note: writes here
+::: /nowhere/kernels.rs:21
+ = note: reads here
+ = note: 64 hazards
+ = note: and 2 more times
+ = note: in the kernel `pass_left`";
+        assert_eq!(rendered(RACECHECK, "racecheck", false), [without]);
+    }
+
+    #[test]
+    fn without_a_place_notes_follow_the_title() {
+        let calls = MEMCHECK.replace("<where>", "<other>").replace("</where>", "</other>");
+        let calls = calls.replace("CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_INVALID_VALUE");
+        let found = rendered(&calls, "memcheck", true);
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert!(!found.iter().flat_map(|one| one.lines()).any(|line| line.trim() == "|"), "{found:?}");
+        let expected = "\
+error[memcheck]: program hit CUDA_ERROR_INVALID_VALUE (error 719) due to \"unspecified launch failure\" on CUDA API call to cuMemFreeAsync
+ = note: and 1 more time";
+        assert_eq!(found[2], expected);
+    }
 
     const TEXT: &str = "fn ä() {\n    rów.set(0, x);\n}\n";
 

@@ -4,6 +4,7 @@
 mod compute_sanitizer;
 mod diagnostic;
 mod finding;
+mod record;
 
 use std::{
     collections::HashMap,
