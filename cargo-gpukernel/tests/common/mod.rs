@@ -98,8 +98,8 @@ impl Folder {
     pub(crate) fn built(&self, below: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
         command.arg("gpukernel").args(arguments).current_dir(self.path.join(below));
-        command.env("CARGO_TARGET_DIR", projects_dir()).env("GPUKERNEL_DEVICE", "cpu");
-        ran(&mut command)
+        command.env("CARGO_TARGET_DIR", projects_dir()).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
     /// Runs cargo in the folder, or in one below it. All projects share a folder for what is built, so that what they depend on is built once: their
@@ -108,7 +108,8 @@ impl Folder {
         let mut command = Command::new("cargo");
         let at = self.path.join(below);
         command.args(arguments).current_dir(&at).env_remove("RUSTC_WORKSPACE_WRAPPER");
-        command.env("CARGO_TARGET_DIR", projects_dir());
+        // As dependencies are in projects from templates, so that they are the same for others.
+        command.env("CARGO_TARGET_DIR", projects_dir()).env("CARGO_PROFILE_DEV_DEBUG", "0");
         ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
