@@ -1,18 +1,16 @@
-//! What others see of a program: a profiler its ranges, and `cargo gpukernel` its report. Each test runs itself again with what they set in the environment,
-//! which is looked at once per process.
+//! What `cargo gpukernel` sees of a program: its report. Each test runs itself again with what the environment then says, which is looked at once per
+//! process. What a profiler sees is in `nvtx.rs`.
 
+#[path = "common/again.rs"]
+mod again;
 mod common;
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-    thread,
-};
+use std::{fs, path::Path};
 
+use again::{again, folder, is_inner, succeeded};
 use common::on_the_cpu;
 use gpu_std::{exit_thread, prelude::*};
-use gpukernel::{LaunchConfig, for_each, nvtx};
+use gpukernel::{LaunchConfig, for_each};
 use gpukernel_abi::report::{Event, FindingKind};
 
 #[kernel]
@@ -35,91 +33,6 @@ fn early(_out: PerThread<u32>) {
         exit_thread();
     }
     sync(());
-}
-
-/// Whether this process is the one in which the test runs.
-fn is_inner() -> bool {
-    env::var_os("OBSERVED").is_some()
-}
-
-/// Runs the test that calls this again, with these variables.
-fn again(variables: &[(&str, &Path)]) -> Output {
-    let name = thread::current().name().map(str::to_owned).expect("tests run in threads of their names");
-    let mut command = Command::new(env::current_exe().expect("a test knows where it is"));
-    command.args(["--exact", &name, "--nocapture"]).env("OBSERVED", "1");
-    command.envs(variables.iter().copied()).output().expect("the test starts again")
-}
-
-#[track_caller]
-fn succeeded(output: &Output) {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}\n{stderr}");
-}
-
-/// A folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("observers {name}"));
-    drop(fs::remove_dir_all(&folder));
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
-
-/// The profiler, compiled.
-fn profiler(folder: &Path) -> PathBuf {
-    let library = folder.join("libprofiler.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nvtx/profiler.rs");
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let status = Command::new(rustc)
-        .args(["--edition=2024", "--crate-type=cdylib", "-Copt-level=1", "-o"])
-        .arg(&library)
-        .arg(source)
-        .status()
-        .expect("there is a rustc");
-    assert!(status.success());
-    library
-}
-
-fn ranges() {
-    on_the_cpu(|device, module| {
-        let _all = nvtx::range("all of it\0and more");
-        let mut out = device.zeroed::<u32>(8)?;
-        module.launch(fill, for_each(8), (7, &mut out))?;
-        {
-            let _range = nvtx::range("gather ü");
-            let x = device.zeroed::<u32>(8)?;
-            device.stream()?.launch(module, gather, for_each(8), (&x, &mut out))?;
-        }
-        Ok(())
-    });
-}
-
-#[test]
-fn launches_are_ranges_where_a_profiler_is() {
-    if is_inner() {
-        return ranges();
-    }
-    let folder = folder("ranges");
-    let (library, file) = (profiler(&folder), folder.join("ranges"));
-    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file)]));
-    let expected = "\
-push default all of it
-push gpukernel observers::fill
-pop gpukernel
-push default gather ü
-push gpukernel observers::gather
-pop gpukernel
-pop default
-pop default
-";
-    assert_eq!(fs::read_to_string(&file).expect("the profiler wrote it"), expected);
-
-    // One that refuses, or is none, is no reason to fail.
-    fs::remove_file(&file).expect("it is there");
-    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file), ("REFUSE", Path::new("1"))]));
-    succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new("/nowhere/lib.so")), ("RANGES", &file)]));
-    succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new(""))]));
-    assert!(!file.exists());
 }
 
 #[test]
@@ -187,7 +100,10 @@ fn launches_and_mistakes_are_reported() {
 #[test]
 fn a_report_that_cannot_be_written_is_said_and_no_reason_to_fail() {
     if is_inner() {
-        return ranges();
+        return on_the_cpu(|device, module| {
+            let mut out = device.zeroed::<u32>(8)?;
+            module.launch(fill, for_each(8), (7, &mut out))
+        });
     }
     let output = again(&[("GPUKERNEL_REPORT", Path::new("/nowhere/events"))]);
     succeeded(&output);

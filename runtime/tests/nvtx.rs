@@ -1,0 +1,87 @@
+//! What a profiler sees of a program: its ranges. It is a library that rustc compiles for this test.
+
+#[path = "common/again.rs"]
+mod again;
+mod common;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use again::{again, folder, is_inner, succeeded};
+use common::on_the_cpu;
+use gpu_std::prelude::*;
+use gpukernel::{for_each, nvtx};
+
+#[kernel]
+fn fill(value: u32, out: PerThread<u32>) {
+    for (_, out) in out {
+        *out = value;
+    }
+}
+
+#[kernel]
+fn gather(x: &[u32], out: PerThread<u32>) {
+    for (i, out) in out {
+        *out = x[i];
+    }
+}
+
+/// The profiler, compiled.
+fn profiler(folder: &Path) -> PathBuf {
+    let library = folder.join("libprofiler.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nvtx/profiler.rs");
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let status = Command::new(rustc)
+        .args(["--edition=2024", "--crate-type=cdylib", "-Copt-level=1", "-o"])
+        .arg(&library)
+        .arg(source)
+        .status()
+        .expect("there is a rustc");
+    assert!(status.success());
+    library
+}
+
+fn ranges() {
+    on_the_cpu(|device, module| {
+        let _all = nvtx::range("all of it\0and more");
+        let mut out = device.zeroed::<u32>(8)?;
+        module.launch(fill, for_each(8), (7, &mut out))?;
+        {
+            let _range = nvtx::range("gather ü");
+            let x = device.zeroed::<u32>(8)?;
+            device.stream()?.launch(module, gather, for_each(8), (&x, &mut out))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn launches_are_ranges_where_a_profiler_is() {
+    if is_inner() {
+        return ranges();
+    }
+    let folder = folder("ranges");
+    let (library, file) = (profiler(&folder), folder.join("ranges"));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file)]));
+    let expected = "\
+push default all of it
+push gpukernel nvtx::fill
+pop gpukernel
+push default gather ü
+push gpukernel nvtx::gather
+pop gpukernel
+pop default
+pop default
+";
+    assert_eq!(fs::read_to_string(&file).expect("the profiler wrote it"), expected);
+
+    // One that refuses, or is none, is no reason to fail.
+    fs::remove_file(&file).expect("it is there");
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file), ("REFUSE", Path::new("1"))]));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new("/nowhere/lib.so")), ("RANGES", &file)]));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new(""))]));
+    assert!(!file.exists());
+}
