@@ -20,6 +20,7 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
     process::Command,
+    sync::{Mutex, PoisonError},
     thread,
 };
 
@@ -79,8 +80,12 @@ fn assert_no_allocations(what: &str, mut launch: impl FnMut() -> Result<()>) -> 
     Ok(())
 }
 
-/// Runs a test without the checks of `GPUKERNEL_CHECK`, whose log allocates: if they are wanted, in a process of its own.
+/// One test after another: threads share the stacks of the CPU device, and one that finds those in use by another test makes its own.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Runs a test alone, and without the checks of `GPUKERNEL_CHECK`, whose log allocates: if they are wanted, in a process of its own.
 fn without_checks(test: impl FnOnce()) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     if std::env::var_os("GPUKERNEL_CHECK").is_none() {
         return test();
     }
