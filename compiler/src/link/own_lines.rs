@@ -59,7 +59,8 @@ fn number_in(line: &str) -> Option<usize> {
 
 /// The files that `.loc` numbers.
 struct Files {
-    numbers: HashMap<PathBuf, u32>,
+    /// By their paths as PTX has them.
+    numbers: HashMap<String, u32>,
     /// Those that the PTX does not have.
     added: String,
 }
@@ -68,20 +69,32 @@ impl Files {
     fn of(ptx: &str) -> Self {
         let file = |line: &str| {
             let (number, path) = line.trim().strip_prefix(".file")?.trim().split_once(char::is_whitespace)?;
-            Some((PathBuf::from(path.trim().trim_matches('"')), number.parse().ok()?))
+            let path = path.trim().strip_prefix('"')?.strip_suffix('"')?;
+            Some((path.to_owned(), number.parse().ok()?))
         };
         Self { numbers: ptx.lines().filter_map(file).collect(), added: String::new() }
     }
 
     fn number(&mut self, path: &Path) -> u32 {
-        if let Some(number) = self.numbers.get(path) {
+        let path = quoted(path);
+        if let Some(number) = self.numbers.get(&path) {
             return *number;
         }
         let number = 1 + self.numbers.values().copied().max().unwrap_or(0);
-        self.added.push_str(&format!("\t.file\t{number} \"{}\"\n", path.display()));
-        self.numbers.insert(path.to_owned(), number);
+        self.added.push_str(&format!("\t.file\t{number} \"{path}\"\n"));
+        self.numbers.insert(path, number);
         number
     }
+}
+
+/// A path as LLVM writes it between quotes: ptxas takes no characters but those of ASCII.
+fn quoted(path: &Path) -> String {
+    let byte = |byte: u8| match byte {
+        b'"' | b'\\' => format!("\\{}", byte as char),
+        b' '..=b'~' => (byte as char).to_string(),
+        byte => format!("\\{byte:03o}"),
+    };
+    path.to_string_lossy().bytes().map(byte).collect()
 }
 
 #[cfg(test)]
@@ -125,6 +138,18 @@ mod tests {
 \t.file\t3 \"/std/src/owned.rs\"
 ";
         assert_eq!(with_own_lines(ptx, &places, &libraries), expected);
+    }
+
+    /// ptxas 13.0 refuses other characters than those of ASCII.
+    #[test]
+    fn paths_are_quoted_as_llvm_quotes_them() {
+        assert_eq!(
+            quoted(Path::new("/a b/gr\u{f6}\u{df}e \"q\"\\")),
+            "/a b/gr\\303\\266\\303\\237e \\\"q\\\"\\\\"
+        );
+        let ptx = "\t.loc\t1 16777216 0\n\t.file\t1 \"/p/\\303\\251.rs\"\n";
+        let text = with_own_lines(ptx, &[vec![place("\u{e9}.rs", 3)]], &Libraries::default());
+        assert_eq!(text, "\t.loc\t1 3 7\n\t.file\t1 \"/p/\\303\\251.rs\"\n");
     }
 
     #[test]
