@@ -15,6 +15,7 @@ use signal_hook::consts::SIGINT;
 use crate::{
     cargo,
     commands::setup,
+    device,
     workspace::{Example, Workspace},
 };
 
@@ -34,7 +35,7 @@ pub(crate) struct Target {
 
 /// Which tests or executable in place of a program that is built.
 #[derive(Debug, clap::Args)]
-pub(crate) struct OtherTarget {
+struct OtherTarget {
     /// Run this integration test
     #[arg(long, value_name = "NAME", group = "target")]
     test: Option<String>,
@@ -78,6 +79,81 @@ impl Target {
     }
 }
 
+/// A program that is run to be observed: which, how it is built, where it runs, and what it is given.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Observed {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    other: OtherTarget,
+    #[command(flatten)]
+    device: device::Selection,
+    #[command(flatten)]
+    pub(crate) cargo: cargo::Options,
+    /// Arguments for the program
+    #[arg(last = true, value_name = "PROGRAM ARGS")]
+    program_args: Vec<OsString>,
+}
+
+impl Observed {
+    /// Whether its kernels run on a GPU.
+    pub(crate) fn is_on_gpu(&self) -> bool {
+        self.device.is_gpu()
+    }
+
+    /// A command that runs the program on the device that was asked for, or a runner with these words before it.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, program: &Program, runner: &[S]) -> Command {
+        let mut command = program.command(runner, &self.program_args);
+        self.device.apply(&mut command);
+        command
+    }
+
+    /// Builds the program, with what it needs set up, or takes one that is there; cargo's exit code if it does not build. `adjust` changes the
+    /// command that builds it.
+    pub(crate) fn find(
+        &self,
+        adjust: impl FnOnce(&Workspace, &mut Command),
+    ) -> anyhow::Result<Result<Found, ExitCode>> {
+        if let Some(file) = &self.other.program {
+            let executable =
+                file.canonicalize().with_context(|| format!("there is no program {}", file.display()))?;
+            let here = env::current_dir().context("there is no current folder")?;
+            let program = Program { executable, dir: None, variables: Vec::new() };
+            return Ok(Ok(Found { program, folders: vec![here.clone()], output: here }));
+        }
+        let workspace = Workspace::load(&self.cargo)?;
+        self.target.check(&workspace, &self.cargo)?;
+        workspace.check_targets(TargetKind::Test, &self.other.test, self.target.package.as_slice())?;
+        setup::ensure_for(&self.cargo)?;
+        let built = self.build(&workspace, adjust)?;
+        Ok(built.map(|program| {
+            let root = workspace.root().as_std_path().to_owned();
+            let folders = std::iter::once(root).chain(workspace.local_folders()).collect();
+            Found { program, folders, output: workspace.target_dir().join("gpukernel/profile").into() }
+        }))
+    }
+
+    fn build(
+        &self,
+        workspace: &Workspace,
+        adjust: impl FnOnce(&Workspace, &mut Command),
+    ) -> anyhow::Result<Result<Program, ExitCode>> {
+        let words: &[&str] = if self.other.is_test() { &["test", "--no-run"] } else { &["build"] };
+        let mut command = self.cargo.command(words.iter().copied(), "--profile");
+        command.args(self.target.words(workspace)?);
+        command.args(self.other.test.iter().flat_map(|name| ["--test", name]));
+        command.args(self.other.lib.then_some("--lib"));
+        adjust(workspace, &mut command);
+        let built = match cargo::build(command)? {
+            Ok(built) => built,
+            Err(code) => return Ok(Err(code)),
+        };
+        let artifacts = built.executables.into_iter().map(|(artifact, _)| artifact).collect();
+        let artifact = choose(workspace, artifacts, self.other.is_test())?;
+        Program::new(workspace, &artifact, &built.linked_paths).map(Ok)
+    }
+}
+
 /// A program that was built.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -96,55 +172,6 @@ pub(crate) struct Found {
     pub(crate) folders: Vec<PathBuf>,
     /// Where files go that are made from it.
     pub(crate) output: PathBuf,
-}
-
-/// Builds the program, with what it needs set up, or takes one that is there; cargo's exit code if it does not build. `adjust` changes the command that
-/// builds it.
-pub(crate) fn find(
-    target: &Target,
-    other: &OtherTarget,
-    options: &cargo::Options,
-    adjust: impl FnOnce(&Workspace, &mut Command),
-) -> anyhow::Result<Result<Found, ExitCode>> {
-    if let Some(file) = &other.program {
-        let executable =
-            file.canonicalize().with_context(|| format!("there is no program {}", file.display()))?;
-        let here = env::current_dir().context("there is no current folder")?;
-        let program = Program { executable, dir: None, variables: Vec::new() };
-        return Ok(Ok(Found { program, folders: vec![here.clone()], output: here }));
-    }
-    let workspace = Workspace::load(options)?;
-    target.check(&workspace, options)?;
-    workspace.check_targets(TargetKind::Test, &other.test, target.package.as_slice())?;
-    setup::ensure_for(options)?;
-    let built = build(&workspace, target, other, options, adjust)?;
-    Ok(built.map(|program| {
-        let root = workspace.root().as_std_path().to_owned();
-        let folders = std::iter::once(root).chain(workspace.local_folders()).collect();
-        Found { program, folders, output: workspace.target_dir().join("gpukernel/profile").into() }
-    }))
-}
-
-fn build(
-    workspace: &Workspace,
-    target: &Target,
-    other: &OtherTarget,
-    options: &cargo::Options,
-    adjust: impl FnOnce(&Workspace, &mut Command),
-) -> anyhow::Result<Result<Program, ExitCode>> {
-    let words: &[&str] = if other.is_test() { &["test", "--no-run"] } else { &["build"] };
-    let mut command = options.command(words.iter().copied(), "--profile");
-    command.args(target.words(workspace)?);
-    command.args(other.test.iter().flat_map(|name| ["--test", name]));
-    command.args(other.lib.then_some("--lib"));
-    adjust(workspace, &mut command);
-    let built = match cargo::build(command)? {
-        Ok(built) => built,
-        Err(code) => return Ok(Err(code)),
-    };
-    let artifacts = built.executables.into_iter().map(|(artifact, _)| artifact).collect();
-    let artifact = choose(workspace, artifacts, other.is_test())?;
-    Program::new(workspace, &artifact, &built.linked_paths).map(Ok)
 }
 
 /// The program to run among those that were built, as `cargo run` chooses it.
@@ -194,7 +221,7 @@ impl Program {
     }
 
     /// A command that runs it, or a runner with these words before it.
-    pub(crate) fn command<S: AsRef<OsStr>>(&self, runner: &[S], arguments: &[OsString]) -> Command {
+    fn command<S: AsRef<OsStr>>(&self, runner: &[S], arguments: &[OsString]) -> Command {
         let mut command = match runner {
             [] => Command::new(&self.executable),
             [runner, words @ ..] => {

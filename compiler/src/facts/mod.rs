@@ -2,7 +2,7 @@
 
 mod gather;
 mod occupancy;
-mod ptx;
+pub(crate) mod ptx;
 pub(crate) mod sass;
 
 use std::{

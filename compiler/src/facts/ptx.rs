@@ -26,13 +26,10 @@ impl<'a> PtxModule<'a> {
         let mut module = Self { functions: HashMap::new(), files: HashMap::new() };
         let mut current: Option<(&'a str, Function<'a>)> = None;
         let mut place = (0, 0);
-        for line in ptx.lines() {
-            let line = line.split("//").next().unwrap_or_default().trim();
-            if let Some(rest) = line.strip_prefix(".file") {
-                if let Some((number, path)) = rest.trim().split_once(char::is_whitespace) {
-                    let path = path.trim().trim_matches('"');
-                    module.files.extend(number.parse().ok().map(|number: u32| (number, path)));
-                }
+        for whole in ptx.lines() {
+            let line = whole.split("//").next().unwrap_or_default().trim();
+            if line.starts_with(".file") {
+                module.files.extend(numbered_file(whole));
             } else if let Some(rest) = line.strip_prefix(".loc") {
                 let mut numbers = rest.split_whitespace().map_while(|word| word.parse::<u32>().ok());
                 place = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
@@ -88,6 +85,13 @@ impl<'a> Function<'a> {
             }
         }
     }
+}
+
+/// The number and the path in `.file 1 "/p/src/lib.rs"`, the path as it is quoted.
+pub(crate) fn numbered_file(line: &str) -> Option<(u32, &str)> {
+    let (number, path) = line.trim().strip_prefix(".file")?.trim().split_once(char::is_whitespace)?;
+    let path = path.trim().strip_prefix('"')?.strip_suffix('"')?;
+    Some((number.parse().ok()?, path))
 }
 
 /// The function that begins in a line: `.visible .entry saxpy(`, `.func  (.param .b32 func_retval0) pick(`.

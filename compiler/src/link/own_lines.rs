@@ -9,6 +9,7 @@ use std::{
 };
 
 use super::numbered_places::{FIRST_NUMBER, InlinedPlace};
+use crate::facts::ptx::numbered_file;
 
 /// What is no code of users.
 #[derive(Clone, Debug, Default)]
@@ -67,12 +68,11 @@ struct Files {
 
 impl Files {
     fn of(ptx: &str) -> Self {
-        let file = |line: &str| {
-            let (number, path) = line.trim().strip_prefix(".file")?.trim().split_once(char::is_whitespace)?;
-            let path = path.trim().strip_prefix('"')?.strip_suffix('"')?;
-            Some((path.to_owned(), number.parse().ok()?))
-        };
-        Self { numbers: ptx.lines().filter_map(file).collect(), added: String::new() }
+        let files = ptx.lines().filter_map(numbered_file);
+        Self {
+            numbers: files.map(|(number, path)| (path.to_owned(), number)).collect(),
+            added: String::new(),
+        }
     }
 
     fn number(&mut self, path: &Path) -> u32 {

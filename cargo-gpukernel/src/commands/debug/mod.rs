@@ -3,7 +3,6 @@
 mod debugger;
 
 use std::{
-    ffi::OsString,
     fs,
     process::{Command, ExitCode},
 };
@@ -13,9 +12,9 @@ use gpukernel_abi::report::{Event, STOP_VARIABLE};
 
 use self::debugger::{Debugger, Goal};
 use crate::{
-    cargo, device,
+    cargo,
     kernels::{Kernel, Kernels},
-    program::{self, Found, OtherTarget, Target},
+    program::{self, Found, Observed},
     report::{Report, launched, launches},
     status,
     workspace::Workspace,
@@ -36,16 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
-    target: Target,
-    #[command(flatten)]
-    other: OtherTarget,
-    #[command(flatten)]
-    device: device::Selection,
-    #[command(flatten)]
-    cargo: cargo::Options,
-    /// Arguments for the program
-    #[arg(last = true, value_name = "PROGRAM ARGS")]
-    program_args: Vec<OsString>,
+    observed: Observed,
 }
 
 /// A block in a grid or a thread in a block, along up to three axes.
@@ -65,15 +55,15 @@ fn parse_index(text: &str) -> Result<[u32; 3], String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let is_gpu = args.device.is_gpu();
+    let is_gpu = args.observed.is_on_gpu();
     // Before anything is built.
     let debugger = Debugger::find(is_gpu)?;
     let adjust = |workspace: &Workspace, command: &mut Command| {
         if !is_gpu {
-            debuggable(workspace, &args.cargo, command);
+            debuggable(workspace, &args.observed.cargo, command);
         }
     };
-    let Found { program, .. } = match program::find(&args.target, &args.other, &args.cargo, adjust)? {
+    let Found { program, .. } = match args.observed.find(adjust)? {
         Ok(found) => found,
         Err(code) => return Ok(code),
     };
@@ -84,8 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let script = report.folder().join("debugger");
     fs::write(&script, debugger.script(&goal))
         .with_context(|| format!("cannot write {}", script.display()))?;
-    let mut command = program.command(&debugger.words(&script, !args.command.is_empty()), &args.program_args);
-    args.device.apply(&mut command);
+    let mut command = args.observed.command(&program, &debugger.words(&script, !args.command.is_empty()));
     if !is_gpu {
         command.env("GPUKERNEL_DEVICE", "cpu").env(STOP_VARIABLE, stop(kernel, args));
     }

@@ -17,9 +17,8 @@ use gpukernel_abi::report::Event;
 use gpukernel_build::toolchain::{DeveloperTool, FindOptions};
 
 use crate::{
-    cargo, device,
     kernels::{Kernel, Kernels},
-    program::{self, Found, OtherTarget, Program, Target},
+    program::{self, Found, Observed, Program},
     report::{Report, launched, launches},
     status,
 };
@@ -48,16 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     profiler_option: Vec<String>,
     #[command(flatten)]
-    target: Target,
-    #[command(flatten)]
-    other: OtherTarget,
-    #[command(flatten)]
-    device: device::Selection,
-    #[command(flatten)]
-    cargo: cargo::Options,
-    /// Arguments for the program
-    #[arg(last = true, value_name = "PROGRAM ARGS")]
-    program_args: Vec<OsString>,
+    observed: Observed,
 }
 
 /// A profiler.
@@ -100,8 +90,7 @@ struct Session<'a> {
 impl Session<'_> {
     /// Runs the program with these words before it.
     fn run(&self, words: &[OsString]) -> anyhow::Result<program::Ended> {
-        let mut command = self.program.command(words, &self.args.program_args);
-        self.args.device.apply(&mut command);
+        let mut command = self.args.observed.command(self.program, words);
         self.report.ask(&mut command);
         program::run(&mut command)
     }
@@ -165,7 +154,7 @@ fn is_launched(kernel: &Kernel, events: &[Event]) -> bool {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
-        args.device.is_gpu(),
+        args.observed.is_on_gpu(),
         "{} measures kernels on GPUs, and the program would run on the CPU device: choose `--device gpu` on a machine with a GPU",
         args.tool.program()
     );
@@ -174,11 +163,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         "ncu profiles one kernel: name it, as `cargo gpukernel inspect` lists them"
     );
     let profiler = args.tool.program().require(&FindOptions::new(std::env::current_dir()?))?;
-    let Found { program, output, .. } =
-        match program::find(&args.target, &args.other, &args.cargo, |_, _| ())? {
-            Ok(found) => found,
-            Err(code) => return Ok(code),
-        };
+    let Found { program, output, .. } = match args.observed.find(|_, _| ())? {
+        Ok(found) => found,
+        Err(code) => return Ok(code),
+    };
     let kernels = Kernels::of(&program.executable)?;
     let kernel = args.kernel.as_deref().map(|name| kernels.find(name)).transpose()?;
     let file = match &args.output {

@@ -8,7 +8,6 @@ mod record;
 
 use std::{
     collections::HashMap,
-    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
@@ -27,11 +26,9 @@ use self::{
     finding::{Finding, Folded, Place, Severity, fold},
 };
 use crate::{
-    cargo,
     commands::build::messages::Format,
-    device,
     kernels::Kernels,
-    program::{self, Ended, Found, OtherTarget, Program, Target},
+    program::{self, Ended, Found, Observed, Program},
     report::{Report, launches},
     status,
 };
@@ -44,12 +41,6 @@ pub(crate) struct Args {
     /// Check with these tools, one run of the program for each on a GPU; default: memcheck on a GPU, all on the CPU device
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     tool: Vec<Tool>,
-    #[command(flatten)]
-    target: Target,
-    #[command(flatten)]
-    other: OtherTarget,
-    #[command(flatten)]
-    device: device::Selection,
     /// Print findings as lines of JSON; what the program prints goes to standard error
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     message_format: Format,
@@ -60,10 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sanitizer_option: Vec<String>,
     #[command(flatten)]
-    cargo: cargo::Options,
-    /// Arguments for the program
-    #[arg(last = true, value_name = "PROGRAM ARGS")]
-    program_args: Vec<OsString>,
+    observed: Observed,
 }
 
 /// A tool of compute-sanitizer.
@@ -132,7 +120,7 @@ impl Outcome {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let is_gpu = args.device.is_gpu();
+    let is_gpu = args.observed.is_on_gpu();
     let tools = args.tools(is_gpu);
     let sanitizer = match is_gpu {
         true => {
@@ -152,7 +140,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.keep_logs {
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    let found = program::find(&args.target, &args.other, &args.cargo, |_, _| ())?;
+    let found = args.observed.find(|_, _| ())?;
     let Found { program, folders, .. } = match found {
         Ok(found) => found,
         Err(code) => return Ok(code),
@@ -184,7 +172,7 @@ fn redirect(args: &Args, command: &mut Command) {
 /// One run, with all checks.
 fn on_cpu(args: &Args, program: &Program, tools: &[Tool], outcome: &mut Outcome) -> anyhow::Result<()> {
     let report = Report::new()?;
-    let mut command = program.command::<&str>(&[], &args.program_args);
+    let mut command = args.observed.command::<&str>(program, &[]);
     command.env("GPUKERNEL_CHECK", "1").env("GPUKERNEL_DEVICE", "cpu");
     report.ask(&mut command);
     redirect(args, &mut command);
@@ -217,8 +205,7 @@ fn on_gpu(
         folder: report.folder(),
     };
     status::step("Checking", format_args!("with {}", tool.name()));
-    let mut command = program.command(&run.words(), &args.program_args);
-    args.device.apply(&mut command);
+    let mut command = args.observed.command(program, &run.words());
     report.ask(&mut command);
     redirect(args, &mut command);
     let ended = program::run(&mut command)?;
