@@ -131,7 +131,8 @@ pub(crate) fn build_beside_host(
         after: plan.dump_after.clone(),
     };
     let linked = link::link(llvm, &link_input, &dumps, &mut timings)?;
-    let libraries = Libraries { gpu_std: compiled.gpu_std.clone() };
+    let libraries =
+        Libraries { gpu_std: compiled.gpu_std.clone(), standard: Some(toolchain.rustc.library_source()) };
     let EmittedPtx { ptx, dumped } =
         link::emit_ptx(llvm, &linked, &plan.archs, &libraries, &dumps, &mut timings)?;
     let name = &compiled.crate_name;

@@ -16,6 +16,8 @@ use crate::facts::ptx::numbered_file;
 pub(crate) struct Libraries {
     /// The folder of gpu-std.
     pub(crate) gpu_std: Option<PathBuf>,
+    /// The folder of the standard library's source, which the distributions' rustc names files by.
+    pub(crate) standard: Option<PathBuf>,
 }
 
 impl Libraries {
@@ -23,7 +25,7 @@ impl Libraries {
         // rustc names the standard library that it came with by its commit, and one that it was built from by its place.
         path.starts_with("/rustc")
             || path.to_string_lossy().contains("/rustlib/src/rust/library/")
-            || self.gpu_std.as_ref().is_some_and(|gpu_std| path.starts_with(gpu_std))
+            || [&self.gpu_std, &self.standard].into_iter().flatten().any(|library| path.starts_with(library))
     }
 }
 
@@ -125,7 +127,7 @@ mod tests {
 }
 \t.file\t1 \"/p/src/lib.rs\"
 ";
-        let libraries = Libraries { gpu_std: Some("/std".into()) };
+        let libraries = Libraries { gpu_std: Some("/std".into()), ..Libraries::default() };
         let expected = "\
 .entry k()
 \t.loc\t1 9 0
@@ -154,13 +156,16 @@ mod tests {
 
     #[test]
     fn the_standard_library_is_a_library_wherever_it_is() {
-        let libraries = Libraries::default();
-        for path in
-            ["/rustc/01/library/core/src/ptr/mod.rs", "/home/a/lib/rustlib/src/rust/library/core/src/num.rs"]
-        {
+        let standard = Some("/usr/src/rustc-1.96.0/library".into());
+        let libraries = Libraries { standard, ..Libraries::default() };
+        for path in [
+            "/rustc/01/library/core/src/ptr/mod.rs",
+            "/home/a/lib/rustlib/src/rust/library/core/src/num.rs",
+            "/usr/src/rustc-1.96.0/library/core/src/num.rs",
+        ] {
             assert!(libraries.contain(Path::new(path)), "{path}");
         }
-        for path in ["/home/rustc/src/lib.rs", "/home/a/library/core/src/lib.rs", "src/lib.rs"] {
+        for path in ["/home/rustc/src/lib.rs", "/usr/src/rustc-1.96.0/lib.rs", "src/lib.rs"] {
             assert!(!libraries.contain(Path::new(path)), "{path}");
         }
     }

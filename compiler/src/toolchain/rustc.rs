@@ -44,6 +44,13 @@ pub struct DeviceRustc {
     pub source: Source,
 }
 
+impl DeviceRustc {
+    /// Where the standard library's source is if it is there.
+    pub(crate) fn library_source(&self) -> PathBuf {
+        library_source(&self.default_sysroot)
+    }
+}
+
 /// What a rustc says about itself and what lies beside it.
 #[derive(Debug, Clone)]
 pub(crate) struct Probe {
@@ -135,17 +142,22 @@ impl Probe {
 
 impl Core {
     fn of(sysroot: &Path) -> Self {
-        let rustlib = sysroot.join("lib").join("rustlib");
         if has_core(sysroot) {
             return Self::Prebuilt;
         }
-        let library = rustlib.join("src").join("rust").join("library");
+        let library = library_source(sysroot);
         // The workspace manifest and lock file are read by the build as well.
         let is_source = ["Cargo.toml", "Cargo.lock", "core/Cargo.toml", "std/Cargo.toml"]
             .iter()
             .all(|file| library.join(file).is_file());
-        if is_source { Self::Source(library.canonicalize().unwrap_or(library)) } else { Self::Missing }
+        if is_source { Self::Source(library) } else { Self::Missing }
     }
+}
+
+/// Where the standard library's source is if it is there: distributions have a link in its usual place, and rustc names files by what it leads to.
+fn library_source(sysroot: &Path) -> PathBuf {
+    let library = sysroot.join("lib").join("rustlib").join("src").join("rust").join("library");
+    library.canonicalize().unwrap_or(library)
 }
 
 /// Whether this sysroot has `core` for the device, and the crates that come with it.
