@@ -1,139 +1,260 @@
 //! The command line of a bench target.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, str::FromStr, time::Duration};
 
-use clap::{Parser, ValueEnum};
+use clap::{
+    Arg, ArgAction, ArgMatches, Command,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 
-use crate::{axis::Override, sampling::Stop, timer::Mode};
+use crate::{Error, axis::Override, sampling::Stop, timer::Mode};
 
-/// Measure kernels on GPUs and on the CPU
-#[derive(Clone, Debug, Parser)]
-#[command(max_term_width = 100)]
+/// What the command line says.
+#[derive(Clone, Debug)]
 pub(crate) struct Args {
-    /// Measure only benchmarks whose path contains one of these regular expressions
-    #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
-    /// Measure on these devices: `cpu`, `gpu`, `gpu:1`, `best` or `all`; default: GPUKERNEL_DEVICE, or else `best`
-    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub(crate) device: Vec<String>,
-    /// Values for an axis instead of the declared ones, of benchmarks that have it: `elements=1000,2^20`; again for other axes
-    #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) axis: Vec<Override>,
-    /// Measure in these modes
-    #[arg(long, value_name = "MODE", value_delimiter = ',', default_value = "cold,batch")]
-    pub(crate) mode: Vec<ModeName>,
-    /// Sample until half the width of the median's confidence interval is this share of it (percent)
-    #[arg(long, value_name = "PERCENT", default_value = "0.2", value_parser = percent)]
-    pub(crate) noise: f64,
-    /// Sample a row in a mode for this long at most (seconds)
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value = "4",
-        value_parser = seconds,
-        env = "GPUKERNEL_BENCH_MAX_TIME"
-    )]
+    mode: Vec<Mode>,
+    noise: f64,
     pub(crate) max_time: Duration,
-    /// Take at least this many samples
-    #[arg(long, value_name = "N", default_value = "21", value_parser = clap::value_parser!(u32).range(10..=100_000))]
-    pub(crate) min_samples: u32,
-    /// Take at most this many samples
-    #[arg(long, value_name = "N", default_value = "1001", value_parser = clap::value_parser!(u32).range(10..=100_000))]
-    pub(crate) max_samples: u32,
-    /// Launch for this long before sampling (seconds)
-    #[arg(long, value_name = "SECONDS", default_value = "0.05", value_parser = seconds)]
+    min_samples: u32,
+    max_samples: u32,
     pub(crate) warm_up: Duration,
-    /// Keep the results under this name, to compare with later
-    #[arg(short, long, value_name = "NAME", value_parser = baseline_name)]
     pub(crate) save_baseline: Option<String>,
-    /// Compare with the results under this name; fail if a time is longer
-    #[arg(short, long, value_name = "NAME", value_parser = baseline_name, conflicts_with = "save_baseline")]
     pub(crate) baseline: Option<String>,
-    /// Compare although the baseline was measured on another device
-    #[arg(long, requires = "baseline")]
     pub(crate) allow_other_device: bool,
-    /// Call a time the same as the baseline's if it differs by less (percent)
-    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = percent)]
     pub(crate) noise_threshold: f64,
-    /// Resamples of criterion's bootstrap
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub(crate) resamples: u32,
-    /// Print the results in this form
-    #[arg(long, value_name = "FORM", default_value = "table", env = "GPUKERNEL_BENCH_OUTPUT")]
     pub(crate) output: Form,
-    /// Write report, page, history and baselines to this folder; default: `gpukernel/bench/TARGET` in cargo's target folder
-    #[arg(long, value_name = "DIR", env = "GPUKERNEL_BENCH_DIR")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// List the benchmarks with their axes
-    #[arg(long)]
     pub(crate) list: bool,
-    /// Check each benchmark once, without timing
-    #[arg(long)]
-    pub(crate) test: bool,
-
-    // What cargo and test runners give.
-    #[arg(long, hide = true)]
-    pub(crate) bench: bool,
-    #[arg(long, hide = true)]
+    test: bool,
+    bench: bool,
     pub(crate) exact: bool,
-    #[arg(long, hide = true)]
     pub(crate) ignored: bool,
-    #[arg(long, hide = true)]
-    include_ignored: bool,
-    #[arg(long, alias = "no-capture", hide = true)]
-    nocapture: bool,
-    #[arg(long, hide = true)]
-    show_output: bool,
-    #[arg(long, hide = true, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    #[arg(long, hide = true, value_name = "N")]
-    test_threads: Option<usize>,
-    /// Print no progress
-    #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Colour the output
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-}
-
-/// A mode as a word of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    /// One launch with other memory in the cache
-    Cold,
-    /// Many launches, one after another
-    Batch,
+    color: Color,
 }
 
 /// The form of what is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Aligned columns
+    /// Aligned columns.
     Table,
-    /// A table in Markdown
+    /// A table in Markdown.
     Markdown,
-    /// A line for each row, provider and mode
+    /// A line for each row, provider and mode.
     Csv,
-    /// All of it, with the samples
+    /// All of it, with the samples.
     Json,
 }
 
 /// When to colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     Always,
     Never,
 }
 
+/// The definition of the arguments. Without clap's derive, whose macro has features of syn that nothing else in a project needs: what is built for
+/// `cargo run` would be built again for `cargo test`.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    let value = |name: &'static str, of: &'static str| Arg::new(name).long(name).value_name(of);
+    let count = |from: u32, to: u32| clap::value_parser!(u32).range(i64::from(from)..=i64::from(to));
+    Command::new("bench")
+        .about("Measure kernels on GPUs and on the CPU")
+        .max_term_width(100)
+        .arg(
+            Arg::new("filters")
+                .value_name("FILTER")
+                .action(ArgAction::Append)
+                .help("Measure only benchmarks whose path contains one of these regular expressions"),
+        )
+        .arg(value("device", "DEVICE").action(ArgAction::Append).value_delimiter(',').help(
+            "Measure on these devices: `cpu`, `gpu`, `gpu:1`, `best` or `all`; default: GPUKERNEL_DEVICE, or else `best`",
+        ))
+        .arg(value("axis", "NAME=VALUE").action(ArgAction::Append).value_parser(Override::from_str).help(
+            "Values for an axis instead of the declared ones, of benchmarks that have it: `elements=1000,2^20`; again for other axes",
+        ))
+        .arg(
+            value("mode", "MODE")
+                .action(ArgAction::Append)
+                .value_delimiter(',')
+                .default_value("cold,batch")
+                .value_parser(one_of(&[
+                    ("cold", "One launch with other memory in the cache", Mode::Cold),
+                    ("batch", "Many launches, one after another", Mode::Batch),
+                ]))
+                .help("Measure in these modes"),
+        )
+        .arg(value("noise", "PERCENT").default_value("0.2").value_parser(percent).help(
+            "Sample until half the width of the median's confidence interval is this share of it (percent)",
+        ))
+        .arg(
+            value("max-time", "SECONDS")
+                .default_value("4")
+                .value_parser(seconds)
+                .env("GPUKERNEL_BENCH_MAX_TIME")
+                .help("Sample a row in a mode for this long at most (seconds)"),
+        )
+        .arg(
+            value("min-samples", "N")
+                .default_value("21")
+                .value_parser(count(10, 100_000))
+                .help("Take at least this many samples"),
+        )
+        .arg(
+            value("max-samples", "N")
+                .default_value("1001")
+                .value_parser(count(10, 100_000))
+                .help("Take at most this many samples"),
+        )
+        .arg(
+            value("warm-up", "SECONDS")
+                .default_value("0.05")
+                .value_parser(seconds)
+                .help("Launch for this long before sampling (seconds)"),
+        )
+        .arg(
+            value("save-baseline", "NAME")
+                .short('s')
+                .value_parser(baseline_name)
+                .help("Keep the results under this name, to compare with later"),
+        )
+        .arg(
+            value("baseline", "NAME")
+                .short('b')
+                .value_parser(baseline_name)
+                .conflicts_with("save-baseline")
+                .help("Compare with the results under this name; fail if a time is longer"),
+        )
+        .arg(
+            flag("allow-other-device")
+                .requires("baseline")
+                .help("Compare although the baseline was measured on another device"),
+        )
+        .arg(
+            value("noise-threshold", "PERCENT")
+                .default_value("2")
+                .value_parser(percent)
+                .help("Call a time the same as the baseline's if it differs by less (percent)"),
+        )
+        .arg(
+            value("resamples", "N")
+                .default_value("10000")
+                .value_parser(count(100, 10_000_000))
+                .help("Resamples of criterion's bootstrap"),
+        )
+        .arg(
+            value("output", "FORM")
+                .default_value("table")
+                .value_parser(one_of(&[
+                    ("table", "Aligned columns", Form::Table),
+                    ("markdown", "A table in Markdown", Form::Markdown),
+                    ("csv", "A line for each row, provider and mode", Form::Csv),
+                    ("json", "All of it, with the samples", Form::Json),
+                ]))
+                .env("GPUKERNEL_BENCH_OUTPUT")
+                .help("Print the results in this form"),
+        )
+        .arg(
+            value("output-dir", "DIR")
+                .value_parser(clap::value_parser!(PathBuf))
+                .env("GPUKERNEL_BENCH_DIR")
+                .help("Write report, page, history and baselines to this folder; default: `gpukernel/bench/TARGET` in cargo's target folder"),
+        )
+        .arg(flag("list").help("List the benchmarks with their axes"))
+        .arg(flag("test").help("Check each benchmark once, without timing"))
+        // What cargo and test runners give.
+        .args(["bench", "exact", "ignored", "include-ignored", "show-output"].map(|name| flag(name).hide(true)))
+        .arg(flag("nocapture").alias("no-capture").hide(true))
+        .arg(value("format", "FORMAT").hide(true))
+        .arg(value("test-threads", "N").value_parser(clap::value_parser!(usize)).hide(true))
+        .arg(flag("quiet").short('q').help("Print no progress"))
+        .arg(
+            value("color", "WHEN")
+                .default_value("auto")
+                .value_parser(one_of(&[
+                    ("auto", "On a terminal, unless NO_COLOR is set", Color::Auto),
+                    ("always", "", Color::Always),
+                    ("never", "", Color::Never),
+                ]))
+                .help("Colour the output"),
+        )
+}
+
+/// A parser of words that stand for values, each with its help.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let possible = words.iter().map(|(word, help, _)| {
+        let value = PossibleValue::new(*word);
+        if help.is_empty() { value } else { value.help(*help) }
+    });
+    PossibleValuesParser::new(possible).try_map(|given| {
+        let found = words.iter().find(|(word, ..)| *word == given);
+        found.map(|(.., value)| *value).ok_or("no such value")
+    })
+}
+
 impl Args {
+    /// # Errors
+    /// [`Error::Arguments`], if this is not what [`command`] defines.
+    pub(crate) fn from_matches(matches: &mut ArgMatches) -> Result<Self, Error> {
+        fn some<T: Clone + Send + Sync + 'static>(
+            matches: &mut ArgMatches,
+            argument: &'static str,
+        ) -> Result<Option<T>, Error> {
+            matches.try_remove_one(argument).map_err(|_| Error::Arguments { argument })
+        }
+        fn one<T: Clone + Send + Sync + 'static>(
+            matches: &mut ArgMatches,
+            argument: &'static str,
+        ) -> Result<T, Error> {
+            some(matches, argument)?.ok_or(Error::Arguments { argument })
+        }
+        fn all<T: Clone + Send + Sync + 'static>(
+            matches: &mut ArgMatches,
+            argument: &'static str,
+        ) -> Result<Vec<T>, Error> {
+            let values = matches.try_remove_many(argument).map_err(|_| Error::Arguments { argument })?;
+            Ok(values.map(Iterator::collect).unwrap_or_default())
+        }
+        Ok(Self {
+            filters: all(matches, "filters")?,
+            device: all(matches, "device")?,
+            axis: all(matches, "axis")?,
+            mode: all(matches, "mode")?,
+            noise: one(matches, "noise")?,
+            max_time: one(matches, "max-time")?,
+            min_samples: one(matches, "min-samples")?,
+            max_samples: one(matches, "max-samples")?,
+            warm_up: one(matches, "warm-up")?,
+            save_baseline: some(matches, "save-baseline")?,
+            baseline: some(matches, "baseline")?,
+            allow_other_device: one(matches, "allow-other-device")?,
+            noise_threshold: one(matches, "noise-threshold")?,
+            resamples: one(matches, "resamples")?,
+            output: one(matches, "output")?,
+            output_dir: some(matches, "output-dir")?,
+            list: one(matches, "list")?,
+            test: one(matches, "test")?,
+            bench: one(matches, "bench")?,
+            exact: one(matches, "exact")?,
+            ignored: one(matches, "ignored")?,
+            format: some(matches, "format")?,
+            quiet: one(matches, "quiet")?,
+            color: one(matches, "color")?,
+        })
+    }
+
     pub(crate) fn modes(&self) -> Vec<Mode> {
-        let asked = |mode: &Mode| match mode {
-            Mode::Cold => self.mode.contains(&ModeName::Cold),
-            Mode::Batch => self.mode.contains(&ModeName::Batch),
-        };
-        Mode::ALL.into_iter().filter(asked).collect()
+        Mode::ALL.into_iter().filter(|mode| self.mode.contains(mode)).collect()
     }
 
     pub(crate) fn stop(&self) -> Stop {
@@ -187,15 +308,15 @@ fn baseline_name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn parse(line: &str) -> Result<Args, clap::Error> {
-        Args::try_parse_from(["target"].into_iter().chain(line.split_whitespace()))
+        let words = ["target"].into_iter().chain(line.split_whitespace());
+        command().try_get_matches_from(words).map(|mut matches| Args::from_matches(&mut matches).unwrap())
     }
 
     #[test]
     fn the_definition_of_the_arguments_holds_together() {
-        Args::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

@@ -6,6 +6,12 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The command line was understood, and does not have what this crate says it has: a mistake in this crate.
+    #[error("the command line has no `{argument}`; please report this as a bug of gpukernel-bench")]
+    Arguments {
+        /// The argument.
+        argument: &'static str,
+    },
     /// A value of the command line, or a declared one, is none of the parameter's type.
     #[error("`{value}` is no value for the axis `{axis}`, which is of type {ty}: {reason}")]
     Value {

@@ -10,13 +10,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use clap::{CommandFactory, FromArgMatches};
 use gpukernel::Device;
 use regex::Regex;
 
 use crate::{
     Bench, BoxError, Error, analysis,
-    args::{Args, Form},
+    args::{self, Args, Form},
     axis::{Override, Values, combinations},
     baseline,
     benchmark::{Benchmark, Limit, Measured, RowOutcome},
@@ -62,13 +61,11 @@ fn main_with(usual: Usual<'_>) -> ExitCode {
     }
     let target = folder::target_name();
     // Of cargo, the program has a hash in its name.
-    let command = Args::command().bin_name(target.clone());
-    let args = match Args::from_arg_matches(&command.get_matches()) {
-        Ok(args) => args,
-        Err(error) => error.exit(),
-    };
-    args.set_color();
-    code(run(&target, args, usual))
+    let mut matches = args::command().bin_name(target.clone()).get_matches();
+    code(Args::from_matches(&mut matches).and_then(|args| {
+        args.set_color();
+        run(&target, args, usual)
+    }))
 }
 
 fn code(result: Result<bool, Error>) -> ExitCode {

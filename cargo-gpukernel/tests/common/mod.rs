@@ -18,6 +18,9 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
 }
 
+/// That of projects from templates, so that what projects depend on is built once for all.
+const PROFILE: &str = "[profile.dev.package]\n\"*\" = { debug = false }\ngpukernel = { opt-level = 3 }\ngpukernel-std = { opt-level = 3 }\n";
+
 /// What a command did.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -113,13 +116,13 @@ impl Folder {
         ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
-    /// A project with kernels and the program that launches them, `src/main.rs`.
+    /// A project with kernels, which are not optimised, and the program that launches them, `src/main.rs`.
     pub(crate) fn project(name: &str, kernels: &str, main: &str) -> Self {
         let path = |folder: &str| repository().join(folder);
         let package = format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n");
         let manifest = format!(
             "{package}[dependencies]\ngpukernel = {{ path = {:?} }}\n{name}-kernels = {{ path = \"kernels\" }}\n\
-             [build-dependencies]\ngpukernel-build = {{ path = {:?} }}\n[workspace]\n",
+             [build-dependencies]\ngpukernel-build = {{ path = {:?} }}\n[workspace]\n{PROFILE}",
             path("runtime"),
             path("compiler")
         );
