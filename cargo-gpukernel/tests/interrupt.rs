@@ -11,6 +11,9 @@ use std::{
     os::unix::process::{CommandExt, ExitStatusExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use common::{Folder, projects_dir, repository};
@@ -52,8 +55,15 @@ fn run(mut command: Command, folder: &Path, point: Point) -> usize {
         fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name()).collect()
     };
     let (mut looks, mut changes, mut last, mut is_sent) = (0, 0, names(), false);
+    let (id, (done, ended)) = (child.id(), mpsc::channel());
+    let waiting = thread::spawn(move || {
+        let status = child.wait().unwrap();
+        // Nobody listens if the other thread has panicked.
+        let _ = done.send(status);
+    });
     let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
+        // A look at each millisecond, not all the time: the command needs the processor.
+        if let Ok(status) = ended.recv_timeout(Duration::from_millis(1)) {
             break status;
         }
         looks += 1;
@@ -67,11 +77,12 @@ fn run(mut command: Command, folder: &Path, point: Point) -> usize {
         };
         if is_due && !is_sent {
             is_sent = true;
-            let script = format!("kill -INT -{}", child.id());
+            let script = format!("kill -INT -{id}");
             // It may have ended just now.
             let _ = Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status().unwrap();
         }
     };
+    waiting.join().unwrap();
     let was_interrupted = status.signal() == Some(2) || status.code() == Some(130);
     // What runs for the command may end by itself first, and the command fails with it; or the command was done.
     assert!(was_interrupted || is_sent || status.success(), "{command:?}: {status}");
