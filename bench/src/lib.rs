@@ -65,6 +65,29 @@ mod watchdog;
 
 pub use benchmark::Bench;
 pub use error::Error;
+/// Registers a function as a benchmark. Its arguments, types and constants are axes, whose values the attribute lists.
+///
+/// ```
+/// use gpukernel_bench::{Bench, Result};
+///
+/// #[gpukernel_bench::bench(T = [f32, f64], UNROLL = [1, 4], elements = [1 << 10, 1 << 20])]
+/// fn sum<T, const UNROLL: usize>(bench: &mut Bench<'_>, elements: usize) -> Result {
+///     bench.skip(format!("nothing to sum in {elements} elements"));
+///     Ok(())
+/// }
+/// ```
+///
+/// Values that depend on the device come from a closure, such as a size that suits each:
+///
+/// ```
+/// use gpukernel_bench::{Bench, Result};
+///
+/// #[gpukernel_bench::bench(elements = |device| [if device.is_gpu() { 1 << 26 } else { 1 << 20 }])]
+/// fn sum(bench: &mut Bench<'_>, elements: usize) -> Result {
+///     bench.skip(format!("nothing to sum in {elements} elements"));
+///     Ok(())
+/// }
+/// ```
 pub use gpukernel_bench_macros::bench;
 pub use measurement::{Measurement, Outcome};
 pub use output::{Compare, Output};

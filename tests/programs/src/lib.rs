@@ -1,4 +1,4 @@
-//! The first hundred random programs, for GPUs and for the CPU. How they are compared with a hundred thousand others is in `README.md`.
+//! The first fifty random programs, for GPUs and for the CPU. How they are compared with a hundred thousand others is in `README.md`.
 
 use gpukernel::Image;
 

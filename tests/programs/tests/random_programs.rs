@@ -11,7 +11,7 @@ use program_generator::Kind;
 use program_reference::{Case, Kernels, Outcome, Unoptimised, case::CASES, launch::load_on_cpu};
 
 /// As many as the kernel crates have.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 50;
 
 /// What a seed's program comes to on the CPU, by the kernels of a crate.
 fn on_cpu<K: Kernels>() -> Vec<Vec<Outcome>> {

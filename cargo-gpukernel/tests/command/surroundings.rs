@@ -1,8 +1,5 @@
 //! Projects in odd places: paths with spaces and other letters than ASCII, paths that are not UTF-8, folders that cannot be written, several commands
 //! at once, no network.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
-mod common;
 
 use std::{
     env,
@@ -16,7 +13,7 @@ use std::{
     process::{Command, Output},
 };
 
-use common::{Folder, projects_dir};
+use crate::common::{Folder, projects_dir, share_builds};
 use gpukernel_tests::KernelCrate;
 
 const KERNEL: &str = "#[kernel]\npub fn scale(y: PerThread<f32>) { for (_, y) in y { *y *= 2.0; } }";
@@ -79,7 +76,7 @@ fn spaces_and_unicode() {
     symlink(projects_dir(), &target).unwrap();
     let run = |words: &[&str]| {
         let mut command = gpukernel(&project, words);
-        command.env("CARGO_TARGET_DIR", &target);
+        share_builds(&mut command).env("CARGO_TARGET_DIR", &target);
         succeeded(command)
     };
     assert!(run(&["run"]).contains("[-0.75, 0.0, 0.5]"));
@@ -194,7 +191,7 @@ fn a_project_that_cannot_be_written() {
     set_writable(&project, false);
     let run = |words: &[&str]| {
         let mut command = gpukernel(&project, words);
-        command.env("CARGO_TARGET_DIR", projects_dir());
+        share_builds(&mut command);
         obeying(&command).output().unwrap()
     };
     let out = folder.path.join("bundle");
@@ -247,7 +244,7 @@ fn several_commands_at_once() {
         .iter()
         .map(|words| {
             let mut command = gpukernel(&project, words);
-            command.env("CARGO_TARGET_DIR", projects_dir());
+            share_builds(&mut command);
             (
                 words,
                 command

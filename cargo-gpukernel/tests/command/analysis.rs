@@ -1,7 +1,4 @@
 //! What only analyses code needs no toolchain for kernels: `cargo check`, clippy, `cargo doc`, docs.rs and rust-analyzer, on what `new` writes.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
-mod common;
 
 use std::{
     env, fs,
@@ -9,7 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-use common::{Folder, projects_dir};
+use crate::common::{Folder, projects_dir, share_builds};
 use serde_json::Value;
 
 const TEMPLATES: [&str; 4] = ["plain", "cuda-c", "library", "bench"];
@@ -35,7 +32,7 @@ impl Machine {
             .env("PATH", env::join_paths(path).unwrap())
             .env("HOME", self.cache.path())
             .env("CARGO_HOME", home);
-        command.env("CARGO_TARGET_DIR", projects_dir());
+        share_builds(&mut command);
         command
     }
 }

@@ -1,7 +1,5 @@
 //! `cargo gpukernel inspect`, as users run it, and its page in a browser.
 
-mod common;
-
 use std::{
     env,
     ffi::OsStr,
@@ -10,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use common::{Ran, of_kernels};
+use crate::common::{Ran, of_kernels};
 use gpukernel_tests::KernelCrate;
 use serde_json::Value;
 

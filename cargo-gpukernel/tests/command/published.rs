@@ -1,11 +1,8 @@
 //! A library with kernels as packages of a registry are: unpacked, apart from each other, in a folder that nobody writes to.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
-mod common;
 
 use std::{fs, path::Path};
 
-use common::{Folder, copy};
+use crate::common::{Folder, copy};
 
 /// What `cargo package` makes of a manifest: the author's is kept beside it. Paths stay, because there is no registry here.
 fn package(folder: &Folder, from: &str, to: &str, paths: &[(&str, &str)]) {
@@ -42,7 +39,7 @@ fn a_library_with_kernels_is_used_from_a_registry() {
         println!(\"{:?}\", y.to_vec()?);
         Ok(())
     }\n";
-    let runtime = common::repository().canonicalize().unwrap().join("runtime");
+    let runtime = crate::common::repository().canonicalize().unwrap().join("runtime");
     let manifest = format!(
         "[package]\nname = \"user-of-published\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\nexclude = [\"vendor\"]\n[dependencies]\n\
          published-library = {{ path = {library:?} }}\ngpukernel = {{ path = {runtime:?} }}\n"
@@ -57,7 +54,7 @@ fn a_library_with_kernels_is_used_from_a_registry() {
     assert!(!said.stderr.contains("warning"), "{}", said.stderr);
     let after: Vec<_> = folder.files().into_iter().filter(|(path, _)| path.starts_with("vendor/")).collect();
     assert_eq!(after, before, "a package was changed");
-    let image = image(&common::projects_dir().join("debug/build"));
+    let image = image(&crate::common::projects_dir().join("debug/build"));
     assert!(image.windows(6).any(|bytes| bytes == b"saxpy\""), "the image has no kernel");
     // Nothing is built again.
     let said = folder.cargo("src", &["build"]).succeeded();

@@ -1,5 +1,4 @@
 //! What the tests of projects share: folders with files, and the commands that are run in them.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use std::{
     collections::BTreeMap,
@@ -25,14 +24,12 @@ const PROFILE: &str = "[profile.dev.package]\n\"*\" = { debug = false }\ngpukern
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) success: bool,
-    #[allow(dead_code, reason = "not every test file needs it")]
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
 /// Runs `cargo gpukernel COMMAND` for one architecture in the folder of a kernel crate.
-#[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn of_kernels<S: AsRef<OsStr>>(
     dir: &Path,
     command: &str,
@@ -45,7 +42,6 @@ pub(crate) fn of_kernels<S: AsRef<OsStr>>(
     ran(&mut program)
 }
 
-#[allow(dead_code, reason = "not every test file needs all of it")]
 impl Folder {
     /// With these files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
@@ -101,18 +97,17 @@ impl Folder {
     pub(crate) fn built(&self, below: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
         command.arg("gpukernel").args(arguments).current_dir(self.path.join(below));
-        command.env("CARGO_TARGET_DIR", projects_dir()).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        share_builds(&mut command).env("CARGO_PROFILE_DEV_DEBUG", "0");
         ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
-    /// Runs cargo in the folder, or in one below it. All projects share a folder for what is built, so that what they depend on is built once: their
-    /// packages have different names.
+    /// Runs cargo in the folder, or in one below it. All projects share a folder for what is built: their packages have different names.
     pub(crate) fn cargo(&self, below: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new("cargo");
         let at = self.path.join(below);
         command.args(arguments).current_dir(&at).env_remove("RUSTC_WORKSPACE_WRAPPER");
         // As dependencies are in projects from templates, so that they are the same for others.
-        command.env("CARGO_TARGET_DIR", projects_dir()).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        share_builds(&mut command).env("CARGO_PROFILE_DEV_DEBUG", "0");
         ran(command.env("GPUKERNEL_DEVICE", "cpu"))
     }
 
@@ -150,12 +145,12 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
         let (own, programs) =
             arguments.split_at(arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len()));
-        command
+        share_builds(&mut command)
             .arg("gpukernel")
             .args(own)
             .arg("--target-dir")
-            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects"));
-        command.args(programs);
+            .arg(projects_dir())
+            .args(programs);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(tools.to_owned()).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(path).unwrap());
@@ -180,6 +175,12 @@ impl Folder {
     }
 }
 
+/// Lets all projects have one folder for what is built, so that what they depend on is built once. Nothing in it is changed and built again, for which
+/// incremental compilation would take its time.
+pub(crate) fn share_builds(command: &mut Command) -> &mut Command {
+    command.env("CARGO_TARGET_DIR", projects_dir()).env("CARGO_INCREMENTAL", "0")
+}
+
 /// The folder for what is built of all projects.
 pub(crate) fn projects_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects")
@@ -190,7 +191,6 @@ pub(crate) fn repository() -> &'static Path {
 }
 
 /// Copies a file, or a folder with all that is in it.
-#[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn copy(from: &Path, to: &Path) {
     if from.is_file() {
         fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -218,7 +218,6 @@ fn ran(command: &mut Command) -> Ran {
     Ran { success, code, stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-#[allow(dead_code, reason = "not every test file needs all of it")]
 impl Ran {
     #[track_caller]
     pub(crate) fn succeeded(self) -> Self {

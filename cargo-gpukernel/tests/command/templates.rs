@@ -1,8 +1,6 @@
 //! The templates, built, run and tested as users get them.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// Creates a project and tests it after a change of a kernel, with its benchmark run once.
 fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, checked: &str) -> (Folder, String) {

@@ -1,10 +1,8 @@
 //! `cargo gpukernel profile`: what profilers are asked, and what is shown of what they answer.
 
-mod common;
-
 use std::path::Path;
 
-use common::Folder;
+use crate::common::Folder;
 
 const KERNELS: &str = "
 #[kernel]
@@ -73,7 +71,7 @@ GPUKERNEL_DEVICE=cpu "$@"
 fn profilers_are_asked_for_one_kernel_and_answer_with_its_path() {
     let folder = Folder::project("profile-demo", KERNELS, MAIN);
     folder.tool("ncu", NCU);
-    folder.write("tools/raw.csv", &include_str!("data/ncu-raw.csv").replace("saxpy", "scale"));
+    folder.write("tools/raw.csv", &include_str!("../data/ncu-raw.csv").replace("saxpy", "scale"));
     let tools = folder.tool("nsys", NSYS);
     let run = |words: &[&str]| folder.observe(&tools, &[&["profile", "--device", "gpu"], words].concat());
     let ncu = run(&["scale", "--launches", "2", "--skip", "1", "--output", "a b.report"]).succeeded();

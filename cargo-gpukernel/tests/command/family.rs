@@ -1,15 +1,12 @@
 //! What all commands have in common: exit codes, colours, quiet, and suggestions for mistyped names. Commands and their arguments are those that the
 //! help lists, so that a new one is tested, too.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
-mod common;
 
 use std::{
     path::Path,
     process::{Command, Output},
 };
 
-use common::Folder;
+use crate::common::Folder;
 use gpukernel_tests::KernelCrate;
 
 /// What turns colours on, in what a terminal gets.

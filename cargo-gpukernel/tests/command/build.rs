@@ -1,10 +1,8 @@
 //! `cargo gpukernel build`, as users run it.
 
-mod common;
-
 use std::{fs, path::Path};
 
-use common::{Ran, of_kernels};
+use crate::common::{Ran, of_kernels};
 use gpukernel_tests::KernelCrate;
 use serde_json::Value;
 

@@ -1,8 +1,6 @@
 //! `cargo gpukernel init` on projects of different shapes, as users run it.
 
-mod common;
-
-use common::{Folder, copy, repository};
+use crate::common::{Folder, copy, repository};
 
 const MAIN: &str = "fn main() {\n    println!(\"mine\");\n}\n";
 

@@ -1,9 +1,6 @@
 //! Ctrl-C at many points of commands that write files: each file is as it was before, or complete, and nothing else lies beside it.
 //!
 //! When a signal arrives is up to the machine. What is checked holds whenever it does.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
-mod common;
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use common::{Folder, projects_dir, repository};
+use crate::common::{Folder, repository, share_builds};
 use gpukernel_tests::KernelCrate;
 
 /// How often each command is interrupted, at points spread over all of its time.
@@ -194,7 +191,7 @@ fn bundles() {
     let bundle = || {
         let mut command =
             gpukernel(&folder.path.join("bundled"), &["bundle", "--profile", "dev", "-o", "out/bundle"]);
-        command.env("CARGO_TARGET_DIR", projects_dir());
+        share_builds(&mut command);
         command
     };
     let run_tests = repository().join("cargo-gpukernel/src/commands/bundle/run-tests.sh");

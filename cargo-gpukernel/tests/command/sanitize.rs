@@ -1,10 +1,8 @@
 //! `cargo gpukernel sanitize`: mistakes in kernels, on the CPU device and by a compute-sanitizer that answers what was recorded.
 
-mod common;
-
 use std::path::Path;
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 const KERNELS: &str = "
@@ -206,12 +204,12 @@ fn findings_of_compute_sanitizer_get_lines_and_names_of_rust() {
     let tools = folder.tool("compute-sanitizer", FAKE);
     // Of another program: its file, kernel and line become those of this one.
     let lib = folder.path.join("kernels/src/lib.rs");
-    let recorded = include_str!("data/memcheck.xml")
+    let recorded = include_str!("../data/memcheck.xml")
         .replace("/tmp/sandemo/demo/kernels/src/lib.rs", &lib.display().to_string())
         .replace("<func>behind</func>", "<func>gather</func>")
         .replace("<line>47</line>", "<line>7</line>");
     folder.write("tools/memcheck.xml", &recorded);
-    folder.write("tools/no-findings.xml", include_str!("data/no-findings.xml"));
+    folder.write("tools/no-findings.xml", include_str!("../data/no-findings.xml"));
     let run = |words: &[&str]| folder.observe(&tools, &[&["sanitize", "--device", "gpu"], words].concat());
     let found = run(&[
         "--tool",

@@ -1,10 +1,8 @@
 //! `cargo gpukernel new`, as users run it.
 
-mod common;
-
 use std::fs;
 
-use common::{Folder, repository};
+use crate::common::{Folder, repository};
 
 #[test]
 fn a_project_is_a_workspace_of_its_own_in_a_repository_of_its_own() {

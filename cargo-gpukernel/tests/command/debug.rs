@@ -1,10 +1,8 @@
 //! `cargo gpukernel debug`: gdb in one thread of a kernel on the CPU device, and what cuda-gdb is told.
 
-mod common;
-
 use std::{env, path::Path};
 
-use common::Folder;
+use crate::common::Folder;
 
 const KERNELS: &str = "
 #[kernel]

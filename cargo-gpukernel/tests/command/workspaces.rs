@@ -1,9 +1,6 @@
 //! Workspaces with several kernel crates, one of which depends on another, and several programs, as users run the commands there.
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
-mod common;
-
-use common::{Folder, repository};
+use crate::common::{Folder, repository};
 
 /// A device function, a kernel, a generic kernel with an instance, and a test.
 const SHAPES: &str = "#![no_std]
