@@ -48,7 +48,7 @@ fn optimised_host_code_computes_what_other_host_code_does() {
 fn most_programs_compute_something_and_some_panic() {
     let all: Vec<_> = on_cpu::<Unoptimised>().concat();
     let panics = all.iter().filter(|outcome| matches!(outcome, Outcome::Panicked { .. })).count();
-    assert!((3..40).contains(&panics), "{panics} of {} launches panic", all.len());
+    assert!((1..20).contains(&panics), "{panics} of {} launches panic", all.len());
 }
 
 /// The image holds what ptxas made of them, which accepted all.
