@@ -2,14 +2,21 @@
 //!
 //! To add a device, implement [`Backend`] with its parts, and add a variant to [`Any`] and [`each`]: rustc lists what is missing.
 
-use std::{alloc::Layout, any::TypeId, ptr, time::Duration};
+use std::{alloc::Layout, ptr, sync::Arc, time::Duration};
 
 use gpu_std::{Constant, DeviceCopy, host::HostFunction};
 use gpukernel_image::Arch;
 
 use crate::{
-    DeviceKind, KernelAttributes, Limits, Result, buffer::Fill, cpu::CpuDevice, cuda::CudaDevice,
-    loaded::Loaded, memory::Allocation, output::Output, prepared::PreparedLaunch,
+    DeviceKind, KernelAttributes, Limits, Result,
+    buffer::Fill,
+    cpu::CpuDevice,
+    cuda::CudaDevice,
+    graph::{Instantiated, Operation, Plan, Recording},
+    loaded::{Loaded, LoadedImage},
+    memory::Allocation,
+    output::Output,
+    prepared::PreparedLaunch,
 };
 
 /// A device: created once per process and never freed.
@@ -18,6 +25,7 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     type Stream: BackendStream<Device = Self>;
     type Event: BackendEvent<Device = Self>;
     type Module: BackendModule<Device = Self>;
+    type Graph: BackendGraph<Device = Self>;
 
     const KIND: DeviceKind;
     /// Whether a launch has ended when the call that makes it returns.
@@ -50,6 +58,11 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     fn allocate(&'static self, stream: &Self::Stream, layout: Layout, fill: Fill) -> Result<Allocation>;
     /// Loads the code of an image.
     fn load(&'static self, code: &ImageCode<'_>) -> Result<Self::Module>;
+    /// Makes a graph that can be launched.
+    ///
+    /// # Safety
+    /// The memory of the steps is there as long as the result.
+    unsafe fn instantiate(&'static self, plan: &Plan<Self>) -> Result<Self::Graph>;
     /// Loads code that another compiler made; `kind` describes it in errors.
     fn load_foreign(&'static self, code: &[u8], kind: &str) -> Result<Self::Module>;
 
@@ -175,6 +188,9 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
         launch: &PreparedLaunch<'_, Self::Device>,
     ) -> Result<Option<KernelAttributes>>;
 
+    /// Checks and sets what a launch needs of the device; [`launch`](Self::launch) does so, too.
+    fn make_room(&self, function: &Self::Function, launch: &PreparedLaunch<'_, Self::Device>) -> Result<()>;
+
     /// Queues a launch, or runs it, after the work that uses the same memory.
     ///
     /// # Safety
@@ -224,6 +240,35 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
     unsafe fn variable<T: DeviceCopy>(&self, name: &str) -> Result<Option<T>>;
 }
 
+/// A graph that a device can launch. Each call gets the steps as they are now.
+pub(crate) trait BackendGraph: Send + Sync {
+    type Device: Backend;
+
+    /// Queues all steps, or does them.
+    ///
+    /// # Safety
+    /// The steps are those of this graph, their memory is there, and nobody else uses it until this returns.
+    unsafe fn launch(
+        &self,
+        stream: &<Self::Device as Backend>::Stream,
+        plan: &Plan<Self::Device>,
+    ) -> Result<()>;
+
+    /// Prepares the next launch.
+    fn upload(&self, stream: &<Self::Device as Backend>::Stream) -> Result<()>;
+
+    /// Takes over a step that was replaced, the order being the same; false if that needs a new graph.
+    ///
+    /// # Safety
+    /// The memory of the step is there as long as the graph.
+    unsafe fn update(
+        &mut self,
+        index: usize,
+        old: &Operation<Self::Device>,
+        plan: &Plan<Self::Device>,
+    ) -> Result<bool>;
+}
+
 /// A kind of part that every backend has.
 pub(crate) trait Part {
     type Of<B: Backend>: OfDevice<Device = B>;
@@ -251,7 +296,11 @@ parts! {
     /// Events.
     Events: B => B::Event,
     /// Modules of images, with their kernels by type.
-    Modules: B => Loaded<B, TypeId>,
+    Modules: B => Arc<LoadedImage<B>>,
+    /// Work that is being recorded.
+    Recordings: B => Arc<Recording<B>>,
+    /// Graphs.
+    Graphs: B => Instantiated<B>,
     /// Foreign modules, with their kernels by name.
     ForeignModules: B => Loaded<B, String>,
 }

@@ -22,4 +22,5 @@ pages! {
     cuda_c = "cuda-c.md";
     debugging = "debugging.md";
     safety = "safety.md";
+    streams = "streams.md";
 }

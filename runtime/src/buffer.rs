@@ -56,6 +56,7 @@ impl<T: DeviceCopy> Buffer<T> {
         if len > isize::MAX as usize && size_of::<T>() == 0 {
             return Err(Error::TooManyElements { asked: len });
         }
+        stream.not_captured("an allocation")?;
         let device = stream.device();
         let out_of_memory = || Error::OutOfMemory {
             device: device.to_string(),

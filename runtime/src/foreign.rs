@@ -1,6 +1,6 @@
 //! PTX, cubins and fatbins made elsewhere: loading them, and launching what they hold with raw arguments.
 
-use std::{fmt, marker::PhantomData, mem::MaybeUninit, sync::Arc};
+use std::{fmt, marker::PhantomData, mem::MaybeUninit, panic::Location, sync::Arc};
 
 use gpu_std::{DeviceCopy, host::Access};
 use smallvec::{SmallVec, smallvec};
@@ -193,7 +193,7 @@ unsafe fn launch<B: Backend>(
     // SAFETY: the arguments hold borrows that last as long as this call.
     let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
     // SAFETY: as the caller promises.
-    unsafe { observed::launch(code, stream, &function, &launch) }
+    unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }
 }
 
 /// What the code is. The driver is not told how long it is and finds its end by its contents, so that these must lie inside.

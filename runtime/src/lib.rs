@@ -31,6 +31,7 @@ mod error;
 mod event;
 mod foreign;
 mod format;
+mod graph;
 mod hold;
 mod image;
 mod launch;
@@ -54,6 +55,7 @@ pub use error::{BarrierWait, DriverError, Ended, Error, Race, RaceSide, Result};
 pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;
+pub use graph::{Capture, Graph, GraphMemory, Node, Update};
 pub use hold::Hold;
 pub use image::Image;
 pub use launch::{

@@ -1,10 +1,11 @@
 //! Code on a device, with the kernels of it that were launched before.
 
 use std::{
+    any::TypeId,
     borrow::Borrow,
     collections::HashMap,
     hash::Hash,
-    sync::{PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use crate::{
@@ -33,6 +34,9 @@ pub(crate) struct Loaded<B: Backend, K> {
     entries: RwLock<HashMap<K, Entry<B>>>,
 }
 
+/// The code of an image, whose kernels are told apart by their types.
+pub(crate) type LoadedImage<B> = Loaded<B, TypeId>;
+
 impl<B: Backend, K: Hash + Eq> Loaded<B, K> {
     pub(crate) fn new(code: B::Module) -> Self {
         Self { code, entries: RwLock::default() }
@@ -54,6 +58,14 @@ impl<B: Backend, K: Hash + Eq> Loaded<B, K> {
 }
 
 impl<B: Backend, K> OfDevice for Loaded<B, K> {
+    type Device = B;
+
+    fn device(&self) -> &'static B {
+        self.code.device()
+    }
+}
+
+impl<B: Backend, K> OfDevice for Arc<Loaded<B, K>> {
     type Device = B;
 
     fn device(&self) -> &'static B {

@@ -1,6 +1,6 @@
 //! Loaded kernels, and their launches.
 
-use std::{any::TypeId, fmt, io::Write, sync::Arc};
+use std::{any::TypeId, fmt, io::Write, panic::Location, sync::Arc};
 
 use gpu_std::{
     Contract, DeviceCopy,
@@ -13,7 +13,7 @@ use gpukernel_image::Manifest;
 use crate::{
     Device, DeviceSlice, Error, Image, LaunchConfig, Result, Stream, View, ViewMut,
     backend::{Any, Backend, BackendModule, ImageCode, Modules, OfDevice, each},
-    loaded::{Entry, Loaded},
+    loaded::{Entry, Loaded, LoadedImage},
     observed,
     output::Output,
     prepared::{PreparedLaunch, Program, Request},
@@ -205,11 +205,32 @@ impl Module {
         // SAFETY: as the caller promises; the arguments are packed by the kernel of the description.
         unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &args) }
     }
+
+    /// The code on a device, and the kernel in it that packed these arguments. `id` is that of its type.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] if the module is loaded on another device, and as [`launch`](Self::launch) where the image has another kernel.
+    pub(crate) fn entry<B: Backend>(
+        &self,
+        device: &'static B,
+        id: TypeId,
+        kernel: &KernelInfo,
+        args: &PackedArgs,
+    ) -> Result<(&Arc<LoadedImage<B>>, Entry<B>)> {
+        let loaded = device.own(self.code()).ok_or_else(|| Error::WrongDevice {
+            what: "the stream".to_owned(),
+            doing: format!("a launch of `{}`", kernel.name),
+            found: Device::of(device).to_string(),
+            expected: self.device().to_string(),
+        })?;
+        let entry = loaded.entry(&id, || self.inner.check(&loaded.code, kernel, args))?;
+        Ok((loaded, entry))
+    }
 }
 
 /// Loads an image on a device.
 fn load<B: Backend>(device: &'static B, code: &ImageCode<'_>) -> Result<Any<Modules>> {
-    device.load(code).map(|code| B::wrap(Loaded::new(code)))
+    device.load(code).map(|code| B::wrap(Arc::new(Loaded::new(code))))
 }
 
 impl Inner {
@@ -238,14 +259,14 @@ impl Inner {
     #[track_caller]
     unsafe fn launch_loaded<B: Backend>(
         &self,
-        loaded: &Loaded<B, TypeId>,
+        loaded: &LoadedImage<B>,
         stream: Option<&Stream>,
         id: TypeId,
         kernel: &'static KernelInfo,
         config: LaunchConfig,
         args: &PackedArgs,
     ) -> Result<()> {
-        let (code, device) = (&loaded.code, loaded.device());
+        let (code, device) = (&loaded.code, loaded.code.device());
         let program = Program::Kernel(kernel, args);
         let stream = Stream::or_default(stream, device, &|| program.doing())?;
         let Entry { function, cooperative } = loaded.entry(&id, || self.check(code, kernel, args))?;
@@ -255,7 +276,7 @@ impl Inner {
         let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
         // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
         // the promise of `Kernel` and of the caller.
-        unsafe { observed::launch(code, stream, &function, &launch) }
+        unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }
     }
 
     /// Compares the kernel with the image, at its first launch.

@@ -11,32 +11,46 @@ use crate::{
     report,
 };
 
-/// Queues a launch, or runs it.
+/// Queues a launch of the line `at`, or runs it.
 ///
 /// # Safety
 /// As [`BackendModule::launch`].
-#[track_caller]
 pub(crate) unsafe fn launch<M: BackendModule>(
     code: &M,
     stream: &StreamOf<M>,
     function: &M::Function,
     launch: &PreparedLaunch<'_, M::Device>,
+    at: &'static Location<'static>,
 ) -> Result<()> {
-    record::note(code, function, launch)?;
+    note(code, function, launch, at)?;
     let _range = nvtx::launch(launch.program.name());
-    let Some(report) = report::of_process() else {
-        // SAFETY: as the caller promises.
-        return unsafe { code.launch(stream, function, launch) };
-    };
-    let device = || code.device().id();
-    report.launch(launch.program.name(), device(), launch.shape, Location::caller());
     // SAFETY: as the caller promises.
     let result = unsafe { code.launch(stream, function, launch) };
     // What happens on a GPU is known later, and not of which launch it is.
     if M::Device::ENDS_IN_LAUNCH
         && let Err(error) = &result
+        && let Some(report) = report::of_process()
     {
-        report.error(error, device(), Some(Location::caller()));
+        report.error(error, code.device().id(), Some(at));
     }
     result
+}
+
+/// Whether [`note`] tells anybody.
+pub(crate) fn somebody_wants_to_know() -> bool {
+    record::is_on() || report::of_process().is_some()
+}
+
+/// Tells of a launch that is about to be queued.
+pub(crate) fn note<M: BackendModule>(
+    code: &M,
+    function: &M::Function,
+    launch: &PreparedLaunch<'_, M::Device>,
+    at: &'static Location<'static>,
+) -> Result<()> {
+    record::note(code, function, launch)?;
+    if let Some(report) = report::of_process() {
+        report.launch(launch.program.name(), code.device().id(), launch.shape, at);
+    }
+    Ok(())
 }

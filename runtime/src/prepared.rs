@@ -1,7 +1,5 @@
 //! A launch that was checked once, as a value that a device runs: of kernels of this program and of foreign ones alike.
 
-use std::alloc::Layout;
-
 use gpu_std::{
     Contract,
     host::{Access, KernelInfo, PackedArgs},
@@ -70,7 +68,7 @@ impl<'a> Program<'a> {
         match self {
             Self::Kernel(info, args) => rules.check_shared(info.shared, info.dynamic_arrays, args),
             Self::Foreign { shared_bytes, .. } => {
-                Ok(SharedMemory { on_host: Layout::new::<()>(), dynamic_bytes: shared_bytes })
+                Ok(SharedMemory { dynamic_bytes: shared_bytes, ..SharedMemory::NONE })
             }
         }
     }
@@ -98,7 +96,7 @@ impl<'a> Program<'a> {
     }
 
     /// Where the values of the parameters lie, in their order.
-    fn parameters(self) -> Parameters {
+    pub(crate) fn parameters(self) -> Parameters {
         match self {
             Self::Kernel(_, args) => args.pointers().collect(),
             Self::Foreign { args, .. } => args.iter().map(RawArg::pointer).collect(),

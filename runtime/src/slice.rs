@@ -144,6 +144,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     pub(crate) fn copy_to_host(&self, stream: Option<&Stream>, to: &mut [T]) -> Result<()> {
         same_length(self.len(), to.len())?;
+        stream.map_or(Ok(()), |stream| stream.not_captured("a copy to the host"))?;
         // SAFETY: `to` has room for as many elements.
         unsafe { self.copy_to_raw(stream, to.as_mut_ptr()) }
     }
@@ -176,6 +177,9 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     pub(crate) fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
         same_length(from.len(), self.len())?;
+        if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
+            return branch.upload(from, self);
+        }
         let Some(allocation) = self.allocation() else { return Ok(()) };
         each!(&allocation.memory, memory => {
             let stream = stream_for(memory, allocation, stream, "a copy from the host")?;
@@ -197,6 +201,9 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     pub(crate) fn copy_from_slice(&mut self, stream: Option<&Stream>, from: &DeviceSlice<T>) -> Result<()> {
         same_length(from.len(), self.len())?;
+        if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
+            return branch.copy(from, self);
+        }
         let doing = "a copy on the device";
         // As long, so that both have bytes or none has.
         let (Some(to), Some(source)) = (self.allocation(), from.allocation()) else { return Ok(()) };

@@ -12,6 +12,7 @@ use crate::{
     Buffer, Device, DeviceSlice, Error, Event, ForeignModule, Hold, LaunchConfig, Module, RawArg, Result,
     backend::{Any, Backend, BackendStream, OfDevice, Streams, each},
     buffer::Fill,
+    graph::Branch,
     module::ThisRuntime,
 };
 
@@ -34,6 +35,8 @@ use crate::{
 #[derive(Clone)]
 pub struct Stream {
     pub(crate) backend: Any<Streams>,
+    /// Where its work is recorded, in place of being queued.
+    pub(crate) branch: Option<Branch>,
 }
 
 impl Stream {
@@ -46,7 +49,16 @@ impl Stream {
     }
 
     fn of<B: Backend>(_: &'static B, stream: B::Stream) -> Self {
-        Self { backend: B::wrap(stream) }
+        Self { backend: B::wrap(stream), branch: None }
+    }
+
+    /// # Errors
+    /// [`Error::NotCapturable`] if work is recorded here, of which `what` cannot be a part.
+    pub(crate) fn not_captured(&self, what: &str) -> Result<()> {
+        match self.branch {
+            None => Ok(()),
+            Some(_) => Err(Error::NotCapturable { what: what.to_owned() }),
+        }
     }
 
     /// The device of the stream.
@@ -152,8 +164,12 @@ impl Stream {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
-        // SAFETY: a safe kernel asks for nothing.
-        unsafe { self.launch_unsafe(module, kernel, config, args) }
+        match &self.branch {
+            // SAFETY: a safe kernel asks for nothing.
+            None => unsafe { module.launch_on(Some(self), kernel, config, args) },
+            // SAFETY: as above.
+            Some(branch) => unsafe { branch.launch::<K>(module, config, args).map(drop) },
+        }
     }
 
     /// Launches an `unsafe fn` kernel of `module` on this stream, as [`Module::launch_unsafe`].
@@ -171,6 +187,8 @@ impl Stream {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
+        // The promise is of this launch, not of all launches of a graph.
+        self.not_captured("a launch of an `unsafe fn` kernel, except by `Capture::launch_unsafe`,")?;
         // SAFETY: as the caller promises.
         unsafe { module.launch_on(Some(self), kernel, config, args) }
     }
@@ -192,6 +210,7 @@ impl Stream {
         shared_bytes: u32,
         args: &[RawArg<'_>],
     ) -> Result<()> {
+        self.not_captured("a launch of code made elsewhere")?;
         // SAFETY: as the caller promises.
         unsafe { module.launch_on(Some(self), name, config, shared_bytes, args) }
     }
@@ -202,6 +221,7 @@ impl Stream {
     /// As [`Device::synchronize`]: returns a pending kernel panic from any stream; each is reported once.
     #[doc(alias = "cudaStreamSynchronize", alias = "cuStreamSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
+        self.not_captured("waiting for the stream")?;
         each!(&self.backend, stream => stream.synchronize())
     }
 
@@ -217,6 +237,7 @@ impl Stream {
         alias = "cuda.event"
     )]
     pub fn record(&self) -> Result<Event> {
+        self.not_captured("an event")?;
         Event::record(self)
     }
 
@@ -240,6 +261,7 @@ impl Stream {
     /// [`Error::Driver`] or [`Error::ContextLost`].
     #[doc(alias = "cuStreamWaitValue32")]
     pub fn hold(&self) -> Result<Hold> {
+        self.not_captured("holding the stream back")?;
         Hold::new(self)
     }
 
@@ -249,6 +271,7 @@ impl Stream {
     /// [`Error::Driver`] or [`Error::ContextLost`].
     #[doc(alias = "cudaStreamWaitEvent", alias = "cuStreamWaitEvent")]
     pub fn wait(&self, event: &Event) -> Result<()> {
+        self.not_captured("waiting for an event")?;
         event.delay(self)
     }
 }

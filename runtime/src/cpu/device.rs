@@ -8,11 +8,12 @@ use std::{
 
 use gpukernel_image::Arch;
 
-use super::{CpuEvent, CpuMemory, CpuModule, CpuStream, module::needs_a_gpu};
+use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, module::needs_a_gpu};
 use crate::{
     Device, DeviceKind, Error, Limits, Result,
     backend::{Any, Backend, ImageCode, Part},
     buffer::Fill,
+    graph::Plan,
     memory::{self, Allocation},
 };
 
@@ -43,6 +44,7 @@ impl Backend for CpuDevice {
     type Stream = CpuStream;
     type Event = CpuEvent;
     type Module = CpuModule;
+    type Graph = CpuGraph;
 
     const KIND: DeviceKind = DeviceKind::Cpu;
     const ENDS_IN_LAUNCH: bool = true;
@@ -116,6 +118,10 @@ impl Backend for CpuDevice {
         }
         // SAFETY: that many bytes were just allocated, with this layout.
         Ok(unsafe { Allocation::new::<Self>(memory.expose_provenance(), layout.size(), CpuMemory(aligned)) })
+    }
+
+    unsafe fn instantiate(&'static self, _: &Plan<Self>) -> Result<CpuGraph> {
+        Ok(CpuGraph)
     }
 
     fn load(&'static self, code: &ImageCode<'_>) -> Result<CpuModule> {

@@ -5,6 +5,7 @@ mod check;
 mod cooperative;
 mod device;
 mod end;
+mod graph;
 mod grid;
 mod memory;
 mod module;
@@ -19,6 +20,7 @@ mod unwinding;
 mod wait;
 
 pub(crate) use device::CpuDevice;
+pub(crate) use graph::CpuGraph;
 pub(crate) use memory::CpuMemory;
 pub(crate) use module::CpuModule;
 pub(crate) use stream::{CpuEvent, CpuStream};

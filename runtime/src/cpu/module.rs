@@ -65,6 +65,10 @@ impl BackendModule for CpuModule {
         Ok(None)
     }
 
+    fn make_room(&self, (): &(), _: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {
+        Ok(())
+    }
+
     unsafe fn launch(&self, _: &CpuStream, (): &(), launch: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {
         let Program::Kernel(kernel, args) = launch.program else {
             return Err(needs_a_gpu(launch.program.doing()));

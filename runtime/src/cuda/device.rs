@@ -14,7 +14,7 @@ use cudarc::driver::sys::{
 use gpukernel_image::Arch;
 
 use super::{
-    CudaEvent, CudaMemory, CudaModule, CudaStream,
+    CudaEvent, CudaGraph, CudaMemory, CudaModule, CudaStream,
     driver::{self, Presence},
     hold::Words,
     image,
@@ -24,6 +24,7 @@ use crate::{
     DeviceKind, DriverError, Error, Limits, Result,
     backend::{Any, Backend, ImageCode, Part},
     buffer::Fill,
+    graph::Plan,
     memory::Allocation,
 };
 
@@ -145,6 +146,10 @@ impl CudaDevice {
         })
     }
 
+    pub(super) fn context(&self) -> CUcontext {
+        self.context
+    }
+
     /// The default stream.
     pub(super) fn default(&self) -> &Arc<CudaStream> {
         self.default_stream.get().expect("`get` sets it before it gives the device away")
@@ -230,6 +235,7 @@ impl Backend for CudaDevice {
     type Stream = Arc<CudaStream>;
     type Event = Arc<CudaEvent>;
     type Module = CudaModule;
+    type Graph = CudaGraph;
 
     const KIND: DeviceKind = DeviceKind::Cuda;
     const ENDS_IN_LAUNCH: bool = false;
@@ -303,6 +309,11 @@ impl Backend for CudaDevice {
 
     fn allocate(&'static self, stream: &Arc<CudaStream>, layout: Layout, fill: Fill) -> Result<Allocation> {
         self.allocate_on(stream, layout.size(), fill)
+    }
+
+    unsafe fn instantiate(&'static self, plan: &Plan<Self>) -> Result<CudaGraph> {
+        // SAFETY: as the caller promises.
+        unsafe { CudaGraph::new(self, plan) }
     }
 
     fn load(&'static self, code: &ImageCode<'_>) -> Result<CudaModule> {

@@ -1,8 +1,13 @@
 //! Kernels of modules on a GPU, and their launches.
 
-use std::ffi::{c_int, c_void};
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+};
 
-use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute as FunctionAttribute};
+use cudarc::driver::sys::{
+    self, CUDA_KERNEL_NODE_PARAMS, CUfunction, CUfunction_attribute as FunctionAttribute,
+};
 use gpukernel_abi::limits;
 use gpukernel_image::Arch;
 
@@ -125,6 +130,25 @@ impl Function {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
+    /// A launch as a node of a graph. It has pointers to what the launch points to.
+    pub(super) fn node_parameters(self, launch: &PreparedLaunch<'_, CudaDevice>) -> CUDA_KERNEL_NODE_PARAMS {
+        let (grid, block) = (launch.shape.grid, launch.shape.block);
+        CUDA_KERNEL_NODE_PARAMS {
+            func: self.raw,
+            gridDimX: grid.x,
+            gridDimY: grid.y,
+            gridDimZ: grid.z,
+            blockDimX: block.x,
+            blockDimY: block.y,
+            blockDimZ: block.z,
+            sharedMemBytes: launch.shared.dynamic_bytes,
+            kernelParams: parameters(launch),
+            extra: ptr::null_mut(),
+            kern: ptr::null_mut(),
+            ctx: ptr::null_mut(),
+        }
+    }
+
     /// Queues a launch.
     ///
     /// # Safety
@@ -137,8 +161,7 @@ impl Function {
     ) -> Result<()> {
         let (grid, block) = (launch.shape.grid, launch.shape.block);
         let (raw, stream_raw, shared_bytes) = (self.raw, stream.raw(), launch.shared.dynamic_bytes);
-        // The driver only reads, although the parameter is a mutable pointer.
-        let parameters: *mut *mut c_void = launch.parameters.as_ptr().cast_mut().cast();
+        let parameters = parameters(launch);
         if launch.cooperative {
             // SAFETY: as the caller promises; the driver copies the values before it returns.
             let result = unsafe {
@@ -170,9 +193,14 @@ impl Function {
                 shared_bytes,
                 stream_raw,
                 parameters,
-                std::ptr::null_mut(),
+                ptr::null_mut(),
             )
         };
         stream.device().check("cuLaunchKernel", result)
     }
+}
+
+/// Where the values of the parameters lie. The driver only reads, although its types are of pointers for writing.
+fn parameters(launch: &PreparedLaunch<'_, CudaDevice>) -> *mut *mut c_void {
+    launch.parameters.as_ptr().cast_mut().cast()
 }

@@ -8,6 +8,7 @@ mod device;
 mod driver;
 mod event;
 mod function;
+mod graph;
 mod hold;
 mod image;
 mod linker;
@@ -20,6 +21,7 @@ mod stream;
 
 pub(crate) use device::CudaDevice;
 pub(crate) use event::CudaEvent;
+pub(crate) use graph::CudaGraph;
 pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
 pub(crate) use stream::CudaStream;

@@ -104,7 +104,13 @@ impl CudaModule {
         if has_it { self.address_of(name, size_of::<u64>()) } else { Ok(None) }
     }
 
-    fn hold_variables(&self) -> RwLockReadGuard<'_, ()> {
+    /// The lock to hold last.
+    pub(super) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.reports.as_ref().and_then(|reports| reports.launching())
+    }
+
+    /// The lock to hold first while a launch is queued.
+    pub(super) fn hold_variables(&self) -> RwLockReadGuard<'_, ()> {
         self.variables.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -181,6 +187,10 @@ impl BackendModule for CudaModule {
         function.attributes(self.device, launch).map(Some)
     }
 
+    fn make_room(&self, function: &Function, launch: &PreparedLaunch<'_, CudaDevice>) -> Result<()> {
+        function.make_room(self.device, launch)
+    }
+
     unsafe fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -189,7 +199,7 @@ impl BackendModule for CudaModule {
     ) -> Result<()> {
         function.make_room(self.device, launch)?;
         let _variables = self.hold_variables();
-        let _output = self.reports.as_ref().and_then(|reports| reports.launching());
+        let _output = self.launching();
         memory::ordered(stream, &launch.memory, || {
             // SAFETY: as the caller promises; the module is loaded, and the memory is ordered.
             unsafe { function.enqueue(stream, launch) }

@@ -40,6 +40,13 @@ impl CudaStream {
         self.raw
     }
 
+    /// Waits until all work is done.
+    pub(super) fn wait_for_all(&self) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: the stream is alive, and its context is current.
+        self.device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
+    }
+
     /// Makes work queued from now on wait for the event.
     fn wait_event(&self, event: &CudaEvent) -> Result<()> {
         self.device.bind()?;
@@ -65,10 +72,7 @@ impl OfDevice for Arc<CudaStream> {
 
 impl BackendStream for Arc<CudaStream> {
     fn synchronize(&self) -> Result<()> {
-        self.device.bind()?;
-        // SAFETY: the stream is alive, and its context is current.
-        let result = unsafe { sys::cuStreamSynchronize(self.raw) };
-        self.device.check("cuStreamSynchronize", result)?;
+        self.wait_for_all()?;
         self.device.told()
     }
 

@@ -366,6 +366,34 @@ pub enum Error {
         /// The device of the operation.
         expected: String,
     },
+    /// An operation that cannot be part of a graph was called on a stream that is being captured.
+    #[doc(alias = "cudaErrorStreamCaptureUnsupported")]
+    #[error("{what} cannot be part of a graph; do it before the capture, or after a launch of the graph")]
+    NotCapturable {
+        /// The operation.
+        what: String,
+    },
+    /// Work on a stream that was captured, after the capture.
+    #[doc(alias = "cudaErrorStreamCaptureInvalidated")]
+    #[error("the capture has ended, or is another one; use its streams in the closure that it calls")]
+    CaptureEnded,
+    /// Work in a graph uses memory that the graph does not hold.
+    #[error(
+        "{doing} in a graph uses memory that the graph does not hold; pass the buffer, or a borrow of it, to `Stream::capture`, and use \
+         what the closure gets"
+    )]
+    NotInGraph {
+        /// The operation.
+        doing: String,
+    },
+    /// A node of one graph was used with another.
+    #[error(
+        "the node of a launch of `{kernel}` is of another graph; use one that the capture of this graph returned"
+    )]
+    WrongNode {
+        /// The kernel.
+        kernel: String,
+    },
     /// A copy between slices of different lengths.
     #[error("a copy from {from_len} elements to {to_len} elements: both must be as long")]
     LengthMismatch {

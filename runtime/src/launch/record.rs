@@ -63,13 +63,18 @@ pub fn record_launches<R>(code: impl FnOnce() -> R) -> (R, Vec<LaunchRecord>) {
     (result, records.unwrap_or_default())
 }
 
+/// Whether somebody records on this thread.
+pub(crate) fn is_on() -> bool {
+    RECORDS.with(|records| records.borrow().is_some())
+}
+
 /// Notes a launch, if somebody records.
 pub(crate) fn note<M: BackendModule>(
     code: &M,
     function: &M::Function,
     launch: &PreparedLaunch<'_, M::Device>,
 ) -> Result<()> {
-    if RECORDS.with(|records| records.borrow().is_none()) {
+    if !is_on() {
         return Ok(());
     }
     let record = LaunchRecord {

@@ -36,6 +36,10 @@ pub(crate) struct SharedMemory {
     pub(crate) dynamic_bytes: u32,
 }
 
+impl SharedMemory {
+    pub(crate) const NONE: Self = Self { on_host: Layout::new::<()>(), dynamic_bytes: 0 };
+}
+
 const WARP: u32 = 32;
 const AXES: [char; 3] = ['x', 'y', 'z'];
 

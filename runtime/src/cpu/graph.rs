@@ -1,0 +1,55 @@
+//! Graphs on the CPU: a launch does the steps in the order in which they were recorded.
+
+use std::ptr;
+
+use super::{CpuDevice, CpuStream};
+use crate::{
+    Result,
+    backend::BackendGraph,
+    graph::{Operation, Plan},
+    observed,
+};
+
+/// A graph, of which nothing needs to be known besides its steps.
+pub(crate) struct CpuGraph;
+
+impl BackendGraph for CpuGraph {
+    type Device = CpuDevice;
+
+    unsafe fn launch(&self, stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
+        for step in &plan.steps {
+            match &step.operation {
+                Operation::Launch(launch) => {
+                    if let Some(prepared) = launch.prepared() {
+                        // SAFETY: the launch was checked when it was recorded; the memory is the graph's, as the caller promises.
+                        unsafe {
+                            observed::launch(launch.code(), stream, launch.function(), &prepared, launch.at)?;
+                        }
+                    }
+                }
+                Operation::Copy { to, from, bytes } => {
+                    let from = ptr::with_exposed_provenance::<u8>(*from);
+                    // SAFETY: both are pieces of the graph's memory with that many bytes, the second borrowed for writing when it was
+                    // recorded, so that they do not overlap.
+                    unsafe {
+                        ptr::copy_nonoverlapping(from, ptr::with_exposed_provenance_mut(*to), *bytes);
+                    }
+                }
+                Operation::Upload { to, from } => {
+                    let to = ptr::with_exposed_provenance_mut(*to);
+                    // SAFETY: as above.
+                    unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn upload(&self, _: &CpuStream) -> Result<()> {
+        Ok(())
+    }
+
+    unsafe fn update(&mut self, _: usize, _: &Operation<CpuDevice>, _: &Plan<CpuDevice>) -> Result<bool> {
+        Ok(true)
+    }
+}

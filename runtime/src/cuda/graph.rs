@@ -1,0 +1,292 @@
+//! Graphs of a GPU.
+
+use std::{
+    ffi::c_void,
+    mem::MaybeUninit,
+    ptr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use cudarc::driver::sys::{
+    self, CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue,
+    CUmemorytype,
+};
+use smallvec::SmallVec;
+
+use super::{CudaDevice, CudaStream, memory};
+use crate::{
+    Result,
+    backend::BackendGraph,
+    graph::{Launch, Operation, Plan},
+    nvtx, observed,
+    prepared::PreparedLaunch,
+};
+
+/// A graph that the driver can launch.
+pub(crate) struct CudaGraph {
+    device: &'static CudaDevice,
+    exec: CUgraphExec,
+    /// What `exec` was made of, whose nodes name its own.
+    description: Description,
+    /// What it copies from.
+    _host: Vec<HostMemory>,
+    /// The stream of its last launch.
+    stream: Mutex<Option<Arc<CudaStream>>>,
+}
+
+// SAFETY: it is used by one thread at a time: launches and updates borrow the graph for writing.
+unsafe impl Send for CudaGraph {}
+// SAFETY: as above; an upload only reads.
+unsafe impl Sync for CudaGraph {}
+
+/// The driver's description of a graph: one node for each step.
+struct Description {
+    device: &'static CudaDevice,
+    raw: CUgraph,
+    nodes: Vec<CUgraphNode>,
+}
+
+impl Description {
+    fn new(device: &'static CudaDevice) -> Result<Self> {
+        device.bind()?;
+        let mut raw: CUgraph = ptr::null_mut();
+        // SAFETY: the pointer is to a live handle.
+        device.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut raw, 0) })?;
+        Ok(Self { device, raw, nodes: Vec::new() })
+    }
+
+    /// Adds the node of the next step.
+    fn add(
+        &mut self,
+        operation: &Operation<CudaDevice>,
+        edges: &[usize],
+        host: &mut Vec<HostMemory>,
+    ) -> Result<()> {
+        let after: Vec<CUgraphNode> = edges.iter().map(|&index| self.nodes[index]).collect();
+        let mut node: CUgraphNode = ptr::null_mut();
+        match operation {
+            Operation::Launch(launch) => match launch.prepared() {
+                Some(prepared) => self.add_launch(&mut node, &after, launch, &prepared)?,
+                None => {
+                    // SAFETY: the handles are of this graph, as many as said.
+                    let added =
+                        unsafe { sys::cuGraphAddEmptyNode(&mut node, self.raw, after.as_ptr(), after.len()) };
+                    self.device.check("cuGraphAddEmptyNode", added)?;
+                }
+            },
+            Operation::Copy { to, from, bytes } => {
+                let copy = CUDA_MEMCPY3D {
+                    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                    srcDevice: *from as u64,
+                    ..copy_to(*to, *bytes)
+                };
+                self.add_copy(&mut node, &after, &copy)?;
+            }
+            Operation::Upload { to, from } => {
+                let from = HostMemory::copied(self.device, from)?;
+                let copy = CUDA_MEMCPY3D {
+                    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+                    srcHost: from.start,
+                    ..copy_to(*to, from.bytes)
+                };
+                host.push(from);
+                self.add_copy(&mut node, &after, &copy)?;
+            }
+        }
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    fn add_launch(
+        &self,
+        node: &mut CUgraphNode,
+        after: &[CUgraphNode],
+        launch: &Launch<CudaDevice>,
+        prepared: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<()> {
+        let parameters = launch.function().node_parameters(prepared);
+        // SAFETY: the handles are of this graph, as many as said; the kernel is loaded, and its parameters point to values of their sizes,
+        // which the driver copies.
+        let added =
+            unsafe { sys::cuGraphAddKernelNode_v2(node, self.raw, after.as_ptr(), after.len(), &parameters) };
+        self.device.check("cuGraphAddKernelNode", added)?;
+        if prepared.cooperative {
+            let value = CUlaunchAttributeValue { cooperative: 1 };
+            let attribute = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            // SAFETY: the node is of a kernel, and the attribute has a value of this kind.
+            let set = unsafe { sys::cuGraphKernelNodeSetAttribute(*node, attribute, &value) };
+            self.device.check("cuGraphKernelNodeSetAttribute", set)?;
+        }
+        Ok(())
+    }
+
+    fn add_copy(&self, node: &mut CUgraphNode, after: &[CUgraphNode], copy: &CUDA_MEMCPY3D) -> Result<()> {
+        let context = self.device.context();
+        // SAFETY: the handles are of this graph, as many as said, and the memory is there as long as the graph, by its promise.
+        let added =
+            unsafe { sys::cuGraphAddMemcpyNode(node, self.raw, after.as_ptr(), after.len(), copy, context) };
+        self.device.check("cuGraphAddMemcpyNode", added)
+    }
+
+    fn instantiate(&self) -> Result<CUgraphExec> {
+        let mut exec: CUgraphExec = ptr::null_mut();
+        // SAFETY: the pointer is to a live handle, and the graph is there.
+        let result = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, self.raw, 0) };
+        self.device.check("cuGraphInstantiate", result)?;
+        Ok(exec)
+    }
+}
+
+impl Drop for Description {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: nobody uses it any more. A drop cannot return the error.
+            let _ = unsafe { sys::cuGraphDestroy(self.raw) };
+        }
+    }
+}
+
+/// A copy of bytes in a row, from a place that is still to be named.
+fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
+    CUDA_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcHost: ptr::null(),
+        srcDevice: 0,
+        srcArray: ptr::null_mut(),
+        reserved0: ptr::null_mut(),
+        srcPitch: bytes,
+        srcHeight: 1,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstHost: ptr::null_mut(),
+        dstDevice: to as u64,
+        dstArray: ptr::null_mut(),
+        reserved1: ptr::null_mut(),
+        dstPitch: bytes,
+        dstHeight: 1,
+        WidthInBytes: bytes,
+        Height: 1,
+        Depth: 1,
+    }
+}
+
+/// Pinned memory of the host, which a GPU copies from by itself.
+struct HostMemory {
+    device: &'static CudaDevice,
+    start: *mut c_void,
+    bytes: usize,
+}
+
+impl HostMemory {
+    fn copied(device: &'static CudaDevice, from: &[MaybeUninit<u8>]) -> Result<Self> {
+        device.bind()?;
+        let (mut start, bytes) = (ptr::null_mut(), from.len());
+        // SAFETY: the pointer is to a live pointer, and a context is current.
+        device.check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut start, bytes, 0) })?;
+        // SAFETY: that many bytes were just allocated.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), start.cast(), bytes) };
+        Ok(Self { device, start, bytes })
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: nobody uses it any more. A drop cannot return the error.
+            let _ = unsafe { sys::cuMemFreeHost(self.start) };
+        }
+    }
+}
+
+impl CudaGraph {
+    /// # Safety
+    /// The memory of the steps is there as long as the result.
+    pub(super) unsafe fn new(device: &'static CudaDevice, plan: &Plan<CudaDevice>) -> Result<Self> {
+        let mut description = Description::new(device)?;
+        let mut host = Vec::new();
+        for (step, edges) in plan.steps.iter().zip(plan.edges()) {
+            description.add(&step.operation, &edges, &mut host)?;
+        }
+        let exec = description.instantiate()?;
+        Ok(Self { device, exec, description, _host: host, stream: Mutex::default() })
+    }
+}
+
+impl BackendGraph for CudaGraph {
+    type Device = CudaDevice;
+
+    unsafe fn launch(&self, stream: &Arc<CudaStream>, plan: &Plan<CudaDevice>) -> Result<()> {
+        // Nothing to do for each launch otherwise: that is what graphs are for.
+        if observed::somebody_wants_to_know() {
+            for launch in plan.launches() {
+                if let Some(prepared) = launch.prepared() {
+                    observed::note(launch.code(), launch.function(), &prepared, launch.at)?;
+                }
+            }
+        }
+        // In the order of a single launch: who sets a variable waits for output meanwhile.
+        let _variables: SmallVec<[_; 4]> =
+            plan.code.iter().map(|image| image.code.hold_variables()).collect();
+        let _output: SmallVec<[_; 4]> = plan.code.iter().filter_map(|image| image.code.launching()).collect();
+        let mut uses: SmallVec<[_; 12]> = SmallVec::new();
+        for (allocation, access) in &plan.allocations {
+            // SAFETY: the caller promises that the memory is there.
+            if let Some(allocation) = unsafe { allocation.get() } {
+                uses.push((allocation.on(self.device, &|| "a graph".to_owned())?, *access));
+            }
+        }
+        let _range = nvtx::launch("graph");
+        memory::ordered(stream, &uses, || {
+            // SAFETY: both are alive, and the memory is ordered.
+            let result = unsafe { sys::cuGraphLaunch(self.exec, stream.raw()) };
+            self.device.check("cuGraphLaunch", result)
+        })?;
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(stream));
+        Ok(())
+    }
+
+    fn upload(&self, stream: &Arc<CudaStream>) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: both are alive.
+        self.device.check("cuGraphUpload", unsafe { sys::cuGraphUpload(self.exec, stream.raw()) })?;
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(stream));
+        Ok(())
+    }
+
+    unsafe fn update(
+        &mut self,
+        index: usize,
+        old: &Operation<CudaDevice>,
+        plan: &Plan<CudaDevice>,
+    ) -> Result<bool> {
+        let (Operation::Launch(old), Operation::Launch(new)) = (old, &plan.steps[index].operation) else {
+            return Ok(false);
+        };
+        let (Some(_), Some(prepared)) = (old.prepared(), new.prepared()) else { return Ok(false) };
+        self.device.bind()?;
+        let parameters = new.function().node_parameters(&prepared);
+        // SAFETY: the node is of the same kernel; the parameters point to values of their sizes, which the driver copies.
+        let result = unsafe {
+            sys::cuGraphExecKernelNodeSetParams_v2(self.exec, self.description.nodes[index], &parameters)
+        };
+        self.device.check("cuGraphExecKernelNodeSetParams", result).map(|()| true)
+    }
+}
+
+impl Drop for CudaGraph {
+    fn drop(&mut self) {
+        // The driver's documentation does not say what becomes of a graph that is destroyed while it runs.
+        let stream = self.stream.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if stream.is_none_or(|stream| stream.wait_for_all().is_ok()) && self.device.bind().is_ok() {
+            // SAFETY: nobody uses it any more. A drop cannot return the error.
+            let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Graphs (`cudaGraph_t`): work that is described once, and launched as one.
+
+mod capture;
+mod memory;
+mod plan;
+
+use std::{fmt, marker::PhantomData, panic::Location, sync::Arc};
+
+use gpu_std::host::{Kernel, PackedArgs, SafeKernel};
+use memory::Piece;
+
+use crate::{
+    Error, LaunchConfig, Result, Stream,
+    backend::{Any, Backend, BackendGraph, Graphs, OfDevice, Recordings, StreamOf, each},
+    module::ThisRuntime,
+};
+
+pub(crate) use capture::{Branch, Recording};
+pub use capture::{Capture, Node};
+pub use memory::GraphMemory;
+use plan::Uses;
+pub(crate) use plan::{Launch, Operation, Plan};
+
+/// Launches and copies that are queued by one call (`cudaGraphExec_t`): on a GPU much faster than one after another. [`Stream::capture`]
+/// creates it.
+///
+/// A graph holds the memory that its work uses: nobody else writes it, and it is not freed, as long as the graph is there.
+///
+/// ```
+/// use gpu_std::prelude::*;
+/// use gpukernel::{Device, for_each};
+/// # use gpukernel::Image;
+/// # use gpukernel_image::{ImageWriter, Manifest};
+///
+/// #[kernel]
+/// pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+///     for (i, y) in y {
+///         *y += a * x[i];
+///     }
+/// }
+///
+/// # let mut manifest = Manifest::new("doc");
+/// # manifest.no_code = Some("this is an example".to_owned());
+/// # // SAFETY: it holds no code.
+/// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+/// let device = Device::cpu();
+/// let (module, stream) = (device.load(&KERNELS)?, device.stream()?);
+/// let x = device.upload(&[1.0, 2.0, 3.0])?;
+/// let y = device.zeroed(3)?;
+///
+/// let mut graph = stream.capture((&x, y), |capture, (x, y)| {
+///     let first = capture.launch(&module, saxpy, for_each(3), (1.0, x, y))?;
+///     capture.launch(&module, saxpy, for_each(3), (10.0, x, y))?;
+///     Ok(first)
+/// })?;
+/// graph.launch()?;
+/// graph.launch()?;
+/// assert_eq!(graph.memory().1.to_vec()?, [22.0, 44.0, 66.0]);
+///
+/// let first = *graph.nodes();
+/// graph.update(first, |update, (x, y)| update.launch(for_each(3), (0.0, x, y)))?;
+/// graph.launch()?;
+/// let (_, y) = graph.into_memory();
+/// assert_eq!(y.to_vec()?, [32.0, 64.0, 96.0]);
+/// # Ok::<(), gpukernel::Error>(())
+/// ```
+#[doc(alias = "cudaGraph_t", alias = "cudaGraphExec_t", alias = "CUgraph", alias = "CUgraphExec")]
+pub struct Graph<M: GraphMemory, N = ()> {
+    /// Before the memory: its end waits for its work.
+    graph: Any<Graphs>,
+    stream: Stream,
+    nodes: N,
+    memory: M,
+}
+
+/// A graph of a device.
+pub(crate) struct Instantiated<B: Backend> {
+    device: &'static B,
+    plan: Plan<B>,
+    graph: B::Graph,
+    /// The number of its capture.
+    number: u64,
+}
+
+impl<B: Backend> OfDevice for Instantiated<B> {
+    type Device = B;
+
+    fn device(&self) -> &'static B {
+        self.device
+    }
+}
+
+impl<B: Backend> Instantiated<B> {
+    fn new(recording: &Recording<B>, device: &'static B) -> Result<Self> {
+        let plan = recording.end()?;
+        // SAFETY: the graph of which this becomes a part holds the memory.
+        let graph = unsafe { device.instantiate(&plan)? };
+        Ok(Self { device, plan, graph, number: recording.number })
+    }
+
+    /// # Safety
+    /// The graph holds the memory, and is not launched by others.
+    unsafe fn launch(&mut self, stream: &StreamOf<Self>) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.graph.launch(stream, &self.plan) }
+    }
+
+    /// Replaces a step.
+    ///
+    /// # Safety
+    /// The graph holds the memory that the new step uses.
+    unsafe fn replace(&mut self, index: usize, launch: Launch<B>, uses: Uses) -> Result<()> {
+        let edges = self.plan.edges();
+        let old = self.plan.replace(index, Operation::Launch(Box::new(launch)), uses);
+        let updated = match edges == self.plan.edges() {
+            // SAFETY: as the caller promises.
+            true => unsafe { self.graph.update(index, &old.operation, &self.plan) },
+            false => Ok(false),
+        };
+        let updated = updated.and_then(|is_done| {
+            if !is_done {
+                // SAFETY: as above.
+                self.graph = unsafe { self.device.instantiate(&self.plan)? };
+            }
+            Ok(())
+        });
+        if updated.is_err() {
+            self.plan.put(index, old);
+        }
+        updated
+    }
+}
+
+impl Stream {
+    /// Describes a graph (`cudaStreamBeginCapture`, `cudaStreamEndCapture`, `cudaGraphInstantiate`): what `code` launches and copies on the
+    /// [`Capture`] that it gets is recorded, and nothing of it runs. The graph holds `memory`, of which the code gets slices.
+    ///
+    /// The values that kernels get are those of now, and so are the elements of copies from the host. Copies to the host come
+    /// after the graph. What the code launches elsewhere is no part of the graph.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let memory = (device.upload(&[1, 2, 3])?, device.zeroed(3)?);
+    /// let mut graph = device.stream()?.capture(memory, |capture, (x, y)| capture.copy(x, y))?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [1, 2, 3]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `code`; [`Error::NotCapturable`] on a stream that is being captured; what the driver says.
+    #[doc(
+        alias = "cudaStreamBeginCapture",
+        alias = "cudaStreamEndCapture",
+        alias = "cudaGraphInstantiate",
+        alias = "CUDAGraph"
+    )]
+    pub fn capture<M: GraphMemory, N>(
+        &self,
+        mut memory: M,
+        code: impl FnOnce(&Capture, M::Lent<'_>) -> Result<N>,
+    ) -> Result<Graph<M, N>> {
+        self.not_captured("a capture")?;
+        let mut pieces = Vec::new();
+        memory.note(&mut pieces);
+        let (graph, nodes) = each!(&self.backend, stream => {
+            let device = stream.device();
+            let recording = Arc::new(Recording::new(device, pieces));
+            let capture = Capture::new(self.recording(wrap_recording(device, &recording)));
+            // SAFETY: the memory is borrowed for writing while the code runs, which cannot keep what it is lent.
+            let nodes = code(&capture, unsafe { M::lend(&raw mut memory) })?;
+            (wrap_graph(device, Instantiated::new(&recording, device)?), nodes)
+        });
+        Ok(Graph { graph, stream: self.clone(), nodes, memory })
+    }
+}
+
+fn wrap_recording<B: Backend>(_: &'static B, recording: &Arc<Recording<B>>) -> Any<Recordings> {
+    B::wrap(Arc::clone(recording))
+}
+
+fn wrap_graph<B: Backend>(_: &'static B, graph: Instantiated<B>) -> Any<Graphs> {
+    B::wrap(graph)
+}
+
+impl<M: GraphMemory, N> Graph<M, N> {
+    /// Queues the graph's work on the stream that it was captured on (`cudaGraphLaunch`). Launches of the same graph run one after
+    /// another.
+    ///
+    /// # Errors
+    /// As [`Device::synchronize`](crate::Device::synchronize); on the CPU as [`Module::launch`](crate::Module::launch), and then what would come after is not done.
+    #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch", alias = "replay")]
+    pub fn launch(&mut self) -> Result<()> {
+        let stream = self.stream.clone();
+        self.launch_on(&stream)
+    }
+
+    /// Queues the graph's work on another stream of its device.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch), and [`Error::WrongDevice`] for a stream of another device.
+    #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch")]
+    pub fn launch_on(&mut self, stream: &Stream) -> Result<()> {
+        stream.not_captured("a graph")?;
+        each!(&mut self.graph, graph => {
+            let stream = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
+            // SAFETY: this graph holds the memory, and is borrowed for writing.
+            unsafe { graph.launch(stream) }
+        })
+    }
+
+    /// Prepares the device for the next launch, which is then faster (`cudaGraphUpload`). Queued on the stream of the capture.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaGraphUpload", alias = "cuGraphUpload")]
+    pub fn upload(&mut self) -> Result<()> {
+        each!(&self.graph, graph => {
+            let stream = Stream::or_default(Some(&self.stream), graph.device, &|| "a graph".to_owned())?;
+            graph.graph.upload(stream)
+        })
+    }
+
+    /// Gives a launch of the graph another configuration and other arguments: what `launch` says, which gets the memory that the graph holds
+    /// (`cudaGraphExecKernelNodeSetParams`). Launches of the graph that are queued already are as they were.
+    ///
+    /// # Errors
+    /// As [`Capture::launch`]; [`Error::WrongNode`] for a node of another graph. The graph then is as before.
+    #[doc(
+        alias = "cudaGraphExecKernelNodeSetParams",
+        alias = "cuGraphExecKernelNodeSetParams",
+        alias = "cudaGraphExecUpdate"
+    )]
+    #[track_caller]
+    pub fn update<K: SafeKernel>(
+        &mut self,
+        node: Node<K>,
+        launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
+    ) -> Result<()> {
+        // SAFETY: a safe kernel asks for nothing.
+        unsafe { self.update_unsafe(node, launch) }
+    }
+
+    /// Gives a launch of an `unsafe fn` kernel other arguments, as [`update`](Self::update).
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// As for [`Module::launch_unsafe`](crate::Module::launch_unsafe), for every launch of the graph from now on.
+    #[track_caller]
+    pub unsafe fn update_unsafe<K: Kernel>(
+        &mut self,
+        node: Node<K>,
+        launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
+    ) -> Result<()> {
+        let at = Location::caller();
+        let mut pieces: Vec<Piece> = Vec::new();
+        self.memory.note(&mut pieces);
+        let mut update = Update { launch: None, kernel: PhantomData };
+        // SAFETY: the memory is borrowed for writing while it is lent, and the code cannot keep it.
+        launch(&mut update, unsafe { M::lend(&raw mut self.memory) });
+        let Some((config, args)) = update.launch else { return Ok(()) };
+        let uses = capture::uses_of(&pieces, K::INFO, &args)?;
+        each!(&mut self.graph, graph => {
+            let wrong = || Error::WrongNode { kernel: K::INFO.name.to_owned() };
+            // A node is of a launch of its kernel.
+            let step = graph.plan.launch(node.index).filter(|_| node.capture == graph.number);
+            // SAFETY: the kernel packed the arguments, from what the graph holds.
+            unsafe {
+                let launch = step.ok_or_else(wrong)?.with(config, args, at)?;
+                graph.replace(node.index, launch, uses)
+            }
+        })
+    }
+
+    /// What the code that described the graph returned: nodes, for [`update`](Self::update).
+    pub fn nodes(&self) -> &N {
+        &self.nodes
+    }
+
+    /// The memory that the graph holds. Copies to the host wait for the graph.
+    pub fn memory(&self) -> &M {
+        &self.memory
+    }
+
+    /// The memory that the graph holds, for writing: what it reads at its next launch.
+    pub fn memory_mut(&mut self) -> M::Lent<'_> {
+        // SAFETY: it is borrowed for writing for the lifetime.
+        unsafe { M::lend(&raw mut self.memory) }
+    }
+
+    /// Gives the memory back. Waits for the graph.
+    pub fn into_memory(self) -> M {
+        self.memory
+    }
+}
+
+/// What [`Graph::update`] makes of a launch.
+pub struct Update<K> {
+    /// The last that was asked for.
+    launch: Option<(LaunchConfig, PackedArgs)>,
+    kernel: PhantomData<fn() -> K>,
+}
+
+impl<K: Kernel> Update<K> {
+    /// The configuration and the arguments from now on; called again, the last ones count.
+    pub fn launch(&mut self, config: LaunchConfig, args: K::Args<'_, ThisRuntime>) {
+        self.launch = Some((config, K::pack::<ThisRuntime>(args)));
+    }
+}
+
+impl<K> fmt::Debug for Update<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Update").finish_non_exhaustive()
+    }
+}
+
+impl<M: GraphMemory, N> fmt::Debug for Graph<M, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = each!(&self.graph, graph => graph.plan.steps.len());
+        f.debug_struct("Graph")
+            .field("device", &self.stream.device())
+            .field("steps", &steps)
+            .finish_non_exhaustive()
+    }
+}

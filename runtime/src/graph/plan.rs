@@ -1,0 +1,308 @@
+//! What a graph does: its steps, and which of them come after which.
+
+use std::{mem::MaybeUninit, panic::Location, sync::Arc};
+
+use gpu_std::host::{Access, KernelInfo, PackedArgs};
+use smallvec::SmallVec;
+
+use super::memory::Piece;
+use crate::{
+    LaunchConfig, Result,
+    backend::{Backend, BackendModule, OfDevice},
+    launch::rules::{CheckedConfig, SharedMemory},
+    loaded::{Entry, LoadedImage},
+    memory::AllocationId,
+    prepared::{PreparedLaunch, Program, Request},
+};
+
+/// The steps of a graph, each after those that it comes after.
+pub(crate) struct Plan<B: Backend> {
+    pub(crate) steps: Vec<Step<B>>,
+    /// The allocations that the steps use, each once.
+    pub(crate) allocations: Vec<(AllocationId, Access)>,
+    /// The code that they launch, each once.
+    pub(crate) code: Vec<Arc<LoadedImage<B>>>,
+}
+
+/// A piece of work.
+pub(crate) struct Step<B: Backend> {
+    pub(crate) operation: Operation<B>,
+    /// The memory that it uses.
+    uses: Uses,
+    /// The steps that it comes after in its branch.
+    after: SmallVec<[usize; 2]>,
+}
+
+/// What a step does to which memory.
+pub(crate) type Uses = SmallVec<[Use; 4]>;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(super) piece: Piece,
+    pub(super) allocation: AllocationId,
+    pub(super) access: Access,
+}
+
+pub(crate) enum Operation<B: Backend> {
+    Launch(Box<Launch<B>>),
+    /// A copy on the device.
+    Copy {
+        to: usize,
+        from: usize,
+        bytes: usize,
+    },
+    /// A copy of bytes that the graph has. Some may have no value: those between the fields of a structure.
+    Upload {
+        to: usize,
+        from: Box<[MaybeUninit<u8>]>,
+    },
+}
+
+/// A checked launch.
+pub(crate) struct Launch<B: Backend> {
+    /// Loaded as long as the graph is there.
+    loaded: Arc<LoadedImage<B>>,
+    entry: Entry<B>,
+    kernel: &'static KernelInfo,
+    args: PackedArgs,
+    /// None if no thread runs.
+    shape: Option<CheckedConfig>,
+    shared: SharedMemory,
+    /// The line of the program.
+    pub(crate) at: &'static Location<'static>,
+}
+
+// SAFETY: the pointers among the arguments are to memory of a device, which the graph holds.
+unsafe impl<B: Backend> Send for Launch<B> {}
+// SAFETY: as above.
+unsafe impl<B: Backend> Sync for Launch<B> {}
+
+impl<B: Backend> Launch<B> {
+    /// Checks a launch.
+    ///
+    /// # Safety
+    /// The kernel, which is the entry of the code, packed the arguments, from borrows that last as long as this call.
+    pub(super) unsafe fn new(
+        (loaded, entry): (&Arc<LoadedImage<B>>, Entry<B>),
+        kernel: &'static KernelInfo,
+        config: LaunchConfig,
+        args: PackedArgs,
+        at: &'static Location<'static>,
+    ) -> Result<Self> {
+        let Entry { function, cooperative } = entry;
+        let (code, program) = (&loaded.code, Program::Kernel(kernel, &args));
+        let max_threads = code.max_threads(&function);
+        let request = Request { device: code.device(), program, config, max_threads, cooperative };
+        // SAFETY: as the caller promises.
+        let (shape, shared) = match unsafe { PreparedLaunch::new(request)? } {
+            Some(launch) => {
+                code.make_room(&function, &launch)?;
+                (Some(launch.shape), launch.shared)
+            }
+            None => (None, SharedMemory::NONE),
+        };
+        Ok(Self { loaded: Arc::clone(loaded), entry, kernel, args, shape, shared, at })
+    }
+
+    /// The same launch with another configuration and other arguments.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new).
+    pub(super) unsafe fn with(
+        &self,
+        config: LaunchConfig,
+        args: PackedArgs,
+        at: &'static Location<'static>,
+    ) -> Result<Self> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::new((&self.loaded, self.entry), self.kernel, config, args, at) }
+    }
+
+    pub(crate) fn code(&self) -> &B::Module {
+        &self.loaded.code
+    }
+
+    pub(crate) fn function(&self) -> &<B::Module as BackendModule>::Function {
+        &self.entry.function
+    }
+
+    /// The launch, of whose memory the graph takes care; none if no thread runs.
+    pub(crate) fn prepared(&self) -> Option<PreparedLaunch<'_, B>> {
+        let program = Program::Kernel(self.kernel, &self.args);
+        Some(PreparedLaunch {
+            program,
+            shape: self.shape?,
+            shared: self.shared,
+            cooperative: self.entry.cooperative,
+            memory: SmallVec::new(),
+            parameters: program.parameters(),
+        })
+    }
+}
+
+impl<B: Backend> Plan<B> {
+    pub(super) fn new() -> Self {
+        Self { steps: Vec::new(), allocations: Vec::new(), code: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, operation: Operation<B>, uses: Uses, after: SmallVec<[usize; 2]>) -> usize {
+        self.steps.push(Step { operation, uses, after });
+        self.steps.len() - 1
+    }
+
+    /// Replaces a launch of the same code, in its place among the others; returns the old one.
+    pub(super) fn replace(&mut self, index: usize, operation: Operation<B>, uses: Uses) -> Step<B> {
+        let after = self.steps[index].after.clone();
+        self.put(index, Step { operation, uses, after })
+    }
+
+    pub(super) fn put(&mut self, index: usize, step: Step<B>) -> Step<B> {
+        let old = std::mem::replace(&mut self.steps[index], step);
+        self.allocations = self.used();
+        old
+    }
+
+    /// Gathers what the steps use, when all are there.
+    pub(super) fn finish(mut self) -> Self {
+        self.allocations = self.used();
+        let mut code: Vec<Arc<LoadedImage<B>>> = Vec::new();
+        for launch in self.launches() {
+            if !code.iter().any(|known| Arc::ptr_eq(known, &launch.loaded)) {
+                code.push(Arc::clone(&launch.loaded));
+            }
+        }
+        Self { code, ..self }
+    }
+
+    /// The launch that is this step.
+    pub(super) fn launch(&self, index: usize) -> Option<&Launch<B>> {
+        match &self.steps.get(index)?.operation {
+            Operation::Launch(launch) => Some(launch),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn launches(&self) -> impl Iterator<Item = &Launch<B>> {
+        (0..self.steps.len()).filter_map(|index| self.launch(index))
+    }
+
+    fn used(&self) -> Vec<(AllocationId, Access)> {
+        let mut found: Vec<(AllocationId, Access)> = Vec::new();
+        for used in self.steps.iter().flat_map(|step| &step.uses) {
+            match found.iter_mut().find(|(allocation, _)| *allocation == used.allocation) {
+                Some((_, access @ Access::Read)) => *access = used.access,
+                Some(_) => {}
+                None => found.push((used.allocation, used.access)),
+            }
+        }
+        found
+    }
+
+    /// For each step, those that it waits for: what comes before it in its branch, and what uses the same memory, unless it waits for them
+    /// through another.
+    pub(crate) fn edges(&self) -> Vec<Vec<usize>> {
+        // What each step waits for, also through others.
+        let mut before: Vec<Vec<bool>> = Vec::with_capacity(self.steps.len());
+        let mut edges = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate() {
+            let mut all = vec![false; index];
+            let mut direct = Vec::new();
+            // The last first: it has most others before it.
+            for earlier in (0..index).rev() {
+                let waits = step.after.contains(&earlier) || step.conflicts_with(&self.steps[earlier]);
+                if waits && !all[earlier] {
+                    direct.push(earlier);
+                    all[earlier] = true;
+                    for (known, through) in all.iter_mut().zip(&before[earlier]) {
+                        *known |= through;
+                    }
+                }
+            }
+            before.push(all);
+            edges.push(direct);
+        }
+        edges
+    }
+}
+
+impl<B: Backend> Step<B> {
+    fn conflicts_with(&self, other: &Self) -> bool {
+        self.uses.iter().any(|mine| {
+            let conflict = |theirs: &Use| {
+                let writes = mine.access == Access::Write || theirs.access == Access::Write;
+                writes && mine.piece.overlaps(theirs.piece)
+            };
+            other.uses.iter().any(conflict)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::CpuDevice;
+
+    /// A plan of steps: what each reads and writes, by byte, and what it comes after in its branch.
+    fn edges(steps: &[(&[usize], &[usize], &[usize])]) -> Vec<Vec<usize>> {
+        let mut plan = Plan::<CpuDevice>::new();
+        for (reads, writes, after) in steps {
+            let of = |bytes: &[usize], access| -> Vec<Use> {
+                let piece = |&start: &usize| Piece { start, end: start + 1 };
+                let allocation = AllocationId::NONE;
+                bytes.iter().map(|byte| Use { piece: piece(byte), allocation, access }).collect()
+            };
+            let uses = [of(reads, Access::Read), of(writes, Access::Write)].concat();
+            let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
+            plan.push(operation, uses.into(), SmallVec::from_slice(after));
+        }
+        plan.edges()
+    }
+
+    #[test]
+    fn steps_of_a_branch_are_a_chain() {
+        assert_eq!(
+            edges(&[(&[], &[1], &[]), (&[], &[2], &[0]), (&[], &[3], &[1])]),
+            [vec![], vec![0], vec![1]]
+        );
+    }
+
+    #[test]
+    fn what_is_read_together_runs_together() {
+        let reads: (&[usize], &[usize], &[usize]) = (&[1], &[], &[]);
+        assert_eq!(edges(&[reads, reads, reads]), [(); 3].map(|()| Vec::<usize>::new()));
+        // And is written after all have read, and read after that.
+        let steps = [reads, reads, (&[], &[1], &[]), reads];
+        assert_eq!(edges(&steps), [vec![], vec![], vec![1, 0], vec![2]]);
+    }
+
+    #[test]
+    fn parts_of_an_allocation_do_not_conflict() {
+        assert_eq!(
+            edges(&[(&[], &[1], &[]), (&[], &[2], &[]), (&[1, 2], &[3], &[])]),
+            [vec![], vec![], vec![1, 0]]
+        );
+    }
+
+    #[test]
+    fn what_is_waited_for_through_another_step_is_no_edge() {
+        // A chain of writes of the same byte, of which the last also comes after the first in its branch.
+        let steps: [(&[usize], &[usize], &[usize]); 3] =
+            [(&[], &[1], &[]), (&[], &[1], &[]), (&[], &[1], &[0])];
+        assert_eq!(edges(&steps), [vec![], vec![0], vec![1]]);
+    }
+
+    #[test]
+    fn allocations_are_listed_once_with_their_strongest_use() {
+        let mut plan = Plan::<CpuDevice>::new();
+        for (number, access) in [(1, Access::Read), (2, Access::Read), (1, Access::Write), (1, Access::Read)]
+        {
+            let piece = Piece { start: 0, end: 1 };
+            let used = Use { piece, allocation: AllocationId::from_number(number), access };
+            let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
+            plan.push(operation, SmallVec::from_slice(&[used]), SmallVec::new());
+        }
+        let found: Vec<_> =
+            plan.finish().allocations.into_iter().map(|(id, access)| (id.number(), access)).collect();
+        assert_eq!(found, [(1, Access::Write), (2, Access::Read)]);
+    }
+}
