@@ -47,15 +47,19 @@ impl Workspace {
         let mut workspace = Self::ask(options, options.manifest_path.as_deref(), true)?;
         // Members of other workspaces, such as a vendored one, are not among them.
         let mut left: Vec<_> = workspace.metadata.packages.iter().flat_map(path_dependencies).collect();
-        let mut seen = HashSet::new();
+        let (mut seen, mut others) = (HashSet::new(), Vec::new());
         while let Some(dir) = left.pop() {
             let manifest = dir.join("Cargo.toml");
-            let is_known = |package: &Package| package.manifest_path == manifest;
-            if workspace.metadata.packages.iter().any(is_known) || !seen.insert(dir) {
+            let is_it = |package: &Package| package.manifest_path == manifest;
+            if workspace.metadata.packages.iter().any(is_it) || !seen.insert(dir) {
                 continue;
             }
-            let other = Self::ask(options, Some(manifest.as_std_path()), true)?;
-            if let Some(package) = other.metadata.packages.into_iter().find(is_known) {
+            // cargo tells of all members of the workspace of which it is one: asked for one, it need not be asked for the next.
+            if !others.iter().any(is_it) {
+                others.extend(Self::ask(options, Some(manifest.as_std_path()), true)?.metadata.packages);
+            }
+            if let Some(place) = others.iter().position(is_it) {
+                let package = others.swap_remove(place);
                 left.extend(path_dependencies(&package));
                 workspace.metadata.packages.push(package);
             }

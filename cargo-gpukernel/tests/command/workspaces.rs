@@ -1,6 +1,6 @@
 //! Workspaces with several kernel crates, one of which depends on another, and several programs, as users run the commands there.
 
-use crate::common::{Folder, repository};
+use crate::common::{Folder, repository, share_builds};
 
 /// A device function, a kernel, a generic kernel with an instance, and a test.
 const SHAPES: &str = "#![no_std]
@@ -212,4 +212,26 @@ fn run_and_are_tested(folder: &Folder) {
     // By cargo-nextest on standard error, else by cargo.
     let said = said.stdout + &said.stderr;
     assert!(said.contains("areas") && said.contains("runs"), "{said}");
+}
+
+/// Each question takes as long as the rest of a build with nothing to do, and one for each part of gpukernel made up half of its time.
+#[test]
+fn cargo_is_asked_once_for_each_workspace() {
+    let folder = Folder::project(
+        "asked-once",
+        "#[kernel]\npub fn clear(y: PerThread<f32>) { for (_, y) in y { *y = 0.0; } }",
+        "fn main() {}\n",
+    );
+    let cargo = std::env::var("CARGO").unwrap();
+    let log = folder.path.join("log");
+    let script = format!("echo \"$1\" >> '{}'\nexec '{cargo}' \"$@\"\n", log.display());
+    let tools = folder.tool("cargo", &script);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+    command.args(["gpukernel", "build", "--arch", "sm_90"]).current_dir(&folder.path);
+    let output = share_builds(&mut command).env("CARGO", tools.join("cargo")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let asked = folder.read("log");
+    // The project, and the checkout of gpukernel.
+    assert_eq!(asked.lines().filter(|line| *line == "metadata").count(), 2, "{asked}");
+    assert_eq!(asked.lines().filter(|line| *line == "build").count(), 1, "{asked}");
 }
