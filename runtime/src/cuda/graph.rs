@@ -211,8 +211,8 @@ impl CudaGraph {
     pub(super) unsafe fn new(device: &'static CudaDevice, plan: &Plan<CudaDevice>) -> Result<Self> {
         let mut description = Description::new(device)?;
         let mut host = Vec::new();
-        for (step, edges) in plan.steps.iter().zip(plan.edges()) {
-            description.add(&step.operation, &edges, &mut host)?;
+        for (step, edges) in plan.steps.iter().zip(&plan.edges) {
+            description.add(&step.operation, edges, &mut host)?;
         }
         let exec = description.instantiate()?;
         Ok(Self { device, exec, description, _host: host, stream: Mutex::default() })

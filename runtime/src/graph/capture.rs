@@ -77,9 +77,8 @@ impl Capture {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<Node<K>> {
-        let Some(branch) = &self.stream.branch else { return Err(Error::CaptureEnded) };
         // SAFETY: as the caller promises.
-        unsafe { branch.launch::<K>(module, config, args) }
+        unsafe { self.branch()?.launch::<K>(module, config, args) }
     }
 
     /// Begins a branch: its work comes after what was recorded here so far, and runs beside what is recorded here from now on, except
@@ -103,8 +102,7 @@ impl Capture {
     /// # Errors
     /// [`Error::CaptureEnded`].
     pub fn fork(&self) -> Result<Self> {
-        let Some(branch) = &self.stream.branch else { return Err(Error::CaptureEnded) };
-        Ok(Self { stream: Stream { branch: Some(branch.fork()?), ..self.stream.clone() } })
+        Ok(Self { stream: Stream { branch: Some(self.branch()?.fork()?), ..self.stream.clone() } })
     }
 
     /// Lets what is recorded here from now on come after what was recorded in another branch so far.
@@ -112,10 +110,12 @@ impl Capture {
     /// # Errors
     /// [`Error::CaptureEnded`], also if the other is of another capture.
     pub fn join(&self, other: &Self) -> Result<()> {
-        match (&self.stream.branch, &other.stream.branch) {
-            (Some(branch), Some(other)) => branch.join(other),
-            _ => Err(Error::CaptureEnded),
-        }
+        self.branch()?.join(other.branch()?)
+    }
+
+    /// Where it records.
+    fn branch(&self) -> Result<&Branch> {
+        self.stream.branch.as_ref().ok_or(Error::CaptureEnded)
     }
 }
 

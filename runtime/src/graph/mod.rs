@@ -110,9 +110,9 @@ impl<B: Backend> Instantiated<B> {
     /// # Safety
     /// The graph holds the memory that the new step uses.
     unsafe fn replace(&mut self, index: usize, launch: Launch<B>, uses: Uses) -> Result<()> {
-        let edges = self.plan.edges();
+        let edges = std::mem::take(&mut self.plan.edges);
         let old = self.plan.replace(index, Operation::Launch(Box::new(launch)), uses);
-        let updated = match edges == self.plan.edges() {
+        let updated = match edges == self.plan.edges {
             // SAFETY: as the caller promises.
             true => unsafe { self.graph.update(index, &old.operation, &self.plan) },
             false => Ok(false),

@@ -18,6 +18,8 @@ use crate::{
 /// The steps of a graph, each after those that it comes after.
 pub(crate) struct Plan<B: Backend> {
     pub(crate) steps: Vec<Step<B>>,
+    /// For each step, those that it waits for.
+    pub(crate) edges: Vec<Vec<usize>>,
     /// The allocations that the steps use, each once.
     pub(crate) allocations: Vec<(AllocationId, Access)>,
     /// The code that they launch, each once.
@@ -142,7 +144,7 @@ impl<B: Backend> Launch<B> {
 
 impl<B: Backend> Plan<B> {
     pub(super) fn new() -> Self {
-        Self { steps: Vec::new(), allocations: Vec::new(), code: Vec::new() }
+        Self { steps: Vec::new(), edges: Vec::new(), allocations: Vec::new(), code: Vec::new() }
     }
 
     pub(super) fn push(&mut self, operation: Operation<B>, uses: Uses, after: SmallVec<[usize; 2]>) -> usize {
@@ -158,13 +160,13 @@ impl<B: Backend> Plan<B> {
 
     pub(super) fn put(&mut self, index: usize, step: Step<B>) -> Step<B> {
         let old = std::mem::replace(&mut self.steps[index], step);
-        self.allocations = self.used();
+        (self.edges, self.allocations) = (self.order(), self.used());
         old
     }
 
-    /// Gathers what the steps use, when all are there.
+    /// Derives the order of the steps and what they use, when all are there.
     pub(super) fn finish(mut self) -> Self {
-        self.allocations = self.used();
+        (self.edges, self.allocations) = (self.order(), self.used());
         let mut code: Vec<Arc<LoadedImage<B>>> = Vec::new();
         for launch in self.launches() {
             if !code.iter().any(|known| Arc::ptr_eq(known, &launch.loaded)) {
@@ -200,7 +202,7 @@ impl<B: Backend> Plan<B> {
 
     /// For each step, those that it waits for: what comes before it in its branch, and what uses the same memory, unless it waits for them
     /// through another.
-    pub(crate) fn edges(&self) -> Vec<Vec<usize>> {
+    fn order(&self) -> Vec<Vec<usize>> {
         // What each step waits for, also through others.
         let mut before: Vec<Vec<bool>> = Vec::with_capacity(self.steps.len());
         let mut edges = Vec::with_capacity(self.steps.len());
@@ -255,7 +257,7 @@ mod tests {
             let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
             plan.push(operation, uses.into(), SmallVec::from_slice(after));
         }
-        plan.edges()
+        plan.finish().edges
     }
 
     #[test]
