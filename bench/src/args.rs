@@ -85,10 +85,11 @@ pub(crate) fn command() -> Command {
             value("mode", "MODE")
                 .action(ArgAction::Append)
                 .value_delimiter(',')
-                .default_value("cold,batch")
+                .default_value("cold,batch,replay")
                 .value_parser(one_of(&[
                     ("cold", "One launch with other memory in the cache", Mode::Cold),
                     ("batch", "Many launches, one after another", Mode::Batch),
+                    ("replay", "As batch, from a graph; only on a GPU", Mode::Replay),
                 ]))
                 .help("Measure in these modes"),
         )

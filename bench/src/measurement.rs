@@ -2,7 +2,7 @@
 
 use std::collections::btree_map::Entry;
 
-use gpukernel::{Device, LaunchRecord, record_launches};
+use gpukernel::{Device, LaunchRecord, Replay, record_launches};
 
 use crate::{
     Bench, BoxError, Compare, Error, Output,
@@ -49,6 +49,7 @@ pub struct Measurement<'b, 's, V> {
     reference: Reference<V>,
     tolerance: f64,
     is_synchronous: bool,
+    replays_unsafe: bool,
     providers: Vec<Box<dyn Provider<V> + 'b>>,
     limits: Vec<Limit>,
 }
@@ -102,6 +103,7 @@ impl<'b, 's, V> Measurement<'b, 's, V> {
             reference: Reference::None,
             tolerance: 0.0,
             is_synchronous: false,
+            replays_unsafe: false,
             providers: Vec::new(),
             limits: Vec::new(),
         }
@@ -165,6 +167,15 @@ impl<'b, 's, V> Measurement<'b, 's, V> {
     /// The launches wait for the device, so that they cannot be queued before they run: the gaps of launching are part of the time.
     pub fn synchronous(mut self) -> Self {
         self.is_synchronous = true;
+        self
+    }
+
+    /// Measures launches of `unsafe` kernels and of code made elsewhere in the mode `replay`, too. Without it, they are not.
+    ///
+    /// # Safety
+    /// What such kernels ask for holds also when what one call of a provider launched is launched again and again, without the call.
+    pub unsafe fn replay_unsafe(mut self) -> Self {
+        self.replays_unsafe = true;
         self
     }
 
@@ -239,6 +250,7 @@ impl<V: Compare> Measurement<'_, '_, V> {
                 kernels,
                 checked,
                 modes: Vec::new(),
+                not_replayed: None,
             })
             .collect();
         if !session.only_checks() {
@@ -326,6 +338,27 @@ impl<V: Compare> Measurement<'_, '_, V> {
         })
     }
 
+    /// Records what each provider launches; notes for which that cannot be.
+    fn record(&mut self, session: &Session, results: &mut [ProviderResult]) -> Vec<Option<Replay>> {
+        let mut replays = Vec::new();
+        for (provider, result) in self.providers.iter_mut().zip(results) {
+            let device = provider.device().clone();
+            // SAFETY: `unsafe` kernels are allowed by who promised this.
+            let replay = unsafe { Replay::record(&device, self.replays_unsafe, || provider.launch()) };
+            let replay = replay.unwrap_or_else(|error| {
+                result.not_replayed = Some(not_replayed(&error));
+                None
+            });
+            if replay.is_none() && session.modes() == [Mode::Replay] {
+                result.not_replayed.get_or_insert_with(|| {
+                    "it is measured in batches: its device launches at once".to_owned()
+                });
+            }
+            replays.push(replay);
+        }
+        replays
+    }
+
     /// Times all providers in a mode.
     fn measure(
         &mut self,
@@ -333,6 +366,18 @@ impl<V: Compare> Measurement<'_, '_, V> {
         mode: Mode,
         results: &mut [ProviderResult],
     ) -> Result<(), BoxError> {
+        let mut replays = match mode {
+            Mode::Replay => self.record(session, results),
+            Mode::Cold | Mode::Batch => Vec::new(),
+        };
+        // The indices of those that are measured.
+        let measured: Vec<usize> = match mode {
+            Mode::Replay => (0..replays.len()).filter(|index| replays[*index].is_some()).collect(),
+            Mode::Cold | Mode::Batch => (0..self.providers.len()).collect(),
+        };
+        if measured.is_empty() {
+            return Ok(());
+        }
         let is_synchronous = self.is_synchronous;
         let mut timers = session.timers();
         for provider in &self.providers {
@@ -340,45 +385,51 @@ impl<V: Compare> Measurement<'_, '_, V> {
                 entry.insert(Timer::new(provider.device())?);
             }
         }
-        let mut time = |provider: &mut dyn Provider<V>, mode, launches| {
+        let mut time = |index: usize, mode, launches| {
+            let provider = &mut self.providers[index];
             let timer = timers.get_mut(&provider.device().id()).expect("each device has one");
-            let sample = timer.time(mode, launches, is_synchronous, &mut || provider.launch())?;
+            let mut launch = || match replays.get_mut(index).and_then(Option::as_mut) {
+                Some(replay) => replay.launch().map_err(BoxError::from),
+                None => provider.launch(),
+            };
+            let sample = timer.time(mode, launches, is_synchronous, &mut launch)?;
             sample.map_err(|Waited| Error::Waits { provider: provider.name().to_owned() }.into())
         };
         let mut launches = Vec::new();
-        for (provider, result) in self.providers.iter_mut().zip(&*results) {
-            let estimate = warm_up(session, |launches| time(&mut **provider, Mode::Batch, launches))?;
-            let kernels = result.kernels.iter().map(|kernel| kernel.launches).sum();
+        for &index in &measured {
+            let estimate = warm_up(session, |launches| time(index, Mode::Batch, launches))?;
+            let kernels = results[index].kernels.iter().map(|kernel| kernel.launches).sum();
             launches.push(match mode {
                 Mode::Cold => 1,
-                Mode::Batch => Timer::launches_per_batch(estimate, kernels),
+                Mode::Batch | Mode::Replay => Timer::launches_per_batch(estimate, kernels),
             });
         }
         let mut monitor = session.monitor();
         let samples = sample(
-            self.providers.len(),
+            measured.len(),
             &session.stop(),
-            |provider| time(&mut *self.providers[provider], mode, launches[provider]),
+            |turn| time(measured[turn], mode, launches[turn]),
             || monitor.look(),
         )?;
         let Samples { by_provider, converged } = samples;
         let (throttled, clocks) = monitor.into_findings();
         let times = |samples: &[Sample]| samples.iter().map(|sample| sample.device_ns).collect::<Vec<_>>();
-        let first = times(&by_provider[0]);
-        for (index, (samples, result)) in by_provider.iter().zip(&mut *results).enumerate() {
+        let first = (measured[0] == 0).then(|| times(&by_provider[0]));
+        for (turn, (samples, &index)) in by_provider.iter().zip(&measured).enumerate() {
+            let result = &mut results[index];
             let samples_ns = times(samples);
             let host_samples_ns: Vec<f64> = samples.iter().map(|sample| sample.host_ns).collect();
-            let ratio = (index > 0).then(|| Ratio {
+            let ratio = first.as_ref().filter(|_| index > 0).map(|first| Ratio {
                 to: self.providers[0].name().to_owned(),
-                value: stats::median_interval(&stats::ratios(&samples_ns, &first)),
+                value: stats::median_interval(&stats::ratios(&samples_ns, first)),
             });
             result.modes.push(ModeResult {
                 mode: mode.name().to_owned(),
-                launches_per_sample: launches[index],
+                launches_per_sample: launches[turn],
                 time_ns: stats::median_interval(&samples_ns),
                 host_ns: stats::median(&host_samples_ns),
                 noise: stats::noise(&samples_ns),
-                converged: converged[index],
+                converged: converged[turn],
                 throttled: throttled.get(&result.device).cloned().unwrap_or_default(),
                 sm_mhz: clocks.get(&result.device).copied(),
                 samples_ns,
@@ -388,6 +439,14 @@ impl<V: Compare> Measurement<'_, '_, V> {
             });
         }
         Ok(())
+    }
+}
+
+/// Why a provider is not replayed.
+fn not_replayed(error: &BoxError) -> String {
+    match error.downcast_ref() {
+        Some(gpukernel::Error::NotCapturable { what }) => format!("{what} cannot be replayed"),
+        _ => error.to_string(),
     }
 }
 

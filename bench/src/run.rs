@@ -334,11 +334,10 @@ fn above(row: &Row, name: &str, limit: &Limit) -> Vec<AboveLimit> {
     let (Some(provider), Some(to)) = (provider(&limit.provider), provider(&limit.to)) else {
         return Vec::new();
     };
-    let ratios = provider
-        .modes
-        .iter()
-        .zip(&to.modes)
-        .map(|(mode, to)| (mode, mode.time_ns.middle / to.time_ns.middle));
+    let ratios = provider.modes.iter().filter_map(|mode| {
+        let to = to.modes.iter().find(|to| to.mode == mode.mode)?;
+        Some((mode, mode.time_ns.middle / to.time_ns.middle))
+    });
     ratios
         .filter(|(_, ratio)| *ratio > limit.ratio)
         .map(|(mode, ratio)| AboveLimit {

@@ -13,15 +13,18 @@ pub(crate) enum Mode {
     Cold,
     /// Many launches, one after another.
     Batch,
+    /// As [`Batch`](Self::Batch), of a graph of what one launch queues.
+    Replay,
 }
 
 impl Mode {
-    pub(crate) const ALL: [Self; 2] = [Self::Cold, Self::Batch];
+    pub(crate) const ALL: [Self; 3] = [Self::Cold, Self::Batch, Self::Replay];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Cold => "cold",
             Self::Batch => "batch",
+            Self::Replay => "replay",
         }
     }
 }
@@ -122,13 +125,13 @@ mod tests {
         let mut count = 0;
         let mut launch = || {
             count += 1;
-            if count == 8 { Err("the eighth".into()) } else { Ok(()) }
+            if count == 11 { Err("the eleventh".into()) } else { Ok(()) }
         };
         for mode in Mode::ALL {
             let sample = timer.time(mode, 3, false, &mut launch).unwrap();
             assert!(sample.is_ok_and(|sample| sample.device_ns > 0.0 && sample.host_ns > 0.0));
         }
         assert!(timer.time(Mode::Batch, 3, false, &mut launch).is_err());
-        assert_eq!(count, 8);
+        assert_eq!(count, 11, "those of each mode, until one fails");
     }
 }

@@ -99,14 +99,8 @@ impl<B: Backend> OfDevice for &'static B {
 /// The stream type of the device that `T` belongs to.
 pub(crate) type StreamOf<T> = <<T as OfDevice>::Device as Backend>::Stream;
 
-/// What a device keeps for an allocation, besides its address.
+/// Memory of a device, freed when it is dropped, once the work that uses it is done.
 pub(crate) trait BackendMemory: OfDevice + Send + Sync {
-    /// Frees the memory at `address`, once the work that uses it is done.
-    ///
-    /// # Safety
-    /// The memory was allocated at this address, and is not used any more by work that is queued from now on.
-    unsafe fn free(&mut self, address: usize);
-
     /// Copies to the host, and waits for it.
     ///
     /// # Safety

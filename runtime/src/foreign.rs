@@ -12,6 +12,7 @@ use crate::{
     memory::AllocationId,
     observed,
     prepared::{PreparedLaunch, Program, Request},
+    replay,
 };
 
 /// Code that another compiler made, loaded on a GPU.
@@ -86,6 +87,7 @@ impl ForeignModule {
         shared_bytes: u32,
         args: &[RawArg<'_>],
     ) -> Result<()> {
+        replay::refuse_unsafe("a launch of code made elsewhere")?;
         let program = Program::Foreign { name, args, shared_bytes };
         each!(&*self.code, loaded => {
             // SAFETY: as the caller promises.

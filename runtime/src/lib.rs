@@ -44,6 +44,7 @@ mod observed;
 mod output;
 mod prepared;
 mod print;
+mod replay;
 mod report;
 mod slice;
 mod stream;
@@ -63,6 +64,8 @@ pub use launch::{
     for_each_tile_2d, record_launches,
 };
 pub use module::{Module, ThisRuntime};
+#[doc(hidden)]
+pub use replay::Replay;
 pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};

@@ -14,14 +14,14 @@ use std::{
 
 use crate::{
     Device, Error, Result,
-    backend::{Any, Backend, BackendMemory, Memories, OfDevice, each},
+    backend::{Any, Backend, Memories, OfDevice, each},
 };
 
 /// Alignment of memory in bytes on every device: on a GPU guaranteed by the driver (CUDA C++ Programming Guide, "Device Memory
 /// Accesses"), on the CPU so that code that relies on it works there too.
 pub(crate) const ALIGN: usize = 256;
 
-/// Memory of a device, freed on drop.
+/// Memory of a device: where it is, and what frees it.
 pub(crate) struct Allocation {
     address: usize,
     pub(crate) size_bytes: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Allocation {
 
 impl Allocation {
     /// # Safety
-    /// At the address are that many bytes, which `memory` frees.
+    /// At the address are that many bytes, as long as `memory`.
     pub(crate) unsafe fn new<B: Backend>(address: usize, size_bytes: usize, memory: B::Memory) -> Self {
         Self { address, size_bytes, memory: B::wrap(memory) }
     }
@@ -59,13 +59,6 @@ impl Allocation {
             found: self.device().to_string(),
             expected: expected.to_string(),
         }
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        // SAFETY: `new` was told that the memory is there; this is the end of the only owner.
-        each!(&mut self.memory, memory => unsafe { memory.free(self.address) });
     }
 }
 

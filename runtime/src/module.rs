@@ -17,6 +17,7 @@ use crate::{
     observed,
     output::Output,
     prepared::{PreparedLaunch, Program, Request},
+    replay,
     view::raw_slice,
 };
 
@@ -43,6 +44,9 @@ impl Runtime for ThisRuntime {
         view.raw()
     }
 }
+
+/// What cannot be recorded, because its caller's promise is of one launch.
+pub(crate) const UNSAFE_KERNEL: &str = "a launch of an `unsafe fn` kernel";
 
 /// The kernels of an image, loaded on a device.
 ///
@@ -185,6 +189,7 @@ impl Module {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
+        replay::refuse_unsafe(UNSAFE_KERNEL)?;
         // SAFETY: as the caller promises.
         unsafe { self.launch_on(None, kernel, config, args) }
     }

@@ -13,7 +13,8 @@ use crate::{
     backend::{Any, Backend, BackendStream, OfDevice, Streams, each},
     buffer::Fill,
     graph::Branch,
-    module::ThisRuntime,
+    module::{ThisRuntime, UNSAFE_KERNEL},
+    replay,
 };
 
 /// A queue of work (`cudaStream_t`). Work on one stream runs in order. Streams run independently of each other, except that
@@ -189,6 +190,7 @@ impl Stream {
     ) -> Result<()> {
         // The promise is of this launch, not of all launches of a graph.
         self.not_captured("a launch of an `unsafe fn` kernel, except by `Capture::launch_unsafe`,")?;
+        replay::refuse_unsafe(UNSAFE_KERNEL)?;
         // SAFETY: as the caller promises.
         unsafe { module.launch_on(Some(self), kernel, config, args) }
     }

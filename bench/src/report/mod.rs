@@ -130,6 +130,9 @@ pub(crate) struct ProviderResult {
     /// With what its result was compared.
     pub(crate) checked: Checked,
     pub(crate) modes: Vec<ModeResult>,
+    /// Why the mode `replay` is missing, where it could have been.
+    #[serde(default)]
+    pub(crate) not_replayed: Option<String>,
 }
 
 /// With what a result was compared.
@@ -173,7 +176,7 @@ pub(crate) struct Resources {
 /// Times of a provider in a mode.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ModeResult {
-    /// `cold` or `batch`.
+    /// `cold`, `batch` or `replay`.
     pub(crate) mode: String,
     /// Launches between two events, of whose time a sample is the mean.
     pub(crate) launches_per_sample: u32,

@@ -118,6 +118,7 @@ mod tests {
                 kernels: Vec::new(),
                 checked: Checked::IsReference,
                 modes: vec![mode("cold"), mode("batch")],
+                not_replayed: None,
             }
         };
         let others = others.iter().map(|(name, ratio)| provider(name, Some(*ratio)));

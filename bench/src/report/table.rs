@@ -185,6 +185,7 @@ fn notes(report: &Report) -> impl Iterator<Item = String> {
             "above its limit: {row}, {mode}: {provider} / {to} = {ratio:.3}, allowed {limit:.2}{reason}"
         ));
     }
+    notes.extend(not_replayed(report));
     notes
         .extend(report.skipped.iter().map(|skipped| format!("skipped: {}: {}", skipped.row, skipped.reason)));
     notes.extend(report.failures.iter().map(|failure| format!("failed: {}: {}", failure.row, failure.error)));
@@ -201,6 +202,22 @@ fn notes(report: &Report) -> impl Iterator<Item = String> {
         notes.push(format!("against the baseline: {}{new}", counts.join(", ")));
     }
     notes.into_iter()
+}
+
+/// A line for each provider and reason why it has no times in the mode `replay`.
+fn not_replayed(report: &Report) -> impl Iterator<Item = String> {
+    let mut found: Vec<(&str, &str, usize)> = Vec::new();
+    for provider in report.rows.iter().flat_map(|row| &row.providers) {
+        let Some(reason) = &provider.not_replayed else { continue };
+        match found.iter_mut().find(|(name, known, _)| *name == provider.name && known == reason) {
+            Some((_, _, rows)) => *rows += 1,
+            None => found.push((&provider.name, reason, 1)),
+        }
+    }
+    found.into_iter().map(|(name, reason, rows)| {
+        let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+        format!("not replayed: {name} in {rows}: {reason}")
+    })
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ pub(crate) struct Args {
     /// Values for an axis instead of the declared ones: `elements=1000,2^20`; again for other axes
     #[arg(long, value_name = "NAME=VALUE")]
     axis: Vec<String>,
-    /// Measure in these modes: `cold` (one launch, other memory in the cache), `batch` (one launch after another); default: both
+    /// Measure in these modes: `cold` (one launch, other memory in the cache), `batch` (one launch after another), `replay` (the same from a
+    /// graph; only on a GPU); default: all
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
     /// Keep the results under this name, to compare with later

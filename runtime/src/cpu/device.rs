@@ -116,8 +116,9 @@ impl Backend for CpuDevice {
         if memory.is_null() {
             return Err(out_of_memory());
         }
-        // SAFETY: that many bytes were just allocated, with this layout.
-        Ok(unsafe { Allocation::new::<Self>(memory.expose_provenance(), layout.size(), CpuMemory(aligned)) })
+        let start = memory.expose_provenance();
+        // SAFETY: the memory was just allocated with this layout, of which the bytes asked for are a part.
+        Ok(unsafe { Allocation::new::<Self>(start, layout.size(), CpuMemory::new(start, aligned)) })
     }
 
     unsafe fn instantiate(&'static self, _: &Plan<Self>) -> Result<CpuGraph> {

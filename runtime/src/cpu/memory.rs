@@ -8,8 +8,26 @@ use crate::{
     backend::{BackendMemory, OfDevice},
 };
 
-/// The layout to give memory back with.
-pub(crate) struct CpuMemory(pub(super) Layout);
+/// Memory from the program's allocator.
+pub(crate) struct CpuMemory {
+    start: usize,
+    layout: Layout,
+}
+
+impl CpuMemory {
+    /// # Safety
+    /// The allocator gave the memory at `start`, with this layout, to nobody else.
+    pub(super) unsafe fn new(start: usize, layout: Layout) -> Self {
+        Self { start, layout }
+    }
+}
+
+impl Drop for CpuMemory {
+    fn drop(&mut self) {
+        // SAFETY: the allocator gave the memory with this layout, as `new` was promised.
+        unsafe { std::alloc::dealloc(ptr::with_exposed_provenance_mut(self.start), self.layout) };
+    }
+}
 
 impl OfDevice for CpuMemory {
     type Device = CpuDevice;
@@ -20,11 +38,6 @@ impl OfDevice for CpuMemory {
 }
 
 impl BackendMemory for CpuMemory {
-    unsafe fn free(&mut self, address: usize) {
-        // SAFETY: the caller promises that the address came from the allocator, with this layout.
-        unsafe { std::alloc::dealloc(ptr::with_exposed_provenance_mut(address), self.0) };
-    }
-
     unsafe fn copy_to_host(&self, _: &CpuStream, from: usize, to: *mut u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller promises the bytes; memory of the device that can be written is not the program's otherwise.
         unsafe { ptr::copy_nonoverlapping(ptr::with_exposed_provenance(from), to, bytes) };

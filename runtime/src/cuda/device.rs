@@ -17,7 +17,7 @@ use super::{
     CudaEvent, CudaGraph, CudaMemory, CudaModule, CudaStream,
     driver::{self, Presence},
     hold::Words,
-    image,
+    image, replay,
     reports::Inbox,
 };
 use crate::{
@@ -192,6 +192,7 @@ impl CudaDevice {
 
     /// Waits until all work is done.
     pub(super) fn wait(&self) -> Result<()> {
+        replay::refuse("waiting for the device")?;
         self.bind()?;
         // SAFETY: a context is current.
         let result = unsafe { sys::cuCtxSynchronize() };
@@ -231,10 +232,10 @@ impl CudaDevice {
 }
 
 impl Backend for CudaDevice {
-    type Memory = CudaMemory;
+    type Memory = Arc<CudaMemory>;
     type Stream = Arc<CudaStream>;
     type Event = Arc<CudaEvent>;
-    type Module = CudaModule;
+    type Module = Arc<CudaModule>;
     type Graph = CudaGraph;
 
     const KIND: DeviceKind = DeviceKind::Cuda;
@@ -316,12 +317,12 @@ impl Backend for CudaDevice {
         unsafe { CudaGraph::new(self, plan) }
     }
 
-    fn load(&'static self, code: &ImageCode<'_>) -> Result<CudaModule> {
-        image::load(self, code)
+    fn load(&'static self, code: &ImageCode<'_>) -> Result<Arc<CudaModule>> {
+        image::load(self, code).map(Arc::new)
     }
 
-    fn load_foreign(&'static self, code: &[u8], kind: &str) -> Result<CudaModule> {
-        CudaModule::load(self, code, &|| kind.to_owned())
+    fn load_foreign(&'static self, code: &[u8], kind: &str) -> Result<Arc<CudaModule>> {
+        CudaModule::load(self, code, &|| kind.to_owned()).map(Arc::new)
     }
 }
 

@@ -11,9 +11,10 @@ use cudarc::driver::sys::{
     self, CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue,
     CUmemorytype,
 };
+use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaStream, memory};
+use super::{CudaDevice, CudaMemory, CudaStream, memory, replay};
 use crate::{
     Result,
     backend::BackendGraph,
@@ -22,29 +23,89 @@ use crate::{
     prepared::PreparedLaunch,
 };
 
-/// A graph that the driver can launch.
+/// A graph of recorded steps.
 pub(crate) struct CudaGraph {
-    device: &'static CudaDevice,
-    exec: CUgraphExec,
-    /// What `exec` was made of, whose nodes name its own.
+    exec: Executable,
+    /// What it was made of, whose nodes name its own.
     description: Description,
     /// What it copies from.
     _host: Vec<HostMemory>,
+}
+
+/// A graph that the driver can launch.
+pub(super) struct Executable {
+    device: &'static CudaDevice,
+    raw: CUgraphExec,
     /// The stream of its last launch.
     stream: Mutex<Option<Arc<CudaStream>>>,
 }
 
-// SAFETY: it is used by one thread at a time: launches and updates borrow the graph for writing.
-unsafe impl Send for CudaGraph {}
+// SAFETY: the handle is used by one thread at a time: launches and updates are of a graph that is borrowed for writing.
+unsafe impl Send for Executable {}
 // SAFETY: as above; an upload only reads.
-unsafe impl Sync for CudaGraph {}
+unsafe impl Sync for Executable {}
+
+impl Executable {
+    /// Queues its work, after conflicting work on what it uses.
+    ///
+    /// # Safety
+    /// Nobody else launches it at the same time, and its memory and code are there.
+    pub(super) unsafe fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        uses: &[(&Arc<CudaMemory>, Access)],
+    ) -> Result<()> {
+        replay::refuse("a graph")?;
+        let _range = nvtx::launch("graph");
+        memory::ordered(stream, uses, |stream| {
+            // SAFETY: both are alive, and the memory is ordered.
+            let result = unsafe { sys::cuGraphLaunch(self.raw, stream.raw()) };
+            self.device.check("cuGraphLaunch", result)
+        })?;
+        self.is_used_by(stream);
+        Ok(())
+    }
+
+    pub(super) fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+
+    fn upload(&self, stream: &Arc<CudaStream>) -> Result<()> {
+        replay::refuse("the upload of a graph")?;
+        self.device.bind()?;
+        // SAFETY: both are alive.
+        self.device.check("cuGraphUpload", unsafe { sys::cuGraphUpload(self.raw, stream.raw()) })?;
+        self.is_used_by(stream);
+        Ok(())
+    }
+
+    fn is_used_by(&self, stream: &Arc<CudaStream>) {
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(stream));
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        // The driver's documentation does not say what becomes of a graph that is destroyed while it runs.
+        let stream = self.stream.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if stream.is_none_or(|stream| stream.wait_for_all().is_ok()) && self.device.bind().is_ok() {
+            // SAFETY: nobody uses it any more. A drop cannot return the error.
+            let _ = unsafe { sys::cuGraphExecDestroy(self.raw) };
+        }
+    }
+}
 
 /// The driver's description of a graph: one node for each step.
-struct Description {
+pub(super) struct Description {
     device: &'static CudaDevice,
     raw: CUgraph,
     nodes: Vec<CUgraphNode>,
 }
+
+// SAFETY: a handle, of which only the graph's owner makes use.
+unsafe impl Send for Description {}
+// SAFETY: as above.
+unsafe impl Sync for Description {}
 
 impl Description {
     fn new(device: &'static CudaDevice) -> Result<Self> {
@@ -52,7 +113,14 @@ impl Description {
         let mut raw: CUgraph = ptr::null_mut();
         // SAFETY: the pointer is to a live handle.
         device.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut raw, 0) })?;
-        Ok(Self { device, raw, nodes: Vec::new() })
+        // SAFETY: it was just created.
+        Ok(unsafe { Self::owned(device, raw) })
+    }
+
+    /// # Safety
+    /// The graph is the device's, and nobody else destroys it.
+    pub(super) unsafe fn owned(device: &'static CudaDevice, raw: CUgraph) -> Self {
+        Self { device, raw, nodes: Vec::new() }
     }
 
     /// Adds the node of the next step.
@@ -128,12 +196,12 @@ impl Description {
         self.device.check("cuGraphAddMemcpyNode", added)
     }
 
-    fn instantiate(&self) -> Result<CUgraphExec> {
-        let mut exec: CUgraphExec = ptr::null_mut();
+    pub(super) fn instantiate(&self) -> Result<Executable> {
+        let mut raw: CUgraphExec = ptr::null_mut();
         // SAFETY: the pointer is to a live handle, and the graph is there.
-        let result = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, self.raw, 0) };
+        let result = unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, self.raw, 0) };
         self.device.check("cuGraphInstantiate", result)?;
-        Ok(exec)
+        Ok(Executable { device: self.device, raw, stream: Mutex::default() })
     }
 }
 
@@ -184,6 +252,11 @@ struct HostMemory {
     bytes: usize,
 }
 
+// SAFETY: memory that nobody but the GPU uses once it is filled.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
 impl HostMemory {
     fn copied(device: &'static CudaDevice, from: &[MaybeUninit<u8>]) -> Result<Self> {
         device.bind()?;
@@ -215,7 +288,7 @@ impl CudaGraph {
             description.add(&step.operation, edges, &mut host)?;
         }
         let exec = description.instantiate()?;
-        Ok(Self { device, exec, description, _host: host, stream: Mutex::default() })
+        Ok(Self { exec, description, _host: host })
     }
 }
 
@@ -239,25 +312,15 @@ impl BackendGraph for CudaGraph {
         for (allocation, access) in &plan.allocations {
             // SAFETY: the caller promises that the memory is there.
             if let Some(allocation) = unsafe { allocation.get() } {
-                uses.push((allocation.on(self.device, &|| "a graph".to_owned())?, *access));
+                uses.push((allocation.on(self.exec.device, &|| "a graph".to_owned())?, *access));
             }
         }
-        let _range = nvtx::launch("graph");
-        memory::ordered(stream, &uses, || {
-            // SAFETY: both are alive, and the memory is ordered.
-            let result = unsafe { sys::cuGraphLaunch(self.exec, stream.raw()) };
-            self.device.check("cuGraphLaunch", result)
-        })?;
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(stream));
-        Ok(())
+        // SAFETY: as the caller promises; the plan has the code.
+        unsafe { self.exec.launch(stream, &uses) }
     }
 
     fn upload(&self, stream: &Arc<CudaStream>) -> Result<()> {
-        self.device.bind()?;
-        // SAFETY: both are alive.
-        self.device.check("cuGraphUpload", unsafe { sys::cuGraphUpload(self.exec, stream.raw()) })?;
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(stream));
-        Ok(())
+        self.exec.upload(stream)
     }
 
     unsafe fn update(
@@ -270,23 +333,13 @@ impl BackendGraph for CudaGraph {
             return Ok(false);
         };
         let (Some(_), Some(prepared)) = (old.prepared(), new.prepared()) else { return Ok(false) };
-        self.device.bind()?;
+        let Executable { device, raw, .. } = &self.exec;
+        device.bind()?;
         let parameters = new.function().node_parameters(&prepared);
         // SAFETY: the node is of the same kernel; the parameters point to values of their sizes, which the driver copies.
         let result = unsafe {
-            sys::cuGraphExecKernelNodeSetParams_v2(self.exec, self.description.nodes[index], &parameters)
+            sys::cuGraphExecKernelNodeSetParams_v2(*raw, self.description.nodes[index], &parameters)
         };
-        self.device.check("cuGraphExecKernelNodeSetParams", result).map(|()| true)
-    }
-}
-
-impl Drop for CudaGraph {
-    fn drop(&mut self) {
-        // The driver's documentation does not say what becomes of a graph that is destroyed while it runs.
-        let stream = self.stream.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if stream.is_none_or(|stream| stream.wait_for_all().is_ok()) && self.device.bind().is_ok() {
-            // SAFETY: nobody uses it any more. A drop cannot return the error.
-            let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
-        }
+        device.check("cuGraphExecKernelNodeSetParams", result).map(|()| true)
     }
 }

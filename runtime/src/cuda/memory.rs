@@ -1,15 +1,12 @@
 //! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
 
-use std::{
-    ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaStream, driver};
+use super::{CudaDevice, CudaStream, driver, replay};
 use crate::{
     Error, Result,
     backend::{Backend, BackendMemory, BackendStream, OfDevice},
@@ -17,9 +14,10 @@ use crate::{
     memory::Allocation,
 };
 
-/// The state of an allocation besides its address.
+/// An allocation.
 pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
+    address: CUdeviceptr,
     usage: Mutex<Usage>,
 }
 
@@ -66,7 +64,7 @@ impl CudaMemory {
     }
 }
 
-impl OfDevice for CudaMemory {
+impl OfDevice for Arc<CudaMemory> {
     type Device = CudaDevice;
 
     fn device(&self) -> &'static CudaDevice {
@@ -74,13 +72,13 @@ impl OfDevice for CudaMemory {
     }
 }
 
-impl BackendMemory for CudaMemory {
+impl Drop for CudaMemory {
     /// A drop cannot return errors: a lost context has freed its memory, and another error is reported by the next call.
-    unsafe fn free(&mut self, address: usize) {
+    fn drop(&mut self) {
         if self.device.bind().is_err() {
             return;
         }
-        let address = address as CUdeviceptr;
+        let address = self.address;
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut users = usage.readers.drain(..).chain(usage.writer.take());
         let freed = match users.next() {
@@ -101,7 +99,9 @@ impl BackendMemory for CudaMemory {
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
     }
+}
 
+impl BackendMemory for Arc<CudaMemory> {
     unsafe fn copy_to_host(
         &self,
         stream: &Arc<CudaStream>,
@@ -109,7 +109,8 @@ impl BackendMemory for CudaMemory {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        ordered(stream, &[(self, Access::Read)], || {
+        replay::refuse("a copy to the host")?;
+        ordered(stream, &[(self, Access::Read)], |stream| {
             // SAFETY: the caller promises the bytes; the memory stays as it is until the copy is waited for below.
             let result =
                 unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from as CUdeviceptr, bytes, stream.raw()) };
@@ -126,7 +127,8 @@ impl BackendMemory for CudaMemory {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        ordered(stream, &[(self, Access::Write)], || {
+        replay::refuse("a copy from the host")?;
+        ordered(stream, &[(self, Access::Write)], |stream| {
             // SAFETY: as above.
             let result =
                 unsafe { sys::cuMemcpyHtoDAsync_v2(to as CUdeviceptr, from.cast(), bytes, stream.raw()) };
@@ -143,7 +145,7 @@ impl BackendMemory for CudaMemory {
         from: usize,
         bytes: usize,
     ) -> Result<()> {
-        ordered(stream, &[(self, Access::Write), (from_memory, Access::Read)], || {
+        ordered(stream, &[(self, Access::Write), (from_memory, Access::Read)], |stream| {
             let (to, from) = (to as CUdeviceptr, from as CUdeviceptr);
             // SAFETY: the caller promises the bytes. Both allocations outlive the copy: they are freed in stream order.
             let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.raw()) };
@@ -160,6 +162,7 @@ impl CudaDevice {
         bytes: usize,
         fill: Fill,
     ) -> Result<Allocation> {
+        replay::refuse("an allocation")?;
         self.bind()?;
         let address = match self.try_allocate(stream, bytes) {
             // Memory freed on other streams becomes available when they are done.
@@ -181,8 +184,8 @@ impl CudaDevice {
         })?;
         let mut usage = Usage::default();
         usage.note(stream, Access::Write);
-        let memory = CudaMemory { device: self, usage: Mutex::new(usage) };
         // The owner from here on: it frees the memory if the fill fails.
+        let memory = Arc::new(CudaMemory { device: self, address, usage: Mutex::new(usage) });
         // SAFETY: that many bytes were just allocated.
         let allocation = unsafe { Allocation::new::<Self>(address as usize, bytes, memory) };
         if let Fill::Zero = fill {
@@ -213,24 +216,28 @@ impl CudaDevice {
 /// What an operation does to memory. Twelve allocations of one operation need none of the host's.
 type Uses<T> = SmallVec<[(T, Access); 12]>;
 
-/// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both.
+/// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both. What is recorded to be
+/// replayed goes to another stream, which `enqueue` gets; its replays are ordered.
 pub(super) fn ordered(
     stream: &Arc<CudaStream>,
-    uses: &[(&CudaMemory, Access)],
-    enqueue: impl FnOnce() -> Result<()>,
+    uses: &[(&Arc<CudaMemory>, Access)],
+    enqueue: impl FnOnce(&CudaStream) -> Result<()>,
 ) -> Result<()> {
     stream.device().bind()?;
+    if let Some(recording) = replay::recording(stream, uses)? {
+        return enqueue(&recording);
+    }
     // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
     // other. They stay locked until the work is queued: a thread that comes between would record its event too early.
-    let mut uses: Uses<&CudaMemory> = SmallVec::from_slice(uses);
+    let mut uses: Uses<&Arc<CudaMemory>> = SmallVec::from_slice(uses);
     // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
-    uses.sort_unstable_by_key(|(memory, access)| (ptr::from_ref(*memory).addr(), *access != Access::Write));
-    uses.dedup_by_key(|(memory, _)| ptr::from_ref(*memory).addr());
+    uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
+    uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
     let mut usages: Uses<MutexGuard<'_, Usage>> =
         uses.iter().map(|(memory, access)| (memory.usage(), *access)).collect();
 
     wait_for_conflicts(stream, &usages)?;
-    enqueue()?;
+    enqueue(stream)?;
     for (usage, access) in &mut usages {
         usage.note(stream, *access);
     }

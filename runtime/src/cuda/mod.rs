@@ -16,6 +16,7 @@ mod memory;
 mod module;
 mod output;
 mod panic;
+mod replay;
 mod reports;
 mod stream;
 
@@ -24,4 +25,5 @@ pub(crate) use event::CudaEvent;
 pub(crate) use graph::CudaGraph;
 pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
+pub(crate) use replay::{CudaReplay, refuse_unsafe};
 pub(crate) use stream::CudaStream;

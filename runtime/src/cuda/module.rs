@@ -11,7 +11,7 @@ use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUjit_option as JitOpti
 use gpu_std::{Constant, DeviceCopy};
 use gpukernel_image::Manifest;
 
-use super::{CudaDevice, CudaStream, driver, function::Function, memory, reports::Reports};
+use super::{CudaDevice, CudaStream, driver, function::Function, memory, replay, reports::Reports};
 use crate::{
     Error, KernelAttributes, Result,
     backend::{Backend, BackendModule, OfDevice},
@@ -69,6 +69,10 @@ impl CudaModule {
             return Err(Error::Load { device: device.describe(), what: what(), source, log });
         }
         Ok(Self { device, raw, reports: None, variables: RwLock::default() })
+    }
+
+    pub(super) fn device(&self) -> &'static CudaDevice {
+        self.device
     }
 
     /// Sets up reports of an image's kernels to the host; their output goes to `output`.
@@ -149,7 +153,7 @@ impl CudaModule {
     }
 }
 
-impl OfDevice for CudaModule {
+impl OfDevice for Arc<CudaModule> {
     type Device = CudaDevice;
 
     fn device(&self) -> &'static CudaDevice {
@@ -157,7 +161,7 @@ impl OfDevice for CudaModule {
     }
 }
 
-impl BackendModule for CudaModule {
+impl BackendModule for Arc<CudaModule> {
     type Function = Function;
 
     fn function(&self, symbol: &str) -> Result<Option<Function>> {
@@ -200,10 +204,12 @@ impl BackendModule for CudaModule {
         function.make_room(self.device, launch)?;
         let _variables = self.hold_variables();
         let _output = self.launching();
-        memory::ordered(stream, &launch.memory, || {
+        memory::ordered(stream, &launch.memory, |stream| {
             // SAFETY: as the caller promises; the module is loaded, and the memory is ordered.
             unsafe { function.enqueue(stream, launch) }
-        })
+        })?;
+        replay::hold(self);
+        Ok(())
     }
 
     unsafe fn set_constant<T: DeviceCopy>(

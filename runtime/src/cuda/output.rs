@@ -13,7 +13,7 @@ use gpukernel_abi::{
 use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaModule};
-use crate::{Result, backend::OfDevice, output::Output, print};
+use crate::{Result, output::Output, print};
 
 /// Words of 32 bits for records: a megabyte, as CUDA's `printf` has by default.
 const WORDS: usize = 1 << 18;

@@ -19,7 +19,6 @@ use gpukernel_image::Manifest;
 use super::{CudaDevice, CudaModule};
 use crate::{
     Error, Result,
-    backend::OfDevice,
     message::{self, SourceLocation},
 };
 

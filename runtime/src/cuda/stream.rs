@@ -4,7 +4,7 @@ use std::{ptr, sync::Arc};
 
 use cudarc::driver::sys::{self, CUstream};
 
-use super::{CudaDevice, event::CudaEvent, hold::CudaHold};
+use super::{CudaDevice, event::CudaEvent, hold::CudaHold, replay};
 use crate::{
     Result,
     backend::{BackendStream, OfDevice, Release},
@@ -42,6 +42,7 @@ impl CudaStream {
 
     /// Waits until all work is done.
     pub(super) fn wait_for_all(&self) -> Result<()> {
+        replay::refuse("waiting for the stream")?;
         self.device.bind()?;
         // SAFETY: the stream is alive, and its context is current.
         self.device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
@@ -77,14 +78,17 @@ impl BackendStream for Arc<CudaStream> {
     }
 
     fn record(&self) -> Result<Arc<CudaEvent>> {
+        replay::refuse("an event")?;
         CudaEvent::record(self).map(Arc::new)
     }
 
     fn hold(&self) -> Result<Box<dyn Release>> {
+        replay::refuse("holding the stream back")?;
         Ok(Box::new(CudaHold::new(self)?))
     }
 
     fn wait(&self, event: &Arc<CudaEvent>) -> Result<()> {
+        replay::refuse("waiting for an event")?;
         self.wait_event(event)
     }
 }

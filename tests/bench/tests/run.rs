@@ -101,6 +101,19 @@ fn a_run_writes_every_form() {
     assert_eq!(results.read("history.jsonl").lines().count(), 1);
 }
 
+/// A device that launches at once has nothing to replay.
+#[test]
+fn replay_is_for_gpus() {
+    let results = Results::new();
+    let text = results.bench("copy --axis elements=16 --mode replay").good().stdout();
+    assert!(text.contains("not replayed: device in 1 row: it is measured in batches"), "{text}");
+    let report = results.report();
+    assert_eq!(report["rows"][0]["providers"][0]["modes"], serde_json::json!([]));
+    // Where other modes were asked for as well, that is no news.
+    let text = results.bench("copy --axis elements=16").good().stdout();
+    assert!(!text.contains("replay"), "{text}");
+}
+
 #[test]
 fn ratios_of_several_rows_are_summarised() {
     let results = Results::new();

@@ -7,6 +7,8 @@ function showRow() {
   const declared = kinds.filter(([, count]) => known(count)).map(([name, count]) => `${count.toLocaleString("en")} ${name}`);
   const handled = declared.length ? `: each launch handles ${declared.join(", ")}` : ": no work is declared, so there is no throughput";
   host.replaceChildren(element("p", "", element("b", "", names[state.row]), handled));
+  const unreplayed = state.mode === "replay" ? report.rows[state.row].providers.filter((provider) => provider.not_replayed) : [];
+  host.append(...unreplayed.map((provider) => element("p", "soft", `${provider.name}: ${provider.not_replayed}`)));
   if (!own.length) return void host.append(element("p", "bad", `Not measured in the mode ${state.mode}.`));
   const checked = ({ checked }) => {
     if (checked === "is-reference") return "is the reference";
