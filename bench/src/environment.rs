@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gpukernel::{Arch, Device};
+use gpukernel::Device;
 
 use crate::{
     nvml::{self, Gpu},
@@ -35,16 +35,6 @@ pub(crate) fn device_facts(device: &Device) -> DeviceFacts {
         clocks,
         power_limit_w: gpu.and_then(Gpu::power_limit_w),
         peaks: None,
-    }
-}
-
-/// Warps that a multiprocessor has room for (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-pub(crate) fn warps_per_multiprocessor(arch: Arch) -> Option<u32> {
-    match arch.compute_capability() {
-        (7, 5) => Some(32),
-        (8, 0) | (9..=10, _) => Some(64),
-        (8, _) | (12, _) => Some(48),
-        _ => None,
     }
 }
 

@@ -7,7 +7,6 @@ use gpukernel::{Device, LaunchRecord, Replay, record_launches};
 use crate::{
     Bench, BoxError, Compare, Error, Output,
     benchmark::{Limit, Measured, RowOutcome},
-    environment::warps_per_multiprocessor,
     report::{Checked, KernelFacts, ModeResult, ProviderResult, Ratio, Resources, Work},
     run::Session,
     sampling::{Sample, Samples, sample},
@@ -49,6 +48,7 @@ pub struct Measurement<'b, 's, V> {
     reference: Reference<V>,
     tolerance: f64,
     is_synchronous: bool,
+    is_of_host: bool,
     replays_unsafe: bool,
     providers: Vec<Box<dyn Provider<V> + 'b>>,
     limits: Vec<Limit>,
@@ -103,6 +103,7 @@ impl<'b, 's, V> Measurement<'b, 's, V> {
             reference: Reference::None,
             tolerance: 0.0,
             is_synchronous: false,
+            is_of_host: false,
             replays_unsafe: false,
             providers: Vec::new(),
             limits: Vec::new(),
@@ -167,6 +168,29 @@ impl<'b, 's, V> Measurement<'b, 's, V> {
     /// The launches wait for the device, so that they cannot be queued before they run: the gaps of launching are part of the time.
     pub fn synchronous(mut self) -> Self {
         self.is_synchronous = true;
+        self
+    }
+
+    /// Measures the host's time in place of the device's: until the calls that launch return, while the device is held back. The mode is called `host`, and
+    /// runs where `batch` would.
+    ///
+    /// ```standalone_crate
+    /// use gpukernel_bench::{Bench, Result};
+    ///
+    /// #[gpukernel_bench::bench]
+    /// fn queuing_a_copy(bench: &mut Bench<'_>) -> Result {
+    ///     let stream = bench.device().default_stream();
+    ///     let (from, mut to) = (stream.filled(32, 1.5_f32)?, stream.zeroed::<f32>(32)?);
+    ///     let measurement = bench.measure().host_time().expect(vec![1.5; 32]);
+    ///     measurement.provider("copy", &mut to, |to| stream.copy(&from, to)).run()
+    /// }
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     gpukernel_bench::main()
+    /// }
+    /// ```
+    pub fn host_time(mut self) -> Self {
+        self.is_of_host = true;
         self
     }
 
@@ -254,7 +278,12 @@ impl<V: Compare> Measurement<'_, '_, V> {
             })
             .collect();
         if !session.only_checks() {
-            for mode in session.modes() {
+            let modes = match self.is_of_host {
+                true if session.modes().contains(&Mode::Batch) => &[Mode::Host],
+                true => &[][..],
+                false => session.modes(),
+            };
+            for mode in modes {
                 self.measure(session, *mode, &mut providers)?;
             }
         }
@@ -290,7 +319,7 @@ impl<V: Compare> Measurement<'_, '_, V> {
             let (launched, launches) = record_launches(|| provider.launch());
             launched?;
             provider.device().synchronize()?;
-            kernels.push(kernel_facts(&launches, provider.device()));
+            kernels.push(kernel_facts(&launches));
         }
         // Once, because reading gigabytes from a device takes seconds.
         let reference = match &self.reference {
@@ -368,12 +397,12 @@ impl<V: Compare> Measurement<'_, '_, V> {
     ) -> Result<(), BoxError> {
         let mut replays = match mode {
             Mode::Replay => self.record(session, results),
-            Mode::Cold | Mode::Batch => Vec::new(),
+            Mode::Cold | Mode::Batch | Mode::Host => Vec::new(),
         };
         // The indices of those that are measured.
         let measured: Vec<usize> = match mode {
             Mode::Replay => (0..replays.len()).filter(|index| replays[*index].is_some()).collect(),
-            Mode::Cold | Mode::Batch => (0..self.providers.len()).collect(),
+            Mode::Cold | Mode::Batch | Mode::Host => (0..self.providers.len()).collect(),
         };
         if measured.is_empty() {
             return Ok(());
@@ -401,14 +430,18 @@ impl<V: Compare> Measurement<'_, '_, V> {
             let kernels = results[index].kernels.iter().map(|kernel| kernel.launches).sum();
             launches.push(match mode {
                 Mode::Cold => 1,
-                Mode::Batch | Mode::Replay => Timer::launches_per_batch(estimate, kernels),
+                Mode::Batch | Mode::Replay | Mode::Host => Timer::launches_per_batch(estimate, kernels),
             });
         }
         let mut monitor = session.monitor();
         let samples = sample(
             measured.len(),
             &session.stop(),
-            |turn| time(measured[turn], mode, launches[turn]),
+            |turn| {
+                let sample: Sample = time(measured[turn], mode, launches[turn])?;
+                let device_ns = if mode == Mode::Host { sample.host_ns } else { sample.device_ns };
+                Ok(Sample { device_ns, ..sample })
+            },
             || monitor.look(),
         )?;
         let Samples { by_provider, converged } = samples;
@@ -468,11 +501,9 @@ fn warm_up(
 }
 
 /// The kernels of a launch, equal ones counted.
-fn kernel_facts(launches: &[LaunchRecord], device: &Device) -> Vec<KernelFacts> {
-    let max_warps = device.arch().and_then(warps_per_multiprocessor);
+fn kernel_facts(launches: &[LaunchRecord]) -> Vec<KernelFacts> {
     let mut kernels: Vec<KernelFacts> = Vec::new();
     for launch in launches {
-        let threads: u32 = launch.block_dim.iter().product();
         let facts = KernelFacts {
             name: launch.kernel.clone(),
             grid_dim: launch.grid_dim,
@@ -484,10 +515,7 @@ fn kernel_facts(launches: &[LaunchRecord], device: &Device) -> Vec<KernelFacts> 
                 local_bytes: attributes.local_bytes,
                 shared_bytes: attributes.shared_bytes,
                 blocks_per_multiprocessor: attributes.blocks_per_multiprocessor,
-                occupancy: max_warps.map(|max_warps| {
-                    f64::from(attributes.blocks_per_multiprocessor * threads.div_ceil(32))
-                        / f64::from(max_warps)
-                }),
+                occupancy: Some(attributes.occupancy()),
             }),
         };
         match kernels.iter_mut().find(|known| KernelFacts { launches: 1, ..(*known).clone() } == facts) {

@@ -15,9 +15,12 @@ pub(crate) enum Mode {
     Batch,
     /// As [`Batch`](Self::Batch), of a graph of what one launch queues.
     Replay,
+    /// As [`Batch`](Self::Batch), but the time is the host's. In place of the others, of measurements that say so.
+    Host,
 }
 
 impl Mode {
+    /// Those that can be asked for.
     pub(crate) const ALL: [Self; 3] = [Self::Cold, Self::Batch, Self::Replay];
 
     pub(crate) fn name(self) -> &'static str {
@@ -25,6 +28,7 @@ impl Mode {
             Self::Cold => "cold",
             Self::Batch => "batch",
             Self::Replay => "replay",
+            Self::Host => "host",
         }
     }
 }

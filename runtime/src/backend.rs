@@ -2,7 +2,12 @@
 //!
 //! To add a device, implement [`Backend`] with its parts, and add a variant to [`Any`] and [`each`]: rustc lists what is missing.
 
-use std::{alloc::Layout, ptr, sync::Arc, time::Duration};
+use std::{
+    alloc::Layout,
+    ptr::{self, NonNull},
+    sync::Arc,
+    time::Duration,
+};
 
 use gpu_std::{Constant, DeviceCopy, host::HostFunction};
 use gpukernel_image::Arch;
@@ -16,6 +21,7 @@ use crate::{
     loaded::{Loaded, LoadedImage},
     memory::Allocation,
     output::Output,
+    pinned::PinnedOptions,
     prepared::PreparedLaunch,
 };
 
@@ -56,6 +62,19 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     fn new_stream(&'static self) -> Result<Self::Stream>;
     /// Allocates memory of at least one byte, which work on `stream` may use at once, and other work after it.
     fn allocate(&'static self, stream: &Self::Stream, layout: Layout, fill: Fill) -> Result<Allocation>;
+    /// Allocates at least one byte of the host's memory, which the system does not move, all zero.
+    fn allocate_pinned(&'static self, layout: Layout, options: PinnedOptions) -> Result<NonNull<u8>>;
+    /// # Safety
+    /// [`allocate_pinned`](Self::allocate_pinned) gave the memory, with this layout, and nobody uses it any more.
+    unsafe fn free_pinned(&'static self, start: NonNull<u8>, layout: Layout);
+    /// Keeps the system from moving memory of the host, at least one byte.
+    ///
+    /// # Safety
+    /// The memory is there until [`unpin`](Self::unpin).
+    unsafe fn pin(&'static self, start: NonNull<u8>, bytes: usize) -> Result<()>;
+    /// # Safety
+    /// The memory was pinned.
+    unsafe fn unpin(&'static self, start: NonNull<u8>);
     /// Loads the code of an image.
     fn load(&'static self, code: &ImageCode<'_>) -> Result<Self::Module>;
     /// Makes a graph that can be launched.
@@ -101,10 +120,11 @@ pub(crate) type StreamOf<T> = <<T as OfDevice>::Device as Backend>::Stream;
 
 /// Memory of a device, freed when it is dropped, once the work that uses it is done.
 pub(crate) trait BackendMemory: OfDevice + Send + Sync {
-    /// Copies to the host, and waits for it.
+    /// Queues a copy to the host.
     ///
     /// # Safety
-    /// At both addresses are that many bytes, those at `to` to be written. `from` is in this memory.
+    /// At both addresses are that many bytes, those at `to` to be written, and nobody else uses them before the stream is done with the copy. `from` is
+    /// in this memory.
     unsafe fn copy_to_host(
         &self,
         stream: &StreamOf<Self>,
@@ -113,10 +133,11 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
         bytes: usize,
     ) -> Result<()>;
 
-    /// Copies from the host, and waits for it.
+    /// Queues a copy from the host.
     ///
     /// # Safety
-    /// At both addresses are that many bytes, those at `to`, in this memory, to be written.
+    /// At both addresses are that many bytes, those at `to`, in this memory, to be written. Nobody writes those at `from` before the stream is done with
+    /// the copy.
     unsafe fn copy_from_host(
         &self,
         stream: &StreamOf<Self>,
@@ -164,6 +185,20 @@ pub(crate) trait BackendEvent: OfDevice + Clone + Send + Sync {
     fn elapsed_since(&self, start: &Self) -> Result<Duration>;
 }
 
+/// How many threads a block of a kernel has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockThreads {
+    /// The maximum that its registers leave room for.
+    pub(crate) max: u32,
+    /// What fills a multiprocessor best, for launches that do not say: whole warps.
+    pub(crate) usual: u32,
+}
+
+impl BlockThreads {
+    /// Keeps every scheduler of a multiprocessor busy, and fits the registers of nearly every kernel.
+    pub(crate) const USUAL: u32 = 256;
+}
+
 /// Code that is loaded on a device.
 pub(crate) trait BackendModule: OfDevice + Send + Sync {
     /// A kernel in it.
@@ -172,14 +207,16 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
     /// The kernel of this symbol; `None` if there is none. A device that does not look into images has all.
     fn function(&self, symbol: &str) -> Result<Option<Self::Function>>;
 
-    /// The maximum number of threads per block that a kernel's registers leave room for.
-    fn max_threads(&self, function: &Self::Function) -> u32;
+    /// How many threads a block of the kernel has.
+    fn threads(&self, function: &Self::Function) -> BlockThreads;
 
-    /// What the kernel takes of a multiprocessor in a launch, on a device that has some.
+    /// What the kernel takes of a multiprocessor in blocks of so many threads, with so many bytes of dynamic shared memory, on a device that
+    /// has some.
     fn attributes(
         &self,
         function: &Self::Function,
-        launch: &PreparedLaunch<'_, Self::Device>,
+        block_threads: u32,
+        dynamic_shared_bytes: u32,
     ) -> Result<Option<KernelAttributes>>;
 
     /// Checks and sets what a launch needs of the device; [`launch`](Self::launch) does so, too.

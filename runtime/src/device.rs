@@ -74,6 +74,9 @@ pub struct Limits {
     /// Number of multiprocessors (`multiProcessorCount`); on the CPU, number of threads that run blocks.
     #[doc(alias = "multiProcessorCount")]
     pub multiprocessors: u32,
+    /// Number of threads that a multiprocessor has room for (`maxThreadsPerMultiProcessor`): 32 for each warp; on the CPU, those of one block.
+    #[doc(alias = "maxThreadsPerMultiProcessor")]
+    pub max_threads_per_multiprocessor: u32,
     /// Number of bytes of the L2 cache (`l2CacheSize`); on the CPU, of its largest cache. 0 if it is not known.
     #[doc(alias = "l2CacheSize")]
     pub last_level_cache_bytes: usize,
@@ -88,6 +91,7 @@ impl Limits {
         max_grid_dim: limits::GRID_DIM,
         max_shared_bytes_per_block: limits::SHARED_BYTES,
         multiprocessors: 1,
+        max_threads_per_multiprocessor: limits::THREADS_PER_BLOCK,
         last_level_cache_bytes: 0,
     };
 }

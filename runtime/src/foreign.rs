@@ -47,6 +47,10 @@ impl ForeignModule {
         Ok(Self { device: device.clone(), code: Arc::new(code) })
     }
 
+    pub(crate) fn code(&self) -> &Any<ForeignModules> {
+        &self.code
+    }
+
     /// The device it is loaded on.
     pub fn device(&self) -> &Device {
         &self.device
@@ -190,8 +194,8 @@ unsafe fn launch<B: Backend>(
         })?;
         Ok(Entry { function, cooperative: false })
     })?;
-    let max_threads = code.max_threads(&function);
-    let request = Request { device, program, config, max_threads, cooperative };
+    let threads = code.threads(&function);
+    let request = Request { device, program, config, threads, cooperative };
     // SAFETY: the arguments hold borrows that last as long as this call.
     let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
     // SAFETY: as the caller promises.

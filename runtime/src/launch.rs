@@ -86,14 +86,15 @@ impl LaunchConfig {
 /// At least one thread for each of `n` elements (Numba's `forall`).
 ///
 /// The block is what the kernel's contract fixes, else 256 threads ([`for_each_2d`]: 32 x 8, [`for_each_3d`]: 32 x 4 x 2), or as
-/// many as contract, kernel and device allow. There can be more threads than elements: the last block of an axis is whole.
+/// many as contract, kernel and device allow. On a GPU it is of another size if that lets a multiprocessor run an eighth more threads of the kernel at once
+/// (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`). There can be more threads than elements: the last block of an axis is whole.
 ///
 /// ```
 /// use gpukernel::{LaunchConfig, for_each};
 ///
 /// assert_eq!(for_each(1000), LaunchConfig::ForEach(1000.into()));
 /// ```
-#[doc(alias = "forall")]
+#[doc(alias = "forall", alias = "cudaOccupancyMaxPotentialBlockSize")]
 pub fn for_each(n: usize) -> LaunchConfig {
     LaunchConfig::ForEach(n.into())
 }

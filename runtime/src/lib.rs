@@ -34,6 +34,7 @@ mod format;
 mod graph;
 mod hold;
 mod image;
+mod interop;
 mod launch;
 mod loaded;
 mod memory;
@@ -42,10 +43,12 @@ mod module;
 pub mod nvtx;
 mod observed;
 mod output;
+mod pinned;
 mod prepared;
 mod print;
 mod replay;
 mod report;
+mod scope;
 mod slice;
 mod stream;
 mod view;
@@ -64,8 +67,10 @@ pub use launch::{
     for_each_tile_2d, record_launches,
 };
 pub use module::{Module, ThisRuntime};
+pub use pinned::{PinnedBuffer, PinnedOptions};
 #[doc(hidden)]
 pub use replay::Replay;
+pub use scope::Scope;
 pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};

@@ -3,8 +3,8 @@
 use std::{
     any::TypeId,
     borrow::Borrow,
-    collections::HashMap,
-    hash::Hash,
+    collections::{HashMap, hash_map::RandomState},
+    hash::{BuildHasher, BuildHasherDefault, Hash, Hasher},
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -28,16 +28,37 @@ impl<B: Backend> Clone for Entry<B> {
 
 impl<B: Backend> Copy for Entry<B> {}
 
-/// Loaded code. `K` tells its kernels apart.
-pub(crate) struct Loaded<B: Backend, K> {
+/// Loaded code. `K` tells its kernels apart, `S` hashes it.
+pub(crate) struct Loaded<B: Backend, K, S = RandomState> {
     pub(crate) code: B::Module,
-    entries: RwLock<HashMap<K, Entry<B>>>,
+    entries: RwLock<HashMap<K, Entry<B>, S>>,
 }
 
 /// The code of an image, whose kernels are told apart by their types.
-pub(crate) type LoadedImage<B> = Loaded<B, TypeId>;
+pub(crate) type LoadedImage<B> = Loaded<B, TypeId, BuildHasherDefault<OfType>>;
 
-impl<B: Backend, K: Hash + Eq> Loaded<B, K> {
+/// The hash of a type's id, which is one already.
+#[derive(Default)]
+pub(crate) struct OfType(u64);
+
+impl Hasher for OfType {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    /// What the id of a type writes.
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl<B: Backend, K: Hash + Eq, S: BuildHasher + Default> Loaded<B, K, S> {
     pub(crate) fn new(code: B::Module) -> Self {
         Self { code, entries: RwLock::default() }
     }
@@ -57,7 +78,7 @@ impl<B: Backend, K: Hash + Eq> Loaded<B, K> {
     }
 }
 
-impl<B: Backend, K> OfDevice for Loaded<B, K> {
+impl<B: Backend, K, S> OfDevice for Loaded<B, K, S> {
     type Device = B;
 
     fn device(&self) -> &'static B {
@@ -65,7 +86,7 @@ impl<B: Backend, K> OfDevice for Loaded<B, K> {
     }
 }
 
-impl<B: Backend, K> OfDevice for Arc<Loaded<B, K>> {
+impl<B: Backend, K, S> OfDevice for Arc<Loaded<B, K, S>> {
     type Device = B;
 
     fn device(&self) -> &'static B {

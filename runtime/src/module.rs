@@ -11,7 +11,8 @@ use gpu_std::{
 use gpukernel_image::Manifest;
 
 use crate::{
-    Device, DeviceSlice, Error, Image, LaunchConfig, Result, Stream, View, ViewMut,
+    Device, DeviceSlice, Error, Extents, Image, KernelAttributes, LaunchConfig, Result, Stream, View,
+    ViewMut,
     backend::{Any, Backend, BackendModule, ImageCode, Modules, OfDevice, each},
     loaded::{Entry, Loaded, LoadedImage},
     observed,
@@ -90,6 +91,53 @@ impl Module {
     /// The paths of the kernels in the image, such as `kernels::saxpy`.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.inner.manifest.kernels.iter().map(|kernel| kernel.name.as_str())
+    }
+
+    /// What a kernel takes of a GPU in blocks of `block_dim` threads, without dynamic shared memory: registers, local and shared memory, and how many
+    /// blocks a multiprocessor runs at once (`cudaFuncGetAttributes`, `cudaOccupancyMaxActiveBlocksPerMultiprocessor`). `None` on the CPU device.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    /// # use gpukernel::{Device, Image};
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn double(x: PerThread<f32>) {
+    ///     for (_, x) in x {
+    ///         *x *= 2.0;
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// # let device = Device::cpu();
+    /// let module = device.load(&KERNELS)?;
+    /// match module.attributes(double, 256)? {
+    ///     Some(of) => println!("{} registers, {:.0} % of the warps", of.registers, of.occupancy() * 100.0),
+    ///     None => println!("the CPU has neither"),
+    /// }
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the image does not hold this kernel or is older than the program, or what the driver says.
+    #[doc(
+        alias = "cudaFuncGetAttributes",
+        alias = "cuFuncGetAttribute",
+        alias = "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+        alias = "occupancy",
+        alias = "get_regs_per_thread"
+    )]
+    pub fn attributes<K: Kernel>(
+        &self,
+        _kernel: K,
+        block_dim: impl Into<Extents>,
+    ) -> Result<Option<KernelAttributes>> {
+        let threads = block_dim.into().axes().into_iter().try_fold(1_usize, usize::checked_mul);
+        let threads = threads.and_then(|threads| u32::try_from(threads).ok()).unwrap_or(u32::MAX);
+        each!(self.code(), loaded => self.inner.attributes(&loaded.code, K::INFO, threads))
     }
 
     /// Sends what the kernels of this module print (`gpu_std::println!`) from now on to `writer`, in place of standard output.
@@ -275,13 +323,24 @@ impl Inner {
         let program = Program::Kernel(kernel, args);
         let stream = Stream::or_default(stream, device, &|| program.doing())?;
         let Entry { function, cooperative } = loaded.entry(&id, || self.check(code, kernel, args))?;
-        let max_threads = code.max_threads(&function);
-        let request = Request { device, program, config, max_threads, cooperative };
+        let threads = code.threads(&function);
+        let request = Request { device, program, config, threads, cooperative };
         // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
         let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
         // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
         // the promise of `Kernel` and of the caller.
         unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }
+    }
+
+    fn attributes<M: BackendModule>(
+        &self,
+        code: &M,
+        kernel: &KernelInfo,
+        block_threads: u32,
+    ) -> Result<Option<KernelAttributes>> {
+        let function = code.function(self.symbol(kernel, None)?.symbol)?;
+        let function = function.ok_or_else(|| self.no_such_kernel(kernel.name))?;
+        code.attributes(&function, block_threads, 0)
     }
 
     /// Compares the kernel with the image, at its first launch.
@@ -291,21 +350,23 @@ impl Inner {
         kernel: &KernelInfo,
         args: &PackedArgs,
     ) -> Result<Entry<B>> {
-        let KernelInfo { name, signature, contract, .. } = kernel;
-        let missing = || self.no_such_kernel(name);
-        // Builds without device code may have no list of kernels either.
-        let (symbol, cooperative) = match self.manifest.no_code {
-            Some(_) => ("", false),
-            None => {
-                let kernel = self.manifest.kernel(name).ok_or_else(missing)?;
-                if let Some(difference) = difference(kernel, args, signature, contract) {
-                    return Err(Error::StaleImage { kernel: (*name).to_owned(), difference });
-                }
-                (&*kernel.symbol, kernel.cooperative)
-            }
-        };
-        let function = code.function(symbol)?.ok_or_else(missing)?;
+        let Symbol { symbol, cooperative } = self.symbol(kernel, Some(args))?;
+        let function = code.function(symbol)?.ok_or_else(|| self.no_such_kernel(kernel.name))?;
         Ok(Entry { function, cooperative })
+    }
+
+    /// The kernel in the code, if it is the one that the program knows; with arguments, if they are packed as it takes them.
+    fn symbol(&self, kernel: &KernelInfo, args: Option<&PackedArgs>) -> Result<Symbol<'_>> {
+        let KernelInfo { name, signature, contract, .. } = kernel;
+        // Builds without device code may have no list of kernels either.
+        if self.manifest.no_code.is_some() {
+            return Ok(Symbol { symbol: "", cooperative: false });
+        }
+        let kernel = self.manifest.kernel(name).ok_or_else(|| self.no_such_kernel(name))?;
+        match difference(kernel, args, signature, contract) {
+            Some(difference) => Err(Error::StaleImage { kernel: (*name).to_owned(), difference }),
+            None => Ok(Symbol { symbol: &kernel.symbol, cooperative: kernel.cooperative }),
+        }
     }
 
     fn no_such_kernel(&self, kernel: &str) -> Error {
@@ -317,18 +378,28 @@ impl Inner {
     }
 }
 
+/// A kernel in the code.
+struct Symbol<'a> {
+    symbol: &'a str,
+    /// Whether its blocks wait for each other.
+    cooperative: bool,
+}
+
 /// How the kernel in the image differs from the one in the program, if it does.
 fn difference(
     image: &gpukernel_image::Kernel,
-    args: &PackedArgs,
+    args: Option<&PackedArgs>,
     signature: &Signature,
     contract: &Contract,
 ) -> Option<String> {
     let here = signature.to_string();
-    if let Some(difference) = signatures_differ(&image.signature, &here, &KERNEL_LINES) {
-        return Some(difference);
-    }
-    // Of equal types, that is; but this is what the driver is given.
+    signatures_differ(&image.signature, &here, &KERNEL_LINES)
+        .or_else(|| layouts_differ(image, args?))
+        .or_else(|| (image.contract != *contract).then(|| "it has another launch contract".to_owned()))
+}
+
+/// How the parameters in the image differ from packed arguments. Of equal types, that is; but these are what the driver is given.
+fn layouts_differ(image: &gpukernel_image::Kernel, args: &PackedArgs) -> Option<String> {
     let in_image = image.parameters.iter().map(|parameter| (parameter.size_bytes, parameter.align_bytes));
     let in_program = args.layouts().map(|layout| (layout.size(), layout.align()));
     if in_image.len() != in_program.len() {
@@ -342,7 +413,7 @@ fn difference(
             ));
         }
     }
-    (image.contract != *contract).then(|| "it has another launch contract".to_owned())
+    None
 }
 
 /// What the lines of a kernel's signature say before those of its parameters.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::{
     Device, Error, LaunchConfig, RawArg, Result,
-    backend::Backend,
+    backend::{Backend, BlockThreads},
     launch::rules::{CheckedConfig, Rules, SharedMemory},
     memory::AllocationId,
 };
@@ -109,8 +109,7 @@ pub(crate) struct Request<'a, B: Backend> {
     pub(crate) device: &'static B,
     pub(crate) program: Program<'a>,
     pub(crate) config: LaunchConfig,
-    /// Threads per block that the kernel's registers leave room for.
-    pub(crate) max_threads: u32,
+    pub(crate) threads: BlockThreads,
     /// Whether blocks of the grid wait for each other.
     pub(crate) cooperative: bool,
 }
@@ -138,11 +137,11 @@ impl<'a, B: Backend> PreparedLaunch<'a, B> {
     /// # Safety
     /// The arguments were packed by the kernel, from borrows that last as long as `'a`.
     pub(crate) unsafe fn new(request: Request<'a, B>) -> Result<Option<Self>> {
-        let Request { device, program, config, max_threads, cooperative } = request;
+        let Request { device, program, config, threads, cooperative } = request;
         let rules = Rules {
             kernel: program.name(),
             contract: program.contract(),
-            kernel_max_threads: max_threads,
+            threads,
             limits: device.limits(),
             device: &Device::of(device),
         };

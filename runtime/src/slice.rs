@@ -11,7 +11,7 @@ use gpu_std::DeviceCopy;
 
 use crate::{
     Device, Error, Result, Stream,
-    backend::{Backend, BackendMemory, OfDevice, each},
+    backend::{Backend, BackendMemory, BackendStream, OfDevice, each},
     memory::{Allocation, AllocationId, DevicePointer},
     view::resolve,
 };
@@ -112,6 +112,28 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         (self.size_bytes() != 0).then(|| self.place().allocation)
     }
 
+    /// The address of the first element, for libraries that take addresses: of the GPU's memory, or on the CPU device of the program's.
+    ///
+    /// The runtime does not know what others do at the address: on a GPU their work has to come after what was queued for the elements, and be
+    /// done before what is queued later. [`Stream::queue`] sees to that.
+    ///
+    /// ```
+    /// let numbers = gpukernel::Device::cpu().upload(&[1_u32, 2, 3])?;
+    /// // SAFETY: on the CPU device uploads are done when they return.
+    /// assert_eq!(unsafe { numbers.as_ptr().add(1).read() }, 2);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[doc(alias = "CUdeviceptr", alias = "data_ptr", alias = "device_ptr")]
+    pub fn as_ptr(&self) -> *const T {
+        ptr::with_exposed_provenance(self.address())
+    }
+
+    /// The address of the first element, to write there, as [`as_ptr`](Self::as_ptr).
+    #[doc(alias = "CUdeviceptr", alias = "data_ptr", alias = "device_ptr_mut")]
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        ptr::with_exposed_provenance_mut(self.address())
+    }
+
     /// Copies the elements to a new vector on the host (`cudaMemcpyDeviceToHost`). Waits for the copy, and so for the work that writes
     /// the elements.
     ///
@@ -149,14 +171,34 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         unsafe { self.copy_to_raw(stream, to.as_mut_ptr()) }
     }
 
+    /// Copies, and waits for it.
+    ///
     /// # Safety
     /// `to` has room for as many elements as are here.
     unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
+        // SAFETY: nobody else uses the memory before this returns.
+        unsafe { self.queue_copy_to(stream, to)? };
+        self.wait_on(stream)
+    }
+
+    /// Queues a copy to the host.
+    ///
+    /// # Safety
+    /// `to` has room for as many elements as are here, and nobody else uses it before the stream is done with the copy.
+    pub(crate) unsafe fn queue_copy_to(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
         let Some(allocation) = self.allocation() else { return Ok(()) };
         each!(&allocation.memory, memory => {
             let stream = stream_for(memory, allocation, stream, "a copy to the host")?;
             // SAFETY: both places have that many bytes: the caller's promise, and what a slice is.
             unsafe { memory.copy_to_host(stream, self.address(), to.cast(), self.size_bytes()) }
+        })
+    }
+
+    /// Waits for the stream that a copy of these elements was queued on.
+    fn wait_on(&self, stream: Option<&Stream>) -> Result<()> {
+        let Some(allocation) = self.allocation() else { return Ok(()) };
+        each!(&allocation.memory, memory => {
+            stream_for(memory, allocation, stream, "a copy")?.synchronize()
         })
     }
 
@@ -180,12 +222,22 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
             return branch.upload(from, self);
         }
+        // SAFETY: the elements are borrowed until the copy is done. It depends on what kind of memory the host's is whether the driver has
+        // read all of it when the call returns.
+        unsafe { self.queue_copy_from(stream, from.as_ptr())? };
+        self.wait_on(stream)
+    }
+
+    /// Queues a copy from the host.
+    ///
+    /// # Safety
+    /// At `from` are as many elements as here, and nobody writes them before the stream is done with the copy.
+    pub(crate) unsafe fn queue_copy_from(&mut self, stream: Option<&Stream>, from: *const T) -> Result<()> {
         let Some(allocation) = self.allocation() else { return Ok(()) };
         each!(&allocation.memory, memory => {
             let stream = stream_for(memory, allocation, stream, "a copy from the host")?;
-            let source = from.as_ptr().cast();
-            // SAFETY: both places have that many bytes, because the slices are as long; this one is borrowed for writing.
-            unsafe { memory.copy_from_host(stream, self.address(), source, self.size_bytes()) }
+            // SAFETY: both places have that many bytes: the caller's promise, and what a slice is, which is borrowed for writing.
+            unsafe { memory.copy_from_host(stream, self.address(), from.cast(), self.size_bytes()) }
         })
     }
 
@@ -320,7 +372,7 @@ fn stream_for<'s, B: Backend>(
     found.ok_or_else(|| allocation.wrong_device(&stream.device(), &|| doing.to_owned()))
 }
 
-fn same_length(from_len: usize, to_len: usize) -> Result<()> {
+pub(crate) fn same_length(from_len: usize, to_len: usize) -> Result<()> {
     if from_len == to_len { Ok(()) } else { Err(Error::LengthMismatch { from_len, to_len }) }
 }
 

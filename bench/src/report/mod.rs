@@ -176,11 +176,11 @@ pub(crate) struct Resources {
 /// Times of a provider in a mode.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ModeResult {
-    /// `cold`, `batch` or `replay`.
+    /// `cold`, `batch`, `replay` or `host`.
     pub(crate) mode: String,
     /// Launches between two events, of whose time a sample is the mean.
     pub(crate) launches_per_sample: u32,
-    /// Time of the device per launch, in nanoseconds, in the order of measurement.
+    /// Time of the device per launch, in nanoseconds, in the order of measurement; in the mode `host` that of the host.
     pub(crate) samples_ns: Vec<f64>,
     /// Time of the host per launch, in nanoseconds: until the call that launches returns.
     pub(crate) host_samples_ns: Vec<f64>,

@@ -2,6 +2,7 @@
 
 mod block;
 mod families;
+mod launches;
 mod linked;
 mod random;
 mod tensor;

@@ -4,6 +4,7 @@
 
 pub mod block;
 pub mod draft;
+pub mod launches;
 pub mod tensor;
 
 use gpu_std::{

@@ -3,6 +3,7 @@
 use std::{
     alloc::{self, Layout},
     fs,
+    ptr::NonNull,
     sync::OnceLock,
 };
 
@@ -15,6 +16,7 @@ use crate::{
     buffer::Fill,
     graph::Plan,
     memory::{self, Allocation},
+    pinned::PinnedOptions,
 };
 
 /// The CPU. There is one.
@@ -120,6 +122,27 @@ impl Backend for CpuDevice {
         // SAFETY: the memory was just allocated with this layout, of which the bytes asked for are a part.
         Ok(unsafe { Allocation::new::<Self>(start, layout.size(), CpuMemory::new(start, aligned)) })
     }
+
+    fn allocate_pinned(&'static self, layout: Layout, _: PinnedOptions) -> Result<NonNull<u8>> {
+        // SAFETY: the caller asks for at least one byte.
+        NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(|| Error::OutOfMemory {
+            device: Device::of(self).to_string(),
+            asked_bytes: layout.size() as u64,
+            free_bytes: self.free_bytes(),
+        })
+    }
+
+    unsafe fn free_pinned(&'static self, start: NonNull<u8>, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { alloc::dealloc(start.as_ptr(), layout) };
+    }
+
+    /// Nothing copies by itself.
+    unsafe fn pin(&'static self, _: NonNull<u8>, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    unsafe fn unpin(&'static self, _: NonNull<u8>) {}
 
     unsafe fn instantiate(&'static self, _: &Plan<Self>) -> Result<CpuGraph> {
         Ok(CpuGraph)

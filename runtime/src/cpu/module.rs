@@ -7,7 +7,7 @@ use gpu_std::{Constant, DeviceCopy, host::ModuleTable};
 use super::{CpuDevice, CpuStream, grid};
 use crate::{
     Device, Error, KernelAttributes, Result,
-    backend::{Backend, BackendModule, ImageCode, OfDevice},
+    backend::{Backend, BackendModule, BlockThreads, ImageCode, OfDevice},
     output::Output,
     prepared::{PreparedLaunch, Program},
 };
@@ -56,12 +56,12 @@ impl BackendModule for CpuModule {
         Ok(Some(()))
     }
 
-    fn max_threads(&self, (): &()) -> u32 {
-        self.device().limits().max_threads_per_block
+    fn threads(&self, (): &()) -> BlockThreads {
+        BlockThreads { max: self.device().limits().max_threads_per_block, usual: BlockThreads::USUAL }
     }
 
     /// It has no multiprocessors.
-    fn attributes(&self, (): &(), _: &PreparedLaunch<'_, CpuDevice>) -> Result<Option<KernelAttributes>> {
+    fn attributes(&self, (): &(), _: u32, _: u32) -> Result<Option<KernelAttributes>> {
         Ok(None)
     }
 

@@ -3,7 +3,7 @@
 use std::{
     alloc::Layout,
     ffi::{CStr, c_int, c_void},
-    ptr,
+    ptr::{self, NonNull},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -17,7 +17,7 @@ use super::{
     CudaEvent, CudaGraph, CudaMemory, CudaModule, CudaStream,
     driver::{self, Presence},
     hold::Words,
-    image, replay,
+    image, pinned, replay,
     reports::Inbox,
 };
 use crate::{
@@ -26,6 +26,7 @@ use crate::{
     buffer::Fill,
     graph::Plan,
     memory::Allocation,
+    pinned::PinnedOptions,
 };
 
 /// A GPU of this process. Its primary context is retained once and never released: other code in the process, such as
@@ -116,6 +117,9 @@ impl CudaDevice {
             max_shared_bytes_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
                 as usize,
             multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            max_threads_per_multiprocessor: get(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+            )?,
             last_level_cache_bytes: get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
         };
 
@@ -146,7 +150,7 @@ impl CudaDevice {
         })
     }
 
-    pub(super) fn context(&self) -> CUcontext {
+    pub(crate) fn context(&self) -> CUcontext {
         self.context
     }
 
@@ -310,6 +314,25 @@ impl Backend for CudaDevice {
 
     fn allocate(&'static self, stream: &Arc<CudaStream>, layout: Layout, fill: Fill) -> Result<Allocation> {
         self.allocate_on(stream, layout.size(), fill)
+    }
+
+    fn allocate_pinned(&'static self, layout: Layout, options: PinnedOptions) -> Result<NonNull<u8>> {
+        pinned::allocate(self, layout, options)
+    }
+
+    unsafe fn free_pinned(&'static self, start: NonNull<u8>, _: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { pinned::free(self, start) };
+    }
+
+    unsafe fn pin(&'static self, start: NonNull<u8>, bytes: usize) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { pinned::pin(self, start, bytes) }
+    }
+
+    unsafe fn unpin(&'static self, start: NonNull<u8>) {
+        // SAFETY: as the caller promises.
+        unsafe { pinned::unpin(self, start) };
     }
 
     unsafe fn instantiate(&'static self, plan: &Plan<Self>) -> Result<CudaGraph> {

@@ -12,17 +12,22 @@ use gpukernel_abi::limits;
 use gpukernel_image::Arch;
 
 use super::{CudaDevice, CudaStream};
-use crate::{Error, KernelAttributes, Result, backend::Backend, prepared::PreparedLaunch};
+use crate::{
+    Error, KernelAttributes, Result,
+    backend::{Backend, BlockThreads},
+    prepared::PreparedLaunch,
+};
 
 /// What the driver may put between the static and the dynamic shared memory of a block, to align the latter.
 const SHARED_PADDING_BYTES: usize = 128;
+
+const WARP: u32 = 32;
 
 /// A kernel in a loaded module, valid as long as the module is.
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
     raw: CUfunction,
-    /// Maximum number of threads per block, given its registers and contract.
-    pub(super) max_threads: u32,
+    pub(super) threads: BlockThreads,
     /// Shared memory besides the dynamic: its arrays, and a word of the linker's.
     static_shared_bytes: usize,
 }
@@ -36,12 +41,30 @@ impl Function {
     /// # Safety
     /// The function is of a module that is loaded on the device.
     pub(super) unsafe fn new(device: &CudaDevice, raw: CUfunction) -> Result<Self> {
-        let mut function = Self { raw, max_threads: 0, static_shared_bytes: 0 };
-        function.max_threads =
-            function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let threads = BlockThreads { max: 0, usual: BlockThreads::USUAL };
+        let mut function = Self { raw, threads, static_shared_bytes: 0 };
         function.static_shared_bytes =
             function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize;
+        function.threads.max =
+            function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        function.threads.usual = function.usual_threads(device)?;
         Ok(function)
+    }
+
+    /// The block that fills a multiprocessor best: the usual one, unless another has an eighth more warps there.
+    fn usual_threads(self, device: &CudaDevice) -> Result<u32> {
+        const OTHERS: [u32; 6] = [128, 512, 192, 384, 64, 1024];
+        let threads_there = |block: u32| self.resident_blocks(device, block, 0).map(|blocks| blocks * block);
+        let (mut best, mut most) = (BlockThreads::USUAL, 0);
+        for block in [BlockThreads::USUAL].into_iter().chain(OTHERS) {
+            if block <= self.threads.max {
+                let there = threads_there(block)?;
+                if there > most + most / 8 {
+                    (best, most) = (block, there);
+                }
+            }
+        }
+        Ok(best)
     }
 
     fn attribute(self, device: &CudaDevice, attribute: FunctionAttribute) -> Result<u32> {
@@ -51,17 +74,22 @@ impl Function {
         device.check("cuFuncGetAttribute", result).map(|()| u32::try_from(value).unwrap_or(0))
     }
 
-    /// What the kernel takes of a multiprocessor in a launch.
+    /// What the kernel takes of a multiprocessor in blocks of so many threads.
     pub(super) fn attributes(
         self,
         device: &'static CudaDevice,
-        launch: &PreparedLaunch<'_, CudaDevice>,
+        block_threads: u32,
+        dynamic_shared_bytes: u32,
     ) -> Result<KernelAttributes> {
+        let blocks = self.resident_blocks(device, block_threads, dynamic_shared_bytes)?;
+        let max_warps = device.limits().max_threads_per_multiprocessor / WARP;
         Ok(KernelAttributes {
             registers: self.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             local_bytes: self.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             shared_bytes: u32::try_from(self.static_shared_bytes).unwrap_or(u32::MAX),
-            blocks_per_multiprocessor: self.resident_blocks(device, launch)?,
+            max_threads_per_block: self.threads.max,
+            blocks_per_multiprocessor: blocks,
+            warps: [blocks * block_threads.div_ceil(WARP), max_warps],
         })
     }
 
@@ -112,15 +140,16 @@ impl Function {
         device: &CudaDevice,
         launch: &PreparedLaunch<'_, CudaDevice>,
     ) -> Result<u64> {
-        let blocks = self.resident_blocks(device, launch)?;
+        let threads = u32::try_from(launch.shape.block.count()).unwrap_or(u32::MAX);
+        let blocks = self.resident_blocks(device, threads, launch.shared.dynamic_bytes)?;
         Ok(u64::from(blocks) * u64::from(device.limits().multiprocessors))
     }
 
     /// The maximum number of resident blocks on a multiprocessor.
-    fn resident_blocks(self, device: &CudaDevice, launch: &PreparedLaunch<'_, CudaDevice>) -> Result<u32> {
+    fn resident_blocks(self, device: &CudaDevice, threads: u32, dynamic_shared_bytes: u32) -> Result<u32> {
         device.bind()?;
-        let threads = c_int::try_from(launch.shape.block.count()).unwrap_or(c_int::MAX);
-        let shared_bytes = launch.shared.dynamic_bytes as usize;
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        let shared_bytes = dynamic_shared_bytes as usize;
         let mut blocks: c_int = 0;
         // SAFETY: the function is of a loaded module, and the pointer is to a live integer.
         let result = unsafe {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::{CudaDevice, CudaStream, driver, replay};
 use crate::{
     Error, Result,
-    backend::{Backend, BackendMemory, BackendStream, OfDevice},
+    backend::{Backend, BackendMemory, OfDevice},
     buffer::Fill,
     memory::Allocation,
 };
@@ -111,15 +111,13 @@ impl BackendMemory for Arc<CudaMemory> {
     ) -> Result<()> {
         replay::refuse("a copy to the host")?;
         ordered(stream, &[(self, Access::Read)], |stream| {
-            // SAFETY: the caller promises the bytes; the memory stays as it is until the copy is waited for below.
+            // SAFETY: the caller promises the bytes, and that they stay as they are as long as this needs them.
             let result =
                 unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from as CUdeviceptr, bytes, stream.raw()) };
             self.device.check("cuMemcpyDtoHAsync", result)
-        })?;
-        stream.synchronize()
+        })
     }
 
-    /// Waits, because it depends on what kind of memory the host's is whether the driver has read all of it when the call returns.
     unsafe fn copy_from_host(
         &self,
         stream: &Arc<CudaStream>,
@@ -133,8 +131,7 @@ impl BackendMemory for Arc<CudaMemory> {
             let result =
                 unsafe { sys::cuMemcpyHtoDAsync_v2(to as CUdeviceptr, from.cast(), bytes, stream.raw()) };
             self.device.check("cuMemcpyHtoDAsync", result)
-        })?;
-        stream.synchronize()
+        })
     }
 
     unsafe fn copy_from_device(
@@ -218,11 +215,11 @@ type Uses<T> = SmallVec<[(T, Access); 12]>;
 
 /// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both. What is recorded to be
 /// replayed goes to another stream, which `enqueue` gets; its replays are ordered.
-pub(super) fn ordered(
+pub(super) fn ordered<R>(
     stream: &Arc<CudaStream>,
     uses: &[(&Arc<CudaMemory>, Access)],
-    enqueue: impl FnOnce(&CudaStream) -> Result<()>,
-) -> Result<()> {
+    enqueue: impl FnOnce(&CudaStream) -> Result<R>,
+) -> Result<R> {
     stream.device().bind()?;
     if let Some(recording) = replay::recording(stream, uses)? {
         return enqueue(&recording);
@@ -237,11 +234,11 @@ pub(super) fn ordered(
         uses.iter().map(|(memory, access)| (memory.usage(), *access)).collect();
 
     wait_for_conflicts(stream, &usages)?;
-    enqueue(stream)?;
+    let queued = enqueue(stream)?;
     for (usage, access) in &mut usages {
         usage.note(stream, *access);
     }
-    Ok(())
+    Ok(queued)
 }
 
 fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &[(MutexGuard<'_, Usage>, Access)]) -> Result<()> {

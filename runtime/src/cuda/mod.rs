@@ -16,6 +16,7 @@ mod memory;
 mod module;
 mod output;
 mod panic;
+mod pinned;
 mod replay;
 mod reports;
 mod stream;

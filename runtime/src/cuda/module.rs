@@ -14,7 +14,7 @@ use gpukernel_image::Manifest;
 use super::{CudaDevice, CudaStream, driver, function::Function, memory, replay, reports::Reports};
 use crate::{
     Error, KernelAttributes, Result,
-    backend::{Backend, BackendModule, OfDevice},
+    backend::{Backend, BackendModule, BlockThreads, OfDevice},
     output::Output,
     prepared::PreparedLaunch,
 };
@@ -69,6 +69,10 @@ impl CudaModule {
             return Err(Error::Load { device: device.describe(), what: what(), source, log });
         }
         Ok(Self { device, raw, reports: None, variables: RwLock::default() })
+    }
+
+    pub(crate) fn raw(&self) -> CUmodule {
+        self.raw
     }
 
     pub(super) fn device(&self) -> &'static CudaDevice {
@@ -179,16 +183,17 @@ impl BackendModule for Arc<CudaModule> {
         }
     }
 
-    fn max_threads(&self, function: &Function) -> u32 {
-        function.max_threads
+    fn threads(&self, function: &Function) -> BlockThreads {
+        function.threads
     }
 
     fn attributes(
         &self,
         function: &Function,
-        launch: &PreparedLaunch<'_, CudaDevice>,
+        block_threads: u32,
+        dynamic_shared_bytes: u32,
     ) -> Result<Option<KernelAttributes>> {
-        function.attributes(self.device, launch).map(Some)
+        function.attributes(self.device, block_threads, dynamic_shared_bytes).map(Some)
     }
 
     fn make_room(&self, function: &Function, launch: &PreparedLaunch<'_, CudaDevice>) -> Result<()> {

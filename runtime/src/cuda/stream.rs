@@ -1,10 +1,12 @@
 //! Streams of a GPU.
 
-use std::{ptr, sync::Arc};
+use std::{ffi::c_void, ptr, sync::Arc};
 
 use cudarc::driver::sys::{self, CUstream};
 
-use super::{CudaDevice, event::CudaEvent, hold::CudaHold, replay};
+use gpu_std::host::Access;
+
+use super::{CudaDevice, CudaMemory, event::CudaEvent, hold::CudaHold, memory, replay};
 use crate::{
     Result,
     backend::{BackendStream, OfDevice, Release},
@@ -36,8 +38,18 @@ impl CudaStream {
         self.device
     }
 
-    pub(super) fn raw(&self) -> CUstream {
+    pub(crate) fn raw(&self) -> CUstream {
         self.raw
+    }
+
+    /// Lets `work` queue something here that uses this memory.
+    pub(crate) fn queue<R>(
+        self: &Arc<Self>,
+        uses: &[(&Arc<CudaMemory>, Access)],
+        work: impl FnOnce(*mut c_void) -> R,
+    ) -> Result<R> {
+        replay::refuse("work of a library")?;
+        memory::ordered(self, uses, |stream| Ok(work(stream.raw().cast())))
     }
 
     /// Waits until all work is done.

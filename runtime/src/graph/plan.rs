@@ -93,8 +93,8 @@ impl<B: Backend> Launch<B> {
     ) -> Result<Self> {
         let Entry { function, cooperative } = entry;
         let (code, program) = (&loaded.code, Program::Kernel(kernel, &args));
-        let max_threads = code.max_threads(&function);
-        let request = Request { device: code.device(), program, config, max_threads, cooperative };
+        let threads = code.threads(&function);
+        let request = Request { device: code.device(), program, config, threads, cooperative };
         // SAFETY: as the caller promises.
         let (shape, shared) = match unsafe { PreparedLaunch::new(request)? } {
             Some(launch) => {

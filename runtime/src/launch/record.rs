@@ -22,7 +22,8 @@ pub struct LaunchRecord {
     pub attributes: Option<KernelAttributes>,
 }
 
-/// What a kernel takes of a GPU (`cudaFuncAttributes`).
+/// What a kernel takes of a GPU (`cudaFuncAttributes`): of a launch ([`record_launches`]), or with blocks of a size
+/// ([`Module::attributes`](crate::Module::attributes)).
 #[doc(alias = "cudaFuncAttributes", alias = "cudaFuncGetAttributes", alias = "cuFuncGetAttribute")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -33,8 +34,21 @@ pub struct KernelAttributes {
     pub local_bytes: u32,
     /// Bytes of shared memory per block, without what the launch adds (`sharedSizeBytes`).
     pub shared_bytes: u32,
-    /// Blocks of this launch that a multiprocessor runs at once (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`).
+    /// Maximum number of threads per block that its registers and its contract leave room for (`maxThreadsPerBlock`).
+    pub max_threads_per_block: u32,
+    /// Blocks that a multiprocessor runs at once (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`).
     pub blocks_per_multiprocessor: u32,
+    /// The warps that these are, and those that a multiprocessor has room for.
+    pub(crate) warps: [u32; 2],
+}
+
+impl KernelAttributes {
+    /// The share of a multiprocessor's warps that these blocks are, from 0 to 1: its occupancy.
+    #[doc(alias = "cudaOccupancyMaxActiveBlocksPerMultiprocessor")]
+    pub fn occupancy(&self) -> f64 {
+        let [resident, max] = self.warps.map(f64::from);
+        resident / max.max(1.0)
+    }
 }
 
 thread_local! {
@@ -82,7 +96,11 @@ pub(crate) fn note<M: BackendModule>(
         grid_dim: axes(launch.shape.grid),
         block_dim: axes(launch.shape.block),
         dynamic_shared_bytes: launch.shared.dynamic_bytes,
-        attributes: code.attributes(function, launch)?,
+        attributes: code.attributes(
+            function,
+            u32::try_from(launch.shape.block.count()).unwrap_or(u32::MAX),
+            launch.shared.dynamic_bytes,
+        )?,
     };
     RECORDS.with(|records| records.borrow_mut().as_mut().map(|records| records.push(record)));
     Ok(())

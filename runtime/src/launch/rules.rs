@@ -8,14 +8,13 @@ use gpu_std::{
 };
 
 use super::LaunchConfig;
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Result, backend::BlockThreads};
 
 /// What a launch may be: limits from the kernel, its contract and the device.
 pub(crate) struct Rules<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) contract: &'a Contract,
-    /// Threads per block that the kernel's registers leave room for.
-    pub(crate) kernel_max_threads: u32,
+    pub(crate) threads: BlockThreads,
     pub(crate) limits: &'a Limits,
     pub(crate) device: &'a dyn std::fmt::Display,
 }
@@ -81,15 +80,16 @@ impl Rules<'_> {
             return self.contract.block;
         }
         let max = match self.contract.max_threads {
-            0 => self.kernel_max_threads,
-            max => max.min(self.kernel_max_threads),
+            0 => self.threads.max,
+            max => max.min(self.threads.max),
         };
-        // 256 threads keep every scheduler of a multiprocessor busy and fit the registers of nearly every kernel; 32 along x
-        // is one warp, so that it reads whole rows.
+        // 32 along x is one warp, so that it reads whole rows.
+        let warps = (self.threads.usual / WARP).max(1);
+        let layers = if warps.is_multiple_of(2) { 2 } else { 1 };
         let mut block = match dims {
-            1 => [256, 1, 1],
-            2 => [32, 8, 1],
-            _ => [32, 4, 2],
+            1 => [warps * WARP, 1, 1],
+            2 => [WARP, warps, 1],
+            _ => [WARP, warps / layers, layers],
         };
         while block.iter().product::<u32>() > max.max(1) {
             let Some(axis) = (0..3).rev().find(|&axis| block[axis] > 1) else { break };
@@ -130,9 +130,9 @@ impl Rules<'_> {
         if threads > device_max.into() {
             return Err(too_large(device_max, self.device.to_string()));
         }
-        if threads > self.kernel_max_threads.into() {
+        if threads > self.threads.max.into() {
             let limited_by = format!("its use of registers on {}", self.device);
-            return Err(too_large(self.kernel_max_threads, limited_by));
+            return Err(too_large(self.threads.max, limited_by));
         }
         for axis in 0..3 {
             let allowed = self.limits.max_block_dim[axis];
@@ -252,7 +252,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            kernel_max_threads: 1024,
+            threads: BlockThreads { max: 1024, usual: 256 },
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -319,7 +319,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &Contract::NONE,
-            kernel_max_threads: 1024,
+            threads: BlockThreads { max: 1024, usual: 256 },
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -343,7 +343,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            kernel_max_threads: 1024,
+            threads: BlockThreads { max: 1024, usual: 256 },
             limits: &limits,
             device: &"the device",
         };

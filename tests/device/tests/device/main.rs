@@ -39,6 +39,7 @@ mod shared_slices;
 mod sort;
 mod streams;
 mod time;
+mod transfers;
 mod vectors;
 mod views;
 mod warps;

@@ -1,0 +1,134 @@
+//! Handles of the driver, for others' libraries: contexts, streams and modules of this crate, and work that a library queues.
+//!
+//! All are pointers of the driver's types, which the runtime API and every binding share.
+
+use std::ffi::c_void;
+
+use smallvec::SmallVec;
+
+use crate::{
+    Device, Error, ForeignModule, Module, RawArg, Result, Stream,
+    backend::{Any, OfDevice},
+};
+
+impl Device {
+    /// The driver's handle of the context (`CUcontext`): the device's primary context, which the runtime API and NVIDIA's libraries use, too. `None`
+    /// on the CPU device. It is valid as long as the process.
+    ///
+    /// ```
+    /// assert!(gpukernel::Device::cpu().raw_context().is_none());
+    /// ```
+    #[doc(alias = "CUcontext", alias = "cuDevicePrimaryCtxRetain")]
+    pub fn raw_context(&self) -> Option<*mut c_void> {
+        match &self.backend {
+            Any::Cpu(_) => None,
+            Any::Cuda(device) => Some(device.context().cast()),
+        }
+    }
+}
+
+impl Module {
+    /// The driver's handle (`CUmodule`); `None` on the CPU device. It is valid as long as a clone of this module is there. Kernels of it take
+    /// slices as pointer and length.
+    ///
+    /// The runtime does not know of launches by others: what a kernel prints in one is lost if the program waits for the device only through others.
+    ///
+    /// ```no_run
+    /// # fn get_function(_: *mut std::ffi::c_void, _: &std::ffi::CStr) {}
+    /// # let (device, image): (gpukernel::Device, gpukernel::Image) = todo!();
+    /// let module = device.load(&image)?;
+    /// if let Some(handle) = module.as_raw() {
+    ///     get_function(handle, c"saxpy"); // cuModuleGetFunction
+    /// }
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[doc(alias = "CUmodule", alias = "cuModuleGetFunction")]
+    pub fn as_raw(&self) -> Option<*mut c_void> {
+        match self.code() {
+            Any::Cpu(_) => None,
+            Any::Cuda(loaded) => Some(loaded.code.raw().cast()),
+        }
+    }
+}
+
+impl ForeignModule {
+    /// The driver's handle (`CUmodule`). It is valid as long as a clone of this module is there.
+    ///
+    /// ```no_run
+    /// # let device = gpukernel::Device::gpu(0)?;
+    /// // SAFETY: nvcc wrote it.
+    /// let module = unsafe { device.load_foreign(&std::fs::read("scale.cubin").expect("nvcc -cubin"))? };
+    /// assert!(module.as_raw().is_some());
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[doc(alias = "CUmodule", alias = "cuModuleGetFunction")]
+    pub fn as_raw(&self) -> Option<*mut c_void> {
+        match self.code() {
+            Any::Cpu(_) => None,
+            Any::Cuda(loaded) => Some(loaded.code.raw().cast()),
+        }
+    }
+}
+
+impl Stream {
+    /// The driver's handle (`CUstream`, which is the runtime API's `cudaStream_t`), for libraries that take one; `None` on the CPU device. It is valid as
+    /// long as a clone of this stream is there.
+    ///
+    /// The runtime does not know what others queue there: [`queue`](Self::queue) orders it with other work on the same memory.
+    ///
+    /// ```
+    /// assert!(gpukernel::Device::cpu().default_stream().as_raw().is_none());
+    /// ```
+    #[doc(alias = "CUstream", alias = "cudaStream_t", alias = "cu_stream")]
+    pub fn as_raw(&self) -> Option<*mut c_void> {
+        match &self.backend {
+            Any::Cpu(_) => None,
+            Any::Cuda(stream) => Some(stream.raw().cast()),
+        }
+    }
+
+    /// Lets a library queue work on this stream, after the work that uses the same memory, and before what is queued later: `args` name the
+    /// memory that it reads ([`RawArg::slice`]) and writes ([`RawArg::slice_mut`]). `work` gets the stream's [handle](Self::as_raw), with the
+    /// device's context current, and must not wait for the device through this crate.
+    ///
+    /// ```no_run
+    /// use gpukernel::{Device, RawArg};
+    /// # unsafe fn cublas_saxpy(_: *mut std::ffi::c_void, _: *const f32, _: *mut f32, _: usize) -> Result<(), gpukernel::Error> { Ok(()) }
+    ///
+    /// let device = Device::gpu(0)?;
+    /// let (x, mut y) = (device.filled(100, 1.0_f32)?, device.zeroed::<f32>(100)?);
+    /// let stream = device.default_stream();
+    /// let (from, to) = (x.as_ptr(), y.as_mut_ptr());
+    /// // SAFETY: both have 100 elements, of which those of `y` are written, with numbers.
+    /// unsafe {
+    ///     stream.queue(&[RawArg::slice(&x), RawArg::slice_mut(&mut y)], |handle| cublas_saxpy(handle, from, to, 100))??;
+    /// }
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NeedsGpu`] on the CPU device, [`Error::WrongDevice`] for memory of another device, [`Error::NotCapturable`] on a stream that is being
+    /// captured, or what the driver says.
+    ///
+    /// # Safety
+    /// The work is queued on this stream, or is done when `work` returns. It uses memory only as the arguments say, and leaves valid values
+    /// there.
+    #[doc(alias = "launch_host_function", alias = "cublasSetStream")]
+    pub unsafe fn queue<R>(&self, args: &[RawArg<'_>], work: impl FnOnce(*mut c_void) -> R) -> Result<R> {
+        const WHAT: &str = "work of a library";
+        self.not_captured(WHAT)?;
+        match &self.backend {
+            Any::Cpu(_) => Err(Error::NeedsGpu { what: WHAT.to_owned(), device: self.device().to_string() }),
+            Any::Cuda(stream) => {
+                let mut uses: SmallVec<[_; 12]> = SmallVec::new();
+                for (allocation, access) in args.iter().filter_map(RawArg::memory) {
+                    // SAFETY: the arguments borrow the buffers.
+                    if let Some(allocation) = unsafe { allocation.get() } {
+                        uses.push((allocation.on(stream.device(), &|| WHAT.to_owned())?, access));
+                    }
+                }
+                stream.queue(&uses, work)
+            }
+        }
+    }
+}
