@@ -4,6 +4,7 @@
 
 use std::{
     alloc::Layout,
+    ops::RangeInclusive,
     ptr::{self, NonNull},
     sync::Arc,
     time::Duration,
@@ -59,7 +60,9 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     /// Waits until all work is done.
     fn synchronize(&self) -> Result<()>;
     fn default_stream(&'static self) -> &'static Self::Stream;
-    fn new_stream(&'static self) -> Result<Self::Stream>;
+    fn new_stream(&'static self, priority: i32) -> Result<Self::Stream>;
+    /// The priorities of streams, of which the smallest is the first to run.
+    fn stream_priorities(&self) -> Result<RangeInclusive<i32>>;
     /// Allocates memory of at least one byte, which work on `stream` may use at once, and other work after it.
     fn allocate(&'static self, stream: &Self::Stream, layout: Layout, fill: Fill) -> Result<Allocation>;
     /// Allocates at least one byte of the host's memory, which the system does not move, all zero.
@@ -160,9 +163,16 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
     ) -> Result<()>;
 }
 
+/// A function that runs when work before it is done.
+pub(crate) type Callback = Box<dyn FnOnce() + Send>;
+
 /// A handle of a queue of work.
 pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
     fn synchronize(&self) -> Result<()>;
+    /// Whether all work is done, without waiting.
+    fn is_done(&self) -> Result<bool>;
+    /// Calls a function when the work queued so far is done.
+    fn callback(&self, code: Callback) -> Result<()>;
     /// Records an event after the work queued so far.
     fn record(&self) -> Result<<Self::Device as Backend>::Event>;
     /// Makes work queued from now on wait until what this returns is released or dropped.
@@ -180,7 +190,11 @@ pub(crate) trait Release: Send + Sync {
 /// A handle of a point in a stream.
 pub(crate) trait BackendEvent: OfDevice + Clone + Send + Sync {
     fn synchronize(&self) -> Result<()>;
+    /// Waits, and leaves the errors of kernels to others.
+    fn wait(&self) -> Result<()>;
     fn is_done(&self) -> Result<bool>;
+    /// Calls a function when the event is done, or never will be.
+    fn when_done(&self, code: Callback) -> Result<()>;
     /// The time from `start`, an event of the same device. Waits for both.
     fn elapsed_since(&self, start: &Self) -> Result<Duration>;
 }

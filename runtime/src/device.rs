@@ -1,6 +1,6 @@
 //! Devices: enumeration, properties, and creation of buffers, streams and modules.
 
-use std::fmt;
+use std::{fmt, ops::RangeInclusive};
 
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
@@ -343,7 +343,33 @@ impl Device {
         alias = "cuda.stream"
     )]
     pub fn stream(&self) -> Result<Stream> {
-        Stream::new(self)
+        Stream::new(self, 0)
+    }
+
+    /// Creates a stream with a priority (`cudaStreamCreateWithPriority`): of blocks that wait for a multiprocessor, those of the smallest number come first. Numbers
+    /// outside of [`stream_priorities`](Self::stream_priorities) count as its nearest.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let urgent = device.stream_with_priority(*device.stream_priorities()?.start())?;
+    /// urgent.synchronize()?;
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaStreamCreateWithPriority", alias = "cuStreamCreateWithPriority")]
+    pub fn stream_with_priority(&self, priority: i32) -> Result<Stream> {
+        Stream::new(self, priority)
+    }
+
+    /// The priorities that streams can have, from the most to the least urgent; 0 is that of others (`cudaDeviceGetStreamPriorityRange`).
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaDeviceGetStreamPriorityRange", alias = "cuCtxGetStreamPriorityRange")]
+    pub fn stream_priorities(&self) -> Result<RangeInclusive<i32>> {
+        each!(&self.backend, device => device.stream_priorities())
     }
 
     /// The stream of all operations that do not name one. It does not synchronize with CUDA's legacy default stream.

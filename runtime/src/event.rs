@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use crate::{
     Device, Error, Result, Stream,
-    backend::{Any, Backend, BackendEvent, BackendStream, Events, OfDevice, each},
+    backend::{Any, Backend, BackendEvent, BackendStream, Callback, Events, OfDevice, each},
 };
 
 /// A point in a stream (`cudaEvent_t`): done when all work queued before it is done. [`Stream::record`] creates it.
@@ -36,6 +36,16 @@ impl Event {
             // The devices of the stream cannot wait for this event, but the host can.
             None => self.synchronize(),
         })
+    }
+
+    /// Waits, and leaves the errors of kernels to others.
+    pub(crate) fn wait(&self) -> Result<()> {
+        each!(&self.backend, event => event.wait())
+    }
+
+    /// Calls a function when the event is done, or never will be.
+    pub(crate) fn when_done(&self, code: Callback) -> Result<()> {
+        each!(&self.backend, event => event.when_done(code))
     }
 
     /// The device of the event's stream.

@@ -11,7 +11,7 @@ use crate::{
     loaded::{Entry, Loaded},
     memory::AllocationId,
     observed,
-    prepared::{PreparedLaunch, Program, Request},
+    prepared::{Lists, PreparedLaunch, Program, Request},
     replay,
 };
 
@@ -195,9 +195,9 @@ unsafe fn launch<B: Backend>(
         Ok(Entry { function, cooperative: false })
     })?;
     let threads = code.threads(&function);
-    let request = Request { device, program, config, threads, cooperative };
+    let (request, mut lists) = (Request { device, program, config, threads, cooperative }, Lists::new());
     // SAFETY: the arguments hold borrows that last as long as this call.
-    let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
+    let Some(launch) = (unsafe { PreparedLaunch::new(request, &mut lists)? }) else { return Ok(()) };
     // SAFETY: as the caller promises.
     unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }
 }

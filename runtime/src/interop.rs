@@ -2,13 +2,14 @@
 //!
 //! All are pointers of the driver's types, which the runtime API and every binding share.
 
-use std::ffi::c_void;
+use std::{cell::RefCell, ffi::c_void, sync::Arc};
 
 use smallvec::SmallVec;
 
 use crate::{
     Device, Error, ForeignModule, Module, RawArg, Result, Stream,
     backend::{Any, OfDevice},
+    cuda::CudaStream,
 };
 
 impl Device {
@@ -130,5 +131,88 @@ impl Stream {
                 stream.queue(&uses, work)
             }
         }
+    }
+}
+
+impl Device {
+    /// Runs `code` with a stream of somebody else (`CUstream`, `cudaStream_t`), on which it can launch and copy as on others; null is the legacy
+    /// default stream. What is queued there is ordered with other work on the same memory, also after the stream was given back.
+    ///
+    /// ```no_run
+    /// use gpukernel::Device;
+    /// # let theirs: *mut std::ffi::c_void = std::ptr::null_mut();
+    ///
+    /// let device = Device::gpu(0)?;
+    /// let (x, mut y) = (device.filled(100, 1.0_f32)?, device.zeroed::<f32>(100)?);
+    /// // SAFETY: the library made the stream in the primary context of GPU 0, and destroys it later.
+    /// unsafe { device.with_foreign_stream(theirs, |stream| stream.copy(&x, &mut y))? };
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What `code` returns; [`Error::NeedsGpu`] on the CPU device, or what the driver says.
+    ///
+    /// # Safety
+    /// The handle is of a stream of the device's [primary context](Self::raw_context), which is there until this returns and is not being captured. No clone of the stream
+    /// is used after `code` has returned; if it is the default stream of the calling thread (`cudaStreamPerThread`), nor on another thread.
+    #[doc(
+        alias = "ExternalStream",
+        alias = "external_stream",
+        alias = "cudaStreamLegacy",
+        alias = "cudaStreamPerThread"
+    )]
+    pub unsafe fn with_foreign_stream<R>(
+        &self,
+        raw: *mut c_void,
+        code: impl FnOnce(&Stream) -> Result<R>,
+    ) -> Result<R> {
+        /// Gives the stream back, also if the code panics.
+        struct End(Arc<CudaStream>);
+        impl Drop for End {
+            fn drop(&mut self) {
+                // If this fails, the context is lost, and with it the work.
+                let _ = self.0.end();
+            }
+        }
+        match &self.backend {
+            Any::Cpu(_) => Err(Error::NeedsGpu {
+                what: "a stream of somebody else".to_owned(),
+                device: self.to_string(),
+            }),
+            Any::Cuda(device) => {
+                // SAFETY: as the caller promises.
+                let stream = Arc::new(unsafe { CudaStream::foreign(device, raw.cast()) });
+                let end = End(Arc::clone(&stream));
+                let result = code(&Stream { backend: Any::Cuda(stream), branch: None })?;
+                end.0.end()?;
+                Ok(result)
+            }
+        }
+    }
+
+    /// A stream of the calling thread, the same at each call (`cudaStreamPerThread`): threads that launch on theirs do not wait for each other.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let stream = device.thread_stream()?;
+    /// assert_eq!(stream.upload(&[1, 2])?.to_vec()?, [1, 2]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// At the first call, as [`stream`](Self::stream).
+    #[doc(alias = "cudaStreamPerThread", alias = "CU_STREAM_PER_THREAD", alias = "per_thread_default_stream")]
+    pub fn thread_stream(&self) -> Result<Stream> {
+        thread_local! {
+            static STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+        }
+        STREAMS.with_borrow_mut(|streams| {
+            if let Some(stream) = streams.iter().find(|stream| stream.device() == *self) {
+                return Ok(stream.clone());
+            }
+            let stream = self.stream()?;
+            streams.push(stream.clone());
+            Ok(stream)
+        })
     }
 }

@@ -21,6 +21,7 @@ mod backend;
 #[cfg(doctest)]
 mod book;
 mod buffer;
+mod callback;
 mod cast;
 mod chunks;
 mod constant;
@@ -51,9 +52,11 @@ mod report;
 mod scope;
 mod slice;
 mod stream;
+mod transfer;
 mod view;
 
 pub use buffer::Buffer;
+pub use callback::EventFuture;
 pub use device::{Device, DeviceKind, Limits, devices};
 pub use error::{BarrierWait, DriverError, Ended, Error, Race, RaceSide, Result};
 pub use event::Event;
@@ -73,6 +76,7 @@ pub use replay::Replay;
 pub use scope::Scope;
 pub use slice::DeviceSlice;
 pub use stream::Stream;
+pub use transfer::{Transfer, TransferFuture};
 pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};
 
 /// Names that the expansion of [`image!`] uses.

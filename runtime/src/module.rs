@@ -17,7 +17,7 @@ use crate::{
     loaded::{Entry, Loaded, LoadedImage},
     observed,
     output::Output,
-    prepared::{PreparedLaunch, Program, Request},
+    prepared::{Lists, PreparedLaunch, Program, Request},
     replay,
     view::raw_slice,
 };
@@ -114,10 +114,9 @@ impl Module {
     /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
     /// # let device = Device::cpu();
     /// let module = device.load(&KERNELS)?;
-    /// match module.attributes(double, 256)? {
-    ///     Some(of) => println!("{} registers, {:.0} % of the warps", of.registers, of.occupancy() * 100.0),
-    ///     None => println!("the CPU has neither"),
-    /// }
+    /// // On a GPU also registers, local and shared memory.
+    /// let occupancy = module.attributes(double, 256)?.map(|attributes| attributes.occupancy());
+    /// assert_eq!(occupancy, None);
     /// # Ok::<(), gpukernel::Error>(())
     /// ```
     ///
@@ -324,9 +323,9 @@ impl Inner {
         let stream = Stream::or_default(stream, device, &|| program.doing())?;
         let Entry { function, cooperative } = loaded.entry(&id, || self.check(code, kernel, args))?;
         let threads = code.threads(&function);
-        let request = Request { device, program, config, threads, cooperative };
+        let (request, mut lists) = (Request { device, program, config, threads, cooperative }, Lists::new());
         // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
-        let Some(launch) = (unsafe { PreparedLaunch::new(request)? }) else { return Ok(()) };
+        let Some(launch) = (unsafe { PreparedLaunch::new(request, &mut lists)? }) else { return Ok(()) };
         // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
         // the promise of `Kernel` and of the caller.
         unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }

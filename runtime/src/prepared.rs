@@ -73,33 +73,40 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The memory that the launch uses on `device`.
+    /// Adds the memory that the launch uses on `device`.
     ///
     /// # Safety
     /// The arguments are from borrows that last as long as `'a`.
-    unsafe fn memory<B: Backend>(self, device: &'static B) -> Result<Uses<'a, B>> {
-        let find = |(allocation, access): (AllocationId, Access)| {
+    unsafe fn add_memory<B: Backend>(self, device: &'static B, uses: &mut Uses<'a, B>) -> Result<()> {
+        let mut add = |allocation: AllocationId, access| -> Result<()> {
             // SAFETY: the buffers are borrowed that long, as the caller promises.
-            let allocation = unsafe { allocation.get() }?;
-            Some(allocation.on(device, &|| self.doing()).map(|memory| (memory, access)))
+            if let Some(allocation) = unsafe { allocation.get() } {
+                uses.push((allocation.on(device, &|| self.doing())?, access));
+            }
+            Ok(())
         };
         match self {
             Self::Kernel(_, args) => {
-                let not_empty =
-                    args.memory().iter().filter(|(slice, _)| slice.len * slice.element_bytes != 0);
-                let used =
-                    not_empty.map(|(slice, access)| (AllocationId::from_number(slice.allocation), *access));
-                used.filter_map(find).collect()
+                for (slice, access) in args.memory() {
+                    if slice.len != 0 && slice.element_bytes != 0 {
+                        add(AllocationId::from_number(slice.allocation), *access)?;
+                    }
+                }
             }
-            Self::Foreign { args, .. } => args.iter().filter_map(|arg| find(arg.memory()?)).collect(),
+            Self::Foreign { args, .. } => {
+                for (allocation, access) in args.iter().filter_map(RawArg::memory) {
+                    add(allocation, access)?;
+                }
+            }
         }
+        Ok(())
     }
 
-    /// Where the values of the parameters lie, in their order.
-    pub(crate) fn parameters(self) -> Parameters {
+    /// Adds where the values of the parameters lie, in their order.
+    fn add_parameters(self, parameters: &mut Parameters) {
         match self {
-            Self::Kernel(_, args) => args.pointers().collect(),
-            Self::Foreign { args, .. } => args.iter().map(RawArg::pointer).collect(),
+            Self::Kernel(_, args) => args.pointers().for_each(|pointer| parameters.push(pointer)),
+            Self::Foreign { args, .. } => args.iter().for_each(|arg| parameters.push(arg.pointer())),
         }
     }
 }
@@ -119,6 +126,18 @@ type Uses<'a, B> = SmallVec<[(&'a <B as Backend>::Memory, Access); 12]>;
 
 type Parameters = SmallVec<[*const u8; 24]>;
 
+/// Where a prepared launch has its lists: on the stack of who launches, where nothing moves them.
+pub(crate) struct Lists<'a, B: Backend> {
+    memory: Uses<'a, B>,
+    parameters: Parameters,
+}
+
+impl<B: Backend> Lists<'_, B> {
+    pub(crate) fn new() -> Self {
+        Self { memory: SmallVec::new(), parameters: SmallVec::new() }
+    }
+}
+
 /// A checked launch of at least one thread.
 pub(crate) struct PreparedLaunch<'a, B: Backend> {
     pub(crate) program: Program<'a>,
@@ -126,17 +145,20 @@ pub(crate) struct PreparedLaunch<'a, B: Backend> {
     pub(crate) shared: SharedMemory,
     pub(crate) cooperative: bool,
     /// The memory that it uses, all of it the device's.
-    pub(crate) memory: Uses<'a, B>,
+    pub(crate) memory: &'a [(&'a B::Memory, Access)],
     /// Where the values of its parameters lie.
-    pub(crate) parameters: Parameters,
+    pub(crate) parameters: &'a [*const u8],
 }
 
 impl<'a, B: Backend> PreparedLaunch<'a, B> {
     /// Checks a launch; `None` if no thread runs.
     ///
     /// # Safety
-    /// The arguments were packed by the kernel, from borrows that last as long as `'a`.
-    pub(crate) unsafe fn new(request: Request<'a, B>) -> Result<Option<Self>> {
+    /// The arguments were packed by the kernel, from borrows that last as long as `'b`.
+    pub(crate) unsafe fn new<'b: 'a>(
+        request: Request<'b, B>,
+        lists: &'a mut Lists<'b, B>,
+    ) -> Result<Option<Self>> {
         let Request { device, program, config, threads, cooperative } = request;
         let rules = Rules {
             kernel: program.name(),
@@ -150,11 +172,24 @@ impl<'a, B: Backend> PreparedLaunch<'a, B> {
         // SAFETY: as the caller promises.
         unsafe { program.check_requirements()? };
         let shared = program.check_shared(&rules)?;
+        let Lists { memory, parameters } = lists;
         // SAFETY: as the caller promises.
-        let memory = unsafe { program.memory(device)? };
+        unsafe { program.add_memory(device, memory)? };
         let Some(shape) = shape else { return Ok(None) };
-        let parameters = program.parameters();
+        program.add_parameters(parameters);
         Ok(Some(Self { program, shape, shared, cooperative, memory, parameters }))
+    }
+
+    /// A launch that was checked before, of whose memory others take care.
+    pub(crate) fn again<'b: 'a>(
+        program: Program<'b>,
+        shape: CheckedConfig,
+        shared: SharedMemory,
+        cooperative: bool,
+        lists: &'a mut Lists<'b, B>,
+    ) -> Self {
+        program.add_parameters(&mut lists.parameters);
+        Self { program, shape, shared, cooperative, memory: &[], parameters: &lists.parameters }
     }
 
     #[cold]

@@ -41,8 +41,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(device: &Device) -> Result<Self> {
-        each!(&device.backend, device => Ok(Self::of(*device, device.new_stream()?)))
+    pub(crate) fn new(device: &Device, priority: i32) -> Result<Self> {
+        each!(&device.backend, device => Ok(Self::of(*device, device.new_stream(priority)?)))
     }
 
     pub(crate) fn default_of(device: &Device) -> Self {
@@ -225,6 +225,16 @@ impl Stream {
     pub fn synchronize(&self) -> Result<()> {
         self.not_captured("waiting for the stream")?;
         each!(&self.backend, stream => stream.synchronize())
+    }
+
+    /// Whether all work queued on this stream is done, without waiting (`cudaStreamQuery`).
+    ///
+    /// # Errors
+    /// [`Error::ContextLost`] if work failed, or [`Error::Driver`].
+    #[doc(alias = "cudaStreamQuery", alias = "cuStreamQuery", alias = "query")]
+    pub fn is_done(&self) -> Result<bool> {
+        self.not_captured("asking whether the stream is done")?;
+        each!(&self.backend, stream => stream.is_done())
     }
 
     /// Records an event after the work queued so far (`cudaEventCreate` and `cudaEventRecord`).

@@ -97,6 +97,7 @@ impl PackedArgs {
         self.write(value);
     }
 
+    #[inline]
     fn write<T>(&mut self, value: T) {
         const {
             assert!(
@@ -110,7 +111,10 @@ impl PackedArgs {
         }
         let offset = self.used_bytes.next_multiple_of(layout.align());
         self.used_bytes = offset + layout.size();
-        self.storage.resize(self.used_bytes.div_ceil(MAX_ALIGN), MaybeUninit::uninit());
+        // Mostly one, at every other value.
+        while self.storage.len() * MAX_ALIGN < self.used_bytes {
+            self.storage.push(MaybeUninit::uninit());
+        }
         self.values.push(Value { offset, layout });
         // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
         unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
@@ -184,6 +188,7 @@ impl PackedArgs {
     }
 
     /// Adds the address of memory, and notes what the launch does to it.
+    #[inline]
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
         self.write(slice.address);
         self.memory.push((slice, access));

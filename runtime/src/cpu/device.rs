@@ -2,9 +2,12 @@
 
 use std::{
     alloc::{self, Layout},
+    collections::VecDeque,
     fs,
+    ops::RangeInclusive,
+    panic::{AssertUnwindSafe, catch_unwind},
     ptr::NonNull,
-    sync::OnceLock,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use gpukernel_image::Arch;
@@ -12,8 +15,9 @@ use gpukernel_image::Arch;
 use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, module::needs_a_gpu};
 use crate::{
     Device, DeviceKind, Error, Limits, Result,
-    backend::{Any, Backend, ImageCode, Part},
+    backend::{Any, Backend, Callback, ImageCode, Part},
     buffer::Fill,
+    callback,
     graph::Plan,
     memory::{self, Allocation},
     pinned::PinnedOptions,
@@ -23,6 +27,8 @@ use crate::{
 pub(crate) struct CpuDevice {
     name: String,
     limits: Limits,
+    /// Errors that no call has returned yet.
+    errors: Mutex<VecDeque<Error>>,
 }
 
 impl CpuDevice {
@@ -37,7 +43,27 @@ impl CpuDevice {
                 last_level_cache_bytes: last_level_cache_bytes().unwrap_or(0),
                 ..Limits::CUDA
             },
+            errors: Mutex::default(),
         })
+    }
+
+    fn errors(&self) -> MutexGuard<'_, VecDeque<Error>> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls a function, whose panic is an error of whoever waits next.
+    pub(super) fn call(&self, code: Callback) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
+            let (device, message) = (self.describe(), callback::message(&*panic));
+            self.errors().push_back(Error::CallbackPanicked { device, message });
+            // Its payload may panic when it is dropped.
+            std::mem::forget(panic);
+        }
+    }
+
+    /// Returns the first unreported error.
+    pub(super) fn told(&self) -> Result<()> {
+        self.errors().pop_front().map_or(Ok(()), Err)
     }
 }
 
@@ -91,15 +117,19 @@ impl Backend for CpuDevice {
     }
 
     fn synchronize(&self) -> Result<()> {
-        Ok(())
+        self.told()
     }
 
     fn default_stream(&'static self) -> &'static CpuStream {
         &CpuStream
     }
 
-    fn new_stream(&'static self) -> Result<CpuStream> {
+    fn new_stream(&'static self, _: i32) -> Result<CpuStream> {
         Ok(CpuStream)
+    }
+
+    fn stream_priorities(&self) -> Result<RangeInclusive<i32>> {
+        Ok(0..=0)
     }
 
     fn allocate(&'static self, _: &CpuStream, layout: Layout, fill: Fill) -> Result<Allocation> {

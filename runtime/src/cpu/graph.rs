@@ -8,6 +8,7 @@ use crate::{
     backend::BackendGraph,
     graph::{Operation, Plan},
     observed,
+    prepared::Lists,
 };
 
 /// A graph, of which nothing needs to be known besides its steps.
@@ -20,7 +21,7 @@ impl BackendGraph for CpuGraph {
         for step in &plan.steps {
             match &step.operation {
                 Operation::Launch(launch) => {
-                    if let Some(prepared) = launch.prepared() {
+                    if let Some(prepared) = launch.prepared(&mut Lists::new()) {
                         // SAFETY: the launch was checked when it was recorded; the memory is the graph's, as the caller promises.
                         unsafe {
                             observed::launch(launch.code(), stream, launch.function(), &prepared, launch.at)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::CpuDevice;
 use crate::{
     Result,
-    backend::{BackendEvent, BackendStream, OfDevice, Release},
+    backend::{BackendEvent, BackendStream, Callback, OfDevice, Release},
 };
 
 /// A stream, of which nothing needs to be known.
@@ -22,6 +22,16 @@ impl OfDevice for CpuStream {
 
 impl BackendStream for CpuStream {
     fn synchronize(&self) -> Result<()> {
+        self.device().told()
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// All work is done: it is called at once.
+    fn callback(&self, code: Callback) -> Result<()> {
+        self.device().call(code);
         Ok(())
     }
 
@@ -60,6 +70,15 @@ impl OfDevice for CpuEvent {
 
 impl BackendEvent for CpuEvent {
     fn synchronize(&self) -> Result<()> {
+        self.device().told()
+    }
+
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn when_done(&self, code: Callback) -> Result<()> {
+        self.device().call(code);
         Ok(())
     }
 

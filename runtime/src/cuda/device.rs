@@ -3,6 +3,7 @@
 use std::{
     alloc::Layout,
     ffi::{CStr, c_int, c_void},
+    ops::RangeInclusive,
     ptr::{self, NonNull},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -15,6 +16,7 @@ use gpukernel_image::Arch;
 
 use super::{
     CudaEvent, CudaGraph, CudaMemory, CudaModule, CudaStream,
+    callback::Waiters,
     driver::{self, Presence},
     hold::Words,
     image, pinned, replay,
@@ -44,6 +46,8 @@ pub(crate) struct CudaDevice {
     inbox: Inbox,
     /// What streams are held back with.
     words: Words,
+    /// What events are waited for with.
+    waiters: Waiters,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -146,6 +150,7 @@ impl CudaDevice {
             default_stream: OnceLock::new(),
             inbox: Inbox::default(),
             words: Words::default(),
+            waiters: Waiters::default(),
             lost: OnceLock::new(),
         })
     }
@@ -206,6 +211,10 @@ impl CudaDevice {
     /// The reports of kernels to the host.
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    pub(super) fn waiters(&self) -> &Waiters {
+        &self.waiters
     }
 
     pub(super) fn words(&self) -> &Words {
@@ -308,8 +317,17 @@ impl Backend for CudaDevice {
         self.default()
     }
 
-    fn new_stream(&'static self) -> Result<Arc<CudaStream>> {
-        CudaStream::new(self).map(Arc::new)
+    fn new_stream(&'static self, priority: i32) -> Result<Arc<CudaStream>> {
+        CudaStream::with_priority(self, priority).map(Arc::new)
+    }
+
+    fn stream_priorities(&self) -> Result<RangeInclusive<i32>> {
+        self.bind()?;
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: the pointers are to live integers, and a context is current.
+        let result = unsafe { sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest) };
+        self.check("cuCtxGetStreamPriorityRange", result)?;
+        Ok(greatest..=least)
     }
 
     fn allocate(&'static self, stream: &Arc<CudaStream>, layout: Layout, fill: Fill) -> Result<Allocation> {

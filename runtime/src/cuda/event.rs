@@ -8,10 +8,10 @@ use std::{
 
 use cudarc::driver::sys::{self, CUevent, CUevent_flags as Flags, CUresult};
 
-use super::{CudaDevice, CudaStream};
+use super::{CudaDevice, CudaStream, callback, replay};
 use crate::{
     Result,
-    backend::{BackendEvent, OfDevice},
+    backend::{BackendEvent, Callback, OfDevice},
 };
 
 /// An event that was recorded.
@@ -49,6 +49,17 @@ impl CudaEvent {
         Ok(event)
     }
 
+    /// Waits until it is done.
+    pub(super) fn wait(&self) -> Result<()> {
+        self.device.bind()?;
+        // SAFETY: the event is alive.
+        self.device.check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.raw) })
+    }
+
+    pub(super) fn device(&self) -> &'static CudaDevice {
+        self.device
+    }
+
     pub(super) fn raw(&self) -> CUevent {
         self.raw
     }
@@ -64,11 +75,12 @@ impl OfDevice for Arc<CudaEvent> {
 
 impl BackendEvent for Arc<CudaEvent> {
     fn synchronize(&self) -> Result<()> {
-        self.device.bind()?;
-        // SAFETY: the event is alive.
-        let result = unsafe { sys::cuEventSynchronize(self.raw) };
-        self.device.check("cuEventSynchronize", result)?;
+        self.wait()?;
         self.device.told()
+    }
+
+    fn wait(&self) -> Result<()> {
+        CudaEvent::wait(self)
     }
 
     fn is_done(&self) -> Result<bool> {
@@ -78,6 +90,11 @@ impl BackendEvent for Arc<CudaEvent> {
             CUresult::CUDA_ERROR_NOT_READY => Ok(false),
             result => self.device.check("cuEventQuery", result).map(|()| true),
         }
+    }
+
+    fn when_done(&self, code: Callback) -> Result<()> {
+        replay::refuse("waiting for an event")?;
+        callback::when_done(self, code)
     }
 
     fn elapsed_since(&self, start: &Self) -> Result<Duration> {

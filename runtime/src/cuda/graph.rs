@@ -20,7 +20,7 @@ use crate::{
     backend::BackendGraph,
     graph::{Launch, Operation, Plan},
     nvtx, observed,
-    prepared::PreparedLaunch,
+    prepared::{Lists, PreparedLaunch},
 };
 
 /// A graph of recorded steps.
@@ -133,7 +133,7 @@ impl Description {
         let after: Vec<CUgraphNode> = edges.iter().map(|&index| self.nodes[index]).collect();
         let mut node: CUgraphNode = ptr::null_mut();
         match operation {
-            Operation::Launch(launch) => match launch.prepared() {
+            Operation::Launch(launch) => match launch.prepared(&mut Lists::new()) {
                 Some(prepared) => self.add_launch(&mut node, &after, launch, &prepared)?,
                 None => {
                     // SAFETY: the handles are of this graph, as many as said.
@@ -299,7 +299,7 @@ impl BackendGraph for CudaGraph {
         // Nothing to do for each launch otherwise: that is what graphs are for.
         if observed::somebody_wants_to_know() {
             for launch in plan.launches() {
-                if let Some(prepared) = launch.prepared() {
+                if let Some(prepared) = launch.prepared(&mut Lists::new()) {
                     observed::note(launch.code(), launch.function(), &prepared, launch.at)?;
                 }
             }
@@ -332,7 +332,10 @@ impl BackendGraph for CudaGraph {
         let (Operation::Launch(old), Operation::Launch(new)) = (old, &plan.steps[index].operation) else {
             return Ok(false);
         };
-        let (Some(_), Some(prepared)) = (old.prepared(), new.prepared()) else { return Ok(false) };
+        let (mut lists, mut of_old) = (Lists::new(), Lists::new());
+        let (Some(_), Some(prepared)) = (old.prepared(&mut of_old), new.prepared(&mut lists)) else {
+            return Ok(false);
+        };
         let Executable { device, raw, .. } = &self.exec;
         device.bind()?;
         let parameters = new.function().node_parameters(&prepared);

@@ -83,9 +83,15 @@ impl Drop for CudaMemory {
         let mut users = usage.readers.drain(..).chain(usage.writer.take());
         let freed = match users.next() {
             first if self.device.has_pool() => {
-                let stream = first.unwrap_or_else(|| Arc::clone(self.device.default()));
-                let ordered =
-                    users.all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok());
+                // A stream that was given back takes no more work.
+                let (stream, first) = match first {
+                    Some(stream) if stream.is_there() => (stream, None),
+                    other => (Arc::clone(self.device.default()), other),
+                };
+                let ordered = first
+                    .into_iter()
+                    .chain(users)
+                    .all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok());
                 // SAFETY: the address is of an allocation from the pool that nobody refers to any more, and what was queued on
                 // it comes before on this stream.
                 ordered.then(|| unsafe { sys::cuMemFreeAsync(address, stream.raw()) })
@@ -230,8 +236,8 @@ pub(super) fn ordered<R>(
     // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
     uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
     uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
-    let mut usages: Uses<MutexGuard<'_, Usage>> =
-        uses.iter().map(|(memory, access)| (memory.usage(), *access)).collect();
+    let mut usages: Uses<MutexGuard<'_, Usage>> = SmallVec::new();
+    uses.iter().for_each(|(memory, access)| usages.push((memory.usage(), *access)));
 
     wait_for_conflicts(stream, &usages)?;
     let queued = enqueue(stream)?;

@@ -4,6 +4,7 @@
 //! called, because `cudarc` looks each one up by name at its first use and panics where it is missing. Every call makes
 //! the device's primary context current first, so that any thread can make it.
 
+mod callback;
 mod device;
 mod driver;
 mod event;

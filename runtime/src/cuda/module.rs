@@ -209,7 +209,7 @@ impl BackendModule for Arc<CudaModule> {
         function.make_room(self.device, launch)?;
         let _variables = self.hold_variables();
         let _output = self.launching();
-        memory::ordered(stream, &launch.memory, |stream| {
+        memory::ordered(stream, launch.memory, |stream| {
             // SAFETY: as the caller promises; the module is loaded, and the memory is ordered.
             unsafe { function.enqueue(stream, launch) }
         })?;

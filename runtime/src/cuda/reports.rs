@@ -68,6 +68,11 @@ impl Inbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps an error for a call that waits.
+    pub(super) fn put(&self, error: Error) {
+        self.contents().errors.push_back(error);
+    }
+
     /// Registers a module.
     pub(super) fn add(&self, reports: &Arc<Reports>) {
         self.contents().modules.push(Arc::clone(reports));

@@ -1,21 +1,29 @@
 //! Streams of a GPU.
 
-use std::{ffi::c_void, ptr, sync::Arc};
+use std::{
+    ffi::c_void,
+    ptr,
+    sync::{Arc, OnceLock},
+};
 
-use cudarc::driver::sys::{self, CUstream};
+use cudarc::driver::sys::{self, CUresult, CUstream};
 
 use gpu_std::host::Access;
 
-use super::{CudaDevice, CudaMemory, event::CudaEvent, hold::CudaHold, memory, replay};
+use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, memory, replay};
 use crate::{
     Result,
-    backend::{BackendStream, OfDevice, Release},
+    backend::{BackendStream, Callback, OfDevice, Release},
 };
 
 /// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
 pub(crate) struct CudaStream {
     device: &'static CudaDevice,
     raw: CUstream,
+    /// Whether it is destroyed with this.
+    is_own: bool,
+    /// Of a stream of somebody else: set when it is given back, after the last work that was queued here.
+    end: OnceLock<CudaEvent>,
 }
 
 // SAFETY: a stream is a handle that any thread may use.
@@ -24,14 +32,28 @@ unsafe impl Send for CudaStream {}
 unsafe impl Sync for CudaStream {}
 
 impl CudaStream {
+    /// A stream of the usual priority.
+    pub(super) fn new(device: &'static CudaDevice) -> Result<Self> {
+        Self::with_priority(device, 0)
+    }
+
     /// Creates a non-blocking stream, which does not synchronize with the legacy default stream: the runtime orders all accesses.
-    pub(crate) fn new(device: &'static CudaDevice) -> Result<Self> {
+    pub(super) fn with_priority(device: &'static CudaDevice, priority: i32) -> Result<Self> {
         device.bind()?;
         let mut raw: CUstream = ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: the pointer is to a live handle, and a context is current.
-        device.check("cuStreamCreate", unsafe { sys::cuStreamCreate(&mut raw, flags) })?;
-        Ok(Self { device, raw })
+        let result = unsafe { sys::cuStreamCreateWithPriority(&mut raw, flags, priority) };
+        device.check("cuStreamCreateWithPriority", result)?;
+        Ok(Self { device, raw, is_own: true, end: OnceLock::new() })
+    }
+
+    /// A stream of somebody else, who destroys it.
+    ///
+    /// # Safety
+    /// It is a stream of the device's primary context, and is there until [`end`](Self::end).
+    pub(crate) unsafe fn foreign(device: &'static CudaDevice, raw: CUstream) -> Self {
+        Self { device, raw, is_own: false, end: OnceLock::new() }
     }
 
     pub(super) fn device(&self) -> &'static CudaDevice {
@@ -52,16 +74,31 @@ impl CudaStream {
         memory::ordered(self, uses, |stream| Ok(work(stream.raw().cast())))
     }
 
+    /// Gives a stream back to its owner: who waits for it from now on waits for what is queued now.
+    pub(crate) fn end(&self) -> Result<()> {
+        let event = CudaEvent::record_untimed(self)?;
+        self.end.get_or_init(|| event);
+        Ok(())
+    }
+
+    /// Whether work can be queued.
+    pub(super) fn is_there(&self) -> bool {
+        self.end.get().is_none()
+    }
+
     /// Waits until all work is done.
     pub(super) fn wait_for_all(&self) -> Result<()> {
         replay::refuse("waiting for the stream")?;
+        if let Some(end) = self.end.get() {
+            return end.wait();
+        }
         self.device.bind()?;
         // SAFETY: the stream is alive, and its context is current.
         self.device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
     }
 
     /// Makes work queued from now on wait for the event.
-    fn wait_event(&self, event: &CudaEvent) -> Result<()> {
+    pub(super) fn wait_event(&self, event: &CudaEvent) -> Result<()> {
         self.device.bind()?;
         // SAFETY: stream and event are alive.
         let result = unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) };
@@ -70,8 +107,11 @@ impl CudaStream {
 
     /// Makes work queued from now on wait for all work queued on `other` so far.
     pub(super) fn wait_for(&self, other: &CudaStream) -> Result<()> {
-        // The event may be destroyed while a stream waits for it: the driver keeps its resources.
-        self.wait_event(&CudaEvent::record_untimed(other)?)
+        match other.end.get() {
+            Some(end) => self.wait_event(end),
+            // The event may be destroyed while a stream waits for it: the driver keeps its resources.
+            None => self.wait_event(&CudaEvent::record_untimed(other)?),
+        }
     }
 }
 
@@ -87,6 +127,21 @@ impl BackendStream for Arc<CudaStream> {
     fn synchronize(&self) -> Result<()> {
         self.wait_for_all()?;
         self.device.told()
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        replay::refuse("asking whether a stream is done")?;
+        self.device.bind()?;
+        // SAFETY: the stream is alive.
+        match unsafe { sys::cuStreamQuery(self.raw) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => self.device.check("cuStreamQuery", result).map(|()| true),
+        }
+    }
+
+    fn callback(&self, code: Callback) -> Result<()> {
+        replay::refuse("a callback")?;
+        callback::queue(self, code)
     }
 
     fn record(&self) -> Result<Arc<CudaEvent>> {
@@ -107,7 +162,7 @@ impl BackendStream for Arc<CudaStream> {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
+        if self.is_own && self.device.bind().is_ok() {
             // SAFETY: nobody uses the stream any more. A drop cannot return the error; the handle is invalid either way.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
         }

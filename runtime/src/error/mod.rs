@@ -100,6 +100,14 @@ pub enum Error {
         /// The driver's error.
         source: DriverError,
     },
+    /// A function that was given to [`Stream::callback`](crate::Stream::callback) panicked.
+    #[error("a callback on {device} panicked: {message}")]
+    CallbackPanicked {
+        /// The device.
+        device: String,
+        /// What the panic says.
+        message: String,
+    },
     /// The device has not enough free memory.
     #[doc(alias = "cudaErrorMemoryAllocation")]
     #[error(

@@ -12,7 +12,7 @@ use crate::{
     launch::rules::{CheckedConfig, SharedMemory},
     loaded::{Entry, LoadedImage},
     memory::AllocationId,
-    prepared::{PreparedLaunch, Program, Request},
+    prepared::{Lists, PreparedLaunch, Program, Request},
 };
 
 /// The steps of a graph, each after those that it comes after.
@@ -95,14 +95,16 @@ impl<B: Backend> Launch<B> {
         let (code, program) = (&loaded.code, Program::Kernel(kernel, &args));
         let threads = code.threads(&function);
         let request = Request { device: code.device(), program, config, threads, cooperative };
+        let mut lists = Lists::new();
         // SAFETY: as the caller promises.
-        let (shape, shared) = match unsafe { PreparedLaunch::new(request)? } {
+        let (shape, shared) = match unsafe { PreparedLaunch::new(request, &mut lists)? } {
             Some(launch) => {
                 code.make_room(&function, &launch)?;
                 (Some(launch.shape), launch.shared)
             }
             None => (None, SharedMemory::NONE),
         };
+        drop(lists);
         Ok(Self { loaded: Arc::clone(loaded), entry, kernel, args, shape, shared, at })
     }
 
@@ -129,16 +131,12 @@ impl<B: Backend> Launch<B> {
     }
 
     /// The launch, of whose memory the graph takes care; none if no thread runs.
-    pub(crate) fn prepared(&self) -> Option<PreparedLaunch<'_, B>> {
+    pub(crate) fn prepared<'l, 'a: 'l>(
+        &'a self,
+        lists: &'l mut Lists<'a, B>,
+    ) -> Option<PreparedLaunch<'l, B>> {
         let program = Program::Kernel(self.kernel, &self.args);
-        Some(PreparedLaunch {
-            program,
-            shape: self.shape?,
-            shared: self.shared,
-            cooperative: self.entry.cooperative,
-            memory: SmallVec::new(),
-            parameters: program.parameters(),
-        })
+        Some(PreparedLaunch::again(program, self.shape?, self.shared, self.entry.cooperative, lists))
     }
 }
 

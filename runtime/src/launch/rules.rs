@@ -209,6 +209,16 @@ impl Rules<'_> {
     /// Kernels count the threads along an axis with 32 bits, all of them with `usize`, and step by that count
     /// (`Kernel::run_thread`).
     fn check_total(&self, grid: Dim3, block: Dim3) -> Result<()> {
+        let axis = |blocks: u32, threads: u32| u64::from(blocks) * u64::from(threads);
+        let axes = [axis(grid.x, block.x), axis(grid.y, block.y), axis(grid.z, block.z)];
+        // Of nearly all launches, whose threads 32 bits count.
+        if axes
+            .iter()
+            .try_fold(1_u64, |all, &axis| all.checked_mul(axis))
+            .is_some_and(|all| all <= u32::MAX.into())
+        {
+            return Ok(());
+        }
         let axis = |blocks: u32, threads: u32| u128::from(blocks) * u128::from(threads);
         let counts = [
             ("along x", axis(grid.x, block.x), u32::MAX.into()),

@@ -2,7 +2,10 @@
 //!
 //! In a program of their own, one after another: a panic on a GPU is told to whoever waits for the device next.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, PoisonError},
+};
 
 use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
 use gpukernel_device_test_kernels::{
@@ -455,5 +458,46 @@ fn a_loop_ends_in_the_round_whose_check_fails() {
             }
         }
         Ok(())
+    });
+}
+
+#[test]
+fn a_panic_in_a_callback_is_an_error_of_whoever_waits() {
+    alone(|device, _| {
+        let stream = device.stream()?;
+        // Not twice.
+        for message in ["once", "again"] {
+            stream.callback(move || std::panic::panic_any(message))?;
+            let error = stream.synchronize().unwrap_err();
+            assert!(
+                matches!(&error, Error::CallbackPanicked { message: found, .. } if found == message),
+                "{error}"
+            );
+            stream.synchronize()?;
+        }
+        stream.callback(|| panic!("{}", "formatted"))?;
+        let error = device.synchronize().unwrap_err().to_string();
+        assert!(error.ends_with("panicked: formatted"), "{error}");
+        // Of no text at all.
+        stream.callback(|| std::panic::panic_any(7))?;
+        assert!(stream.record()?.synchronize().is_err());
+        device.synchronize()
+    });
+}
+
+/// A callback's panic does not come through a drop, and a scope's end tells it.
+#[test]
+fn the_end_of_a_scope_tells_of_a_panic() {
+    alone(|device, _| {
+        let stream = device.stream()?;
+        let result = stream.scope(|scope| scope.callback(|| panic!("in a scope")));
+        assert!(matches!(result, Err(Error::CallbackPanicked { .. })), "{result:?}");
+        let dropped = catch_unwind(AssertUnwindSafe(|| {
+            let stream = device.stream().expect("a stream");
+            stream.callback(|| panic!("on a stream that is dropped")).expect("a callback");
+        }));
+        assert!(dropped.is_ok());
+        assert!(device.synchronize().is_err());
+        device.synchronize()
     });
 }

@@ -42,4 +42,5 @@ mod time;
 mod transfers;
 mod vectors;
 mod views;
+mod waiting;
 mod warps;

@@ -1,0 +1,84 @@
+//! Functions of the host that the driver calls when a stream comes to them, on a thread of its own.
+
+use std::{
+    ffi::c_void,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use cudarc::driver::sys::{self, CUresult, CUstream};
+
+use super::{CudaDevice, CudaEvent, CudaStream};
+use crate::{
+    Error, Result,
+    backend::{Backend, Callback},
+    callback::message,
+};
+
+/// What the driver is given: the function, and what takes its panic.
+struct Call {
+    code: Callback,
+    device: &'static CudaDevice,
+}
+
+/// Queues `code`, which also runs if the context is lost by then.
+///
+/// Not by `cuLaunchHostFunc`, which drops its function if the context is lost: who waits for it would wait forever.
+pub(super) fn queue(stream: &CudaStream, code: Callback) -> Result<()> {
+    let device = stream.device();
+    device.bind()?;
+    let call = Box::into_raw(Box::new(Call { code, device }));
+    // SAFETY: the stream is alive, and the function takes what it is given.
+    let result = unsafe { sys::cuStreamAddCallback(stream.raw(), Some(run), call.cast(), 0) };
+    if result != CUresult::CUDA_SUCCESS {
+        // SAFETY: the driver did not take it.
+        drop(unsafe { Box::from_raw(call) });
+    }
+    device.check("cuStreamAddCallback", result)
+}
+
+/// What the driver calls, once.
+unsafe extern "C" fn run(_: CUstream, _: CUresult, call: *mut c_void) {
+    // SAFETY: `queue` made it, for this call.
+    let Call { code, device } = *unsafe { Box::from_raw(call.cast::<Call>()) };
+    // The driver's frames must not be unwound.
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
+        device.inbox().put(Error::CallbackPanicked { device: device.describe(), message: message(&*panic) });
+        // Its payload may panic when it is dropped.
+        std::mem::forget(panic);
+    }
+}
+
+/// Streams on which nothing is queued but waiting for events.
+#[derive(Default)]
+pub(super) struct Waiters(Mutex<Vec<Arc<CudaStream>>>);
+
+impl Waiters {
+    fn take(&self) -> Option<Arc<CudaStream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn give_back(&self, stream: Arc<CudaStream>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+    }
+}
+
+/// Calls `code` when the event is done, or the context is lost. No thread waits.
+pub(super) fn when_done(event: &CudaEvent, code: Callback) -> Result<()> {
+    let device = event.device();
+    // Of its own for each event: on one stream, an event would wait for those that were asked for before.
+    let stream = match device.waiters().take() {
+        Some(stream) => stream,
+        None => Arc::new(CudaStream::new(device)?),
+    };
+    stream.wait_event(event)?;
+    let waiter = Arc::clone(&stream);
+    queue(
+        &stream,
+        Box::new(move || {
+            // Its last work is this.
+            device.waiters().give_back(waiter);
+            code();
+        }),
+    )
+}

@@ -1,0 +1,322 @@
+//! The driver's side of the runtime without a GPU: against a library that rustc compiles for these tests, whose calls fail where a test asks for it.
+//! Its kernels do nothing.
+
+#[path = "common/again.rs"]
+mod again;
+#[path = "common/ptx.rs"]
+mod ptx;
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::OnceLock,
+};
+
+use again::{again, folder, is_inner, succeeded};
+use gpukernel::{Device, Error, ForeignModule, LaunchConfig, RawArg, Result};
+
+/// The folder of the driver's library.
+fn driver() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = folder(&format!("driver {}", std::process::id()));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/driver/driver.rs");
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let status = Command::new(rustc)
+            .args(["--edition=2024", "--crate-type=cdylib", "-Copt-level=1", "-o"])
+            .arg(folder.join("libcuda.so.1"))
+            .arg(source)
+            .status()
+            .expect("there is a rustc");
+        assert!(status.success());
+        folder
+    })
+}
+
+/// Runs the test that calls this again, with the driver and these variables.
+fn with_driver(variables: &[(&str, &str)]) -> Output {
+    let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, Path::new(value))).collect();
+    again(&[&[("LD_LIBRARY_PATH", driver())], &variables[..]].concat())
+}
+
+/// Runs a test's code where the driver has these variables.
+fn simulated(variables: &[(&str, &str)], test: impl FnOnce() -> Result<()>) {
+    if is_inner() {
+        test().unwrap_or_else(|error| panic!("{error}"));
+    } else {
+        succeeded(&with_driver(variables));
+    }
+}
+
+/// How many things of the driver are alive, other than streams.
+fn alive() -> usize {
+    // SAFETY: the library is the test's, and loaded.
+    let library = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
+    // SAFETY: the function is of this type.
+    unsafe { library.get::<extern "C" fn() -> usize>(b"fake_alive\0").expect("it is there")() }
+}
+
+fn load(device: &Device) -> Result<ForeignModule> {
+    // SAFETY: it is PTX.
+    unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }
+}
+
+/// Memory, copies, launches, events, graphs: what a program does with a GPU.
+fn everything(device: &Device) -> Result<()> {
+    let [first, second] = [device.stream()?, device.stream()?];
+    let module = load(device)?;
+    let mut a = first.upload(&[1_u32, 2, 3, 4])?;
+    let b = second.filled(5000, 7_u32)?;
+    let mut c = device.zeroed::<u32>(4)?;
+    for stream in [&first, &second, &first] {
+        let args = [RawArg::slice(&b), RawArg::slice_mut(&mut a)];
+        // SAFETY: kernels of this driver do nothing.
+        unsafe { stream.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args)? };
+    }
+    let start = first.record()?;
+    second.wait(&start)?;
+    second.copy(&a, &mut c)?;
+    assert!(start.is_done()?);
+    let mut graph = first.capture((&b, &mut c), |capture, (b, c)| {
+        capture.fill(&mut c[..2], 9)?;
+        let other = capture.fork()?;
+        other.copy(&b[..1], &mut c[3..])?;
+        capture.join(&other)
+    })?;
+    graph.upload()?;
+    graph.launch()?;
+    graph.launch_on(&second)?;
+    drop(graph);
+    let mut pinned = device.pinned::<u32>(4)?;
+    let mut host = [0_u32; 4];
+    first.scope(|scope| {
+        scope.copy_to_host(&c, &mut pinned)?;
+        scope.copy_to_host(&a, &mut host)
+    })?;
+    assert_eq!((&*pinned, host), (&[1, 2, 3, 4][..], [1, 2, 3, 4]));
+    device.pin(&mut host, |host| a.copy_from(host))?;
+    first.callback(|| ())?;
+    assert!(first.is_done()?);
+    assert_eq!(second.copy_to_pinned(&c, pinned)?.wait()?.len(), 4);
+    first.synchronize()?;
+    device.synchronize()
+}
+
+#[test]
+fn everything_works() {
+    simulated(&[], || {
+        assert_eq!(gpukernel::devices()?.len(), 2);
+        let device = Device::gpu(0)?;
+        everything(&device)?;
+        assert_eq!(alive(), 0);
+        // And again and again, without a leak.
+        for _ in 0..100 {
+            everything(&device)?;
+        }
+        assert_eq!(alive(), 0);
+        Ok(())
+    });
+}
+
+/// Each function of the driver fails once, at its first call or a later one: the error is returned, and nothing leaks.
+#[test]
+fn errors_are_returned_and_leave_nothing() {
+    if is_inner() {
+        let result = Device::gpu(0).and_then(|device| everything(&device));
+        // A drop returns no errors: what it cannot wait for, or the driver refuses to free, is lost.
+        let lost = usize::from(env::var("FAKE_FAULT").is_ok_and(|fault| {
+            is_end(&fault) || fault.contains("Synchronize") || fault.contains("SetCurrent")
+        }));
+        if Device::gpu(0).is_ok() {
+            assert!(alive() <= lost, "{} are alive after {result:?}", alive());
+        }
+        return println!("the result: {result:?}");
+    }
+    for function in FUNCTIONS {
+        for call in [1, 2, 5] {
+            let fault = format!("{function}@{call}=1");
+            let output = with_driver(&[("FAKE_FAULT", &fault)]);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(
+                output.status.success() && text.contains("the result: "),
+                "{fault}: {text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            let is_first = call == 1 && !is_end(&fault);
+            assert!(
+                !is_first || text.contains("the result: Err(") && text.contains("CUDA_ERROR_INVALID_VALUE"),
+                "{fault}: {text}"
+            );
+        }
+    }
+}
+
+/// Whether the function frees something: nobody gets the error.
+fn is_end(fault: &str) -> bool {
+    fault.contains("Free")
+        || fault.contains("Destroy")
+        || fault.contains("Unload")
+        || fault.contains("Unregister")
+}
+
+/// What [`everything`] calls.
+const FUNCTIONS: [&str; 36] = [
+    "cuDeviceGetAttribute",
+    "cuDevicePrimaryCtxRetain",
+    "cuCtxSetCurrent",
+    "cuCtxSynchronize",
+    "cuMemAllocAsync",
+    "cuMemFreeAsync",
+    "cuMemHostAlloc",
+    "cuMemFreeHost",
+    "cuMemHostRegister_v2",
+    "cuMemHostUnregister",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuStreamCreateWithPriority",
+    "cuStreamAddCallback",
+    "cuStreamQuery",
+    "cuStreamSynchronize",
+    "cuStreamWaitEvent",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuModuleLoadDataEx",
+    "cuModuleUnload",
+    "cuModuleGetFunction",
+    "cuFuncGetAttribute",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cuLaunchKernel",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphAddMemcpyNode",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphExecDestroy",
+    "cuGraphLaunch",
+    "cuGraphUpload",
+];
+
+/// From then on, each call fails: every later call of the runtime says so.
+#[test]
+fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
+    // An illegal address, a GPU that fell off the bus, an unavailable one.
+    for code in ["700", "999", "46"] {
+        if !is_inner() {
+            let fault = format!("cuLaunchKernel@2={code}!");
+            succeeded(&with_driver(&[("FAKE_FAULT", &fault)]));
+            continue;
+        }
+        let device = Device::gpu(0).unwrap();
+        let (mut buffer, pinned) = (device.upload(&[1_u32, 2]).unwrap(), device.pinned::<u32>(2).unwrap());
+        let (stream, module) = (device.stream().unwrap(), load(&device).unwrap());
+        let event = stream.record().unwrap();
+        let mut graph = stream.capture((), |_, ()| Ok(())).unwrap();
+        let mut launch = || {
+            let args = [RawArg::slice_mut(&mut buffer)];
+            // SAFETY: kernels of this driver do nothing.
+            unsafe { module.launch("stray", LaunchConfig::new(1, 1), 0, &args) }
+        };
+        launch().unwrap();
+        let failures = [
+            launch().unwrap_err(),
+            launch().unwrap_err(),
+            device.synchronize().unwrap_err(),
+            stream.synchronize().unwrap_err(),
+            stream.record().map(drop).unwrap_err(),
+            stream.wait(&event).unwrap_err(),
+            event.synchronize().unwrap_err(),
+            graph.launch().unwrap_err(),
+            device.stream().map(drop).unwrap_err(),
+            device.zeroed::<u8>(1).map(drop).unwrap_err(),
+            device.pinned::<u8>(1).map(drop).unwrap_err(),
+            load(&device).map(drop).unwrap_err(),
+            buffer.to_vec().map(drop).unwrap_err(),
+            stream.scope(|scope| scope.copy_to_device(&pinned, &mut buffer)).unwrap_err(),
+        ];
+        for error in failures {
+            match &error {
+                Error::ContextLost { call: "cuLaunchKernel", source, .. } => assert_eq!(source.code, 700),
+                Error::Driver { source, .. } => assert!(source.code == 999 || source.code == 46, "{error}"),
+                _ => panic!("{error}"),
+            }
+        }
+        // The CPU is there.
+        assert_eq!(Device::cpu().upload(&[1]).unwrap().to_vec().unwrap(), [1]);
+        return;
+    }
+}
+
+#[test]
+fn a_full_device_says_what_is_free() {
+    simulated(&[("FAKE_MEMORY", "1000000")], || {
+        let device = Device::gpu(0)?;
+        let kept = device.zeroed::<u8>(600_000)?;
+        let full = device.zeroed::<u8>(600_000);
+        let Err(Error::OutOfMemory { asked_bytes, free_bytes, .. }) = full else { panic!("{full:?}") };
+        assert_eq!((asked_bytes, free_bytes), (600_000, Some(400_000)));
+        drop(kept);
+        device.zeroed::<u8>(600_000).map(drop)
+    });
+}
+
+#[test]
+fn a_driver_that_is_too_old_says_so() {
+    simulated(&[("FAKE_VERSION", "11080")], || {
+        for result in [Device::gpu(0).map(drop), gpukernel::devices().map(drop)] {
+            let text = result.unwrap_err().to_string();
+            assert!(text.contains("11.8") && text.contains("12.0"), "{text}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_driver_without_gpus_leaves_the_cpu() {
+    simulated(&[("FAKE_DEVICES", "0")], || {
+        assert_eq!(gpukernel::devices()?, [Device::cpu()]);
+        assert!(matches!(Device::gpu(0), Err(Error::NoSuchGpu { asked: 0, present: 0 })));
+        Ok(())
+    });
+}
+
+/// What belongs to one device is refused by another, and each is as it was.
+#[test]
+fn devices_are_kept_apart() {
+    simulated(&[("FAKE_DEVICES", "3")], || {
+        let devices = gpukernel::devices()?;
+        assert_eq!(devices.iter().map(Device::id).collect::<Vec<_>>(), ["gpu:0", "gpu:1", "gpu:2", "cpu"]);
+        for here in &devices {
+            for there in devices.iter().filter(|there| *there != here) {
+                let (stream, mut own) = (here.stream()?, here.zeroed::<u32>(4)?);
+                let mut foreign = there.upload(&[1_u32, 2, 3, 4])?;
+                let mut host = [0; 4];
+                let errors = [
+                    stream.copy(&foreign, &mut own).unwrap_err(),
+                    stream.copy(&own, &mut foreign).unwrap_err(),
+                    stream.fill(&mut foreign, 1).unwrap_err(),
+                    stream.copy_to_host(&foreign, &mut [0; 4]).unwrap_err(),
+                    stream.scope(|scope| scope.copy_to_host(&foreign, &mut host)).unwrap_err(),
+                    stream
+                        .capture(&mut foreign, |capture, foreign| capture.fill(foreign, 1))
+                        .map(drop)
+                        .unwrap_err(),
+                ];
+                for error in errors {
+                    assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
+                }
+                assert_eq!(foreign.to_vec()?, [1, 2, 3, 4]);
+                // An event of another device is waited for.
+                stream.wait(&there.stream()?.record()?)?;
+            }
+            if here.is_gpu() {
+                everything(here)?;
+            }
+        }
+        assert_eq!(alive(), 0);
+        Ok(())
+    });
+}

@@ -1,0 +1,382 @@
+//! A driver without a GPU: `libcuda.so.1` as the runtime sees it, whose memory is the program's, whose copies and fills are done at once, and whose
+//! kernels do nothing. It finds wrong handles, and fails where a test asks for it.
+//!
+//! `FAKE_DEVICES`: how many there are. `FAKE_VERSION`: as `cuDriverGetVersion` returns it. `FAKE_FAULT`: `cuLaunchKernel@3=700` for the error 700 at the
+//! third call of that function; with `!` behind it, at every call of any function from then on, as of a context that is lost. `FAKE_MEMORY`: bytes of
+//! each device.
+
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
+
+use std::{
+    alloc::{Layout, alloc, dealloc},
+    collections::BTreeMap,
+    env,
+    ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void},
+    ptr,
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicI32, AtomicU64, Ordering},
+    },
+};
+
+const INVALID_VALUE: c_int = 1;
+const OUT_OF_MEMORY: c_int = 2;
+const NO_DEVICE: c_int = 100;
+const INVALID_DEVICE: c_int = 101;
+const INVALID_HANDLE: c_int = 400;
+const NOT_FOUND: c_int = 500;
+
+type Handle = *mut c_void;
+
+/// What a handle or an address is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Device(c_int),
+    Host,
+    Stream,
+    Event,
+    Module,
+    Graph,
+    Executable,
+}
+
+/// Everything that is alive, by its address.
+static ALIVE: Mutex<BTreeMap<usize, (Kind, usize)>> = Mutex::new(BTreeMap::new());
+/// Set once a fault is there to stay.
+static LOST: AtomicI32 = AtomicI32::new(0);
+/// Calls of the function with the fault.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+struct Fault {
+    function: String,
+    call: u64,
+    code: c_int,
+    stays: bool,
+}
+
+fn number(variable: &str, usual: u64) -> u64 {
+    env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// The error that a call of this function returns.
+fn fault(function: &str) -> c_int {
+    static FAULT: OnceLock<Option<Fault>> = OnceLock::new();
+    let fault = FAULT.get_or_init(|| {
+        let text = env::var("FAKE_FAULT").ok()?;
+        let (text, stays) = text.strip_suffix('!').map_or((&*text, false), |text| (text, true));
+        let (function, rest) = text.split_once('@')?;
+        let (call, code) = rest.split_once('=')?;
+        Some(Fault { function: function.to_owned(), call: call.parse().ok()?, code: code.parse().ok()?, stays })
+    });
+    let lost = LOST.load(Ordering::Relaxed);
+    match fault {
+        Some(fault) if lost == 0 && fault.function == function => {
+            if CALLS.fetch_add(1, Ordering::Relaxed) + 1 != fault.call {
+                return 0;
+            }
+            if fault.stays {
+                LOST.store(fault.code, Ordering::Relaxed);
+            }
+            fault.code
+        }
+        // Names of errors are no matter of a context.
+        Some(_) if function.starts_with("cuGetError") => 0,
+        _ => lost,
+    }
+}
+
+fn alive() -> std::sync::MutexGuard<'static, BTreeMap<usize, (Kind, usize)>> {
+    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes.max(1), 4096).expect("it is not absurd")
+}
+
+fn free_bytes() -> usize {
+    let device = current_device();
+    let used: usize =
+        alive().values().filter(|(kind, _)| *kind == Kind::Device(device)).map(|(_, bytes)| bytes).sum();
+    (number("FAKE_MEMORY", 1 << 30) as usize).saturating_sub(used)
+}
+
+fn current_device() -> c_int {
+    CURRENT.get() as c_int - 1
+}
+
+/// Allocates memory of a kind; its address.
+fn make(kind: Kind, bytes: usize) -> Result<usize, c_int> {
+    if matches!(kind, Kind::Device(_)) && bytes > free_bytes() {
+        return Err(OUT_OF_MEMORY);
+    }
+    let start = unsafe { alloc(layout(bytes)) }.expose_provenance();
+    alive().insert(start, (kind, bytes));
+    Ok(start)
+}
+
+/// Frees what `make` made.
+fn end(start: usize, kind: impl Fn(Kind) -> bool) -> c_int {
+    let Some((found, bytes)) = alive().remove(&start) else { return INVALID_VALUE };
+    assert!(kind(found), "a {found:?} is freed as something else");
+    unsafe { dealloc(ptr::with_exposed_provenance_mut(start), layout(bytes)) };
+    0
+}
+
+/// Whether these bytes are in memory of the device.
+fn is_there(start: u64, bytes: usize) -> bool {
+    let start = start as usize;
+    alive().range(..=start).next_back().is_some_and(|(from, (kind, len))| {
+        matches!(kind, Kind::Device(_) | Kind::Host) && start + bytes <= from + len
+    })
+}
+
+fn is(handle: Handle, kind: Kind) -> bool {
+    alive().get(&handle.addr()).is_some_and(|(found, _)| *found == kind)
+}
+
+/// # Safety
+/// The pointer is to a live value.
+unsafe fn give<T>(to: *mut T, value: T) -> c_int {
+    unsafe { to.write(value) };
+    0
+}
+
+fn handle(made: Result<usize, c_int>, to: *mut Handle) -> c_int {
+    match made {
+        Ok(start) => unsafe { give(to, ptr::with_exposed_provenance_mut(start)) },
+        Err(code) => code,
+    }
+}
+
+/// Copies bytes, of which some are a device's.
+unsafe fn copy(to: u64, from: u64, bytes: usize) {
+    unsafe {
+        ptr::copy(
+            ptr::with_exposed_provenance::<u8>(from as usize),
+            ptr::with_exposed_provenance_mut::<u8>(to as usize),
+            bytes,
+        );
+    }
+}
+
+macro_rules! driver {
+    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => { $(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
+            match fault(stringify!($name)) {
+                0 => $body,
+                code => code,
+            }
+        }
+    )* };
+}
+
+/// The number of things that are alive, other than streams: for tests of leaks.
+#[unsafe(no_mangle)]
+pub extern "C" fn fake_alive() -> usize {
+    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count()
+}
+
+driver! {
+    fn cuInit(_flags: c_uint) { if number("FAKE_DEVICES", 1) == 0 { NO_DEVICE } else { 0 } }
+    fn cuDriverGetVersion(version: *mut c_int) { unsafe { give(version, number("FAKE_VERSION", 13000) as c_int) } }
+    fn cuDeviceGetCount(count: *mut c_int) { unsafe { give(count, number("FAKE_DEVICES", 1) as c_int) } }
+    fn cuDeviceGet(device: *mut c_int, ordinal: c_int) {
+        if ordinal as u64 >= number("FAKE_DEVICES", 1) { return INVALID_DEVICE }
+        unsafe { give(device, ordinal) }
+    }
+    fn cuDeviceGetName(name: *mut c_char, len: c_int, device: c_int) {
+        let text = format!("simulated GPU {device}\0");
+        assert!(text.len() <= len as usize);
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr().cast(), name, text.len()) };
+        0
+    }
+    fn cuDeviceGetPCIBusId(_id: *mut c_char, _len: c_int, _device: c_int) { INVALID_DEVICE }
+    fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: c_int) {
+        // By the numbers of `CUdevice_attribute`.
+        let found = match attribute {
+            1 => 1024,                 // threads per block
+            2 | 3 => 1024,             // along x and y
+            4 => 64,                   // along z
+            5 => i32::MAX,             // blocks along x
+            6 | 7 => 65535,            // along y and z
+            16 => 132,                 // multiprocessors
+            38 => 50 << 20,            // the cache
+            39 => 2048,                // threads of a multiprocessor
+            75 => 9,                   // compute capability
+            76 => 0,
+            97 => 227 << 10,           // shared memory of a block
+            115 => 1,                  // memory pools
+            _ => 1,
+        };
+        unsafe { give(value, found) }
+    }
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) { unsafe { give(bytes, number("FAKE_MEMORY", 1 << 30) as usize) } }
+    fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int) {
+        unsafe { give(context, ptr::without_provenance_mut(device as usize + 1)) }
+    }
+    fn cuCtxSetCurrent(context: Handle) { CURRENT.set(context.addr()); 0 }
+    fn cuCtxGetCurrent(context: *mut Handle) { unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) } }
+    fn cuCtxSynchronize() { 0 }
+    fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
+    fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
+    fn cuMemPoolGetAttribute(_pool: Handle, _attribute: c_int, value: *mut u64) { unsafe { give(value, 0) } }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
+        unsafe { give(free, free_bytes()); give(total, number("FAKE_MEMORY", 1 << 30) as usize) }
+    }
+
+    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) {
+        match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
+    }
+    fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
+    }
+    fn cuMemFree_v2(address: u64) { end(address as usize, |kind| matches!(kind, Kind::Device(_))) }
+    fn cuMemFreeAsync(address: u64, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        end(address as usize, |kind| matches!(kind, Kind::Device(_)))
+    }
+    fn cuMemHostAlloc(start: *mut Handle, bytes: usize, _flags: c_uint) { handle(make(Kind::Host, bytes), start) }
+    fn cuMemFreeHost(start: Handle) { end(start.addr(), |kind| kind == Kind::Host) }
+    fn cuMemHostGetDevicePointer_v2(address: *mut u64, start: Handle, _flags: c_uint) { unsafe { give(address, start.addr() as u64) } }
+    fn cuMemHostRegister_v2(_start: Handle, _bytes: usize, _flags: c_uint) { 0 }
+    fn cuMemHostUnregister(_start: Handle) { 0 }
+
+    fn cuMemcpyDtoHAsync_v2(to: Handle, from: u64, bytes: usize, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_there(from, bytes) { return INVALID_VALUE }
+        unsafe { copy(to.expose_provenance() as u64, from, bytes) };
+        0
+    }
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_there(to, bytes) { return INVALID_VALUE }
+        unsafe { copy(to, from.expose_provenance() as u64, bytes) };
+        0
+    }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
+        unsafe { copy(to, from, bytes) };
+        0
+    }
+    fn cuMemcpyDtoH_v2(to: Handle, from: u64, bytes: usize) {
+        if !is_there(from, bytes) { return INVALID_VALUE }
+        unsafe { copy(to.expose_provenance() as u64, from, bytes) };
+        0
+    }
+    fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) {
+        if !is_there(to, bytes) { return INVALID_VALUE }
+        unsafe { copy(to, from.expose_provenance() as u64, bytes) };
+        0
+    }
+    fn cuMemsetD8Async(to: u64, value: u8, bytes: usize, _stream: Handle) {
+        if !is_there(to, bytes) { return INVALID_VALUE }
+        unsafe { ptr::with_exposed_provenance_mut::<u8>(to as usize).write_bytes(value, bytes) };
+        0
+    }
+    fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
+        if !is_there(to, 4 * count) { return INVALID_VALUE }
+        let to = ptr::with_exposed_provenance_mut::<c_uint>(to as usize);
+        (0..count).for_each(|index| unsafe { to.add(index).write(value) });
+        0
+    }
+
+    fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream, 1), stream) }
+    fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { unsafe { give(least, 0); give(greatest, -5) } }
+    fn cuStreamQuery(stream: Handle) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamAddCallback(
+        stream: Handle, code: unsafe extern "C" fn(Handle, c_int, Handle), data: Handle, _flags: c_uint,
+    ) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        unsafe { code(stream, LOST.load(Ordering::Relaxed), data) };
+        0
+    }
+    fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| kind == Kind::Stream) }
+    fn cuStreamSynchronize(stream: Handle) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
+        if is(stream, Kind::Stream) && is(event, Kind::Event) { 0 } else { INVALID_HANDLE }
+    }
+    fn cuStreamWaitValue32_v2(stream: Handle, _address: u64, _value: c_uint, _flags: c_uint) {
+        if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+    }
+    fn cuStreamBeginCapture_v2(stream: Handle, _mode: c_int) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        handle(make(Kind::Graph, 1), graph)
+    }
+    fn cuEventCreate(event: *mut Handle, _flags: c_uint) { handle(make(Kind::Event, 1), event) }
+    fn cuEventDestroy_v2(event: Handle) { end(event.addr(), |kind| kind == Kind::Event) }
+    fn cuEventRecord(event: Handle, stream: Handle) {
+        if is(stream, Kind::Stream) && is(event, Kind::Event) { 0 } else { INVALID_HANDLE }
+    }
+    fn cuEventQuery(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
+    fn cuEventSynchronize(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
+
+    fn cuModuleLoadDataEx(module: *mut Handle, _code: *const c_void, _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) {
+        handle(make(Kind::Module, 1), module)
+    }
+    fn cuModuleUnload(module: Handle) { end(module.addr(), |kind| kind == Kind::Module) }
+    fn cuModuleGetFunction(function: *mut Handle, module: Handle, _name: *const c_char) {
+        if !is(module, Kind::Module) { return INVALID_HANDLE }
+        unsafe { give(function, module) }
+    }
+    fn cuModuleGetGlobal_v2(_address: *mut u64, _bytes: *mut usize, _module: Handle, _name: *const c_char) { NOT_FOUND }
+    fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, _function: Handle) {
+        // The maximum number of threads, shared bytes, registers.
+        unsafe { give(value, [1024, 0, 0, 0, 32].get(attribute as usize).copied().unwrap_or(0)) }
+    }
+    fn cuFuncSetAttribute(_function: Handle, _attribute: c_int, _value: c_int) { 0 }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: *mut c_int, _function: Handle, threads: c_int, _shared: usize) {
+        unsafe { give(blocks, 2048 / threads.max(1)) }
+    }
+    fn cuLaunchKernel(
+        function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
+        _parameters: *mut *mut c_void, _extra: *mut *mut c_void,
+    ) {
+        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+    }
+
+    fn cuGraphCreate(graph: *mut Handle, _flags: c_uint) { handle(make(Kind::Graph, 1), graph) }
+    fn cuGraphDestroy(graph: Handle) { end(graph.addr(), |kind| kind == Kind::Graph) }
+    fn cuGraphAddKernelNode_v2(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, _parameters: *const c_void) {
+        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+    }
+    fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize) {
+        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+    }
+    fn cuGraphAddMemcpyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, _copy: *const c_void, _context: Handle) {
+        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+    }
+    fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, _flags: c_ulonglong) {
+        if !is(graph, Kind::Graph) { return INVALID_HANDLE }
+        handle(make(Kind::Executable, 1), executable)
+    }
+    fn cuGraphExecDestroy(executable: Handle) { end(executable.addr(), |kind| kind == Kind::Executable) }
+    fn cuGraphLaunch(executable: Handle, stream: Handle) {
+        if is(executable, Kind::Executable) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+    }
+    fn cuGraphUpload(executable: Handle, _stream: Handle) { if is(executable, Kind::Executable) { 0 } else { INVALID_HANDLE } }
+    fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, _node: Handle, _parameters: *const c_void) {
+        if is(executable, Kind::Executable) { 0 } else { INVALID_HANDLE }
+    }
+
+    fn cuGetErrorName(code: c_int, text: *mut *const c_char) {
+        let name: &CStr = match code {
+            1 => c"CUDA_ERROR_INVALID_VALUE",
+            2 => c"CUDA_ERROR_OUT_OF_MEMORY",
+            46 => c"CUDA_ERROR_DEVICE_UNAVAILABLE",
+            100 => c"CUDA_ERROR_NO_DEVICE",
+            400 => c"CUDA_ERROR_INVALID_HANDLE",
+            700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            _ => c"an error of the test",
+        };
+        unsafe { give(text, name.as_ptr()) }
+    }
+    fn cuGetErrorString(_code: c_int, text: *mut *const c_char) { unsafe { give(text, c"a test simulates it".as_ptr()) } }
+}

@@ -1,0 +1,179 @@
+//! Callbacks, futures, and copies that own memory of the host, on every device.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::channel,
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+};
+
+use gpukernel::{Error, PinnedBuffer, Result, for_each};
+use gpukernel_device_test_kernels::outputs::add_index;
+use gpukernel_device_tests::on_every_device;
+
+const LEN: usize = 1 << 16;
+
+/// Wakes the thread that waits, and counts.
+struct Unpark(Thread, AtomicUsize);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.unpark();
+    }
+}
+
+/// The smallest of executors: the thread sleeps until it is woken.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current(), AtomicUsize::new(0))));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(ready) => return ready,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[test]
+fn callbacks_run_in_the_order_of_their_stream() {
+    on_every_device(|device, module| {
+        let (stream, (sender, receiver)) = (device.stream()?, channel());
+        let mut values = stream.zeroed::<u64>(LEN)?;
+        for number in 0..20 {
+            stream.launch(module, add_index, for_each(LEN), (&mut values,))?;
+            let sender = sender.clone();
+            stream.callback(move || sender.send(number).expect("the test listens"))?;
+        }
+        drop(sender);
+        assert!(receiver.iter().eq(0..20));
+        stream.synchronize()?;
+        assert!(stream.is_done()?);
+        assert_eq!(values.to_vec()?[1], 40);
+        Ok(())
+    });
+}
+
+#[test]
+fn streams_and_events_are_awaited() {
+    on_every_device(|device, module| {
+        let (stream, other) = (device.stream()?, device.stream()?);
+        let mut values = stream.zeroed::<u64>(LEN)?;
+        block_on(async {
+            for round in 1..=10 {
+                stream.launch(module, add_index, for_each(LEN), (&mut values,))?;
+                let event = stream.record()?;
+                (&event).await?;
+                assert!(event.is_done()?);
+                other.launch(module, add_index, for_each(LEN), (&mut values,))?;
+                (&other).await?;
+                event.await?;
+                assert_eq!(values.to_vec()?[0], 2 * round);
+            }
+            Ok(())
+        })
+    });
+}
+
+/// An event that is done wakes its task also while others are not.
+#[test]
+fn awaited_events_do_not_wait_for_each_other() {
+    on_every_device(|device, _| {
+        let (held_stream, free) = (device.stream()?, device.stream()?);
+        let held = held_stream.hold()?;
+        let (mut late, mut early) = (pin!((&held_stream).into_future()), pin!((&free).into_future()));
+        let unpark = Arc::new(Unpark(thread::current(), AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&unpark));
+        let mut context = Context::from_waker(&waker);
+        if device.is_gpu() {
+            assert!(late.as_mut().poll(&mut context).is_pending());
+        }
+        block_on(early.as_mut())?;
+        drop(held);
+        block_on(late.as_mut())
+    });
+}
+
+/// A future that nobody awaits any more, and one that was never polled.
+#[test]
+fn futures_may_be_dropped() {
+    on_every_device(|device, _| {
+        let stream = device.stream()?;
+        let held = stream.hold()?;
+        drop((&stream).into_future());
+        {
+            let mut future = pin!((&stream).into_future());
+            let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        }
+        drop(held);
+        stream.synchronize()
+    });
+}
+
+fn numbers(device: &gpukernel::Device) -> Result<PinnedBuffer<u32>> {
+    let mut numbers = device.pinned::<u32>(LEN)?;
+    numbers.iter_mut().zip(0..).for_each(|(number, index)| *number = index);
+    Ok(numbers)
+}
+
+#[test]
+fn copies_own_pinned_memory_until_they_are_done() {
+    on_every_device(|device, _| {
+        let stream = device.stream()?;
+        let mut buffer = stream.zeroed::<u32>(LEN)?;
+        let up = stream.copy_from_pinned(numbers(device)?, &mut buffer)?;
+        let mut again = up.wait()?;
+        assert_eq!(*again, *numbers(device)?);
+        again.fill(0);
+        let down = stream.copy_to_pinned(&buffer, again)?;
+        let again = block_on(down.into_future())?;
+        assert_eq!(*again, *numbers(device)?);
+        // Dropped and leaked copies, with work behind them that needs the memory to be there.
+        for leak in [false, true] {
+            let held = stream.hold()?;
+            let down = stream.copy_to_pinned(&buffer, device.pinned(LEN)?)?;
+            drop(held);
+            if leak { std::mem::forget(down) } else { drop(down) }
+        }
+        stream.synchronize()
+    });
+}
+
+#[test]
+fn errors_of_copies_come_at_once() {
+    on_every_device(|device, _| {
+        let stream = device.stream()?;
+        let mut buffer = stream.zeroed::<u32>(LEN - 1)?;
+        let result = stream.copy_from_pinned(numbers(device)?, &mut buffer);
+        assert!(matches!(result, Err(Error::LengthMismatch { .. })), "{result:?}");
+        let result = stream.copy_to_pinned(&buffer, numbers(device)?);
+        assert!(matches!(result, Err(Error::LengthMismatch { .. })), "{result:?}");
+        Ok(())
+    });
+}
+
+#[test]
+fn streams_have_priorities_and_threads_their_streams() {
+    on_every_device(|device, module| {
+        let priorities = device.stream_priorities()?;
+        assert!(priorities.contains(&0), "{priorities:?}");
+        let mut values = device.zeroed::<u64>(LEN)?;
+        for priority in [*priorities.start(), *priorities.end(), i32::MIN, i32::MAX] {
+            let stream = device.stream_with_priority(priority)?;
+            stream.launch(module, add_index, for_each(LEN), (&mut values,))?;
+        }
+        thread::scope(|scope| {
+            let (device, values) = (&device, &mut values);
+            scope.spawn(move || device.thread_stream()?.launch(module, add_index, for_each(LEN), (values,)));
+        });
+        device.thread_stream()?.launch(module, add_index, for_each(LEN), (&mut values,))?;
+        assert_eq!(values.to_vec()?[0], 6);
+        Ok(())
+    });
+}
