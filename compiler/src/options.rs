@@ -54,10 +54,10 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Machine code for Turing, Ampere, Hopper and Blackwell (compute capability 7.5, 8.0, 9.0 and 10.0), contraction on, a release build.
+    /// Machine code for Turing, Ampere, Hopper and Blackwell (compute capability 7.5, 8.0, 9.0, 10.0 and 12.0), contraction on, a release build.
     fn default() -> Self {
         Self {
-            archs: vec![Arch::new(7, 5), Arch::new(8, 0), Arch::new(9, 0), Arch::new(10, 0)],
+            archs: [(7, 5), (8, 0), (9, 0), (10, 0), (12, 0)].map(|(major, minor)| Arch::new(major, minor)).into(),
             machine_code: MachineCode::All,
             contraction: true,
             profile: Profile::Release,

@@ -26,7 +26,7 @@ fn without_ptxas_there_is_ptx_alone() {
     let built = kernels.try_build_with(&toolchain, Options::default()).expect("ptxas is optional");
     let bytes = fs::read(&built.image).expect("the build wrote it");
     let image = Image::parse(&bytes).expect("it is an image");
-    let archs = ["sm_75", "sm_80", "sm_90", "sm_100"];
+    let archs = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
     assert_eq!(code(&image), archs.map(|arch| (CodeKind::Ptx, arch.to_owned())));
     assert!(image.manifest().kernels[0].resources.is_empty());
     assert_eq!(image.manifest().toolchain.ptxas, None);

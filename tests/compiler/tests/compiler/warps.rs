@@ -84,7 +84,7 @@ fn reductions_are_one_instruction_where_there_is_one() {
         let steps = if name == "bits" { 3 } else { 5 };
         assert_eq!((count(&old, "shfl.sync.bfly"), count(&old, "shfl")), (steps, steps), "{old}");
         Shape { text: &old }.lacks("redux");
-        for arch in ["sm_80", "sm_90", "sm_100"] {
+        for arch in ["sm_80", "sm_90", "sm_100", "sm_120"] {
             let new = inspected.kernel(arch, name);
             assert_eq!((count(&new, instruction), count(&new, "shfl")), (1, 0), "{arch}: {new}");
         }
