@@ -57,7 +57,9 @@ impl Default for Options {
     /// Machine code for Turing, Ampere, Hopper and Blackwell (compute capability 7.5, 8.0, 9.0, 10.0 and 12.0), contraction on, a release build.
     fn default() -> Self {
         Self {
-            archs: [(7, 5), (8, 0), (9, 0), (10, 0), (12, 0)].map(|(major, minor)| Arch::new(major, minor)).into(),
+            archs: [(7, 5), (8, 0), (9, 0), (10, 0), (12, 0)]
+                .map(|(major, minor)| Arch::new(major, minor))
+                .into(),
             machine_code: MachineCode::All,
             contraction: true,
             profile: Profile::Release,

@@ -20,7 +20,7 @@ use crate::{
     cuda::CudaDevice,
     graph::{Instantiated, Operation, Plan, Recording},
     loaded::{Loaded, LoadedImage},
-    memory::Allocation,
+    memory::{Allocation, MemoryUsage},
     output::Output,
     pinned::PinnedOptions,
     prepared::PreparedLaunch,
@@ -57,6 +57,12 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     fn pci_bus_id(&self) -> Result<Option<String>>;
     /// The number of bytes that are there for new allocations, where that is known.
     fn free_bytes(&self) -> Option<u64>;
+    /// The number of bytes of its memory, where that is known.
+    fn total_bytes(&self) -> Option<u64>;
+    /// What buffers have of it.
+    fn usage(&self) -> &MemoryUsage;
+    /// Gives back to the system what it keeps for new allocations, but for so many bytes.
+    fn trim(&self, keep_bytes: usize) -> Result<()>;
     /// Waits until all work is done.
     fn synchronize(&self) -> Result<()>;
     fn default_stream(&'static self) -> &'static Self::Stream;

@@ -69,6 +69,7 @@ pub use launch::{
     Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,
     for_each_tile_2d, record_launches,
 };
+pub use memory::MemoryInfo;
 pub use module::{Module, ThisRuntime};
 pub use pinned::{PinnedBuffer, PinnedOptions};
 #[doc(hidden)]

@@ -8,7 +8,7 @@ use std::{
     ptr::{self, NonNull},
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicPtr, Ordering},
+        atomic::{AtomicPtr, AtomicU64, Ordering},
     },
 };
 
@@ -32,6 +32,7 @@ impl Allocation {
     /// # Safety
     /// At the address are that many bytes, as long as `memory`.
     pub(crate) unsafe fn new<B: Backend>(address: usize, size_bytes: usize, memory: B::Memory) -> Self {
+        memory.device().usage().add(size_bytes);
         Self { address, size_bytes, memory: B::wrap(memory) }
     }
 
@@ -59,6 +60,109 @@ impl Allocation {
             found: self.device().to_string(),
             expected: expected.to_string(),
         }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        each!(&self.memory, memory => memory.device().usage().remove(self.size_bytes));
+    }
+}
+
+/// What buffers have of a device's memory.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryUsage {
+    buffers: AtomicU64,
+    bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+}
+
+impl MemoryUsage {
+    fn add(&self, bytes: usize) {
+        self.buffers.fetch_add(1, Ordering::Relaxed);
+        let bytes = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        self.peak_bytes.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.buffers.fetch_sub(1, Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// Memory of a device, and what buffers of this process have of it: [`Device::memory_info`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryInfo {
+    /// Bytes of the device; on the CPU of the machine. 0 if that is not known.
+    pub total_bytes: u64,
+    /// Bytes that new buffers can have, as far as the driver or the system knows: what the device keeps of buffers that are gone is free. 0 if that is not
+    /// known.
+    pub free_bytes: u64,
+    /// The number of buffers.
+    pub buffers: u64,
+    /// Bytes of all buffers.
+    pub buffer_bytes: u64,
+    /// The most that these were since the program started, or since [`Device::reset_peak_memory`].
+    pub peak_buffer_bytes: u64,
+}
+
+impl Device {
+    /// How much memory there is, is free, and is taken by buffers, now and at most so far (`cudaMemGetInfo`).
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let before = device.memory_info();
+    /// let buffer = device.zeroed::<f32>(1000)?;
+    /// let with_it = device.memory_info();
+    /// assert!(with_it.buffer_bytes >= 4000 && with_it.peak_buffer_bytes >= with_it.buffer_bytes);
+    /// # drop((before, buffer));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[doc(
+        alias = "cudaMemGetInfo",
+        alias = "cuMemGetInfo",
+        alias = "get_memory_info",
+        alias = "memory_allocated",
+        alias = "max_memory_allocated"
+    )]
+    pub fn memory_info(&self) -> MemoryInfo {
+        each!(&self.backend, device => {
+            let usage = device.usage();
+            MemoryInfo {
+                total_bytes: device.total_bytes().unwrap_or(0),
+                free_bytes: device.free_bytes().unwrap_or(0),
+                buffers: usage.buffers.load(Ordering::Relaxed),
+                buffer_bytes: usage.bytes.load(Ordering::Relaxed),
+                peak_buffer_bytes: usage.peak_bytes.load(Ordering::Relaxed),
+            }
+        })
+    }
+
+    /// Lets the peak of [`memory_info`](Self::memory_info) begin anew with what buffers have now.
+    #[doc(alias = "reset_peak_memory_stats")]
+    pub fn reset_peak_memory(&self) {
+        each!(&self.backend, device => {
+            let usage = device.usage();
+            usage.peak_bytes.store(usage.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
+    }
+
+    /// Gives memory of buffers that are gone back to the system, for other programs, except so many bytes (`cudaMemPoolTrimTo`): the device keeps it for new
+    /// buffers, which then cost microseconds in place of milliseconds.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// drop(device.zeroed::<f32>(1 << 20)?);
+    /// device.trim_memory(0)?;
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaMemPoolTrimTo", alias = "cuMemPoolTrimTo", alias = "empty_cache")]
+    pub fn trim_memory(&self, keep_bytes: usize) -> Result<()> {
+        each!(&self.backend, device => device.trim(keep_bytes))
     }
 }
 

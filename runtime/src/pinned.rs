@@ -15,6 +15,7 @@ use gpu_std::DeviceCopy;
 use crate::{
     Device, Error, Result,
     backend::{Backend, each},
+    slice::MAX_BYTES,
 };
 
 /// How memory of the host is pinned: [`Device::pinned_with`].
@@ -87,14 +88,16 @@ unsafe impl<T: DeviceCopy + Sync> Sync for PinnedBuffer<T> {}
 
 impl<T: DeviceCopy + Zeroable> PinnedBuffer<T> {
     fn zeroed(device: &Device, len: usize, options: PinnedOptions) -> Result<Self> {
-        let out_of_memory = |_| Error::OutOfMemory {
+        let out_of_memory = || Error::OutOfMemory {
             device: device.to_string(),
             asked_bytes: u64::try_from(len as u128 * size_of::<T>() as u128).unwrap_or(u64::MAX),
             free_bytes: None,
         };
-        let layout = Layout::array::<T>(len).map_err(out_of_memory)?;
+        let layout = Layout::array::<T>(len).map_err(|_| out_of_memory())?;
         let start = match layout.size() {
             0 => NonNull::dangling(),
+            // As buffers. What the driver would say is not documented.
+            bytes if bytes > MAX_BYTES => return Err(out_of_memory()),
             // Pages and the allocator's memory are aligned as the layout says.
             _ => each!(&device.backend, device => device.allocate_pinned(layout, options))?.cast(),
         };

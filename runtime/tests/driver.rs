@@ -114,7 +114,10 @@ fn everything_works() {
         for _ in 0..100 {
             everything(&device)?;
         }
-        assert_eq!(alive(), 0);
+        device.trim_memory(0)?;
+        let memory = device.memory_info();
+        assert_eq!((alive(), memory.buffers, memory.buffer_bytes), (0, 0, 0));
+        assert!(memory.peak_buffer_bytes > 20_000 && memory.total_bytes == 1 << 30, "{memory:?}");
         Ok(())
     });
 }

@@ -6,6 +6,7 @@ mod launches;
 mod linked;
 mod random;
 mod tensor;
+mod transfers;
 
 use gpukernel::Image;
 use gpukernel_bench::Bench;

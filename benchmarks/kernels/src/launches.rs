@@ -9,3 +9,11 @@ pub fn add_three(a: &[f32], b: &[f32], c: &[f32], mut sum: PerThread<f32>) {
         *sum = a[i] + b[i] + c[i];
     }
 }
+
+/// Adds one to every element.
+#[kernel]
+pub fn increment(x: PerThread<f32>) {
+    for (_, x) in x {
+        *x += 1.0;
+    }
+}

@@ -19,7 +19,7 @@ use crate::{
     buffer::Fill,
     callback,
     graph::Plan,
-    memory::{self, Allocation},
+    memory::{self, Allocation, MemoryUsage},
     pinned::PinnedOptions,
 };
 
@@ -29,6 +29,7 @@ pub(crate) struct CpuDevice {
     limits: Limits,
     /// Errors that no call has returned yet.
     errors: Mutex<VecDeque<Error>>,
+    usage: MemoryUsage,
 }
 
 impl CpuDevice {
@@ -44,6 +45,7 @@ impl CpuDevice {
                 ..Limits::CUDA
             },
             errors: Mutex::default(),
+            usage: MemoryUsage::default(),
         })
     }
 
@@ -110,10 +112,20 @@ impl Backend for CpuDevice {
 
     /// What Linux says that programs can still have.
     fn free_bytes(&self) -> Option<u64> {
-        let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
-        let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kibibytes * 1024)
+        memory_bytes("MemAvailable:")
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        memory_bytes("MemTotal:")
+    }
+
+    fn usage(&self) -> &MemoryUsage {
+        &self.usage
+    }
+
+    /// The allocator keeps what it likes.
+    fn trim(&self, _: usize) -> Result<()> {
+        Ok(())
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -185,6 +197,14 @@ impl Backend for CpuDevice {
     fn load_foreign(&'static self, _: &[u8], _: &str) -> Result<CpuModule> {
         Err(needs_a_gpu("code made elsewhere (PTX, cubin or fatbin)".to_owned()))
     }
+}
+
+/// A line of what Linux says of memory.
+fn memory_bytes(name: &str) -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
 }
 
 /// What Linux calls the processor.

@@ -27,7 +27,7 @@ use crate::{
     backend::{Any, Backend, ImageCode, Part},
     buffer::Fill,
     graph::Plan,
-    memory::Allocation,
+    memory::{Allocation, MemoryUsage},
     pinned::PinnedOptions,
 };
 
@@ -48,6 +48,7 @@ pub(crate) struct CudaDevice {
     words: Words,
     /// What events are waited for with.
     waiters: Waiters,
+    usage: MemoryUsage,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -151,6 +152,7 @@ impl CudaDevice {
             inbox: Inbox::default(),
             words: Words::default(),
             waiters: Waiters::default(),
+            usage: MemoryUsage::default(),
             lost: OnceLock::new(),
         })
     }
@@ -168,7 +170,7 @@ impl CudaDevice {
         self.arch
     }
 
-    pub(super) fn total_bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         self.total_bytes
     }
 
@@ -305,6 +307,22 @@ impl Backend for CudaDevice {
             Some(reserved.saturating_sub(used))
         };
         Some(free as u64 + self.pool.and_then(kept).unwrap_or(0))
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        Some(self.total_bytes as u64)
+    }
+
+    fn usage(&self) -> &MemoryUsage {
+        &self.usage
+    }
+
+    fn trim(&self, keep_bytes: usize) -> Result<()> {
+        // What was freed in the order of a stream is the pool's when the stream is there.
+        self.wait()?;
+        let Some(pool) = self.pool else { return Ok(()) };
+        // SAFETY: the pool is the device's own, and a context is current.
+        self.check("cuMemPoolTrimTo", unsafe { sys::cuMemPoolTrimTo(pool, keep_bytes) })
     }
 
     /// Also returns the first unreported error of a kernel.

@@ -169,7 +169,7 @@ impl CudaDevice {
         self.bind()?;
         let address = match self.try_allocate(stream, bytes) {
             // Memory freed on other streams becomes available when they are done.
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) if bytes <= self.total_bytes() => {
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) if bytes <= self.memory_bytes() => {
                 self.wait()?;
                 self.try_allocate(stream, bytes)
             }
@@ -200,7 +200,7 @@ impl CudaDevice {
     }
 
     fn try_allocate(&self, stream: &CudaStream, bytes: usize) -> Result<CUdeviceptr, CUresult> {
-        if bytes > self.total_bytes() {
+        if bytes > self.memory_bytes() {
             // The driver's error for sizes beyond its address space is not documented.
             return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         }

@@ -225,6 +225,7 @@ driver! {
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
     fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
     fn cuMemPoolGetAttribute(_pool: Handle, _attribute: c_int, value: *mut u64) { unsafe { give(value, 0) } }
+    fn cuMemPoolTrimTo(_pool: Handle, _keep: usize) { 0 }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         unsafe { give(free, free_bytes()); give(total, number("FAKE_MEMORY", 1 << 30) as usize) }
     }

@@ -22,7 +22,9 @@ fn a_branch_on_the_architecture_is_decided_in_the_code_of_each() {
         }}"
     );
     let inspected = KernelCrate::written("arch_branch", &lib).inspect(Options::default());
-    for (arch, has_redux) in [("sm_75", false), ("sm_80", true), ("sm_90", true), ("sm_100", true), ("sm_120", true)] {
+    for (arch, has_redux) in
+        [("sm_75", false), ("sm_80", true), ("sm_90", true), ("sm_100", true), ("sm_120", true)]
+    {
         let ptx = inspected.kernel(arch, "chosen");
         assert_eq!(ptx.contains("redux.sync.add"), has_redux, "{arch}: {ptx}");
         Shape { text: &ptx }.lacks("call").lacks("gpukernel");

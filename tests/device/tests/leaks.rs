@@ -1,0 +1,103 @@
+//! What is made and dropped again and again leaves nothing: neither memory of the device nor of the host. In a program of its own, because others use memory, too.
+
+use std::sync::{Mutex, PoisonError};
+
+use gpukernel::{Device, Result, for_each};
+use gpukernel_device_test_kernels::outputs::add_index;
+use gpukernel_device_tests::{KERNELS, on_every_gpu, on_the_cpu};
+
+/// The resident memory of this process in bytes.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
+    line.trim().strip_suffix("kB").and_then(|number| number.trim().parse::<u64>().ok()).expect("a number")
+        << 10
+}
+
+/// Runs `code` so many times, and compares memory before and after.
+fn leaves_nothing(
+    what: &str,
+    device: &Device,
+    times: u64,
+    mut code: impl FnMut() -> Result<()>,
+) -> Result<()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let look = || -> Result<(u64, u64)> {
+        // Without what is kept for new buffers.
+        device.trim_memory(0)?;
+        Ok((device.memory_info().free_bytes, resident_bytes()))
+    };
+    // What the first ones make for all.
+    for _ in 0..times / 10 {
+        code()?;
+    }
+    let before = look()?;
+    for _ in 0..times {
+        code()?;
+    }
+    let after = look()?;
+    println!(
+        "{what}, {times} times on {}: free {} -> {} B, resident {} -> {} B",
+        device.id(),
+        before.0,
+        after.0,
+        before.1,
+        after.1
+    );
+    if device.is_gpu() {
+        // Others may use the GPU, too; a page for each would be much more.
+        assert!(after.0 + (64 << 20) > before.0, "{what}: memory of the device is lost");
+    }
+    assert!(after.1 < before.1 + (4 << 20) + 8 * times, "{what}: memory of the host is lost");
+    assert_eq!(device.memory_info().buffers, 0);
+    Ok(())
+}
+
+const SMALL: &str = ".version 6.3
+.target sm_75
+.address_size 64
+.visible .entry nothing() { ret; }
+";
+
+/// As often as `share` says.
+fn all(device: &Device, share: u64) -> Result<()> {
+    leaves_nothing("buffers", device, 1_000_000 / share, || device.zeroed::<u8>(1000).map(drop))?;
+    leaves_nothing("modules", device, 100_000 / share, || match device.is_gpu() {
+        // The other one has thousands of kernels.
+        // SAFETY: it is PTX, which the driver compiles and so checks.
+        true => unsafe { device.load_foreign(SMALL.as_bytes()).map(drop) },
+        false => device.load(&KERNELS).map(drop),
+    })?;
+    let (module, stream) = (device.load(&KERNELS)?, device.stream()?);
+    leaves_nothing("graphs", device, 10_000 / share, || {
+        let mut graph = stream.capture(device.zeroed::<u64>(100)?, |capture, values| {
+            capture.fill(values, 1)?;
+            capture.launch(&module, add_index, for_each(100), (values,)).map(drop)
+        })?;
+        graph.launch()
+    })?;
+    leaves_nothing("streams and events", device, 10_000 / share, || {
+        let stream = device.stream()?;
+        stream.callback(|| ())?;
+        stream.record()?.synchronize()
+    })?;
+    leaves_nothing("pinned memory", device, 10_000 / share, || {
+        stream.copy_to_pinned(&device.zeroed::<u8>(5000)?, device.pinned(5000)?)?.wait().map(drop)
+    })
+}
+
+#[test]
+fn nothing_is_left() {
+    on_the_cpu(|device, _| all(device, 20));
+}
+
+mod needs_a_gpu {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn nothing_is_left() {
+        on_every_gpu(|device| all(device, 1));
+    }
+}
