@@ -10,6 +10,7 @@ macro_rules! pages {
 
 pages! {
     first_kernel = "first-kernel.md";
+    memory = "memory.md";
     kernels = "kernels.md";
     shared_memory = "shared-memory.md";
     atomics = "atomics.md";

@@ -44,6 +44,7 @@ mod module;
 pub mod nvtx;
 mod observed;
 mod output;
+mod peer;
 mod pinned;
 mod prepared;
 mod print;

@@ -102,7 +102,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     /// The memory behind the elements; none if they have no bytes.
-    fn allocation(&self) -> Option<&Allocation> {
+    pub(crate) fn allocation(&self) -> Option<&Allocation> {
         // SAFETY: the slice is borrowed from the buffer that has the allocation, for as long as the result.
         unsafe { self.used().and_then(|allocation| allocation.get()) }
     }
@@ -175,7 +175,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     ///
     /// # Safety
     /// `to` has room for as many elements as are here.
-    unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
+    pub(crate) unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
         // SAFETY: nobody else uses the memory before this returns.
         unsafe { self.queue_copy_to(stream, to)? };
         self.wait_on(stream)
@@ -222,9 +222,17 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
             return branch.upload(from, self);
         }
-        // SAFETY: the elements are borrowed until the copy is done. It depends on what kind of memory the host's is whether the driver has
-        // read all of it when the call returns.
-        unsafe { self.queue_copy_from(stream, from.as_ptr())? };
+        // SAFETY: the elements are borrowed until the copy is done.
+        unsafe { self.copy_from_raw(stream, from.as_ptr()) }
+    }
+
+    /// Copies, and waits for it: it depends on what kind of memory the host's is whether the driver has read all of it when its call returns.
+    ///
+    /// # Safety
+    /// At `from` are as many elements as here.
+    pub(crate) unsafe fn copy_from_raw(&mut self, stream: Option<&Stream>, from: *const T) -> Result<()> {
+        // SAFETY: nobody writes them before this returns.
+        unsafe { self.queue_copy_from(stream, from)? };
         self.wait_on(stream)
     }
 

@@ -312,6 +312,30 @@ fn devices_are_kept_apart() {
                     assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
                 }
                 assert_eq!(foreign.to_vec()?, [1, 2, 3, 4]);
+                // But copies between devices are there, on streams of either.
+                let third = devices
+                    .iter()
+                    .find(|device| *device != here && *device != there)
+                    .expect("there are four");
+                for stream in [here.stream()?, there.stream()?] {
+                    own.fill(0)?;
+                    stream.copy_peer(&foreign, &mut own)?;
+                    assert_eq!(own.to_vec()?, [1, 2, 3, 4]);
+                    stream.copy_peer(&own, &mut foreign)?;
+                    assert!(stream.copy_peer(&foreign, &mut own[1..]).is_err());
+                }
+                let error = third.stream()?.copy_peer(&foreign, &mut own).unwrap_err();
+                assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
+                // As the simulated driver has it: GPUs 1 and 2 are not connected.
+                let connected =
+                    here.is_gpu() && there.is_gpu() && (here.id() == "gpu:0" || there.id() == "gpu:0");
+                assert_eq!(here.can_access_peer(there)?, connected);
+                match here.enable_peer_access(there) {
+                    Ok(()) => assert!(connected),
+                    Err(error) => {
+                        assert!(!connected && matches!(error, Error::NoPeerAccess { .. }), "{error}")
+                    }
+                }
                 // An event of another device is waited for.
                 stream.wait(&there.stream()?.record()?)?;
             }

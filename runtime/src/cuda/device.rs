@@ -19,7 +19,9 @@ use super::{
     callback::Waiters,
     driver::{self, Presence},
     hold::Words,
-    image, pinned, replay,
+    image,
+    peer::Peers,
+    pinned, replay,
     reports::Inbox,
 };
 use crate::{
@@ -48,6 +50,7 @@ pub(crate) struct CudaDevice {
     words: Words,
     /// What events are waited for with.
     waiters: Waiters,
+    peers: Peers,
     usage: MemoryUsage,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
@@ -152,6 +155,7 @@ impl CudaDevice {
             inbox: Inbox::default(),
             words: Words::default(),
             waiters: Waiters::default(),
+            peers: Peers::default(),
             usage: MemoryUsage::default(),
             lost: OnceLock::new(),
         })
@@ -213,6 +217,23 @@ impl CudaDevice {
     /// The reports of kernels to the host.
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The driver's number of the device.
+    pub(super) fn ordinal(&self) -> CUdevice {
+        CUdevice::try_from(self.index).unwrap_or(CUdevice::MAX)
+    }
+
+    pub(super) fn pool(&self) -> Option<CUmemoryPool> {
+        self.pool
+    }
+
+    pub(super) fn peers(&self) -> &Peers {
+        &self.peers
     }
 
     pub(super) fn waiters(&self) -> &Waiters {

@@ -59,6 +59,10 @@ impl Usage {
 }
 
 impl CudaMemory {
+    pub(super) fn gpu(&self) -> &'static CudaDevice {
+        self.device
+    }
+
     fn usage(&self) -> MutexGuard<'_, Usage> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }

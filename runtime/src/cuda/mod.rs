@@ -17,6 +17,7 @@ mod memory;
 mod module;
 mod output;
 mod panic;
+pub(crate) mod peer;
 mod pinned;
 mod replay;
 mod reports;

@@ -100,6 +100,17 @@ pub enum Error {
         /// The driver's error.
         source: DriverError,
     },
+    /// A GPU that cannot use the memory of another one.
+    #[doc(alias = "cudaErrorPeerAccessUnsupported")]
+    #[error(
+        "{device} cannot use the memory of {peer}: nothing that connects them allows it; copy with `Stream::copy_peer`, which works without"
+    )]
+    NoPeerAccess {
+        /// The device that would use it.
+        device: String,
+        /// The device that has it.
+        peer: String,
+    },
     /// A function that was given to [`Stream::callback`](crate::Stream::callback) panicked.
     #[error("a callback on {device} panicked: {message}")]
     CallbackPanicked {

@@ -266,6 +266,15 @@ driver! {
         unsafe { copy(to, from, bytes) };
         0
     }
+    fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) { unsafe { give(can, c_int::from(device + peer != 3)) } }
+    fn cuCtxEnablePeerAccess(_peer: Handle, _flags: c_uint) { 0 }
+    fn cuMemPoolSetAccess(_pool: Handle, _access: *const c_void, _count: usize) { 0 }
+    fn cuMemcpyPeerAsync(to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
+        unsafe { copy(to, from, bytes) };
+        0
+    }
     fn cuMemcpyDtoH_v2(to: Handle, from: u64, bytes: usize) {
         if !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy(to.expose_provenance() as u64, from, bytes) };

@@ -1,0 +1,98 @@
+//! Several devices: copies between them.
+
+use gpu_std::DeviceCopy;
+
+use crate::{Device, DeviceSlice, Error, Result, Stream, backend::Any, cuda::peer, slice::same_length};
+
+impl Device {
+    /// Whether this GPU can use the memory of another one without a detour through the host's (`cudaDeviceCanAccessPeer`); false on the CPU device.
+    ///
+    /// ```
+    /// let cpu = gpukernel::Device::cpu();
+    /// assert!(!cpu.can_access_peer(&cpu)?);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaDeviceCanAccessPeer", alias = "cuDeviceCanAccessPeer")]
+    pub fn can_access_peer(&self, peer: &Device) -> Result<bool> {
+        match (&self.backend, &peer.backend) {
+            (Any::Cuda(device), Any::Cuda(other)) if self != peer => device.can_access(other),
+            _ => Ok(false),
+        }
+    }
+
+    /// Lets this GPU use the memory of another one (`cudaDeviceEnablePeerAccess`): copies between them then go from one to the other, without the
+    /// host. Again has no effect.
+    ///
+    /// ```no_run
+    /// use gpukernel::Device;
+    ///
+    /// let (first, second) = (Device::gpu(0)?, Device::gpu(1)?);
+    /// if first.can_access_peer(&second)? {
+    ///     first.enable_peer_access(&second)?;
+    /// }
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoPeerAccess`] if it cannot, [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(
+        alias = "cudaDeviceEnablePeerAccess",
+        alias = "cuCtxEnablePeerAccess",
+        alias = "cudaMemPoolSetAccess"
+    )]
+    pub fn enable_peer_access(&self, peer: &Device) -> Result<()> {
+        match (&self.backend, &peer.backend) {
+            (Any::Cuda(device), Any::Cuda(other)) if self != peer => device.enable_access(other),
+            _ => Err(Error::NoPeerAccess { device: self.to_string(), peer: peer.to_string() }),
+        }
+    }
+}
+
+impl Stream {
+    /// Copies `from` to `to`, of the same length, each on any device (`cudaMemcpyPeerAsync`). Between GPUs it is queued on this stream, which is one of theirs; where one of
+    /// the devices is the CPU it waits.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let (from, mut to) = (device.upload(&[1, 2, 3])?, device.zeroed::<i32>(3)?);
+    /// device.default_stream().copy_peer(&from, &mut to)?;
+    /// assert_eq!(to.to_vec()?, [1, 2, 3]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::WrongDevice`] if neither is of the stream's device, [`Error::NotCapturable`], or what the driver says.
+    #[doc(alias = "cudaMemcpyPeerAsync", alias = "cudaMemcpyPeer", alias = "cuMemcpyPeerAsync")]
+    pub fn copy_peer<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut DeviceSlice<T>) -> Result<()> {
+        const DOING: &str = "a copy between devices";
+        same_length(from.len(), to.len())?;
+        self.not_captured(DOING)?;
+        let (Some(source), Some(target)) = (from.allocation(), to.allocation()) else { return Ok(()) };
+        let (source_device, target_device, own) = (source.device(), target.device(), self.device());
+        if source_device == target_device {
+            return self.copy(from, to);
+        }
+        if own != source_device && own != target_device {
+            return Err(source.wrong_device(&own, &|| DOING.to_owned()));
+        }
+        let bytes = size_of::<T>() * from.len();
+        match (&self.backend, &source.memory, &target.memory) {
+            (Any::Cuda(stream), Any::Cuda(source), Any::Cuda(target)) => {
+                // SAFETY: both slices have that many bytes, one of them borrowed for writing.
+                unsafe { peer::copy(stream, (target, to.address()), (source, from.address()), bytes) }
+            }
+            // The CPU device's memory is the program's.
+            (_, Any::Cpu(_), _) => {
+                // SAFETY: there are as many elements, which are borrowed until the copy is done.
+                unsafe { to.copy_from_raw(Some(self).filter(|_| own == target_device), from.as_ptr()) }
+            }
+            _ => {
+                // SAFETY: there is room for as many elements, which are borrowed for writing until the copy is done.
+                unsafe { from.copy_to_raw(Some(self).filter(|_| own == source_device), to.as_mut_ptr()) }
+            }
+        }
+    }
+}
