@@ -371,6 +371,11 @@ impl<V: Compare> Measurement<'_, '_, V> {
     fn record(&mut self, session: &Session, results: &mut [ProviderResult]) -> Vec<Option<Replay>> {
         let mut replays = Vec::new();
         for (provider, result) in self.providers.iter_mut().zip(results) {
+            if self.is_synchronous {
+                result.not_replayed = Some("its launches wait for the device".to_owned());
+                replays.push(None);
+                continue;
+            }
             let device = provider.device().clone();
             // SAFETY: `unsafe` kernels are allowed by who promised this.
             let replay = unsafe { Replay::record(&device, self.replays_unsafe, || provider.launch()) };

@@ -96,6 +96,7 @@ fn allocate_and_free(bench: &mut Bench<'_>, bytes: usize) -> Result {
     let cpu = Device::cpu();
     bench
         .measure()
+        .host_time()
         .expect(nothing())
         .provider_on(&cpu, "cuMemAlloc", &mut theirs, |_| {
             let mut address = 0;

@@ -196,6 +196,14 @@ impl Description {
         self.device.check("cuGraphAddMemcpyNode", added)
     }
 
+    /// The number of its nodes.
+    pub(super) fn len(&self) -> Result<usize> {
+        let mut count = 0;
+        // SAFETY: the pointer is to a live number; where nodes are not asked for, only that is written.
+        let result = unsafe { sys::cuGraphGetNodes(self.raw, ptr::null_mut(), &mut count) };
+        self.device.check("cuGraphGetNodes", result).map(|()| count)
+    }
+
     pub(super) fn instantiate(&self) -> Result<Executable> {
         let mut raw: CUgraphExec = ptr::null_mut();
         // SAFETY: the pointer is to a live handle, and the graph is there.

@@ -21,13 +21,13 @@ pub(crate) struct CudaMemory {
     usage: Mutex<Usage>,
 }
 
-/// The streams that used an allocation last.
+/// The streams that used an allocation last, each with the number of that work there.
 #[derive(Default)]
 struct Usage {
     /// The stream that wrote it last.
-    writer: Option<Arc<CudaStream>>,
+    writer: Option<(Arc<CudaStream>, u64)>,
     /// The streams that read it since.
-    readers: SmallVec<[Arc<CudaStream>; 2]>,
+    readers: SmallVec<[(Arc<CudaStream>, u64); 2]>,
 }
 
 impl Usage {
@@ -38,22 +38,31 @@ impl Usage {
         access: Access,
     ) -> impl Iterator<Item = &'u Arc<CudaStream>> {
         // A stream that read since the last write has waited for that write already.
-        let ordered = self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream));
+        let ordered = self.readers.iter().any(|(reader, _)| Arc::ptr_eq(reader, stream));
         let writer = self.writer.iter().filter(move |_| !ordered);
         let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        writer.chain(readers).filter(move |other| !Arc::ptr_eq(other, stream))
+        let others = writer.chain(readers).filter(move |(other, _)| !Arc::ptr_eq(other, stream));
+        // Who waits for a stream waits for all that is queued there by now: not for work that is known to be done.
+        others.filter(|(other, work)| !other.is_known_done(*work)).map(|(other, _)| other)
     }
 
-    fn note(&mut self, stream: &Arc<CudaStream>, access: Access) {
+    fn note(&mut self, stream: &Arc<CudaStream>, access: Access, work: u64) {
+        let same = |(known, last): &mut (Arc<CudaStream>, u64)| {
+            let is_same = Arc::ptr_eq(known, stream);
+            if is_same {
+                *last = work;
+            }
+            is_same
+        };
         match access {
             Access::Write => {
                 self.readers.clear();
-                if !self.writer.as_ref().is_some_and(|writer| Arc::ptr_eq(writer, stream)) {
-                    self.writer = Some(Arc::clone(stream));
+                if !self.writer.as_mut().is_some_and(same) {
+                    self.writer = Some((Arc::clone(stream), work));
                 }
             }
-            Access::Read if self.readers.iter().any(|reader| Arc::ptr_eq(reader, stream)) => {}
-            Access::Read => self.readers.push(Arc::clone(stream)),
+            Access::Read if self.readers.iter_mut().any(same) => {}
+            Access::Read => self.readers.push((Arc::clone(stream), work)),
         }
     }
 }
@@ -84,7 +93,7 @@ impl Drop for CudaMemory {
         }
         let address = self.address;
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut users = usage.readers.drain(..).chain(usage.writer.take());
+        let mut users = usage.readers.drain(..).chain(usage.writer.take()).map(|(stream, _)| stream);
         let freed = match users.next() {
             first if self.device.has_pool() => {
                 // A stream that was given back takes no more work.
@@ -190,7 +199,7 @@ impl CudaDevice {
             },
         })?;
         let mut usage = Usage::default();
-        usage.note(stream, Access::Write);
+        usage.note(stream, Access::Write, stream.number_work());
         // The owner from here on: it frees the memory if the fill fails.
         let memory = Arc::new(CudaMemory { device: self, address, usage: Mutex::new(usage) });
         // SAFETY: that many bytes were just allocated.
@@ -245,8 +254,9 @@ pub(super) fn ordered<R>(
 
     wait_for_conflicts(stream, &usages)?;
     let queued = enqueue(stream)?;
+    let work = stream.number_work();
     for (usage, access) in &mut usages {
-        usage.note(stream, *access);
+        usage.note(stream, *access, work);
     }
     Ok(queued)
 }

@@ -3,7 +3,10 @@
 use std::{
     ffi::c_void,
     ptr,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
@@ -22,6 +25,10 @@ pub(crate) struct CudaStream {
     raw: CUstream,
     /// Whether it is destroyed with this.
     is_own: bool,
+    /// The number of the last work that was queued here and uses memory.
+    queued: AtomicU64,
+    /// The number of the last of it that is known to be done.
+    done: AtomicU64,
     /// Of a stream of somebody else: set when it is given back, after the last work that was queued here.
     end: OnceLock<CudaEvent>,
 }
@@ -32,6 +39,21 @@ unsafe impl Send for CudaStream {}
 unsafe impl Sync for CudaStream {}
 
 impl CudaStream {
+    fn of(device: &'static CudaDevice, raw: CUstream, is_own: bool) -> Self {
+        let (queued, done) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { device, raw, is_own, queued, done, end: OnceLock::new() }
+    }
+
+    /// The number of work that was just queued.
+    pub(super) fn number_work(&self) -> u64 {
+        self.queued.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Whether somebody has waited for the work of this number.
+    pub(super) fn is_known_done(&self, work: u64) -> bool {
+        work <= self.done.load(Ordering::Acquire)
+    }
+
     /// A stream of the usual priority.
     pub(super) fn new(device: &'static CudaDevice) -> Result<Self> {
         Self::with_priority(device, 0)
@@ -45,7 +67,7 @@ impl CudaStream {
         // SAFETY: the pointer is to a live handle, and a context is current.
         let result = unsafe { sys::cuStreamCreateWithPriority(&mut raw, flags, priority) };
         device.check("cuStreamCreateWithPriority", result)?;
-        Ok(Self { device, raw, is_own: true, end: OnceLock::new() })
+        Ok(Self::of(device, raw, true))
     }
 
     /// A stream of somebody else, who destroys it.
@@ -53,7 +75,7 @@ impl CudaStream {
     /// # Safety
     /// It is a stream of the device's primary context, and is there until [`end`](Self::end).
     pub(crate) unsafe fn foreign(device: &'static CudaDevice, raw: CUstream) -> Self {
-        Self { device, raw, is_own: false, end: OnceLock::new() }
+        Self::of(device, raw, false)
     }
 
     pub(super) fn device(&self) -> &'static CudaDevice {
@@ -93,8 +115,12 @@ impl CudaStream {
             return end.wait();
         }
         self.device.bind()?;
+        // Before the wait, which is for no later work.
+        let queued = self.queued.load(Ordering::Relaxed);
         // SAFETY: the stream is alive, and its context is current.
-        self.device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
+        self.device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })?;
+        self.done.fetch_max(queued, Ordering::Release);
+        Ok(())
     }
 
     /// Makes work queued from now on wait for the event.

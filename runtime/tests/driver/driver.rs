@@ -367,6 +367,9 @@ driver! {
         if !is(graph, Kind::Graph) { return INVALID_HANDLE }
         handle(make(Kind::Executable, 1), executable)
     }
+    fn cuGraphGetNodes(graph: Handle, _nodes: *mut Handle, count: *mut usize) {
+        if is(graph, Kind::Graph) { unsafe { give(count, 1) } } else { INVALID_HANDLE }
+    }
     fn cuGraphExecDestroy(executable: Handle) { end(executable.addr(), |kind| kind == Kind::Executable) }
     fn cuGraphLaunch(executable: Handle, stream: Handle) {
         if is(executable, Kind::Executable) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
