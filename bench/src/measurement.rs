@@ -431,8 +431,8 @@ impl<V: Compare> Measurement<'_, '_, V> {
         };
         let mut launches = Vec::new();
         for &index in &measured {
-            let estimate = warm_up(session, |launches| time(index, Mode::Batch, launches))?;
             let kernels = results[index].kernels.iter().map(|kernel| kernel.launches).sum();
+            let estimate = warm_up(session, kernels, |launches| time(index, Mode::Batch, launches))?;
             launches.push(match mode {
                 Mode::Cold => 1,
                 Mode::Batch | Mode::Replay | Mode::Host => Timer::launches_per_batch(estimate, kernels),
@@ -491,6 +491,7 @@ fn not_replayed(error: &BoxError) -> String {
 /// Launches until clocks and caches have settled, and estimates the time of a launch in nanoseconds.
 fn warm_up(
     session: &Session,
+    kernels: usize,
     mut time: impl FnMut(u32) -> Result<Sample, BoxError>,
 ) -> Result<f64, BoxError> {
     let (start, mut launches, mut rounds) = (std::time::Instant::now(), 1, 0);
@@ -501,7 +502,7 @@ fn warm_up(
             return Ok(device_ns);
         }
         // Small launches one at a time would not keep the device busy.
-        launches = Timer::launches_per_batch(device_ns, 8).max(1);
+        launches = Timer::launches_per_batch(device_ns, kernels.max(8));
     }
 }
 
