@@ -203,11 +203,13 @@ impl CudaDevice {
         // The owner from here on: it frees the memory if the fill fails.
         let memory = Arc::new(CudaMemory { device: self, address, usage: Mutex::new(usage) });
         // SAFETY: that many bytes were just allocated.
-        let allocation = unsafe { Allocation::new::<Self>(address as usize, bytes, memory) };
+        let allocation = unsafe { Allocation::new::<Self>(address as usize, bytes, Arc::clone(&memory)) };
         if let Fill::Zero = fill {
             // SAFETY: the memory has that many bytes, and was allocated on this stream.
             let result = unsafe { sys::cuMemsetD8Async(address, 0, bytes, stream.raw()) };
             self.check("cuMemsetD8Async", result)?;
+            // Once more: another thread may have waited for the stream since the first, and this is later.
+            memory.usage().note(stream, Access::Write, stream.number_work());
         }
         Ok(allocation)
     }
