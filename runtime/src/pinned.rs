@@ -15,6 +15,7 @@ use gpu_std::DeviceCopy;
 use crate::{
     Device, Error, Result,
     backend::{Backend, each},
+    memory::ALIGN,
     slice::MAX_BYTES,
 };
 
@@ -93,6 +94,9 @@ impl<T: DeviceCopy + Zeroable> PinnedBuffer<T> {
             asked_bytes: u64::try_from(len as u128 * size_of::<T>() as u128).unwrap_or(u64::MAX),
             free_bytes: None,
         };
+        const {
+            assert!(align_of::<T>() <= ALIGN, "elements of pinned memory are aligned to at most 256 bytes");
+        }
         let layout = Layout::array::<T>(len).map_err(|_| out_of_memory())?;
         let start = match layout.size() {
             0 => NonNull::dangling(),

@@ -7,10 +7,13 @@ mod again;
 mod ptx;
 
 use std::{
+    any::Any,
+    cell::RefCell,
     env,
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::OnceLock,
+    thread,
 };
 
 use again::{again, folder, is_inner, succeeded};
@@ -251,6 +254,37 @@ fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
         assert_eq!(Device::cpu().upload(&[1]).unwrap().to_vec().unwrap(), [1]);
         return;
     }
+}
+
+/// What a thread keeps is dropped when other memory of the thread may be gone already.
+#[test]
+fn things_may_be_kept_until_a_thread_ends() {
+    thread_local! {
+        static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+    }
+    let keep = |device: &Device| -> Result<()> {
+        let (module, buffer, stream) = (load(device)?, device.upload(&[1_u32, 2])?, device.stream()?);
+        let graph = stream.capture(buffer, |capture, buffer| capture.fill(buffer, 3))?;
+        let all = (module, graph, device.pinned::<u8>(9)?, device.thread_stream()?);
+        KEPT.with_borrow_mut(|kept| kept.push(Box::new(all)));
+        Ok(())
+    };
+    simulated(&[], || {
+        for is_first in [true, false] {
+            let kept = thread::spawn(move || {
+                if is_first {
+                    KEPT.with_borrow(Vec::len);
+                }
+                let device = Device::gpu(0)?;
+                everything(&device)?;
+                KEPT.with_borrow(Vec::len);
+                keep(&device)
+            });
+            kept.join().expect("it ends")?;
+            assert_eq!(alive(), 0);
+        }
+        Ok(())
+    });
 }
 
 #[test]

@@ -23,7 +23,8 @@ const RAW_GRAPH: &str = "cuGraphLaunch";
 const GPUKERNEL: &str = "gpukernel";
 
 /// Why the bars of issue 14 are no failure yet.
-const NOT_YET: &str = "the runtime's own 3400 instructions take a microsecond between calls of the driver, and 0.3 without";
+const NOT_YET: &str =
+    "the runtime's own 3400 instructions take a microsecond between calls of the driver, and 0.3 without";
 
 /// The memory of a provider.
 struct Four {

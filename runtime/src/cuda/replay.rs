@@ -54,6 +54,11 @@ impl Used {
     }
 }
 
+/// Looks at what this thread records; `None` at the end of a thread, when there is nothing left to look at.
+fn look<R>(look: impl FnOnce(&mut Option<Recording>) -> R) -> Option<R> {
+    RECORDING.try_with(|recording| look(&mut recording.borrow_mut())).ok()
+}
+
 fn not_capturable(what: &str) -> Error {
     Error::NotCapturable { what: what.to_owned() }
 }
@@ -61,16 +66,19 @@ fn not_capturable(what: &str) -> Error {
 /// # Errors
 /// [`Error::NotCapturable`] if this thread records a call.
 pub(super) fn refuse(what: &str) -> Result<()> {
-    RECORDING.with_borrow(|recording| recording.as_ref().map_or(Ok(()), |_| Err(not_capturable(what))))
+    match look(|recording| recording.is_some()) {
+        Some(true) => Err(not_capturable(what)),
+        _ => Ok(()),
+    }
 }
 
 /// # Errors
 /// [`Error::NotCapturable`] if this thread records a call that may not launch kernels that are `unsafe`.
 pub(crate) fn refuse_unsafe(what: &str) -> Result<()> {
-    RECORDING.with_borrow(|recording| match recording {
-        Some(Recording { allows_unsafe: false, .. }) => Err(not_capturable(what)),
+    match look(|recording| recording.as_ref().is_some_and(|recording| !recording.allows_unsafe)) {
+        Some(true) => Err(not_capturable(what)),
         _ => Ok(()),
-    })
+    }
 }
 
 /// Where work on `stream` that uses this memory goes, if this thread records a call.
@@ -81,19 +89,20 @@ pub(super) fn recording(
     stream: &Arc<CudaStream>,
     uses: &[(&Arc<CudaMemory>, Access)],
 ) -> Result<Option<Arc<CudaStream>>> {
-    RECORDING.with_borrow_mut(|recording| {
+    let recorded = look(|recording| {
         let Some(Recording { device, stream: recorded, used, .. }) = recording else { return Ok(None) };
         if !Arc::ptr_eq(stream, device.default()) {
             return Err(not_capturable("work on another stream than the default one"));
         }
         uses.iter().for_each(|(memory, access)| used.note(memory, *access));
         Ok(Some(Arc::clone(recorded)))
-    })
+    });
+    recorded.unwrap_or(Ok(None))
 }
 
 /// Keeps the code of a launch, if this thread records a call.
 pub(super) fn hold(module: &Arc<CudaModule>) {
-    RECORDING.with_borrow_mut(|recording| {
+    look(|recording| {
         if let Some(recording) = recording {
             recording.used.hold(module);
         }
