@@ -400,15 +400,11 @@ impl<V: Compare> Measurement<'_, '_, V> {
         mode: Mode,
         results: &mut [ProviderResult],
     ) -> Result<(), BoxError> {
-        let mut replays = match mode {
-            Mode::Replay => self.record(session, results),
-            Mode::Cold | Mode::Batch | Mode::Host => Vec::new(),
-        };
+        let is_replay = mode == Mode::Replay;
+        let mut replays = if is_replay { self.record(session, results) } else { Vec::new() };
         // The indices of those that are measured.
-        let measured: Vec<usize> = match mode {
-            Mode::Replay => (0..replays.len()).filter(|index| replays[*index].is_some()).collect(),
-            Mode::Cold | Mode::Batch | Mode::Host => (0..self.providers.len()).collect(),
-        };
+        let measured: Vec<usize> =
+            (0..self.providers.len()).filter(|index| !is_replay || replays[*index].is_some()).collect();
         if measured.is_empty() {
             return Ok(());
         }

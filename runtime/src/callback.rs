@@ -4,20 +4,33 @@ use std::{
     any::Any,
     fmt,
     future::{Future, IntoFuture},
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
 use crate::{
-    Event, Result, Stream,
-    backend::{BackendStream, each},
+    Error, Event, Result, Stream,
+    backend::{BackendStream, Callback, each},
 };
 
-/// What a panic says.
-pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+/// What the payload of a panic says, if it is text.
+pub(crate) fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
+    match payload.downcast_ref::<&str>() {
+        Some(text) => Some(text),
+        None => payload.downcast_ref::<String>().map(String::as_str),
+    }
+}
+
+/// Calls a function; its panic, an error of the device that is described so.
+pub(crate) fn call(code: Callback, device: impl FnOnce() -> String) -> Option<Error> {
+    let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
+    let message = text_of(&*panic).unwrap_or("no message").to_owned();
+    // Its payload may panic when it is dropped.
+    mem::forget(panic);
+    Some(Error::CallbackPanicked { device: device(), message })
 }
 
 impl Stream {

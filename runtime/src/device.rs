@@ -1,6 +1,6 @@
 //! Devices: enumeration, properties, and creation of buffers, streams and modules.
 
-use std::{fmt, ops::RangeInclusive};
+use std::{cell::RefCell, fmt, ops::RangeInclusive};
 
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
@@ -370,6 +370,32 @@ impl Device {
     #[doc(alias = "cudaDeviceGetStreamPriorityRange", alias = "cuCtxGetStreamPriorityRange")]
     pub fn stream_priorities(&self) -> Result<RangeInclusive<i32>> {
         each!(&self.backend, device => device.stream_priorities())
+    }
+
+    /// A stream of the calling thread, the same at each call (`cudaStreamPerThread`): threads that launch on theirs do not wait for each other.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let stream = device.thread_stream()?;
+    /// assert_eq!(stream.upload(&[1, 2])?.to_vec()?, [1, 2]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// At the first call, as [`stream`](Self::stream).
+    #[doc(alias = "cudaStreamPerThread", alias = "CU_STREAM_PER_THREAD", alias = "per_thread_default_stream")]
+    pub fn thread_stream(&self) -> Result<Stream> {
+        thread_local! {
+            static STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+        }
+        STREAMS.with_borrow_mut(|streams| {
+            if let Some(stream) = streams.iter().find(|stream| stream.device() == *self) {
+                return Ok(stream.clone());
+            }
+            let stream = self.stream()?;
+            streams.push(stream.clone());
+            Ok(stream)
+        })
     }
 
     /// The stream of all operations that do not name one. It does not synchronize with CUDA's legacy default stream.

@@ -2,7 +2,7 @@
 //!
 //! All are pointers of the driver's types, which the runtime API and every binding share.
 
-use std::{cell::RefCell, ffi::c_void, sync::Arc};
+use std::{ffi::c_void, sync::Arc};
 
 use smallvec::SmallVec;
 
@@ -10,6 +10,7 @@ use crate::{
     Device, Error, ForeignModule, Module, RawArg, Result, Stream,
     backend::{Any, OfDevice},
     cuda::CudaStream,
+    memory::Allocation,
 };
 
 impl Device {
@@ -121,13 +122,9 @@ impl Stream {
         match &self.backend {
             Any::Cpu(_) => Err(Error::NeedsGpu { what: WHAT.to_owned(), device: self.device().to_string() }),
             Any::Cuda(stream) => {
-                let mut uses: SmallVec<[_; 12]> = SmallVec::new();
-                for (allocation, access) in args.iter().filter_map(RawArg::memory) {
-                    // SAFETY: the arguments borrow the buffers.
-                    if let Some(allocation) = unsafe { allocation.get() } {
-                        uses.push((allocation.on(stream.device(), &|| WHAT.to_owned())?, access));
-                    }
-                }
+                let (mut uses, used) = (SmallVec::new(), args.iter().filter_map(RawArg::memory));
+                // SAFETY: the arguments borrow the buffers.
+                unsafe { Allocation::add_uses(&mut uses, used, stream.device(), &|| WHAT.to_owned())? };
                 stream.queue(&uses, work)
             }
         }
@@ -188,31 +185,5 @@ impl Device {
                 Ok(result)
             }
         }
-    }
-
-    /// A stream of the calling thread, the same at each call (`cudaStreamPerThread`): threads that launch on theirs do not wait for each other.
-    ///
-    /// ```
-    /// let device = gpukernel::Device::cpu();
-    /// let stream = device.thread_stream()?;
-    /// assert_eq!(stream.upload(&[1, 2])?.to_vec()?, [1, 2]);
-    /// # Ok::<(), gpukernel::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// At the first call, as [`stream`](Self::stream).
-    #[doc(alias = "cudaStreamPerThread", alias = "CU_STREAM_PER_THREAD", alias = "per_thread_default_stream")]
-    pub fn thread_stream(&self) -> Result<Stream> {
-        thread_local! {
-            static STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
-        }
-        STREAMS.with_borrow_mut(|streams| {
-            if let Some(stream) = streams.iter().find(|stream| stream.device() == *self) {
-                return Ok(stream.clone());
-            }
-            let stream = self.stream()?;
-            streams.push(stream.clone());
-            Ok(stream)
-        })
     }
 }

@@ -12,6 +12,9 @@ use std::{
     },
 };
 
+use gpu_std::host::Access;
+use smallvec::SmallVec;
+
 use crate::{
     Device, Error, Result,
     backend::{Any, Backend, Memories, OfDevice, each},
@@ -20,6 +23,9 @@ use crate::{
 /// Alignment of memory in bytes on every device: on a GPU guaranteed by the driver (CUDA C++ Programming Guide, "Device Memory
 /// Accesses"), on the CPU so that code that relies on it works there too.
 pub(crate) const ALIGN: usize = 256;
+
+/// The memory that work uses, and how. Twelve arguments need no allocation, as in packed arguments.
+pub(crate) type Uses<'a, B> = SmallVec<[(&'a <B as Backend>::Memory, Access); 12]>;
 
 /// Memory of a device: where it is, and what frees it.
 pub(crate) struct Allocation {
@@ -50,6 +56,29 @@ impl Allocation {
         doing: &dyn Fn() -> String,
     ) -> Result<&B::Memory> {
         device.own(&self.memory).ok_or_else(|| self.wrong_device(&Device::of(device), doing))
+    }
+
+    /// Adds the memory of these allocations, which has to be of this device.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`]
+    ///
+    /// # Safety
+    /// As [`AllocationId::get`].
+    #[inline]
+    pub(crate) unsafe fn add_uses<'a, B: Backend>(
+        uses: &mut Uses<'a, B>,
+        allocations: impl Iterator<Item = (AllocationId, Access)>,
+        device: &'static B,
+        doing: &dyn Fn() -> String,
+    ) -> Result<()> {
+        for (allocation, access) in allocations {
+            // SAFETY: as the caller promises.
+            if let Some(allocation) = unsafe { allocation.get() } {
+                uses.push((allocation.on(device, doing)?, access));
+            }
+        }
+        Ok(())
     }
 
     #[cold]

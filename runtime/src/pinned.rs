@@ -3,7 +3,6 @@
 use std::{
     alloc::Layout,
     fmt,
-    marker::PhantomData,
     ops::{Deref, DerefMut},
     ptr::NonNull,
     slice,
@@ -79,7 +78,6 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     device: Device,
     start: NonNull<T>,
     len: usize,
-    elements: PhantomData<T>,
 }
 
 // SAFETY: it owns its elements, as a `Vec` does.
@@ -105,7 +103,7 @@ impl<T: DeviceCopy + Zeroable> PinnedBuffer<T> {
             // Pages and the allocator's memory are aligned as the layout says.
             _ => each!(&device.backend, device => device.allocate_pinned(layout, options))?.cast(),
         };
-        Ok(Self { device: device.clone(), start, len, elements: PhantomData })
+        Ok(Self { device: device.clone(), start, len })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     Device, Error, LaunchConfig, RawArg, Result,
     backend::{Backend, BlockThreads},
     launch::rules::{CheckedConfig, Rules, SharedMemory},
-    memory::AllocationId,
+    memory::{Allocation, AllocationId, Uses},
 };
 
 /// What is launched, with its arguments.
@@ -78,28 +78,20 @@ impl<'a> Program<'a> {
     /// # Safety
     /// The arguments are from borrows that last as long as `'a`.
     unsafe fn add_memory<B: Backend>(self, device: &'static B, uses: &mut Uses<'a, B>) -> Result<()> {
-        let mut add = |allocation: AllocationId, access| -> Result<()> {
-            // SAFETY: the buffers are borrowed that long, as the caller promises.
-            if let Some(allocation) = unsafe { allocation.get() } {
-                uses.push((allocation.on(device, &|| self.doing())?, access));
-            }
-            Ok(())
-        };
+        let doing = || self.doing();
         match self {
             Self::Kernel(_, args) => {
-                for (slice, access) in args.memory() {
-                    if slice.len != 0 && slice.element_bytes != 0 {
-                        add(AllocationId::from_number(slice.allocation), *access)?;
-                    }
-                }
+                let used =
+                    args.memory().iter().filter(|(slice, _)| slice.len != 0 && slice.element_bytes != 0);
+                let used = used.map(|(slice, access)| (AllocationId::from_number(slice.allocation), *access));
+                // SAFETY: the buffers are borrowed that long, as the caller promises.
+                unsafe { Allocation::add_uses(uses, used, device, &doing) }
             }
             Self::Foreign { args, .. } => {
-                for (allocation, access) in args.iter().filter_map(RawArg::memory) {
-                    add(allocation, access)?;
-                }
+                // SAFETY: as above.
+                unsafe { Allocation::add_uses(uses, args.iter().filter_map(RawArg::memory), device, &doing) }
             }
         }
-        Ok(())
     }
 
     /// Adds where the values of the parameters lie, in their order.
@@ -120,9 +112,6 @@ pub(crate) struct Request<'a, B: Backend> {
     /// Whether blocks of the grid wait for each other.
     pub(crate) cooperative: bool,
 }
-
-/// The memory that a launch uses. Twelve arguments need no allocation, as in [`PackedArgs`].
-type Uses<'a, B> = SmallVec<[(&'a <B as Backend>::Memory, Access); 12]>;
 
 type Parameters = SmallVec<[*const u8; 24]>;
 

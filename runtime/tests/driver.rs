@@ -3,6 +3,8 @@
 
 #[path = "common/again.rs"]
 mod again;
+#[path = "common/library.rs"]
+mod library;
 #[path = "common/ptx.rs"]
 mod ptx;
 
@@ -11,28 +13,21 @@ use std::{
     cell::RefCell,
     env,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Output,
     sync::OnceLock,
     thread,
 };
 
 use again::{again, folder, is_inner, succeeded};
 use gpukernel::{Device, Error, ForeignModule, LaunchConfig, RawArg, Result};
+use library::compiled;
 
 /// The folder of the driver's library.
 fn driver() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = folder(&format!("driver {}", std::process::id()));
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/driver/driver.rs");
-        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let status = Command::new(rustc)
-            .args(["--edition=2024", "--crate-type=cdylib", "-Copt-level=1", "-o"])
-            .arg(folder.join("libcuda.so.1"))
-            .arg(source)
-            .status()
-            .expect("there is a rustc");
-        assert!(status.success());
+        compiled("driver/driver.rs", folder.join("libcuda.so.1"));
         folder
     })
 }

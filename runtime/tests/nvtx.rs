@@ -3,17 +3,16 @@
 #[path = "common/again.rs"]
 mod again;
 mod common;
+#[path = "common/library.rs"]
+mod library;
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::Path};
 
 use again::{again, folder, is_inner, succeeded};
 use common::on_the_cpu;
 use gpu_std::prelude::*;
 use gpukernel::{for_each, nvtx};
+use library::compiled;
 
 #[kernel]
 fn fill(value: u32, out: PerThread<u32>) {
@@ -27,21 +26,6 @@ fn gather(x: &[u32], out: PerThread<u32>) {
     for (i, out) in out {
         *out = x[i];
     }
-}
-
-/// The profiler, compiled.
-fn profiler(folder: &Path) -> PathBuf {
-    let library = folder.join("libprofiler.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nvtx/profiler.rs");
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let status = Command::new(rustc)
-        .args(["--edition=2024", "--crate-type=cdylib", "-Copt-level=1", "-o"])
-        .arg(&library)
-        .arg(source)
-        .status()
-        .expect("there is a rustc");
-    assert!(status.success());
-    library
 }
 
 fn ranges() {
@@ -64,7 +48,8 @@ fn launches_are_ranges_where_a_profiler_is() {
         return ranges();
     }
     let folder = folder("ranges");
-    let (library, file) = (profiler(&folder), folder.join("ranges"));
+    let (library, file) =
+        (compiled("nvtx/profiler.rs", folder.join("libprofiler.so")), folder.join("ranges"));
     succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file)]));
     let expected = "\
 push default all of it

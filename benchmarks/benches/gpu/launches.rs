@@ -10,7 +10,7 @@ use cudarc::driver::{
 use gpukernel::{Buffer, Device, Graph, LaunchConfig, Module, Stream};
 use gpukernel_bench::{Bench, Result, bench};
 
-use super::{KERNELS, needs_gpu};
+use super::{KERNELS, needs_gpu, raw};
 
 const LEN: usize = 32;
 /// Launches of a graph.
@@ -78,10 +78,10 @@ struct Raw {
 
 impl Raw {
     fn new(module: &Module, stream: &Stream, memory: &mut Four) -> Result<Self> {
-        let raw = module.as_raw().ok_or("it is loaded on a GPU")?;
+        let handle = module.as_raw().ok_or("it is loaded on a GPU")?;
         // SAFETY: the module is loaded, and its context current: it was just used.
-        let function = unsafe { result::module::get_function(raw.cast(), c"add_three".into())? };
-        let stream = stream.as_raw().ok_or("it is of a GPU")?.cast();
+        let function = unsafe { result::module::get_function(handle.cast(), c"add_three".into())? };
+        let stream = raw(stream)?;
         let [a, b, c] = memory.inputs.each_ref().map(|input| input.as_ptr().addr() as u64);
         let (sum, len) = (memory.sum.as_mut_ptr().addr() as u64, LEN as u64);
         Ok(Self { function, stream, arguments: [a, len, b, len, c, len, sum, len] })
@@ -117,7 +117,7 @@ impl RawGraph {
     /// As [`Raw::launch`], as long as this is launched.
     unsafe fn new(launch: &Raw, device: &Device) -> Result<Self> {
         let recorded = device.stream()?;
-        let recording = Raw { stream: recorded.as_raw().ok_or("it is of a GPU")?.cast(), ..*launch };
+        let recording = Raw { stream: raw(&recorded)?, ..*launch };
         let (mut graph, mut exec) = (ptr::null_mut(), ptr::null_mut());
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is there, the pointers are to live handles, and the caller promises the rest.

@@ -8,14 +8,20 @@ mod random;
 mod tensor;
 mod transfers;
 
-use gpukernel::Image;
-use gpukernel_bench::Bench;
+use cudarc::driver::sys::CUstream;
+use gpukernel::{Image, Stream};
+use gpukernel_bench::{Bench, Result};
 
 static KERNELS: Image = gpukernel::image!("kernels");
 static TUNED: Image = gpukernel::image!("tuned");
 
 fn main() -> std::process::ExitCode {
     gpukernel_bench::main()
+}
+
+/// The driver's handle of a GPU's stream.
+fn raw(stream: &Stream) -> Result<CUstream> {
+    Ok(stream.as_raw().ok_or("it is of a GPU")?.cast())
 }
 
 /// Skips a row whose result is compared with that of code for GPUs, on another device.

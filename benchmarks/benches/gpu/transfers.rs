@@ -5,7 +5,7 @@ use cudarc::driver::sys;
 use gpukernel::{Buffer, Device, Module, PinnedBuffer, Stream, for_each};
 use gpukernel_bench::{Bench, Result, bench};
 
-use super::{KERNELS, needs_gpu};
+use super::{KERNELS, needs_gpu, raw};
 
 const RAW: &str = "driver";
 const GPUKERNEL: &str = "gpukernel";
@@ -19,10 +19,6 @@ impl gpukernel_bench::Output for Pinned {
     fn values(&self) -> Result<Vec<f32>> {
         Ok(self.0.to_vec())
     }
-}
-
-fn raw(stream: &Stream) -> Result<sys::CUstream> {
-    Ok(stream.as_raw().ok_or("it is of a GPU")?.cast())
 }
 
 /// From pinned memory to the device.

@@ -5,7 +5,6 @@ use std::{
     collections::VecDeque,
     fs,
     ops::RangeInclusive,
-    panic::{AssertUnwindSafe, catch_unwind},
     ptr::NonNull,
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
@@ -55,12 +54,8 @@ impl CpuDevice {
 
     /// Calls a function, whose panic is an error of whoever waits next.
     pub(super) fn call(&self, code: Callback) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
-            let (device, message) = (self.describe(), callback::message(&*panic));
-            self.errors().push_back(Error::CallbackPanicked { device, message });
-            // Its payload may panic when it is dropped.
-            std::mem::forget(panic);
-        }
+        let error = callback::call(code, || self.describe());
+        self.errors().extend(error);
     }
 
     /// Returns the first unreported error.

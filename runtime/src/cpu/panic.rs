@@ -15,7 +15,10 @@ use super::{
     overflow,
     unwinding::{self, IsEnded},
 };
-use crate::error::{Race, place};
+use crate::{
+    callback::text_of,
+    error::{Race, place},
+};
 
 /// What a panic said.
 #[derive(Debug)]
@@ -210,13 +213,6 @@ fn say_who_ends_the_process() {
 }
 
 const NO_TEXT: &str = "a panic whose payload is not text";
-
-fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
-    match payload.downcast_ref::<&str>() {
-        Some(text) => Some(text),
-        None => payload.downcast_ref::<String>().map(String::as_str),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,6 @@
 
 use std::{
     ffi::c_void,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -10,9 +9,9 @@ use cudarc::driver::sys::{self, CUresult, CUstream};
 
 use super::{CudaDevice, CudaEvent, CudaStream};
 use crate::{
-    Error, Result,
+    Result,
     backend::{Backend, Callback},
-    callback::message,
+    callback,
 };
 
 /// What the driver is given: the function, and what takes its panic.
@@ -42,10 +41,8 @@ unsafe extern "C" fn run(_: CUstream, _: CUresult, call: *mut c_void) {
     // SAFETY: `queue` made it, for this call.
     let Call { code, device } = *unsafe { Box::from_raw(call.cast::<Call>()) };
     // The driver's frames must not be unwound.
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
-        device.inbox().put(Error::CallbackPanicked { device: device.describe(), message: message(&*panic) });
-        // Its payload may panic when it is dropped.
-        std::mem::forget(panic);
+    if let Some(error) = callback::call(code, || device.describe()) {
+        device.inbox().put(error);
     }
 }
 

@@ -194,6 +194,14 @@ impl CudaDevice {
         driver::check(result).map_err(|source| self.error(call, source))
     }
 
+    /// Converts the result of a driver call that asks whether work is done.
+    pub(super) fn is_ready(&self, call: &'static str, result: CUresult) -> Result<bool> {
+        match result {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => self.check(call, result).map(|()| true),
+        }
+    }
+
     pub(super) fn error(&self, call: &'static str, source: DriverError) -> Error {
         if driver::is_sticky(&source) {
             self.lost.get_or_init(|| (call, source.clone()));

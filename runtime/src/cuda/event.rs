@@ -86,10 +86,7 @@ impl BackendEvent for Arc<CudaEvent> {
     fn is_done(&self) -> Result<bool> {
         self.device.bind()?;
         // SAFETY: the event is alive.
-        match unsafe { sys::cuEventQuery(self.raw) } {
-            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-            result => self.device.check("cuEventQuery", result).map(|()| true),
-        }
+        self.device.is_ready("cuEventQuery", unsafe { sys::cuEventQuery(self.raw) })
     }
 
     fn when_done(&self, code: Callback) -> Result<()> {

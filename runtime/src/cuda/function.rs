@@ -54,11 +54,10 @@ impl Function {
     /// The block that fills a multiprocessor best: the usual one, unless another has an eighth more warps there.
     fn usual_threads(self, device: &CudaDevice) -> Result<u32> {
         const OTHERS: [u32; 6] = [128, 512, 192, 384, 64, 1024];
-        let threads_there = |block: u32| self.resident_blocks(device, block, 0).map(|blocks| blocks * block);
         let (mut best, mut most) = (BlockThreads::USUAL, 0);
         for block in [BlockThreads::USUAL].into_iter().chain(OTHERS) {
             if block <= self.threads.max {
-                let there = threads_there(block)?;
+                let there = self.resident_blocks(device, block, 0)? * block;
                 if there > most + most / 8 {
                     (best, most) = (block, there);
                 }
@@ -140,8 +139,8 @@ impl Function {
         device: &CudaDevice,
         launch: &PreparedLaunch<'_, CudaDevice>,
     ) -> Result<u64> {
-        let threads = u32::try_from(launch.shape.block.count()).unwrap_or(u32::MAX);
-        let blocks = self.resident_blocks(device, threads, launch.shared.dynamic_bytes)?;
+        let blocks =
+            self.resident_blocks(device, launch.shape.block_threads(), launch.shared.dynamic_bytes)?;
         Ok(u64::from(blocks) * u64::from(device.limits().multiprocessors))
     }
 

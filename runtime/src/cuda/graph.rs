@@ -19,6 +19,7 @@ use crate::{
     Result,
     backend::BackendGraph,
     graph::{Launch, Operation, Plan},
+    memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
 };
@@ -316,13 +317,9 @@ impl BackendGraph for CudaGraph {
         let _variables: SmallVec<[_; 4]> =
             plan.code.iter().map(|image| image.code.hold_variables()).collect();
         let _output: SmallVec<[_; 4]> = plan.code.iter().filter_map(|image| image.code.launching()).collect();
-        let mut uses: SmallVec<[_; 12]> = SmallVec::new();
-        for (allocation, access) in &plan.allocations {
-            // SAFETY: the caller promises that the memory is there.
-            if let Some(allocation) = unsafe { allocation.get() } {
-                uses.push((allocation.on(self.exec.device, &|| "a graph".to_owned())?, *access));
-            }
-        }
+        let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
+        // SAFETY: the caller promises that the memory is there.
+        unsafe { Allocation::add_uses(&mut uses, used, self.exec.device, &|| "a graph".to_owned())? };
         // SAFETY: as the caller promises; the plan has the code.
         unsafe { self.exec.launch(stream, &uses) }
     }

@@ -1,6 +1,9 @@
 //! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    ptr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
 use gpu_std::host::Access;
@@ -96,9 +99,11 @@ impl Drop for CudaMemory {
         let mut users = usage.readers.drain(..).chain(usage.writer.take()).map(|(stream, _)| stream);
         let freed = match users.next() {
             first if self.device.has_pool() => {
-                // A stream that was given back takes no more work.
+                // A stream that was given back takes no more work, and one of another device, to which it was copied, is none to free it on.
                 let (stream, first) = match first {
-                    Some(stream) if stream.is_there() => (stream, None),
+                    Some(stream) if stream.is_there() && ptr::eq(stream.device(), self.device) => {
+                        (stream, None)
+                    }
                     other => (Arc::clone(self.device.default()), other),
                 };
                 let ordered = first

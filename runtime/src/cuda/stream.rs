@@ -9,8 +9,7 @@ use std::{
     },
 };
 
-use cudarc::driver::sys::{self, CUresult, CUstream};
-
+use cudarc::driver::sys::{self, CUstream};
 use gpu_std::host::Access;
 
 use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, memory, replay};
@@ -46,7 +45,8 @@ impl CudaStream {
 
     /// The number of work that was just queued.
     pub(super) fn number_work(&self) -> u64 {
-        self.queued.fetch_add(1, Ordering::Relaxed) + 1
+        // Released, for `wait_for_all`: who reads the number there waits for the work.
+        self.queued.fetch_add(1, Ordering::Release) + 1
     }
 
     /// Whether somebody has waited for the work of this number.
@@ -98,8 +98,10 @@ impl CudaStream {
 
     /// Gives a stream back to its owner: who waits for it from now on waits for what is queued now.
     pub(crate) fn end(&self) -> Result<()> {
-        let event = CudaEvent::record_untimed(self)?;
-        self.end.get_or_init(|| event);
+        if self.is_there() {
+            let event = CudaEvent::record_untimed(self)?;
+            self.end.get_or_init(|| event);
+        }
         Ok(())
     }
 
@@ -116,7 +118,7 @@ impl CudaStream {
         }
         self.device.bind()?;
         // Before the wait, which is for no later work.
-        let queued = self.queued.load(Ordering::Relaxed);
+        let queued = self.queued.load(Ordering::Acquire);
         // SAFETY: the stream is alive, and its context is current.
         self.device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })?;
         self.done.fetch_max(queued, Ordering::Release);
@@ -159,10 +161,7 @@ impl BackendStream for Arc<CudaStream> {
         replay::refuse("asking whether a stream is done")?;
         self.device.bind()?;
         // SAFETY: the stream is alive.
-        match unsafe { sys::cuStreamQuery(self.raw) } {
-            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-            result => self.device.check("cuStreamQuery", result).map(|()| true),
-        }
+        self.device.is_ready("cuStreamQuery", unsafe { sys::cuStreamQuery(self.raw) })
     }
 
     fn callback(&self, code: Callback) -> Result<()> {

@@ -96,11 +96,7 @@ pub(crate) fn note<M: BackendModule>(
         grid_dim: axes(launch.shape.grid),
         block_dim: axes(launch.shape.block),
         dynamic_shared_bytes: launch.shared.dynamic_bytes,
-        attributes: code.attributes(
-            function,
-            u32::try_from(launch.shape.block.count()).unwrap_or(u32::MAX),
-            launch.shared.dynamic_bytes,
-        )?,
+        attributes: code.attributes(function, launch.shape.block_threads(), launch.shared.dynamic_bytes)?,
     };
     RECORDS.with(|records| records.borrow_mut().as_mut().map(|records| records.push(record)));
     Ok(())

@@ -26,6 +26,13 @@ pub(crate) struct CheckedConfig {
     pub(crate) block: Dim3,
 }
 
+impl CheckedConfig {
+    /// Threads of a block, of which there are at most as many as a device allows.
+    pub(crate) fn block_threads(self) -> u32 {
+        u32::try_from(self.block.count()).unwrap_or(u32::MAX)
+    }
+}
+
 /// The shared memory of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedMemory {

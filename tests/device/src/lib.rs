@@ -4,9 +4,11 @@
 
 use std::{
     io::{self, Write},
+    pin::pin,
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
-    thread,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
 };
 
 use gpukernel::{Arch, Device, Error, Image, Module, Result};
@@ -21,6 +23,40 @@ pub static KERNELS: Image = gpukernel::image!("kernels");
 pub fn on_every_device(test: impl Fn(&Device, &Module) -> Result<()>) {
     for device in devices() {
         on(&device, |device| test(device, &device.load(&KERNELS)?));
+    }
+}
+
+/// Keeps other tests of this program waiting as long as the result is there: for what the whole device notices.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a test on every device there is, while no other test of this kind runs.
+///
+/// # Panics
+/// As [`on_every_device`].
+pub fn on_every_device_alone(test: impl Fn(&Device, &Module) -> Result<()>) {
+    let _alone = alone();
+    on_every_device(test);
+}
+
+/// Waits for a future: the smallest of executors, whose thread sleeps until it is woken.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(ready) => return ready,
+            Poll::Pending => thread::park(),
+        }
     }
 }
 

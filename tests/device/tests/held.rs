@@ -3,60 +3,22 @@
 use std::{
     future::{Future, IntoFuture},
     pin::pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
+    task::{Context, Waker},
 };
 
-use gpukernel::{Device, Result};
-use gpukernel_device_tests::on_every_device;
+use gpukernel_device_tests::{block_on, on_every_device_alone};
 
 const LEN: usize = 1 << 16;
-
-fn alone(test: impl Fn(&Device) -> Result<()>) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    on_every_device(|device, _| test(device));
-}
-
-/// Wakes the thread that waits, and counts.
-struct Unpark(Thread, AtomicUsize);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.unpark();
-    }
-}
-
-/// The smallest of executors: the thread sleeps until it is woken.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current(), AtomicUsize::new(0))));
-    let mut context = Context::from_waker(&waker);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(ready) => return ready,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
 
 /// An event that is done wakes its task also while others are not.
 #[test]
 fn awaited_events_do_not_wait_for_each_other() {
-    alone(|device| {
+    on_every_device_alone(|device, _| {
         let (held_stream, free) = (device.stream()?, device.stream()?);
         let held = held_stream.hold()?;
         let (mut late, mut early) = (pin!((&held_stream).into_future()), pin!((&free).into_future()));
-        let unpark = Arc::new(Unpark(thread::current(), AtomicUsize::new(0)));
-        let waker = Waker::from(Arc::clone(&unpark));
-        let mut context = Context::from_waker(&waker);
         if device.is_gpu() {
-            assert!(late.as_mut().poll(&mut context).is_pending());
+            assert!(late.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         }
         block_on(early.as_mut())?;
         drop(held);
@@ -67,7 +29,7 @@ fn awaited_events_do_not_wait_for_each_other() {
 /// A future that nobody awaits any more, and one that was never polled.
 #[test]
 fn futures_may_be_dropped() {
-    alone(|device| {
+    on_every_device_alone(|device, _| {
         let stream = device.stream()?;
         let held = stream.hold()?;
         drop((&stream).into_future());
@@ -83,7 +45,7 @@ fn futures_may_be_dropped() {
 /// With work behind them that needs the memory to be there.
 #[test]
 fn copies_may_be_dropped_or_leaked() {
-    alone(|device| {
+    on_every_device_alone(|device, _| {
         let stream = device.stream()?;
         let buffer = stream.filled(LEN, 7_u32)?;
         for leak in [false, true] {

@@ -1,10 +1,8 @@
 //! What is made and dropped again and again leaves nothing: neither memory of the device nor of the host. In a program of its own, because others use memory, too.
 
-use std::sync::{Mutex, PoisonError};
-
 use gpukernel::{Device, Result, for_each};
 use gpukernel_device_test_kernels::outputs::add_index;
-use gpukernel_device_tests::{KERNELS, on_every_gpu, on_the_cpu};
+use gpukernel_device_tests::{KERNELS, alone, on_every_gpu, on_the_cpu};
 
 /// The resident memory of this process in bytes.
 fn resident_bytes() -> u64 {
@@ -21,8 +19,7 @@ fn leaves_nothing(
     times: u64,
     mut code: impl FnMut() -> Result<()>,
 ) -> Result<()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let look = || -> Result<(u64, u64)> {
         // Without what is kept for new buffers.
         device.trim_memory(0)?;

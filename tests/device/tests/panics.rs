@@ -2,12 +2,9 @@
 //!
 //! In a program of their own, one after another: a panic on a GPU is told to whoever waits for the device next.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, PoisonError},
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use gpukernel::{Device, Error, LaunchConfig, Module, Result, for_each};
+use gpukernel::{Device, Error, LaunchConfig, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
     panics::{
@@ -19,13 +16,7 @@ use gpukernel_device_test_kernels::{
     programs::histogram_with_bug,
     sort::panics_before,
 };
-use gpukernel_device_tests::{Captured, KERNELS, on_every_device};
-
-fn alone(test: impl Fn(&Device, &Module) -> Result<()>) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    on_every_device(test);
-}
+use gpukernel_device_tests::{Captured, KERNELS, on_every_device_alone};
 
 /// What a panic says, as an error does.
 struct Panicked {
@@ -65,7 +56,7 @@ fn check(case: u32, expected: &str) {
 }
 
 fn check_with(case: u32, check: impl Fn(&Device, &str)) {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
         let mut out = device.zeroed::<u32>(96)?;
         let grid = LaunchConfig::new(3, 32);
@@ -136,7 +127,7 @@ mod dev {
 #[cfg(not(debug_assertions))]
 #[test]
 fn release_builds_do_not_check_for_overflow() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
         let mut out = device.zeroed::<u32>(1)?;
         for (case, expected) in [(19, 0), (20, u32::MAX), (21, 1), (22, 0)] {
@@ -159,7 +150,7 @@ fn a_value_of_a_type_of_its_own() {
 
 #[test]
 fn a_function_of_two_kernels_tells_which_one_it_was_called_by() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let by = device.upload(&[1, 2, 0, 4])?;
         let mut out = device.zeroed::<u32>(4)?;
         for _ in 0..2 {
@@ -182,7 +173,7 @@ fn a_function_of_two_kernels_tells_which_one_it_was_called_by() {
 
 #[test]
 fn peers_of_a_panicking_thread_do_not_wait_for_it_at_the_barrier() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
         let launched = module.launch(before_barrier, LaunchConfig::new(1, 64), (40, &mut out));
         let found = panicked(launched.and_then(|()| device.synchronize()));
@@ -201,7 +192,7 @@ fn peers_of_a_panicking_thread_do_not_wait_for_it_at_the_barrier() {
 
 #[test]
 fn what_was_printed_before_a_panic_is_there() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let values = device.upload(&[1, 2, 3])?;
         let captured = Captured::default();
         module.set_output(captured.clone());
@@ -214,7 +205,7 @@ fn what_was_printed_before_a_panic_is_there() {
 
 #[test]
 fn of_many_panics_one_is_told() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let mut out = device.zeroed::<u32>(1 << 16)?;
         let launched = module.launch(all, LaunchConfig::new(256, 256), (&mut out,));
         let found = panicked(launched.and_then(|()| device.synchronize()));
@@ -226,7 +217,7 @@ fn of_many_panics_one_is_told() {
 
 #[test]
 fn every_call_that_waits_tells_it() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let mut out = device.zeroed::<u32>(10)?;
         let stream = device.stream()?;
         let mut launch = || match device.is_gpu() {
@@ -254,7 +245,7 @@ fn every_call_that_waits_tells_it() {
 
 #[test]
 fn what_is_queued_behind_a_panic_runs() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let values = device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?;
         let (mut first, mut second) = (device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?);
         let launched = module.launch(all, for_each(10), (&mut first,));
@@ -268,7 +259,7 @@ fn what_is_queued_behind_a_panic_runs() {
 
 #[test]
 fn panics_on_two_streams_are_one_error_of_a_module() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let streams = [device.stream()?, device.stream()?];
         let mut outs = [device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?];
         let mut told = 0;
@@ -285,7 +276,7 @@ fn panics_on_two_streams_are_one_error_of_a_module() {
 
 #[test]
 fn a_module_may_be_dropped_before_its_panic_is_told() {
-    alone(|device, _| {
+    on_every_device_alone(|device, _| {
         let mut out = device.zeroed::<u32>(10)?;
         let module = device.load(&KERNELS)?;
         let launched = module.launch(all, for_each(10), (&mut out,));
@@ -298,7 +289,7 @@ fn a_module_may_be_dropped_before_its_panic_is_told() {
 /// The record of one module is not that of another.
 #[test]
 fn two_modules_tell_their_own_panics() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let other = device.load(&KERNELS)?;
         let mut outs = [device.zeroed::<u32>(10)?, device.zeroed::<u32>(10)?];
         let [first, second] = &mut outs;
@@ -314,7 +305,7 @@ fn two_modules_tell_their_own_panics() {
 /// Numba's document writes outside of the bins, and shows how to find that with a tool.
 #[test]
 fn the_bug_of_the_histogram_is_found_where_it_is() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let mut bins = device.zeroed::<u32>(4)?;
         let values = device.upload(&[0.5, 4.0])?;
         let launched = module.launch(histogram_with_bug, for_each(2), (&values, 0.0, 4.0, &mut bins));
@@ -329,7 +320,7 @@ fn the_bug_of_the_histogram_is_found_where_it_is() {
 
 #[test]
 fn a_block_that_lacks_a_thread_sorts_inside_of_its_scratch() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         for victim in [0, 5, 63] {
             let mut y = device.zeroed::<[u32; 4]>(64)?;
             let launched = module.launch(panics_before, LaunchConfig::new(1, 64), (victim, &mut y));
@@ -345,7 +336,7 @@ fn a_block_that_lacks_a_thread_sorts_inside_of_its_scratch() {
 
 #[test]
 fn a_block_that_the_cluster_has_not() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
         let grid = LaunchConfig::new(2, 32);
         match module.launch(outside, grid, (1, &mut out)) {
@@ -363,7 +354,7 @@ fn a_block_that_the_cluster_has_not() {
 /// The kernel that stores the function has blocks in which its check cannot fail; that which calls it has larger ones.
 #[test]
 fn an_index_that_is_out_of_bounds_in_a_function_that_another_kernel_stored() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         let table: [u32; TABLE] = std::array::from_fn(|i| i as u32 * 3);
         let table = device.upload(&[table])?;
         let mut out = device.zeroed::<u32>(2 * TABLE)?;
@@ -387,7 +378,7 @@ fn an_index_that_is_out_of_bounds_in_a_function_that_another_kernel_stored() {
 /// The check of each neighbour is one of whether there is an element (`bound-neighbours`).
 #[test]
 fn neighbours_in_nothing() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         for n in 0..6_u32 {
             let line: Vec<u32> = (0..n).map(|i| 10 + i * i).collect();
             let memory = device.upload(&line)?;
@@ -411,7 +402,7 @@ fn neighbours_in_nothing() {
 /// A loop has a version without checks, for which a comparison before it decides: what a thread does until a check fails, and which one fails, must not depend on it.
 #[test]
 fn a_loop_ends_in_the_round_whose_check_fails() {
-    alone(|device, module| {
+    on_every_device_alone(|device, module| {
         const CELLS: usize = 12;
         let numbers: Vec<u32> = (1..=CELLS as u32).collect();
         let huge = 1 << 32;
@@ -463,7 +454,7 @@ fn a_loop_ends_in_the_round_whose_check_fails() {
 
 #[test]
 fn a_panic_in_a_callback_is_an_error_of_whoever_waits() {
-    alone(|device, _| {
+    on_every_device_alone(|device, _| {
         let stream = device.stream()?;
         // Not twice.
         for message in ["once", "again"] {
@@ -488,7 +479,7 @@ fn a_panic_in_a_callback_is_an_error_of_whoever_waits() {
 /// A callback's panic does not come through a drop, and a scope's end tells it.
 #[test]
 fn the_end_of_a_scope_tells_of_a_panic() {
-    alone(|device, _| {
+    on_every_device_alone(|device, _| {
         let stream = device.stream()?;
         let result = stream.scope(|scope| scope.callback(|| panic!("in a scope")));
         assert!(matches!(result, Err(Error::CallbackPanicked { .. })), "{result:?}");

@@ -1,10 +1,7 @@
 //! Calls that are recorded and launched again, as `gpukernel bench` does: in a process of their own, because while one thread records, others
 //! cannot wait for the device.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gpukernel::{Device, Error, LaunchConfig, Module, Replay, Result, for_each};
 use gpukernel_device_test_kernels::{
@@ -12,15 +9,9 @@ use gpukernel_device_test_kernels::{
     outputs::{add_index, saxpy},
     prints::numbers,
 };
-use gpukernel_device_tests::{Captured, KERNELS, on_every_gpu, on_the_cpu};
+use gpukernel_device_tests::{Captured, KERNELS, alone, on_every_gpu, on_the_cpu};
 
 const LEN: usize = 1000;
-
-/// One test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Records a call that launches no kernel that is `unsafe`.
 fn record(device: &Device, call: impl FnOnce() -> Result<()>) -> Result<Replay> {

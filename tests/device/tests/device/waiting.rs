@@ -1,45 +1,12 @@
 //! Callbacks, futures, and copies that own memory of the host, on every device.
 
-use std::{
-    future::Future,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-        mpsc::channel,
-    },
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
-};
+use std::{future::IntoFuture, sync::mpsc::channel, thread};
 
 use gpukernel::{Error, PinnedBuffer, Result, for_each};
 use gpukernel_device_test_kernels::outputs::add_index;
-use gpukernel_device_tests::on_every_device;
+use gpukernel_device_tests::{block_on, on_every_device};
 
 const LEN: usize = 1 << 16;
-
-/// Wakes the thread that waits, and counts.
-struct Unpark(Thread, AtomicUsize);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.unpark();
-    }
-}
-
-/// The smallest of executors: the thread sleeps until it is woken.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current(), AtomicUsize::new(0))));
-    let mut context = Context::from_waker(&waker);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(ready) => return ready,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
 
 #[test]
 fn callbacks_run_in_the_order_of_their_stream() {
