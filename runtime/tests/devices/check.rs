@@ -1,10 +1,8 @@
 //! `GPUKERNEL_CHECK=1` on the CPU device: what each check finds, says, and leaves alone.
 
-mod common;
-
 use std::{process::Command, thread};
 
-use common::on_the_cpu;
+use crate::common::on_the_cpu;
 use gpu_std::{
     atomic::{AcqRel, Device as DeviceScope, fence},
     exit_thread,
@@ -60,7 +58,7 @@ fn a_race_on_shared_memory_names_both_threads_and_places() {
             let mut out = device.zeroed::<u32>(16)?;
             let error = module.launch(pass_left, LaunchConfig::new(2, 8), (false, &mut out)).unwrap_err();
             let Error::Race { kernel, race } = &error else { panic!("{error}") };
-            assert_eq!(kernel, "check::pass_left");
+            assert_eq!(kernel, "devices::check::pass_left");
             assert!(race.is_shared);
             let side = |side: &RaceSide| (side.thread.x, side.writes, side.place.line());
             assert_eq!(side(&race.first), (0, true, line_of("WRITES")));

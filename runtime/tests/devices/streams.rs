@@ -1,10 +1,8 @@
 //! Streams and events on every device.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{on_every_device, on_every_gpu};
+use crate::common::{on_every_device, on_every_gpu};
 use gpukernel::{Device, Error};
 
 #[test]

@@ -1,9 +1,7 @@
 //! Buffers and slices on every device.
 
-mod common;
-
+use crate::common::on_every_device;
 use bytemuck::Zeroable;
-use common::on_every_device;
 use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, Device, DeviceSlice, Error};
 

@@ -1,8 +1,6 @@
 //! Warps on the CPU device: what is wrong is an error that names two threads and two places.
 
-mod common;
-
-use common::on_the_cpu;
+use crate::common::on_the_cpu;
 use gpu_std::prelude::{warp::*, *};
 use gpukernel::{BarrierWait, Error, LaunchConfig};
 
@@ -31,7 +29,7 @@ fn lanes_at_different_operations_are_an_error() {
         let Error::DivergentWarp { first, second, .. } = &error else { panic!("{error}") };
         assert!(first.place.column() < second.place.column(), "{error}");
         assert!(error.to_string().contains("`shuffle` of the lanes 0xffffffff at "), "{error}");
-        assert!(error.to_string().contains("runtime/tests/warps.rs"), "{error}");
+        assert!(error.to_string().contains("runtime/tests/devices/warps.rs"), "{error}");
         Ok(())
     });
 }
@@ -103,7 +101,10 @@ fn a_lane_that_ends_excuses_itself_but_gives_no_value() {
         let Error::KernelPanicked { message, location, thread, .. } = &error else { panic!("{error}") };
         assert_eq!(message, "`shuffle_xor` asks lane 0 for a value, but that lane's thread has ended");
         assert_eq!(thread.x, 1);
-        assert!(location.as_ref().is_some_and(|place| place.contains("runtime/tests/warps.rs")), "{error}");
+        assert!(
+            location.as_ref().is_some_and(|place| place.contains("runtime/tests/devices/warps.rs")),
+            "{error}"
+        );
         Ok(())
     });
 }

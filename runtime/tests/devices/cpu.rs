@@ -1,10 +1,8 @@
 //! The executor of the CPU device: barriers, panics, many blocks, odd shapes.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::on_the_cpu;
+use crate::common::on_the_cpu;
 use gpu_std::{Phase, prelude::*};
 use gpukernel::{Error, LaunchConfig, for_each};
 
@@ -141,7 +139,7 @@ fn threads_at_different_barriers_are_an_error() {
         assert_eq!((first.thread.x, second.thread.x), (0, 3));
         let line = |wait: &gpukernel::BarrierWait| wait.place.line();
         assert_eq!(line(first) + 2, line(second));
-        assert!(error.to_string().contains("runtime/tests/cpu.rs"), "{error}");
+        assert!(error.to_string().contains("runtime/tests/devices/cpu.rs"), "{error}");
         module.launch(rank, LaunchConfig::new(1, 8), (&mut device.zeroed(8)?,))
     });
 }
@@ -337,7 +335,7 @@ fn a_panic_ends_the_launch_and_drops_what_waits() {
             assert!(kernel.ends_with("::panics_between_barriers"), "{kernel}");
             assert_eq!(*message, format!("thread {who} gives up"));
             assert!(
-                location.as_ref().is_some_and(|place| place.contains("runtime/tests/cpu.rs:")),
+                location.as_ref().is_some_and(|place| place.contains("runtime/tests/devices/cpu.rs:")),
                 "{error}"
             );
             assert_eq!((block.x, thread.x), (0, who));

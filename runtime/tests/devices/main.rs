@@ -1,0 +1,10 @@
+//! What holds on every device, and what the CPU device checks.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod check;
+mod cpu;
+mod memory;
+mod streams;
+mod warps;
