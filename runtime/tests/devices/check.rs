@@ -67,7 +67,7 @@ fn a_race_on_shared_memory_names_both_threads_and_places() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "kernel `check::pass_left`: a data race on element 0 of a shared array: thread (0, 0, 0) of block (0, 0, 0) \
+                    "kernel `devices::check::pass_left`: a data race on element 0 of a shared array: thread (0, 0, 0) of block (0, 0, 0) \
                      writes it at {writes}, and thread (1, 0, 0) of block (0, 0, 0) reads it at {reads}; no barrier is between; \
                      on a GPU the result is arbitrary"
                 )
