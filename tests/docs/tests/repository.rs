@@ -51,3 +51,21 @@ fn every_decision_is_in_the_table() {
         }
     }
 }
+
+/// The guide for contributors leads to files and folders that are there; some paths in it are short for those of the cell before.
+#[test]
+fn the_guide_for_contributors_names_what_is_there() {
+    const SHORT_FOR: [&str; 4] = ["", "compiler/src", "gpu-std/src", "tests/device/kernels/src"];
+    let guide = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("it can be read");
+    // Every other piece is code.
+    let pieces = guide.split('`').skip(1).step_by(2);
+    let is_path = |piece: &&str| {
+        let is_plain = piece.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+        is_plain && piece.contains('/') && !piece.starts_with("target/")
+    };
+    let paths: Vec<_> = pieces.filter(is_path).collect();
+    assert!(paths.len() > 50, "{paths:?}");
+    let is_there = |path: &str| SHORT_FOR.iter().any(|folder| root().join(folder).join(path).exists());
+    let missing: Vec<_> = paths.into_iter().filter(|path| !is_there(path)).collect();
+    assert!(missing.is_empty(), "CONTRIBUTING.md names {missing:?}");
+}

@@ -22,7 +22,7 @@ fn no_package_is_compiled_with_two_sets_of_features() {
         let mut words = line.split(' ');
         if let (Some(name), Some(version)) = (words.next(), words.next()) {
             // What is between them is the folder, or what kind of crate it is.
-            packages.entry((name, version)).or_default().insert(words.last().unwrap_or_default());
+            packages.entry((name, version)).or_default().insert(words.next_back().unwrap_or_default());
         }
     }
     assert!(packages.len() > 100, "cargo printed something else: {tree}");
