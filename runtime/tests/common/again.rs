@@ -8,6 +8,7 @@ use std::{
 };
 
 /// Whether this process is the one in which the test runs.
+#[allow(dead_code, reason = "not every test file does")]
 pub(crate) fn is_inner() -> bool {
     env::var_os("OBSERVED").is_some()
 }
@@ -28,6 +29,7 @@ pub(crate) fn succeeded(output: &Output) {
 }
 
 /// A folder of this test's own.
+#[allow(dead_code, reason = "not every test file does")]
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("again {name}"));
     drop(fs::remove_dir_all(&folder));

@@ -1,8 +1,11 @@
 //! `GPUKERNEL_CHECK=1` on the CPU device: what each check finds, says, and leaves alone.
 
-use std::{process::Command, thread};
+use std::path::Path;
 
-use crate::common::on_the_cpu;
+use crate::{
+    again::{again, succeeded},
+    common::on_the_cpu,
+};
 use gpu_std::{
     atomic::{AcqRel, Device as DeviceScope, fence},
     exit_thread,
@@ -16,16 +19,7 @@ fn with_checks(test: impl FnOnce()) {
     if std::env::var_os("GPUKERNEL_CHECK").is_some_and(|value| value == "1") {
         return test();
     }
-    let name = thread::current().name().map(str::to_owned).expect("tests run in threads of their names");
-    let program = std::env::current_exe().expect("a test knows where it is");
-    let output = Command::new(program)
-        .args(["--exact", &name, "--nocapture"])
-        .env("GPUKERNEL_CHECK", "1")
-        .output()
-        .expect("the test starts again");
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}\n{stderr}");
+    succeeded(&again(&[("GPUKERNEL_CHECK", Path::new("1"))]));
 }
 
 /// Passes values to the left, with or without a barrier.

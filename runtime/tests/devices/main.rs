@@ -1,5 +1,7 @@
 //! What holds on every device, and what the CPU device checks.
 
+#[path = "../common/again.rs"]
+mod again;
 #[path = "../common/mod.rs"]
 mod common;
 
