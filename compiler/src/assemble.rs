@@ -69,6 +69,17 @@ pub(crate) fn check_archs(ptxas: &Path, archs: &[Arch]) -> Result<(), AssembleEr
     }
 }
 
+/// Asks ptxas whether it takes the PTX: it finds what LLVM does not, such as too much shared memory.
+pub(crate) fn check(
+    ptxas: &Path,
+    (arch, ptx): &(Arch, String),
+    dir: &Path,
+    name: &str,
+) -> Result<(), AssembleError> {
+    let source = write_source(ptxas, *arch, ptx, dir, name)?;
+    run(ptxas, *arch, &source, &source.with_extension("cubin"), Mode::Check).map(drop)
+}
+
 /// Assembles the PTX of each architecture in parallel; files lie in `dir` under `name`.
 pub(crate) fn assemble(
     ptxas: &Path,
@@ -96,15 +107,27 @@ fn assemble_one(
     dir: &Path,
     name: &str,
 ) -> Result<Assembled, AssembleError> {
-    let source = dir.join(format!("{name}.{arch}.ptx"));
-    let failed = |file: &Path| {
-        let file = file.to_owned();
-        move |reason| AssembleError::Run { ptxas: ptxas.to_owned(), file, reason }
-    };
-    fs::write(&source, ptx).map_err(failed(&source))?;
+    let source = write_source(ptxas, arch, ptx, dir, name)?;
     let object = run(ptxas, arch, &source, &source.with_extension("cubin"), Mode::Executable)?;
-    let cubin = fs::read(&object.cubin).map_err(failed(&object.cubin))?;
+    let cubin = fs::read(&object.cubin).map_err(failed(ptxas, &object.cubin))?;
     Ok(Assembled { arch, cubin, resources: object.resources })
+}
+
+fn write_source(
+    ptxas: &Path,
+    arch: Arch,
+    ptx: &str,
+    dir: &Path,
+    name: &str,
+) -> Result<PathBuf, AssembleError> {
+    let source = dir.join(format!("{name}.{arch}.ptx"));
+    fs::write(&source, ptx).map_err(failed(ptxas, &source))?;
+    Ok(source)
+}
+
+fn failed(ptxas: &Path, file: &Path) -> impl FnOnce(std::io::Error) -> AssembleError {
+    let (ptxas, file) = (ptxas.to_owned(), file.to_owned());
+    move |reason| AssembleError::Run { ptxas, file, reason }
 }
 
 /// What ptxas is to make.
@@ -114,6 +137,8 @@ pub(crate) enum Mode {
     Executable,
     /// Code that nvlink links.
     Relocatable,
+    /// Code that is not used. Unoptimised, in half the time.
+    Check,
 }
 
 /// A file of machine code.
@@ -132,18 +157,13 @@ pub(crate) fn run(
     mode: Mode,
 ) -> Result<Object, AssembleError> {
     let mut command = Command::new(ptxas);
-    command
-        .arg(format!("--gpu-name={arch}"))
-        .args(["-O3", "--generate-line-info", "--verbose", "--output-file"])
-        .arg(target);
-    if mode == Mode::Relocatable {
-        command.arg("--compile-only");
-    }
-    let output = command.arg(source).output().map_err(|reason| AssembleError::Run {
-        ptxas: ptxas.to_owned(),
-        file: source.to_owned(),
-        reason,
-    })?;
+    command.arg(format!("--gpu-name={arch}")).args(["--verbose", "--output-file"]).arg(target);
+    command.args(match mode {
+        Mode::Executable => ["-O3", "--generate-line-info"].as_slice(),
+        Mode::Relocatable => &["-O3", "--generate-line-info", "--compile-only"],
+        Mode::Check => &["-O0"],
+    });
+    let output = command.arg(source).output().map_err(failed(ptxas, source))?;
     let messages = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         if messages.contains("is not defined for option 'gpu-name'") {
@@ -212,6 +232,29 @@ fn count_into(resources: &mut Resources, part: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolchain::{CudaPart, FindOptions, Toolchain};
+
+    #[test]
+    fn what_is_only_checked_is_refused_like_what_is_assembled() {
+        let toolchain = Toolchain::find(&FindOptions::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let ptxas = &toolchain.cuda.require(CudaPart::Ptxas).unwrap().path;
+        let dir = tempfile::tempdir().unwrap();
+        let kernel = |shared_bytes: u32| {
+            let arch: Arch = "sm_75".parse().unwrap();
+            let head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n";
+            let body = format!(".shared .align 4 .b8 s[{shared_bytes}];\nst.shared.b32 [s], 1;\nret;\n}}");
+            (arch, head.to_owned() + &body)
+        };
+        let (good, bad) = (kernel(4096), kernel(100_000));
+        check(ptxas, &good, dir.path(), "good").unwrap();
+        assert_eq!(assemble(ptxas, &[&good], dir.path(), "good").unwrap().len(), 1);
+        let refused = |error: AssembleError| match error {
+            AssembleError::Rejected { message, .. } => assert!(message.contains("shared data"), "{message}"),
+            error => panic!("{error}"),
+        };
+        refused(check(ptxas, &bad, dir.path(), "bad").unwrap_err());
+        refused(assemble(ptxas, &[&bad], dir.path(), "bad").map(drop).unwrap_err());
+    }
 
     #[test]
     fn reads_what_ptxas_reports() {

@@ -56,6 +56,14 @@ pub(crate) fn finish(
     let sources: Vec<_> = input.ptx.iter().filter(|(arch, _)| plan.machine_archs.contains(arch)).collect();
     let assembled = match plan.finish {
         Finish::PtxOnly => Vec::new(),
+        Finish::Check { ptxas, arch } => {
+            let source = input.ptx.iter().find(|(of, _)| *of == arch);
+            let check = || {
+                source.map_or(Ok(()), |source| assemble::check(ptxas, source, &plan.work_dir, input.name))
+            };
+            timings.step("check PTX", check)?;
+            Vec::new()
+        }
         Finish::Assemble { ptxas } => {
             timings.step("assemble", || assemble::assemble(ptxas, &sources, &plan.work_dir, input.name))?
         }

@@ -192,8 +192,8 @@ pub enum MachineCode {
     /// All that code is built for.
     #[default]
     All,
-    /// Those of this machine's GPUs (`nvcc -arch=native`); the lowest if it has none that code is built for. If files with machine code are wanted,
-    /// or if it is linked with CUDA C, this is all.
+    /// Those of this machine's GPUs (`nvcc -arch=native`); none if it has none that code is built for, and then ptxas only checks the code for the
+    /// lowest architecture. If files with machine code are wanted, or if it is linked with CUDA C, this is all.
     #[doc(alias = "arch=native")]
     Native,
     /// None (`nvcc -ptx`).

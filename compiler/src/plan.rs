@@ -51,6 +51,8 @@ pub(crate) enum Finish<'a> {
     PtxOnly,
     /// By ptxas.
     Assemble { ptxas: &'a Path },
+    /// By the driver, once ptxas has found nothing wrong with the PTX for this architecture.
+    Check { ptxas: &'a Path, arch: Arch },
     /// By ptxas and nvlink, together with foreign code.
     DeviceLink { ptxas: &'a Path, nvlink: &'a Path },
 }
@@ -93,12 +95,15 @@ impl<'a> Plan<'a> {
             recording => recording,
         };
         let is_native = options.machine_code == MachineCode::Native && options.emits_machine_code().is_none();
-        let machine_archs = match finish {
-            Finish::PtxOnly => Vec::new(),
-            Finish::Assemble { .. } if is_native => {
-                native(&archs, &Driver::find(&Environment::process()).gpus)
+        let (finish, machine_archs) = match finish {
+            Finish::Assemble { ptxas } if is_native => {
+                match native(&archs, &Driver::find(&Environment::process()).gpus) {
+                    none if none.is_empty() => (Finish::Check { ptxas, arch: lowest }, none),
+                    native => (finish, native),
+                }
             }
-            Finish::Assemble { .. } | Finish::DeviceLink { .. } => archs.clone(),
+            Finish::PtxOnly | Finish::Check { .. } => (finish, Vec::new()),
+            Finish::Assemble { .. } | Finish::DeviceLink { .. } => (finish, archs.clone()),
         };
         Ok(Self {
             #[cfg(feature = "lto")]
@@ -193,7 +198,7 @@ fn archs(options: &Options, toolchain: &Toolchain) -> Result<(Vec<Arch>, Arch), 
     Ok((archs, lowest))
 }
 
-/// The architectures whose machine code these GPUs load; the lowest if there are none, because ptxas finds what LLVM does not.
+/// The architectures whose machine code these GPUs load.
 fn native(archs: &[Arch], gpus: &[Gpu]) -> Vec<Arch> {
     let best = |gpu: &Gpu| {
         let gpu = gpu.arch()?;
@@ -202,7 +207,7 @@ fn native(archs: &[Arch], gpus: &[Gpu]) -> Vec<Arch> {
     let mut native: Vec<Arch> = gpus.iter().filter_map(best).collect();
     native.sort();
     native.dedup();
-    if native.is_empty() { archs[..1].to_vec() } else { native }
+    native
 }
 
 /// Checks that what a file is made with is there. For LTO-IR, [`Lto`] does.
@@ -273,6 +278,7 @@ mod tests {
             let name = match plan.finish {
                 Finish::PtxOnly => "ptx",
                 Finish::Assemble { .. } => "assemble",
+                Finish::Check { .. } => "check",
                 Finish::DeviceLink { .. } => "link",
             };
             Ok::<_, Error>((name, plan.machine_archs.len()))
@@ -304,11 +310,11 @@ mod tests {
             let native = super::native(&archs, &gpus.iter().map(gpu).collect::<Vec<_>>());
             native.iter().map(Arch::to_string).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(native(&[]), "sm_75");
+        assert_eq!(native(&[]), "");
         assert_eq!(native(&["8.9"]), "sm_80");
         assert_eq!(native(&["9.0", "8.0", "9.0"]), "sm_80 sm_90a");
-        assert_eq!(native(&["12.0"]), "sm_75");
-        assert_eq!(native(&["[N/A]"]), "sm_75");
+        assert_eq!(native(&["7.0"]), "");
+        assert_eq!(native(&["[N/A]"]), "");
     }
 
     #[test]
@@ -320,7 +326,7 @@ mod tests {
             let input = input(dir.path(), options);
             Plan::new(&input, &toolchain).unwrap().machine_archs.len()
         };
-        assert!(machine_archs(vec![Emit::Ptx]) <= Driver::find(&Environment::process()).gpus.len().max(1));
+        assert!(machine_archs(vec![Emit::Ptx]) <= Driver::find(&Environment::process()).gpus.len());
         assert_eq!(machine_archs(vec![Emit::Cubin]), Options::default().archs.len());
     }
 

@@ -211,6 +211,11 @@ impl<'a> Image<'a> {
         &self.manifest
     }
 
+    /// The metadata of the image, without the code.
+    pub fn into_manifest(self) -> Manifest {
+        self.manifest
+    }
+
     /// All pieces of code: machine code before PTX, each by architecture.
     pub fn code(&self) -> &[Code<'a>] {
         &self.code

@@ -69,9 +69,10 @@ impl Module {
     pub(crate) fn load(device: &Device, image: &Image) -> Result<Self> {
         let functions = image.functions();
         let image = gpukernel_image::Image::parse(image.bytes())?;
-        let (manifest, output) = (image.manifest().clone(), Output::default());
+        let output = Output::default();
         let code = ImageCode { image: &image, functions, output: &output };
         let code = each!(&device.backend, device => load(*device, &code))?;
+        let manifest = image.into_manifest();
         Ok(Self { inner: Arc::new(Inner { device: device.clone(), manifest, code, output }) })
     }
 
