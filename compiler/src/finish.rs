@@ -58,9 +58,8 @@ pub(crate) fn finish(
         Finish::PtxOnly => Vec::new(),
         Finish::Check { ptxas, arch } => {
             let source = input.ptx.iter().find(|(of, _)| *of == arch);
-            let check = || {
-                source.map_or(Ok(()), |source| assemble::check(ptxas, source, &plan.work_dir, input.name))
-            };
+            let check =
+                || source.map_or(Ok(()), |source| assemble::check(ptxas, source, &plan.work_dir, input.name));
             timings.step("check PTX", check)?;
             Vec::new()
         }

@@ -254,9 +254,10 @@ impl Module {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
-        let args = K::pack::<ThisRuntime>(args);
+        let mut packed = PackedArgs::of(K::INFO);
+        K::pack::<ThisRuntime>(args, &mut packed);
         // SAFETY: as the caller promises; the arguments are packed by the kernel of the description.
-        unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &args) }
+        unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &packed) }
     }
 
     /// The code on a device, and the kernel in it that packed these arguments. `id` is that of its type.

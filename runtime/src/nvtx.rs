@@ -43,6 +43,11 @@ pub fn range(name: &str) -> Range {
     Range::begin(name, |_| Domain(ptr::null_mut()))
 }
 
+/// Whether there is a profiler, so that ranges cost more than a test.
+pub(crate) fn has_profiler() -> bool {
+    Profiler::of_process().is_some()
+}
+
 /// The range of a launch.
 pub(crate) fn launch(kernel: &str) -> Range {
     Range::begin(kernel, |profiler| profiler.domain)

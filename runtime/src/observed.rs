@@ -1,6 +1,6 @@
 //! What others see of a launch: a profiler its range, and `cargo gpukernel` the report of the process.
 
-use std::panic::Location;
+use std::{panic::Location, sync::OnceLock};
 
 use crate::{
     Result,
@@ -11,11 +11,37 @@ use crate::{
     report,
 };
 
+/// Whether launches have no observers, which is how nearly all programs run: then they cost two loads.
+#[inline]
+fn is_unobserved() -> bool {
+    static PROCESS_IS_OBSERVED: OnceLock<bool> = OnceLock::new();
+    let is_observed =
+        *PROCESS_IS_OBSERVED.get_or_init(|| report::of_process().is_some() || nvtx::has_profiler());
+    !is_observed && !record::is_on_somewhere()
+}
+
 /// Queues a launch of the line `at`, or runs it.
 ///
 /// # Safety
 /// As [`BackendModule::launch`].
+#[inline]
 pub(crate) unsafe fn launch<M: BackendModule>(
+    code: &M,
+    stream: &StreamOf<M>,
+    function: &M::Function,
+    launch: &PreparedLaunch<'_, M::Device>,
+    at: &'static Location<'static>,
+) -> Result<()> {
+    match is_unobserved() {
+        // SAFETY: as the caller promises.
+        true => unsafe { code.launch(stream, function, launch) },
+        // SAFETY: as above.
+        false => unsafe { observed(code, stream, function, launch, at) },
+    }
+}
+
+#[cold]
+unsafe fn observed<M: BackendModule>(
     code: &M,
     stream: &StreamOf<M>,
     function: &M::Function,

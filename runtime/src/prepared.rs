@@ -97,8 +97,8 @@ impl<'a> Program<'a> {
     /// Adds where the values of the parameters lie, in their order.
     fn add_parameters(self, parameters: &mut Parameters) {
         match self {
-            Self::Kernel(_, args) => args.pointers().for_each(|pointer| parameters.push(pointer)),
-            Self::Foreign { args, .. } => args.iter().for_each(|arg| parameters.push(arg.pointer())),
+            Self::Kernel(_, args) => parameters.extend(args.pointers()),
+            Self::Foreign { args, .. } => parameters.extend(args.iter().map(RawArg::pointer)),
         }
     }
 }

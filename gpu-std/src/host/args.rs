@@ -4,7 +4,7 @@ use core::{alloc::Layout, mem::MaybeUninit};
 
 use smallvec::SmallVec;
 
-use super::{Access, RawSlice};
+use super::{Access, KernelInfo, RawSlice};
 use crate::{
     DeviceCopy,
     shared::{DynamicArray, SHARED_ALIGN, layout::shared_layout},
@@ -36,6 +36,8 @@ pub struct PackedArgs {
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
     dynamic: Option<Layout>,
+    /// Whether there are such arrays.
+    has_dynamic: bool,
     /// The number of elements of a shared array that is more than kernels count.
     too_long: Option<usize>,
     /// The rows and columns of the tiles that each warp owns, if a parameter is an output in such tiles.
@@ -63,18 +65,26 @@ impl PackedArgs {
         Self::with_shared(&[], false)
     }
 
+    /// No arguments yet, for a launch of a kernel.
+    #[inline(always)]
+    pub fn of(kernel: &KernelInfo) -> Self {
+        Self::with_shared(kernel.shared, kernel.dynamic_arrays)
+    }
+
     /// No arguments yet, for a kernel with these shared arrays, which lie in dynamic shared memory on a GPU or not.
+    #[inline(always)]
     pub fn with_shared(arrays: &[Layout], dynamic_arrays: bool) -> Self {
-        let fixed = shared_layout(arrays).ok();
         let empty = Some(Layout::new::<()>());
+        let fixed = if arrays.is_empty() { empty } else { shared_layout(arrays).ok() };
         Self {
-            storage: SmallVec::new(),
+            storage: SmallVec::from_buf([MaybeUninit::uninit(); INLINE_UNITS]),
             used_bytes: 0,
             values: SmallVec::new(),
             memory: SmallVec::new(),
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },
+            has_dynamic: false,
             too_long: None,
             warp_tiles: None,
         }
@@ -105,19 +115,23 @@ impl PackedArgs {
                 "a kernel takes values that are aligned to at most 16 bytes: take a slice of them"
             );
         }
-        let layout = Layout::new::<T>();
-        if layout.size() == 0 {
+        if size_of::<T>() == 0 {
             return;
         }
-        let offset = self.used_bytes.next_multiple_of(layout.align());
-        self.used_bytes = offset + layout.size();
-        // Mostly one, at every other value.
-        while self.storage.len() * MAX_ALIGN < self.used_bytes {
-            self.storage.push(MaybeUninit::uninit());
+        let offset = self.used_bytes.next_multiple_of(align_of::<T>());
+        self.used_bytes = offset + size_of::<T>();
+        if self.storage.len() * MAX_ALIGN < self.used_bytes {
+            self.grow();
         }
-        self.values.push(Value { offset, layout });
+        self.values.push(Value { offset, layout: Layout::new::<T>() });
         // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
         unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
+    }
+
+    /// Makes room for the bytes that are used.
+    #[cold]
+    fn grow(&mut self) {
+        self.storage.resize(self.used_bytes.div_ceil(MAX_ALIGN), MaybeUninit::uninit());
     }
 
     /// Adds two values that are made of those which `pack` adds, in place of them: what several parameters in one are passed as.
@@ -141,6 +155,7 @@ impl PackedArgs {
 
     /// Adds a shared array of `len` elements, by its layout; none is one that is larger than the address space.
     pub(crate) fn push_shared(&mut self, array: Option<Layout>, len: usize) {
+        self.has_dynamic = true;
         let place = |start: Option<Layout>, array: Layout| start?.extend(array).ok();
         let host = array.and_then(|array| place(self.shared_on_host(), array));
         let device = array.and_then(|array| place(self.dynamic, array));
@@ -161,6 +176,12 @@ impl PackedArgs {
     /// The dynamic shared memory that a block needs on a GPU; none if it is larger than the address space.
     pub fn dynamic_shared(&self) -> Option<Layout> {
         self.dynamic
+    }
+
+    /// Whether no array of the launch's own length was added, so that the kernel's are all.
+    #[inline]
+    pub fn has_no_shared(&self) -> bool {
+        !self.has_dynamic
     }
 
     /// All shared memory that a block needs on the CPU; none if it is larger than the address space.
@@ -206,8 +227,9 @@ impl PackedArgs {
 
     /// Where each value lies, in the order of the entry's parameters: what the driver's launch call takes.
     pub fn pointers(&self) -> impl ExactSizeIterator<Item = *const u8> + '_ {
+        let start = self.storage.as_ptr().cast::<u8>();
         // SAFETY: the offset is inside the storage.
-        self.values.iter().map(|value| unsafe { self.storage.as_ptr().cast::<u8>().add(value.offset) })
+        self.values.iter().map(move |value| unsafe { start.add(value.offset) })
     }
 
     /// Reads the values back in the order they were pushed.

@@ -113,8 +113,8 @@ pub unsafe trait Kernel: Copy + Send + Sync + 'static {
     /// What a launch gives: a tuple with one argument per parameter, shared arrays left out.
     type Args<'a, R: Runtime>;
 
-    /// Packs the arguments of a launch.
-    fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs;
+    /// Packs the arguments of a launch, after none: what [`PackedArgs::of`] makes for this kernel. In place, because it is more than a kilobyte.
+    fn pack<R: Runtime>(args: Self::Args<'_, R>, packed: &mut PackedArgs);
 }
 
 /// What `#[kernel]` implements, for a type of its own that stands for the kernel.
@@ -192,10 +192,9 @@ where
 
     type Args<'a, R: Runtime> = <B::Params<'a> as ParamList<'a>>::Args<R>;
 
-    fn pack<R: Runtime>(args: Self::Args<'_, R>) -> PackedArgs {
-        let mut packed = PackedArgs::with_shared(Self::INFO.shared, Self::INFO.dynamic_arrays);
-        <B::Params<'_> as ParamList<'_>>::pack::<R>(args, &mut packed);
-        packed
+    #[inline]
+    fn pack<R: Runtime>(args: Self::Args<'_, R>, packed: &mut PackedArgs) {
+        <B::Params<'_> as ParamList<'_>>::pack::<R>(args, packed);
     }
 }
 

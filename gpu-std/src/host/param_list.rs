@@ -71,6 +71,7 @@ macro_rules! list {
 
             type Args<R: Runtime> = ($($P::Arg<R>,)*);
 
+            #[inline]
             fn pack<R: Runtime>(($($P,)*): Self::Args<R>, packed: &mut PackedArgs) {
                 $(<$P as Param<'k>>::pack::<R>($P, packed);)*
             }

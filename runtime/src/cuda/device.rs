@@ -190,8 +190,12 @@ impl CudaDevice {
     }
 
     /// Converts the result of a driver call on this device; distinguishes a lost context from an error of the call.
+    #[inline]
     pub(super) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
-        driver::check(result).map_err(|source| self.error(call, source))
+        match result {
+            CUresult::CUDA_SUCCESS => Ok(()),
+            result => driver::check(result).map_err(|source| self.error(call, source)),
+        }
     }
 
     /// Converts the result of a driver call that asks whether work is done.
@@ -202,6 +206,7 @@ impl CudaDevice {
         }
     }
 
+    #[cold]
     pub(super) fn error(&self, call: &'static str, source: DriverError) -> Error {
         if driver::is_sticky(&source) {
             self.lost.get_or_init(|| (call, source.clone()));

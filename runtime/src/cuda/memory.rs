@@ -34,6 +34,13 @@ struct Usage {
 }
 
 impl Usage {
+    /// Whether no other stream used it since it waited for all of them.
+    #[inline]
+    fn is_of(&self, stream: &Arc<CudaStream>) -> bool {
+        let is_same = |(user, _): &(Arc<CudaStream>, u64)| Arc::ptr_eq(user, stream);
+        self.writer.iter().all(is_same) && self.readers.iter().all(is_same)
+    }
+
     /// The streams that `stream` must wait for before this access.
     fn conflicts<'u>(
         &'u self,
@@ -49,6 +56,7 @@ impl Usage {
         others.filter(|(other, work)| !other.is_known_done(*work)).map(|(other, _)| other)
     }
 
+    #[inline]
     fn note(&mut self, stream: &Arc<CudaStream>, access: Access, work: u64) {
         let same = |(known, last): &mut (Arc<CudaStream>, u64)| {
             let is_same = Arc::ptr_eq(known, stream);
@@ -64,6 +72,8 @@ impl Usage {
                     self.writer = Some((Arc::clone(stream), work));
                 }
             }
+            // Who waits for its write waits for the read, too.
+            Access::Read if self.readers.is_empty() && self.writer.as_mut().is_some_and(same) => {}
             Access::Read if self.readers.iter_mut().any(same) => {}
             Access::Read => self.readers.push((Arc::clone(stream), work)),
         }
@@ -252,14 +262,20 @@ pub(super) fn ordered<R>(
     }
     // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
     // other. They stay locked until the work is queued: a thread that comes between would record its event too early.
-    let mut uses: Uses<&Arc<CudaMemory>> = SmallVec::from_slice(uses);
-    // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
-    uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
-    uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
+    let sorted;
+    let uses = match uses.is_sorted_by(|(a, _), (b, _)| Arc::as_ptr(a) < Arc::as_ptr(b)) {
+        true => uses,
+        false => {
+            sorted = once_each(uses);
+            &sorted
+        }
+    };
     let mut usages: Uses<MutexGuard<'_, Usage>> = SmallVec::new();
     uses.iter().for_each(|(memory, access)| usages.push((memory.usage(), *access)));
 
-    wait_for_conflicts(stream, &usages)?;
+    if !usages.iter().all(|(usage, _)| usage.is_of(stream)) {
+        wait_for_conflicts(stream, &usages)?;
+    }
     let queued = enqueue(stream)?;
     let work = stream.number_work();
     for (usage, access) in &mut usages {
@@ -268,6 +284,17 @@ pub(super) fn ordered<R>(
     Ok(queued)
 }
 
+/// Each allocation once, written if any of its uses writes, in the order of their addresses.
+#[inline(never)]
+fn once_each<'m>(uses: &[(&'m Arc<CudaMemory>, Access)]) -> Uses<&'m Arc<CudaMemory>> {
+    let mut uses: Uses<&Arc<CudaMemory>> = SmallVec::from_slice(uses);
+    // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
+    uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
+    uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
+    uses
+}
+
+#[cold]
 fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &[(MutexGuard<'_, Usage>, Access)]) -> Result<()> {
     let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
     for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {

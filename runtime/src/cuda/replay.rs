@@ -5,7 +5,14 @@
 //! threads queue nothing there. What would have to run before the call returns is refused. The memory and the code that the work
 //! uses are kept, and other work is ordered with its replays as with a launch.
 
-use std::{cell::RefCell, ptr, sync::Arc};
+use std::{
+    cell::RefCell,
+    ptr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use cudarc::driver::sys::{self, CUgraph};
 use gpu_std::host::Access;
@@ -20,6 +27,9 @@ use crate::{Error, Result};
 thread_local! {
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
+
+/// How many calls are being recorded on all threads.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// A call that is being recorded on this thread.
 struct Recording {
@@ -54,9 +64,14 @@ impl Used {
     }
 }
 
-/// Looks at what this thread records; `None` at the end of a thread, when there is nothing left to look at.
+/// Looks at what this thread records; `None` if no thread does, and at the end of a thread, when there is nothing left to look at.
+#[inline]
 fn look<R>(look: impl FnOnce(&mut Option<Recording>) -> R) -> Option<R> {
-    RECORDING.try_with(|recording| look(&mut recording.borrow_mut())).ok()
+    // Most launches read this word, and no thread's own.
+    match OPEN.load(Ordering::Relaxed) {
+        0 => None,
+        _ => RECORDING.try_with(|recording| look(&mut recording.borrow_mut())).ok(),
+    }
 }
 
 fn not_capturable(what: &str) -> Error {
@@ -160,6 +175,7 @@ impl Open {
         device.check("cuStreamBeginCapture", begun)?;
         let recording =
             Recording { device, stream: Arc::clone(&stream), allows_unsafe, used: Used::default() };
+        OPEN.fetch_add(1, Ordering::Relaxed);
         RECORDING.set(Some(recording));
         Ok(Self { device, stream })
     }
@@ -191,5 +207,6 @@ impl Drop for Open {
             // The call failed, and its error is what the caller gets.
             drop(self.finish());
         }
+        OPEN.fetch_sub(1, Ordering::Relaxed);
     }
 }

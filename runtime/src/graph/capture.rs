@@ -281,12 +281,13 @@ impl Branch {
         config: LaunchConfig,
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<Node<K>> {
-        let (args, at) = (K::pack::<ThisRuntime>(args), Location::caller());
+        let (mut packed, at) = (PackedArgs::of(K::INFO), Location::caller());
+        K::pack::<ThisRuntime>(args, &mut packed);
         let (capture, index) = each!(&self.recording, recording => {
-            let uses = uses_of(&recording.pieces, K::INFO, &args)?;
-            let code = module.entry(recording.device, TypeId::of::<K>(), K::INFO, &args)?;
+            let uses = uses_of(&recording.pieces, K::INFO, &packed)?;
+            let code = module.entry(recording.device, TypeId::of::<K>(), K::INFO, &packed)?;
             // SAFETY: the kernel packed the arguments, from borrows that last as long as this call.
-            let launch = unsafe { Launch::new(code, K::INFO, config, args, at)? };
+            let launch = unsafe { Launch::new(code, K::INFO, config, packed, at)? };
             (recording.number, recording.push(self.index, Operation::Launch(Box::new(launch)), uses)?)
         });
         Ok(Node { capture, index, kernel: PhantomData })

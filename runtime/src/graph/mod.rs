@@ -306,7 +306,9 @@ pub struct Update<K> {
 impl<K: Kernel> Update<K> {
     /// The configuration and the arguments from now on; called again, the last ones count.
     pub fn launch(&mut self, config: LaunchConfig, args: K::Args<'_, ThisRuntime>) {
-        self.launch = Some((config, K::pack::<ThisRuntime>(args)));
+        let mut packed = PackedArgs::of(K::INFO);
+        K::pack::<ThisRuntime>(args, &mut packed);
+        self.launch = Some((config, packed));
     }
 }
 

@@ -7,7 +7,7 @@ use gpu_std::{
     host::{PackedArgs, shared_layout},
 };
 
-use super::LaunchConfig;
+use super::{Extents, LaunchConfig};
 use crate::{Error, Limits, Result, backend::BlockThreads};
 
 /// What a launch may be: limits from the kernel, its contract and the device.
@@ -51,7 +51,52 @@ const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl LaunchConfig {
     /// Blocks and threads, if they keep the rules; `None` if no thread runs.
+    #[inline]
     pub(crate) fn check(self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
+        match self.check_line(rules) {
+            Some(checked) => Ok(Some(checked)),
+            None => self.check_all(rules),
+        }
+    }
+
+    /// Checks what most launches are, a line of blocks, of which 32 bits count all threads, in a tenth of the instructions; `None` if it is not that, or
+    /// breaks a rule.
+    #[inline]
+    fn check_line(self, rules: &Rules<'_>) -> Option<CheckedConfig> {
+        let Rules { contract, threads, limits, .. } = rules;
+        let max = threads.max.min(limits.max_threads_per_block).min(limits.max_block_dim[0]);
+        let max = if contract.max_threads == 0 { max } else { max.min(contract.max_threads) };
+        let (blocks, block) = match self {
+            Self::Exact {
+                grid_dim: Extents { axes: [blocks, ..], dims: 1 },
+                block_dim: Extents { axes: [block, ..], dims: 1 },
+            } => (blocks, block),
+            Self::ForEach(Extents { axes: [n, ..], dims: 1 }) => {
+                let block = match contract.block[0] {
+                    0 => (threads.usual / WARP).max(1) * WARP,
+                    block => block,
+                } as usize;
+                (n.div_ceil(block), block)
+            }
+            _ => return None,
+        };
+        let is_block =
+            contract.block[0] == 0 || contract.block.map(|extent| extent as usize) == [block, 1, 1];
+        let is_line = is_block
+            && contract.cluster[0] == 0
+            && (1..=max as usize).contains(&block)
+            && (1..=limits.max_grid_dim[0] as usize).contains(&blocks)
+            && blocks as u64 * block as u64 <= u32::MAX.into();
+        // Both are at most a limit, which is a `u32`.
+        is_line.then(|| CheckedConfig {
+            grid: Dim3::from([blocks as u32, 1, 1]),
+            block: Dim3::from([block as u32, 1, 1]),
+        })
+    }
+
+    /// Compares a launch with all rules.
+    #[inline(never)]
+    fn check_all(self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
         let (blocks, threads, dims) = match self {
             Self::ForEach(extents) | Self::ForEachTile(extents) => {
                 let threads = rules.block_for(extents.dims).map(|extent| extent as usize);
@@ -158,6 +203,9 @@ impl Rules<'_> {
         dynamic: bool,
         args: &PackedArgs,
     ) -> Result<SharedMemory> {
+        if arrays.is_empty() && args.has_no_shared() {
+            return Ok(SharedMemory::NONE);
+        }
         let fixed_bytes = match shared_layout(arrays) {
             Ok(_) if dynamic => Some(0),
             fixed => fixed.ok().map(|fixed| fixed.size()),
@@ -288,6 +336,80 @@ mod tests {
         assert_eq!(check(for_each_3d(3, 5, 33), none).unwrap(), checked([2, 2, 2], [32, 4, 2]));
         let exact = Contract { block: [16, 16, 1], ..none };
         assert_eq!(check(for_each_2d(16, 17), exact).unwrap(), checked([2, 1, 1], [16, 16, 1]));
+    }
+
+    /// The short way gives what the long one gives, of what it takes; it takes most launches.
+    #[test]
+    fn lines_of_blocks_are_checked_in_short_as_at_length() {
+        let (mut taken, mut all) = (0, 0);
+        let sizes = [
+            0,
+            1,
+            31,
+            32,
+            33,
+            100,
+            256,
+            1024,
+            1025,
+            (1 << 24) - 1,
+            1 << 24,
+            (1 << 31) - 1,
+            1 << 31,
+            1 << 32,
+            usize::MAX,
+        ];
+        let contracts =
+            [[0; 3], [1, 1, 1], [32, 1, 1], [16, 2, 1], [256, 1, 1]].into_iter().flat_map(|block| {
+                [0, 1, 64, 1024].into_iter().flat_map(move |max_threads| {
+                    [[0; 3], [2, 1, 1]].into_iter().flat_map(move |cluster| {
+                        (0..=3).map(move |dims| Contract {
+                            block,
+                            max_threads,
+                            cluster,
+                            dims,
+                            ..Contract::NONE
+                        })
+                    })
+                })
+            });
+        for contract in contracts {
+            for (max, usual) in [(1024, 256), (1024, 192), (64, 256), (0, 256), (100, 64)] {
+                let rules = Rules {
+                    kernel: "k",
+                    contract: &contract,
+                    threads: BlockThreads { max, usual },
+                    limits: &Limits::CUDA,
+                    device: &"the device",
+                };
+                for config in sizes.into_iter().flat_map(|n| {
+                    let exact = sizes.map(|block| LaunchConfig::new(n, block));
+                    exact.into_iter().chain([
+                        for_each(n),
+                        for_each_2d(1, n),
+                        LaunchConfig::new((n, 2), (32, 1)),
+                    ])
+                }) {
+                    all += 1;
+                    if let Some(short) = config.check_line(&rules) {
+                        taken += 1;
+                        assert_eq!(config.check_all(&rules).unwrap(), Some(short), "{config:?} {contract:?}");
+                    }
+                }
+            }
+        }
+        assert!(all > 100_000 && taken > 1000, "{taken} of {all}");
+        let usual = |config: LaunchConfig| {
+            let rules = Rules {
+                kernel: "k",
+                contract: &Contract { dims: 1, ..Contract::NONE },
+                threads: BlockThreads { max: 1024, usual: 256 },
+                limits: &Limits::CUDA,
+                device: &"the device",
+            };
+            config.check_line(&rules).is_some()
+        };
+        assert!(usual(for_each(1 << 20)) && usual(LaunchConfig::new(100, 128)));
     }
 
     #[test]

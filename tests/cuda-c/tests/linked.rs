@@ -205,6 +205,23 @@ fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
     }
 }
 
+/// The driver is not told how long code is.
+#[test]
+fn machine_code_that_is_cut_off_is_refused() {
+    let image = Contents::parse(NVCC.bytes()).unwrap();
+    let cubin = image.code().iter().find(|code| code.kind() == CodeKind::Cubin).unwrap().bytes();
+    for device in devices().unwrap() {
+        for len in [4, 16, 63, 64, 200, cubin.len() / 2, cubin.len() - 1] {
+            // SAFETY: it is refused before the driver sees it.
+            let error = unsafe { device.load_foreign(&cubin[..len]) }.unwrap_err();
+            assert!(matches!(error, Error::ForeignCode { .. }), "{len} bytes: {error}");
+        }
+        // SAFETY: nvlink wrote it.
+        let whole = unsafe { device.load_foreign(cubin) };
+        assert!(!matches!(whole, Err(Error::ForeignCode { .. })), "{whole:?}");
+    }
+}
+
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
     use super::*;

@@ -1,8 +1,7 @@
 //! PTX and machine code that were made elsewhere. The CPU cannot run them, and says so.
 
 use gpukernel::{Error, LaunchConfig, RawArg};
-use gpukernel_device_tests::{KERNELS, on_every_device, on_every_gpu, on_the_cpu};
-use gpukernel_image::{CodeKind, Image};
+use gpukernel_device_tests::{on_every_gpu, on_the_cpu};
 
 /// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
 const SCALE: &str = "
@@ -33,24 +32,6 @@ const SCALE: &str = "
     ret;
 }
 ";
-
-/// The driver is not told how long code is.
-#[test]
-fn machine_code_that_is_cut_off_is_refused() {
-    let image = Image::parse(KERNELS.bytes()).unwrap();
-    let cubin = image.code().iter().find(|code| code.kind() == CodeKind::Cubin).unwrap().bytes();
-    on_every_device(|device, _| {
-        for len in [4, 16, 63, 64, 200, cubin.len() / 2, cubin.len() - 1] {
-            // SAFETY: it is refused before the driver sees it.
-            let error = unsafe { device.load_foreign(&cubin[..len]) }.unwrap_err();
-            assert!(matches!(error, Error::ForeignCode { .. }), "{len} bytes: {error}");
-        }
-        // SAFETY: ptxas wrote it.
-        let whole = unsafe { device.load_foreign(cubin) };
-        assert!(!matches!(whole, Err(Error::ForeignCode { .. })), "{whole:?}");
-        Ok(())
-    });
-}
 
 #[test]
 fn foreign_code_needs_a_gpu() {

@@ -38,8 +38,8 @@ fn the_image_holds_what_the_build_was_asked_for() {
     let cubins: Vec<_> = of_kind(CodeKind::Cubin).map(|code| code.arch().to_string()).collect();
     let ptx: Vec<_> = of_kind(CodeKind::Ptx).map(|code| code.arch().to_string()).collect();
     if cfg!(debug_assertions) {
-        // A dev build: machine code for the GPUs of the machine that built it, and PTX of what is no machine code.
-        assert!(!cubins.is_empty());
+        // A dev build: machine code for the GPUs of the machine that built it, if any, and PTX of what is no machine code.
+        assert_eq!(cubins.is_empty(), !gpukernel::devices().unwrap().iter().any(gpukernel::Device::is_gpu));
         assert_eq!(ptx[0], "sm_80");
         assert!(
             ["sm_80", "sm_90"]
