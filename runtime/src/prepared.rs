@@ -1,5 +1,7 @@
 //! A launch that was checked once, as a value that a device runs: of kernels of this program and of foreign ones alike.
 
+use std::mem::MaybeUninit;
+
 use gpu_std::{
     Contract,
     host::{Access, KernelInfo, PackedArgs},
@@ -94,6 +96,15 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// The values of all parameters in a row, each aligned as it needs, if they lie so.
+    #[inline]
+    fn packed(self) -> Option<&'a [MaybeUninit<u8>]> {
+        match self {
+            Self::Kernel(_, args) => Some(args.bytes()),
+            Self::Foreign { .. } => None,
+        }
+    }
+
     /// Adds where the values of the parameters lie, in their order.
     fn add_parameters(self, parameters: &mut Parameters) {
         match self {
@@ -135,7 +146,7 @@ pub(crate) struct PreparedLaunch<'a, B: Backend> {
     pub(crate) cooperative: bool,
     /// The memory that it uses, all of it the device's.
     pub(crate) memory: &'a [(&'a B::Memory, Access)],
-    /// Where the values of its parameters lie.
+    /// Where the values of its parameters lie, if not as [`packed`](Self::packed).
     pub(crate) parameters: &'a [*const u8],
 }
 
@@ -144,6 +155,7 @@ impl<'a, B: Backend> PreparedLaunch<'a, B> {
     ///
     /// # Safety
     /// The arguments were packed by the kernel, from borrows that last as long as `'b`.
+    #[inline]
     pub(crate) unsafe fn new<'b: 'a>(
         request: Request<'b, B>,
         lists: &'a mut Lists<'b, B>,
@@ -165,8 +177,16 @@ impl<'a, B: Backend> PreparedLaunch<'a, B> {
         // SAFETY: as the caller promises.
         unsafe { program.add_memory(device, memory)? };
         let Some(shape) = shape else { return Ok(None) };
-        program.add_parameters(parameters);
+        if cooperative || program.packed().is_none() {
+            program.add_parameters(parameters);
+        }
         Ok(Some(Self { program, shape, shared, cooperative, memory, parameters }))
+    }
+
+    /// The values of all parameters in a row, in place of [`parameters`](Self::parameters).
+    #[inline]
+    pub(crate) fn packed(&self) -> Option<&'a [MaybeUninit<u8>]> {
+        self.program.packed().filter(|_| self.parameters.is_empty())
     }
 
     /// A launch that was checked before, of whose memory others take care.

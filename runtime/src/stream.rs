@@ -71,6 +71,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::WrongDevice`] if it is of another device.
+    #[inline]
     pub(crate) fn or_default<'s, B: Backend>(
         stream: Option<&'s Self>,
         device: &'static B,

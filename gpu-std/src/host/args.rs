@@ -1,6 +1,7 @@
 //! The arguments of a launch, packed once for the driver and for the CPU device.
 
 use core::{alloc::Layout, mem::MaybeUninit};
+use std::vec::Vec;
 
 use smallvec::SmallVec;
 
@@ -28,7 +29,9 @@ const INLINE_UNITS: usize = 16;
 pub struct PackedArgs {
     /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
     /// padding and pointers are more than their bytes.
-    storage: SmallVec<[MaybeUninit<u128>; INLINE_UNITS]>,
+    inline: [MaybeUninit<u128>; INLINE_UNITS],
+    /// In place of those, if there are more.
+    spilled: Vec<MaybeUninit<u128>>,
     used_bytes: usize,
     values: SmallVec<[Value; INLINE_VALUES]>,
     memory: SmallVec<[(RawSlice, Access); INLINE_SLICES]>,
@@ -77,7 +80,8 @@ impl PackedArgs {
         let empty = Some(Layout::new::<()>());
         let fixed = if arrays.is_empty() { empty } else { shared_layout(arrays).ok() };
         Self {
-            storage: SmallVec::from_buf([MaybeUninit::uninit(); INLINE_UNITS]),
+            inline: [MaybeUninit::uninit(); INLINE_UNITS],
+            spilled: Vec::new(),
             used_bytes: 0,
             values: SmallVec::new(),
             memory: SmallVec::new(),
@@ -120,18 +124,36 @@ impl PackedArgs {
         }
         let offset = self.used_bytes.next_multiple_of(align_of::<T>());
         self.used_bytes = offset + size_of::<T>();
-        if self.storage.len() * MAX_ALIGN < self.used_bytes {
-            self.grow();
+        if self.used_bytes > INLINE_UNITS * MAX_ALIGN {
+            self.spill();
         }
         self.values.push(Value { offset, layout: Layout::new::<T>() });
         // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
-        unsafe { self.storage.as_mut_ptr().cast::<u8>().add(offset).cast::<T>().write(value) };
+        unsafe { self.storage_mut().add(offset).cast::<T>().write(value) };
     }
 
-    /// Makes room for the bytes that are used.
+    /// Makes room for the bytes that are used, which are more than lie in here.
     #[cold]
-    fn grow(&mut self) {
-        self.storage.resize(self.used_bytes.div_ceil(MAX_ALIGN), MaybeUninit::uninit());
+    fn spill(&mut self) {
+        if self.spilled.is_empty() {
+            self.spilled.extend_from_slice(&self.inline);
+        }
+        let units = self.used_bytes.div_ceil(MAX_ALIGN).max(self.spilled.len());
+        self.spilled.resize(units, MaybeUninit::uninit());
+    }
+
+    #[inline]
+    fn storage(&self) -> *const u8 {
+        if self.spilled.is_empty() { self.inline.as_ptr().cast() } else { self.spilled.as_ptr().cast() }
+    }
+
+    #[inline]
+    fn storage_mut(&mut self) -> *mut u8 {
+        if self.spilled.is_empty() {
+            self.inline.as_mut_ptr().cast()
+        } else {
+            self.spilled.as_mut_ptr().cast()
+        }
     }
 
     /// Adds two values that are made of those which `pack` adds, in place of them: what several parameters in one are passed as.
@@ -227,9 +249,16 @@ impl PackedArgs {
 
     /// Where each value lies, in the order of the entry's parameters: what the driver's launch call takes.
     pub fn pointers(&self) -> impl ExactSizeIterator<Item = *const u8> + '_ {
-        let start = self.storage.as_ptr().cast::<u8>();
+        let start = self.storage();
         // SAFETY: the offset is inside the storage.
         self.values.iter().map(move |value| unsafe { start.add(value.offset) })
+    }
+
+    /// All values, laid out as the fields of a C structure are; what is between them is not initialised.
+    #[inline]
+    pub fn bytes(&self) -> &[MaybeUninit<u8>] {
+        // SAFETY: the storage has that many bytes, or it could not be written there.
+        unsafe { core::slice::from_raw_parts(self.storage().cast(), self.used_bytes) }
     }
 
     /// Reads the values back in the order they were pushed.
@@ -259,6 +288,6 @@ impl ArgReader<'_> {
         let value = self.args.values[self.next];
         self.next += 1;
         // SAFETY: the caller promises that the bytes at the offset, written by `push`, are a `T`.
-        unsafe { self.args.storage.as_ptr().cast::<u8>().add(value.offset).cast::<T>().read() }
+        unsafe { self.args.storage().add(value.offset).cast::<T>().read() }
     }
 }

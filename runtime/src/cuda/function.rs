@@ -189,7 +189,6 @@ impl Function {
     ) -> Result<()> {
         let (grid, block) = (launch.shape.grid, launch.shape.block);
         let (raw, stream_raw, shared_bytes) = (self.raw, stream.raw(), launch.shared.dynamic_bytes);
-        let parameters = parameters(launch);
         if launch.cooperative {
             // SAFETY: as the caller promises; the driver copies the values before it returns.
             let result = unsafe {
@@ -203,11 +202,27 @@ impl Function {
                     block.z,
                     shared_bytes,
                     stream_raw,
-                    parameters,
+                    parameters(launch),
                 )
             };
             return stream.device().check("cuLaunchCooperativeKernel", result);
         }
+        let (mut bytes, mut in_a_row);
+        // In a row, which saves the list of where they are. As many bytes as the entry takes: parameters are laid out as here.
+        let (parameters, extra) = match launch.packed() {
+            Some(packed) => {
+                bytes = packed.len();
+                in_a_row = [
+                    ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT as usize),
+                    packed.as_ptr().cast_mut().cast(),
+                    ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT as usize),
+                    (&raw mut bytes).cast(),
+                    ptr::null_mut::<c_void>(),
+                ];
+                (ptr::null_mut(), in_a_row.as_mut_ptr())
+            }
+            None => (parameters(launch), ptr::null_mut()),
+        };
         // SAFETY: as above.
         let result = unsafe {
             sys::cuLaunchKernel(
@@ -221,7 +236,7 @@ impl Function {
                 shared_bytes,
                 stream_raw,
                 parameters,
-                ptr::null_mut(),
+                extra,
             )
         };
         stream.device().check("cuLaunchKernel", result)

@@ -81,7 +81,10 @@ impl Executable {
     }
 
     fn is_used_by(&self, stream: &Arc<CudaStream>) {
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(stream));
+        let mut last = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
+            *last = Some(Arc::clone(stream));
+        }
     }
 }
 
@@ -315,7 +318,7 @@ impl BackendGraph for CudaGraph {
         }
         // In the order of a single launch: who sets a variable waits for output meanwhile.
         let _variables: SmallVec<[_; 4]> =
-            plan.code.iter().map(|image| image.code.hold_variables()).collect();
+            plan.code.iter().filter_map(|image| image.code.hold_variables()).collect();
         let _output: SmallVec<[_; 4]> = plan.code.iter().filter_map(|image| image.code.launching()).collect();
         let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
         // SAFETY: the caller promises that the memory is there.

@@ -30,6 +30,8 @@ pub(crate) struct CudaModule {
     reports: Option<Arc<Reports>>,
     /// Held for reading while a launch is queued, for writing while a variable is used by the host.
     variables: RwLock<()>,
+    /// Whether the host can use any.
+    has_variables: bool,
 }
 
 // SAFETY: a module is a handle that any thread may use.
@@ -68,7 +70,7 @@ impl CudaModule {
                 CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().trim_end().to_owned();
             return Err(Error::Load { device: device.describe(), what: what(), source, log });
         }
-        Ok(Self { device, raw, reports: None, variables: RwLock::default() })
+        Ok(Self { device, raw, reports: None, variables: RwLock::default(), has_variables: true })
     }
 
     pub(crate) fn raw(&self) -> CUmodule {
@@ -79,8 +81,9 @@ impl CudaModule {
         self.device
     }
 
-    /// Sets up reports of an image's kernels to the host; their output goes to `output`.
+    /// Takes over what is known of an image's code: sets up reports of its kernels to the host; their output goes to `output`.
     pub(super) fn listen(&mut self, manifest: &Manifest, output: &Output) -> Result<()> {
+        self.has_variables = !manifest.constants.is_empty();
         self.reports = Reports::new(self, manifest, output)?;
         if let Some(reports) = &self.reports {
             self.device.inbox().add(reports);
@@ -117,9 +120,10 @@ impl CudaModule {
         self.reports.as_ref().and_then(|reports| reports.launching())
     }
 
-    /// The lock to hold first while a launch is queued.
-    pub(super) fn hold_variables(&self) -> RwLockReadGuard<'_, ()> {
-        self.variables.read().unwrap_or_else(PoisonError::into_inner)
+    /// The lock to hold first while a launch is queued, if anybody takes it for writing.
+    #[inline]
+    pub(super) fn hold_variables(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.has_variables.then(|| self.variables.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn lock_variables(&self) -> RwLockWriteGuard<'_, ()> {

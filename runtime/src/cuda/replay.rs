@@ -151,7 +151,7 @@ impl CudaReplay {
         let Self { exec, used } = self;
         // In the order of a single launch: who sets a variable waits for output meanwhile.
         let _variables: SmallVec<[_; 4]> =
-            used.modules.iter().map(|module| module.hold_variables()).collect();
+            used.modules.iter().filter_map(|module| module.hold_variables()).collect();
         let _output: SmallVec<[_; 4]> = used.modules.iter().filter_map(|module| module.launching()).collect();
         let uses: SmallVec<[_; 12]> = used.memory.iter().map(|(memory, access)| (memory, *access)).collect();
         // SAFETY: this is borrowed for writing, and has the memory and the code.
