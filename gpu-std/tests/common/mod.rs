@@ -104,7 +104,9 @@ pub fn launch<K: Kernel>(
 
 /// Runs all threads of a grid, one after another, with barriers that do as `ops` does.
 pub fn launch_with<K: Kernel>(_: K, ops: &dyn BlockOps, grid: Dim3, block: Dim3, args: K::Args<'_, Vectors>) {
-    let args = K::pack::<Vectors>(args);
+    let mut packed = gpu_std::host::PackedArgs::of(K::INFO);
+    K::pack::<Vectors>(args, &mut packed);
+    let args = packed;
     for block_index in positions(grid) {
         let shared = Storage::new(&args);
         for thread_index in positions(block) {
@@ -136,7 +138,9 @@ pub fn launch_blocks<K: Kernel>(
     unsafe impl<T> Sync for Lent<T> {}
 
     let (grid, block) = (grid.into(), block.into());
-    let args = K::pack::<Vectors>(args);
+    let mut packed = gpu_std::host::PackedArgs::of(K::INFO);
+    K::pack::<Vectors>(args, &mut packed);
+    let args = packed;
     for block_index in positions(grid) {
         let shared = Storage::new(&args);
         let threads = usize::try_from(block.count()).unwrap();
