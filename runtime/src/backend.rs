@@ -15,6 +15,7 @@ use gpukernel_image::Arch;
 
 use crate::{
     DeviceKind, KernelAttributes, Limits, Result,
+    allocator::{BackendPool, Current, DeviceAllocator},
     buffer::Fill,
     cpu::CpuDevice,
     cuda::CudaDevice,
@@ -33,6 +34,7 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     type Event: BackendEvent<Device = Self>;
     type Module: BackendModule<Device = Self>;
     type Graph: BackendGraph<Device = Self>;
+    type Pool: BackendPool<Device = Self>;
 
     const KIND: DeviceKind;
     /// Whether a launch has ended when the call that makes it returns.
@@ -71,6 +73,23 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     fn stream_priorities(&self) -> Result<RangeInclusive<i32>>;
     /// Allocates memory of at least one byte, which work on `stream` may use at once, and other work after it.
     fn allocate(&'static self, stream: &Self::Stream, layout: Layout, fill: Fill) -> Result<Allocation>;
+    /// The allocator of new buffers, if it is not the device's own.
+    fn allocator(&self) -> &Current;
+    /// Allocates as [`allocate`](Self::allocate), from this allocator.
+    fn allocate_from(
+        &'static self,
+        allocator: Arc<dyn DeviceAllocator>,
+        stream: &Self::Stream,
+        layout: Layout,
+        fill: Fill,
+    ) -> Result<Allocation>;
+    /// Allocates at least one byte, of no pool.
+    fn allocate_direct(&'static self, bytes: usize) -> Result<NonNull<u8>>;
+    /// # Safety
+    /// [`allocate_direct`](Self::allocate_direct) gave the memory, for so many bytes, and all work that used it is done.
+    unsafe fn free_direct(&'static self, start: NonNull<u8>, bytes: usize);
+    /// Creates a pool of stream-ordered allocations.
+    fn new_pool(&'static self) -> Result<Self::Pool>;
     /// Allocates at least one byte of the host's memory, which the system does not move, all zero.
     fn allocate_pinned(&'static self, layout: Layout, options: PinnedOptions) -> Result<NonNull<u8>>;
     /// # Safety
@@ -175,6 +194,12 @@ pub(crate) type Callback = Box<dyn FnOnce() + Send>;
 /// A handle of a queue of work.
 pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
     fn synchronize(&self) -> Result<()>;
+    /// Waits, and leaves the errors of kernels to others.
+    fn wait_until_done(&self) -> Result<()>;
+    /// Whether it is the same stream.
+    fn is_same(&self, other: &Self) -> bool;
+    /// Makes work queued from now on wait for what is queued on the other stream now.
+    fn wait_for_stream(&self, other: &Self) -> Result<()>;
     /// Whether all work is done, without waiting.
     fn is_done(&self) -> Result<bool>;
     /// Calls a function when the work queued so far is done.
@@ -342,6 +367,8 @@ parts! {
     Devices: B => &'static B,
     /// What they keep for allocations.
     Memories: B => B::Memory,
+    /// Pools of stream-ordered allocations.
+    Pools: B => B::Pool,
     /// Streams.
     Streams: B => B::Stream,
     /// Events.

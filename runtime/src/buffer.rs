@@ -68,8 +68,13 @@ impl<T: DeviceCopy> Buffer<T> {
             0 => None,
             bytes if bytes > MAX_BYTES => return Err(out_of_memory()),
             _ => {
-                let allocation =
-                    each!(&stream.backend, stream => stream.device().allocate(stream, layout, fill))?;
+                let allocation = each!(&stream.backend, stream => {
+                    let device = stream.device();
+                    match device.allocator().get() {
+                        None => device.allocate(stream, layout, fill),
+                        Some(allocator) => device.allocate_from(allocator, stream, layout, fill),
+                    }
+                })?;
                 Some(Registered::new(allocation)?)
             }
         };

@@ -17,6 +17,7 @@
 //!
 //! A binary that uses this crate starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
 
+pub mod allocator;
 mod backend;
 #[cfg(doctest)]
 mod book;

@@ -187,10 +187,15 @@ impl Device {
     /// # Ok::<(), gpukernel::Error>(())
     /// ```
     ///
+    /// An [allocator](Self::set_allocator) in its place gives back what it keeps.
+    ///
     /// # Errors
     /// [`Error::Driver`] or [`Error::ContextLost`].
     #[doc(alias = "cudaMemPoolTrimTo", alias = "cuMemPoolTrimTo", alias = "empty_cache")]
     pub fn trim_memory(&self, keep_bytes: usize) -> Result<()> {
+        if let Some(allocator) = self.allocator() {
+            allocator.trim(keep_bytes)?;
+        }
         each!(&self.backend, device => device.trim(keep_bytes))
     }
 }

@@ -49,7 +49,7 @@ impl Stream {
         each!(&device.backend, device => Self::of(*device, device.default_stream().clone()))
     }
 
-    fn of<B: Backend>(_: &'static B, stream: B::Stream) -> Self {
+    pub(crate) fn of<B: Backend>(_: &'static B, stream: B::Stream) -> Self {
         Self { backend: B::wrap(stream), branch: None }
     }
 
@@ -59,6 +59,25 @@ impl Stream {
         match self.branch {
             None => Ok(()),
             Some(_) => Err(Error::NotCapturable { what: what.to_owned() }),
+        }
+    }
+
+    /// Whether it is the same stream.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.backend, &other.backend) {
+            (Any::Cpu(stream), Any::Cpu(other)) => stream.is_same(other),
+            (Any::Cuda(stream), Any::Cuda(other)) => stream.is_same(other),
+            _ => false,
+        }
+    }
+
+    /// Makes work queued from now on wait for what is queued on another stream of a device of the same kind now.
+    pub(crate) fn wait_for_stream(&self, other: &Self) -> Result<()> {
+        match (&self.backend, &other.backend) {
+            (Any::Cpu(stream), Any::Cpu(other)) => stream.wait_for_stream(other),
+            (Any::Cuda(stream), Any::Cuda(other)) => stream.wait_for_stream(other),
+            // The CPU's work is done.
+            _ => Ok(()),
         }
     }
 

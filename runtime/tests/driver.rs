@@ -14,12 +14,15 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::Output,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
     thread,
 };
 
 use again::{again, folder, is_inner, succeeded};
-use gpukernel::{Device, Error, ForeignModule, LaunchConfig, RawArg, Result};
+use gpukernel::{
+    Device, Error, ForeignModule, LaunchConfig, RawArg, Result,
+    allocator::{CachingAllocator, DeferredFrees, DeviceAllocator, DirectAllocator, PoolAllocator},
+};
 use library::compiled;
 
 /// The folder of the driver's library.
@@ -58,6 +61,83 @@ fn alive() -> usize {
 fn load(device: &Device) -> Result<ForeignModule> {
     // SAFETY: it is PTX.
     unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }
+}
+
+/// Buffers of every kind of allocator.
+fn allocators(device: &Device) -> Result<()> {
+    let pool = || -> Result<_> { Ok(Arc::new(PoolAllocator::new(device)?.max_bytes(1 << 20))) };
+    let direct = || Arc::new(DirectAllocator);
+    let all: [Arc<dyn DeviceAllocator>; 4] = [
+        direct(),
+        pool()?,
+        Arc::new(CachingAllocator::new(direct())),
+        Arc::new(DeferredFrees::new(Arc::new(CachingAllocator::new(pool()?)))),
+    ];
+    let streams = [device.stream()?, device.stream()?];
+    let result = all.into_iter().try_for_each(|allocator| {
+        device.set_allocator(allocator);
+        let a = streams[0].upload(&[1_u32, 2, 3])?;
+        let mut b = streams[1].zeroed::<u32>(3)?;
+        streams[1].copy(&a, &mut b)?;
+        drop(a);
+        assert_eq!(b.to_vec()?, [1, 2, 3]);
+        // SAFETY: the stream is there longer.
+        let theirs = streams[0].as_raw().expect("it is of a GPU");
+        let c = unsafe { device.with_foreign_stream(theirs, |foreign| foreign.upload(&[4_u32, 5, 6]))? };
+        assert_eq!(c.to_vec()?, [4, 5, 6]);
+        drop((b, c));
+        device.trim_memory(0)
+    });
+    device.reset_allocator();
+    result
+}
+
+#[test]
+fn allocators_give_all_of_it_back() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        (0..3).try_for_each(|_| allocators(&device))?;
+        assert_eq!(alive(), 0);
+        Ok(())
+    });
+}
+
+/// As all others, each function fails once.
+#[test]
+fn errors_of_allocators_are_returned_and_leave_nothing() {
+    const FUNCTIONS: [&str; 7] = [
+        "cuMemPoolCreate",
+        "cuMemPoolSetAttribute",
+        "cuMemAllocFromPoolAsync",
+        "cuMemAlloc_v2",
+        "cuMemFree_v2",
+        "cuMemPoolTrimTo",
+        "cuMemPoolDestroy",
+    ];
+    if is_inner() {
+        let result = Device::gpu(0).and_then(|device| allocators(&device));
+        let lost = usize::from(env::var("FAKE_FAULT").is_ok_and(|fault| is_end(&fault)));
+        if Device::gpu(0).is_ok() {
+            assert!(alive() <= lost, "{} are alive after {result:?}", alive());
+        }
+        return println!("the result: {result:?}");
+    }
+    for function in FUNCTIONS {
+        for (call, code) in [(1, 1), (2, 1), (1, 2)] {
+            let fault = format!("{function}@{call}={code}");
+            let output = with_driver(&[("FAKE_FAULT", &fault)]);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let is_told = output.status.success() && text.contains("the result: ");
+            assert!(is_told, "{fault}: {text}{}", String::from_utf8_lossy(&output.stderr));
+            let is_asked_again = code == 2 && function.contains("Alloc");
+            let is_error = call == 1 && !is_end(&fault) && !is_asked_again;
+            assert_eq!(
+                text.contains("the result: Err("),
+                is_error || call == 2 && !is_end(&fault),
+                "{fault}: {text}"
+            );
+        }
+    }
 }
 
 /// Memory, copies, launches, events, graphs: what a program does with a GPU.

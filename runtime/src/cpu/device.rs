@@ -6,14 +6,15 @@ use std::{
     fs,
     ops::RangeInclusive,
     ptr::NonNull,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use gpukernel_image::Arch;
 
-use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, module::needs_a_gpu};
+use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, memory::CpuPool, module::needs_a_gpu};
 use crate::{
-    Device, DeviceKind, Error, Limits, Result,
+    Device, DeviceKind, Error, Limits, Result, Stream,
+    allocator::{Current, DeviceAllocator},
     backend::{Any, Backend, Callback, ImageCode, Part},
     buffer::Fill,
     callback,
@@ -29,6 +30,7 @@ pub(crate) struct CpuDevice {
     /// Errors that no call has returned yet.
     errors: Mutex<VecDeque<Error>>,
     usage: MemoryUsage,
+    allocator: Current,
 }
 
 impl CpuDevice {
@@ -45,11 +47,25 @@ impl CpuDevice {
             },
             errors: Mutex::default(),
             usage: MemoryUsage::default(),
+            allocator: Current::default(),
         })
     }
 
     fn errors(&self) -> MutexGuard<'_, VecDeque<Error>> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Of a buffer of so many bytes.
+    fn layout(&'static self, bytes: usize) -> Result<Layout> {
+        Layout::from_size_align(bytes, memory::ALIGN).map_err(|_| self.out_of_memory(bytes))
+    }
+
+    fn out_of_memory(&'static self, bytes: usize) -> Error {
+        Error::OutOfMemory {
+            device: Device::of(self).to_string(),
+            asked_bytes: bytes as u64,
+            free_bytes: self.free_bytes(),
+        }
     }
 
     /// Calls a function, whose panic is an error of whoever waits next.
@@ -70,6 +86,7 @@ impl Backend for CpuDevice {
     type Event = CpuEvent;
     type Module = CpuModule;
     type Graph = CpuGraph;
+    type Pool = CpuPool;
 
     const KIND: DeviceKind = DeviceKind::Cpu;
     const ENDS_IN_LAUNCH: bool = true;
@@ -140,33 +157,74 @@ impl Backend for CpuDevice {
     }
 
     fn allocate(&'static self, _: &CpuStream, layout: Layout, fill: Fill) -> Result<Allocation> {
-        let out_of_memory = || Error::OutOfMemory {
-            device: Device::of(self).to_string(),
-            asked_bytes: layout.size() as u64,
-            free_bytes: self.free_bytes(),
-        };
-        let aligned = layout.align_to(memory::ALIGN).map_err(|_| out_of_memory())?;
+        let bytes = layout.size();
+        let layout = self.layout(bytes)?;
         let memory = match fill {
             // SAFETY: the caller asks for at least one byte.
-            Fill::Zero => unsafe { alloc::alloc_zeroed(aligned) },
+            Fill::Zero => unsafe { alloc::alloc_zeroed(layout) },
             // SAFETY: as above.
-            Fill::None => unsafe { alloc::alloc(aligned) },
+            Fill::None => unsafe { alloc::alloc(layout) },
         };
         if memory.is_null() {
-            return Err(out_of_memory());
+            return Err(self.out_of_memory(bytes));
         }
         let start = memory.expose_provenance();
         // SAFETY: the memory was just allocated with this layout, of which the bytes asked for are a part.
-        Ok(unsafe { Allocation::new::<Self>(start, layout.size(), CpuMemory::new(start, aligned)) })
+        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::new(start, layout, None)) })
+    }
+
+    fn allocator(&self) -> &Current {
+        &self.allocator
+    }
+
+    fn allocate_from(
+        &'static self,
+        allocator: Arc<dyn DeviceAllocator>,
+        stream: &CpuStream,
+        layout: Layout,
+        fill: Fill,
+    ) -> Result<Allocation> {
+        let (bytes, stream) = (layout.size(), Stream::of(self, stream.clone()));
+        let layout = self.layout(bytes)?;
+        let start = match allocator.allocate(&stream, bytes) {
+            Err(Error::OutOfMemory { .. }) => {
+                allocator.trim(0)?;
+                allocator.allocate(&stream, bytes)?
+            }
+            result => result?,
+        };
+        if let Fill::Zero = fill {
+            // SAFETY: there are so many bytes, as an allocator promises.
+            unsafe { start.write_bytes(0, bytes) };
+        }
+        let start = start.as_ptr().expose_provenance();
+        // SAFETY: the allocator gave so many bytes, which are nobody else's.
+        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::new(start, layout, Some(allocator))) })
+    }
+
+    fn allocate_direct(&'static self, bytes: usize) -> Result<NonNull<u8>> {
+        let layout = self.layout(bytes.max(1))?;
+        // SAFETY: that is at least one byte.
+        let start = NonNull::new(unsafe { alloc::alloc(layout) }).ok_or_else(|| self.out_of_memory(bytes))?;
+        // Buffers are addresses.
+        let _ = start.as_ptr().expose_provenance();
+        Ok(start)
+    }
+
+    unsafe fn free_direct(&'static self, start: NonNull<u8>, bytes: usize) {
+        if let Ok(layout) = self.layout(bytes.max(1)) {
+            // SAFETY: the memory was allocated so, and nobody uses it.
+            unsafe { alloc::dealloc(start.as_ptr(), layout) };
+        }
+    }
+
+    fn new_pool(&'static self) -> Result<CpuPool> {
+        Ok(CpuPool)
     }
 
     fn allocate_pinned(&'static self, layout: Layout, _: PinnedOptions) -> Result<NonNull<u8>> {
         // SAFETY: the caller asks for at least one byte.
-        NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(|| Error::OutOfMemory {
-            device: Device::of(self).to_string(),
-            asked_bytes: layout.size() as u64,
-            free_bytes: self.free_bytes(),
-        })
+        NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(|| self.out_of_memory(layout.size()))
     }
 
     unsafe fn free_pinned(&'static self, start: NonNull<u8>, layout: Layout) {

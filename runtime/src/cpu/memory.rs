@@ -1,31 +1,76 @@
 //! Memory of the CPU device: the program's own.
 
-use std::{alloc::Layout, ptr};
+use std::{
+    alloc::Layout,
+    ptr::{self, NonNull},
+    sync::Arc,
+};
 
 use super::{CpuDevice, CpuStream};
 use crate::{
-    Result,
-    backend::{BackendMemory, OfDevice},
+    Device, Result,
+    allocator::{BackendPool, DeviceAllocator},
+    backend::{Backend, BackendMemory, OfDevice},
 };
 
-/// Memory from the program's allocator.
+/// Memory of a buffer.
 pub(crate) struct CpuMemory {
     start: usize,
     layout: Layout,
+    /// None: the program's.
+    allocator: Option<Arc<dyn DeviceAllocator>>,
 }
 
 impl CpuMemory {
     /// # Safety
-    /// The allocator gave the memory at `start`, with this layout, to nobody else.
-    pub(super) unsafe fn new(start: usize, layout: Layout) -> Self {
-        Self { start, layout }
+    /// The allocator, or the program's, gave the memory at `start`, with this layout, to nobody else.
+    pub(super) unsafe fn new(
+        start: usize,
+        layout: Layout,
+        allocator: Option<Arc<dyn DeviceAllocator>>,
+    ) -> Self {
+        Self { start, layout, allocator }
     }
 }
 
 impl Drop for CpuMemory {
     fn drop(&mut self) {
-        // SAFETY: the allocator gave the memory with this layout, as `new` was promised.
-        unsafe { std::alloc::dealloc(ptr::with_exposed_provenance_mut(self.start), self.layout) };
+        let start = ptr::with_exposed_provenance_mut(self.start);
+        match (&self.allocator, NonNull::new(start)) {
+            (Some(allocator), Some(start)) => {
+                let stream = Device::cpu().default_stream();
+                // SAFETY: it gave the memory for so many bytes, as `new` was promised, and nobody uses it.
+                unsafe { allocator.deallocate(&stream, start, self.layout.size()) };
+            }
+            // SAFETY: the program's allocator gave the memory with this layout, as `new` was promised.
+            _ => unsafe { std::alloc::dealloc(start, self.layout) },
+        }
+    }
+}
+
+/// A pool: the program's allocator.
+pub(crate) struct CpuPool;
+
+impl OfDevice for CpuPool {
+    type Device = CpuDevice;
+
+    fn device(&self) -> &'static CpuDevice {
+        CpuDevice::get()
+    }
+}
+
+impl BackendPool for CpuPool {
+    fn allocate(&self, _: &CpuStream, bytes: usize) -> Result<NonNull<u8>> {
+        self.device().allocate_direct(bytes)
+    }
+
+    unsafe fn free(&self, _: &CpuStream, start: NonNull<u8>, bytes: usize) {
+        // SAFETY: as the caller promises: there is no work that is not done.
+        unsafe { self.device().free_direct(start, bytes) };
+    }
+
+    fn trim(&self, _: usize) -> Result<()> {
+        Ok(())
     }
 }
 

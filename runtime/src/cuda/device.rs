@@ -21,11 +21,14 @@ use super::{
     hold::Words,
     image,
     peer::Peers,
-    pinned, replay,
+    pinned,
+    pool::{CudaPool, keep_all},
+    replay,
     reports::Inbox,
 };
 use crate::{
     DeviceKind, DriverError, Error, Limits, Result,
+    allocator::{Current, DeviceAllocator},
     backend::{Any, Backend, ImageCode, Part},
     buffer::Fill,
     graph::Plan,
@@ -52,6 +55,7 @@ pub(crate) struct CudaDevice {
     waiters: Waiters,
     peers: Peers,
     usage: MemoryUsage,
+    allocator: Current,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -157,6 +161,7 @@ impl CudaDevice {
             waiters: Waiters::default(),
             peers: Peers::default(),
             usage: MemoryUsage::default(),
+            allocator: Current::default(),
             lost: OnceLock::new(),
         })
     }
@@ -286,6 +291,7 @@ impl Backend for CudaDevice {
     type Event = Arc<CudaEvent>;
     type Module = Arc<CudaModule>;
     type Graph = CudaGraph;
+    type Pool = CudaPool;
 
     const KIND: DeviceKind = DeviceKind::Cuda;
     const ENDS_IN_LAUNCH: bool = false;
@@ -386,6 +392,35 @@ impl Backend for CudaDevice {
         self.allocate_on(stream, layout.size(), fill)
     }
 
+    fn allocator(&self) -> &Current {
+        &self.allocator
+    }
+
+    fn allocate_from(
+        &'static self,
+        allocator: Arc<dyn DeviceAllocator>,
+        stream: &Arc<CudaStream>,
+        layout: Layout,
+        fill: Fill,
+    ) -> Result<Allocation> {
+        self.allocate_from(allocator, stream, layout.size(), fill)
+    }
+
+    fn allocate_direct(&'static self, bytes: usize) -> Result<NonNull<u8>> {
+        self.allocate_directly(bytes)
+    }
+
+    unsafe fn free_direct(&'static self, start: NonNull<u8>, _: usize) {
+        if self.bind().is_ok() {
+            // SAFETY: as the caller promises. A drop cannot return the error.
+            let _ = unsafe { sys::cuMemFree_v2(start.as_ptr().addr() as u64) };
+        }
+    }
+
+    fn new_pool(&'static self) -> Result<CudaPool> {
+        CudaPool::new(self)
+    }
+
     fn allocate_pinned(&'static self, layout: Layout, options: PinnedOptions) -> Result<NonNull<u8>> {
         pinned::allocate(self, layout, options)
     }
@@ -439,16 +474,11 @@ fn attribute_of(id: &str, raw: CUdevice, attribute: Attribute) -> Result<u32> {
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// The device's memory pool, configured to keep freed memory: by default it gives everything back to the system at each
-/// synchronisation, and new buffers then cost milliseconds.
+/// The device's memory pool, which keeps what is freed.
 fn pool(id: &str, raw: CUdevice) -> Result<CUmemoryPool> {
     let mut pool: CUmemoryPool = ptr::null_mut();
     // SAFETY: the pointer is to a live handle, and the device is one the driver gave.
     checked(id, "cuDeviceGetDefaultMemPool", unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, raw) })?;
-    let mut keep = u64::MAX;
-    let attribute = PoolAttribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the pool is the device's own, and this attribute is a 64-bit integer.
-    let result = unsafe { sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut keep).cast::<c_void>()) };
-    checked(id, "cuMemPoolSetAttribute", result)?;
+    checked(id, "cuMemPoolSetAttribute", keep_all(pool))?;
     Ok(pool)
 }

@@ -1,7 +1,7 @@
 //! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
 
 use std::{
-    ptr,
+    ptr::{self, NonNull},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 
 use super::{CudaDevice, CudaStream, driver, replay};
 use crate::{
-    Error, Result,
+    Error, Result, Stream,
+    allocator::{DeviceAllocator, device_pointer},
     backend::{Backend, BackendMemory, OfDevice},
     buffer::Fill,
     memory::Allocation,
@@ -21,7 +22,16 @@ use crate::{
 pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
     address: CUdeviceptr,
+    source: Source,
     usage: Mutex<Usage>,
+}
+
+/// Where memory is from, and goes.
+enum Source {
+    /// The device's pool, if it has one, else the driver.
+    Device,
+    /// An allocator, which gave so many bytes.
+    Allocator(Arc<dyn DeviceAllocator>, usize),
 }
 
 /// The streams that used an allocation last, each with the number of that work there.
@@ -105,33 +115,58 @@ impl Drop for CudaMemory {
             return;
         }
         let address = self.address;
-        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut users = usage.readers.drain(..).chain(usage.writer.take()).map(|(stream, _)| stream);
-        let freed = match users.next() {
-            first if self.device.has_pool() => {
-                // A stream that was given back takes no more work, and one of another device, to which it was copied, is none to free it on.
-                let (stream, first) = match first {
-                    Some(stream) if stream.is_there() && ptr::eq(stream.device(), self.device) => {
-                        (stream, None)
-                    }
-                    other => (Arc::clone(self.device.default()), other),
-                };
-                let ordered = first
-                    .into_iter()
-                    .chain(users)
-                    .all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok());
-                // SAFETY: the address is of an allocation from the pool that nobody refers to any more, and what was queued on
-                // it comes before on this stream.
-                ordered.then(|| unsafe { sys::cuMemFreeAsync(address, stream.raw()) })
+        match &self.source {
+            Source::Device if self.device.has_pool() => {
+                if let Some(stream) = self.last_stream() {
+                    // SAFETY: the address is of an allocation from the pool that nobody refers to any more, and what was queued on
+                    // it comes before on this stream.
+                    let _ = unsafe { sys::cuMemFreeAsync(address, stream.raw()) };
+                    return;
+                }
             }
-            _ => None,
-        };
+            Source::Device => {}
+            Source::Allocator(allocator, bytes) => {
+                let (allocator, bytes) = (Arc::clone(allocator), *bytes);
+                let stream = self.last_stream().or_else(|| {
+                    self.device.wait().ok()?;
+                    Some(Arc::clone(self.device.default()))
+                });
+                if let (Some(stream), Some(start)) = (stream, device_pointer(address as usize)) {
+                    // SAFETY: it gave the memory, for so many bytes; nobody refers to it any more, and what was queued on it comes before on
+                    // this stream.
+                    unsafe { allocator.deallocate(&Stream::of(self.device, stream), start, bytes) };
+                }
+                return;
+            }
+        }
         // This call takes memory of the pool too, but then does not wait for work that uses it (CUDA C++ Programming Guide,
         // "Stream Ordered Memory Allocator", on `cudaFree`).
-        if freed.is_none() && self.device.wait().is_ok() {
+        if self.device.wait().is_ok() {
             // SAFETY: as above; all work of the context is done.
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
+    }
+}
+
+impl CudaMemory {
+    /// The stream that used it last, which waits for all others that did; none if it cannot. At its end.
+    fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
+        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut users = usage.readers.drain(..).chain(usage.writer.take()).map(|(stream, _)| stream);
+        // A stream of somebody else may be given back, and one of another device, to which it was copied, is none to free it on.
+        let (stream, first) = match users.next() {
+            Some(stream) if stream.is_there() && ptr::eq(stream.device(), self.device) => (stream, None),
+            other => (Arc::clone(self.device.default()), other),
+        };
+        let (stream, first) = match ptr::eq(stream.lender(), &raw const stream) {
+            true => (stream, first),
+            false => (Arc::clone(stream.lender()), Some(stream)),
+        };
+        first
+            .into_iter()
+            .chain(users)
+            .all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok())
+            .then_some(stream)
     }
 }
 
@@ -203,23 +238,58 @@ impl CudaDevice {
             }
             first => first,
         };
-        let address = address.map_err(|result| match driver::check(result) {
-            Err(source) if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                self.error("cuMemAllocAsync", source)
+        let address = address.map_err(|result| self.allocation_failed("cuMemAllocAsync", result, bytes))?;
+        self.owned(stream, address, bytes, Source::Device, fill)
+    }
+
+    /// Allocates memory as [`allocate_on`](Self::allocate_on), from an allocator.
+    pub(super) fn allocate_from(
+        &'static self,
+        allocator: Arc<dyn DeviceAllocator>,
+        stream: &Arc<CudaStream>,
+        bytes: usize,
+        fill: Fill,
+    ) -> Result<Allocation> {
+        replay::refuse("an allocation")?;
+        self.bind()?;
+        let lender = stream.lender();
+        let public = Stream::of(self, Arc::clone(lender));
+        let start = match allocator.allocate(&public, bytes) {
+            // Memory that was freed, but is still used by work.
+            Err(Error::OutOfMemory { .. }) => {
+                self.wait()?;
+                allocator.trim(0)?;
+                allocator.allocate(&public, bytes)?
             }
-            _ => Error::OutOfMemory {
-                device: self.describe(),
-                asked_bytes: bytes as u64,
-                free_bytes: self.free_bytes(),
-            },
-        })?;
+            result => result?,
+        };
+        let address = start.as_ptr().expose_provenance() as CUdeviceptr;
+        // The owner from here on: it gives the memory back.
+        let owned = self.owned(lender, address, bytes, Source::Allocator(allocator, bytes), fill)?;
+        if !Arc::ptr_eq(lender, stream) {
+            stream.wait_for(lender)?;
+        }
+        Ok(owned)
+    }
+
+    /// Takes over memory that work on `stream` may use.
+    fn owned(
+        &'static self,
+        stream: &Arc<CudaStream>,
+        address: CUdeviceptr,
+        bytes: usize,
+        source: Source,
+        fill: Fill,
+    ) -> Result<Allocation> {
         let mut usage = Usage::default();
         usage.note(stream, Access::Write, stream.number_work());
         // The owner from here on: it frees the memory if the fill fails.
-        let memory = Arc::new(CudaMemory { device: self, address, usage: Mutex::new(usage) });
+        let memory = Arc::new(CudaMemory { device: self, address, source, usage: Mutex::new(usage) });
         // SAFETY: that many bytes were just allocated.
         let allocation = unsafe { Allocation::new::<Self>(address as usize, bytes, Arc::clone(&memory)) };
         if let Fill::Zero = fill {
+            // An allocator may have made another context current.
+            self.bind()?;
             // SAFETY: the memory has that many bytes, and was allocated on this stream.
             let result = unsafe { sys::cuMemsetD8Async(address, 0, bytes, stream.raw()) };
             self.check("cuMemsetD8Async", result)?;
@@ -227,6 +297,32 @@ impl CudaDevice {
             memory.usage().note(stream, Access::Write, stream.number_work());
         }
         Ok(allocation)
+    }
+
+    /// The error of an allocation of so many bytes.
+    pub(super) fn allocation_failed(&self, call: &'static str, result: CUresult, bytes: usize) -> Error {
+        match driver::check(result) {
+            Err(source) if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY => self.error(call, source),
+            _ => Error::OutOfMemory {
+                device: self.describe(),
+                asked_bytes: bytes as u64,
+                free_bytes: self.free_bytes(),
+            },
+        }
+    }
+
+    /// Allocates memory of no pool, by `cuMemAlloc`.
+    pub(super) fn allocate_directly(&self, bytes: usize) -> Result<NonNull<u8>> {
+        replay::refuse("an allocation")?;
+        self.bind()?;
+        let mut address = 0;
+        let result = match bytes > self.memory_bytes() {
+            true => CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            // SAFETY: the pointer is to a live integer, and a context is current.
+            false => unsafe { sys::cuMemAlloc_v2(&mut address, bytes) },
+        };
+        let start = if result == CUresult::CUDA_SUCCESS { device_pointer(address as usize) } else { None };
+        start.ok_or_else(|| self.allocation_failed("cuMemAlloc", result, bytes))
     }
 
     fn try_allocate(&self, stream: &CudaStream, bytes: usize) -> Result<CUdeviceptr, CUresult> {

@@ -19,6 +19,7 @@ mod output;
 mod panic;
 pub(crate) mod peer;
 mod pinned;
+mod pool;
 mod replay;
 mod reports;
 mod stream;

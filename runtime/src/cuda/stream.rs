@@ -82,6 +82,12 @@ impl CudaStream {
         self.device
     }
 
+    /// The stream in whose order memory is given and taken: this one, or the device's default stream in place of somebody else's, which allocators must not
+    /// keep.
+    pub(super) fn lender(self: &Arc<Self>) -> &Arc<Self> {
+        if self.is_own { self } else { self.device.default() }
+    }
+
     pub(crate) fn raw(&self) -> CUstream {
         self.raw
     }
@@ -155,6 +161,18 @@ impl BackendStream for Arc<CudaStream> {
     fn synchronize(&self) -> Result<()> {
         self.wait_for_all()?;
         self.device.told()
+    }
+
+    fn wait_until_done(&self) -> Result<()> {
+        self.wait_for_all()
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self, other)
+    }
+
+    fn wait_for_stream(&self, other: &Self) -> Result<()> {
+        self.wait_for(other)
     }
 
     fn is_done(&self) -> Result<bool> {

@@ -38,6 +38,7 @@ enum Kind {
     Module,
     Graph,
     Executable,
+    Pool,
 }
 
 /// Everything that is alive, by its address.
@@ -225,6 +226,12 @@ driver! {
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
     fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
     fn cuMemPoolGetAttribute(_pool: Handle, _attribute: c_int, value: *mut u64) { unsafe { give(value, 0) } }
+    fn cuMemPoolCreate(pool: *mut Handle, _properties: *const c_void) { handle(make(Kind::Pool, 1), pool) }
+    fn cuMemPoolDestroy(pool: Handle) { end(pool.addr(), |kind| kind == Kind::Pool) }
+    fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, pool: Handle, stream: Handle) {
+        if !is(stream, Kind::Stream) || !is(pool, Kind::Pool) { return INVALID_HANDLE }
+        match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
+    }
     fn cuMemPoolTrimTo(_pool: Handle, _keep: usize) { 0 }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         unsafe { give(free, free_bytes()); give(total, number("FAKE_MEMORY", 1 << 30) as usize) }
