@@ -10,11 +10,14 @@ use std::{
     time::Duration,
 };
 
-use gpu_std::{Constant, DeviceCopy, host::HostFunction};
+use gpu_std::{
+    Constant, DeviceCopy,
+    host::{Access, HostFunction},
+};
 use gpukernel_image::Arch;
 
 use crate::{
-    DeviceKind, KernelAttributes, Limits, Result,
+    DeviceKind, KernelAttributes, Limits, MemoryAdvice, Result,
     allocator::{BackendPool, Current, DeviceAllocator},
     buffer::Fill,
     cpu::CpuDevice,
@@ -25,6 +28,7 @@ use crate::{
     output::Output,
     pinned::PinnedOptions,
     prepared::PreparedLaunch,
+    unified::UnifiedKind,
 };
 
 /// A device: created once per process and never freed.
@@ -95,6 +99,12 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     /// # Safety
     /// [`allocate_pinned`](Self::allocate_pinned) gave the memory, with this layout, and nobody uses it any more.
     unsafe fn free_pinned(&'static self, start: NonNull<u8>, layout: Layout);
+    /// Allocates at least one byte that the host uses, too, where the second place says, all zero.
+    fn allocate_unified(
+        &'static self,
+        layout: Layout,
+        kind: UnifiedKind,
+    ) -> Result<(Allocation, NonNull<u8>)>;
     /// Keeps the system from moving memory of the host, at least one byte.
     ///
     /// # Safety
@@ -148,6 +158,15 @@ pub(crate) type StreamOf<T> = <<T as OfDevice>::Device as Backend>::Stream;
 
 /// Memory of a device, freed when it is dropped, once the work that uses it is done.
 pub(crate) trait BackendMemory: OfDevice + Send + Sync {
+    /// Waits until the host may access it: for reading when all work is done that writes it, for writing when all is done that uses it.
+    fn wait(&self, access: Access) -> Result<()>;
+
+    /// Queues moving managed memory of so many bytes to a GPU, by the driver's number, or to the host.
+    fn prefetch(&self, stream: &StreamOf<Self>, bytes: usize, to: Option<i32>) -> Result<()>;
+
+    /// Gives advice on managed memory of so many bytes, of a GPU or the host if it is of one.
+    fn advise(&self, bytes: usize, advice: &MemoryAdvice, place: Option<i32>) -> Result<()>;
+
     /// Queues a copy to the host.
     ///
     /// # Safety

@@ -55,6 +55,7 @@ mod scope;
 mod slice;
 mod stream;
 mod transfer;
+mod unified;
 mod view;
 
 pub use buffer::Buffer;
@@ -80,6 +81,7 @@ pub use scope::Scope;
 pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use transfer::{Transfer, TransferFuture};
+pub use unified::{MemoryAdvice, UnifiedBuffer};
 pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};
 
 /// Names that the expansion of [`image!`] uses.

@@ -42,6 +42,11 @@ impl Allocation {
         Self { address, size_bytes, memory: B::wrap(memory) }
     }
 
+    /// Where it is, as the device has it.
+    pub(crate) fn address(&self) -> usize {
+        self.address
+    }
+
     pub(crate) fn device(&self) -> Device {
         each!(&self.memory, memory => Device::of(memory.device()))
     }

@@ -96,7 +96,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         self.len() == 0
     }
 
-    fn size_bytes(&self) -> usize {
+    pub(crate) fn size_bytes(&self) -> usize {
         // The elements exist in memory, so their size fits.
         self.len() * size_of::<T>()
     }

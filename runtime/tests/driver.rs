@@ -20,7 +20,7 @@ use std::{
 
 use again::{again, folder, is_inner, succeeded};
 use gpukernel::{
-    Device, Error, ForeignModule, LaunchConfig, RawArg, Result,
+    Device, Error, ForeignModule, LaunchConfig, MemoryAdvice, PinnedOptions, RawArg, Result,
     allocator::{CachingAllocator, DeferredFrees, DeviceAllocator, DirectAllocator, PoolAllocator},
 };
 use library::compiled;
@@ -81,8 +81,8 @@ fn allocators(device: &Device) -> Result<()> {
         streams[1].copy(&a, &mut b)?;
         drop(a);
         assert_eq!(b.to_vec()?, [1, 2, 3]);
-        // SAFETY: the stream is there longer.
         let theirs = streams[0].as_raw().expect("it is of a GPU");
+        // SAFETY: the stream is there longer.
         let c = unsafe { device.with_foreign_stream(theirs, |foreign| foreign.upload(&[4_u32, 5, 6]))? };
         assert_eq!(c.to_vec()?, [4, 5, 6]);
         drop((b, c));
@@ -90,6 +90,75 @@ fn allocators(device: &Device) -> Result<()> {
     });
     device.reset_allocator();
     result
+}
+
+/// Memory that the host uses, too.
+fn unified(device: &Device) -> Result<()> {
+    let stream = device.stream()?;
+    let mut managed = device.managed::<u32>(100)?;
+    managed.advise(&MemoryAdvice::PreferredLocation(device.clone()))?;
+    managed.advise(&MemoryAdvice::ReadMostly)?;
+    managed.prefetch(&stream, device)?;
+    managed.host_mut()?[3] = 5;
+    stream.fill(&mut managed[10..], 6)?;
+    managed.prefetch(&stream, &Device::cpu())?;
+    assert_eq!(managed.host()?[3..11], [5, 0, 0, 0, 0, 0, 0, 6]);
+    let mut mapped = device.mapped::<u32>(100, PinnedOptions::new().portable())?;
+    stream.copy(&managed, &mut mapped)?;
+    assert_eq!(mapped.host()?, managed.host()?);
+    mapped.prefetch(&stream, device)?;
+    mapped.advise(&MemoryAdvice::ReadMostly)
+}
+
+#[test]
+fn unified_memory_is_freed() {
+    simulated(&[("FAKE_MEMORY", "100000")], || {
+        let device = Device::gpu(0)?;
+        (0..3).try_for_each(|_| unified(&device))?;
+        assert_eq!((alive(), device.memory_info().buffers), (0, 0));
+        // More than is free now.
+        let kept = device.zeroed::<u8>(60_000)?;
+        let error = device.managed::<u8>(60_000).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { free_bytes: Some(40_000), .. }), "{error}");
+        drop(kept);
+        device.managed::<u8>(60_000).map(drop)
+    });
+}
+
+#[test]
+fn errors_of_unified_memory_are_returned_and_leave_nothing() {
+    const FUNCTIONS: [&str; 6] = [
+        "cuMemAllocManaged",
+        "cuMemAdvise_v2",
+        "cuMemPrefetchAsync_v2",
+        "cuMemHostAlloc",
+        "cuMemHostGetDevicePointer_v2",
+        "cuMemsetD8Async",
+    ];
+    if is_inner() {
+        let result = Device::gpu(0).and_then(|device| unified(&device));
+        assert_eq!(alive(), 0, "after {result:?}");
+        return println!("the result: {result:?}");
+    }
+    for function in FUNCTIONS {
+        let output = with_driver(&[("FAKE_FAULT", &format!("{function}@1=1"))]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success() && text.contains("the result: Err("),
+            "{function}: {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_gpu_that_shares_no_managed_memory_says_so() {
+    simulated(&[("FAKE_NO_MANAGED", "1")], || {
+        let device = Device::gpu(0)?;
+        let error = device.managed::<u8>(10).unwrap_err();
+        assert!(matches!(error, Error::NoManagedMemory { .. }), "{error}");
+        device.mapped::<u8>(10, PinnedOptions::new()).map(drop)
+    });
 }
 
 #[test]

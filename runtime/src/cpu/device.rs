@@ -14,13 +14,14 @@ use gpukernel_image::Arch;
 use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, memory::CpuPool, module::needs_a_gpu};
 use crate::{
     Device, DeviceKind, Error, Limits, Result, Stream,
-    allocator::{Current, DeviceAllocator},
+    allocator::{Current, DeviceAllocator, device_pointer},
     backend::{Any, Backend, Callback, ImageCode, Part},
     buffer::Fill,
     callback,
     graph::Plan,
     memory::{self, Allocation, MemoryUsage},
     pinned::PinnedOptions,
+    unified::UnifiedKind,
 };
 
 /// The CPU. There is one.
@@ -220,6 +221,12 @@ impl Backend for CpuDevice {
 
     fn new_pool(&'static self) -> Result<CpuPool> {
         Ok(CpuPool)
+    }
+
+    fn allocate_unified(&'static self, layout: Layout, _: UnifiedKind) -> Result<(Allocation, NonNull<u8>)> {
+        let allocation = self.allocate(&CpuStream, layout, Fill::Zero)?;
+        let start = device_pointer(allocation.address()).ok_or_else(|| self.out_of_memory(layout.size()))?;
+        Ok((allocation, start))
     }
 
     fn allocate_pinned(&'static self, layout: Layout, _: PinnedOptions) -> Result<NonNull<u8>> {

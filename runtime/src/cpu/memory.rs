@@ -6,9 +6,11 @@ use std::{
     sync::Arc,
 };
 
+use gpu_std::host::Access;
+
 use super::{CpuDevice, CpuStream};
 use crate::{
-    Device, Result,
+    Device, MemoryAdvice, Result,
     allocator::{BackendPool, DeviceAllocator},
     backend::{Backend, BackendMemory, OfDevice},
 };
@@ -83,6 +85,18 @@ impl OfDevice for CpuMemory {
 }
 
 impl BackendMemory for CpuMemory {
+    fn wait(&self, _: Access) -> Result<()> {
+        self.device().told()
+    }
+
+    fn prefetch(&self, _: &CpuStream, _: usize, _: Option<i32>) -> Result<()> {
+        Ok(())
+    }
+
+    fn advise(&self, _: usize, _: &MemoryAdvice, _: Option<i32>) -> Result<()> {
+        Ok(())
+    }
+
     unsafe fn copy_to_host(&self, _: &CpuStream, from: usize, to: *mut u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller promises the bytes; memory of the device that can be written is not the program's otherwise.
         unsafe { ptr::copy_nonoverlapping(ptr::with_exposed_provenance(from), to, bytes) };

@@ -34,6 +34,7 @@ use crate::{
     graph::Plan,
     memory::{Allocation, MemoryUsage},
     pinned::PinnedOptions,
+    unified::UnifiedKind,
 };
 
 /// A GPU of this process. Its primary context is retained once and never released: other code in the process, such as
@@ -232,6 +233,12 @@ impl CudaDevice {
         self.check("cuCtxSynchronize", result)
     }
 
+    /// Whether the host may use managed memory while kernels run.
+    pub(super) fn shares_managed_memory(&self) -> bool {
+        let attribute = Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
+        attribute_of(&self.id(), self.ordinal(), attribute).is_ok_and(|shares| shares != 0)
+    }
+
     /// The reports of kernels to the host.
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
@@ -242,7 +249,7 @@ impl CudaDevice {
     }
 
     /// The driver's number of the device.
-    pub(super) fn ordinal(&self) -> CUdevice {
+    pub(crate) fn ordinal(&self) -> CUdevice {
         CUdevice::try_from(self.index).unwrap_or(CUdevice::MAX)
     }
 
@@ -419,6 +426,14 @@ impl Backend for CudaDevice {
 
     fn new_pool(&'static self) -> Result<CudaPool> {
         CudaPool::new(self)
+    }
+
+    fn allocate_unified(
+        &'static self,
+        layout: Layout,
+        kind: UnifiedKind,
+    ) -> Result<(Allocation, NonNull<u8>)> {
+        self.allocate_shared(layout, kind)
     }
 
     fn allocate_pinned(&'static self, layout: Layout, options: PinnedOptions) -> Result<NonNull<u8>> {

@@ -120,6 +120,15 @@ pub(super) fn check(result: CUresult) -> Result<(), DriverError> {
     })
 }
 
+/// Success if the driver has this function: of those that came after the minimum version.
+pub(super) fn has(function: &str) -> CUresult {
+    // SAFETY: the library is there, since a device of it is; a function is asked for, and not called.
+    match unsafe { sys::culib().get::<unsafe extern "C" fn()>(function.as_bytes()) } {
+        Ok(_) => CUresult::CUDA_SUCCESS,
+        Err(_) => CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
+    }
+}
+
 fn describe(call: impl FnOnce(*mut *const c_char) -> CUresult) -> Option<&'static str> {
     let mut text = ptr::null();
     if call(&mut text) != CUresult::CUDA_SUCCESS || text.is_null() {

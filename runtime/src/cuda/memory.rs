@@ -1,21 +1,23 @@
 //! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
 
 use std::{
+    alloc::Layout,
     ptr::{self, NonNull},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
+use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise, CUmemAttach_flags, CUresult};
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaStream, driver, replay};
+use super::{CudaDevice, CudaStream, driver, pinned, pool, replay};
 use crate::{
-    Error, Result, Stream,
+    Error, MemoryAdvice, Result, Stream,
     allocator::{DeviceAllocator, device_pointer},
     backend::{Backend, BackendMemory, OfDevice},
     buffer::Fill,
     memory::Allocation,
+    unified::UnifiedKind,
 };
 
 /// An allocation.
@@ -32,7 +34,16 @@ enum Source {
     Device,
     /// An allocator, which gave so many bytes.
     Allocator(Arc<dyn DeviceAllocator>, usize),
+    /// The driver, as managed memory.
+    Managed,
+    /// The host's, here.
+    Mapped(NonNull<u8>),
 }
+
+// SAFETY: the address is of memory that nobody but the owner's borrowers use.
+unsafe impl Send for Source {}
+// SAFETY: as above.
+unsafe impl Sync for Source {}
 
 /// The streams that used an allocation last, each with the number of that work there.
 #[derive(Default)]
@@ -115,7 +126,7 @@ impl Drop for CudaMemory {
             return;
         }
         let address = self.address;
-        match &self.source {
+        let is_unused = match &self.source {
             Source::Device if self.device.has_pool() => {
                 if let Some(stream) = self.last_stream() {
                     // SAFETY: the address is of an allocation from the pool that nobody refers to any more, and what was queued on
@@ -123,8 +134,16 @@ impl Drop for CudaMemory {
                     let _ = unsafe { sys::cuMemFreeAsync(address, stream.raw()) };
                     return;
                 }
+                self.device.wait().is_ok()
             }
-            Source::Device => {}
+            Source::Device | Source::Managed => self.wait_for_users(),
+            &Source::Mapped(start) => {
+                if self.wait_for_users() {
+                    // SAFETY: nobody uses the memory any more. A drop cannot return the error.
+                    let _ = unsafe { sys::cuMemFreeHost(start.as_ptr().cast()) };
+                }
+                return;
+            }
             Source::Allocator(allocator, bytes) => {
                 let (allocator, bytes) = (Arc::clone(allocator), *bytes);
                 let stream = self.last_stream().or_else(|| {
@@ -138,17 +157,25 @@ impl Drop for CudaMemory {
                 }
                 return;
             }
-        }
+        };
         // This call takes memory of the pool too, but then does not wait for work that uses it (CUDA C++ Programming Guide,
         // "Stream Ordered Memory Allocator", on `cudaFree`).
-        if self.device.wait().is_ok() {
-            // SAFETY: as above; all work of the context is done.
+        if is_unused {
+            // SAFETY: nobody uses the memory any more.
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
     }
 }
 
 impl CudaMemory {
+    /// Waits for all that used it; false if it cannot. At its end.
+    fn wait_for_users(&mut self) -> bool {
+        match self.last_stream() {
+            Some(stream) => stream.wait_for_all().is_ok(),
+            None => self.device.wait().is_ok(),
+        }
+    }
+
     /// The stream that used it last, which waits for all others that did; none if it cannot. At its end.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -171,6 +198,55 @@ impl CudaMemory {
 }
 
 impl BackendMemory for Arc<CudaMemory> {
+    fn wait(&self, access: Access) -> Result<()> {
+        replay::refuse("access by the host")?;
+        let users: SmallVec<[Arc<CudaStream>; 4]> = {
+            let usage = self.usage();
+            let readers = usage.readers.iter().filter(|_| access == Access::Write);
+            let users = usage.writer.iter().chain(readers);
+            users
+                .filter(|(stream, work)| !stream.is_known_done(*work))
+                .map(|(stream, _)| Arc::clone(stream))
+                .collect()
+        };
+        users.iter().try_for_each(|stream| stream.wait_for_all())?;
+        self.device.told()
+    }
+
+    fn prefetch(&self, stream: &Arc<CudaStream>, bytes: usize, to: Option<i32>) -> Result<()> {
+        const CALL: &str = "cuMemPrefetchAsync_v2";
+        if !matches!(self.source, Source::Managed) {
+            return Ok(());
+        }
+        replay::refuse("a prefetch of managed memory")?;
+        self.device.bind()?;
+        self.device.check(CALL, driver::has(CALL))?;
+        let to = pool::place_of(to);
+        // SAFETY: the memory is managed, has that many bytes, and is freed after this stream's work. Stream and context are the device's.
+        let result = unsafe { sys::cuMemPrefetchAsync_v2(self.address, bytes, to, 0, stream.raw()) };
+        self.device.check(CALL, result)
+    }
+
+    fn advise(&self, bytes: usize, advice: &MemoryAdvice, place: Option<i32>) -> Result<()> {
+        const CALL: &str = "cuMemAdvise_v2";
+        if !matches!(self.source, Source::Managed) {
+            return Ok(());
+        }
+        self.device.bind()?;
+        self.device.check(CALL, driver::has(CALL))?;
+        let advice = match advice {
+            MemoryAdvice::ReadMostly => CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY,
+            MemoryAdvice::NotReadMostly => CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+            MemoryAdvice::PreferredLocation(_) => CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+            MemoryAdvice::NoPreferredLocation => CUmem_advise::CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+            MemoryAdvice::AccessedBy(_) => CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY,
+            MemoryAdvice::NotAccessedBy(_) => CUmem_advise::CU_MEM_ADVISE_UNSET_ACCESSED_BY,
+        };
+        // SAFETY: the memory is managed, and has that many bytes; a context is current.
+        let result = unsafe { sys::cuMemAdvise_v2(self.address, bytes, advice, pool::place_of(place)) };
+        self.device.check(CALL, result)
+    }
+
     unsafe fn copy_to_host(
         &self,
         stream: &Arc<CudaStream>,
@@ -270,6 +346,52 @@ impl CudaDevice {
             stream.wait_for(lender)?;
         }
         Ok(owned)
+    }
+
+    /// Allocates memory that the host uses, too, where the second place says.
+    pub(super) fn allocate_shared(
+        &'static self,
+        layout: Layout,
+        kind: UnifiedKind,
+    ) -> Result<(Allocation, NonNull<u8>)> {
+        replay::refuse("an allocation")?;
+        let bytes = layout.size();
+        match kind {
+            UnifiedKind::Managed => {
+                if !self.shares_managed_memory() {
+                    return Err(Error::NoManagedMemory { device: self.describe() });
+                }
+                if let Some(free) = self.free_bytes()
+                    && bytes as u64 > free
+                {
+                    return Err(self.allocation_failed("", CUresult::CUDA_ERROR_OUT_OF_MEMORY, bytes));
+                }
+                self.bind()?;
+                let (mut address, flags) = (0, CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32);
+                // SAFETY: the pointer is to a live integer, and a context is current.
+                let result = unsafe { sys::cuMemAllocManaged(&mut address, bytes, flags) };
+                let failed = || self.allocation_failed("cuMemAllocManaged", result, bytes);
+                let start =
+                    if result == CUresult::CUDA_SUCCESS { device_pointer(address as usize) } else { None };
+                let start = start.ok_or_else(failed)?;
+                let owned = self.owned(self.default(), address, bytes, Source::Managed, Fill::Zero)?;
+                Ok((owned, start))
+            }
+            UnifiedKind::Mapped(options) => {
+                let start = pinned::allocate(self, layout, options)?;
+                let mut address = 0;
+                // SAFETY: the pointer is to a live integer, and the memory was just allocated, and so is mapped.
+                let result =
+                    unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, start.as_ptr().cast(), 0) };
+                if let Err(error) = self.check("cuMemHostGetDevicePointer", result) {
+                    // SAFETY: it was just allocated, and nobody has it.
+                    unsafe { pinned::free(self, start) };
+                    return Err(error);
+                }
+                let source = Source::Mapped(start);
+                Ok((self.owned(self.default(), address, bytes, source, Fill::None)?, start))
+            }
+        }
     }
 
     /// Takes over memory that work on `stream` may use.

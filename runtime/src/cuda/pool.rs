@@ -37,7 +37,7 @@ impl CudaPool {
         // SAFETY: numbers, and a pointer that may be null. Zero is no handle type, and nothing that later drivers would ask for.
         let mut properties: CUmemPoolProps = unsafe { mem::zeroed() };
         properties.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-        properties.location = place(CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal());
+        properties.location = place_of(Some(device.ordinal()));
         let mut raw: CUmemoryPool = ptr::null_mut();
         // SAFETY: the pointers are to a live handle and to properties that say what they are.
         let result = unsafe { sys::cuMemPoolCreate(&mut raw, &properties) };
@@ -49,12 +49,20 @@ impl CudaPool {
 }
 
 /// A place of memory.
-pub(super) fn place(kind: CUmemLocationType, ordinal: c_int) -> CUmemLocation {
+fn place(kind: CUmemLocationType, ordinal: c_int) -> CUmemLocation {
     // SAFETY: numbers, of which zero is a kind that no driver takes.
     let mut location: CUmemLocation = unsafe { mem::zeroed() };
     location.type_ = kind;
     location.__bindgen_anon_1.id = ordinal;
     location
+}
+
+/// The place of a GPU, by the driver's number, or of the host.
+pub(super) fn place_of(gpu: Option<c_int>) -> CUmemLocation {
+    match gpu {
+        Some(ordinal) => place(CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, ordinal),
+        None => place(CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST, 0),
+    }
 }
 
 /// Lets a pool keep freed memory: by default it gives everything back to the system at each synchronisation, and new buffers then cost

@@ -111,6 +111,16 @@ pub enum Error {
         /// The device that has it.
         peer: String,
     },
+    /// A GPU whose managed memory the host must not use while kernels run.
+    #[doc(alias = "concurrentManagedAccess", alias = "CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS")]
+    #[error(
+        "the host must not use managed memory of {device} while kernels run (`concurrentManagedAccess` is 0); \
+         use `Device::mapped`, or buffers and copies"
+    )]
+    NoManagedMemory {
+        /// The device.
+        device: String,
+    },
     /// A function that was given to [`Stream::callback`](crate::Stream::callback) panicked.
     #[error("a callback on {device} panicked: {message}")]
     CallbackPanicked {

@@ -9,4 +9,5 @@ mod check;
 mod cpu;
 mod memory;
 mod streams;
+mod unified;
 mod warps;

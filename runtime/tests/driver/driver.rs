@@ -3,7 +3,7 @@
 //!
 //! `FAKE_DEVICES`: how many there are. `FAKE_VERSION`: as `cuDriverGetVersion` returns it. `FAKE_FAULT`: `cuLaunchKernel@3=700` for the error 700 at the
 //! third call of that function; with `!` behind it, at every call of any function from then on, as of a context that is lost. `FAKE_MEMORY`: bytes of
-//! each device.
+//! each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run.
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
 
@@ -211,6 +211,7 @@ driver! {
             75 => 9,                   // compute capability
             76 => 0,
             97 => 227 << 10,           // shared memory of a block
+            89 => i32::from(env::var_os("FAKE_NO_MANAGED").is_none()),
             115 => 1,                  // memory pools
             _ => 1,
         };
@@ -252,6 +253,14 @@ driver! {
     fn cuMemHostAlloc(start: *mut Handle, bytes: usize, _flags: c_uint) { handle(make(Kind::Host, bytes), start) }
     fn cuMemFreeHost(start: Handle) { end(start.addr(), |kind| kind == Kind::Host) }
     fn cuMemHostGetDevicePointer_v2(address: *mut u64, start: Handle, _flags: c_uint) { unsafe { give(address, start.addr() as u64) } }
+    fn cuMemAllocManaged(address: *mut u64, bytes: usize, _flags: c_uint) {
+        match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
+    }
+    fn cuMemAdvise_v2(address: u64, bytes: usize, _advice: c_int, _place: u64) { if is_there(address, bytes) { 0 } else { INVALID_VALUE } }
+    fn cuMemPrefetchAsync_v2(address: u64, bytes: usize, _place: u64, _flags: c_uint, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if is_there(address, bytes) { 0 } else { INVALID_VALUE }
+    }
     fn cuMemHostRegister_v2(_start: Handle, _bytes: usize, _flags: c_uint) { 0 }
     fn cuMemHostUnregister(_start: Handle) { 0 }
 

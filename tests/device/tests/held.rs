@@ -4,8 +4,10 @@ use std::{
     future::{Future, IntoFuture},
     pin::pin,
     task::{Context, Waker},
+    thread,
 };
 
+use gpukernel::PinnedOptions;
 use gpukernel_device_tests::{block_on, on_every_device_alone};
 
 const LEN: usize = 1 << 16;
@@ -57,5 +59,30 @@ fn copies_may_be_dropped_or_leaked() {
             if leak { std::mem::forget(down) } else { drop(down) }
         }
         stream.synchronize()
+    });
+}
+
+/// Of memory that host and device share.
+#[test]
+fn the_host_waits_for_work_on_what_it_borrows() {
+    on_every_device_alone(|device, _| {
+        let stream = device.stream()?;
+        let from = device.filled(LEN, 7_u32)?;
+        for mut shared in [device.managed(LEN)?, device.mapped(LEN, PinnedOptions::new())?] {
+            let held = stream.hold()?;
+            stream.copy(&from, &mut shared)?;
+            let release = thread::spawn(move || drop(held));
+            assert_eq!(shared.host()?, [7; LEN]);
+            release.join().expect("it ends");
+            // A read that has not happened: what the host writes comes after it.
+            let mut to = stream.zeroed::<u32>(LEN)?;
+            let held = stream.hold()?;
+            stream.copy(&shared, &mut to)?;
+            let release = thread::spawn(move || drop(held));
+            shared.host_mut()?.fill(8);
+            release.join().expect("it ends");
+            assert_eq!(to.to_vec()?, [7; LEN]);
+        }
+        Ok(())
     });
 }
