@@ -22,6 +22,7 @@ use crate::{
     buffer::Fill,
     cpu::CpuDevice,
     cuda::CudaDevice,
+    fill::Pattern,
     graph::{Instantiated, Operation, Plan, Recording},
     loaded::{Loaded, LoadedImage},
     memory::{Allocation, MemoryUsage},
@@ -29,6 +30,7 @@ use crate::{
     pinned::PinnedOptions,
     prepared::PreparedLaunch,
     unified::UnifiedKind,
+    view::Rows,
 };
 
 /// A device: created once per process and never freed.
@@ -204,6 +206,50 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
         from_memory: &Self,
         from: usize,
         bytes: usize,
+    ) -> Result<()>;
+
+    /// Queues setting memory from `to` on to a pattern, so many times.
+    ///
+    /// # Safety
+    /// There is room for it, aligned as the pattern is, to be written.
+    unsafe fn fill(&self, stream: &StreamOf<Self>, to: usize, pattern: Pattern, count: usize) -> Result<()>;
+
+    /// Queues a copy of rows to the host.
+    ///
+    /// # Safety
+    /// As [`copy_to_host`](Self::copy_to_host), of these rows, which are as many and as long there as here.
+    unsafe fn copy_rows_to_host(
+        &self,
+        stream: &StreamOf<Self>,
+        from: usize,
+        from_rows: Rows,
+        to: *mut u8,
+        to_rows: Rows,
+    ) -> Result<()>;
+
+    /// Queues a copy of rows from the host.
+    ///
+    /// # Safety
+    /// As [`copy_from_host`](Self::copy_from_host), of these rows, which are as many and as long there as here.
+    unsafe fn copy_rows_from_host(
+        &self,
+        stream: &StreamOf<Self>,
+        to: usize,
+        to_rows: Rows,
+        from: *const u8,
+        from_rows: Rows,
+    ) -> Result<()>;
+
+    /// Queues a copy of rows of `from_memory`, of the same device, to this memory.
+    ///
+    /// # Safety
+    /// As [`copy_from_device`](Self::copy_from_device), of these rows, which are as many and as long on both sides.
+    unsafe fn copy_rows_from_device(
+        &self,
+        stream: &StreamOf<Self>,
+        to: (usize, Rows),
+        from_memory: &Self,
+        from: (usize, Rows),
     ) -> Result<()>;
 }
 

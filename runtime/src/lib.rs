@@ -31,6 +31,7 @@ mod cuda;
 mod device;
 mod error;
 mod event;
+mod fill;
 mod foreign;
 mod format;
 mod graph;

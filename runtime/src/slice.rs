@@ -276,37 +276,6 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         })
     }
 
-    /// Sets every element to `value` (`cudaMemset`). [`Stream::fill`] does so on a stream.
-    ///
-    /// ```
-    /// let device = gpukernel::Device::cpu();
-    /// let mut numbers = device.zeroed::<i32>(4)?;
-    /// numbers[1..3].fill(7)?;
-    /// assert_eq!(numbers.to_vec()?, [0, 7, 7, 0]);
-    /// # Ok::<(), gpukernel::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Device::synchronize`].
-    #[doc(alias = "cudaMemset", alias = "cuMemsetD8", alias = "cuMemsetD32")]
-    pub fn fill(&mut self, value: T) -> Result<()> {
-        self.fill_on(None, value)
-    }
-
-    pub(crate) fn fill_on(&mut self, stream: Option<&Stream>, value: T) -> Result<()> {
-        // One copy from the host, then copies on the device that double the filled part.
-        const FIRST: usize = 4096;
-        let mut done = self.len().min(FIRST);
-        self[..done].copy_from_host(stream, &vec![value; done])?;
-        while done < self.len() {
-            let more = done.min(self.len() - done);
-            let (filled, rest) = self.split_at_mut(done);
-            rest[..more].copy_from_slice(stream, &filled[..more])?;
-            done += more;
-        }
-        Ok(())
-    }
-
     /// Returns the elements of a range; `None` if it is out of bounds.
     ///
     /// ```

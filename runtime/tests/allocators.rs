@@ -37,7 +37,7 @@ impl Drop for Set<'_> {
 }
 
 fn on_every_device(test: impl Fn(&Device) -> Result<()>) {
-    for device in gpukernel::devices().unwrap() {
+    for device in gpukernel::devices().expect("a driver that works") {
         test(&device).unwrap_or_else(|error| panic!("on {device}: {error}"));
     }
 }
@@ -59,12 +59,12 @@ impl Watched {
     }
 
     fn given(&self) -> usize {
-        self.given.lock().unwrap().len()
+        self.given.lock().expect("no test panicked").len()
     }
 
     /// Calls so far: of memory that was given, taken, and of `trim`.
     fn calls(&self) -> [usize; 3] {
-        *self.calls.lock().unwrap()
+        *self.calls.lock().expect("no test panicked")
     }
 }
 
@@ -79,23 +79,23 @@ unsafe impl DeviceAllocator for Watched {
         let start = self.inner.allocate(stream, bytes)?;
         let address = start.as_ptr().addr();
         assert_eq!(address % 256, 0);
-        let mut given = self.given.lock().unwrap();
+        let mut given = self.given.lock().expect("no test panicked");
         let before = given.range(..address + bytes).next_back();
         assert!(before.is_none_or(|(start, len)| start + len <= address), "it is somebody's");
         given.insert(address, bytes);
-        self.calls.lock().unwrap()[0] += 1;
+        self.calls.lock().expect("no test panicked")[0] += 1;
         Ok(start)
     }
 
     unsafe fn deallocate(&self, stream: &Stream, start: NonNull<u8>, bytes: usize) {
-        assert_eq!(self.given.lock().unwrap().remove(&start.as_ptr().addr()), Some(bytes));
-        self.calls.lock().unwrap()[1] += 1;
+        assert_eq!(self.given.lock().expect("no test panicked").remove(&start.as_ptr().addr()), Some(bytes));
+        self.calls.lock().expect("no test panicked")[1] += 1;
         // SAFETY: as the caller promises.
         unsafe { self.inner.deallocate(stream, start, bytes) };
     }
 
     fn trim(&self, keep_bytes: usize) -> Result<()> {
-        self.calls.lock().unwrap()[2] += 1;
+        self.calls.lock().expect("no test panicked")[2] += 1;
         self.inner.trim(keep_bytes)
     }
 }
@@ -103,7 +103,7 @@ unsafe impl DeviceAllocator for Watched {
 /// All that this crate has, each on top of those that can be below.
 fn all(device: &Device) -> Vec<Arc<dyn DeviceAllocator>> {
     let direct = || -> Arc<dyn DeviceAllocator> { Arc::new(DirectAllocator) };
-    let pool = || -> Arc<dyn DeviceAllocator> { Arc::new(PoolAllocator::new(device).unwrap()) };
+    let pool = || -> Arc<dyn DeviceAllocator> { Arc::new(PoolAllocator::new(device).expect("a pool")) };
     vec![
         direct(),
         pool(),
@@ -219,7 +219,7 @@ fn a_pool_has_a_limit() {
 
 #[test]
 fn a_pool_is_of_one_device() {
-    let devices = gpukernel::devices().unwrap();
+    let devices = gpukernel::devices().expect("a driver that works");
     for [here, there] in devices.iter().flat_map(|here| devices.iter().map(move |there| [here, there])) {
         let pool = PoolAllocator::new(here).unwrap();
         let _set = Set::new(there, Arc::new(pool));

@@ -2,6 +2,7 @@
 
 use std::{
     alloc::Layout,
+    mem::MaybeUninit,
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -13,6 +14,8 @@ use crate::{
     Device, MemoryAdvice, Result,
     allocator::{BackendPool, DeviceAllocator},
     backend::{Backend, BackendMemory, OfDevice},
+    fill::Pattern,
+    view::Rows,
 };
 
 /// Memory of a buffer.
@@ -121,5 +124,72 @@ impl BackendMemory for CpuMemory {
         // SAFETY: the caller promises the bytes, and that they do not overlap.
         unsafe { ptr::copy_nonoverlapping(source, ptr::with_exposed_provenance_mut(to), bytes) };
         Ok(())
+    }
+
+    unsafe fn fill(&self, _: &CpuStream, to: usize, pattern: Pattern, count: usize) -> Result<()> {
+        /// # Safety
+        /// As [`BackendMemory::fill`].
+        unsafe fn fill<T: Copy>(to: usize, value: T, count: usize) {
+            let to = ptr::with_exposed_provenance_mut::<MaybeUninit<T>>(to);
+            // SAFETY: as the caller promises.
+            unsafe { std::slice::from_raw_parts_mut(to, count) }.fill(MaybeUninit::new(value));
+        }
+        // SAFETY: as the caller promises.
+        unsafe {
+            match pattern {
+                Pattern::One(value) => fill(to, value, count),
+                Pattern::Two(value) => fill(to, value, count),
+                Pattern::Four(value) => fill(to, value, count),
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_rows_to_host(
+        &self,
+        _: &CpuStream,
+        from: usize,
+        from_rows: Rows,
+        to: *mut u8,
+        to_rows: Rows,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { copy_rows(ptr::with_exposed_provenance(from), from_rows, to, to_rows) };
+        Ok(())
+    }
+
+    unsafe fn copy_rows_from_host(
+        &self,
+        _: &CpuStream,
+        to: usize,
+        to_rows: Rows,
+        from: *const u8,
+        from_rows: Rows,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { copy_rows(from, from_rows, ptr::with_exposed_provenance_mut(to), to_rows) };
+        Ok(())
+    }
+
+    unsafe fn copy_rows_from_device(
+        &self,
+        _: &CpuStream,
+        (to, to_rows): (usize, Rows),
+        _: &Self,
+        (from, from_rows): (usize, Rows),
+    ) -> Result<()> {
+        let (from, to) = (ptr::with_exposed_provenance(from), ptr::with_exposed_provenance_mut(to));
+        // SAFETY: as the caller promises.
+        unsafe { copy_rows(from, from_rows, to, to_rows) };
+        Ok(())
+    }
+}
+
+/// # Safety
+/// At both addresses are these rows, as many and as long, those at `to` to be written, and no row is on both sides.
+unsafe fn copy_rows(from: *const u8, from_rows: Rows, to: *mut u8, to_rows: Rows) {
+    for (from_offset, to_offset) in from_rows.offsets().zip(to_rows.offsets()) {
+        // SAFETY: the rows are there, as the caller promises.
+        unsafe { ptr::copy_nonoverlapping(from.add(from_offset), to.add(to_offset), to_rows.row_bytes) };
     }
 }

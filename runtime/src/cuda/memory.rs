@@ -1,23 +1,24 @@
-//! Memory of a GPU: allocations, copies, and the ordering of accesses by different streams.
+//! Memory of a GPU: copies, its end, and the ordering of accesses by different streams.
 
 use std::{
-    alloc::Layout,
     ptr::{self, NonNull},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise, CUmemAttach_flags, CUresult};
+use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaStream, driver, pinned, pool, replay};
+use super::{
+    CudaDevice, CudaStream, driver, pool, replay,
+    rows::{Side, copy_rows},
+};
 use crate::{
-    Error, MemoryAdvice, Result, Stream,
+    MemoryAdvice, Result, Stream,
     allocator::{DeviceAllocator, device_pointer},
-    backend::{Backend, BackendMemory, OfDevice},
-    buffer::Fill,
-    memory::Allocation,
-    unified::UnifiedKind,
+    backend::{BackendMemory, OfDevice},
+    fill::Pattern,
+    view::Rows,
 };
 
 /// An allocation.
@@ -29,7 +30,7 @@ pub(crate) struct CudaMemory {
 }
 
 /// Where memory is from, and goes.
-enum Source {
+pub(super) enum Source {
     /// The device's pool, if it has one, else the driver.
     Device,
     /// An allocator, which gave so many bytes.
@@ -102,6 +103,23 @@ impl Usage {
 }
 
 impl CudaMemory {
+    /// Memory that was allocated on a stream.
+    pub(super) fn new(
+        device: &'static CudaDevice,
+        address: CUdeviceptr,
+        source: Source,
+        stream: &Arc<CudaStream>,
+    ) -> Self {
+        let memory = Self { device, address, source, usage: Mutex::default() };
+        memory.is_written_by(stream);
+        memory
+    }
+
+    /// Notes that work was queued that writes it.
+    pub(super) fn is_written_by(&self, stream: &Arc<CudaStream>) {
+        self.usage().note(stream, Access::Write, stream.number_work());
+    }
+
     pub(super) fn gpu(&self) -> &'static CudaDevice {
         self.device
     }
@@ -294,173 +312,65 @@ impl BackendMemory for Arc<CudaMemory> {
             self.device.check("cuMemcpyDtoDAsync", result)
         })
     }
-}
 
-impl CudaDevice {
-    /// Allocates memory that work on `stream` may use at once, and other work after it.
-    pub(super) fn allocate_on(
-        &'static self,
-        stream: &Arc<CudaStream>,
-        bytes: usize,
-        fill: Fill,
-    ) -> Result<Allocation> {
-        replay::refuse("an allocation")?;
-        self.bind()?;
-        let address = match self.try_allocate(stream, bytes) {
-            // Memory freed on other streams becomes available when they are done.
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) if bytes <= self.memory_bytes() => {
-                self.wait()?;
-                self.try_allocate(stream, bytes)
-            }
-            first => first,
-        };
-        let address = address.map_err(|result| self.allocation_failed("cuMemAllocAsync", result, bytes))?;
-        self.owned(stream, address, bytes, Source::Device, fill)
-    }
-
-    /// Allocates memory as [`allocate_on`](Self::allocate_on), from an allocator.
-    pub(super) fn allocate_from(
-        &'static self,
-        allocator: Arc<dyn DeviceAllocator>,
-        stream: &Arc<CudaStream>,
-        bytes: usize,
-        fill: Fill,
-    ) -> Result<Allocation> {
-        replay::refuse("an allocation")?;
-        self.bind()?;
-        let lender = stream.lender();
-        let public = Stream::of(self, Arc::clone(lender));
-        let start = match allocator.allocate(&public, bytes) {
-            // Memory that was freed, but is still used by work.
-            Err(Error::OutOfMemory { .. }) => {
-                self.wait()?;
-                allocator.trim(0)?;
-                allocator.allocate(&public, bytes)?
-            }
-            result => result?,
-        };
-        let address = start.as_ptr().expose_provenance() as CUdeviceptr;
-        // The owner from here on: it gives the memory back.
-        let owned = self.owned(lender, address, bytes, Source::Allocator(allocator, bytes), fill)?;
-        if !Arc::ptr_eq(lender, stream) {
-            stream.wait_for(lender)?;
-        }
-        Ok(owned)
-    }
-
-    /// Allocates memory that the host uses, too, where the second place says.
-    pub(super) fn allocate_shared(
-        &'static self,
-        layout: Layout,
-        kind: UnifiedKind,
-    ) -> Result<(Allocation, NonNull<u8>)> {
-        replay::refuse("an allocation")?;
-        let bytes = layout.size();
-        match kind {
-            UnifiedKind::Managed => {
-                if !self.shares_managed_memory() {
-                    return Err(Error::NoManagedMemory { device: self.describe() });
+    unsafe fn fill(&self, stream: &Arc<CudaStream>, to: usize, pattern: Pattern, count: usize) -> Result<()> {
+        let to = to as CUdeviceptr;
+        ordered(stream, &[(self, Access::Write)], |stream| {
+            let raw = stream.raw();
+            // SAFETY: the caller promises the room. The allocation outlives the fill: it is freed in stream order.
+            let result = unsafe {
+                match pattern {
+                    Pattern::One(value) => sys::cuMemsetD8Async(to, value, count, raw),
+                    Pattern::Two(value) => sys::cuMemsetD16Async(to, value, count, raw),
+                    Pattern::Four(value) => sys::cuMemsetD32Async(to, value, count, raw),
                 }
-                if let Some(free) = self.free_bytes()
-                    && bytes as u64 > free
-                {
-                    return Err(self.allocation_failed("", CUresult::CUDA_ERROR_OUT_OF_MEMORY, bytes));
-                }
-                self.bind()?;
-                let (mut address, flags) = (0, CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32);
-                // SAFETY: the pointer is to a live integer, and a context is current.
-                let result = unsafe { sys::cuMemAllocManaged(&mut address, bytes, flags) };
-                let failed = || self.allocation_failed("cuMemAllocManaged", result, bytes);
-                let start =
-                    if result == CUresult::CUDA_SUCCESS { device_pointer(address as usize) } else { None };
-                let start = start.ok_or_else(failed)?;
-                let owned = self.owned(self.default(), address, bytes, Source::Managed, Fill::Zero)?;
-                Ok((owned, start))
-            }
-            UnifiedKind::Mapped(options) => {
-                let start = pinned::allocate(self, layout, options)?;
-                let mut address = 0;
-                // SAFETY: the pointer is to a live integer, and the memory was just allocated, and so is mapped.
-                let result =
-                    unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, start.as_ptr().cast(), 0) };
-                if let Err(error) = self.check("cuMemHostGetDevicePointer", result) {
-                    // SAFETY: it was just allocated, and nobody has it.
-                    unsafe { pinned::free(self, start) };
-                    return Err(error);
-                }
-                let source = Source::Mapped(start);
-                Ok((self.owned(self.default(), address, bytes, source, Fill::None)?, start))
-            }
-        }
+            };
+            self.device.check("cuMemsetAsync", result)
+        })
     }
 
-    /// Takes over memory that work on `stream` may use.
-    fn owned(
-        &'static self,
+    unsafe fn copy_rows_to_host(
+        &self,
         stream: &Arc<CudaStream>,
-        address: CUdeviceptr,
-        bytes: usize,
-        source: Source,
-        fill: Fill,
-    ) -> Result<Allocation> {
-        let mut usage = Usage::default();
-        usage.note(stream, Access::Write, stream.number_work());
-        // The owner from here on: it frees the memory if the fill fails.
-        let memory = Arc::new(CudaMemory { device: self, address, source, usage: Mutex::new(usage) });
-        // SAFETY: that many bytes were just allocated.
-        let allocation = unsafe { Allocation::new::<Self>(address as usize, bytes, Arc::clone(&memory)) };
-        if let Fill::Zero = fill {
-            // An allocator may have made another context current.
-            self.bind()?;
-            // SAFETY: the memory has that many bytes, and was allocated on this stream.
-            let result = unsafe { sys::cuMemsetD8Async(address, 0, bytes, stream.raw()) };
-            self.check("cuMemsetD8Async", result)?;
-            // Once more: another thread may have waited for the stream since the first, and this is later.
-            memory.usage().note(stream, Access::Write, stream.number_work());
-        }
-        Ok(allocation)
+        from: usize,
+        from_rows: Rows,
+        to: *mut u8,
+        to_rows: Rows,
+    ) -> Result<()> {
+        replay::refuse("a copy to the host")?;
+        ordered(stream, &[(self, Access::Read)], |stream| {
+            // SAFETY: the caller promises the rows, and that they stay as they are as long as this needs them.
+            unsafe { copy_rows(stream, (Side::Host(to), to_rows), (Side::Device(from), from_rows)) }
+        })
     }
 
-    /// The error of an allocation of so many bytes.
-    pub(super) fn allocation_failed(&self, call: &'static str, result: CUresult, bytes: usize) -> Error {
-        match driver::check(result) {
-            Err(source) if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY => self.error(call, source),
-            _ => Error::OutOfMemory {
-                device: self.describe(),
-                asked_bytes: bytes as u64,
-                free_bytes: self.free_bytes(),
-            },
-        }
+    unsafe fn copy_rows_from_host(
+        &self,
+        stream: &Arc<CudaStream>,
+        to: usize,
+        to_rows: Rows,
+        from: *const u8,
+        from_rows: Rows,
+    ) -> Result<()> {
+        replay::refuse("a copy from the host")?;
+        ordered(stream, &[(self, Access::Write)], |stream| {
+            let from = Side::Host(from.cast_mut());
+            // SAFETY: as above; the driver only reads the host's.
+            unsafe { copy_rows(stream, (Side::Device(to), to_rows), (from, from_rows)) }
+        })
     }
 
-    /// Allocates memory of no pool, by `cuMemAlloc`.
-    pub(super) fn allocate_directly(&self, bytes: usize) -> Result<NonNull<u8>> {
-        replay::refuse("an allocation")?;
-        self.bind()?;
-        let mut address = 0;
-        let result = match bytes > self.memory_bytes() {
-            true => CUresult::CUDA_ERROR_OUT_OF_MEMORY,
-            // SAFETY: the pointer is to a live integer, and a context is current.
-            false => unsafe { sys::cuMemAlloc_v2(&mut address, bytes) },
-        };
-        let start = if result == CUresult::CUDA_SUCCESS { device_pointer(address as usize) } else { None };
-        start.ok_or_else(|| self.allocation_failed("cuMemAlloc", result, bytes))
-    }
-
-    fn try_allocate(&self, stream: &CudaStream, bytes: usize) -> Result<CUdeviceptr, CUresult> {
-        if bytes > self.memory_bytes() {
-            // The driver's error for sizes beyond its address space is not documented.
-            return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
-        }
-        let mut address: CUdeviceptr = 0;
-        let result = if self.has_pool() {
-            // SAFETY: the pointer is to a live integer; a context is current, and the stream is of it.
-            unsafe { sys::cuMemAllocAsync(&mut address, bytes, stream.raw()) }
-        } else {
-            // SAFETY: as above.
-            unsafe { sys::cuMemAlloc_v2(&mut address, bytes) }
-        };
-        if result == CUresult::CUDA_SUCCESS { Ok(address) } else { Err(result) }
+    unsafe fn copy_rows_from_device(
+        &self,
+        stream: &Arc<CudaStream>,
+        (to, to_rows): (usize, Rows),
+        from_memory: &Self,
+        (from, from_rows): (usize, Rows),
+    ) -> Result<()> {
+        ordered(stream, &[(self, Access::Write), (from_memory, Access::Read)], |stream| {
+            // SAFETY: as above. Both allocations outlive the copy: they are freed in stream order.
+            unsafe { copy_rows(stream, (Side::Device(to), to_rows), (Side::Device(from), from_rows)) }
+        })
     }
 }
 

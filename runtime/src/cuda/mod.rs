@@ -4,6 +4,7 @@
 //! called, because `cudarc` looks each one up by name at its first use and panics where it is missing. Every call makes
 //! the device's primary context current first, so that any thread can make it.
 
+mod allocate;
 mod callback;
 mod device;
 mod driver;
@@ -22,6 +23,7 @@ mod pinned;
 mod pool;
 mod replay;
 mod reports;
+mod rows;
 mod stream;
 
 pub(crate) use device::CudaDevice;

@@ -431,6 +431,17 @@ pub enum Error {
         /// Elements in the destination.
         to_len: usize,
     },
+    /// A copy between views of different extents.
+    #[error(
+        "a copy from {} to {}: both must have the same layers, rows and columns",
+        extents(.from), extents(.to)
+    )]
+    ShapeMismatch {
+        /// Layers, rows and columns of the source.
+        from: [usize; 3],
+        /// Layers, rows and columns of the destination.
+        to: [usize; 3],
+    },
     /// A slice cannot be cast to another element type.
     #[error("a slice of {len} {from} cannot be cast to {to}: {reason}")]
     NotCastable {

@@ -18,9 +18,12 @@ use gpu_std::{
 
 use crate::{DeviceSlice, memory::DevicePointer};
 
+mod copy;
 mod strided;
 mod view_2d;
 mod view_3d;
+
+pub(crate) use copy::Rows;
 
 /// An extent as kernels count it, if it is not too large.
 fn along_axis(extent: usize) -> Option<u32> {

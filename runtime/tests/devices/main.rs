@@ -8,6 +8,7 @@ mod common;
 mod check;
 mod cpu;
 mod memory;
+mod rows;
 mod streams;
 mod unified;
 mod warps;

@@ -154,7 +154,7 @@ fn handle(made: Result<usize, c_int>, to: *mut Handle) -> c_int {
 }
 
 /// Copies bytes, of which some are a device's.
-unsafe fn copy(to: u64, from: u64, bytes: usize) {
+unsafe fn copy_bytes(to: u64, from: u64, bytes: usize) {
     unsafe {
         ptr::copy(
             ptr::with_exposed_provenance::<u8>(from as usize),
@@ -162,6 +162,36 @@ unsafe fn copy(to: u64, from: u64, bytes: usize) {
             bytes,
         );
     }
+}
+
+/// `CUDA_MEMCPY3D`, of which arrays are not used.
+#[repr(C)]
+pub struct Copy3d {
+    src_x: usize,
+    src_y: usize,
+    src_z: usize,
+    src_lod: usize,
+    src_kind: c_int,
+    src_host: Handle,
+    src_device: u64,
+    src_array: Handle,
+    reserved_0: Handle,
+    src_pitch: usize,
+    src_height: usize,
+    dst_x: usize,
+    dst_y: usize,
+    dst_z: usize,
+    dst_lod: usize,
+    dst_kind: c_int,
+    dst_host: Handle,
+    dst_device: u64,
+    dst_array: Handle,
+    reserved_1: Handle,
+    dst_pitch: usize,
+    dst_height: usize,
+    width: usize,
+    height: usize,
+    depth: usize,
 }
 
 macro_rules! driver {
@@ -267,19 +297,19 @@ driver! {
     fn cuMemcpyDtoHAsync_v2(to: Handle, from: u64, bytes: usize, stream: Handle) {
         if !is(stream, Kind::Stream) { return INVALID_HANDLE }
         if !is_there(from, bytes) { return INVALID_VALUE }
-        unsafe { copy(to.expose_provenance() as u64, from, bytes) };
+        unsafe { copy_bytes(to.expose_provenance() as u64, from, bytes) };
         0
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: Handle) {
         if !is(stream, Kind::Stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) { return INVALID_VALUE }
-        unsafe { copy(to, from.expose_provenance() as u64, bytes) };
+        unsafe { copy_bytes(to, from.expose_provenance() as u64, bytes) };
         0
     }
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
         if !is(stream, Kind::Stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
-        unsafe { copy(to, from, bytes) };
+        unsafe { copy_bytes(to, from, bytes) };
         0
     }
     fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) { unsafe { give(can, c_int::from(device + peer != 3)) } }
@@ -288,22 +318,50 @@ driver! {
     fn cuMemcpyPeerAsync(to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize, stream: Handle) {
         if !is(stream, Kind::Stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
-        unsafe { copy(to, from, bytes) };
+        unsafe { copy_bytes(to, from, bytes) };
         0
     }
     fn cuMemcpyDtoH_v2(to: Handle, from: u64, bytes: usize) {
         if !is_there(from, bytes) { return INVALID_VALUE }
-        unsafe { copy(to.expose_provenance() as u64, from, bytes) };
+        unsafe { copy_bytes(to.expose_provenance() as u64, from, bytes) };
         0
     }
     fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) {
         if !is_there(to, bytes) { return INVALID_VALUE }
-        unsafe { copy(to, from.expose_provenance() as u64, bytes) };
+        unsafe { copy_bytes(to, from.expose_provenance() as u64, bytes) };
         0
     }
     fn cuMemsetD8Async(to: u64, value: u8, bytes: usize, _stream: Handle) {
         if !is_there(to, bytes) { return INVALID_VALUE }
         unsafe { ptr::with_exposed_provenance_mut::<u8>(to as usize).write_bytes(value, bytes) };
+        0
+    }
+    fn cuMemsetD16Async(to: u64, value: u16, count: usize, _stream: Handle) {
+        if !is_there(to, 2 * count) { return INVALID_VALUE }
+        let to = ptr::with_exposed_provenance_mut::<u16>(to as usize);
+        (0..count).for_each(|index| unsafe { to.add(index).write(value) });
+        0
+    }
+    fn cuMemsetD32Async(to: u64, value: c_uint, count: usize, _stream: Handle) {
+        if !is_there(to, 4 * count) { return INVALID_VALUE }
+        let to = ptr::with_exposed_provenance_mut::<c_uint>(to as usize);
+        (0..count).for_each(|index| unsafe { to.add(index).write(value) });
+        0
+    }
+    fn cuMemcpy3DAsync_v2(copy: *const Copy3d, stream: Handle) {
+        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        let c = unsafe { &*copy };
+        let start = |kind: c_int, device: u64, host: Handle| if kind == 2 { device } else { host.expose_provenance() as u64 };
+        let (from, to) = (start(c.src_kind, c.src_device, c.src_host), start(c.dst_kind, c.dst_device, c.dst_host));
+        for (layer, row) in (0..c.depth).flat_map(|layer| (0..c.height).map(move |row| (layer, row))) {
+            let from = from + ((layer * c.src_height + row) * c.src_pitch) as u64;
+            let to = to + ((layer * c.dst_height + row) * c.dst_pitch) as u64;
+            let missing = |kind: c_int, start: u64| kind == 2 && !is_there(start, c.width);
+            if missing(c.src_kind, from) || missing(c.dst_kind, to) || c.src_pitch < c.width || c.dst_pitch < c.width {
+                return INVALID_VALUE;
+            }
+            unsafe { copy_bytes(to, from, c.width) };
+        }
         0
     }
     fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {

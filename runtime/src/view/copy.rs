@@ -1,0 +1,326 @@
+//! Copies of views: rows with a distance between them (`cudaMemcpy2D`, `cudaMemcpy3D`).
+
+use gpu_std::{
+    DeviceCopy,
+    view::layout::{Layout2d, Layout3d, StridedLayout, ViewLayout},
+};
+
+use super::{View, ViewMut};
+use crate::{
+    Error, Result, Stream,
+    backend::{BackendMemory, BackendStream, OfDevice, each},
+    memory::{Allocation, DevicePointer},
+};
+
+/// Rows of bytes in layers, as copies have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub(crate) row_bytes: usize,
+    pub(crate) rows: usize,
+    pub(crate) layers: usize,
+    /// From the start of one row to that of the next.
+    pub(crate) pitch_bytes: usize,
+    /// From the start of one layer to that of the next, in rows.
+    pub(crate) layer_pitch: usize,
+}
+
+impl Rows {
+    /// Where each row starts, from the first.
+    pub(crate) fn offsets(self) -> impl Iterator<Item = usize> {
+        (0..self.layers).flat_map(move |layer| {
+            (0..self.rows).map(move |row| (layer * self.layer_pitch + row) * self.pitch_bytes)
+        })
+    }
+
+    /// The same rows, one behind the other.
+    fn packed(self) -> Self {
+        Self { pitch_bytes: self.row_bytes, layer_pitch: self.rows, ..self }
+    }
+}
+
+/// A layout whose elements are rows.
+#[doc(hidden)]
+pub trait RowsLayout: ViewLayout {
+    /// Layers, rows and columns; 1 along axes that the layout does not have.
+    fn extents(&self) -> [usize; 3];
+    /// From the start of one row to that of the next, in elements, and from one layer to the next, in rows.
+    fn pitches(&self) -> [usize; 2];
+}
+
+impl RowsLayout for StridedLayout {
+    /// Each element is a row, unless they are one behind the other.
+    fn extents(&self) -> [usize; 3] {
+        if self.step == 1 { [1, 1, self.len] } else { [1, self.len, 1] }
+    }
+
+    fn pitches(&self) -> [usize; 2] {
+        if self.step == 1 { [self.len, 1] } else { [self.step, self.len] }
+    }
+}
+
+impl RowsLayout for Layout2d {
+    fn extents(&self) -> [usize; 3] {
+        [1, self.rows as usize, self.columns as usize]
+    }
+
+    fn pitches(&self) -> [usize; 2] {
+        [self.pitch as usize, self.rows as usize]
+    }
+}
+
+impl RowsLayout for Layout3d {
+    fn extents(&self) -> [usize; 3] {
+        [self.layers, self.rows, self.columns].map(|extent| extent as usize)
+    }
+
+    fn pitches(&self) -> [usize; 2] {
+        [self.row_pitch as usize, self.layer_pitch as usize]
+    }
+}
+
+/// The bytes of a view of `T`, of which all elements exist in memory, so that sizes fit.
+fn rows<T, S: RowsLayout>(layout: &S) -> Rows {
+    let ([layers, rows, columns], [pitch, layer_pitch]) = (layout.extents(), layout.pitches());
+    Rows {
+        row_bytes: columns * size_of::<T>(),
+        rows,
+        layers,
+        // The only row may have a pitch that is not in memory.
+        pitch_bytes: if rows * layers > 1 { pitch * size_of::<T>() } else { columns * size_of::<T>() },
+        layer_pitch: layer_pitch.max(rows),
+    }
+}
+
+fn elements<S: RowsLayout>(layout: &S) -> usize {
+    layout.extents().iter().product()
+}
+
+/// The allocation of elements that have bytes.
+///
+/// # Safety
+/// As [`AllocationId::get`](crate::memory::AllocationId::get).
+unsafe fn allocation<'a, T, S: RowsLayout>(place: DevicePointer, layout: &S) -> Option<&'a Allocation> {
+    // SAFETY: as the caller promises.
+    if elements(layout) * size_of::<T>() == 0 { None } else { unsafe { place.allocation.get() } }
+}
+
+/// The number of elements of both, if it is the same.
+fn same_number(from_len: usize, to_len: usize) -> Result<()> {
+    if from_len == to_len { Ok(()) } else { Err(Error::LengthMismatch { from_len, to_len }) }
+}
+
+impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
+    /// Copies the elements to a new vector on the host, row after row (`cudaMemcpy2D`). Waits for the copy.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let matrix = device.upload(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(matrix.view_2d(3)?.part(.., 1..)?.to_vec()?, [2, 3, 5, 6]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`DeviceSlice::to_vec`](crate::DeviceSlice::to_vec).
+    #[doc(alias = "cudaMemcpy2D", alias = "cudaMemcpy3D", alias = "copy_to_host")]
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let len = elements(&self.layout);
+        let mut to = Vec::with_capacity(len);
+        // SAFETY: the vector has room for as many elements.
+        unsafe { self.copy_to_raw(None, to.as_mut_ptr())? };
+        // SAFETY: they were just written, by a copy that is done.
+        unsafe { to.set_len(len) };
+        Ok(to)
+    }
+
+    /// Copies the elements to a slice of the host of as many elements, row after row (`cudaMemcpy2D`). Waits for the copy.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], else as [`to_vec`](Self::to_vec).
+    #[doc(alias = "cudaMemcpy2D", alias = "cudaMemcpy3D", alias = "copy_to_host")]
+    pub fn copy_to(&self, to: &mut [T]) -> Result<()> {
+        self.copy_to_host(None, to)
+    }
+
+    fn copy_to_host(&self, stream: Option<&Stream>, to: &mut [T]) -> Result<()> {
+        same_number(elements(&self.layout), to.len())?;
+        // SAFETY: there is room for as many elements.
+        unsafe { self.copy_to_raw(stream, to.as_mut_ptr()) }
+    }
+
+    /// # Safety
+    /// `to` has room for as many elements as are here.
+    unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
+        // SAFETY: the view borrows the memory.
+        let Some(allocation) = (unsafe { allocation::<T, S>(self.place, &self.layout) }) else {
+            return Ok(());
+        };
+        let rows = rows::<T, S>(&self.layout);
+        each!(&allocation.memory, memory => {
+            let stream = Stream::or_default(stream, memory.device(), &|| "a copy to the host".to_owned())?;
+            // SAFETY: the view is of these rows, and there is room for them. Nobody else uses it before this returns.
+            unsafe { memory.copy_rows_to_host(stream, self.place.address, rows, to.cast(), rows.packed())? };
+            stream.synchronize()
+        })
+    }
+}
+
+impl<T: DeviceCopy, S: RowsLayout> ViewMut<'_, T, S> {
+    /// Copies a slice of the host of as many elements here, row after row (`cudaMemcpy2D`). Waits for the copy. Elements between those of the view stay as they
+    /// are.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut matrix = device.zeroed::<i32>(6)?;
+    /// matrix.view_2d_mut(3)?.part(.., 1..)?.copy_from(&[2, 3, 5, 6])?;
+    /// matrix.view_strided_mut(0, 3)?.copy_from(&[1, 4])?;
+    /// assert_eq!(matrix.to_vec()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], else as [`Device::synchronize`](crate::Device::synchronize).
+    #[doc(alias = "cudaMemcpy2D", alias = "cudaMemcpy3D", alias = "copy_to_device")]
+    pub fn copy_from(&mut self, from: &[T]) -> Result<()> {
+        self.copy_from_host(None, from)
+    }
+
+    fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
+        same_number(from.len(), elements(&self.layout))?;
+        // SAFETY: the view borrows the memory.
+        let Some(allocation) = (unsafe { allocation::<T, S>(self.place, &self.layout) }) else {
+            return Ok(());
+        };
+        let rows = rows::<T, S>(&self.layout);
+        each!(&allocation.memory, memory => {
+            let stream = Stream::or_default(stream, memory.device(), &|| "a copy from the host".to_owned())?;
+            // SAFETY: the view is of these rows, for writing, and the elements are as many. Nobody writes them before this returns.
+            unsafe {
+                memory.copy_rows_from_host(stream, self.place.address, rows, from.as_ptr().cast(), rows.packed())?;
+            }
+            stream.synchronize()
+        })
+    }
+
+    /// Copies elements of a view of the same extents on the same device here (`cudaMemcpy2DAsync`, `cudaMemcpy3DAsync`). Queued, like a launch.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let small = device.upload(&[1, 2, 3, 4])?;
+    /// let mut large = device.zeroed::<i32>(9)?;
+    /// large.view_2d_mut(3)?.part(1.., 1..)?.copy_from_device(&small.view_2d(2)?)?;
+    /// assert_eq!(large.to_vec()?, [0, 0, 0, 0, 1, 2, 0, 3, 4]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], [`Error::WrongDevice`], [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(
+        alias = "cudaMemcpy2DAsync",
+        alias = "cudaMemcpy3DAsync",
+        alias = "cuMemcpy2DAsync",
+        alias = "cuMemcpy3DAsync"
+    )]
+    pub fn copy_from_device<F: RowsLayout>(&mut self, from: &View<'_, T, F>) -> Result<()> {
+        self.copy_from_view(None, from)
+    }
+
+    fn copy_from_view<F: RowsLayout>(
+        &mut self,
+        stream: Option<&Stream>,
+        from: &View<'_, T, F>,
+    ) -> Result<()> {
+        let (from_extents, to_extents) = (from.layout.extents(), self.layout.extents());
+        // Of vectors, elements in a row are as good as elements that are rows.
+        let is_vector = |[layers, rows, columns]: [usize; 3]| layers == 1 && (rows == 1 || columns == 1);
+        let are_vectors = is_vector(from_extents) && is_vector(to_extents);
+        let same = match are_vectors {
+            true => elements(&from.layout) == elements(&self.layout),
+            false => from_extents == to_extents,
+        };
+        if !same {
+            return Err(Error::ShapeMismatch { from: from_extents, to: to_extents });
+        }
+        const DOING: &str = "a copy on the device";
+        // SAFETY: the views borrow the memory.
+        let both = unsafe {
+            (allocation::<T, S>(self.place, &self.layout), allocation::<T, F>(from.place, &from.layout))
+        };
+        let (Some(to), Some(source)) = both else { return Ok(()) };
+        let (mut to_rows, mut from_rows) = (rows::<T, S>(&self.layout), rows::<T, F>(&from.layout));
+        if to_rows.rows != from_rows.rows {
+            (to_rows, from_rows) = (columns::<T>(to_rows), columns::<T>(from_rows));
+        }
+        each!(&to.memory, memory => {
+            let stream = Stream::or_default(stream, memory.device(), &|| DOING.to_owned())?;
+            let from_memory = source.on(memory.device(), &|| DOING.to_owned())?;
+            let (to, from) = ((self.place.address, to_rows), (from.place.address, from_rows));
+            // SAFETY: the views are of these rows, of the same number and size; this one is borrowed for writing, so the other is elsewhere.
+            unsafe { memory.copy_rows_from_device(stream, to, from_memory, from) }
+        })
+    }
+}
+
+/// A vector with each element as a row.
+fn columns<T>(rows: Rows) -> Rows {
+    if rows.rows == 1 {
+        let len = rows.row_bytes / size_of::<T>();
+        Rows {
+            row_bytes: size_of::<T>(),
+            rows: len,
+            layers: 1,
+            pitch_bytes: size_of::<T>(),
+            layer_pitch: len,
+        }
+    } else {
+        rows
+    }
+}
+
+impl Stream {
+    /// Copies a view to another of the same extents on this device, as [`ViewMut::copy_from_device`] (`cudaMemcpy2DAsync`, `cudaMemcpy3DAsync`).
+    ///
+    /// # Errors
+    /// As there; [`Error::WrongDevice`] for memory of another device; [`Error::NotCapturable`] on a stream that is being captured.
+    #[doc(
+        alias = "cudaMemcpy2DAsync",
+        alias = "cudaMemcpy3DAsync",
+        alias = "cuMemcpy2DAsync",
+        alias = "cuMemcpy3DAsync"
+    )]
+    pub fn copy_view<T: DeviceCopy, F: RowsLayout, S: RowsLayout>(
+        &self,
+        from: &View<'_, T, F>,
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<()> {
+        self.not_captured("a copy of a view")?;
+        to.copy_from_view(Some(self), from)
+    }
+
+    /// Copies a view to a slice of the host, as [`View::copy_to`], on this stream.
+    ///
+    /// # Errors
+    /// As there, and as [`copy_view`](Self::copy_view).
+    #[doc(alias = "cudaMemcpy2DAsync", alias = "cudaMemcpy3DAsync")]
+    pub fn copy_view_to_host<T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: &View<'_, T, S>,
+        to: &mut [T],
+    ) -> Result<()> {
+        self.not_captured("a copy of a view")?;
+        from.copy_to_host(Some(self), to)
+    }
+
+    /// Copies a slice of the host to a view, as [`ViewMut::copy_from`], on this stream.
+    ///
+    /// # Errors
+    /// As there, and as [`copy_view`](Self::copy_view).
+    #[doc(alias = "cudaMemcpy2DAsync", alias = "cudaMemcpy3DAsync")]
+    pub fn copy_view_to_device<T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: &[T],
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<()> {
+        self.not_captured("a copy of a view")?;
+        to.copy_from_host(Some(self), from)
+    }
+}
