@@ -4,6 +4,7 @@ use std::{
     alloc::Layout,
     fmt,
     marker::PhantomData,
+    mem::MaybeUninit,
     ops::{Deref, DerefMut},
 };
 
@@ -88,6 +89,17 @@ impl<T: DeviceCopy> Buffer<T> {
 
     fn place(&self) -> DevicePointer {
         self.memory.as_ref().map_or(DevicePointer::empty::<T>(), |memory| memory.place)
+    }
+}
+
+impl<T: DeviceCopy> Buffer<MaybeUninit<T>> {
+    /// Takes the elements for written, which work before has done, or does before what reads them.
+    ///
+    /// # Safety
+    /// Each element is a value of `T` by the time that anything reads it.
+    pub unsafe fn assume_init(self) -> Buffer<T> {
+        let Self { device, len, memory, .. } = self;
+        Buffer { device, len, memory, elements: PhantomData }
     }
 }
 

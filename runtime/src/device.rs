@@ -1,6 +1,6 @@
 //! Devices: enumeration, properties, and creation of buffers, streams and modules.
 
-use std::{cell::RefCell, fmt, ops::RangeInclusive};
+use std::{cell::RefCell, fmt, mem::MaybeUninit, ops::RangeInclusive};
 
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
@@ -330,6 +330,45 @@ impl Device {
     #[doc(alias = "cudaMalloc", alias = "cudaMemset")]
     pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
         self.default_stream().filled(len, value)
+    }
+
+    /// Allocates memory for `len` elements that have no values yet (`cudaMalloc`), on the default stream: for a kernel that writes all of them, in a parameter such as
+    /// `PerThread<MaybeUninit<f32>>`.
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    ///
+    /// use gpu_std::prelude::*;
+    /// use gpukernel::{Device, for_each};
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn squares(out: PerThread<MaybeUninit<u64>>) {
+    ///     for (i, out) in out {
+    ///         out.write((i * i) as u64);
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// let device = Device::cpu();
+    /// let module = device.load(&KERNELS)?;
+    /// let mut out = device.uninit::<u64>(4)?;
+    /// module.launch(squares, for_each(out.len()), (&mut out,))?;
+    /// // SAFETY: the kernel writes each element.
+    /// let out = unsafe { out.assume_init() };
+    /// assert_eq!(out.to_vec()?, [0, 1, 4, 9]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Driver`] or [`Error::ContextLost`].
+    #[doc(alias = "cudaMalloc", alias = "cuMemAlloc", alias = "new_uninit_slice", alias = "device_array")]
+    pub fn uninit<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<MaybeUninit<T>>> {
+        self.default_stream().uninit(len)
     }
 
     /// Creates a stream (`cudaStreamCreate`). Its work runs independently of other streams unless it uses the same memory.

@@ -1,6 +1,6 @@
 //! Streams (`cudaStream_t`): queues of work of a device.
 
-use std::fmt;
+use std::{fmt, mem::MaybeUninit};
 
 use bytemuck::Zeroable;
 use gpu_std::{
@@ -123,6 +123,15 @@ impl Stream {
     #[doc(alias = "cudaMallocAsync", alias = "cudaMemsetAsync", alias = "device_array")]
     pub fn zeroed<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
         Buffer::allocate(self, len, Fill::Zero)
+    }
+
+    /// Allocates memory for `len` elements that have no values yet, as [`Device::uninit`].
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(alias = "cudaMallocAsync")]
+    pub fn uninit<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<MaybeUninit<T>>> {
+        Buffer::allocate(self, len, Fill::None)
     }
 
     /// Allocates memory for `len` elements and sets each to `value`, as [`Device::filled`].

@@ -2,6 +2,7 @@
 
 use core::{
     marker::PhantomData,
+    mem::MaybeUninit,
     ops::{Deref, DerefMut},
     slice,
 };
@@ -82,6 +83,12 @@ unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
     const TYPE: Text =
         Text::All(&[Text::Word("["), T::TYPE, Text::Word("; "), Text::Number(N as i128), Text::Word("]")]);
     const ANY_BYTES: bool = T::ANY_BYTES;
+}
+
+// SAFETY: as large and aligned as the value, and any bytes will do.
+unsafe impl<T: DeviceCopy> DeviceCopy for MaybeUninit<T> {
+    const TYPE: Text = Text::All(&[Text::Word("MaybeUninit<"), T::TYPE, Text::Word(">")]);
+    const ANY_BYTES: bool = true;
 }
 
 /// A wrapper that implements [`DeviceCopy`] for plain data of another crate, such as `glam::Vec3`, by its `bytemuck`

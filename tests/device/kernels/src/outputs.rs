@@ -1,5 +1,7 @@
 //! Outputs that give each thread the elements it owns, by element and by place in a matrix.
 
+use core::mem::MaybeUninit;
+
 use gpu_std::prelude::{memory::*, warp::*, *};
 
 /// `y += a x`.
@@ -7,6 +9,14 @@ use gpu_std::prelude::{memory::*, warp::*, *};
 pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
     for (i, y) in y {
         *y += a * x[i];
+    }
+}
+
+/// Writes the index into elements that have no values before.
+#[kernel]
+pub fn write_index(values: PerThread<MaybeUninit<[u32; 2]>>) {
+    for (i, value) in values {
+        value.write([i as u32, !(i as u32)]);
     }
 }
 

@@ -3,7 +3,7 @@
 use gpukernel::{Error, LaunchConfig, for_each, for_each_2d};
 use gpukernel_device_test_kernels::outputs::{
     add_index, add_place, add_place_in_blocks, bounded, count_units, exact, largest_tiles,
-    largest_tiles_of_a_slice, owned_by_warps, saxpy, split, sums_of_warps, visits_of_blocks,
+    largest_tiles_of_a_slice, owned_by_warps, saxpy, split, sums_of_warps, visits_of_blocks, write_index,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -17,6 +17,21 @@ fn saxpy_is_exact_on_small_integers() {
         let mut y = device.upload(&ys)?;
         module.launch(saxpy, for_each(y.len()), (2.0, &x, &mut y))?;
         assert_eq!(y.to_vec()?, expected);
+        Ok(())
+    });
+}
+
+#[test]
+fn memory_without_values_is_written_by_kernels() {
+    on_every_device(|device, module| {
+        for len in [0, 1, 1000] {
+            let mut values = device.uninit(len)?;
+            module.launch(write_index, for_each(len), (&mut values,))?;
+            // SAFETY: the kernel has written each.
+            let values = unsafe { values.assume_init() };
+            let expected: Vec<[u32; 2]> = (0..len as u32).map(|i| [i, !i]).collect();
+            assert_eq!(values.to_vec()?, expected);
+        }
         Ok(())
     });
 }
