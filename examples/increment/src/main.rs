@@ -1,0 +1,58 @@
+//! Adds one to 16 Mi numbers: copied to the device, incremented and copied back in chunks, so that copies and kernels run beside each other. Prints
+//! when what ran.
+
+mod overlap;
+mod timeline;
+
+use clap::{Parser, ValueEnum, value_parser};
+use gpukernel::Device;
+
+/// Increment numbers in chunks on three streams, and draw when what ran
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    /// Where to compute
+    #[arg(long, value_enum, default_value_t = On::Best)]
+    device: On,
+    /// Numbers
+    #[arg(long, default_value_t = 16 << 20, value_parser = value_parser!(u32).range(1..))]
+    numbers: u32,
+    /// Chunks, each copied and incremented on its own
+    #[arg(long, default_value_t = 8, value_parser = value_parser!(u32).range(1..=1000))]
+    chunks: u32,
+    /// Columns of the drawing
+    #[arg(long, default_value_t = 72, value_parser = value_parser!(u32).range(10..=1000))]
+    columns: u32,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum On {
+    /// The CPU, whose work is done when the call that queues it returns
+    Cpu,
+    /// The first GPU
+    Gpu,
+    /// A GPU if there is one, else the CPU
+    Best,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let device = match args.device {
+        On::Cpu => Device::cpu(),
+        On::Gpu => Device::gpu(0)?,
+        On::Best => Device::best()?,
+    };
+    let (len, chunks) = (args.numbers as usize, args.chunks as usize);
+    println!("{device}: {len} numbers in {chunks} chunks");
+    let serial = overlap::run(&device, len, chunks, overlap::Streams::One)?;
+    println!("\none stream, {:.3} ms\n{}", serial.milliseconds(), serial.drawn(args.columns as usize));
+    let beside = overlap::run(&device, len, chunks, overlap::Streams::Three)?;
+    println!("\nthree streams, {:.3} ms\n{}", beside.milliseconds(), beside.drawn(args.columns as usize));
+    println!(
+        "\n{:.2} times as fast; hidden behind other work: {:.0} % of the kernels' time, {:.0} % of the copies'",
+        serial.milliseconds() / beside.milliseconds(),
+        100.0 * beside.hidden(&["kernel"]),
+        100.0 * beside.hidden(&["upload", "download"]),
+    );
+    Ok(())
+}
