@@ -353,7 +353,7 @@ parts! {
     /// Graphs.
     Graphs: B => Instantiated<B>,
     /// Foreign modules, with their kernels by name.
-    ForeignModules: B => Loaded<B, String>,
+    ForeignModules: B => Arc<Loaded<B, String>>,
 }
 
 /// A part of some device.

@@ -79,9 +79,23 @@ fn everything(device: &Device) -> Result<()> {
     let mut graph = first.capture((&b, &mut c), |capture, (b, c)| {
         capture.fill(&mut c[..2], 9)?;
         let other = capture.fork()?;
-        other.copy(&b[..1], &mut c[3..])?;
-        capture.join(&other)
+        let copy = other.copy(&b[..1], &mut c[3..])?;
+        capture.join(&other)?;
+        let args = [RawArg::slice(b), RawArg::slice_mut(&mut c[..1])];
+        // SAFETY: kernels of this driver do nothing.
+        let stray = unsafe { capture.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args)? };
+        capture.after((copy, stray))?.callback(|| ())?;
+        capture.after(())?.fill(&mut c[..0], 1)?;
+        Ok(stray)
     })?;
+    let stray = *graph.nodes();
+    // SAFETY: as above.
+    unsafe {
+        graph.update_foreign(stray, |update, (b, c)| {
+            let args = [RawArg::slice(b), RawArg::slice_mut(&mut c[..1])];
+            update.launch_foreign(LaunchConfig::new(2, 32), 0, &args);
+        })?;
+    }
     graph.upload()?;
     graph.launch()?;
     graph.launch_on(&second)?;
@@ -162,7 +176,7 @@ fn is_end(fault: &str) -> bool {
 }
 
 /// What [`everything`] calls.
-const FUNCTIONS: [&str; 36] = [
+const FUNCTIONS: [&str; 40] = [
     "cuDeviceGetAttribute",
     "cuDevicePrimaryCtxRetain",
     "cuCtxSetCurrent",
@@ -194,8 +208,12 @@ const FUNCTIONS: [&str; 36] = [
     "cuLaunchKernel",
     "cuGraphCreate",
     "cuGraphDestroy",
+    "cuGraphAddKernelNode_v2",
+    "cuGraphAddHostNode",
+    "cuGraphAddEmptyNode",
     "cuGraphAddMemcpyNode",
     "cuGraphInstantiateWithFlags",
+    "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphExecDestroy",
     "cuGraphLaunch",
     "cuGraphUpload",

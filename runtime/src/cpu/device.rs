@@ -14,7 +14,7 @@ use gpukernel_image::Arch;
 use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, module::needs_a_gpu};
 use crate::{
     Device, DeviceKind, Error, Limits, Result,
-    backend::{Any, Backend, Callback, ImageCode, Part},
+    backend::{Any, Backend, ImageCode, Part},
     buffer::Fill,
     callback,
     graph::Plan,
@@ -53,7 +53,7 @@ impl CpuDevice {
     }
 
     /// Calls a function, whose panic is an error of whoever waits next.
-    pub(super) fn call(&self, code: Callback) {
+    pub(super) fn call(&self, code: impl FnOnce()) {
         let error = callback::call(code, || self.describe());
         self.errors().extend(error);
     }

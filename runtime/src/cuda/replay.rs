@@ -166,7 +166,7 @@ impl Open {
 
     fn end(self) -> Result<CudaReplay> {
         let used = RECORDING.take().map(|recording| recording.used).unwrap_or_default();
-        let description = self.finish()?;
+        let mut description = self.finish()?;
         // Of what others queue by the stream's handle, nothing is known.
         if description.len()? == 0 {
             return Err(not_capturable("work that is not queued by this crate on the default stream"));

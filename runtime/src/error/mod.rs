@@ -406,12 +406,10 @@ pub enum Error {
         doing: String,
     },
     /// A node of one graph was used with another.
-    #[error(
-        "the node of a launch of `{kernel}` is of another graph; use one that the capture of this graph returned"
-    )]
+    #[error("{doing}: the node is of another graph; use one that the capture of this graph returned")]
     WrongNode {
-        /// The kernel.
-        kernel: String,
+        /// The operation.
+        doing: String,
     },
     /// A copy between slices of different lengths.
     #[error("a copy from {from_len} elements to {to_len} elements: both must be as long")]

@@ -1,25 +1,28 @@
 //! Graphs (`cudaGraph_t`): work that is described once, and launched as one.
 
 mod capture;
+mod launch;
 mod memory;
+mod node;
 mod plan;
+mod recording;
+mod update;
 
-use std::{fmt, marker::PhantomData, panic::Location, sync::Arc};
-
-use gpu_std::host::{Kernel, PackedArgs, SafeKernel};
-use memory::Piece;
+use std::{fmt, sync::Arc};
 
 use crate::{
-    Error, LaunchConfig, Result, Stream,
+    Result, Stream,
     backend::{Any, Backend, BackendGraph, Graphs, OfDevice, Recordings, StreamOf, each},
-    module::ThisRuntime,
 };
 
-pub(crate) use capture::{Branch, Recording};
-pub use capture::{Capture, Node};
+pub use capture::Capture;
+pub(crate) use launch::Launch;
 pub use memory::GraphMemory;
+pub use node::{Node, Nodes};
 use plan::Uses;
-pub(crate) use plan::{Launch, Operation, Plan};
+pub(crate) use plan::{Operation, Plan, Use};
+pub(crate) use recording::{Branch, Recording};
+pub use update::{ForeignKernel, Update};
 
 /// Launches and copies that are queued by one call (`cudaGraphExec_t`): on a GPU much faster than one after another. [`Stream::capture`]
 /// creates it.
@@ -221,59 +224,6 @@ impl<M: GraphMemory, N> Graph<M, N> {
         })
     }
 
-    /// Gives a launch of the graph another configuration and other arguments: what `launch` says, which gets the memory that the graph holds
-    /// (`cudaGraphExecKernelNodeSetParams`). Launches of the graph that are queued already are as they were.
-    ///
-    /// # Errors
-    /// As [`Capture::launch`]; [`Error::WrongNode`] for a node of another graph. The graph then is as before.
-    #[doc(
-        alias = "cudaGraphExecKernelNodeSetParams",
-        alias = "cuGraphExecKernelNodeSetParams",
-        alias = "cudaGraphExecUpdate"
-    )]
-    #[track_caller]
-    pub fn update<K: SafeKernel>(
-        &mut self,
-        node: Node<K>,
-        launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
-    ) -> Result<()> {
-        // SAFETY: a safe kernel asks for nothing.
-        unsafe { self.update_unsafe(node, launch) }
-    }
-
-    /// Gives a launch of an `unsafe fn` kernel other arguments, as [`update`](Self::update).
-    ///
-    /// # Errors
-    /// As there.
-    ///
-    /// # Safety
-    /// As for [`Module::launch_unsafe`](crate::Module::launch_unsafe), for every launch of the graph from now on.
-    #[track_caller]
-    pub unsafe fn update_unsafe<K: Kernel>(
-        &mut self,
-        node: Node<K>,
-        launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
-    ) -> Result<()> {
-        let at = Location::caller();
-        let mut pieces: Vec<Piece> = Vec::new();
-        self.memory.note(&mut pieces);
-        let mut update = Update { launch: None, kernel: PhantomData };
-        // SAFETY: the memory is borrowed for writing while it is lent, and the code cannot keep it.
-        launch(&mut update, unsafe { M::lend(&raw mut self.memory) });
-        let Some((config, args)) = update.launch else { return Ok(()) };
-        let uses = capture::uses_of(&pieces, K::INFO, &args)?;
-        each!(&mut self.graph, graph => {
-            let wrong = || Error::WrongNode { kernel: K::INFO.name.to_owned() };
-            // A node is of a launch of its kernel.
-            let step = graph.plan.launch(node.index).filter(|_| node.capture == graph.number);
-            // SAFETY: the kernel packed the arguments, from what the graph holds.
-            unsafe {
-                let launch = step.ok_or_else(wrong)?.with(config, args, at)?;
-                graph.replace(node.index, launch, uses)
-            }
-        })
-    }
-
     /// What the code that described the graph returned: nodes, for [`update`](Self::update).
     pub fn nodes(&self) -> &N {
         &self.nodes
@@ -293,26 +243,6 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// Gives the memory back. Waits for the graph.
     pub fn into_memory(self) -> M {
         self.memory
-    }
-}
-
-/// What [`Graph::update`] makes of a launch.
-pub struct Update<K> {
-    /// The last that was asked for.
-    launch: Option<(LaunchConfig, PackedArgs)>,
-    kernel: PhantomData<fn() -> K>,
-}
-
-impl<K: Kernel> Update<K> {
-    /// The configuration and the arguments from now on; called again, the last ones count.
-    pub fn launch(&mut self, config: LaunchConfig, args: K::Args<'_, ThisRuntime>) {
-        self.launch = Some((config, K::pack::<ThisRuntime>(args)));
-    }
-}
-
-impl<K> fmt::Debug for Update<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Update").finish_non_exhaustive()
     }
 }
 

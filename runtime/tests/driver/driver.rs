@@ -363,6 +363,9 @@ driver! {
     fn cuGraphAddMemcpyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, _copy: *const c_void, _context: Handle) {
         if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
     }
+    fn cuGraphAddHostNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, _parameters: *const c_void) {
+        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+    }
     fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, _flags: c_ulonglong) {
         if !is(graph, Kind::Graph) { return INVALID_HANDLE }
         handle(make(Kind::Executable, 1), executable)

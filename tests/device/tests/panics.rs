@@ -257,6 +257,60 @@ fn what_is_queued_behind_a_panic_runs() {
     });
 }
 
+/// The error is that of a launch, and the graph can be launched again.
+#[test]
+fn a_kernel_that_panics_in_a_graph() {
+    on_every_device_alone(|device, module| {
+        let stream = device.stream()?;
+        let memory =
+            (device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?, device.zeroed::<u32>(96)?, device.zeroed::<u32>(4)?);
+        let grid = LaunchConfig::new(3, 32);
+        let mut graph = stream.capture(memory, |capture, (values, out, after)| {
+            let node = capture.launch(module, cases, grid, (0, 94, values, out))?;
+            capture.fill(after, 7)?;
+            Ok(node)
+        })?;
+        for _ in 0..2 {
+            let launched = graph.launch();
+            let found = panicked(launched.and_then(|()| device.synchronize()));
+            assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::cases");
+            assert!(found.location.contains(&format!("src/panics.rs:{FIRST_LINE}:")), "{}", found.location);
+            assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
+            check_message(device, &found.message, "index out of bounds: the len is 8 but the index is 1094");
+            // Told once. On the CPU the launch ends there, on a GPU what comes after it is done.
+            device.synchronize()?;
+            assert_eq!(graph.memory().2.to_vec()?, [if device.is_gpu() { 7 } else { 0 }; 4]);
+        }
+        // Whoever copies what the graph writes is told, too.
+        if device.is_gpu() {
+            graph.launch()?;
+            panicked(graph.memory().1.to_vec().map(drop));
+        }
+        let node = *graph.nodes();
+        graph.update(node, |update, (values, out, _)| {
+            update.launch(grid, (0, usize::MAX, values, out));
+        })?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, [1; 96]);
+        assert_eq!(graph.memory().2.to_vec()?, [7; 4]);
+        Ok(())
+    });
+}
+
+/// The graph waits for its work when it is dropped, and leaves the error to others.
+#[test]
+fn a_graph_is_dropped_while_its_kernel_panics() {
+    on_every_device_alone(|device, module| {
+        let mut graph = device.stream()?.capture(device.zeroed::<u32>(10)?, |capture, out| {
+            capture.launch(module, all, for_each(10), (out,))
+        })?;
+        let launched = graph.launch();
+        drop(graph);
+        panicked(launched.and_then(|()| device.synchronize()));
+        device.synchronize()
+    });
+}
+
 #[test]
 fn panics_on_two_streams_are_one_error_of_a_module() {
     on_every_device_alone(|device, module| {

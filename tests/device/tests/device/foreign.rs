@@ -5,7 +5,7 @@ use gpukernel_device_tests::{KERNELS, on_every_device, on_every_gpu, on_the_cpu}
 use gpukernel_image::{CodeKind, Image};
 
 /// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
-const SCALE: &str = "
+pub(crate) const SCALE: &str = "
 .version 6.3
 .target sm_75
 .address_size 64
