@@ -336,6 +336,20 @@ impl<'a> RawArg<'a> {
         RawArg { bytes: self.bytes.clone(), memory: self.memory, borrow: PhantomData }
     }
 
+    /// The argument with other memory, which `find` says, in the place of its own.
+    pub(crate) fn moved(
+        &self,
+        find: &mut dyn FnMut(Use) -> Result<(*mut u8, AllocationId)>,
+    ) -> Result<RawArg<'static>> {
+        // SAFETY: it has the memory of the result of `find`, or none.
+        let arg = unsafe { self.detached() };
+        let Some(used) = self.memory else { return Ok(arg) };
+        let (address, allocation) = find(used)?;
+        let mut moved = RawArg::value(address.expose_provenance());
+        moved.memory = Some(used.at(address.addr(), allocation));
+        Ok(moved)
+    }
+
     /// Where the value lies.
     pub(crate) fn pointer(&self) -> *const u8 {
         self.bytes.as_ptr().cast()

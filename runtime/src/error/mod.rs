@@ -405,6 +405,15 @@ pub enum Error {
         /// The operation.
         doing: String,
     },
+    /// A graph cannot be cloned with this memory.
+    #[error(
+        "the graph cannot be cloned with this memory: {reason}; pass slices of the same lengths, aligned as those of the graph, or \
+         describe another graph by `Stream::capture`"
+    )]
+    OtherMemory {
+        /// What is different.
+        reason: String,
+    },
     /// A node of one graph was used with another.
     #[error("{doing}: the node is of another graph; use one that the capture of this graph returned")]
     WrongNode {

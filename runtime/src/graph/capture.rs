@@ -60,7 +60,7 @@ impl Capture {
     /// As [`launch`](Self::launch).
     ///
     /// # Safety
-    /// As for [`Module::launch_unsafe`], for every launch of the graph, whatever is in its memory then.
+    /// As for [`Module::launch_unsafe`], for every launch of the graph and of its clones, which have other memory, whatever is in the memory then.
     #[track_caller]
     pub unsafe fn launch_unsafe<K: Kernel>(
         &self,
@@ -95,7 +95,7 @@ impl Capture {
     /// As [`launch`](Self::launch) and [`ForeignModule::launch`].
     ///
     /// # Safety
-    /// As for [`ForeignModule::launch`], for every launch of the graph, whatever is in its memory then.
+    /// As for [`ForeignModule::launch`], for every launch of the graph and of its clones, which have other memory, whatever is in the memory then.
     #[doc(alias = "cudaGraphAddKernelNode", alias = "cuGraphAddKernelNode")]
     #[track_caller]
     pub unsafe fn launch_foreign(

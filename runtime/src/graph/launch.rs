@@ -6,10 +6,11 @@ use gpu_std::host::{Access, KernelInfo, PackedArgs};
 
 use super::plan::Use;
 use crate::{
-    LaunchConfig, RawArg, Result,
+    Error, LaunchConfig, RawArg, Result,
     backend::{Backend, BackendModule, OfDevice},
     launch::rules::{CheckedConfig, SharedMemory},
     loaded::{Entry, Loaded, LoadedImage},
+    memory::AllocationId,
     prepared::{Lists, PreparedLaunch, Program, Request},
 };
 
@@ -62,6 +63,24 @@ impl Arguments {
     /// For errors.
     pub(super) fn doing(&self) -> String {
         self.program().doing()
+    }
+
+    /// The same arguments, with the memory that `find` says in the place of each that has bytes.
+    pub(super) fn moved(&self, mut find: impl FnMut(Use) -> Result<(*mut u8, AllocationId)>) -> Result<Self> {
+        match self {
+            Self::Kernel(info, args) => {
+                let mut args = args.clone();
+                args.move_memory(|slice, access| {
+                    let (address, allocation) = find(Use::of_raw(slice, access))?;
+                    Ok::<_, Error>((address, allocation.number()))
+                })?;
+                Ok(Self::Kernel(info, args))
+            }
+            Self::Foreign { name, args, shared_bytes } => {
+                let args = args.iter().map(|arg| arg.moved(&mut find)).collect::<Result<_>>()?;
+                Ok(Self::Foreign { name: name.clone(), args, shared_bytes: *shared_bytes })
+            }
+        }
     }
 
     /// The memory that the kernel uses.
@@ -134,6 +153,12 @@ impl<B: Backend> Launch<B> {
     ) -> Result<Self> {
         // SAFETY: as the caller promises.
         unsafe { Self::new(self.code.clone(), self.entry, config, arguments, at) }
+    }
+
+    /// The same launch with arguments that differ in the places of their memory.
+    pub(super) fn with_arguments(&self, arguments: Arguments) -> Self {
+        let Self { entry, shape, shared, at, .. } = *self;
+        Self { code: self.code.clone(), entry, arguments, shape, shared, at }
     }
 
     pub(super) fn arguments(&self) -> &Arguments {

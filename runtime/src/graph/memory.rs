@@ -2,7 +2,7 @@
 
 use gpu_std::DeviceCopy;
 
-use crate::{Buffer, DeviceSlice};
+use crate::{Buffer, DeviceSlice, memory::AllocationId};
 
 /// What a graph holds of the memory that its work uses: [`Buffer`]s, borrowed [`Buffer`]s and [`DeviceSlice`]s, and tuples, arrays, vectors and
 /// options of them.
@@ -47,14 +47,43 @@ pub unsafe trait Pieces {
     /// The value is there, borrowed for writing for the lifetime.
     unsafe fn lend<'m>(this: *mut Self) -> Self::Lent<'m>;
 
-    /// Notes all pieces.
-    fn note(&self, pieces: &mut Vec<Piece>);
+    /// Notes all pieces, and the shape of the value: values that lend the same and note the same shape have as many pieces, of the same types and
+    /// lengths, in the same order.
+    fn note(&self, noted: &mut Noted);
+}
+
+/// What memory consists of.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Noted {
+    pub(super) pieces: Vec<Held>,
+    /// The lengths of slices and vectors; of an option 0 or 1.
+    pub(super) shape: Vec<usize>,
+}
+
+impl Noted {
+    pub(super) fn of<M: Pieces>(memory: &M) -> Self {
+        let mut noted = Self::default();
+        memory.note(&mut noted);
+        noted
+    }
+
+    fn add<T: DeviceCopy>(&mut self, slice: &DeviceSlice<T>) {
+        self.shape.push(slice.len());
+        self.pieces.push(Held { piece: Piece::of(slice), allocation: slice.place().allocation });
+    }
+}
+
+/// A piece that a graph holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) piece: Piece,
+    pub(super) allocation: AllocationId,
 }
 
 /// Bytes of a device's memory.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -86,8 +115,8 @@ unsafe impl<T: DeviceCopy> Pieces for Buffer<T> {
         unsafe { &mut *this }
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        pieces.push(Piece::of(self));
+    fn note(&self, noted: &mut Noted) {
+        noted.add(self);
     }
 }
 
@@ -106,8 +135,8 @@ macro_rules! references {
                 unsafe { &mut *slice }
             }
 
-            fn note(&self, pieces: &mut Vec<Piece>) {
-                pieces.push(Piece::of(self));
+            fn note(&self, noted: &mut Noted) {
+                noted.add(self);
             }
         }
 
@@ -123,8 +152,8 @@ macro_rules! references {
                 unsafe { &*slice }
             }
 
-            fn note(&self, pieces: &mut Vec<Piece>) {
-                pieces.push(Piece::of(self));
+            fn note(&self, noted: &mut Noted) {
+                noted.add(self);
             }
         }
     )* };
@@ -143,8 +172,9 @@ unsafe impl<M: Pieces> Pieces for Vec<M> {
         parts.iter_mut().map(|part| unsafe { M::lend(part) }).collect()
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        self.iter().for_each(|part| part.note(pieces));
+    fn note(&self, noted: &mut Noted) {
+        noted.shape.push(self.len());
+        self.iter().for_each(|part| part.note(noted));
     }
 }
 
@@ -157,8 +187,8 @@ unsafe impl<M: Pieces, const N: usize> Pieces for [M; N] {
         std::array::from_fn(|index| unsafe { M::lend(this.cast::<M>().add(index)) })
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        self.iter().for_each(|part| part.note(pieces));
+    fn note(&self, noted: &mut Noted) {
+        self.iter().for_each(|part| part.note(noted));
     }
 }
 
@@ -171,8 +201,9 @@ unsafe impl<M: Pieces> Pieces for Option<M> {
         unsafe { (*this).as_mut().map(|part| M::lend(part)) }
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        self.iter().for_each(|part| part.note(pieces));
+    fn note(&self, noted: &mut Noted) {
+        noted.shape.push(self.iter().len());
+        self.iter().for_each(|part| part.note(noted));
     }
 }
 
@@ -188,8 +219,8 @@ macro_rules! tuples {
                 ($(unsafe { $M::lend(&raw mut (*this).$index) },)*)
             }
 
-            fn note(&self, pieces: &mut Vec<Piece>) {
-                $(self.$index.note(pieces);)*
+            fn note(&self, noted: &mut Noted) {
+                $(self.$index.note(noted);)*
             }
         }
     )* };

@@ -1,6 +1,7 @@
 //! Graphs (`cudaGraph_t`): work that is described once, and launched as one.
 
 mod capture;
+mod clone;
 mod launch;
 mod memory;
 mod node;
@@ -18,6 +19,7 @@ use crate::{
 pub use capture::Capture;
 pub(crate) use launch::Launch;
 pub use memory::GraphMemory;
+use memory::Noted;
 pub use node::{Node, Nodes};
 use plan::Uses;
 pub(crate) use plan::{Operation, Plan, Use};
@@ -164,11 +166,10 @@ impl Stream {
         code: impl FnOnce(&Capture, M::Lent<'_>) -> Result<N>,
     ) -> Result<Graph<M, N>> {
         self.not_captured("a capture")?;
-        let mut pieces = Vec::new();
-        memory.note(&mut pieces);
+        let held = Noted::of(&memory).pieces;
         let (graph, nodes) = each!(&self.backend, stream => {
             let device = stream.device();
-            let recording = Arc::new(Recording::new(device, pieces));
+            let recording = Arc::new(Recording::new(device, held));
             let capture = Capture::new(self.recording(wrap_recording(device, &recording)));
             // SAFETY: the memory is borrowed for writing while the code runs, which cannot keep what it is lent.
             let nodes = code(&capture, unsafe { M::lend(&raw mut memory) })?;

@@ -12,7 +12,7 @@ use super::{
     launch::{Code, Launch},
     memory::Piece,
 };
-use crate::{DeviceSlice, backend::Backend, callback::Call, memory::AllocationId};
+use crate::{DeviceSlice, Result, backend::Backend, callback::Call, memory::AllocationId};
 
 /// The steps of a graph, each after those that it comes after.
 pub(crate) struct Plan<B: Backend> {
@@ -29,9 +29,9 @@ pub(crate) struct Plan<B: Backend> {
 pub(crate) struct Step<B: Backend> {
     pub(crate) operation: Operation<B>,
     /// The memory that it uses.
-    uses: Uses,
+    pub(super) uses: Uses,
     /// The steps that it comes after whatever memory they use: the last of its branch, or those that it was recorded after.
-    after: SmallVec<[usize; 2]>,
+    pub(super) after: SmallVec<[usize; 2]>,
 }
 
 /// What a step does to which memory.
@@ -48,6 +48,29 @@ pub(crate) struct Use {
 impl Use {
     pub(crate) fn of<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
         Self { piece: Piece::of(slice), allocation: slice.place().allocation, access }
+    }
+
+    /// The same use of as many bytes elsewhere.
+    pub(crate) fn at(self, start: usize, allocation: AllocationId) -> Self {
+        let piece = Piece { start, end: start + (self.piece.end - self.piece.start) };
+        Self { piece, allocation, ..self }
+    }
+
+    /// # Errors
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice)
+    ///
+    /// # Safety
+    /// The memory is there.
+    pub(super) unsafe fn check_device<B: Backend>(
+        &self,
+        device: &'static B,
+        doing: &dyn Fn() -> String,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        match unsafe { self.allocation.get() } {
+            Some(allocation) => allocation.on(device, doing).map(drop),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn of_raw(slice: &RawSlice, access: Access) -> Self {

@@ -19,7 +19,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{
     ForeignKernel,
     launch::{Arguments, Code, Launch},
-    memory::Piece,
+    memory::Held,
     node::Node,
     plan::{Operation, Plan, Use, Uses},
 };
@@ -38,7 +38,7 @@ pub(crate) struct Recording<B: Backend> {
     /// Tells it apart from all others of the process.
     pub(super) number: u64,
     /// What the graph holds.
-    pieces: Vec<Piece>,
+    held: Vec<Held>,
     /// None when the capture has ended.
     state: Mutex<Option<State<B>>>,
 }
@@ -58,11 +58,11 @@ impl<B: Backend> State<B> {
 }
 
 impl<B: Backend> Recording<B> {
-    pub(super) fn new(device: &'static B, pieces: Vec<Piece>) -> Self {
+    pub(super) fn new(device: &'static B, held: Vec<Held>) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let state = State { plan: Plan::new(), ends: vec![SmallVec::new()] };
-        Self { device, number, pieces, state: Mutex::new(Some(state)) }
+        Self { device, number, held, state: Mutex::new(Some(state)) }
     }
 
     /// Ends the capture.
@@ -91,23 +91,23 @@ impl<B: Backend> Recording<B> {
 ///
 /// # Errors
 /// [`Error::NotInGraph`] if it does not hold all of it.
-fn held(pieces: &[Piece], uses: impl Iterator<Item = Use>, doing: &dyn Fn() -> String) -> Result<Uses> {
-    let mut held = SmallVec::new();
+fn check_held(held: &[Held], uses: impl Iterator<Item = Use>, doing: &dyn Fn() -> String) -> Result<Uses> {
+    let mut checked = SmallVec::new();
     for used in uses.filter(|used| !used.piece.is_empty()) {
-        if !pieces.iter().any(|piece| piece.contains(used.piece)) {
+        if !held.iter().any(|held| held.piece.contains(used.piece)) {
             return Err(Error::NotInGraph { doing: doing() });
         }
-        held.push(used);
+        checked.push(used);
     }
-    Ok(held)
+    Ok(checked)
 }
 
-/// What a launch uses of `pieces`.
+/// What a launch uses of the memory that the graph holds.
 ///
 /// # Errors
 /// [`Error::NotInGraph`]
-pub(super) fn uses_of(pieces: &[Piece], arguments: &Arguments) -> Result<Uses> {
-    held(pieces, arguments.uses(), &|| arguments.doing())
+pub(super) fn uses_of(held: &[Held], arguments: &Arguments) -> Result<Uses> {
+    check_held(held, arguments.uses(), &|| arguments.doing())
 }
 
 /// Where a stream records its work.
@@ -242,7 +242,7 @@ impl Branch {
         arguments: Arguments,
         at: &'static Location<'static>,
     ) -> Result<Node<K>> {
-        let uses = uses_of(&recording.pieces, &arguments)?;
+        let uses = uses_of(&recording.held, &arguments)?;
         // SAFETY: as the caller promises.
         let launch = unsafe { Launch::new(code, entry, config, arguments, at)? };
         let index = recording.push(self.index, Operation::Launch(Box::new(launch)), uses)?;
@@ -286,14 +286,12 @@ impl Branch {
 impl<B: Backend> Recording<B> {
     /// What a copy uses, if the graph holds it and it is the device's.
     fn uses(&self, uses: &[Use], doing: &str) -> Result<Uses> {
-        let held = held(&self.pieces, uses.iter().copied(), &|| doing.to_owned())?;
-        for used in &held {
+        let uses = check_held(&self.held, uses.iter().copied(), &|| doing.to_owned())?;
+        for used in &uses {
             // SAFETY: the graph holds the memory.
-            if let Some(allocation) = unsafe { used.allocation.get() } {
-                allocation.on(self.device, &|| doing.to_owned())?;
-            }
+            unsafe { used.check_device(self.device, &|| doing.to_owned())? };
         }
-        Ok(held)
+        Ok(uses)
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, marker::PhantomData, panic::Location};
 
 use gpu_std::host::{Kernel, PackedArgs, SafeKernel};
 
-use super::{Graph, GraphMemory, Node, launch::Arguments, memory::Piece, recording};
+use super::{Graph, GraphMemory, Node, launch::Arguments, memory::Noted, recording};
 use crate::{Error, LaunchConfig, RawArg, Result, backend::each, module::ThisRuntime};
 
 impl<M: GraphMemory, N> Graph<M, N> {
@@ -34,7 +34,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// As there.
     ///
     /// # Safety
-    /// As for [`Module::launch_unsafe`](crate::Module::launch_unsafe), for every launch of the graph from now on.
+    /// As for [`Module::launch_unsafe`](crate::Module::launch_unsafe), for every launch of the graph from now on, and of what is cloned from it.
     #[track_caller]
     pub unsafe fn update_unsafe<K: Kernel>(
         &mut self,
@@ -52,7 +52,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// As there.
     ///
     /// # Safety
-    /// As for [`ForeignModule::launch`](crate::ForeignModule::launch), for every launch of the graph from now on.
+    /// As for [`ForeignModule::launch`](crate::ForeignModule::launch), for every launch of the graph from now on, and of what is cloned from it.
     #[track_caller]
     pub unsafe fn update_foreign(
         &mut self,
@@ -64,7 +64,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     }
 
     /// # Safety
-    /// As for the launch of the kernel, for every launch of the graph from now on.
+    /// As for the launch of the kernel, for every launch of the graph from now on, and of what is cloned from it.
     #[track_caller]
     unsafe fn update_any<K>(
         &mut self,
@@ -72,8 +72,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
         launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
     ) -> Result<()> {
         let at = Location::caller();
-        let mut pieces: Vec<Piece> = Vec::new();
-        self.memory.note(&mut pieces);
+        let held = Noted::of(&self.memory).pieces;
         let mut update = Update { launch: None, kernel: PhantomData };
         // SAFETY: the memory is borrowed for writing while it is lent, and the code cannot keep it.
         launch(&mut update, unsafe { M::lend(&raw mut self.memory) });
@@ -90,7 +89,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
                 }
                 _ => return Err(wrong()),
             };
-            let uses = recording::uses_of(&pieces, &arguments)?;
+            let uses = recording::uses_of(&held, &arguments)?;
             // SAFETY: the kernel packed the arguments, or they are as the caller promises; they are from what the graph holds.
             unsafe {
                 let launch = old.with(config, arguments, at)?;

@@ -14,6 +14,7 @@ mod constants;
 mod errors;
 mod foreign;
 mod generics;
+mod graph_clones;
 mod graph_nodes;
 mod graphs;
 mod grids;
