@@ -174,6 +174,8 @@ pub(crate) type Callback = Box<dyn FnOnce() + Send>;
 
 /// A handle of a queue of work.
 pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
+    /// Whether it is the same queue, of the same device.
+    fn is_same(&self, other: &Self) -> bool;
     fn synchronize(&self) -> Result<()>;
     /// Whether all work is done, without waiting.
     fn is_done(&self) -> Result<bool>;

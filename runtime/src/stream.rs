@@ -62,6 +62,13 @@ impl Stream {
         }
     }
 
+    /// Whether it is the same queue.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        each!(&self.backend, stream => {
+            stream.device().own(&other.backend).is_some_and(|other| stream.is_same(other))
+        })
+    }
+
     /// The device of the stream.
     pub fn device(&self) -> Device {
         each!(&self.backend, stream => Device::of(stream.device()))

@@ -19,7 +19,7 @@ use std::{
 };
 
 use again::{again, folder, is_inner, succeeded};
-use gpukernel::{Device, Error, ForeignModule, LaunchConfig, RawArg, Result};
+use gpukernel::{Device, Error, ForeignModule, GraphPinned, LaunchConfig, RawArg, Result};
 use library::compiled;
 
 /// The folder of the driver's library.
@@ -99,14 +99,29 @@ fn everything(device: &Device) -> Result<()> {
     graph.upload()?;
     graph.launch()?;
     graph.launch_on(&second)?;
+    let mut other = device.zeroed::<u32>(4)?;
+    let mut clone = graph.clone_with((&b, &mut other))?;
+    clone.launch()?;
+    drop((graph, clone));
+    assert_eq!(other.to_vec()?, [9, 9, 0, 7]);
+    let (pinned, mut output) =
+        (GraphPinned::from(device.pinned::<u32>(4)?), GraphPinned::from(device.pinned::<u32>(4)?));
+    let mut graph = first.capture((&pinned, &mut other, &mut output), |capture, (from, x, mut to)| {
+        capture.copy_from_pinned(from.slice(..2), &mut x[2..])?;
+        capture.copy_to_pinned(x, &mut to)
+    })?;
+    graph.launch()?;
+    graph.launch_on(&second)?;
+    assert_eq!(graph.memory().2.read()?, [9, 9, 0, 0]);
     drop(graph);
+    assert_eq!((pinned.into_buffer()?.len(), &*output.into_buffer()?), (4, &[9, 9, 0, 0][..]));
     let mut pinned = device.pinned::<u32>(4)?;
     let mut host = [0_u32; 4];
     first.scope(|scope| {
         scope.copy_to_host(&c, &mut pinned)?;
         scope.copy_to_host(&a, &mut host)
     })?;
-    assert_eq!((&*pinned, host), (&[1, 2, 3, 4][..], [1, 2, 3, 4]));
+    assert_eq!((&*pinned, host), (&[9, 9, 3, 7][..], [1, 2, 3, 4]));
     device.pin(&mut host, |host| a.copy_from(host))?;
     first.callback(|| ())?;
     assert!(first.is_done()?);
@@ -234,6 +249,13 @@ fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
         let (stream, module) = (device.stream().unwrap(), load(&device).unwrap());
         let event = stream.record().unwrap();
         let mut graph = stream.capture((), |_, ()| Ok(())).unwrap();
+        // A graph that runs, with memory of the host, is leaked with what it uses.
+        let memory = (device.zeroed::<u32>(2).unwrap(), GraphPinned::from(device.pinned::<u32>(2).unwrap()));
+        let mut copies = stream
+            .capture(memory, |capture, (x, mut output)| capture.copy_to_pinned(x, &mut output))
+            .unwrap();
+        copies.launch().unwrap();
+        assert_eq!(copies.memory().1.read().unwrap(), [0, 0]);
         let mut launch = || {
             let args = [RawArg::slice_mut(&mut buffer)];
             // SAFETY: kernels of this driver do nothing.
@@ -249,6 +271,10 @@ fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
             stream.wait(&event).unwrap_err(),
             event.synchronize().unwrap_err(),
             graph.launch().unwrap_err(),
+            copies.launch().unwrap_err(),
+            copies.memory().1.read().map(drop).unwrap_err(),
+            copies.memory_mut().1.write().map(drop).unwrap_err(),
+            copies.into_memory().1.into_buffer().map(drop).unwrap_err(),
             device.stream().map(drop).unwrap_err(),
             device.zeroed::<u8>(1).map(drop).unwrap_err(),
             device.pinned::<u8>(1).map(drop).unwrap_err(),

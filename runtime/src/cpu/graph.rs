@@ -30,11 +30,12 @@ impl BackendGraph for CpuGraph {
                     }
                 }
                 Operation::Copy { to, from, bytes } => {
-                    let from = ptr::with_exposed_provenance::<u8>(*from);
+                    let from = ptr::with_exposed_provenance::<u8>(from.address());
+                    let to = ptr::with_exposed_provenance_mut(to.address());
                     // SAFETY: both are pieces of the graph's memory with that many bytes, the second borrowed for writing when it was
                     // recorded, so that they do not overlap.
                     unsafe {
-                        ptr::copy_nonoverlapping(from, ptr::with_exposed_provenance_mut(*to), *bytes);
+                        ptr::copy_nonoverlapping(from, to, *bytes);
                     }
                 }
                 Operation::Upload { to, from } => {

@@ -21,6 +21,11 @@ impl OfDevice for CpuStream {
 }
 
 impl BackendStream for CpuStream {
+    /// Work of all is done when the call returns that queues it.
+    fn is_same(&self, _: &Self) -> bool {
+        true
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.device().told()
     }

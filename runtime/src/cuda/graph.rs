@@ -18,7 +18,7 @@ use super::{CudaDevice, CudaMemory, CudaStream, callback, memory, replay};
 use crate::{
     Result,
     backend::BackendGraph,
-    graph::{Launch, Operation, Plan},
+    graph::{Launch, Operation, Place, Plan},
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
@@ -147,20 +147,12 @@ impl Description {
                 None => self.add_empty(&mut node, &after)?,
             },
             Operation::Copy { to, from, bytes } => {
-                let copy = CUDA_MEMCPY3D {
-                    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-                    srcDevice: *from as u64,
-                    ..copy_to(*to, *bytes)
-                };
-                self.add_copy(&mut node, &after, &copy)?;
+                self.add_copy(&mut node, &after, &copy_of(*from, *to, *bytes))?;
             }
             Operation::Upload { to, from } => {
                 let from = HostMemory::copied(self.device, from)?;
-                let copy = CUDA_MEMCPY3D {
-                    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
-                    srcHost: from.start,
-                    ..copy_to(*to, from.bytes)
-                };
+                let copy =
+                    copy_of(Place::Host(from.start.expose_provenance()), Place::Device(*to), from.bytes);
                 self.host.memory.push(from);
                 self.add_copy(&mut node, &after, &copy)?;
             }
@@ -255,16 +247,18 @@ impl Drop for Description {
     }
 }
 
-/// A copy of bytes in a row, from a place that is still to be named.
-fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
+/// A copy of bytes in a row.
+fn copy_of(from: Place, to: Place, bytes: usize) -> CUDA_MEMCPY3D {
+    let (src_type, src_host, src_device) = parts_of(from);
+    let (dst_type, dst_host, dst_device) = parts_of(to);
     CUDA_MEMCPY3D {
         srcXInBytes: 0,
         srcY: 0,
         srcZ: 0,
         srcLOD: 0,
-        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        srcHost: ptr::null(),
-        srcDevice: 0,
+        srcMemoryType: src_type,
+        srcHost: src_host,
+        srcDevice: src_device,
         srcArray: ptr::null_mut(),
         reserved0: ptr::null_mut(),
         srcPitch: bytes,
@@ -273,9 +267,9 @@ fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
         dstY: 0,
         dstZ: 0,
         dstLOD: 0,
-        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        dstHost: ptr::null_mut(),
-        dstDevice: to as u64,
+        dstMemoryType: dst_type,
+        dstHost: dst_host,
+        dstDevice: dst_device,
         dstArray: ptr::null_mut(),
         reserved1: ptr::null_mut(),
         dstPitch: bytes,
@@ -283,6 +277,16 @@ fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
         WidthInBytes: bytes,
         Height: 1,
         Depth: 1,
+    }
+}
+
+/// Which memory a place is of, and where in it.
+fn parts_of(place: Place) -> (CUmemorytype, *mut c_void, u64) {
+    match place {
+        Place::Device(address) => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), address as u64),
+        Place::Host(address) => {
+            (CUmemorytype::CU_MEMORYTYPE_HOST, ptr::with_exposed_provenance_mut(address), 0)
+        }
     }
 }
 

@@ -152,6 +152,10 @@ impl OfDevice for Arc<CudaStream> {
 }
 
 impl BackendStream for Arc<CudaStream> {
+    fn is_same(&self, other: &Self) -> bool {
+        Self::ptr_eq(self, other)
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.wait_for_all()?;
         self.device.told()

@@ -8,7 +8,7 @@ use gpu_std::{
 };
 
 use super::{
-    ForeignKernel,
+    ForeignKernel, PinnedSlice, PinnedSliceMut,
     node::{Node, Nodes},
     recording::Branch,
 };
@@ -16,6 +16,7 @@ use crate::{
     DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result, Stream,
     backend::{Any, Recordings},
     module::ThisRuntime,
+    slice::same_length,
 };
 
 /// A stream whose work becomes part of a graph in place of being queued (`cudaStreamBeginCapture`): what [`Stream::capture`] gives to the
@@ -126,6 +127,62 @@ impl Capture {
     #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
     pub fn copy_to_device<T: DeviceCopy>(&self, from: &[T], to: &mut DeviceSlice<T>) -> Result<Node> {
         self.branch()?.node_of(|| self.stream.copy_to_device(from, to))
+    }
+
+    /// Records a copy of what is in pinned memory when the graph is launched (`cudaGraphAddMemcpyNode`), to a slice of the same length.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let input = GraphPinned::from(device.pinned::<f32>(3)?);
+    /// let mut graph = device.stream()?.capture((input, device.zeroed(3)?), |capture, (input, x)| {
+    ///     capture.copy_from_pinned(&input, x)
+    /// })?;
+    /// graph.memory_mut().0.write()?.fill(1.5);
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [1.5; 3]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::NotInGraph`] for memory that the graph does not hold; [`Error::WrongDevice`], also for memory that was pinned for
+    /// the CPU device in a graph of a GPU.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
+    pub fn copy_from_pinned<'p, T: DeviceCopy>(
+        &self,
+        from: impl Into<PinnedSlice<'p, T>>,
+        to: &mut DeviceSlice<T>,
+    ) -> Result<Node> {
+        let (from, branch) = (from.into(), self.branch()?);
+        same_length(from.len(), to.len())?;
+        branch.node_of(|| branch.copy_from_pinned(&from, to))
+    }
+
+    /// Records a copy to pinned memory of the same length, which each launch of the graph makes (`cudaGraphAddMemcpyNode`).
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let output = GraphPinned::from(device.pinned::<f32>(3)?);
+    /// let mut graph = device.stream()?.capture((device.filled(3, 1.5)?, output), |capture, (x, mut output)| {
+    ///     capture.copy_to_pinned(x, &mut output)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.read()?, [1.5; 3]); // waits for the graph
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`copy_from_pinned`](Self::copy_from_pinned).
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
+    pub fn copy_to_pinned<T: DeviceCopy>(
+        &self,
+        from: &DeviceSlice<T>,
+        to: &mut PinnedSliceMut<'_, T>,
+    ) -> Result<Node> {
+        let branch = self.branch()?;
+        same_length(from.len(), to.len())?;
+        branch.node_of(|| branch.copy_to_pinned(from, to))
     }
 
     /// Records a fill, as [`Stream::fill`].

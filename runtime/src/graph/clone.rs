@@ -8,13 +8,13 @@ use super::{
     Graph, GraphMemory, Instantiated,
     launch::Launch,
     memory::{Held, Noted, Piece, Pieces},
-    plan::{Operation, Plan, Step, Use},
+    plan::{Operation, Place, Plan, Step, Use},
     wrap_graph,
 };
 use crate::{
     Error, Result,
     backend::{Backend, each},
-    memory::{ALIGN, AllocationId},
+    memory::ALIGN,
 };
 
 impl<M: GraphMemory, N: Clone> Graph<M, N> {
@@ -52,7 +52,8 @@ impl<M: GraphMemory, N: Clone> Graph<M, N> {
             let (device, number) = (graph.device, graph.number);
             wrap_graph(device, Instantiated { device, plan, graph: clone, number })
         });
-        Ok(Graph { graph, stream: self.stream.clone(), nodes: self.nodes.clone(), memory })
+        let (stream, nodes) = (self.stream.clone(), self.nodes.clone());
+        Ok(Graph { graph, stream, nodes, uses_host: self.uses_host, memory })
     }
 }
 
@@ -66,7 +67,7 @@ struct Moves {
 impl Moves {
     /// # Errors
     /// [`Error::OtherMemory`] if the shapes are not the same.
-    fn new(from: Noted, to: Noted) -> Result<Self> {
+    fn new(from: Noted<'_>, to: Noted<'_>) -> Result<Self> {
         if from.shape == to.shape {
             return Ok(Self { from: from.pieces, to: to.pieces });
         }
@@ -106,9 +107,15 @@ impl Moves {
     }
 
     fn address(&self, start: usize, bytes: usize) -> Result<usize> {
-        let piece = Piece { start, end: start + bytes };
-        let used = Use { piece, allocation: AllocationId::NONE, access: Access::Read };
-        Ok(self.of(used)?.piece.start)
+        Ok(self.of(Use::of_host(start, bytes, Access::Read))?.start())
+    }
+
+    fn place(&self, place: Place, bytes: usize) -> Result<Place> {
+        let address = self.address(place.address(), bytes)?;
+        Ok(match place {
+            Place::Device(_) => Place::Device(address),
+            Place::Host(_) => Place::Host(address),
+        })
     }
 }
 
@@ -141,11 +148,9 @@ impl<B: Backend> Operation<B> {
         Ok(match self {
             Self::Empty => Self::Empty,
             Self::Launch(launch) => Self::Launch(Box::new(launch.moved(moves)?)),
-            Self::Copy { to, from, bytes } => Self::Copy {
-                to: moves.address(*to, *bytes)?,
-                from: moves.address(*from, *bytes)?,
-                bytes: *bytes,
-            },
+            Self::Copy { to, from, bytes } => {
+                Self::Copy { to: moves.place(*to, *bytes)?, from: moves.place(*from, *bytes)?, bytes: *bytes }
+            }
             Self::Upload { to, from } => {
                 Self::Upload { to: moves.address(*to, from.len())?, from: from.clone() }
             }

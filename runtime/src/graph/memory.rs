@@ -1,11 +1,12 @@
 //! The memory that a graph holds, so that it is there, and nobody else's, whenever the graph is launched.
 
-use gpu_std::DeviceCopy;
+use gpu_std::{DeviceCopy, host::Access};
 
+use super::{pinned::HostUses, plan::Use};
 use crate::{Buffer, DeviceSlice, memory::AllocationId};
 
-/// What a graph holds of the memory that its work uses: [`Buffer`]s, borrowed [`Buffer`]s and [`DeviceSlice`]s, and tuples, arrays, vectors and
-/// options of them.
+/// What a graph holds of the memory that its work uses: [`Buffer`]s, borrowed [`Buffer`]s and [`DeviceSlice`]s, pinned memory of the host
+/// ([`GraphPinned`](crate::GraphPinned)), owned or borrowed, and tuples, arrays, vectors and options of them.
 ///
 /// Memory that is borrowed by `&` can be read by others meanwhile. What is passed by value belongs to the graph until
 /// [`Graph::into_memory`](crate::Graph::into_memory) gives it back.
@@ -33,7 +34,7 @@ impl<M: Pieces> GraphMemory for M {}
 #[diagnostic::on_unimplemented(
     message = "a graph cannot hold `{Self}` as memory",
     label = "no memory of a device",
-    note = "buffers, `&buffer`, `&mut buffer[..]`, and tuples, arrays, vectors and options of them can be held"
+    note = "buffers, `&buffer`, `&mut buffer[..]`, `GraphPinned`s, and tuples, arrays, vectors and options of them can be held"
 )]
 pub unsafe trait Pieces {
     /// What the code gets: slices, so that it cannot take a buffer out.
@@ -49,20 +50,22 @@ pub unsafe trait Pieces {
 
     /// Notes all pieces, and the shape of the value: values that lend the same and note the same shape have as many pieces, of the same types and
     /// lengths, in the same order.
-    fn note(&self, noted: &mut Noted);
+    fn note<'n>(&'n self, noted: &mut Noted<'n>);
 }
 
 /// What memory consists of.
 #[doc(hidden)]
-#[derive(Debug, Default)]
-pub struct Noted {
+#[derive(Default)]
+pub struct Noted<'n> {
     pub(super) pieces: Vec<Held>,
     /// The lengths of slices and vectors; of an option 0 or 1.
     pub(super) shape: Vec<usize>,
+    /// The memory of the host, and what graphs may do to it.
+    pub(super) host: Vec<(&'n HostUses, Access)>,
 }
 
-impl Noted {
-    pub(super) fn of<M: Pieces>(memory: &M) -> Self {
+impl<'n> Noted<'n> {
+    pub(super) fn of<M: Pieces>(memory: &'n M) -> Self {
         let mut noted = Self::default();
         memory.note(&mut noted);
         noted
@@ -71,6 +74,18 @@ impl Noted {
     fn add<T: DeviceCopy>(&mut self, slice: &DeviceSlice<T>) {
         self.shape.push(slice.len());
         self.pieces.push(Held { piece: Piece::of(slice), allocation: slice.place().allocation });
+    }
+
+    /// Adds so many elements of the host.
+    pub(super) fn add_host(
+        &mut self,
+        len: usize,
+        Use { piece, allocation, access }: Use,
+        uses: &'n HostUses,
+    ) {
+        self.shape.push(len);
+        self.pieces.push(Held { piece, allocation });
+        self.host.push((uses, access));
     }
 }
 
@@ -115,7 +130,7 @@ unsafe impl<T: DeviceCopy> Pieces for Buffer<T> {
         unsafe { &mut *this }
     }
 
-    fn note(&self, noted: &mut Noted) {
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
         noted.add(self);
     }
 }
@@ -135,7 +150,7 @@ macro_rules! references {
                 unsafe { &mut *slice }
             }
 
-            fn note(&self, noted: &mut Noted) {
+            fn note<'n>(&'n self, noted: &mut Noted<'n>) {
                 noted.add(self);
             }
         }
@@ -152,7 +167,7 @@ macro_rules! references {
                 unsafe { &*slice }
             }
 
-            fn note(&self, noted: &mut Noted) {
+            fn note<'n>(&'n self, noted: &mut Noted<'n>) {
                 noted.add(self);
             }
         }
@@ -172,7 +187,7 @@ unsafe impl<M: Pieces> Pieces for Vec<M> {
         parts.iter_mut().map(|part| unsafe { M::lend(part) }).collect()
     }
 
-    fn note(&self, noted: &mut Noted) {
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
         noted.shape.push(self.len());
         self.iter().for_each(|part| part.note(noted));
     }
@@ -187,7 +202,7 @@ unsafe impl<M: Pieces, const N: usize> Pieces for [M; N] {
         std::array::from_fn(|index| unsafe { M::lend(this.cast::<M>().add(index)) })
     }
 
-    fn note(&self, noted: &mut Noted) {
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
         self.iter().for_each(|part| part.note(noted));
     }
 }
@@ -201,7 +216,7 @@ unsafe impl<M: Pieces> Pieces for Option<M> {
         unsafe { (*this).as_mut().map(|part| M::lend(part)) }
     }
 
-    fn note(&self, noted: &mut Noted) {
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
         noted.shape.push(self.iter().len());
         self.iter().for_each(|part| part.note(noted));
     }
@@ -219,7 +234,7 @@ macro_rules! tuples {
                 ($(unsafe { $M::lend(&raw mut (*this).$index) },)*)
             }
 
-            fn note(&self, noted: &mut Noted) {
+            fn note<'n>(&'n self, noted: &mut Noted<'n>) {
                 $(self.$index.note(noted);)*
             }
         }

@@ -5,6 +5,7 @@ mod clone;
 mod launch;
 mod memory;
 mod node;
+mod pinned;
 mod plan;
 mod recording;
 mod update;
@@ -12,7 +13,7 @@ mod update;
 use std::{fmt, sync::Arc};
 
 use crate::{
-    Result, Stream,
+    Event, Result, Stream,
     backend::{Any, Backend, BackendGraph, Graphs, OfDevice, Recordings, StreamOf, each},
 };
 
@@ -21,8 +22,9 @@ pub(crate) use launch::Launch;
 pub use memory::GraphMemory;
 use memory::Noted;
 pub use node::{Node, Nodes};
+pub use pinned::{GraphPinned, PinnedSlice, PinnedSliceMut};
 use plan::Uses;
-pub(crate) use plan::{Operation, Plan, Use};
+pub(crate) use plan::{Operation, Place, Plan, Use};
 pub(crate) use recording::{Branch, Recording};
 pub use update::{ForeignKernel, Update};
 
@@ -75,6 +77,8 @@ pub struct Graph<M: GraphMemory, N = ()> {
     graph: Any<Graphs>,
     stream: Stream,
     nodes: N,
+    /// Whether it holds memory of the host.
+    uses_host: bool,
     memory: M,
 }
 
@@ -140,8 +144,8 @@ impl Stream {
     /// Describes a graph (`cudaStreamBeginCapture`, `cudaStreamEndCapture`, `cudaGraphInstantiate`): what `code` launches and copies on the
     /// [`Capture`] that it gets is recorded, and nothing of it runs. The graph holds `memory`, of which the code gets slices.
     ///
-    /// The values that kernels get are those of now, and so are the elements of copies from the host. Copies to the host come
-    /// after the graph. What the code launches elsewhere is no part of the graph.
+    /// The values that kernels get are those of now, and so are the elements of copies from slices of the host. What is in [`GraphPinned`] memory is copied
+    /// at each launch. What the code launches elsewhere is no part of the graph.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -166,16 +170,17 @@ impl Stream {
         code: impl FnOnce(&Capture, M::Lent<'_>) -> Result<N>,
     ) -> Result<Graph<M, N>> {
         self.not_captured("a capture")?;
-        let held = Noted::of(&memory).pieces;
+        let Noted { pieces, host, .. } = Noted::of(&memory);
+        let uses_host = !host.is_empty();
         let (graph, nodes) = each!(&self.backend, stream => {
             let device = stream.device();
-            let recording = Arc::new(Recording::new(device, held));
+            let recording = Arc::new(Recording::new(device, pieces));
             let capture = Capture::new(self.recording(wrap_recording(device, &recording)));
             // SAFETY: the memory is borrowed for writing while the code runs, which cannot keep what it is lent.
             let nodes = code(&capture, unsafe { M::lend(&raw mut memory) })?;
             (wrap_graph(device, Instantiated::new(&recording, device)?), nodes)
         });
-        Ok(Graph { graph, stream: self.clone(), nodes, memory })
+        Ok(Graph { graph, stream: self.clone(), nodes, uses_host, memory })
     }
 }
 
@@ -206,10 +211,18 @@ impl<M: GraphMemory, N> Graph<M, N> {
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch")]
     pub fn launch_on(&mut self, stream: &Stream) -> Result<()> {
         stream.not_captured("a graph")?;
+        let host = if self.uses_host { Noted::of(&self.memory).host } else { Vec::new() };
         each!(&mut self.graph, graph => {
-            let stream = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
+            let queue = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
+            host.iter().try_for_each(|(uses, access)| uses.order(stream, *access))?;
             // SAFETY: this graph holds the memory, and is borrowed for writing.
-            unsafe { graph.launch(stream) }
+            let launched = unsafe { graph.launch(queue) };
+            if !host.is_empty() {
+                // Also if it failed: the error may be of other work.
+                let end = Event::record(stream).ok();
+                host.iter().for_each(|(uses, access)| uses.note(stream, *access, end.clone()));
+            }
+            launched
         })
     }
 
@@ -230,7 +243,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
         &self.nodes
     }
 
-    /// The memory that the graph holds. Copies to the host wait for the graph.
+    /// The memory that the graph holds. Copies to the host wait for the graph, and so does [`GraphPinned::read`].
     pub fn memory(&self) -> &M {
         &self.memory
     }

@@ -50,9 +50,22 @@ impl Use {
         Self { piece: Piece::of(slice), allocation: slice.place().allocation, access }
     }
 
+    pub(super) fn start(&self) -> usize {
+        self.piece.start
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.piece.end - self.piece.start
+    }
+
+    /// Of memory of the host.
+    pub(super) fn of_host(start: usize, bytes: usize, access: Access) -> Self {
+        Self { piece: Piece { start, end: start + bytes }, allocation: AllocationId::NONE, access }
+    }
+
     /// The same use of as many bytes elsewhere.
     pub(crate) fn at(self, start: usize, allocation: AllocationId) -> Self {
-        let piece = Piece { start, end: start + (self.piece.end - self.piece.start) };
+        let piece = Piece { start, end: start + self.bytes() };
         Self { piece, allocation, ..self }
     }
 
@@ -83,14 +96,29 @@ impl Use {
     }
 }
 
+/// An address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Device(usize),
+    Host(usize),
+}
+
+impl Place {
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Self::Device(address) | Self::Host(address) => address,
+        }
+    }
+}
+
 pub(crate) enum Operation<B: Backend> {
     /// Nothing: other steps come after it.
     Empty,
     Launch(Box<Launch<B>>),
-    /// A copy on the device.
+    /// A copy on the device, or between it and pinned memory of the host.
     Copy {
-        to: usize,
-        from: usize,
+        to: Place,
+        from: Place,
         bytes: usize,
     },
     /// A copy of bytes that the graph has. Some may have no value: those between the fields of a structure.
@@ -214,7 +242,7 @@ mod tests {
                 bytes.iter().map(|byte| Use { piece: piece(byte), allocation, access }).collect()
             };
             let uses = [of(reads, Access::Read), of(writes, Access::Write)].concat();
-            let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
+            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
             plan.push(operation, uses.into(), SmallVec::from_slice(after));
         }
         plan.finish().edges
@@ -260,7 +288,7 @@ mod tests {
         {
             let piece = Piece { start: 0, end: 1 };
             let used = Use { piece, allocation: AllocationId::from_number(number), access };
-            let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
+            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
             plan.push(operation, SmallVec::from_slice(&[used]), SmallVec::new());
         }
         let found: Vec<_> =

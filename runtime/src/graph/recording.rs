@@ -21,10 +21,11 @@ use super::{
     launch::{Arguments, Code, Launch},
     memory::Held,
     node::Node,
-    plan::{Operation, Plan, Use, Uses},
+    pinned::{PinnedSlice, PinnedSliceMut},
+    plan::{Operation, Place, Plan, Use, Uses},
 };
 use crate::{
-    DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result,
+    Device, DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result,
     backend::{Any, Backend, OfDevice, Recordings, each},
     callback::Call,
     foreign,
@@ -222,7 +223,7 @@ impl Branch {
             let loaded = recording.device.own(module.code()).ok_or_else(|| Error::WrongDevice {
                 what: "the stream".to_owned(),
                 doing: arguments.doing(),
-                found: crate::Device::of(recording.device).to_string(),
+                found: Device::of(recording.device).to_string(),
                 expected: module.device().to_string(),
             })?;
             let (code, entry) = (Code::Foreign(Arc::clone(loaded)), foreign::entry(loaded, name)?);
@@ -252,11 +253,53 @@ impl Branch {
     /// Records a copy on the device, of slices of the same length.
     pub(crate) fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &DeviceSlice<T>) -> Result<()> {
         let uses = [Use::of(from, Access::Read), Use::of(to, Access::Write)];
-        let bytes = to.len() * size_of::<T>();
-        let (from, to) = (from.address(), to.address());
+        let (from, to) = (Place::Device(from.address()), Place::Device(to.address()));
+        self.record_copy(&uses, from, to, "a copy on the device")
+    }
+
+    /// Records a copy of pinned memory, of as many elements.
+    pub(super) fn copy_from_pinned<T: DeviceCopy>(
+        &self,
+        from: &PinnedSlice<'_, T>,
+        to: &DeviceSlice<T>,
+    ) -> Result<()> {
+        let (source, doing) = (from.used(), "a copy from pinned memory");
+        self.check_pinned(from.device(), doing)?;
+        let places = (Place::Host(source.start()), Place::Device(to.address()));
+        self.record_copy(&[source, Use::of(to, Access::Write)], places.0, places.1, doing)
+    }
+
+    /// Records a copy to pinned memory, of as many elements.
+    pub(super) fn copy_to_pinned<T: DeviceCopy>(
+        &self,
+        from: &DeviceSlice<T>,
+        to: &PinnedSliceMut<'_, T>,
+    ) -> Result<()> {
+        let (target, doing) = (to.used(), "a copy to pinned memory");
+        self.check_pinned(to.device(), doing)?;
+        let places = (Place::Device(from.address()), Place::Host(target.start()));
+        self.record_copy(&[Use::of(from, Access::Read), target], places.0, places.1, doing)
+    }
+
+    fn record_copy(&self, uses: &[Use; 2], from: Place, to: Place, doing: &str) -> Result<()> {
+        let bytes = uses[0].bytes();
         each!(&self.recording, recording => {
-            let uses = recording.uses(&uses, "a copy on the device")?;
+            let uses = recording.uses(uses, doing)?;
             self.record(recording, Operation::Copy { to, from, bytes }, uses)
+        })
+    }
+
+    /// What was pinned for the CPU is ordinary memory, which GPUs do not copy by themselves. GPUs copy what was pinned for each other.
+    fn check_pinned(&self, found: &Device, doing: &str) -> Result<()> {
+        let expected = each!(&self.recording, recording => Device::of(recording.device));
+        if found.is_gpu() || !expected.is_gpu() {
+            return Ok(());
+        }
+        Err(Error::WrongDevice {
+            what: "the pinned memory".to_owned(),
+            doing: doing.to_owned(),
+            found: found.to_string(),
+            expected: expected.to_string(),
         })
     }
 

@@ -16,6 +16,7 @@ mod foreign;
 mod generics;
 mod graph_clones;
 mod graph_nodes;
+mod graph_pinned;
 mod graphs;
 mod grids;
 mod half;
