@@ -384,6 +384,17 @@ fn devices_are_kept_apart() {
                 for error in errors {
                     assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
                 }
+                // Memory that is pinned for a GPU is pinned for all, and for the CPU for none.
+                let pinned = || there.pinned::<u32>(4).map(GraphPinned::from);
+                let copies = stream.capture((pinned()?, &mut own), |capture, (from, to)| {
+                    capture.copy_from_pinned(&from, to)
+                });
+                let is_refused = here.is_gpu() && !there.is_gpu();
+                assert_eq!(matches!(copies, Err(Error::WrongDevice { .. })), is_refused, "{copies:?}");
+                let graph = stream.capture(GraphPinned::from(here.pinned::<u32>(4)?), |_, _| Ok(()))?;
+                let clone = graph.clone_with(pinned()?);
+                assert_eq!(matches!(clone, Err(Error::WrongDevice { .. })), is_refused, "{clone:?}");
+                drop((copies, graph, clone));
                 assert_eq!(foreign.to_vec()?, [1, 2, 3, 4]);
                 // But copies between devices are there, on streams of either.
                 let third = devices

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Error, Result,
     backend::{Backend, each},
-    memory::ALIGN,
+    memory::{ALIGN, AllocationId},
 };
 
 impl<M: GraphMemory, N: Clone> Graph<M, N> {
@@ -43,7 +43,10 @@ impl<M: GraphMemory, N: Clone> Graph<M, N> {
     where
         C: GraphMemory + for<'m> Pieces<Lent<'m> = M::Lent<'m>>,
     {
-        let moves = Moves::new(Noted::of(&self.memory), Noted::of(&memory))?;
+        let (from, to) = (Noted::of(&self.memory), Noted::of(&memory));
+        let doing = "a clone of a graph";
+        to.host.iter().try_for_each(|piece| piece.check(&self.stream.device(), doing))?;
+        let moves = Moves::new(from, to)?;
         let graph = each!(&self.graph, graph => {
             // SAFETY: the memory is borrowed or owned, and of the shape of the old one, as what it lends is.
             let plan = unsafe { graph.plan.moved(&moves, graph.device)? };
@@ -95,6 +98,10 @@ impl Moves {
             found = Some(moved);
         }
         let found = found.ok_or_else(|| other_memory("it has not all that the graph uses".to_owned()))?;
+        if found.allocation == AllocationId::NONE {
+            // Memory of the host, which is only copied.
+            return Ok(found);
+        }
         // Kernels and casts may rely on more than the alignment of the type.
         let alignment = |piece: Piece| (piece.start | ALIGN) & (piece.start | ALIGN).wrapping_neg();
         let (is, was) = (alignment(found.piece), alignment(used.piece));

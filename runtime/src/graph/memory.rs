@@ -1,8 +1,8 @@
 //! The memory that a graph holds, so that it is there, and nobody else's, whenever the graph is launched.
 
-use gpu_std::{DeviceCopy, host::Access};
+use gpu_std::DeviceCopy;
 
-use super::{pinned::HostUses, plan::Use};
+use super::{pinned::HostPiece, plan::Use};
 use crate::{Buffer, DeviceSlice, memory::AllocationId};
 
 /// What a graph holds of the memory that its work uses: [`Buffer`]s, borrowed [`Buffer`]s and [`DeviceSlice`]s, pinned memory of the host
@@ -60,8 +60,8 @@ pub struct Noted<'n> {
     pub(super) pieces: Vec<Held>,
     /// The lengths of slices and vectors; of an option 0 or 1.
     pub(super) shape: Vec<usize>,
-    /// The memory of the host, and what graphs may do to it.
-    pub(super) host: Vec<(&'n HostUses, Access)>,
+    /// The memory of the host.
+    pub(super) host: Vec<HostPiece<'n>>,
 }
 
 impl<'n> Noted<'n> {
@@ -77,15 +77,10 @@ impl<'n> Noted<'n> {
     }
 
     /// Adds so many elements of the host.
-    pub(super) fn add_host(
-        &mut self,
-        len: usize,
-        Use { piece, allocation, access }: Use,
-        uses: &'n HostUses,
-    ) {
+    pub(super) fn add_host(&mut self, len: usize, used: Use, host: HostPiece<'n>) {
         self.shape.push(len);
-        self.pieces.push(Held { piece, allocation });
-        self.host.push((uses, access));
+        self.pieces.push(Held { piece: used.piece, allocation: used.allocation });
+        self.host.push(host);
     }
 }
 

@@ -214,13 +214,13 @@ impl<M: GraphMemory, N> Graph<M, N> {
         let host = if self.uses_host { Noted::of(&self.memory).host } else { Vec::new() };
         each!(&mut self.graph, graph => {
             let queue = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
-            host.iter().try_for_each(|(uses, access)| uses.order(stream, *access))?;
+            host.iter().try_for_each(|piece| piece.uses.order(stream, piece.access))?;
             // SAFETY: this graph holds the memory, and is borrowed for writing.
             let launched = unsafe { graph.launch(queue) };
             if !host.is_empty() {
                 // Also if it failed: the error may be of other work.
                 let end = Event::record(stream).ok();
-                host.iter().for_each(|(uses, access)| uses.note(stream, *access, end.clone()));
+                host.iter().for_each(|piece| piece.uses.note(stream, piece.access, end.clone()));
             }
             launched
         })

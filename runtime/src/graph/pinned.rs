@@ -17,7 +17,7 @@ use super::{
     memory::{Noted, Pieces},
     plan::Use,
 };
-use crate::{Device, Event, PinnedBuffer, Result, Stream, view::resolve};
+use crate::{Device, Error, Event, PinnedBuffer, Result, Stream, view::resolve};
 
 /// A [`PinnedBuffer`] that graphs copy from and to: each launch copies what is there then. The host uses it by [`read`](Self::read) and
 /// [`write`](Self::write), which wait for the graphs that use it.
@@ -177,6 +177,11 @@ impl<'m, T: DeviceCopy> Elements<'m, T> {
         self.uses.synchronize(Access::Write)?;
         // SAFETY: as the caller promises, and no graph uses the elements, as above.
         Ok(unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
+    }
+
+    fn note(self, noted: &mut Noted<'m>, access: Access) {
+        let Self { uses, device, .. } = self;
+        noted.add_host(self.len, self.used(access), HostPiece { uses, access, device });
     }
 
     fn used(self, access: Access) -> Use {
@@ -364,7 +369,7 @@ unsafe impl<T: DeviceCopy> Pieces for GraphPinned<T> {
     }
 
     fn note<'n>(&'n self, noted: &mut Noted<'n>) {
-        noted.add_host(self.len(), self.all().used(Access::Write), &self.uses);
+        self.all().note(noted, Access::Write);
     }
 }
 
@@ -394,8 +399,39 @@ unsafe impl<T: DeviceCopy> Pieces for &GraphPinned<T> {
     }
 
     fn note<'n>(&'n self, noted: &mut Noted<'n>) {
-        noted.add_host(self.len(), self.all().used(Access::Read), &self.uses);
+        self.all().note(noted, Access::Read);
     }
+}
+
+/// Pinned memory that a graph holds.
+pub(super) struct HostPiece<'n> {
+    pub(super) uses: &'n HostUses,
+    /// What the graph may do to it.
+    pub(super) access: Access,
+    device: &'n Device,
+}
+
+impl HostPiece<'_> {
+    pub(super) fn check(&self, device: &Device, doing: &str) -> Result<()> {
+        check_pinned(self.device, device, doing)
+    }
+}
+
+/// What was pinned for the CPU is ordinary memory, which GPUs do not copy by themselves. GPUs copy what was pinned for each other (CUDA C++ Programming Guide,
+/// "Unified Virtual Address Space").
+///
+/// # Errors
+/// [`Error::WrongDevice`]
+pub(super) fn check_pinned(found: &Device, expected: &Device, doing: &str) -> Result<()> {
+    if found.is_gpu() || !expected.is_gpu() {
+        return Ok(());
+    }
+    Err(Error::WrongDevice {
+        what: "the pinned memory".to_owned(),
+        doing: doing.to_owned(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    })
 }
 
 /// The launches of graphs that used pinned memory last.

@@ -21,7 +21,7 @@ use super::{
     launch::{Arguments, Code, Launch},
     memory::Held,
     node::Node,
-    pinned::{PinnedSlice, PinnedSliceMut},
+    pinned::{PinnedSlice, PinnedSliceMut, check_pinned},
     plan::{Operation, Place, Plan, Use, Uses},
 };
 use crate::{
@@ -289,18 +289,9 @@ impl Branch {
         })
     }
 
-    /// What was pinned for the CPU is ordinary memory, which GPUs do not copy by themselves. GPUs copy what was pinned for each other.
     fn check_pinned(&self, found: &Device, doing: &str) -> Result<()> {
         let expected = each!(&self.recording, recording => Device::of(recording.device));
-        if found.is_gpu() || !expected.is_gpu() {
-            return Ok(());
-        }
-        Err(Error::WrongDevice {
-            what: "the pinned memory".to_owned(),
-            doing: doing.to_owned(),
-            found: found.to_string(),
-            expected: expected.to_string(),
-        })
+        check_pinned(found, &expected, doing)
     }
 
     /// Records a copy of what is in a slice of the host now.

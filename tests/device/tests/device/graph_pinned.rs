@@ -162,6 +162,9 @@ fn pinned_memory_that_the_graph_does_not_hold_is_refused() {
                 capture.copy_from_pinned(&host, x)
             });
             assert!(matches!(refused, Err(Error::WrongDevice { .. })), "{refused:?}");
+            let graph = stream.capture(pinned(device, 0.0)?, |_, _| Ok(()))?;
+            let refused = graph.clone_with(GraphPinned::from(Device::cpu().pinned::<f32>(LEN)?));
+            assert!(matches!(refused, Err(Error::WrongDevice { .. })), "{refused:?}");
         }
         Ok(())
     });
