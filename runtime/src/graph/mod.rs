@@ -157,7 +157,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of `code`; [`Error::NotCapturable`] on a stream that is being captured; what the driver says.
+    /// Those of `code`; [`Error::NotCapturable`](crate::Error::NotCapturable) on a stream that is being captured; what the driver says.
     #[doc(
         alias = "cudaStreamBeginCapture",
         alias = "cudaStreamEndCapture",
@@ -207,7 +207,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// Queues the graph's work on another stream of its device.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch), and [`Error::WrongDevice`] for a stream of another device.
+    /// As [`launch`](Self::launch), and [`Error::WrongDevice`](crate::Error::WrongDevice) for a stream of another device.
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch")]
     pub fn launch_on(&mut self, stream: &Stream) -> Result<()> {
         stream.not_captured("a graph")?;
@@ -229,7 +229,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// Prepares the device for the next launch, which is then faster (`cudaGraphUpload`). Queued on the stream of the capture.
     ///
     /// # Errors
-    /// [`Error::Driver`] or [`Error::ContextLost`].
+    /// [`Error::Driver`](crate::Error::Driver) or [`Error::ContextLost`](crate::Error::ContextLost).
     #[doc(alias = "cudaGraphUpload", alias = "cuGraphUpload")]
     pub fn upload(&mut self) -> Result<()> {
         each!(&self.graph, graph => {

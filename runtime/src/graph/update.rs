@@ -12,7 +12,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// (`cudaGraphExecKernelNodeSetParams`). Launches of the graph that are queued already are as they were.
     ///
     /// # Errors
-    /// As [`Capture::launch`]; [`Error::WrongNode`] for a node of another graph. The graph then is as before.
+    /// As [`Capture::launch`](crate::Capture::launch); [`Error::WrongNode`] for a node of another graph. The graph then is as before.
     #[doc(
         alias = "cudaGraphExecKernelNodeSetParams",
         alias = "cuGraphExecKernelNodeSetParams",
