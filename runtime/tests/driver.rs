@@ -19,7 +19,7 @@ use std::{
 };
 
 use again::{again, folder, is_inner, succeeded};
-use gpukernel::{Device, Error, ForeignModule, GraphPinned, LaunchConfig, RawArg, Result};
+use gpukernel::{Arch, Device, Error, ForeignModule, GraphPinned, LaunchConfig, RawArg, Result, for_each};
 use library::compiled;
 
 /// The folder of the driver's library.
@@ -324,6 +324,55 @@ fn things_may_be_kept_until_a_thread_ends() {
         }
         Ok(())
     });
+}
+
+mod kernels {
+    use gpu_std::prelude::*;
+
+    #[kernel(programmatic_launch)]
+    pub(crate) fn add(by: u32, y: PerThread<u32>) {
+        for (_, y) in y {
+            *y += by;
+        }
+    }
+}
+
+/// Kernels are started early where the image says that they wait, for the architecture whose code is loaded.
+#[test]
+fn kernels_that_wait_are_started_early() {
+    if !is_inner() {
+        for (arch, starts_early) in [("90", true), ("75", false)] {
+            for function in ["cuLaunchKernelEx", "cuLaunchKernel"] {
+                let fault = format!("{function}@1=1");
+                let output = with_driver(&[("FAKE_FAULT", &fault), ("ARCH", arch)]);
+                succeeded(&output);
+                let is_called = String::from_utf8_lossy(&output.stdout).contains("it failed");
+                assert_eq!(is_called, starts_early == (function == "cuLaunchKernelEx"), "{fault} for {arch}");
+            }
+        }
+        return;
+    }
+    let arch =
+        if env::var("ARCH").is_ok_and(|arch| arch == "90") { Arch::new(9, 0) } else { Arch::new(7, 5) };
+    // SAFETY: kernels of this driver do nothing.
+    let image = unsafe {
+        ptx::image_for(arch, kernels::add, |kernel| {
+            kernel.contract.programmatic_launch = 1;
+            kernel.waits = [Arch::new(9, 0)].into();
+        })
+    };
+    let device = Device::gpu(0).unwrap();
+    let (module, mut y) = (device.load(&image).unwrap(), device.zeroed::<u32>(100).unwrap());
+    if let Err(error) = module.launch(kernels::add, for_each(100), (1, &mut y)) {
+        println!("it failed: {error}");
+    }
+    // In a graph, each node comes after the end of those that it waits for.
+    let mut graph = device
+        .stream()
+        .unwrap()
+        .capture(y, |capture, y| capture.launch(&module, kernels::add, for_each(100), (1, y)))
+        .unwrap();
+    graph.launch().unwrap();
 }
 
 #[test]

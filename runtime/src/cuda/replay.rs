@@ -63,13 +63,15 @@ fn not_capturable(what: &str) -> Error {
     Error::NotCapturable { what: what.to_owned() }
 }
 
+/// Whether this thread records a call.
+pub(super) fn is_recording() -> bool {
+    look(|recording| recording.is_some()) == Some(true)
+}
+
 /// # Errors
 /// [`Error::NotCapturable`] if this thread records a call.
 pub(super) fn refuse(what: &str) -> Result<()> {
-    match look(|recording| recording.is_some()) {
-        Some(true) => Err(not_capturable(what)),
-        _ => Ok(()),
-    }
+    if is_recording() { Err(not_capturable(what)) } else { Ok(()) }
 }
 
 /// # Errors

@@ -100,6 +100,25 @@ pub struct HostCall {
     data: Handle,
 }
 
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchConfig {
+    extents: [c_uint; 7],
+    stream: Handle,
+    attributes: *const LaunchAttribute,
+    count: c_uint,
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct LaunchAttribute {
+    id: c_uint,
+    padding: [u8; 4],
+    value: [c_int; 16],
+}
+
 fn work() -> std::sync::MutexGuard<'static, BTreeMap<usize, Vec<Work>>> {
     WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -415,6 +434,15 @@ driver! {
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
         _parameters: *mut *mut c_void, _extra: *mut *mut c_void,
     ) {
+        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+    }
+
+    fn cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, _parameters: *mut *mut c_void, _extra: *mut *mut c_void) {
+        let LaunchConfig { stream, attributes, count, .. } = unsafe { config.read() };
+        assert_eq!(count, 1);
+        // That the kernel may start before the one before it has ended.
+        let LaunchAttribute { id, value, .. } = unsafe { attributes.read() };
+        assert_eq!((id, value[0]), (6, 1));
         if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
     }
 

@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use gpukernel::{Device, Error, LaunchConfig, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
+    early_starts::{late, panicking, reversed},
+    outputs::add_index,
     panics::{
         DIVIDE_LINE, FIRST_LINE, STORE_LINE, all, before_barrier, cases, copy_rounds, divides, divides_too,
         inner_sums,
@@ -308,6 +310,42 @@ fn a_graph_is_dropped_while_its_kernel_panics() {
         drop(graph);
         panicked(launched.and_then(|()| device.synchronize()));
         device.synchronize()
+    });
+}
+
+#[test]
+fn a_function_of_the_host_that_panics_is_an_error_of_who_waits() {
+    on_every_device_alone(|device, module| {
+        let mut graph = device.stream()?.capture(device.zeroed::<u64>(1000)?, |capture, values| {
+            capture.callback(|| panic!("as the test wants"))?;
+            capture.launch(module, add_index, for_each(1000), (values,))
+        })?;
+        for round in 1..3 {
+            graph.launch()?;
+            let told = device.synchronize();
+            let Err(Error::CallbackPanicked { message, .. }) = told else { panic!("{told:?}") };
+            assert_eq!(message, "as the test wants");
+            device.synchronize()?;
+            // What comes after it is done.
+            assert_eq!(graph.memory().to_vec()?[0], round);
+        }
+        Ok(())
+    });
+}
+
+/// What a kernel tells that was started early is told, and the next one runs.
+#[test]
+fn a_panic_in_a_kernel_that_was_started_early() {
+    on_every_device_alone(|device, module| {
+        let (mut x, mut y) = (device.zeroed::<u32>(1000)?, device.zeroed::<u32>(1000)?);
+        module.launch(late, for_each(1000), (100, 3, &mut x))?;
+        let launched = module.launch(panicking, for_each(1000), (&x, &mut y));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert!(found.kernel.ends_with("early_starts::panicking"), "{}", found.kernel);
+        assert_eq!(found.thread, [7, 0, 0]);
+        module.launch(reversed, for_each(1000), (&x, &mut y))?;
+        assert_eq!(y.to_vec()?, [4; 1000]);
+        Ok(())
     });
 }
 

@@ -11,6 +11,7 @@ mod clusters;
 mod collective;
 mod complex;
 mod constants;
+mod early_starts;
 mod errors;
 mod foreign;
 mod generics;
