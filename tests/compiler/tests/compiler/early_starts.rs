@@ -48,7 +48,7 @@ pub fn cooperative(y: PerThread<u32>) {
 fn instructions(sass: &str, kernel: &str) -> Vec<String> {
     let of_line = |line: &str| {
         let (_, rest) = line.trim().strip_prefix("/*")?.split_once("*/")?;
-        let text = rest.trim().trim_start_matches(|c: char| c == '@' || c == '!');
+        let text = rest.trim().trim_start_matches(['@', '!']);
         Some(text.split(';').next()?.trim().to_owned()).filter(|text| !text.is_empty())
     };
     function(sass, kernel).lines().filter_map(of_line).collect()

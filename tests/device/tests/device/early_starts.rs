@@ -69,8 +69,9 @@ fn other_work_is_ordered_with_them() {
             let mut x = first.filled(len, 9_u32)?;
             let mut y = second.zeroed::<u32>(len)?;
             let mut copy = first.zeroed::<u32>(len)?;
-            first.launch(module, late, for_each(len), (rounds, value, &mut x))?;
-            // On the other stream, behind a copy.
+            first.launch(module, late, for_each(len), (10 * rounds, value, &mut x))?;
+            // On the other stream, where it waits for the first, behind a kernel that is done before that.
+            second.launch(module, late_and_early, for_each(len), (1, 99, &mut y))?;
             second.launch(module, reversed, for_each(len), (&x, &mut y))?;
             first.copy(&y, &mut copy)?;
             first.launch(module, late_and_early, for_each(len), (rounds, 77, &mut y))?;
