@@ -49,6 +49,10 @@ pub struct Contract {
     /// 1 if a release build fails if the optimised kernel has instructions for 64-bit floating-point numbers.
     #[doc(alias = "warn-double-usage")]
     pub no_f64: u32,
+    /// 1 if the kernel is started before the one before it in the stream has ended, on GPUs that can (programmatic dependent launch). It then begins by waiting
+    /// for that.
+    #[doc(alias = "cudaLaunchAttributeProgrammaticStreamSerialization", alias = "griddepcontrol")]
+    pub programmatic_launch: u32,
 }
 
 impl Contract {
@@ -65,6 +69,7 @@ impl Contract {
         no_spills: 0,
         no_stack: 0,
         no_f64: 0,
+        programmatic_launch: 0,
     };
 
     /// The number of 32-bit words.
@@ -82,7 +87,7 @@ impl Contract {
     pub const fn from_words(words: [u32; Self::WORDS]) -> Self {
         let [bx, by, bz, max_threads, min_blocks_per_sm, max_registers, dims, shared_bytes, rest @ ..] =
             words;
-        let [cx, cy, cz, no_panics, no_spills, no_stack, no_f64] = rest;
+        let [cx, cy, cz, no_panics, no_spills, no_stack, no_f64, programmatic_launch] = rest;
         Self {
             block: [bx, by, bz],
             max_threads,
@@ -95,6 +100,7 @@ impl Contract {
             no_spills,
             no_stack,
             no_f64,
+            programmatic_launch,
         }
     }
 
@@ -125,8 +131,9 @@ mod tests {
             no_spills: 13,
             no_stack: 14,
             no_f64: 15,
+            programmatic_launch: 16,
         };
-        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
         assert_eq!(Contract::from_words(words), contract);
         // SAFETY: both are as many 32-bit words, without padding.
         assert_eq!(unsafe { core::mem::transmute::<Contract, [u32; Contract::WORDS]>(contract) }, words);

@@ -115,6 +115,7 @@ mod tests {
                 contract: Contract::NONE,
                 cooperative: false,
                 resources: Default::default(),
+                waits: Default::default(),
             })
             .collect();
         ImageWriter::new(manifest).finish()

@@ -21,7 +21,7 @@ use crate::{
     files::OutDir,
     finish::{self, FinishInput, Finished},
     foreign::{Foreign, ForeignInput},
-    link::{self, Dumps, EmittedPtx, Libraries, LinkInput, Linked},
+    link::{self, Dumps, EmittedPtx, Libraries, LinkInput, Linked, early_starts},
     llvm::Llvm,
     outputs::Outputs,
     plan::Plan,
@@ -139,7 +139,7 @@ pub(crate) fn build_beside_host(
     let finish_input =
         FinishInput { llvm, name, linked: &linked, ptx: &ptx, foreign: &foreign, names: &link_input.names };
     let Finished { assembled, lto } = finish::finish(&plan, &finish_input, &mut timings)?;
-    let manifest = manifest(&plan, name, &linked, &ptx, &assembled);
+    let manifest = manifest(&plan, name, &linked, &ptx, &assembled, lto.linked.is_some());
     let facts = timings.step("gather facts", || facts::gather(&plan, &manifest, &linked, &ptx, &assembled));
     budgets::check(plan.options, &manifest, &facts)?;
     let outputs = Outputs {
@@ -236,6 +236,7 @@ fn manifest(
     linked: &Linked,
     ptx: &[(Arch, String)],
     assembled: &[Assembled],
+    is_optimised_with_foreign: bool,
 ) -> Manifest {
     let (rustc, ptxas) = (&plan.toolchain.rustc, plan.toolchain.cuda.get(CudaPart::Ptxas));
     let mut manifest = Manifest::new(name.to_owned());
@@ -255,6 +256,12 @@ fn manifest(
             if let Some(resources) = resources.get(&kernel.symbol) {
                 kernel.resources.insert(*arch, *resources);
             }
+        }
+    }
+    // Machine code that is optimised with CUDA C is not made of the PTX that waits.
+    if !is_optimised_with_foreign {
+        for kernel in &mut manifest.kernels {
+            kernel.waits = early_starts::waiting(kernel, ptx);
         }
     }
     manifest

@@ -431,10 +431,13 @@ mod tests {
     #[test]
     fn an_image_of_another_version_says_so() {
         let mut bytes = image();
-        bytes[VERSION].copy_from_slice(&7_u32.to_le_bytes());
+        bytes[VERSION].copy_from_slice(&u32::MAX.to_le_bytes());
         let error = Image::parse(&bytes).unwrap_err();
-        assert_eq!(error, ImageError::Version { found: 7, expected: gpukernel_abi::VERSION });
-        assert!(error.to_string().contains("has version 7, and this program reads version"), "{error}");
+        assert_eq!(error, ImageError::Version { found: u32::MAX, expected: gpukernel_abi::VERSION });
+        assert!(
+            error.to_string().contains("has version 4294967295, and this program reads version"),
+            "{error}"
+        );
     }
 
     #[test]

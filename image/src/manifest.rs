@@ -1,6 +1,6 @@
 //! The manifest: metadata of an image's kernels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,10 @@ pub struct Kernel {
     pub cooperative: bool,
     /// The resource usage on each architecture that machine code was built for.
     pub resources: BTreeMap<Arch, Resources>,
+    /// The architectures for which its code begins by waiting for the grids before it, so that it may be started before they have ended
+    /// (`griddepcontrol.wait`).
+    #[serde(default)]
+    pub waits: BTreeSet<Arch>,
 }
 
 /// The metadata of a value in constant memory.

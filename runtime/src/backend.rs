@@ -258,11 +258,11 @@ pub(crate) type Callback = Box<dyn FnOnce() + Send>;
 
 /// A handle of a queue of work.
 pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
+    /// Whether it is the same queue, of the same device.
+    fn is_same(&self, other: &Self) -> bool;
     fn synchronize(&self) -> Result<()>;
     /// Waits, and leaves the errors of kernels to others.
     fn wait_until_done(&self) -> Result<()>;
-    /// Whether it is the same stream.
-    fn is_same(&self, other: &Self) -> bool;
     /// Makes work queued from now on wait for what is queued on the other stream now.
     fn wait_for_stream(&self, other: &Self) -> Result<()>;
     /// Whether all work is done, without waiting.
@@ -445,7 +445,7 @@ parts! {
     /// Graphs.
     Graphs: B => Instantiated<B>,
     /// Foreign modules, with their kernels by name.
-    ForeignModules: B => Loaded<B, String>,
+    ForeignModules: B => Arc<Loaded<B, String>>,
 }
 
 /// A part of some device.

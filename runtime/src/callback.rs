@@ -13,8 +13,11 @@ use std::{
 
 use crate::{
     Error, Event, Result, Stream,
-    backend::{BackendStream, Callback, each},
+    backend::{BackendStream, each},
 };
+
+/// A function that each launch of a graph calls.
+pub(crate) type Call = Arc<dyn Fn() + Send + Sync>;
 
 /// What the payload of a panic says, if it is text.
 pub(crate) fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
@@ -25,7 +28,7 @@ pub(crate) fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
 }
 
 /// Calls a function; its panic, an error of the device that is described so.
-pub(crate) fn call(code: Callback, device: impl FnOnce() -> String) -> Option<Error> {
+pub(crate) fn call(code: impl FnOnce(), device: impl FnOnce() -> String) -> Option<Error> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
     let message = text_of(&*panic).unwrap_or("no message").to_owned();
     // Its payload may panic when it is dropped.

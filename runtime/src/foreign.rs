@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::{
     Device, DeviceSlice, Error, LaunchConfig, Result, Stream,
     backend::{Any, Backend, BackendModule, ForeignModules, OfDevice, each},
+    graph::Use,
     loaded::{Entry, Loaded},
     memory::AllocationId,
     observed,
@@ -37,14 +38,14 @@ use crate::{
 #[derive(Clone)]
 pub struct ForeignModule {
     device: Device,
-    code: Arc<Any<ForeignModules>>,
+    code: Any<ForeignModules>,
 }
 
 impl ForeignModule {
     pub(crate) fn load(device: &Device, code: &[u8]) -> Result<Self> {
         let kind = kind(code).map_err(|reason| Error::ForeignCode { reason })?;
         let code = each!(&device.backend, device => load(*device, code, kind))?;
-        Ok(Self { device: device.clone(), code: Arc::new(code) })
+        Ok(Self { device: device.clone(), code })
     }
 
     pub(crate) fn code(&self) -> &Any<ForeignModules> {
@@ -93,7 +94,7 @@ impl ForeignModule {
     ) -> Result<()> {
         replay::refuse_unsafe("a launch of code made elsewhere")?;
         let program = Program::Foreign { name, args, shared_bytes };
-        each!(&*self.code, loaded => {
+        each!(&self.code, loaded => {
             // SAFETY: as the caller promises.
             unsafe { launch(loaded, stream, program, config) }
         })
@@ -120,7 +121,7 @@ impl ForeignModule {
     #[doc(alias = "cudaMemcpyToSymbol", alias = "cuModuleGetGlobal", alias = "cudaGetSymbolAddress")]
     pub unsafe fn set_variable<T: DeviceCopy>(&self, name: &str, value: T) -> Result<()> {
         self.check_variable::<T>(name)?;
-        let set = each!(&*self.code, loaded => {
+        let set = each!(&self.code, loaded => {
             // SAFETY: as the caller promises.
             unsafe { loaded.code.set_variable(name, &value)? }
         });
@@ -147,7 +148,7 @@ impl ForeignModule {
     #[doc(alias = "cudaMemcpyFromSymbol")]
     pub unsafe fn variable<T: DeviceCopy>(&self, name: &str) -> Result<T> {
         self.check_variable::<T>(name)?;
-        let value = each!(&*self.code, loaded => {
+        let value = each!(&self.code, loaded => {
             // SAFETY: as the caller promises.
             unsafe { loaded.code.variable(name)? }
         });
@@ -155,7 +156,7 @@ impl ForeignModule {
     }
 
     fn check_variable<T>(&self, name: &str) -> Result<()> {
-        let found_bytes = each!(&*self.code, loaded => loaded.code.variable_bytes(name)?)
+        let found_bytes = each!(&self.code, loaded => loaded.code.variable_bytes(name)?)
             .ok_or_else(|| no_such_variable(name))?;
         let asked_bytes = size_of::<T>();
         if found_bytes == asked_bytes {
@@ -172,7 +173,22 @@ fn no_such_variable(name: &str) -> Error {
 
 /// Loads foreign code on a device.
 fn load<B: Backend>(device: &'static B, code: &[u8], kind: &str) -> Result<Any<ForeignModules>> {
-    device.load_foreign(code, kind).map(|code| B::wrap(Loaded::new(code)))
+    device.load_foreign(code, kind).map(|code| B::wrap(Arc::new(Loaded::new(code))))
+}
+
+/// The kernel of this name.
+///
+/// # Errors
+/// [`Error::NoSuchKernel`], or what the driver says.
+pub(crate) fn entry<B: Backend>(loaded: &Loaded<B, String>, name: &str) -> Result<Entry<B>> {
+    loaded.entry(name, || {
+        let function = loaded.code.function(name)?.ok_or_else(|| Error::NoSuchKernel {
+            kernel: name.to_owned(),
+            crate_name: "(foreign code)".to_owned(),
+            available: Vec::new(),
+        })?;
+        Ok(Entry { function, cooperative: false })
+    })
 }
 
 /// # Safety
@@ -186,14 +202,7 @@ unsafe fn launch<B: Backend>(
 ) -> Result<()> {
     let (code, device) = (&loaded.code, loaded.device());
     let stream = Stream::or_default(stream, device, &|| program.doing())?;
-    let Entry { function, cooperative } = loaded.entry(program.name(), || {
-        let function = code.function(program.name())?.ok_or_else(|| Error::NoSuchKernel {
-            kernel: program.name().to_owned(),
-            crate_name: "(foreign code)".to_owned(),
-            available: Vec::new(),
-        })?;
-        Ok(Entry { function, cooperative: false })
-    })?;
+    let Entry { function, cooperative } = entry(loaded, program.name())?;
     let threads = code.threads(&function);
     let (request, mut lists) = (Request { device, program, config, threads, cooperative }, Lists::new());
     // SAFETY: the arguments hold borrows that last as long as this call.
@@ -280,7 +289,7 @@ impl fmt::Debug for ForeignModule {
 pub struct RawArg<'a> {
     /// In units that are aligned as parameters can be; maybe uninitialised, because values have padding.
     bytes: SmallVec<[MaybeUninit<u128>; 4]>,
-    memory: Option<(AllocationId, Access)>,
+    memory: Option<Use>,
     borrow: PhantomData<&'a mut ()>,
 }
 
@@ -305,13 +314,40 @@ impl<'a> RawArg<'a> {
     }
 
     fn address<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
-        let memory = slice.used().map(|allocation| (allocation, access));
+        let memory = slice.used().map(|_| Use::of(slice, access));
         Self { memory, ..Self::value(slice.address()) }
     }
 
     /// The memory that it is the address of, and what the kernel does to it.
     pub(crate) fn memory(&self) -> Option<(AllocationId, Access)> {
+        self.memory.map(|used| (used.allocation, used.access))
+    }
+
+    /// The same, with the part of it.
+    pub(crate) fn used(&self) -> Option<Use> {
         self.memory
+    }
+
+    /// The argument without its borrow.
+    ///
+    /// # Safety
+    /// It is used as long as its memory is there and may be used so.
+    pub(crate) unsafe fn detached(&self) -> RawArg<'static> {
+        RawArg { bytes: self.bytes.clone(), memory: self.memory, borrow: PhantomData }
+    }
+
+    /// The argument with other memory, which `find` says, in the place of its own.
+    pub(crate) fn moved(
+        &self,
+        find: &mut dyn FnMut(Use) -> Result<(*mut u8, AllocationId)>,
+    ) -> Result<RawArg<'static>> {
+        // SAFETY: it has the memory of the result of `find`, or none.
+        let arg = unsafe { self.detached() };
+        let Some(used) = self.memory else { return Ok(arg) };
+        let (address, allocation) = find(used)?;
+        let mut moved = RawArg::value(address.expose_provenance());
+        moved.memory = Some(used.at(address.addr(), allocation));
+        Ok(moved)
     }
 
     /// Where the value lies.

@@ -66,7 +66,9 @@ pub use error::{BarrierWait, DriverError, Ended, Error, Race, RaceSide, Result};
 pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;
-pub use graph::{Capture, Graph, GraphMemory, Node, Update};
+pub use graph::{
+    Capture, ForeignKernel, Graph, GraphMemory, GraphPinned, Node, Nodes, PinnedSlice, PinnedSliceMut, Update,
+};
 pub use hold::Hold;
 pub use image::Image;
 pub use launch::{

@@ -62,13 +62,11 @@ impl Stream {
         }
     }
 
-    /// Whether it is the same stream.
+    /// Whether it is the same queue.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (&self.backend, &other.backend) {
-            (Any::Cpu(stream), Any::Cpu(other)) => stream.is_same(other),
-            (Any::Cuda(stream), Any::Cuda(other)) => stream.is_same(other),
-            _ => false,
-        }
+        each!(&self.backend, stream => {
+            stream.device().own(&other.backend).is_some_and(|other| stream.is_same(other))
+        })
     }
 
     /// Makes work queued from now on wait for what is queued on another stream of a device of the same kind now.

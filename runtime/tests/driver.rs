@@ -20,8 +20,10 @@ use std::{
 
 use again::{again, folder, is_inner, succeeded};
 use gpukernel::{
-    Device, Error, ForeignModule, LaunchConfig, MemoryAdvice, PinnedOptions, RawArg, Result,
+    Arch, Device, Error, ForeignModule, GraphPinned, LaunchConfig, MemoryAdvice, PinnedOptions, RawArg,
+    Result,
     allocator::{CachingAllocator, DeferredFrees, DeviceAllocator, DirectAllocator, PoolAllocator},
+    for_each,
 };
 use library::compiled;
 
@@ -90,6 +92,30 @@ fn allocators(device: &Device) -> Result<()> {
     });
     device.reset_allocator();
     result
+}
+
+/// Rows with a distance between them, in and out and on the device.
+#[test]
+fn copies_of_views_are_of_their_rows() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let numbers: Vec<u32> = (0..120).collect();
+        let mut volume = device.upload(&numbers)?;
+        let part = volume.view_3d(5, 6)?.part(1..3, 2..5, 1..5)?;
+        let expected: Vec<u32> = (1..3)
+            .flat_map(|layer| {
+                (2..5).flat_map(move |row| (1..5).map(move |column| (layer * 5 + row) * 6 + column))
+            })
+            .collect();
+        assert_eq!(part.to_vec()?, expected);
+        let mut small = device.zeroed::<u32>(24)?;
+        device.stream()?.copy_view(&part, &mut small.view_3d_mut(3, 4)?)?;
+        assert_eq!(small.to_vec()?, expected);
+        volume.view_2d_mut(6)?.column(2)?.copy_from(&[7; 20])?;
+        let after = volume.to_vec()?;
+        assert!(after.iter().enumerate().all(|(i, x)| *x == if i % 6 == 2 { 7 } else { i as u32 }));
+        Ok(())
+    });
 }
 
 /// Memory that the host uses, too.
@@ -228,20 +254,49 @@ fn everything(device: &Device) -> Result<()> {
     let mut graph = first.capture((&b, &mut c), |capture, (b, c)| {
         capture.fill(&mut c[..2], 9)?;
         let other = capture.fork()?;
-        other.copy(&b[..1], &mut c[3..])?;
-        capture.join(&other)
+        let copy = other.copy(&b[..1], &mut c[3..])?;
+        capture.join(&other)?;
+        let args = [RawArg::slice(b), RawArg::slice_mut(&mut c[..1])];
+        // SAFETY: kernels of this driver do nothing.
+        let stray = unsafe { capture.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args)? };
+        capture.after((copy, stray))?.callback(|| ())?;
+        capture.after(())?.fill(&mut c[..0], 1)?;
+        Ok(stray)
     })?;
+    let stray = *graph.nodes();
+    // SAFETY: as above.
+    unsafe {
+        graph.update_foreign(stray, |update, (b, c)| {
+            let args = [RawArg::slice(b), RawArg::slice_mut(&mut c[..1])];
+            update.launch_foreign(LaunchConfig::new(2, 32), 0, &args);
+        })?;
+    }
     graph.upload()?;
     graph.launch()?;
     graph.launch_on(&second)?;
+    let mut other = device.zeroed::<u32>(4)?;
+    let mut clone = graph.clone_with((&b, &mut other))?;
+    clone.launch()?;
+    drop((graph, clone));
+    assert_eq!(other.to_vec()?, [9, 9, 0, 7]);
+    let (pinned, mut output) =
+        (GraphPinned::from(device.pinned::<u32>(4)?), GraphPinned::from(device.pinned::<u32>(4)?));
+    let mut graph = first.capture((&pinned, &mut other, &mut output), |capture, (from, x, mut to)| {
+        capture.copy_from_pinned(from.slice(..2), &mut x[2..])?;
+        capture.copy_to_pinned(x, &mut to)
+    })?;
+    graph.launch()?;
+    graph.launch_on(&second)?;
+    assert_eq!(graph.memory().2.read()?, [9, 9, 0, 0]);
     drop(graph);
+    assert_eq!((pinned.into_buffer()?.len(), &*output.into_buffer()?), (4, &[9, 9, 0, 0][..]));
     let mut pinned = device.pinned::<u32>(4)?;
     let mut host = [0_u32; 4];
     first.scope(|scope| {
         scope.copy_to_host(&c, &mut pinned)?;
         scope.copy_to_host(&a, &mut host)
     })?;
-    assert_eq!((&*pinned, host), (&[1, 2, 3, 4][..], [1, 2, 3, 4]));
+    assert_eq!((&*pinned, host), (&[9, 9, 3, 7][..], [1, 2, 3, 4]));
     device.pin(&mut host, |host| a.copy_from(host))?;
     first.callback(|| ())?;
     assert!(first.is_done()?);
@@ -274,10 +329,11 @@ fn everything_works() {
 fn errors_are_returned_and_leave_nothing() {
     if is_inner() {
         let result = Device::gpu(0).and_then(|device| everything(&device));
-        // A drop returns no errors: what it cannot wait for, or the driver refuses to free, is lost.
-        let lost = usize::from(env::var("FAKE_FAULT").is_ok_and(|fault| {
-            is_end(&fault) || fault.contains("Synchronize") || fault.contains("SetCurrent")
-        }));
+        // A drop returns no errors: what it cannot wait for, or the driver refuses to free, is lost. Of a graph, what it copies from, too.
+        let lost = match env::var("FAKE_FAULT").unwrap_or_default() {
+            fault if fault.contains("Synchronize") => 2,
+            fault => usize::from(is_end(&fault) || fault.contains("SetCurrent")),
+        };
         if Device::gpu(0).is_ok() {
             assert!(alive() <= lost, "{} are alive after {result:?}", alive());
         }
@@ -311,7 +367,7 @@ fn is_end(fault: &str) -> bool {
 }
 
 /// What [`everything`] calls.
-const FUNCTIONS: [&str; 36] = [
+const FUNCTIONS: [&str; 40] = [
     "cuDeviceGetAttribute",
     "cuDevicePrimaryCtxRetain",
     "cuCtxSetCurrent",
@@ -343,8 +399,12 @@ const FUNCTIONS: [&str; 36] = [
     "cuLaunchKernel",
     "cuGraphCreate",
     "cuGraphDestroy",
+    "cuGraphAddKernelNode_v2",
+    "cuGraphAddHostNode",
+    "cuGraphAddEmptyNode",
     "cuGraphAddMemcpyNode",
     "cuGraphInstantiateWithFlags",
+    "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphExecDestroy",
     "cuGraphLaunch",
     "cuGraphUpload",
@@ -365,6 +425,13 @@ fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
         let (stream, module) = (device.stream().unwrap(), load(&device).unwrap());
         let event = stream.record().unwrap();
         let mut graph = stream.capture((), |_, ()| Ok(())).unwrap();
+        // A graph that runs, with memory of the host, is leaked with what it uses.
+        let memory = (device.zeroed::<u32>(2).unwrap(), GraphPinned::from(device.pinned::<u32>(2).unwrap()));
+        let mut copies = stream
+            .capture(memory, |capture, (x, mut output)| capture.copy_to_pinned(x, &mut output))
+            .unwrap();
+        copies.launch().unwrap();
+        assert_eq!(copies.memory().1.read().unwrap(), [0, 0]);
         let mut launch = || {
             let args = [RawArg::slice_mut(&mut buffer)];
             // SAFETY: kernels of this driver do nothing.
@@ -380,6 +447,10 @@ fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
             stream.wait(&event).unwrap_err(),
             event.synchronize().unwrap_err(),
             graph.launch().unwrap_err(),
+            copies.launch().unwrap_err(),
+            copies.memory().1.read().map(drop).unwrap_err(),
+            copies.memory_mut().1.write().map(drop).unwrap_err(),
+            copies.into_memory().1.into_buffer().map(drop).unwrap_err(),
             device.stream().map(drop).unwrap_err(),
             device.zeroed::<u8>(1).map(drop).unwrap_err(),
             device.pinned::<u8>(1).map(drop).unwrap_err(),
@@ -429,6 +500,55 @@ fn things_may_be_kept_until_a_thread_ends() {
         }
         Ok(())
     });
+}
+
+mod kernels {
+    use gpu_std::prelude::*;
+
+    #[kernel(programmatic_launch)]
+    pub(crate) fn add(by: u32, y: PerThread<u32>) {
+        for (_, y) in y {
+            *y += by;
+        }
+    }
+}
+
+/// Kernels are started early where the image says that they wait, for the architecture whose code is loaded.
+#[test]
+fn kernels_that_wait_are_started_early() {
+    if !is_inner() {
+        for (arch, starts_early) in [("90", true), ("75", false)] {
+            for function in ["cuLaunchKernelEx", "cuLaunchKernel"] {
+                let fault = format!("{function}@1=1");
+                let output = with_driver(&[("FAKE_FAULT", &fault), ("ARCH", arch)]);
+                succeeded(&output);
+                let is_called = String::from_utf8_lossy(&output.stdout).contains("it failed");
+                assert_eq!(is_called, starts_early == (function == "cuLaunchKernelEx"), "{fault} for {arch}");
+            }
+        }
+        return;
+    }
+    let arch =
+        if env::var("ARCH").is_ok_and(|arch| arch == "90") { Arch::new(9, 0) } else { Arch::new(7, 5) };
+    // SAFETY: kernels of this driver do nothing.
+    let image = unsafe {
+        ptx::image_for(arch, kernels::add, |kernel| {
+            kernel.contract.programmatic_launch = 1;
+            kernel.waits = [Arch::new(9, 0)].into();
+        })
+    };
+    let device = Device::gpu(0).unwrap();
+    let (module, mut y) = (device.load(&image).unwrap(), device.zeroed::<u32>(100).unwrap());
+    if let Err(error) = module.launch(kernels::add, for_each(100), (1, &mut y)) {
+        println!("it failed: {error}");
+    }
+    // In a graph, each node comes after the end of those that it waits for.
+    let mut graph = device
+        .stream()
+        .unwrap()
+        .capture(y, |capture, y| capture.launch(&module, kernels::add, for_each(100), (1, y)))
+        .unwrap();
+    graph.launch().unwrap();
 }
 
 #[test]
@@ -489,6 +609,17 @@ fn devices_are_kept_apart() {
                 for error in errors {
                     assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
                 }
+                // Memory that is pinned for a GPU is pinned for all, and for the CPU for none.
+                let pinned = || there.pinned::<u32>(4).map(GraphPinned::from);
+                let copies = stream.capture((pinned()?, &mut own), |capture, (from, to)| {
+                    capture.copy_from_pinned(&from, to)
+                });
+                let is_refused = here.is_gpu() && !there.is_gpu();
+                assert_eq!(matches!(copies, Err(Error::WrongDevice { .. })), is_refused, "{copies:?}");
+                let graph = stream.capture(GraphPinned::from(here.pinned::<u32>(4)?), |_, _| Ok(()))?;
+                let clone = graph.clone_with(pinned()?);
+                assert_eq!(matches!(clone, Err(Error::WrongDevice { .. })), is_refused, "{clone:?}");
+                drop((copies, graph, clone));
                 assert_eq!(foreign.to_vec()?, [1, 2, 3, 4]);
                 // But copies between devices are there, on streams of either.
                 let third = devices

@@ -51,6 +51,7 @@ impl Entry<'_> {
             signature: self.signature,
             cooperative: self.cooperative,
             resources: BTreeMap::new(),
+            waits: BTreeSet::new(),
         }
     }
 }

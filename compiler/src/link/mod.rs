@@ -19,6 +19,7 @@ mod copies;
 mod crash;
 mod description;
 mod dominance;
+pub(crate) mod early_starts;
 mod emit;
 mod entries;
 mod exports;

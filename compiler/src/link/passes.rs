@@ -5,7 +5,7 @@
 
 use super::{
     LinkError, address_spaces, allocator, arch, assumed_words, barrier_loops, checks_once, collect,
-    constant_loads, constants, contraction, copies,
+    constant_loads, constants, contraction, copies, early_starts,
     emit::Emission,
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
@@ -528,6 +528,20 @@ pub(super) const EMIT: &[Stage<'_, OfEmit>] = &[Stage {
                 Ok(())
             },
         },
+        Pass {
+            name: "wait-for-grids",
+            does: "let kernels with `programmatic_launch` begin by waiting for the grids before them",
+            run: |emission| {
+                let kernels = emission.kernels.iter();
+                let waiting: Vec<_> = kernels.filter(|kernel| early_starts::wants(kernel)).collect();
+                if emission.arch >= early_starts::FIRST && !waiting.is_empty() {
+                    emission.ptx = early_starts::wait(&emission.ptx, |symbol| {
+                        waiting.iter().any(|kernel| kernel.symbol == symbol)
+                    });
+                }
+                Ok(())
+            },
+        },
     ],
 }];
 
@@ -576,7 +590,7 @@ mod tests {
             ),
             "{error}"
         );
-        assert!(error.ends_with(", generate-ptx, rewrite-instructions"), "{error}");
+        assert!(error.ends_with(", rewrite-instructions, wait-for-grids"), "{error}");
     }
 
     /// A library whose only member is this bitcode.

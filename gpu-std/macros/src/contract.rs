@@ -23,20 +23,20 @@ pub(crate) struct Contract {
     shared_bytes: Option<TokenStream>,
     pub(crate) requires: Option<Condition>,
     cluster: Option<[TokenStream; 3]>,
-    /// Which of [`BUDGETS`] are given.
-    budgets: [bool; BUDGETS.len()],
+    /// Which of [`FLAGS`] are given.
+    flags: [bool; FLAGS.len()],
 }
 
-/// The keys without a value: what a release build must not find in the optimised kernel.
-const BUDGETS: [&str; 4] = ["no_panics", "no_spills", "no_stack", "no_f64"];
+/// The keys without a value: what a release build must not find in the optimised kernel, and how it is launched.
+const FLAGS: [&str; 5] = ["no_panics", "no_spills", "no_stack", "no_f64", "programmatic_launch"];
 
 impl Parse for Contract {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut contract = Self::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
-            if let Some(budget) = BUDGETS.iter().position(|budget| key == budget) {
-                contract.set_budget(budget, &key, input)?;
+            if let Some(flag) = FLAGS.iter().position(|flag| key == flag) {
+                contract.set_flag(flag, &key, input)?;
                 continue;
             }
             if !input.peek(Token![=]) {
@@ -57,7 +57,8 @@ impl Parse for Contract {
                         key.span(),
                         format!(
                             "unknown key `{unknown}`: a launch contract has `block`, `max_threads`, `min_blocks_per_sm`, \
-                             `max_registers`, `dims`, `shared_bytes`, `cluster`, `requires`, `no_panics`, `no_spills`, `no_stack` and `no_f64`"
+                             `max_registers`, `dims`, `shared_bytes`, `cluster`, `requires`, `no_panics`, `no_spills`, `no_stack`, `no_f64` \
+                             and `programmatic_launch`"
                         ),
                     ));
                 }
@@ -131,11 +132,11 @@ fn value(input: ParseStream<'_>) -> Result<TokenStream> {
 }
 
 impl Contract {
-    fn set_budget(&mut self, budget: usize, key: &Ident, input: ParseStream<'_>) -> Result<()> {
+    fn set_flag(&mut self, flag: usize, key: &Ident, input: ParseStream<'_>) -> Result<()> {
         if input.peek(Token![=]) {
             return Err(Error::new(key.span(), format!("this key has no value: write `{key}`")));
         }
-        if std::mem::replace(&mut self.budgets[budget], true) {
+        if std::mem::replace(&mut self.flags[flag], true) {
             return Err(given_twice(key));
         }
         comma(input)
@@ -157,7 +158,7 @@ impl Contract {
         let own_dims = number(&self.dims);
         let shared_bytes = number(&self.shared_bytes);
         let cluster = option(self.cluster.as_ref().map(|[x, y, z]| quote!([#x, #y, #z])));
-        let [no_panics, no_spills, no_stack, no_f64] = self.budgets;
+        let [no_panics, no_spills, no_stack, no_f64, programmatic_launch] = self.flags;
         // What is wrong with computed values is reported here: at the attribute.
         quote_spanned! {Span::call_site()=>
             ::gpu_std::contract::Declaration {
@@ -172,6 +173,7 @@ impl Contract {
                 no_spills: #no_spills,
                 no_stack: #no_stack,
                 no_f64: #no_f64,
+                programmatic_launch: #programmatic_launch,
             }
         }
     }

@@ -79,11 +79,15 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
             ) {
                 // SAFETY: a head and a tail are packed of each field, and read in the same order.
                 unsafe {
-                    packed.push_joined::<Self::Head, Self::Tail>(
+                    packed.push_joined::<Self::Head, Self::Tail, _>(
                         |packed| { #(#params::pack::<#runtime>(#args, packed);)* },
                         |reader| {
                             #(let (#heads, #tails) = (reader.read(), reader.read());)*
                             (#head_values, #tail_values)
+                        },
+                        |head| {
+                            let #head_values = head;
+                            [#(::gpu_std::host::JoinedPart::of::<_, #params::Tail>(#heads)),*]
                         },
                     );
                 }

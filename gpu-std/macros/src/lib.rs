@@ -70,6 +70,7 @@ mod print;
 /// | `no_spills` | ptxas spills no register to local memory: else a release build fails |
 /// | `no_stack` | the kernel has no local memory at all: else a release build fails |
 /// | `no_f64` | the optimised kernel has no instructions for 64-bit floating-point numbers: else a release build fails, with their lines |
+/// | `programmatic_launch` | on sm_90 and later, the kernel is started while the one before it in the stream ends, and waits for its end before it begins ([programmatic dependent launch](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#programmatic-dependent-launch-and-synchronization)) |
 /// | `requires = x.len() >= y.len()` | a condition over parameters, their extents and constants, which arguments meet (a checked `__builtin_assume`) |
 ///
 /// The condition of `requires` consists of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`,
@@ -113,6 +114,8 @@ mod print;
 #[doc(alias = "__global__", alias = "cuda.jit")]
 #[doc(alias = "__launch_bounds__", alias = "__maxnreg__")]
 #[doc(alias = "max_registers", alias = "__cluster_dims__")]
+#[doc(alias = "griddepcontrol", alias = "cudaGridDependencySynchronize", alias = "PDL")]
+#[doc(alias = "cudaLaunchAttributeProgrammaticStreamSerialization")]
 #[doc(alias = "__builtin_assume")]
 #[proc_macro_attribute]
 pub fn kernel(contract: TokenStream, function: TokenStream) -> TokenStream {

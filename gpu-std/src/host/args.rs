@@ -1,6 +1,6 @@
 //! The arguments of a launch, packed once for the driver and for the CPU device.
 
-use core::{alloc::Layout, mem::MaybeUninit};
+use core::{alloc::Layout, mem::MaybeUninit, ptr};
 use std::vec::Vec;
 
 use smallvec::SmallVec;
@@ -25,7 +25,7 @@ const INLINE_UNITS: usize = 16;
 /// args.push(7_u64);
 /// assert_eq!(args.layouts().map(|layout| layout.size()).collect::<Vec<_>>(), [4, 8]);
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PackedArgs {
     /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
     /// padding and pointers are more than their bytes.
@@ -35,6 +35,8 @@ pub struct PackedArgs {
     used_bytes: usize,
     values: SmallVec<[Value; INLINE_VALUES]>,
     memory: SmallVec<[(RawSlice, Access); INLINE_SLICES]>,
+    /// Where the address of each lies in the storage.
+    addresses: SmallVec<[usize; INLINE_SLICES]>,
     /// The kernel's own shared arrays; none if they are larger than the address space.
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
@@ -85,6 +87,7 @@ impl PackedArgs {
             used_bytes: 0,
             values: SmallVec::new(),
             memory: SmallVec::new(),
+            addresses: SmallVec::new(),
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },
@@ -156,22 +159,43 @@ impl PackedArgs {
         }
     }
 
-    /// Adds two values that are made of those which `pack` adds, in place of them: what several parameters in one are passed as.
+    /// Adds two values that are made of those which `pack` adds, in place of them: what several parameters in one are passed as. `parts` tells
+    /// where the heads of the parameters lie in the first value.
     ///
     /// # Safety
-    /// `join` reads what `pack` writes. Neither value has anything to drop.
+    /// `join` reads what `pack` writes. Neither value has anything to drop. `parts` has all parameters, in the order of `pack`.
     #[doc(hidden)]
-    pub unsafe fn push_joined<H, T>(
+    pub unsafe fn push_joined<H, T, const N: usize>(
         &mut self,
         pack: impl FnOnce(&mut Self),
         join: impl FnOnce(&mut ArgReader<'_>) -> (H, T),
+        parts: impl FnOnce(&H) -> [JoinedPart; N],
     ) {
-        let (values, used_bytes) = (self.values.len(), self.used_bytes);
+        let (values, used_bytes, memory) = (self.values.len(), self.used_bytes, self.memory.len());
         pack(self);
         let (head, tail) = join(&mut ArgReader { args: self, next: values });
+        let parts = parts(&head);
+        let start = ptr::from_ref(&head).addr();
+        // From here on relative to the head of all.
+        let (mut next, mut moved) = (values, memory);
+        for JoinedPart { address, head_bytes, tail_bytes } in parts {
+            if head_bytes > 0 {
+                let from = self.values[next].offset;
+                let is_inside = |place: &&mut usize| (from..from + head_bytes).contains(&**place);
+                while let Some(place) = self.addresses.get_mut(moved).filter(is_inside) {
+                    *place = *place - from + (address - start);
+                    moved += 1;
+                }
+            }
+            next += usize::from(head_bytes > 0) + usize::from(tail_bytes > 0);
+        }
+        debug_assert_eq!(moved, self.addresses.len(), "an address is not in the head of a part");
         self.values.truncate(values);
         self.used_bytes = used_bytes;
         self.write(head);
+        if let Some(head) = self.values.get(values) {
+            self.addresses[memory..].iter_mut().for_each(|place| *place += head.offset);
+        }
         self.write(tail);
     }
 
@@ -235,6 +259,31 @@ impl PackedArgs {
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
         self.write(slice.address);
         self.memory.push((slice, access));
+        // An address has bytes.
+        self.addresses.push(self.used_bytes - size_of::<*mut u8>());
+    }
+
+    /// Puts other memory, of the same length, in the place of each that has bytes: the address and the number of the allocation that `find` returns.
+    ///
+    /// # Errors
+    /// What `find` returns; some memory may be another by then.
+    #[doc(hidden)]
+    pub fn move_memory<E>(
+        &mut self,
+        mut find: impl FnMut(&RawSlice, Access) -> Result<(*mut u8, u32), E>,
+    ) -> Result<(), E> {
+        let storage = self.storage_mut();
+        for ((slice, access), place) in self.memory.iter_mut().zip(&self.addresses) {
+            if slice.len != 0 && slice.element_bytes != 0 {
+                (slice.address, slice.allocation) = find(slice, *access)?;
+                // SAFETY: `push_memory` wrote an address there, which `push_joined` may have moved, but to a place of the storage.
+                unsafe {
+                    let place = storage.add(*place);
+                    place.cast::<*mut u8>().write_unaligned(slice.address);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The memory that the launch uses.
@@ -264,6 +313,23 @@ impl PackedArgs {
     /// Reads the values back in the order they were pushed.
     pub fn reader(&self) -> ArgReader<'_> {
         ArgReader { args: self, next: 0 }
+    }
+}
+
+/// A parameter among several that are passed as one.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct JoinedPart {
+    /// The address of its head.
+    address: usize,
+    head_bytes: usize,
+    tail_bytes: usize,
+}
+
+impl JoinedPart {
+    /// That whose head lies there, with a tail of type `T`.
+    pub fn of<H, T>(head: &H) -> Self {
+        Self { address: ptr::from_ref(head).addr(), head_bytes: size_of::<H>(), tail_bytes: size_of::<T>() }
     }
 }
 

@@ -15,7 +15,7 @@ use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, memory::CpuPool
 use crate::{
     Device, DeviceKind, Error, Limits, Result, Stream,
     allocator::{Current, DeviceAllocator, device_pointer},
-    backend::{Any, Backend, Callback, ImageCode, Part},
+    backend::{Any, Backend, ImageCode, Part},
     buffer::Fill,
     callback,
     graph::Plan,
@@ -70,7 +70,7 @@ impl CpuDevice {
     }
 
     /// Calls a function, whose panic is an error of whoever waits next.
-    pub(super) fn call(&self, code: Callback) {
+    pub(super) fn call(&self, code: impl FnOnce()) {
         let error = callback::call(code, || self.describe());
         self.errors().extend(error);
     }

@@ -5,7 +5,7 @@ use std::ptr;
 use super::{CpuDevice, CpuStream};
 use crate::{
     Result,
-    backend::BackendGraph,
+    backend::{BackendGraph, OfDevice},
     graph::{Operation, Plan},
     observed,
     prepared::Lists,
@@ -20,6 +20,7 @@ impl BackendGraph for CpuGraph {
     unsafe fn launch(&self, stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
         for step in &plan.steps {
             match &step.operation {
+                Operation::Empty => {}
                 Operation::Launch(launch) => {
                     if let Some(prepared) = launch.prepared(&mut Lists::new()) {
                         // SAFETY: the launch was checked when it was recorded; the memory is the graph's, as the caller promises.
@@ -29,11 +30,12 @@ impl BackendGraph for CpuGraph {
                     }
                 }
                 Operation::Copy { to, from, bytes } => {
-                    let from = ptr::with_exposed_provenance::<u8>(*from);
+                    let from = ptr::with_exposed_provenance::<u8>(from.address());
+                    let to = ptr::with_exposed_provenance_mut(to.address());
                     // SAFETY: both are pieces of the graph's memory with that many bytes, the second borrowed for writing when it was
                     // recorded, so that they do not overlap.
                     unsafe {
-                        ptr::copy_nonoverlapping(from, ptr::with_exposed_provenance_mut(*to), *bytes);
+                        ptr::copy_nonoverlapping(from, to, *bytes);
                     }
                 }
                 Operation::Upload { to, from } => {
@@ -41,6 +43,7 @@ impl BackendGraph for CpuGraph {
                     // SAFETY: as above.
                     unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
                 }
+                Operation::Call(code) => stream.device().call(&**code),
             }
         }
         Ok(())

@@ -11,11 +11,11 @@ use super::{CudaDevice, CudaEvent, CudaStream};
 use crate::{
     Result,
     backend::{Backend, Callback},
-    callback,
+    callback::{self, Call},
 };
 
 /// What the driver is given: the function, and what takes its panic.
-struct Call {
+struct Queued {
     code: Callback,
     device: &'static CudaDevice,
 }
@@ -26,7 +26,7 @@ struct Call {
 pub(super) fn queue(stream: &CudaStream, code: Callback) -> Result<()> {
     let device = stream.device();
     device.bind()?;
-    let call = Box::into_raw(Box::new(Call { code, device }));
+    let call = Box::into_raw(Box::new(Queued { code, device }));
     // SAFETY: the stream is alive, and the function takes what it is given.
     let result = unsafe { sys::cuStreamAddCallback(stream.raw(), Some(run), call.cast(), 0) };
     if result != CUresult::CUDA_SUCCESS {
@@ -39,9 +39,30 @@ pub(super) fn queue(stream: &CudaStream, code: Callback) -> Result<()> {
 /// What the driver calls, once.
 unsafe extern "C" fn run(_: CUstream, _: CUresult, call: *mut c_void) {
     // SAFETY: `queue` made it, for this call.
-    let Call { code, device } = *unsafe { Box::from_raw(call.cast::<Call>()) };
+    let Queued { code, device } = *unsafe { Box::from_raw(call.cast::<Queued>()) };
     // The driver's frames must not be unwound.
     if let Some(error) = callback::call(code, || device.describe()) {
+        device.inbox().put(error);
+    }
+}
+
+/// What a node of a graph calls.
+pub(super) struct GraphCall {
+    code: Call,
+    device: &'static CudaDevice,
+}
+
+impl GraphCall {
+    pub(super) fn new(device: &'static CudaDevice, code: Call) -> Self {
+        Self { code, device }
+    }
+}
+
+/// What the driver calls, at each launch of the graph. Not if the context is lost: nobody waits for it.
+pub(super) unsafe extern "C" fn run_call(call: *mut c_void) {
+    // SAFETY: who adds the node gives it a call that is there as long as the graph's work. Others only read it, too.
+    let GraphCall { code, device } = unsafe { &*call.cast::<GraphCall>() };
+    if let Some(error) = callback::call(&**code, || device.describe()) {
         device.inbox().put(error);
     }
 }

@@ -17,10 +17,14 @@ const MIN_CUDA: (u32, u32) = (12, 0);
 /// The result of loading the driver.
 #[derive(Clone)]
 enum State {
-    Ready,
+    /// Of this CUDA version.
+    Ready((u32, u32)),
     Missing,
     TooOld((u32, u32)),
-    Failed { call: &'static str, source: DriverError },
+    Failed {
+        call: &'static str,
+        source: DriverError,
+    },
 }
 
 /// Whether there is a driver. Without one, no other function of it may be called: `cudarc` would panic.
@@ -36,7 +40,7 @@ pub(super) enum Presence {
 /// If there is a driver that does not work.
 pub(super) fn probe() -> Result<Presence> {
     match state() {
-        State::Ready => Ok(Presence::Ready),
+        State::Ready(_) => Ok(Presence::Ready),
         State::Missing => Ok(Presence::NoGpu),
         State::Failed { source, .. } if sees_no_gpu(&source) => Ok(Presence::NoGpu),
         State::TooOld(found) => Err(Error::DriverTooOld { found, needed: MIN_CUDA }),
@@ -53,6 +57,11 @@ pub(super) fn require(asked: &dyn Fn() -> String) -> Result<()> {
         State::Missing => Err(Error::NoDriver { asked: asked() }),
         _ => probe().map(drop),
     }
+}
+
+/// Whether the driver is of this CUDA version or later.
+pub(super) fn is_at_least(version: (u32, u32)) -> bool {
+    matches!(state(), State::Ready(found) if found >= version)
 }
 
 fn failed(call: &'static str, source: DriverError) -> Error {
@@ -101,7 +110,7 @@ fn initialise() -> State {
     // 12040 is CUDA 12.4.
     let version = version.unsigned_abs();
     let found = (version / 1000, version % 1000 / 10);
-    if found < MIN_CUDA { State::TooOld(found) } else { State::Ready }
+    if found < MIN_CUDA { State::TooOld(found) } else { State::Ready(found) }
 }
 
 /// Converts the result of a driver call, with name and description of an error.
@@ -176,7 +185,7 @@ mod tests {
                     "{error}"
                 );
             }
-            State::Ready => assert!(matches!(probe(), Ok(Presence::Ready))),
+            State::Ready(_) => assert!(matches!(probe(), Ok(Presence::Ready))),
             State::TooOld(_) => assert!(require(&String::new).is_err()),
             State::Failed { source, .. } => {
                 assert_eq!(require(&String::new).is_ok(), sees_no_gpu(&source));

@@ -6,12 +6,13 @@ use std::{
 };
 
 use cudarc::driver::sys::{
-    self, CUDA_KERNEL_NODE_PARAMS, CUfunction, CUfunction_attribute as FunctionAttribute,
+    self, CUDA_KERNEL_NODE_PARAMS, CUfunction, CUfunction_attribute as FunctionAttribute, CUlaunchAttribute,
+    CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig,
 };
 use gpukernel_abi::limits;
 use gpukernel_image::Arch;
 
-use super::{CudaDevice, CudaStream};
+use super::{CudaDevice, CudaStream, driver, replay};
 use crate::{
     Error, KernelAttributes, Result,
     backend::{Backend, BlockThreads},
@@ -23,6 +24,9 @@ const SHARED_PADDING_BYTES: usize = 128;
 
 const WARP: u32 = 32;
 
+/// The first CUDA version whose driver captures launches that start early (edges with data, CUDA Toolkit 12.3 Release Notes).
+const CAPTURES_EARLY_STARTS: (u32, u32) = (12, 3);
+
 /// A kernel in a loaded module, valid as long as the module is.
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
@@ -30,6 +34,8 @@ pub(crate) struct Function {
     pub(super) threads: BlockThreads,
     /// Shared memory besides the dynamic: its arrays, and a word of the linker's.
     static_shared_bytes: usize,
+    /// Whether it begins by waiting for the grids before it, so that it may be started before they have ended.
+    waits: bool,
 }
 
 // SAFETY: a function is a handle that any thread may use.
@@ -39,10 +45,10 @@ unsafe impl Sync for Function {}
 
 impl Function {
     /// # Safety
-    /// The function is of a module that is loaded on the device.
-    pub(super) unsafe fn new(device: &CudaDevice, raw: CUfunction) -> Result<Self> {
+    /// The function is of a module that is loaded on the device, and waits if `waits` says so.
+    pub(super) unsafe fn new(device: &CudaDevice, raw: CUfunction, waits: bool) -> Result<Self> {
         let threads = BlockThreads { max: 0, usual: BlockThreads::USUAL };
-        let mut function = Self { raw, threads, static_shared_bytes: 0 };
+        let mut function = Self { raw, threads, static_shared_bytes: 0, waits };
         function.static_shared_bytes =
             function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize;
         function.threads.max =
@@ -223,6 +229,10 @@ impl Function {
             }
             None => (parameters(launch), ptr::null_mut()),
         };
+        if self.waits && (!replay::is_recording() || driver::is_at_least(CAPTURES_EARLY_STARTS)) {
+            // SAFETY: as the caller promises.
+            return unsafe { self.enqueue_early(stream, launch, parameters, extra) };
+        }
         // SAFETY: as above.
         let result = unsafe {
             sys::cuLaunchKernel(
@@ -240,6 +250,42 @@ impl Function {
             )
         };
         stream.device().check("cuLaunchKernel", result)
+    }
+}
+
+impl Function {
+    /// Queues a launch that the device may start before the grid before it has ended, for which the kernel waits (programmatic dependent launch).
+    ///
+    /// # Safety
+    /// As [`enqueue`](Self::enqueue), and the kernel waits. The values are in one of both forms.
+    unsafe fn enqueue_early(
+        self,
+        stream: &CudaStream,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> Result<()> {
+        let (grid, block) = (launch.shape.grid, launch.shape.block);
+        let mut attribute = CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let config = CUlaunchConfig {
+            gridDimX: grid.x,
+            gridDimY: grid.y,
+            gridDimZ: grid.z,
+            blockDimX: block.x,
+            blockDimY: block.y,
+            blockDimZ: block.z,
+            sharedMemBytes: launch.shared.dynamic_bytes,
+            hStream: stream.raw(),
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
+        // SAFETY: as the caller promises; the driver copies the values, and the attribute, before it returns.
+        let result = unsafe { sys::cuLaunchKernelEx(&config, self.raw, parameters, extra) };
+        stream.device().check("cuLaunchKernelEx", result)
     }
 }
 

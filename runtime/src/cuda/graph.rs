@@ -2,23 +2,23 @@
 
 use std::{
     ffi::c_void,
-    mem::MaybeUninit,
+    mem::{self, ManuallyDrop, MaybeUninit},
     ptr,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use cudarc::driver::sys::{
-    self, CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue,
-    CUmemorytype,
+    self, CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUlaunchAttributeID,
+    CUlaunchAttributeValue, CUmemorytype,
 };
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaMemory, CudaStream, memory, replay};
+use super::{CudaDevice, CudaMemory, CudaStream, callback, memory, replay};
 use crate::{
     Result,
     backend::BackendGraph,
-    graph::{Launch, Operation, Plan},
+    graph::{Launch, Operation, Place, Plan},
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
@@ -29,8 +29,6 @@ pub(crate) struct CudaGraph {
     exec: Executable,
     /// What it was made of, whose nodes name its own.
     description: Description,
-    /// What it copies from.
-    _host: Vec<HostMemory>,
 }
 
 /// A graph that the driver can launch.
@@ -39,6 +37,8 @@ pub(super) struct Executable {
     raw: CUgraphExec,
     /// The stream of its last launch.
     stream: Mutex<Option<Arc<CudaStream>>>,
+    /// Dropped when its work is done, which uses it.
+    host: ManuallyDrop<Host>,
 }
 
 // SAFETY: the handle is used by one thread at a time: launches and updates are of a graph that is borrowed for writing.
@@ -95,6 +95,8 @@ impl Drop for Executable {
         if stream.is_none_or(|stream| stream.wait_for_all().is_ok()) && self.device.bind().is_ok() {
             // SAFETY: nobody uses it any more. A drop cannot return the error.
             let _ = unsafe { sys::cuGraphExecDestroy(self.raw) };
+            // SAFETY: it is not used from here on.
+            unsafe { ManuallyDrop::drop(&mut self.host) };
         }
     }
 }
@@ -104,6 +106,16 @@ pub(super) struct Description {
     device: &'static CudaDevice,
     raw: CUgraph,
     nodes: Vec<CUgraphNode>,
+    host: Host,
+}
+
+/// What the nodes of a graph use of the host.
+#[derive(Default)]
+struct Host {
+    /// What they copy from.
+    memory: Vec<HostMemory>,
+    /// What they call. The driver has their addresses.
+    calls: Vec<Arc<callback::GraphCall>>,
 }
 
 // SAFETY: a handle, of which only the graph's owner makes use.
@@ -124,49 +136,59 @@ impl Description {
     /// # Safety
     /// The graph is the device's, and nobody else destroys it.
     pub(super) unsafe fn owned(device: &'static CudaDevice, raw: CUgraph) -> Self {
-        Self { device, raw, nodes: Vec::new() }
+        Self { device, raw, nodes: Vec::new(), host: Host::default() }
     }
 
     /// Adds the node of the next step.
-    fn add(
-        &mut self,
-        operation: &Operation<CudaDevice>,
-        edges: &[usize],
-        host: &mut Vec<HostMemory>,
-    ) -> Result<()> {
+    fn add(&mut self, operation: &Operation<CudaDevice>, edges: &[usize]) -> Result<()> {
         let after: Vec<CUgraphNode> = edges.iter().map(|&index| self.nodes[index]).collect();
         let mut node: CUgraphNode = ptr::null_mut();
         match operation {
+            Operation::Empty => self.add_empty(&mut node, &after)?,
             Operation::Launch(launch) => match launch.prepared(&mut Lists::new()) {
                 Some(prepared) => self.add_launch(&mut node, &after, launch, &prepared)?,
-                None => {
-                    // SAFETY: the handles are of this graph, as many as said.
-                    let added =
-                        unsafe { sys::cuGraphAddEmptyNode(&mut node, self.raw, after.as_ptr(), after.len()) };
-                    self.device.check("cuGraphAddEmptyNode", added)?;
-                }
+                None => self.add_empty(&mut node, &after)?,
             },
             Operation::Copy { to, from, bytes } => {
-                let copy = CUDA_MEMCPY3D {
-                    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-                    srcDevice: *from as u64,
-                    ..copy_to(*to, *bytes)
-                };
-                self.add_copy(&mut node, &after, &copy)?;
+                self.add_copy(&mut node, &after, &copy_of(*from, *to, *bytes))?;
             }
             Operation::Upload { to, from } => {
                 let from = HostMemory::copied(self.device, from)?;
-                let copy = CUDA_MEMCPY3D {
-                    srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
-                    srcHost: from.start,
-                    ..copy_to(*to, from.bytes)
-                };
-                host.push(from);
+                let copy =
+                    copy_of(Place::Host(from.start.expose_provenance()), Place::Device(*to), from.bytes);
+                self.host.memory.push(from);
                 self.add_copy(&mut node, &after, &copy)?;
+            }
+            Operation::Call(code) => {
+                let call = Arc::new(callback::GraphCall::new(self.device, Arc::clone(code)));
+                self.add_call(&mut node, &after, &call)?;
+                self.host.calls.push(call);
             }
         }
         self.nodes.push(node);
         Ok(())
+    }
+
+    fn add_empty(&self, node: &mut CUgraphNode, after: &[CUgraphNode]) -> Result<()> {
+        // SAFETY: the handles are of this graph, as many as said.
+        let added = unsafe { sys::cuGraphAddEmptyNode(node, self.raw, after.as_ptr(), after.len()) };
+        self.device.check("cuGraphAddEmptyNode", added)
+    }
+
+    fn add_call(
+        &self,
+        node: &mut CUgraphNode,
+        after: &[CUgraphNode],
+        call: &Arc<callback::GraphCall>,
+    ) -> Result<()> {
+        let parameters = CUDA_HOST_NODE_PARAMS {
+            fn_: Some(callback::run_call),
+            userData: Arc::as_ptr(call).cast_mut().cast(),
+        };
+        // SAFETY: the handles are of this graph, as many as said; the function takes what it is given, which is there as long as the graph's work.
+        let added =
+            unsafe { sys::cuGraphAddHostNode(node, self.raw, after.as_ptr(), after.len(), &parameters) };
+        self.device.check("cuGraphAddHostNode", added)
     }
 
     fn add_launch(
@@ -208,12 +230,14 @@ impl Description {
         self.device.check("cuGraphGetNodes", result).map(|()| count)
     }
 
-    pub(super) fn instantiate(&self) -> Result<Executable> {
+    /// A graph that can be launched, which takes over what the nodes use of the host.
+    pub(super) fn instantiate(&mut self) -> Result<Executable> {
         let mut raw: CUgraphExec = ptr::null_mut();
         // SAFETY: the pointer is to a live handle, and the graph is there.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, self.raw, 0) };
         self.device.check("cuGraphInstantiate", result)?;
-        Ok(Executable { device: self.device, raw, stream: Mutex::default() })
+        let host = ManuallyDrop::new(mem::take(&mut self.host));
+        Ok(Executable { device: self.device, raw, stream: Mutex::default(), host })
     }
 }
 
@@ -226,16 +250,18 @@ impl Drop for Description {
     }
 }
 
-/// A copy of bytes in a row, from a place that is still to be named.
-fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
+/// A copy of bytes in a row.
+fn copy_of(from: Place, to: Place, bytes: usize) -> CUDA_MEMCPY3D {
+    let (src_type, src_host, src_device) = parts_of(from);
+    let (dst_type, dst_host, dst_device) = parts_of(to);
     CUDA_MEMCPY3D {
         srcXInBytes: 0,
         srcY: 0,
         srcZ: 0,
         srcLOD: 0,
-        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        srcHost: ptr::null(),
-        srcDevice: 0,
+        srcMemoryType: src_type,
+        srcHost: src_host,
+        srcDevice: src_device,
         srcArray: ptr::null_mut(),
         reserved0: ptr::null_mut(),
         srcPitch: bytes,
@@ -244,9 +270,9 @@ fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
         dstY: 0,
         dstZ: 0,
         dstLOD: 0,
-        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        dstHost: ptr::null_mut(),
-        dstDevice: to as u64,
+        dstMemoryType: dst_type,
+        dstHost: dst_host,
+        dstDevice: dst_device,
         dstArray: ptr::null_mut(),
         reserved1: ptr::null_mut(),
         dstPitch: bytes,
@@ -254,6 +280,16 @@ fn copy_to(to: usize, bytes: usize) -> CUDA_MEMCPY3D {
         WidthInBytes: bytes,
         Height: 1,
         Depth: 1,
+    }
+}
+
+/// Which memory a place is of, and where in it.
+fn parts_of(place: Place) -> (CUmemorytype, *mut c_void, u64) {
+    match place {
+        Place::Device(address) => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), address as u64),
+        Place::Host(address) => {
+            (CUmemorytype::CU_MEMORYTYPE_HOST, ptr::with_exposed_provenance_mut(address), 0)
+        }
     }
 }
 
@@ -295,12 +331,11 @@ impl CudaGraph {
     /// The memory of the steps is there as long as the result.
     pub(super) unsafe fn new(device: &'static CudaDevice, plan: &Plan<CudaDevice>) -> Result<Self> {
         let mut description = Description::new(device)?;
-        let mut host = Vec::new();
         for (step, edges) in plan.steps.iter().zip(&plan.edges) {
-            description.add(&step.operation, edges, &mut host)?;
+            description.add(&step.operation, edges)?;
         }
         let exec = description.instantiate()?;
-        Ok(Self { exec, description, _host: host })
+        Ok(Self { exec, description })
     }
 }
 
@@ -318,8 +353,9 @@ impl BackendGraph for CudaGraph {
         }
         // In the order of a single launch: who sets a variable waits for output meanwhile.
         let _variables: SmallVec<[_; 4]> =
-            plan.code.iter().filter_map(|image| image.code.hold_variables()).collect();
-        let _output: SmallVec<[_; 4]> = plan.code.iter().filter_map(|image| image.code.launching()).collect();
+            plan.code.iter().filter_map(|code| code.module().hold_variables()).collect();
+        let _output: SmallVec<[_; 4]> =
+            plan.code.iter().filter_map(|code| code.module().launching()).collect();
         let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
         // SAFETY: the caller promises that the memory is there.
         unsafe { Allocation::add_uses(&mut uses, used, self.exec.device, &|| "a graph".to_owned())? };

@@ -39,6 +39,8 @@ pub(super) fn load(
         (CodeKind::Ptx | CodeKind::Cubin, _) => Cow::Borrowed(code.bytes()),
     };
     let mut module = CudaModule::load(gpu, &linked, &what)?;
+    let waiting = manifest.kernels.iter().filter(|kernel| kernel.waits.contains(&code.arch()));
+    module.start_early(waiting.map(|kernel| kernel.symbol.clone()));
     module.listen(manifest, output)?;
     Ok(module)
 }

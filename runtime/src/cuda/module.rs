@@ -1,6 +1,7 @@
 //! Modules on a GPU: loading code, looking up functions, launching them.
 
 use std::{
+    collections::HashSet,
     ffi::{CStr, CString, c_uint, c_void},
     mem::MaybeUninit,
     ptr,
@@ -28,6 +29,8 @@ pub(crate) struct CudaModule {
     raw: CUmodule,
     /// The reports of its kernels, if they have any.
     reports: Option<Arc<Reports>>,
+    /// The symbols of kernels that begin by waiting for the grids before them.
+    waiting: HashSet<String>,
     /// Held for reading while a launch is queued, for writing while a variable is used by the host.
     variables: RwLock<()>,
     /// Whether the host can use any.
@@ -70,7 +73,14 @@ impl CudaModule {
                 CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().trim_end().to_owned();
             return Err(Error::Load { device: device.describe(), what: what(), source, log });
         }
-        Ok(Self { device, raw, reports: None, variables: RwLock::default(), has_variables: true })
+        Ok(Self {
+            device,
+            raw,
+            reports: None,
+            waiting: HashSet::new(),
+            variables: RwLock::default(),
+            has_variables: true,
+        })
     }
 
     pub(crate) fn raw(&self) -> CUmodule {
@@ -79,6 +89,11 @@ impl CudaModule {
 
     pub(super) fn device(&self) -> &'static CudaDevice {
         self.device
+    }
+
+    /// Lets these kernels be started before the grids before them have ended, for which they wait.
+    pub(super) fn start_early(&mut self, symbols: impl Iterator<Item = String>) {
+        self.waiting.extend(symbols);
     }
 
     /// Takes over what is known of an image's code: sets up reports of its kernels to the host; their output goes to `output`.
@@ -181,8 +196,9 @@ impl BackendModule for Arc<CudaModule> {
             CUresult::CUDA_ERROR_NOT_FOUND => Ok(None),
             result => {
                 self.device.check("cuModuleGetFunction", result)?;
+                let waits = self.waiting.contains(symbol);
                 // SAFETY: the function is of this module, which is loaded.
-                unsafe { Function::new(self.device, raw) }.map(Some)
+                unsafe { Function::new(self.device, raw, waits) }.map(Some)
             }
         }
     }

@@ -78,13 +78,15 @@ fn not_capturable(what: &str) -> Error {
     Error::NotCapturable { what: what.to_owned() }
 }
 
+/// Whether this thread records a call.
+pub(super) fn is_recording() -> bool {
+    look(|recording| recording.is_some()) == Some(true)
+}
+
 /// # Errors
 /// [`Error::NotCapturable`] if this thread records a call.
 pub(super) fn refuse(what: &str) -> Result<()> {
-    match look(|recording| recording.is_some()) {
-        Some(true) => Err(not_capturable(what)),
-        _ => Ok(()),
-    }
+    if is_recording() { Err(not_capturable(what)) } else { Ok(()) }
 }
 
 /// # Errors
@@ -182,7 +184,7 @@ impl Open {
 
     fn end(self) -> Result<CudaReplay> {
         let used = RECORDING.take().map(|recording| recording.used).unwrap_or_default();
-        let description = self.finish()?;
+        let mut description = self.finish()?;
         // Of what others queue by the stream's handle, nothing is known.
         if description.len()? == 0 {
             return Err(not_capturable("work that is not queued by this crate on the default stream"));

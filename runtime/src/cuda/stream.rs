@@ -158,6 +158,10 @@ impl OfDevice for Arc<CudaStream> {
 }
 
 impl BackendStream for Arc<CudaStream> {
+    fn is_same(&self, other: &Self) -> bool {
+        Self::ptr_eq(self, other)
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.wait_for_all()?;
         self.device.told()
@@ -165,10 +169,6 @@ impl BackendStream for Arc<CudaStream> {
 
     fn wait_until_done(&self) -> Result<()> {
         self.wait_for_all()
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(self, other)
     }
 
     fn wait_for_stream(&self, other: &Self) -> Result<()> {

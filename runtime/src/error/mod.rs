@@ -415,13 +415,20 @@ pub enum Error {
         /// The operation.
         doing: String,
     },
-    /// A node of one graph was used with another.
+    /// A graph cannot be cloned with this memory.
     #[error(
-        "the node of a launch of `{kernel}` is of another graph; use one that the capture of this graph returned"
+        "the graph cannot be cloned with this memory: {reason}; pass slices of the same lengths, aligned as those of the graph, or \
+         describe another graph by `Stream::capture`"
     )]
+    OtherMemory {
+        /// What is different.
+        reason: String,
+    },
+    /// A node of one graph was used with another.
+    #[error("{doing}: the node is of another graph; use one that the capture of this graph returned")]
     WrongNode {
-        /// The kernel.
-        kernel: String,
+        /// The operation.
+        doing: String,
     },
     /// A copy between slices of different lengths.
     #[error("a copy from {from_len} elements to {to_len} elements: both must be as long")]

@@ -1,41 +1,34 @@
-//! Recording work in place of queuing it.
+//! What the code that describes a graph records its work by.
 
-use std::{
-    any::TypeId,
-    fmt,
-    marker::PhantomData,
-    mem::MaybeUninit,
-    ops::Deref,
-    panic::Location,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{fmt, ops::Deref, sync::Arc};
 
 use gpu_std::{
     DeviceCopy,
-    host::{Access, Kernel, KernelInfo, PackedArgs, SafeKernel},
+    host::{Kernel, SafeKernel},
 };
-use smallvec::{SmallVec, smallvec};
 
 use super::{
-    memory::Piece,
-    plan::{Launch, Operation, Plan, Use, Uses},
+    ForeignKernel, PinnedSlice, PinnedSliceMut,
+    node::{Node, Nodes},
+    recording::Branch,
 };
 use crate::{
-    DeviceSlice, Error, LaunchConfig, Module, Result, Stream,
-    backend::{Any, Backend, OfDevice, Recordings, each},
-    memory::AllocationId,
+    DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result, Stream,
+    backend::{Any, Recordings},
     module::ThisRuntime,
+    slice::same_length,
 };
 
 /// A stream whose work becomes part of a graph in place of being queued (`cudaStreamBeginCapture`): what [`Stream::capture`] gives to the
 /// code that it calls.
 ///
-/// Derefs to [`Stream`], so that it can be passed to functions that launch on a stream. Launches, fills and copies to and on the device
+/// Derefs to [`Stream`], so that it can be passed to functions that launch on a stream. Launches, fills, and copies to and on the device
 /// are recorded; what waits or allocates is an [`Error::NotCapturable`].
-#[doc(alias = "cudaStreamBeginCapture", alias = "cudaStreamCaptureMode")]
+///
+/// Work comes after what was recorded before it, unless it is recorded in another branch: [`fork`](Self::fork) and [`join`](Self::join) describe those
+/// as streams and events do, [`after`](Self::after) as edges between nodes do (`cudaGraphAddKernelNode`). Work that uses the same memory is ordered as it
+/// was recorded in any case, so that no edge can be forgotten.
+#[doc(alias = "cudaStreamBeginCapture", alias = "cudaStreamCaptureMode", alias = "cudaGraphCreate")]
 pub struct Capture {
     stream: Stream,
 }
@@ -68,7 +61,7 @@ impl Capture {
     /// As [`launch`](Self::launch).
     ///
     /// # Safety
-    /// As for [`Module::launch_unsafe`], for every launch of the graph.
+    /// As for [`Module::launch_unsafe`], for every launch of the graph and of its clones, which have other memory, whatever is in the memory then.
     #[track_caller]
     pub unsafe fn launch_unsafe<K: Kernel>(
         &self,
@@ -79,6 +72,157 @@ impl Capture {
     ) -> Result<Node<K>> {
         // SAFETY: as the caller promises.
         unsafe { self.branch()?.launch::<K>(module, config, args) }
+    }
+
+    /// Records a launch of the kernel `name` of code that another compiler made, as [`Stream::launch_foreign`], and returns its node, which
+    /// [`Graph::update_foreign`](crate::Graph::update_foreign) takes.
+    ///
+    /// ```no_run
+    /// # let (device, code) = (gpukernel::Device::gpu(0)?, []);
+    /// # use gpukernel::{LaunchConfig, RawArg};
+    /// // SAFETY: nvcc wrote it.
+    /// let module = unsafe { device.load_foreign(&code)? };
+    /// let mut graph = device.stream()?.capture(device.upload(&[1.0_f32, 2.0])?, |capture, numbers| {
+    ///     let args = [RawArg::slice_mut(numbers), RawArg::value(2_u32), RawArg::value(2.0_f32)];
+    ///     // SAFETY: it is `__global__ void scale(float *numbers, unsigned count, float by)`.
+    ///     unsafe { capture.launch_foreign(&module, "scale", LaunchConfig::new(1, 32), 0, &args) }
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().to_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch) and [`ForeignModule::launch`].
+    ///
+    /// # Safety
+    /// As for [`ForeignModule::launch`], for every launch of the graph and of its clones, which have other memory, whatever is in the memory then.
+    #[doc(alias = "cudaGraphAddKernelNode", alias = "cuGraphAddKernelNode")]
+    #[track_caller]
+    pub unsafe fn launch_foreign(
+        &self,
+        module: &ForeignModule,
+        name: &str,
+        config: LaunchConfig,
+        shared_bytes: u32,
+        args: &[RawArg<'_>],
+    ) -> Result<Node<ForeignKernel>> {
+        // SAFETY: as the caller promises.
+        unsafe { self.branch()?.launch_foreign(module, name, config, shared_bytes, args) }
+    }
+
+    /// Records a copy on the device, as [`Stream::copy`].
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
+    pub fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut DeviceSlice<T>) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.copy(from, to))
+    }
+
+    /// Records a copy of what is in a slice of the host now, as [`Stream::copy_to_device`].
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
+    pub fn copy_to_device<T: DeviceCopy>(&self, from: &[T], to: &mut DeviceSlice<T>) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.copy_to_device(from, to))
+    }
+
+    /// Records a copy of what is in pinned memory when the graph is launched (`cudaGraphAddMemcpyNode`), to a slice of the same length.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let input = GraphPinned::from(device.pinned::<f32>(3)?);
+    /// let mut graph = device.stream()?.capture((input, device.zeroed(3)?), |capture, (input, x)| {
+    ///     capture.copy_from_pinned(&input, x)
+    /// })?;
+    /// graph.memory_mut().0.write()?.fill(1.5);
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [1.5; 3]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::NotInGraph`] for memory that the graph does not hold; [`Error::WrongDevice`], also for memory that was pinned for
+    /// the CPU device in a graph of a GPU.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
+    pub fn copy_from_pinned<'p, T: DeviceCopy>(
+        &self,
+        from: impl Into<PinnedSlice<'p, T>>,
+        to: &mut DeviceSlice<T>,
+    ) -> Result<Node> {
+        let (from, branch) = (from.into(), self.branch()?);
+        same_length(from.len(), to.len())?;
+        branch.node_of(|| branch.copy_from_pinned(&from, to))
+    }
+
+    /// Records a copy to pinned memory of the same length, which each launch of the graph makes (`cudaGraphAddMemcpyNode`).
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let output = GraphPinned::from(device.pinned::<f32>(3)?);
+    /// let mut graph = device.stream()?.capture((device.filled(3, 1.5)?, output), |capture, (x, mut output)| {
+    ///     capture.copy_to_pinned(x, &mut output)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.read()?, [1.5; 3]); // waits for the graph
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`copy_from_pinned`](Self::copy_from_pinned).
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode")]
+    pub fn copy_to_pinned<T: DeviceCopy>(
+        &self,
+        from: &DeviceSlice<T>,
+        to: &mut PinnedSliceMut<'_, T>,
+    ) -> Result<Node> {
+        let branch = self.branch()?;
+        same_length(from.len(), to.len())?;
+        branch.node_of(|| branch.copy_to_pinned(from, to))
+    }
+
+    /// Records a fill, as [`Stream::fill`].
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemsetNode", alias = "cuGraphAddMemsetNode")]
+    pub fn fill<T: DeviceCopy>(&self, slice: &mut DeviceSlice<T>, value: T) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.fill(slice, value))
+    }
+
+    /// Records a call of a function of the host (`cudaGraphAddHostNode`), which each launch of the graph makes when the work before it is done; the work
+    /// after it waits. As [`Stream::callback`], with the same restrictions: it must not wait, nor use a GPU. If the context is lost, it is not called.
+    ///
+    /// A panic is [`Error::CallbackPanicked`] of the next call that waits for the device.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
+    ///
+    /// let device = gpukernel::Device::cpu();
+    /// let count = Arc::new(AtomicUsize::new(0));
+    /// let counter = Arc::clone(&count);
+    /// let mut graph = device.stream()?.capture(device.zeroed(3)?, |capture, x| {
+    ///     capture.fill(x, 1)?;
+    ///     capture.callback(move || {
+    ///         counter.fetch_add(1, Ordering::Relaxed);
+    ///     })
+    /// })?;
+    /// graph.launch()?;
+    /// graph.launch()?;
+    /// device.synchronize()?;
+    /// assert_eq!(count.load(Ordering::Relaxed), 2);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::CaptureEnded`].
+    #[doc(alias = "cudaGraphAddHostNode", alias = "cuGraphAddHostNode", alias = "cudaLaunchHostFunc")]
+    pub fn callback(&self, code: impl Fn() + Send + Sync + 'static) -> Result<Node> {
+        self.branch()?.call(Arc::new(code))
     }
 
     /// Begins a branch: its work comes after what was recorded here so far, and runs beside what is recorded here from now on, except
@@ -102,7 +246,7 @@ impl Capture {
     /// # Errors
     /// [`Error::CaptureEnded`].
     pub fn fork(&self) -> Result<Self> {
-        Ok(Self { stream: Stream { branch: Some(self.branch()?.fork()?), ..self.stream.clone() } })
+        Ok(self.with(self.branch()?.fork()?))
     }
 
     /// Lets what is recorded here from now on come after what was recorded in another branch so far.
@@ -111,6 +255,43 @@ impl Capture {
     /// [`Error::CaptureEnded`], also if the other is of another capture.
     pub fn join(&self, other: &Self) -> Result<()> {
         self.branch()?.join(other.branch()?)
+    }
+
+    /// Begins a branch whose first work comes after these nodes, and waits for nothing else (the dependencies of `cudaGraphAddKernelNode`): a node, or a
+    /// tuple, array, slice or vector of nodes; `()` for none. Work that uses the same memory is ordered as it was recorded all the same.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let memory = (device.zeroed(3)?, device.zeroed(3)?, device.zeroed(3)?);
+    /// let mut graph = device.stream()?.capture(memory, |capture, (x, y, z)| {
+    ///     let a = capture.after(())?.fill(x, 1)?;
+    ///     let b = capture.after(())?.fill(y, 2)?; // beside a
+    ///     let c = capture.after((a, b))?.fill(z, 3)?;
+    ///     capture.after(a)?.fill(&mut x[1..], 4)?; // beside b and c
+    ///     Ok(c)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().0.to_vec()?, [1, 4, 4]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::WrongNode`] for a node of another capture; [`Error::CaptureEnded`].
+    #[doc(
+        alias = "cudaGraphAddDependencies",
+        alias = "cudaGraphAddNode",
+        alias = "cudaGraphAddKernelNode",
+        alias = "cudaStreamUpdateCaptureDependencies"
+    )]
+    pub fn after(&self, nodes: impl Nodes) -> Result<Self> {
+        let mut listed = Vec::new();
+        nodes.list(&mut listed);
+        Ok(self.with(self.branch()?.after(&listed)?))
+    }
+
+    /// The capture, in another branch.
+    fn with(&self, branch: Branch) -> Self {
+        Self { stream: Stream { branch: Some(branch), ..self.stream.clone() } }
     }
 
     /// Where it records.
@@ -130,226 +311,6 @@ impl Deref for Capture {
 impl fmt::Debug for Capture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Capture").field("device", &self.stream.device()).finish_non_exhaustive()
-    }
-}
-
-/// A launch of kernel `K` in a graph (`cudaGraphNode_t`).
-#[doc(alias = "cudaGraphNode_t", alias = "CUgraphNode")]
-pub struct Node<K> {
-    /// The number of the capture.
-    pub(super) capture: u64,
-    pub(super) index: usize,
-    kernel: PhantomData<fn() -> K>,
-}
-
-impl<K> Clone for Node<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K> Copy for Node<K> {}
-
-impl<K> fmt::Debug for Node<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Node").field(&self.index).finish()
-    }
-}
-
-/// Work that is being recorded.
-pub(crate) struct Recording<B: Backend> {
-    device: &'static B,
-    /// Tells it apart from all others of the process.
-    pub(super) number: u64,
-    /// What the graph holds.
-    pieces: Vec<Piece>,
-    /// None when the capture has ended.
-    state: Mutex<Option<State<B>>>,
-}
-
-struct State<B: Backend> {
-    plan: Plan<B>,
-    /// For each branch, the steps that its next step comes after.
-    ends: Vec<SmallVec<[usize; 2]>>,
-}
-
-impl<B: Backend> Recording<B> {
-    pub(super) fn new(device: &'static B, pieces: Vec<Piece>) -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let state = State { plan: Plan::new(), ends: vec![SmallVec::new()] };
-        Self { device, number, pieces, state: Mutex::new(Some(state)) }
-    }
-
-    /// Ends the capture.
-    pub(super) fn end(&self) -> Result<Plan<B>> {
-        self.state().take().map(|state| state.plan.finish()).ok_or(Error::CaptureEnded)
-    }
-
-    fn state(&self) -> MutexGuard<'_, Option<State<B>>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with_state<R>(&self, act: impl FnOnce(&mut State<B>) -> R) -> Result<R> {
-        self.state().as_mut().map(act).ok_or(Error::CaptureEnded)
-    }
-
-    fn push(&self, branch: usize, operation: Operation<B>, uses: Uses) -> Result<usize> {
-        self.with_state(|State { plan, ends }| {
-            let index = plan.push(operation, uses, ends[branch].clone());
-            ends[branch] = smallvec![index];
-            index
-        })
-    }
-}
-
-/// What operations use of the memory that the graph holds.
-///
-/// # Errors
-/// [`Error::NotInGraph`] if it does not hold all of it.
-fn held(pieces: &[Piece], uses: impl Iterator<Item = Use>, doing: &dyn Fn() -> String) -> Result<Uses> {
-    let mut held = SmallVec::new();
-    for used in uses.filter(|used| !used.piece.is_empty()) {
-        if !pieces.iter().any(|piece| piece.contains(used.piece)) {
-            return Err(Error::NotInGraph { doing: doing() });
-        }
-        held.push(used);
-    }
-    Ok(held)
-}
-
-/// What a launch uses of `pieces`.
-///
-/// # Errors
-/// [`Error::NotInGraph`]
-pub(super) fn uses_of(pieces: &[Piece], kernel: &KernelInfo, args: &PackedArgs) -> Result<Uses> {
-    let uses = args.memory().iter().map(|(slice, access)| {
-        let start = slice.address.addr();
-        Use {
-            piece: Piece { start, end: start + slice.len * slice.element_bytes },
-            allocation: AllocationId::from_number(slice.allocation),
-            access: *access,
-        }
-    });
-    held(pieces, uses, &|| format!("a launch of `{}`", kernel.name))
-}
-
-/// Where a stream records its work.
-#[derive(Clone)]
-pub(crate) struct Branch {
-    recording: Any<Recordings>,
-    index: usize,
-}
-
-impl Branch {
-    pub(super) fn new(recording: Any<Recordings>) -> Self {
-        Self { recording, index: 0 }
-    }
-
-    fn fork(&self) -> Result<Self> {
-        let index = each!(&self.recording, recording => recording.with_state(|state| {
-            let end = state.ends[self.index].clone();
-            state.ends.push(end);
-            state.ends.len() - 1
-        }))?;
-        Ok(Self { index, ..self.clone() })
-    }
-
-    fn join(&self, other: &Self) -> Result<()> {
-        each!(&self.recording, recording => {
-            match recording.device.own(&other.recording) {
-                Some(others) if Arc::ptr_eq(recording, others) => recording.with_state(|state| {
-                    let end = state.ends[other.index].clone();
-                    let mine = &mut state.ends[self.index];
-                    mine.extend(end);
-                    mine.sort_unstable();
-                    mine.dedup();
-                }),
-                _ => Err(Error::CaptureEnded),
-            }
-        })
-    }
-
-    /// Records a launch.
-    ///
-    /// # Safety
-    /// As for [`Module::launch_unsafe`], for every launch of the graph.
-    #[track_caller]
-    pub(crate) unsafe fn launch<K: Kernel>(
-        &self,
-        module: &Module,
-        config: LaunchConfig,
-        args: K::Args<'_, ThisRuntime>,
-    ) -> Result<Node<K>> {
-        let (mut packed, at) = (PackedArgs::of(K::INFO), Location::caller());
-        K::pack::<ThisRuntime>(args, &mut packed);
-        let (capture, index) = each!(&self.recording, recording => {
-            let uses = uses_of(&recording.pieces, K::INFO, &packed)?;
-            let code = module.entry(recording.device, TypeId::of::<K>(), K::INFO, &packed)?;
-            // SAFETY: the kernel packed the arguments, from borrows that last as long as this call.
-            let launch = unsafe { Launch::new(code, K::INFO, config, packed, at)? };
-            (recording.number, recording.push(self.index, Operation::Launch(Box::new(launch)), uses)?)
-        });
-        Ok(Node { capture, index, kernel: PhantomData })
-    }
-
-    /// Records a copy on the device, of slices of the same length.
-    pub(crate) fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &DeviceSlice<T>) -> Result<()> {
-        let uses = [used(from, Access::Read), used(to, Access::Write)];
-        let bytes = to.len() * size_of::<T>();
-        let (from, to) = (from.address(), to.address());
-        each!(&self.recording, recording => {
-            let uses = recording.uses(&uses, "a copy on the device")?;
-            self.record(recording, Operation::Copy { to, from, bytes }, uses)
-        })
-    }
-
-    /// Records a copy of what is in a slice of the host now.
-    pub(crate) fn upload<T: DeviceCopy>(&self, from: &[T], to: &DeviceSlice<T>) -> Result<()> {
-        // SAFETY: the elements are that many bytes, with values or without.
-        let bytes =
-            unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), size_of_val(from)) };
-        let (uses, to) = ([used(to, Access::Write)], to.address());
-        each!(&self.recording, recording => {
-            let uses = recording.uses(&uses, "a copy from the host")?;
-            self.record(recording, Operation::Upload { to, from: bytes.into() }, uses)
-        })
-    }
-
-    /// Copies of nothing leave no step.
-    fn record<B: Backend>(
-        &self,
-        recording: &Recording<B>,
-        operation: Operation<B>,
-        uses: Uses,
-    ) -> Result<()> {
-        if uses.is_empty() { Ok(()) } else { recording.push(self.index, operation, uses).map(drop) }
-    }
-}
-
-impl<B: Backend> Recording<B> {
-    /// What a copy uses, if the graph holds it and it is the device's.
-    fn uses(&self, uses: &[Use], doing: &str) -> Result<Uses> {
-        let held = held(&self.pieces, uses.iter().copied(), &|| doing.to_owned())?;
-        for used in &held {
-            // SAFETY: the graph holds the memory.
-            if let Some(allocation) = unsafe { used.allocation.get() } {
-                allocation.on(self.device, &|| doing.to_owned())?;
-            }
-        }
-        Ok(held)
-    }
-}
-
-fn used<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Use {
-    Use { piece: Piece::of(slice), allocation: slice.place().allocation, access }
-}
-
-impl<B: Backend> OfDevice for Arc<Recording<B>> {
-    type Device = B;
-
-    fn device(&self) -> &'static B {
-        self.device
     }
 }
 

@@ -2,10 +2,11 @@
 
 use gpu_std::DeviceCopy;
 
-use crate::{Buffer, DeviceSlice};
+use super::{pinned::HostPiece, plan::Use};
+use crate::{Buffer, DeviceSlice, memory::AllocationId};
 
-/// What a graph holds of the memory that its work uses: [`Buffer`]s, borrowed [`Buffer`]s and [`DeviceSlice`]s, and tuples, arrays, vectors and
-/// options of them.
+/// What a graph holds of the memory that its work uses: [`Buffer`]s, borrowed [`Buffer`]s and [`DeviceSlice`]s, pinned memory of the host
+/// ([`GraphPinned`](crate::GraphPinned)), owned or borrowed, and tuples, arrays, vectors and options of them.
 ///
 /// Memory that is borrowed by `&` can be read by others meanwhile. What is passed by value belongs to the graph until
 /// [`Graph::into_memory`](crate::Graph::into_memory) gives it back.
@@ -33,7 +34,7 @@ impl<M: Pieces> GraphMemory for M {}
 #[diagnostic::on_unimplemented(
     message = "a graph cannot hold `{Self}` as memory",
     label = "no memory of a device",
-    note = "buffers, `&buffer`, `&mut buffer[..]`, and tuples, arrays, vectors and options of them can be held"
+    note = "buffers, `&buffer`, `&mut buffer[..]`, `GraphPinned`s, and tuples, arrays, vectors and options of them can be held"
 )]
 pub unsafe trait Pieces {
     /// What the code gets: slices, so that it cannot take a buffer out.
@@ -47,14 +48,52 @@ pub unsafe trait Pieces {
     /// The value is there, borrowed for writing for the lifetime.
     unsafe fn lend<'m>(this: *mut Self) -> Self::Lent<'m>;
 
-    /// Notes all pieces.
-    fn note(&self, pieces: &mut Vec<Piece>);
+    /// Notes all pieces, and the shape of the value: values that lend the same and note the same shape have as many pieces, of the same types and
+    /// lengths, in the same order.
+    fn note<'n>(&'n self, noted: &mut Noted<'n>);
+}
+
+/// What memory consists of.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Noted<'n> {
+    pub(super) pieces: Vec<Held>,
+    /// The lengths of slices and vectors; of an option 0 or 1.
+    pub(super) shape: Vec<usize>,
+    /// The memory of the host.
+    pub(super) host: Vec<HostPiece<'n>>,
+}
+
+impl<'n> Noted<'n> {
+    pub(super) fn of<M: Pieces>(memory: &'n M) -> Self {
+        let mut noted = Self::default();
+        memory.note(&mut noted);
+        noted
+    }
+
+    fn add<T: DeviceCopy>(&mut self, slice: &DeviceSlice<T>) {
+        self.shape.push(slice.len());
+        self.pieces.push(Held { piece: Piece::of(slice), allocation: slice.place().allocation });
+    }
+
+    /// Adds so many elements of the host.
+    pub(super) fn add_host(&mut self, len: usize, used: Use, host: HostPiece<'n>) {
+        self.shape.push(len);
+        self.pieces.push(Held { piece: used.piece, allocation: used.allocation });
+        self.host.push(host);
+    }
+}
+
+/// A piece that a graph holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) piece: Piece,
+    pub(super) allocation: AllocationId,
 }
 
 /// Bytes of a device's memory.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -86,8 +125,8 @@ unsafe impl<T: DeviceCopy> Pieces for Buffer<T> {
         unsafe { &mut *this }
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        pieces.push(Piece::of(self));
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+        noted.add(self);
     }
 }
 
@@ -106,8 +145,8 @@ macro_rules! references {
                 unsafe { &mut *slice }
             }
 
-            fn note(&self, pieces: &mut Vec<Piece>) {
-                pieces.push(Piece::of(self));
+            fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+                noted.add(self);
             }
         }
 
@@ -123,8 +162,8 @@ macro_rules! references {
                 unsafe { &*slice }
             }
 
-            fn note(&self, pieces: &mut Vec<Piece>) {
-                pieces.push(Piece::of(self));
+            fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+                noted.add(self);
             }
         }
     )* };
@@ -143,8 +182,9 @@ unsafe impl<M: Pieces> Pieces for Vec<M> {
         parts.iter_mut().map(|part| unsafe { M::lend(part) }).collect()
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        self.iter().for_each(|part| part.note(pieces));
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+        noted.shape.push(self.len());
+        self.iter().for_each(|part| part.note(noted));
     }
 }
 
@@ -157,8 +197,8 @@ unsafe impl<M: Pieces, const N: usize> Pieces for [M; N] {
         std::array::from_fn(|index| unsafe { M::lend(this.cast::<M>().add(index)) })
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        self.iter().for_each(|part| part.note(pieces));
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+        self.iter().for_each(|part| part.note(noted));
     }
 }
 
@@ -171,8 +211,9 @@ unsafe impl<M: Pieces> Pieces for Option<M> {
         unsafe { (*this).as_mut().map(|part| M::lend(part)) }
     }
 
-    fn note(&self, pieces: &mut Vec<Piece>) {
-        self.iter().for_each(|part| part.note(pieces));
+    fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+        noted.shape.push(self.iter().len());
+        self.iter().for_each(|part| part.note(noted));
     }
 }
 
@@ -188,8 +229,8 @@ macro_rules! tuples {
                 ($(unsafe { $M::lend(&raw mut (*this).$index) },)*)
             }
 
-            fn note(&self, pieces: &mut Vec<Piece>) {
-                $(self.$index.note(pieces);)*
+            fn note<'n>(&'n self, noted: &mut Noted<'n>) {
+                $(self.$index.note(noted);)*
             }
         }
     )* };

@@ -1,25 +1,32 @@
 //! Graphs (`cudaGraph_t`): work that is described once, and launched as one.
 
 mod capture;
+mod clone;
+mod launch;
 mod memory;
+mod node;
+mod pinned;
 mod plan;
+mod recording;
+mod update;
 
-use std::{fmt, marker::PhantomData, panic::Location, sync::Arc};
-
-use gpu_std::host::{Kernel, PackedArgs, SafeKernel};
-use memory::Piece;
+use std::{fmt, sync::Arc};
 
 use crate::{
-    Error, LaunchConfig, Result, Stream,
+    Event, Result, Stream,
     backend::{Any, Backend, BackendGraph, Graphs, OfDevice, Recordings, StreamOf, each},
-    module::ThisRuntime,
 };
 
-pub(crate) use capture::{Branch, Recording};
-pub use capture::{Capture, Node};
+pub use capture::Capture;
+pub(crate) use launch::Launch;
 pub use memory::GraphMemory;
+use memory::Noted;
+pub use node::{Node, Nodes};
+pub use pinned::{GraphPinned, PinnedSlice, PinnedSliceMut};
 use plan::Uses;
-pub(crate) use plan::{Launch, Operation, Plan};
+pub(crate) use plan::{Operation, Place, Plan, Use};
+pub(crate) use recording::{Branch, Recording};
+pub use update::{ForeignKernel, Update};
 
 /// Launches and copies that are queued by one call (`cudaGraphExec_t`): on a GPU much faster than one after another. [`Stream::capture`]
 /// creates it.
@@ -70,6 +77,8 @@ pub struct Graph<M: GraphMemory, N = ()> {
     graph: Any<Graphs>,
     stream: Stream,
     nodes: N,
+    /// Whether it holds memory of the host.
+    uses_host: bool,
     memory: M,
 }
 
@@ -135,8 +144,8 @@ impl Stream {
     /// Describes a graph (`cudaStreamBeginCapture`, `cudaStreamEndCapture`, `cudaGraphInstantiate`): what `code` launches and copies on the
     /// [`Capture`] that it gets is recorded, and nothing of it runs. The graph holds `memory`, of which the code gets slices.
     ///
-    /// The values that kernels get are those of now, and so are the elements of copies from the host. Copies to the host come
-    /// after the graph. What the code launches elsewhere is no part of the graph.
+    /// The values that kernels get are those of now, and so are the elements of copies from slices of the host. What is in [`GraphPinned`] memory is copied
+    /// at each launch. What the code launches elsewhere is no part of the graph.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();
@@ -148,7 +157,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of `code`; [`Error::NotCapturable`] on a stream that is being captured; what the driver says.
+    /// Those of `code`; [`Error::NotCapturable`](crate::Error::NotCapturable) on a stream that is being captured; what the driver says.
     #[doc(
         alias = "cudaStreamBeginCapture",
         alias = "cudaStreamEndCapture",
@@ -161,8 +170,8 @@ impl Stream {
         code: impl FnOnce(&Capture, M::Lent<'_>) -> Result<N>,
     ) -> Result<Graph<M, N>> {
         self.not_captured("a capture")?;
-        let mut pieces = Vec::new();
-        memory.note(&mut pieces);
+        let Noted { pieces, host, .. } = Noted::of(&memory);
+        let uses_host = !host.is_empty();
         let (graph, nodes) = each!(&self.backend, stream => {
             let device = stream.device();
             let recording = Arc::new(Recording::new(device, pieces));
@@ -171,7 +180,7 @@ impl Stream {
             let nodes = code(&capture, unsafe { M::lend(&raw mut memory) })?;
             (wrap_graph(device, Instantiated::new(&recording, device)?), nodes)
         });
-        Ok(Graph { graph, stream: self.clone(), nodes, memory })
+        Ok(Graph { graph, stream: self.clone(), nodes, uses_host, memory })
     }
 }
 
@@ -198,21 +207,29 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// Queues the graph's work on another stream of its device.
     ///
     /// # Errors
-    /// As [`launch`](Self::launch), and [`Error::WrongDevice`] for a stream of another device.
+    /// As [`launch`](Self::launch), and [`Error::WrongDevice`](crate::Error::WrongDevice) for a stream of another device.
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch")]
     pub fn launch_on(&mut self, stream: &Stream) -> Result<()> {
         stream.not_captured("a graph")?;
+        let host = if self.uses_host { Noted::of(&self.memory).host } else { Vec::new() };
         each!(&mut self.graph, graph => {
-            let stream = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
+            let queue = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
+            host.iter().try_for_each(|piece| piece.uses.order(stream, piece.access))?;
             // SAFETY: this graph holds the memory, and is borrowed for writing.
-            unsafe { graph.launch(stream) }
+            let launched = unsafe { graph.launch(queue) };
+            if !host.is_empty() {
+                // Also if it failed: the error may be of other work.
+                let end = Event::record(stream).ok();
+                host.iter().for_each(|piece| piece.uses.note(stream, piece.access, end.clone()));
+            }
+            launched
         })
     }
 
     /// Prepares the device for the next launch, which is then faster (`cudaGraphUpload`). Queued on the stream of the capture.
     ///
     /// # Errors
-    /// [`Error::Driver`] or [`Error::ContextLost`].
+    /// [`Error::Driver`](crate::Error::Driver) or [`Error::ContextLost`](crate::Error::ContextLost).
     #[doc(alias = "cudaGraphUpload", alias = "cuGraphUpload")]
     pub fn upload(&mut self) -> Result<()> {
         each!(&self.graph, graph => {
@@ -221,65 +238,12 @@ impl<M: GraphMemory, N> Graph<M, N> {
         })
     }
 
-    /// Gives a launch of the graph another configuration and other arguments: what `launch` says, which gets the memory that the graph holds
-    /// (`cudaGraphExecKernelNodeSetParams`). Launches of the graph that are queued already are as they were.
-    ///
-    /// # Errors
-    /// As [`Capture::launch`]; [`Error::WrongNode`] for a node of another graph. The graph then is as before.
-    #[doc(
-        alias = "cudaGraphExecKernelNodeSetParams",
-        alias = "cuGraphExecKernelNodeSetParams",
-        alias = "cudaGraphExecUpdate"
-    )]
-    #[track_caller]
-    pub fn update<K: SafeKernel>(
-        &mut self,
-        node: Node<K>,
-        launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
-    ) -> Result<()> {
-        // SAFETY: a safe kernel asks for nothing.
-        unsafe { self.update_unsafe(node, launch) }
-    }
-
-    /// Gives a launch of an `unsafe fn` kernel other arguments, as [`update`](Self::update).
-    ///
-    /// # Errors
-    /// As there.
-    ///
-    /// # Safety
-    /// As for [`Module::launch_unsafe`](crate::Module::launch_unsafe), for every launch of the graph from now on.
-    #[track_caller]
-    pub unsafe fn update_unsafe<K: Kernel>(
-        &mut self,
-        node: Node<K>,
-        launch: impl FnOnce(&mut Update<K>, M::Lent<'_>),
-    ) -> Result<()> {
-        let at = Location::caller();
-        let mut pieces: Vec<Piece> = Vec::new();
-        self.memory.note(&mut pieces);
-        let mut update = Update { launch: None, kernel: PhantomData };
-        // SAFETY: the memory is borrowed for writing while it is lent, and the code cannot keep it.
-        launch(&mut update, unsafe { M::lend(&raw mut self.memory) });
-        let Some((config, args)) = update.launch else { return Ok(()) };
-        let uses = capture::uses_of(&pieces, K::INFO, &args)?;
-        each!(&mut self.graph, graph => {
-            let wrong = || Error::WrongNode { kernel: K::INFO.name.to_owned() };
-            // A node is of a launch of its kernel.
-            let step = graph.plan.launch(node.index).filter(|_| node.capture == graph.number);
-            // SAFETY: the kernel packed the arguments, from what the graph holds.
-            unsafe {
-                let launch = step.ok_or_else(wrong)?.with(config, args, at)?;
-                graph.replace(node.index, launch, uses)
-            }
-        })
-    }
-
     /// What the code that described the graph returned: nodes, for [`update`](Self::update).
     pub fn nodes(&self) -> &N {
         &self.nodes
     }
 
-    /// The memory that the graph holds. Copies to the host wait for the graph.
+    /// The memory that the graph holds. Copies to the host wait for the graph, and so does [`GraphPinned::read`].
     pub fn memory(&self) -> &M {
         &self.memory
     }
@@ -293,28 +257,6 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// Gives the memory back. Waits for the graph.
     pub fn into_memory(self) -> M {
         self.memory
-    }
-}
-
-/// What [`Graph::update`] makes of a launch.
-pub struct Update<K> {
-    /// The last that was asked for.
-    launch: Option<(LaunchConfig, PackedArgs)>,
-    kernel: PhantomData<fn() -> K>,
-}
-
-impl<K: Kernel> Update<K> {
-    /// The configuration and the arguments from now on; called again, the last ones count.
-    pub fn launch(&mut self, config: LaunchConfig, args: K::Args<'_, ThisRuntime>) {
-        let mut packed = PackedArgs::of(K::INFO);
-        K::pack::<ThisRuntime>(args, &mut packed);
-        self.launch = Some((config, packed));
-    }
-}
-
-impl<K> fmt::Debug for Update<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Update").finish_non_exhaustive()
     }
 }
 

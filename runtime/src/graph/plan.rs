@@ -1,19 +1,18 @@
 //! What a graph does: its steps, and which of them come after which.
 
-use std::{mem::MaybeUninit, panic::Location, sync::Arc};
+use std::mem::MaybeUninit;
 
-use gpu_std::host::{Access, KernelInfo, PackedArgs};
+use gpu_std::{
+    DeviceCopy,
+    host::{Access, RawSlice},
+};
 use smallvec::SmallVec;
 
-use super::memory::Piece;
-use crate::{
-    LaunchConfig, Result,
-    backend::{Backend, BackendModule, OfDevice},
-    launch::rules::{CheckedConfig, SharedMemory},
-    loaded::{Entry, LoadedImage},
-    memory::AllocationId,
-    prepared::{Lists, PreparedLaunch, Program, Request},
+use super::{
+    launch::{Code, Launch},
+    memory::Piece,
 };
+use crate::{DeviceSlice, Result, backend::Backend, callback::Call, memory::AllocationId};
 
 /// The steps of a graph, each after those that it comes after.
 pub(crate) struct Plan<B: Backend> {
@@ -23,34 +22,103 @@ pub(crate) struct Plan<B: Backend> {
     /// The allocations that the steps use, each once.
     pub(crate) allocations: Vec<(AllocationId, Access)>,
     /// The code that they launch, each once.
-    pub(crate) code: Vec<Arc<LoadedImage<B>>>,
+    pub(crate) code: Vec<Code<B>>,
 }
 
 /// A piece of work.
 pub(crate) struct Step<B: Backend> {
     pub(crate) operation: Operation<B>,
     /// The memory that it uses.
-    uses: Uses,
-    /// The steps that it comes after in its branch.
-    after: SmallVec<[usize; 2]>,
+    pub(super) uses: Uses,
+    /// The steps that it comes after whatever memory they use: the last of its branch, or those that it was recorded after.
+    pub(super) after: SmallVec<[usize; 2]>,
 }
 
 /// What a step does to which memory.
 pub(crate) type Uses = SmallVec<[Use; 4]>;
 
-#[derive(Clone, Copy, Debug)]
+/// What work does to a piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
     pub(super) piece: Piece,
-    pub(super) allocation: AllocationId,
-    pub(super) access: Access,
+    pub(crate) allocation: AllocationId,
+    pub(crate) access: Access,
+}
+
+impl Use {
+    pub(crate) fn of<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
+        Self { piece: Piece::of(slice), allocation: slice.place().allocation, access }
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.piece.start
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.piece.end - self.piece.start
+    }
+
+    /// Of memory of the host.
+    pub(super) fn of_host(start: usize, bytes: usize, access: Access) -> Self {
+        Self { piece: Piece { start, end: start + bytes }, allocation: AllocationId::NONE, access }
+    }
+
+    /// The same use of as many bytes elsewhere.
+    pub(crate) fn at(self, start: usize, allocation: AllocationId) -> Self {
+        let piece = Piece { start, end: start + self.bytes() };
+        Self { piece, allocation, ..self }
+    }
+
+    /// # Errors
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice)
+    ///
+    /// # Safety
+    /// The memory is there.
+    pub(super) unsafe fn check_device<B: Backend>(
+        &self,
+        device: &'static B,
+        doing: &dyn Fn() -> String,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        match unsafe { self.allocation.get() } {
+            Some(allocation) => allocation.on(device, doing).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn of_raw(slice: &RawSlice, access: Access) -> Self {
+        let start = slice.address.addr();
+        Self {
+            piece: Piece { start, end: start + slice.len * slice.element_bytes },
+            allocation: AllocationId::from_number(slice.allocation),
+            access,
+        }
+    }
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Device(usize),
+    Host(usize),
+}
+
+impl Place {
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Self::Device(address) | Self::Host(address) => address,
+        }
+    }
 }
 
 pub(crate) enum Operation<B: Backend> {
+    /// Nothing: other steps come after it.
+    Empty,
     Launch(Box<Launch<B>>),
-    /// A copy on the device.
+    /// A copy on the device, or between it and pinned memory of the host.
     Copy {
-        to: usize,
-        from: usize,
+        to: Place,
+        from: Place,
         bytes: usize,
     },
     /// A copy of bytes that the graph has. Some may have no value: those between the fields of a structure.
@@ -58,86 +126,8 @@ pub(crate) enum Operation<B: Backend> {
         to: usize,
         from: Box<[MaybeUninit<u8>]>,
     },
-}
-
-/// A checked launch.
-pub(crate) struct Launch<B: Backend> {
-    /// Loaded as long as the graph is there.
-    loaded: Arc<LoadedImage<B>>,
-    entry: Entry<B>,
-    kernel: &'static KernelInfo,
-    args: PackedArgs,
-    /// None if no thread runs.
-    shape: Option<CheckedConfig>,
-    shared: SharedMemory,
-    /// The line of the program.
-    pub(crate) at: &'static Location<'static>,
-}
-
-// SAFETY: the pointers among the arguments are to memory of a device, which the graph holds.
-unsafe impl<B: Backend> Send for Launch<B> {}
-// SAFETY: as above.
-unsafe impl<B: Backend> Sync for Launch<B> {}
-
-impl<B: Backend> Launch<B> {
-    /// Checks a launch.
-    ///
-    /// # Safety
-    /// The kernel, which is the entry of the code, packed the arguments, from borrows that last as long as this call.
-    pub(super) unsafe fn new(
-        (loaded, entry): (&Arc<LoadedImage<B>>, Entry<B>),
-        kernel: &'static KernelInfo,
-        config: LaunchConfig,
-        args: PackedArgs,
-        at: &'static Location<'static>,
-    ) -> Result<Self> {
-        let Entry { function, cooperative } = entry;
-        let (code, program) = (&loaded.code, Program::Kernel(kernel, &args));
-        let threads = code.threads(&function);
-        let request = Request { device: code.device(), program, config, threads, cooperative };
-        let mut lists = Lists::new();
-        // SAFETY: as the caller promises.
-        let (shape, shared) = match unsafe { PreparedLaunch::new(request, &mut lists)? } {
-            Some(launch) => {
-                code.make_room(&function, &launch)?;
-                (Some(launch.shape), launch.shared)
-            }
-            None => (None, SharedMemory::NONE),
-        };
-        drop(lists);
-        Ok(Self { loaded: Arc::clone(loaded), entry, kernel, args, shape, shared, at })
-    }
-
-    /// The same launch with another configuration and other arguments.
-    ///
-    /// # Safety
-    /// As [`new`](Self::new).
-    pub(super) unsafe fn with(
-        &self,
-        config: LaunchConfig,
-        args: PackedArgs,
-        at: &'static Location<'static>,
-    ) -> Result<Self> {
-        // SAFETY: as the caller promises.
-        unsafe { Self::new((&self.loaded, self.entry), self.kernel, config, args, at) }
-    }
-
-    pub(crate) fn code(&self) -> &B::Module {
-        &self.loaded.code
-    }
-
-    pub(crate) fn function(&self) -> &<B::Module as BackendModule>::Function {
-        &self.entry.function
-    }
-
-    /// The launch, of whose memory the graph takes care; none if no thread runs.
-    pub(crate) fn prepared<'l, 'a: 'l>(
-        &'a self,
-        lists: &'l mut Lists<'a, B>,
-    ) -> Option<PreparedLaunch<'l, B>> {
-        let program = Program::Kernel(self.kernel, &self.args);
-        Some(PreparedLaunch::again(program, self.shape?, self.shared, self.entry.cooperative, lists))
-    }
+    /// A call of a function of the host.
+    Call(Call),
 }
 
 impl<B: Backend> Plan<B> {
@@ -165,10 +155,10 @@ impl<B: Backend> Plan<B> {
     /// Derives the order of the steps and what they use, when all are there.
     pub(super) fn finish(mut self) -> Self {
         (self.edges, self.allocations) = (self.order(), self.used());
-        let mut code: Vec<Arc<LoadedImage<B>>> = Vec::new();
+        let mut code: Vec<Code<B>> = Vec::new();
         for launch in self.launches() {
-            if !code.iter().any(|known| Arc::ptr_eq(known, &launch.loaded)) {
-                code.push(Arc::clone(&launch.loaded));
+            if !code.iter().any(|known| known.is(&launch.code)) {
+                code.push(launch.code.clone());
             }
         }
         Self { code, ..self }
@@ -252,7 +242,7 @@ mod tests {
                 bytes.iter().map(|byte| Use { piece: piece(byte), allocation, access }).collect()
             };
             let uses = [of(reads, Access::Read), of(writes, Access::Write)].concat();
-            let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
+            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
             plan.push(operation, uses.into(), SmallVec::from_slice(after));
         }
         plan.finish().edges
@@ -298,7 +288,7 @@ mod tests {
         {
             let piece = Piece { start: 0, end: 1 };
             let used = Use { piece, allocation: AllocationId::from_number(number), access };
-            let operation = Operation::Copy { to: 0, from: 0, bytes: 0 };
+            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
             plan.push(operation, SmallVec::from_slice(&[used]), SmallVec::new());
         }
         let found: Vec<_> =

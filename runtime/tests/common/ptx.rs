@@ -101,7 +101,24 @@ wait:
 /// # Safety
 /// The kernel does what `add` does, if its description is not refused.
 #[allow(dead_code, reason = "not every test file launches it as a kernel")]
-pub(crate) unsafe fn image_of_add<K: gpu_std::host::Kernel>(_: K, change: impl FnOnce(&mut Kernel)) -> Image {
+pub(crate) unsafe fn image_of_add<K: gpu_std::host::Kernel>(
+    kernel: K,
+    change: impl FnOnce(&mut Kernel),
+) -> Image {
+    // SAFETY: as the caller promises.
+    unsafe { image_for(Arch::new(7, 5), kernel, change) }
+}
+
+/// The same, with the PTX as that for another architecture.
+///
+/// # Safety
+/// As for [`image_of_add`].
+#[allow(dead_code, reason = "as above")]
+pub(crate) unsafe fn image_for<K: gpu_std::host::Kernel>(
+    arch: Arch,
+    _: K,
+    change: impl FnOnce(&mut Kernel),
+) -> Image {
     let parameter = |bytes| Parameter { size_bytes: bytes, align_bytes: bytes };
     let mut kernel = Kernel {
         name: K::INFO.name.to_owned(),
@@ -110,13 +127,14 @@ pub(crate) unsafe fn image_of_add<K: gpu_std::host::Kernel>(_: K, change: impl F
         signature: K::INFO.signature.to_string().lines().skip(1).map(str::to_owned).collect(),
         contract: Contract { dims: 1, ..Contract::NONE },
         cooperative: false,
-        resources: [(Arch::new(7, 5), Resources::default())].into(),
+        resources: [(arch, Resources::default())].into(),
+        waits: [].into(),
     };
     change(&mut kernel);
     let mut manifest = Manifest::new("gpu");
     manifest.kernels.push(kernel);
     let mut writer = ImageWriter::new(manifest);
-    writer.add_ptx(Arch::new(7, 5), KERNELS);
+    writer.add_ptx(arch, KERNELS);
     // SAFETY: as the caller promises.
     unsafe { Image::from_bytes(writer.finish()) }
 }

@@ -1,5 +1,5 @@
-//! A driver without a GPU: `libcuda.so.1` as the runtime sees it, whose memory is the program's, whose copies and fills are done at once, and whose
-//! kernels do nothing. It finds wrong handles, and fails where a test asks for it.
+//! A driver without a GPU: `libcuda.so.1` as the runtime sees it, whose memory is the program's, whose copies, fills and calls of the host are done at
+//! once, also those of graphs, and whose kernels do nothing. It finds wrong handles, and fails where a test asks for it.
 //!
 //! `FAKE_DEVICES`: how many there are. `FAKE_VERSION`: as `cuDriverGetVersion` returns it. `FAKE_FAULT`: `cuLaunchKernel@3=700` for the error 700 at the
 //! third call of that function; with `!` behind it, at every call of any function from then on, as of a context that is lost. `FAKE_MEMORY`: bytes of
@@ -47,6 +47,91 @@ static ALIVE: Mutex<BTreeMap<usize, (Kind, usize)>> = Mutex::new(BTreeMap::new()
 static LOST: AtomicI32 = AtomicI32::new(0);
 /// Calls of the function with the fault.
 static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// What a graph, or an executable one, does, in the order in which it was added.
+static WORK: Mutex<BTreeMap<usize, Vec<Work>>> = Mutex::new(BTreeMap::new());
+
+#[derive(Clone, Copy)]
+enum Work {
+    Copy { to: u64, from: u64, bytes: usize },
+    Call { code: unsafe extern "C" fn(Handle), data: usize },
+}
+
+/// `CUDA_MEMCPY3D`: a place, twice, and an extent.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Copy3d {
+    from: Place3d,
+    to: Place3d,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Place3d {
+    start: [usize; 4],
+    memory_type: c_uint,
+    host: Handle,
+    device: u64,
+    array: Handle,
+    reserved: Handle,
+    pitch: usize,
+    rows: usize,
+}
+
+impl Place3d {
+    /// The address, as its type says: the host's or the device's.
+    fn address(self) -> u64 {
+        assert_eq!(self.start, [0; 4]);
+        match self.memory_type {
+            1 => self.host.expose_provenance() as u64,
+            2 => self.device,
+            other => panic!("no type of memory: {other}"),
+        }
+    }
+}
+
+/// `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HostCall {
+    code: unsafe extern "C" fn(Handle),
+    data: Handle,
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchConfig {
+    extents: [c_uint; 7],
+    stream: Handle,
+    attributes: *const LaunchAttribute,
+    count: c_uint,
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct LaunchAttribute {
+    id: c_uint,
+    padding: [u8; 4],
+    value: [c_int; 16],
+}
+
+fn work() -> std::sync::MutexGuard<'static, BTreeMap<usize, Vec<Work>>> {
+    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds to what a graph does.
+fn add(graph: Handle, added: Option<Work>, node: *mut Handle) -> c_int {
+    if !is(graph, Kind::Graph) {
+        return INVALID_HANDLE;
+    }
+    work().entry(graph.addr()).or_default().extend(added);
+    unsafe { give(node, graph) }
+}
 
 thread_local! {
     static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
@@ -162,36 +247,6 @@ unsafe fn copy_bytes(to: u64, from: u64, bytes: usize) {
             bytes,
         );
     }
-}
-
-/// `CUDA_MEMCPY3D`, of which arrays are not used.
-#[repr(C)]
-pub struct Copy3d {
-    src_x: usize,
-    src_y: usize,
-    src_z: usize,
-    src_lod: usize,
-    src_kind: c_int,
-    src_host: Handle,
-    src_device: u64,
-    src_array: Handle,
-    reserved_0: Handle,
-    src_pitch: usize,
-    src_height: usize,
-    dst_x: usize,
-    dst_y: usize,
-    dst_z: usize,
-    dst_lod: usize,
-    dst_kind: c_int,
-    dst_host: Handle,
-    dst_device: u64,
-    dst_array: Handle,
-    reserved_1: Handle,
-    dst_pitch: usize,
-    dst_height: usize,
-    width: usize,
-    height: usize,
-    depth: usize,
 }
 
 macro_rules! driver {
@@ -350,17 +405,16 @@ driver! {
     }
     fn cuMemcpy3DAsync_v2(copy: *const Copy3d, stream: Handle) {
         if !is(stream, Kind::Stream) { return INVALID_HANDLE }
-        let c = unsafe { &*copy };
-        let start = |kind: c_int, device: u64, host: Handle| if kind == 2 { device } else { host.expose_provenance() as u64 };
-        let (from, to) = (start(c.src_kind, c.src_device, c.src_host), start(c.dst_kind, c.dst_device, c.dst_host));
-        for (layer, row) in (0..c.depth).flat_map(|layer| (0..c.height).map(move |row| (layer, row))) {
-            let from = from + ((layer * c.src_height + row) * c.src_pitch) as u64;
-            let to = to + ((layer * c.dst_height + row) * c.dst_pitch) as u64;
-            let missing = |kind: c_int, start: u64| kind == 2 && !is_there(start, c.width);
-            if missing(c.src_kind, from) || missing(c.dst_kind, to) || c.src_pitch < c.width || c.dst_pitch < c.width {
+        let copy = unsafe { copy.read() };
+        for (layer, row) in (0..copy.depth).flat_map(|layer| (0..copy.height).map(move |row| (layer, row))) {
+            let row_of = |place: Place3d| place.address() + ((layer * place.rows + row) * place.pitch) as u64;
+            let (from, to) = (row_of(copy.from), row_of(copy.to));
+            let is_missing = |place: Place3d, start| place.memory_type == 2 && !is_there(start, copy.width);
+            let is_short = copy.from.pitch.min(copy.to.pitch) < copy.width;
+            if is_missing(copy.from, from) || is_missing(copy.to, to) || is_short {
                 return INVALID_VALUE;
             }
-            unsafe { copy_bytes(to, from, c.width) };
+            unsafe { copy_bytes(to, from, copy.width) };
         }
         0
     }
@@ -426,27 +480,64 @@ driver! {
         if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
     }
 
+    fn cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, _parameters: *mut *mut c_void, _extra: *mut *mut c_void) {
+        let LaunchConfig { stream, attributes, count, .. } = unsafe { config.read() };
+        assert_eq!(count, 1);
+        // That the kernel may start before the one before it has ended.
+        let LaunchAttribute { id, value, .. } = unsafe { attributes.read() };
+        assert_eq!((id, value[0]), (6, 1));
+        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+    }
+
     fn cuGraphCreate(graph: *mut Handle, _flags: c_uint) { handle(make(Kind::Graph, 1), graph) }
-    fn cuGraphDestroy(graph: Handle) { end(graph.addr(), |kind| kind == Kind::Graph) }
+    fn cuGraphDestroy(graph: Handle) {
+        work().remove(&graph.addr());
+        end(graph.addr(), |kind| kind == Kind::Graph)
+    }
     fn cuGraphAddKernelNode_v2(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, _parameters: *const c_void) {
-        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+        add(graph, None, node)
     }
-    fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize) {
-        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+    fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize) { add(graph, None, node) }
+    fn cuGraphAddMemcpyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, copy: *const Copy3d, _context: Handle) {
+        let copy = unsafe { copy.read() };
+        assert_eq!((copy.height, copy.depth), (1, 1));
+        let work = Work::Copy { to: copy.to.address(), from: copy.from.address(), bytes: copy.width };
+        add(graph, Some(work), node)
     }
-    fn cuGraphAddMemcpyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, _copy: *const c_void, _context: Handle) {
-        if is(graph, Kind::Graph) { unsafe { give(node, graph) } } else { INVALID_HANDLE }
+    fn cuGraphAddHostNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, call: *const HostCall) {
+        let HostCall { code, data } = unsafe { call.read() };
+        add(graph, Some(Work::Call { code, data: data.expose_provenance() }), node)
     }
     fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, _flags: c_ulonglong) {
         if !is(graph, Kind::Graph) { return INVALID_HANDLE }
-        handle(make(Kind::Executable, 1), executable)
+        let made = make(Kind::Executable, 1);
+        if let Ok(start) = made {
+            let done = work().get(&graph.addr()).cloned().unwrap_or_default();
+            work().insert(start, done);
+        }
+        handle(made, executable)
     }
     fn cuGraphGetNodes(graph: Handle, _nodes: *mut Handle, count: *mut usize) {
         if is(graph, Kind::Graph) { unsafe { give(count, 1) } } else { INVALID_HANDLE }
     }
-    fn cuGraphExecDestroy(executable: Handle) { end(executable.addr(), |kind| kind == Kind::Executable) }
+    fn cuGraphExecDestroy(executable: Handle) {
+        work().remove(&executable.addr());
+        end(executable.addr(), |kind| kind == Kind::Executable)
+    }
     fn cuGraphLaunch(executable: Handle, stream: Handle) {
-        if is(executable, Kind::Executable) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if !is(executable, Kind::Executable) || !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        let todo = work().get(&executable.addr()).cloned().unwrap_or_default();
+        for work in todo {
+            match work {
+                Work::Copy { to, from, bytes } => {
+                    // Memory of the host is pinned, too.
+                    if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
+                    unsafe { copy_bytes(to, from, bytes) };
+                }
+                Work::Call { code, data } => unsafe { code(ptr::with_exposed_provenance_mut(data)) },
+            }
+        }
+        0
     }
     fn cuGraphUpload(executable: Handle, _stream: Handle) { if is(executable, Kind::Executable) { 0 } else { INVALID_HANDLE } }
     fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, _node: Handle, _parameters: *const c_void) {

@@ -1,6 +1,6 @@
 //! What is made and dropped again and again leaves nothing: neither memory of the device nor of the host. In a program of its own, because others use memory, too.
 
-use gpukernel::{Device, Result, for_each};
+use gpukernel::{Device, Error, GraphPinned, Result, for_each};
 use gpukernel_device_test_kernels::outputs::add_index;
 use gpukernel_device_tests::{KERNELS, alone, on_every_gpu, on_the_cpu};
 
@@ -74,6 +74,17 @@ fn all(device: &Device, share: u64) -> Result<()> {
             capture.launch(&module, add_index, for_each(100), (values,)).map(drop)
         })?;
         graph.launch()
+    })?;
+    leaves_nothing("clones of graphs", device, 10_000 / share, || {
+        let memory = || Ok::<_, Error>((device.zeroed::<u64>(100)?, GraphPinned::from(device.pinned(100)?)));
+        let graph = stream.capture(memory()?, |capture, (x, mut host)| {
+            capture.launch(&module, add_index, for_each(100), (x,))?;
+            capture.callback(|| ())?;
+            capture.copy_to_pinned(x, &mut host)
+        })?;
+        let mut clone = graph.clone_with(memory()?)?;
+        clone.launch()?;
+        clone.into_memory().1.into_buffer().map(drop)
     })?;
     leaves_nothing("streams and events", device, 10_000 / share, || {
         let stream = device.stream()?;

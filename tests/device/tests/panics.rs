@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use gpukernel::{Device, Error, LaunchConfig, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
+    early_starts::{late, panicking, reversed},
+    outputs::add_index,
     panics::{
         DIVIDE_LINE, FIRST_LINE, STORE_LINE, all, before_barrier, cases, copy_rounds, divides, divides_too,
         inner_sums,
@@ -253,6 +255,96 @@ fn what_is_queued_behind_a_panic_runs() {
         let found = panicked(launched.and_then(|()| device.synchronize()));
         assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::all");
         assert_eq!(second.to_vec()?, [1; 10]);
+        Ok(())
+    });
+}
+
+/// The error is that of a launch, and the graph can be launched again.
+#[test]
+fn a_kernel_that_panics_in_a_graph() {
+    on_every_device_alone(|device, module| {
+        let stream = device.stream()?;
+        let memory =
+            (device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?, device.zeroed::<u32>(96)?, device.zeroed::<u32>(4)?);
+        let grid = LaunchConfig::new(3, 32);
+        let mut graph = stream.capture(memory, |capture, (values, out, after)| {
+            let node = capture.launch(module, cases, grid, (0, 94, values, out))?;
+            capture.fill(after, 7)?;
+            Ok(node)
+        })?;
+        for _ in 0..2 {
+            let launched = graph.launch();
+            let found = panicked(launched.and_then(|()| device.synchronize()));
+            assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::cases");
+            assert!(found.location.contains(&format!("src/panics.rs:{FIRST_LINE}:")), "{}", found.location);
+            assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
+            check_message(device, &found.message, "index out of bounds: the len is 8 but the index is 1094");
+            // Told once. On the CPU the launch ends there, on a GPU what comes after it is done.
+            device.synchronize()?;
+            assert_eq!(graph.memory().2.to_vec()?, [if device.is_gpu() { 7 } else { 0 }; 4]);
+        }
+        // Whoever copies what the graph writes is told, too.
+        if device.is_gpu() {
+            graph.launch()?;
+            panicked(graph.memory().1.to_vec().map(drop));
+        }
+        let node = *graph.nodes();
+        graph.update(node, |update, (values, out, _)| {
+            update.launch(grid, (0, usize::MAX, values, out));
+        })?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, [1; 96]);
+        assert_eq!(graph.memory().2.to_vec()?, [7; 4]);
+        Ok(())
+    });
+}
+
+/// The graph waits for its work when it is dropped, and leaves the error to others.
+#[test]
+fn a_graph_is_dropped_while_its_kernel_panics() {
+    on_every_device_alone(|device, module| {
+        let mut graph = device.stream()?.capture(device.zeroed::<u32>(10)?, |capture, out| {
+            capture.launch(module, all, for_each(10), (out,))
+        })?;
+        let launched = graph.launch();
+        drop(graph);
+        panicked(launched.and_then(|()| device.synchronize()));
+        device.synchronize()
+    });
+}
+
+#[test]
+fn a_function_of_the_host_that_panics_is_an_error_of_who_waits() {
+    on_every_device_alone(|device, module| {
+        let mut graph = device.stream()?.capture(device.zeroed::<u64>(1000)?, |capture, values| {
+            capture.callback(|| panic!("as the test wants"))?;
+            capture.launch(module, add_index, for_each(1000), (values,))
+        })?;
+        for round in 1..3 {
+            graph.launch()?;
+            let told = device.synchronize();
+            let Err(Error::CallbackPanicked { message, .. }) = told else { panic!("{told:?}") };
+            assert_eq!(message, "as the test wants");
+            device.synchronize()?;
+            // What comes after it is done.
+            assert_eq!(graph.memory().to_vec()?[0], round);
+        }
+        Ok(())
+    });
+}
+
+/// What a kernel tells that was started early is told, and the next one runs.
+#[test]
+fn a_panic_in_a_kernel_that_was_started_early() {
+    on_every_device_alone(|device, module| {
+        let (mut x, mut y) = (device.zeroed::<u32>(1000)?, device.zeroed::<u32>(1000)?);
+        module.launch(late, for_each(1000), (100, 3, &mut x))?;
+        let launched = module.launch(panicking, for_each(1000), (&x, &mut y));
+        let found = panicked(launched.and_then(|()| device.synchronize()));
+        assert!(found.kernel.ends_with("early_starts::panicking"), "{}", found.kernel);
+        assert_eq!(found.thread, [7, 0, 0]);
+        module.launch(reversed, for_each(1000), (&x, &mut y))?;
+        assert_eq!(y.to_vec()?, [4; 1000]);
         Ok(())
     });
 }

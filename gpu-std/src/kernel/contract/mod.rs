@@ -27,6 +27,7 @@ pub struct Declaration {
     pub no_spills: bool,
     pub no_stack: bool,
     pub no_f64: bool,
+    pub programmatic_launch: bool,
 }
 
 impl Declaration {
@@ -53,6 +54,7 @@ impl Declaration {
             no_spills: self.no_spills as u32,
             no_stack: self.no_stack as u32,
             no_f64: self.no_f64 as u32,
+            programmatic_launch: self.programmatic_launch as u32,
         };
         if let Some([x, y, z]) = self.cluster {
             assert!(x > 0 && y > 0 && z > 0, "`cluster`: a cluster has at least one block along every axis");
@@ -135,6 +137,7 @@ mod tests {
         no_spills: false,
         no_stack: false,
         no_f64: false,
+        programmatic_launch: false,
     };
 
     #[test]

@@ -5,7 +5,7 @@ use core::{mem, ptr::NonNull};
 
 use super::{Param, ReadStart, WriteStart};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::host::{PackedArgs, Runtime};
+use crate::host::{JoinedPart, PackedArgs, Runtime};
 use crate::{DeviceCopy, shared::DynamicArray};
 
 /// What the heads or the tails of several parameters are transferred as: `Parts<A, Parts<B, ()>>`, in a layout that host and
@@ -102,14 +102,18 @@ pub(super) fn pack_each<'k, P: Param<'k>, R: Runtime, const N: usize>(
     let pack = |args: &mut PackedArgs| array.into_iter().for_each(|arg| P::pack::<R>(arg, args));
     // SAFETY: a head and a tail were packed of each.
     unsafe {
-        args.push_joined::<[P::Head; N], [P::Tail; N]>(pack, |reader| {
-            let mut tails = [const { core::mem::MaybeUninit::uninit() }; N];
-            let heads = core::array::from_fn(|i| {
-                let head = reader.read();
-                tails[i].write(reader.read::<P::Tail>());
-                head
-            });
-            (heads, tails.map(|tail| tail.assume_init()))
-        });
+        args.push_joined::<[P::Head; N], [P::Tail; N], N>(
+            pack,
+            |reader| {
+                let mut tails = [const { core::mem::MaybeUninit::uninit() }; N];
+                let heads = core::array::from_fn(|i| {
+                    let head = reader.read();
+                    tails[i].write(reader.read::<P::Tail>());
+                    head
+                });
+                (heads, tails.map(|tail| tail.assume_init()))
+            },
+            |heads| core::array::from_fn(|i| JoinedPart::of::<P::Head, P::Tail>(&heads[i])),
+        );
     }
 }

@@ -3,7 +3,8 @@
 #![allow(unused)]
 
 use gpukernel::{
-    Buffer, Capture, Device, DeviceSlice, Graph, GraphMemory, LaunchConfig, Module, Node, Result, Stream, for_each,
+    Buffer, Capture, Device, DeviceSlice, ForeignKernel, ForeignModule, Graph, GraphMemory, GraphPinned, LaunchConfig, Module, Node,
+    PinnedSliceMut, Result, Stream, for_each,
 };
 
 mod kernels {
@@ -158,6 +159,127 @@ fn capture_escapes(stream: &Stream) -> Result<&'static Capture> {
         Ok(())
     })?;
     Ok(kept.unwrap())
+}
+
+/// A clone that writes memory that others read.
+fn clone_with_shared(graph: &Graph<Buffer<f32>>, other: &Buffer<f32>) -> Result<()> {
+    graph.clone_with(other)?;
+    Ok(())
+}
+
+/// A clone that writes numbers where there are flags.
+fn clone_with_other_elements(graph: &Graph<Buffer<u8>>, flags: Buffer<bool>) -> Result<()> {
+    graph.clone_with(flags)?;
+    Ok(())
+}
+
+/// Keeps a clone longer than its memory.
+fn clone_past_its_memory(graph: &Graph<&'static Buffer<f32>>, stream: &Stream) -> Result<Graph<&'static Buffer<f32>>> {
+    let x = stream.zeroed::<f32>(16)?;
+    graph.clone_with(&x)
+}
+
+/// Reads pinned memory while the graph writes it.
+fn read_while_launched(graph: &mut Graph<GraphPinned<f32>>) -> Result<f32> {
+    let numbers = graph.memory().read()?;
+    graph.launch()?;
+    Ok(numbers[0])
+}
+
+/// Writes pinned memory that the graph may copy from.
+fn write_while_launched(graph: &mut Graph<GraphPinned<f32>>) -> Result<()> {
+    let mut lent = graph.memory_mut();
+    let numbers = lent.write()?;
+    graph.launch()?;
+    numbers[0] = 1.0;
+    Ok(())
+}
+
+/// Writes pinned memory that is borrowed for reading.
+fn write_shared_pinned(stream: &Stream, numbers: &GraphPinned<f32>) -> Result<()> {
+    stream.capture(numbers, |_, mut numbers| {
+        numbers.write()?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Lets a graph write it.
+fn copy_to_shared_pinned(stream: &Stream, numbers: &GraphPinned<f32>, x: Buffer<f32>) -> Result<()> {
+    stream.capture((numbers, x), |capture, (mut numbers, x)| capture.copy_to_pinned(x, &mut numbers))?;
+    Ok(())
+}
+
+/// Has the elements twice, once for writing.
+fn alias_pinned(mut lent: PinnedSliceMut<'_, f32>) -> Result<()> {
+    let read = lent.slice(..).read()?;
+    lent.write()?[0] = read[1];
+    println!("{read:?}");
+    Ok(())
+}
+
+/// Takes the buffer away from a graph.
+fn take_pinned(stream: &Stream, mut numbers: GraphPinned<f32>) -> Result<()> {
+    let mut graph = stream.capture(&mut numbers, |_, _| Ok(()))?;
+    numbers.into_buffer()?;
+    graph.launch()
+}
+
+/// Puts another buffer in its place.
+fn replace_pinned(graph: &mut Graph<GraphPinned<f32>>, other: GraphPinned<f32>) {
+    *graph.memory_mut() = other;
+}
+
+/// Keeps what is lent of it.
+fn keep_lent_pinned(stream: &Stream, numbers: GraphPinned<f32>) -> Result<()> {
+    let mut kept = None;
+    stream.capture(numbers, |_, numbers| {
+        kept = Some(numbers);
+        Ok(())
+    })?;
+    kept.unwrap().write()?;
+    Ok(())
+}
+
+/// Memory of the host that is not pinned.
+fn not_pinned(stream: &Stream, x: Buffer<f32>, numbers: &mut [f32]) -> Result<()> {
+    stream.capture(x, |capture, x| capture.copy_to_pinned(x, numbers))?;
+    Ok(())
+}
+
+/// A function of the host that borrows, and is called when what it borrows is gone.
+fn callback_that_borrows(stream: &Stream) -> Result<Graph<()>> {
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let graph = stream.capture((), |capture, ()| {
+        capture.callback(|| drop(count.load(std::sync::atomic::Ordering::Relaxed)))?;
+        Ok(())
+    });
+    graph
+}
+
+/// A function of the host that may not run on another thread.
+fn callback_of_one_thread(stream: &Stream) -> Result<()> {
+    let count = std::rc::Rc::new(0);
+    stream.capture((), move |capture, ()| capture.callback(move || drop(count.clone())))?;
+    Ok(())
+}
+
+/// Launches code that was made elsewhere safely.
+fn foreign_kernel(stream: &Stream, module: &ForeignModule) -> Result<()> {
+    stream.capture((), |capture, ()| capture.launch_foreign(module, "f", LaunchConfig::new(1, 1), 0, &[]))?;
+    Ok(())
+}
+
+/// Gives it other arguments safely.
+fn update_foreign_kernel(graph: &mut Graph<()>, node: Node<ForeignKernel>) -> Result<()> {
+    graph.update_foreign(node, |update, ()| update.launch_foreign(LaunchConfig::new(1, 1), 0, &[]))
+}
+
+/// Makes a fill a launch.
+fn update_fill(stream: &Stream, y: Buffer<f32>) -> Result<()> {
+    let mut graph = stream.capture(y, |capture, y| capture.fill(y, 1.0))?;
+    let node = *graph.nodes();
+    graph.update(node, |update, y| update.launch(for_each(4), (y,)))
 }
 
 fn main() {}

@@ -10,6 +10,7 @@ mod crashes;
 mod cuda_c;
 mod device_warnings;
 mod drafts;
+mod early_starts;
 mod image;
 mod inspect;
 mod line_info;

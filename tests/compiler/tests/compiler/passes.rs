@@ -26,7 +26,7 @@ fn an_image_is_the_same_with_and_without_dumps() {
     assert!(none.is_empty());
     let of_archs = linker_passes().iter().filter(|pass| pass.step == "emit PTX").count();
     assert_eq!(files.len(), linker_passes().len() + of_archs);
-    let last = format!("dumped.sm_90.{:02}-rewrite-instructions.ptx", linker_passes().len());
+    let last = format!("dumped.sm_90.{:02}-wait-for-grids.ptx", linker_passes().len());
     for (file, part) in [
         ("dumped.01-read-crates.ll", "define"),
         ("dumped.03-mark-kernels.ll", "define ptx_kernel void @sum("),

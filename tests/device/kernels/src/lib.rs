@@ -10,6 +10,7 @@ pub mod clusters;
 pub mod collective;
 pub mod complex;
 pub mod constants;
+pub mod early_starts;
 pub mod generics;
 pub mod grids;
 pub mod half;

@@ -4,7 +4,7 @@ use gpukernel::{Error, LaunchConfig, RawArg};
 use gpukernel_device_tests::{on_every_gpu, on_the_cpu};
 
 /// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
-const SCALE: &str = "
+pub(crate) const SCALE: &str = "
 .version 6.3
 .target sm_75
 .address_size 64

@@ -1,0 +1,339 @@
+//! Work that is recorded in place of being queued, in branches.
+
+use std::{
+    any::TypeId,
+    mem::MaybeUninit,
+    panic::Location,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use gpu_std::{
+    DeviceCopy,
+    host::{Access, Kernel, PackedArgs},
+};
+use smallvec::{SmallVec, smallvec};
+
+use super::{
+    ForeignKernel,
+    launch::{Arguments, Code, Launch},
+    memory::Held,
+    node::Node,
+    pinned::{PinnedSlice, PinnedSliceMut, check_pinned},
+    plan::{Operation, Place, Plan, Use, Uses},
+};
+use crate::{
+    Device, DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result,
+    backend::{Any, Backend, OfDevice, Recordings, each},
+    callback::Call,
+    foreign,
+    loaded::Entry,
+    module::ThisRuntime,
+};
+
+/// Work that is being recorded.
+pub(crate) struct Recording<B: Backend> {
+    device: &'static B,
+    /// Tells it apart from all others of the process.
+    pub(super) number: u64,
+    /// What the graph holds.
+    held: Vec<Held>,
+    /// None when the capture has ended.
+    state: Mutex<Option<State<B>>>,
+}
+
+struct State<B: Backend> {
+    plan: Plan<B>,
+    /// For each branch, the steps that its next step comes after.
+    ends: Vec<SmallVec<[usize; 2]>>,
+}
+
+impl<B: Backend> State<B> {
+    /// Begins a branch after these steps; its number.
+    fn begin(&mut self, end: SmallVec<[usize; 2]>) -> usize {
+        self.ends.push(end);
+        self.ends.len() - 1
+    }
+}
+
+impl<B: Backend> Recording<B> {
+    pub(super) fn new(device: &'static B, held: Vec<Held>) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let state = State { plan: Plan::new(), ends: vec![SmallVec::new()] };
+        Self { device, number, held, state: Mutex::new(Some(state)) }
+    }
+
+    /// Ends the capture.
+    pub(super) fn end(&self) -> Result<Plan<B>> {
+        self.state().take().map(|state| state.plan.finish()).ok_or(Error::CaptureEnded)
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<State<B>>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_state<R>(&self, act: impl FnOnce(&mut State<B>) -> R) -> Result<R> {
+        self.state().as_mut().map(act).ok_or(Error::CaptureEnded)
+    }
+
+    fn push(&self, branch: usize, operation: Operation<B>, uses: Uses) -> Result<usize> {
+        self.with_state(|State { plan, ends }| {
+            let index = plan.push(operation, uses, ends[branch].clone());
+            ends[branch] = smallvec![index];
+            index
+        })
+    }
+}
+
+/// What operations use of the memory that the graph holds.
+///
+/// # Errors
+/// [`Error::NotInGraph`] if it does not hold all of it.
+fn check_held(held: &[Held], uses: impl Iterator<Item = Use>, doing: &dyn Fn() -> String) -> Result<Uses> {
+    let mut checked = SmallVec::new();
+    for used in uses.filter(|used| !used.piece.is_empty()) {
+        if !held.iter().any(|held| held.piece.contains(used.piece)) {
+            return Err(Error::NotInGraph { doing: doing() });
+        }
+        checked.push(used);
+    }
+    Ok(checked)
+}
+
+/// What a launch uses of the memory that the graph holds.
+///
+/// # Errors
+/// [`Error::NotInGraph`]
+pub(super) fn uses_of(held: &[Held], arguments: &Arguments) -> Result<Uses> {
+    check_held(held, arguments.uses(), &|| arguments.doing())
+}
+
+/// Where a stream records its work.
+#[derive(Clone)]
+pub(crate) struct Branch {
+    recording: Any<Recordings>,
+    index: usize,
+}
+
+impl Branch {
+    pub(super) fn new(recording: Any<Recordings>) -> Self {
+        Self { recording, index: 0 }
+    }
+
+    pub(super) fn fork(&self) -> Result<Self> {
+        let index = each!(&self.recording, recording => recording.with_state(|state| {
+            let end = state.ends[self.index].clone();
+            state.begin(end)
+        }))?;
+        Ok(Self { index, ..self.clone() })
+    }
+
+    pub(super) fn join(&self, other: &Self) -> Result<()> {
+        each!(&self.recording, recording => {
+            match recording.device.own(&other.recording) {
+                Some(others) if Arc::ptr_eq(recording, others) => recording.with_state(|state| {
+                    let end = state.ends[other.index].clone();
+                    let mine = &mut state.ends[self.index];
+                    mine.extend(end);
+                    mine.sort_unstable();
+                    mine.dedup();
+                }),
+                _ => Err(Error::CaptureEnded),
+            }
+        })
+    }
+
+    /// A branch that begins after these nodes.
+    pub(super) fn after(&self, nodes: &[Node]) -> Result<Self> {
+        let index = each!(&self.recording, recording => {
+            if nodes.iter().any(|node| node.capture != recording.number) {
+                return Err(Error::WrongNode { doing: "work after a node".to_owned() });
+            }
+            let mut end: SmallVec<[usize; 2]> = nodes.iter().map(|node| node.index).collect();
+            end.sort_unstable();
+            end.dedup();
+            recording.with_state(|state| state.begin(end))?
+        });
+        Ok(Self { index, ..self.clone() })
+    }
+
+    /// The node of what `record` records here: the last step of it, or an empty one if there is none.
+    pub(super) fn node_of(&self, record: impl FnOnce() -> Result<()>) -> Result<Node> {
+        each!(&self.recording, recording => {
+            let end = || recording.with_state(|state| state.ends[self.index].clone());
+            let before = end()?;
+            record()?;
+            let index = match &end()?[..] {
+                &[index] if before[..] != [index] => index,
+                _ => recording.push(self.index, Operation::Empty, Uses::new())?,
+            };
+            Ok(Node::new(recording.number, index))
+        })
+    }
+
+    /// Records a call of a function of the host.
+    pub(super) fn call(&self, code: Call) -> Result<Node> {
+        each!(&self.recording, recording => {
+            let index = recording.push(self.index, Operation::Call(code), Uses::new())?;
+            Ok(Node::new(recording.number, index))
+        })
+    }
+
+    /// Records a launch.
+    ///
+    /// # Safety
+    /// As for [`Module::launch_unsafe`], for every launch of the graph.
+    #[track_caller]
+    pub(crate) unsafe fn launch<K: Kernel>(
+        &self,
+        module: &Module,
+        config: LaunchConfig,
+        args: K::Args<'_, ThisRuntime>,
+    ) -> Result<Node<K>> {
+        let (mut packed, at) = (Box::new(PackedArgs::of(K::INFO)), Location::caller());
+        K::pack::<ThisRuntime>(args, &mut packed);
+        each!(&self.recording, recording => {
+            let (loaded, entry) = module.entry(recording.device, TypeId::of::<K>(), K::INFO, &packed)?;
+            let (code, arguments) = (Code::Image(Arc::clone(loaded)), Arguments::Kernel(K::INFO, packed));
+            // SAFETY: the kernel packed the arguments, from borrows that last as long as this call.
+            unsafe { self.add_launch(recording, code, entry, config, arguments, at) }
+        })
+    }
+
+    /// Records a launch of a kernel that was made elsewhere.
+    ///
+    /// # Safety
+    /// As for [`ForeignModule::launch`], for every launch of the graph.
+    #[track_caller]
+    pub(super) unsafe fn launch_foreign(
+        &self,
+        module: &ForeignModule,
+        name: &str,
+        config: LaunchConfig,
+        shared_bytes: u32,
+        args: &[RawArg<'_>],
+    ) -> Result<Node<ForeignKernel>> {
+        let at = Location::caller();
+        // SAFETY: the graph holds their memory, or this fails.
+        let args = args.iter().map(|arg| unsafe { arg.detached() }).collect();
+        let arguments = Arguments::Foreign { name: name.into(), args, shared_bytes };
+        each!(&self.recording, recording => {
+            let loaded = recording.device.own(module.code()).ok_or_else(|| Error::WrongDevice {
+                what: "the stream".to_owned(),
+                doing: arguments.doing(),
+                found: Device::of(recording.device).to_string(),
+                expected: module.device().to_string(),
+            })?;
+            let (code, entry) = (Code::Foreign(Arc::clone(loaded)), foreign::entry(loaded, name)?);
+            // SAFETY: as the caller promises.
+            unsafe { self.add_launch(recording, code, entry, config, arguments, at) }
+        })
+    }
+
+    /// # Safety
+    /// As for [`Launch::new`], for every launch of the graph.
+    unsafe fn add_launch<B: Backend, K>(
+        &self,
+        recording: &Recording<B>,
+        code: Code<B>,
+        entry: Entry<B>,
+        config: LaunchConfig,
+        arguments: Arguments,
+        at: &'static Location<'static>,
+    ) -> Result<Node<K>> {
+        let uses = uses_of(&recording.held, &arguments)?;
+        // SAFETY: as the caller promises.
+        let launch = unsafe { Launch::new(code, entry, config, arguments, at)? };
+        let index = recording.push(self.index, Operation::Launch(Box::new(launch)), uses)?;
+        Ok(Node::new(recording.number, index))
+    }
+
+    /// Records a copy on the device, of slices of the same length.
+    pub(crate) fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &DeviceSlice<T>) -> Result<()> {
+        let uses = [Use::of(from, Access::Read), Use::of(to, Access::Write)];
+        let (from, to) = (Place::Device(from.address()), Place::Device(to.address()));
+        self.record_copy(&uses, from, to, "a copy on the device")
+    }
+
+    /// Records a copy of pinned memory, of as many elements.
+    pub(super) fn copy_from_pinned<T: DeviceCopy>(
+        &self,
+        from: &PinnedSlice<'_, T>,
+        to: &DeviceSlice<T>,
+    ) -> Result<()> {
+        let (source, doing) = (from.used(), "a copy from pinned memory");
+        self.check_pinned(from.device(), doing)?;
+        let places = (Place::Host(source.start()), Place::Device(to.address()));
+        self.record_copy(&[source, Use::of(to, Access::Write)], places.0, places.1, doing)
+    }
+
+    /// Records a copy to pinned memory, of as many elements.
+    pub(super) fn copy_to_pinned<T: DeviceCopy>(
+        &self,
+        from: &DeviceSlice<T>,
+        to: &PinnedSliceMut<'_, T>,
+    ) -> Result<()> {
+        let (target, doing) = (to.used(), "a copy to pinned memory");
+        self.check_pinned(to.device(), doing)?;
+        let places = (Place::Device(from.address()), Place::Host(target.start()));
+        self.record_copy(&[Use::of(from, Access::Read), target], places.0, places.1, doing)
+    }
+
+    fn record_copy(&self, uses: &[Use; 2], from: Place, to: Place, doing: &str) -> Result<()> {
+        let bytes = uses[0].bytes();
+        each!(&self.recording, recording => {
+            let uses = recording.uses(uses, doing)?;
+            self.record(recording, Operation::Copy { to, from, bytes }, uses)
+        })
+    }
+
+    fn check_pinned(&self, found: &Device, doing: &str) -> Result<()> {
+        let expected = each!(&self.recording, recording => Device::of(recording.device));
+        check_pinned(found, &expected, doing)
+    }
+
+    /// Records a copy of what is in a slice of the host now.
+    pub(crate) fn upload<T: DeviceCopy>(&self, from: &[T], to: &DeviceSlice<T>) -> Result<()> {
+        // SAFETY: the elements are that many bytes, with values or without.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), size_of_val(from)) };
+        let (uses, to) = ([Use::of(to, Access::Write)], to.address());
+        each!(&self.recording, recording => {
+            let uses = recording.uses(&uses, "a copy from the host")?;
+            self.record(recording, Operation::Upload { to, from: bytes.into() }, uses)
+        })
+    }
+
+    /// Copies of nothing leave no step.
+    fn record<B: Backend>(
+        &self,
+        recording: &Recording<B>,
+        operation: Operation<B>,
+        uses: Uses,
+    ) -> Result<()> {
+        if uses.is_empty() { Ok(()) } else { recording.push(self.index, operation, uses).map(drop) }
+    }
+}
+
+impl<B: Backend> Recording<B> {
+    /// What a copy uses, if the graph holds it and it is the device's.
+    fn uses(&self, uses: &[Use], doing: &str) -> Result<Uses> {
+        let uses = check_held(&self.held, uses.iter().copied(), &|| doing.to_owned())?;
+        for used in &uses {
+            // SAFETY: the graph holds the memory.
+            unsafe { used.check_device(self.device, &|| doing.to_owned())? };
+        }
+        Ok(uses)
+    }
+}
+
+impl<B: Backend> OfDevice for Arc<Recording<B>> {
+    type Device = B;
+
+    fn device(&self) -> &'static B {
+        self.device
+    }
+}
