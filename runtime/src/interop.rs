@@ -2,6 +2,11 @@
 //!
 //! All are pointers of the driver's types, which the runtime API and every binding share.
 
+#[cfg(feature = "cudarc")]
+mod cudarc;
+#[cfg(feature = "cudarc")]
+mod lend;
+
 use std::{ffi::c_void, sync::Arc};
 
 use smallvec::SmallVec;
@@ -12,6 +17,9 @@ use crate::{
     cuda::CudaStream,
     memory::Allocation,
 };
+
+#[cfg(feature = "cudarc")]
+pub use self::lend::{CudarcScope, CudarcView, CudarcViewMut};
 
 impl Device {
     /// The driver's handle of the context (`CUcontext`): the device's primary context, which the runtime API and NVIDIA's libraries use, too. `None`

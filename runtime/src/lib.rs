@@ -69,6 +69,8 @@ pub use gpukernel_image::Arch;
 pub use graph::{Capture, Graph, GraphMemory, Node, Update};
 pub use hold::Hold;
 pub use image::Image;
+#[cfg(feature = "cudarc")]
+pub use interop::{CudarcScope, CudarcView, CudarcViewMut};
 pub use launch::{
     Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,
     for_each_tile_2d, record_launches,

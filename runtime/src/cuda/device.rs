@@ -57,6 +57,9 @@ pub(crate) struct CudaDevice {
     peers: Peers,
     usage: MemoryUsage,
     allocator: Current,
+    /// What cudarc has of it, from the first time on.
+    #[cfg(feature = "cudarc")]
+    shared: OnceLock<super::shared::Shared>,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -163,12 +166,19 @@ impl CudaDevice {
             peers: Peers::default(),
             usage: MemoryUsage::default(),
             allocator: Current::default(),
+            #[cfg(feature = "cudarc")]
+            shared: OnceLock::new(),
             lost: OnceLock::new(),
         })
     }
 
     pub(crate) fn context(&self) -> CUcontext {
         self.context
+    }
+
+    #[cfg(feature = "cudarc")]
+    pub(super) fn shared_cell(&self) -> &OnceLock<super::shared::Shared> {
+        &self.shared
     }
 
     /// The default stream.

@@ -9,6 +9,7 @@ mod callback;
 mod device;
 mod driver;
 mod event;
+mod foreign;
 mod function;
 mod graph;
 mod hold;
@@ -24,12 +25,18 @@ mod pool;
 mod replay;
 mod reports;
 mod rows;
+#[cfg(feature = "cudarc")]
+mod shared;
 mod stream;
 
 pub(crate) use device::CudaDevice;
 pub(crate) use event::CudaEvent;
+#[allow(unused_imports, reason = "features use it")]
+pub(crate) use foreign::{Foreign, Owner};
 pub(crate) use graph::CudaGraph;
 pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
+#[cfg(feature = "cudarc")]
+pub(crate) use replay::refuse as refuse_foreign;
 pub(crate) use replay::{CudaReplay, refuse_unsafe};
 pub(crate) use stream::CudaStream;

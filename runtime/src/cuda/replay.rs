@@ -80,7 +80,7 @@ fn not_capturable(what: &str) -> Error {
 
 /// # Errors
 /// [`Error::NotCapturable`] if this thread records a call.
-pub(super) fn refuse(what: &str) -> Result<()> {
+pub(crate) fn refuse(what: &str) -> Result<()> {
     match look(|recording| recording.is_some()) {
         Some(true) => Err(not_capturable(what)),
         _ => Ok(()),
@@ -108,6 +108,9 @@ pub(super) fn recording(
         let Some(Recording { device, stream: recorded, used, .. }) = recording else { return Ok(None) };
         if !Arc::ptr_eq(stream, device.default()) {
             return Err(not_capturable("work on another stream than the default one"));
+        }
+        if uses.iter().any(|(memory, _)| memory.foreign().is_some()) {
+            return Err(not_capturable("work that uses memory of another library"));
         }
         uses.iter().for_each(|(memory, access)| used.note(memory, *access));
         Ok(Some(Arc::clone(recorded)))

@@ -1,6 +1,7 @@
 //! Streams of a GPU.
 
 use std::{
+    any::Any,
     ffi::c_void,
     ptr,
     sync::{
@@ -30,6 +31,8 @@ pub(crate) struct CudaStream {
     done: AtomicU64,
     /// Of a stream of somebody else: set when it is given back, after the last work that was queued here.
     end: OnceLock<CudaEvent>,
+    /// Of a stream of another library: what keeps it.
+    owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 // SAFETY: a stream is a handle that any thread may use.
@@ -40,7 +43,7 @@ unsafe impl Sync for CudaStream {}
 impl CudaStream {
     fn of(device: &'static CudaDevice, raw: CUstream, is_own: bool) -> Self {
         let (queued, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { device, raw, is_own, queued, done, end: OnceLock::new() }
+        Self { device, raw, is_own, queued, done, end: OnceLock::new(), owner: None }
     }
 
     /// The number of work that was just queued.
@@ -78,7 +81,27 @@ impl CudaStream {
         Self::of(device, raw, false)
     }
 
-    pub(super) fn device(&self) -> &'static CudaDevice {
+    /// A stream that the owner keeps and destroys when it is dropped.
+    ///
+    /// # Safety
+    /// It is a stream of the device's primary context, the same on every thread, and is there as long as the owner.
+    #[allow(dead_code, reason = "features use it")]
+    pub(crate) unsafe fn owned_by(
+        device: &'static CudaDevice,
+        raw: CUstream,
+        owner: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        let mut stream = Self::of(device, raw, false);
+        stream.owner = Some(owner);
+        stream
+    }
+
+    #[allow(dead_code, reason = "features use it")]
+    pub(crate) fn owner(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.owner.as_ref()
+    }
+
+    pub(crate) fn device(&self) -> &'static CudaDevice {
         self.device
     }
 
@@ -117,7 +140,7 @@ impl CudaStream {
     }
 
     /// Waits until all work is done.
-    pub(super) fn wait_for_all(&self) -> Result<()> {
+    pub(crate) fn wait_for_all(&self) -> Result<()> {
         replay::refuse("waiting for the stream")?;
         if let Some(end) = self.end.get() {
             return end.wait();

@@ -43,6 +43,10 @@ enum Kind {
 
 /// Everything that is alive, by its address.
 static ALIVE: Mutex<BTreeMap<usize, (Kind, usize)>> = Mutex::new(BTreeMap::new());
+/// The stream that each event was recorded on last.
+static RECORDED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+/// Which stream was made to wait for which.
+static WAITS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 /// Set once a fault is there to stay.
 static LOST: AtomicI32 = AtomicI32::new(0);
 /// Calls of the function with the fault.
@@ -135,6 +139,11 @@ fn is_there(start: u64, bytes: usize) -> bool {
     })
 }
 
+/// Whether it is a stream: null is the legacy default stream.
+fn is_stream(handle: Handle) -> bool {
+    handle.is_null() || is(handle, Kind::Stream)
+}
+
 fn is(handle: Handle, kind: Kind) -> bool {
     alive().get(&handle.addr()).is_some_and(|(found, _)| *found == kind)
 }
@@ -212,6 +221,13 @@ pub extern "C" fn fake_alive() -> usize {
     alive().values().filter(|(kind, _)| *kind != Kind::Stream).count()
 }
 
+/// How often a stream was made to wait for another one: for tests of the order of work.
+#[unsafe(no_mangle)]
+pub extern "C" fn fake_waits(stream: usize, other: usize) -> usize {
+    let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+    waits.iter().filter(|wait| **wait == (stream, other)).count()
+}
+
 driver! {
     fn cuInit(_flags: c_uint) { if number("FAKE_DEVICES", 1) == 0 { NO_DEVICE } else { 0 } }
     fn cuDriverGetVersion(version: *mut c_int) { unsafe { give(version, number("FAKE_VERSION", 13000) as c_int) } }
@@ -251,6 +267,8 @@ driver! {
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int) {
         unsafe { give(context, ptr::without_provenance_mut(device as usize + 1)) }
     }
+    fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { 0 }
+    fn cuCtxDestroy_v2(_context: Handle) { 0 }
     fn cuCtxSetCurrent(context: Handle) { CURRENT.set(context.addr()); 0 }
     fn cuCtxGetCurrent(context: *mut Handle) { unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) } }
     fn cuCtxSynchronize() { 0 }
@@ -272,12 +290,12 @@ driver! {
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
     fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
     fn cuMemFree_v2(address: u64) { end(address as usize, |kind| matches!(kind, Kind::Device(_))) }
     fn cuMemFreeAsync(address: u64, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         end(address as usize, |kind| matches!(kind, Kind::Device(_)))
     }
     fn cuMemHostAlloc(start: *mut Handle, bytes: usize, _flags: c_uint) { handle(make(Kind::Host, bytes), start) }
@@ -295,19 +313,19 @@ driver! {
     fn cuMemHostUnregister(_start: Handle) { 0 }
 
     fn cuMemcpyDtoHAsync_v2(to: Handle, from: u64, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to.expose_provenance() as u64, from, bytes) };
         0
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to, from.expose_provenance() as u64, bytes) };
         0
     }
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to, from, bytes) };
         0
@@ -316,7 +334,7 @@ driver! {
     fn cuCtxEnablePeerAccess(_peer: Handle, _flags: c_uint) { 0 }
     fn cuMemPoolSetAccess(_pool: Handle, _access: *const c_void, _count: usize) { 0 }
     fn cuMemcpyPeerAsync(to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to, from, bytes) };
         0
@@ -372,32 +390,43 @@ driver! {
     }
 
     fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream, 1), stream) }
+    fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream, 1), stream) }
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { unsafe { give(least, 0); give(greatest, -5) } }
-    fn cuStreamQuery(stream: Handle) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamQuery(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamAddCallback(
         stream: Handle, code: unsafe extern "C" fn(Handle, c_int, Handle), data: Handle, _flags: c_uint,
     ) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         unsafe { code(stream, LOST.load(Ordering::Relaxed), data) };
         0
     }
     fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| kind == Kind::Stream) }
-    fn cuStreamSynchronize(stream: Handle) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamSynchronize(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
-        if is(stream, Kind::Stream) && is(event, Kind::Event) { 0 } else { INVALID_HANDLE }
+        if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
+        // One that was not recorded is waited for in vain.
+        if let Some(other) = RECORDED.lock().unwrap_or_else(PoisonError::into_inner).get(&event.addr()) {
+            WAITS.lock().unwrap_or_else(PoisonError::into_inner).push((stream.addr(), *other));
+        }
+        0
     }
     fn cuStreamWaitValue32_v2(stream: Handle, _address: u64, _value: c_uint, _flags: c_uint) {
-        if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
-    fn cuStreamBeginCapture_v2(stream: Handle, _mode: c_int) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamBeginCapture_v2(stream: Handle, _mode: c_int) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         handle(make(Kind::Graph, 1), graph)
     }
     fn cuEventCreate(event: *mut Handle, _flags: c_uint) { handle(make(Kind::Event, 1), event) }
-    fn cuEventDestroy_v2(event: Handle) { end(event.addr(), |kind| kind == Kind::Event) }
+    fn cuEventDestroy_v2(event: Handle) {
+        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).remove(&event.addr());
+        end(event.addr(), |kind| kind == Kind::Event)
+    }
     fn cuEventRecord(event: Handle, stream: Handle) {
-        if is(stream, Kind::Stream) && is(event, Kind::Event) { 0 } else { INVALID_HANDLE }
+        if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
+        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).insert(event.addr(), stream.addr());
+        0
     }
     fn cuEventQuery(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
     fn cuEventSynchronize(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
@@ -423,7 +452,7 @@ driver! {
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
         _parameters: *mut *mut c_void, _extra: *mut *mut c_void,
     ) {
-        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module) && is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuGraphCreate(graph: *mut Handle, _flags: c_uint) { handle(make(Kind::Graph, 1), graph) }
@@ -446,7 +475,7 @@ driver! {
     }
     fn cuGraphExecDestroy(executable: Handle) { end(executable.addr(), |kind| kind == Kind::Executable) }
     fn cuGraphLaunch(executable: Handle, stream: Handle) {
-        if is(executable, Kind::Executable) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is(executable, Kind::Executable) && is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
     fn cuGraphUpload(executable: Handle, _stream: Handle) { if is(executable, Kind::Executable) { 0 } else { INVALID_HANDLE } }
     fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, _node: Handle, _parameters: *const c_void) {
