@@ -21,11 +21,14 @@ use crate::{
 
 const WHAT: &str = "work of cudarc";
 
+/// Memory, and what is done to it.
+type Uses = SmallVec<[(Arc<CudaMemory>, Access); 4]>;
+
 /// Lends memory to cudarc until the end of a scope: [`Stream::lend_to_cudarc`].
 pub struct CudarcScope<'scope, 'env: 'scope> {
     ours: &'env Arc<CudaStream>,
     theirs: Arc<theirs::CudaStream>,
-    lent: RefCell<SmallVec<[(Arc<CudaMemory>, Access); 4]>>,
+    lent: RefCell<Uses>,
     /// As those of [`std::thread::Scope`], neither lifetime may shrink or grow.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
