@@ -1,6 +1,9 @@
 //! The CUDA side with kernels in PTX: order between streams, images, foreign code.
 
 mod common;
+#[cfg(feature = "cudarc")]
+#[path = "gpu/cudarc.rs"]
+mod cudarc;
 #[path = "common/ptx.rs"]
 mod ptx;
 
