@@ -83,7 +83,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// Elements of another library's memory; an allocation if they have bytes.
-    #[cfg(feature = "cudarc")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) fn of_allocation(
         device: Device,
         len: usize,
@@ -98,7 +98,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// The allocation; `None` if there are no bytes.
-    #[cfg(feature = "cudarc")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) fn into_allocation(self) -> Option<Box<memory::Allocation>> {
         self.memory.and_then(Registered::into_allocation)
     }

@@ -2,8 +2,11 @@
 //!
 //! All are pointers of the driver's types, which the runtime API and every binding share.
 
+mod code;
 #[cfg(feature = "cudarc")]
 mod cudarc;
+#[cfg(feature = "cust")]
+mod cust;
 #[cfg(feature = "cudarc")]
 mod lend;
 
@@ -18,6 +21,7 @@ use crate::{
     memory::Allocation,
 };
 
+pub use self::code::DeviceCode;
 #[cfg(feature = "cudarc")]
 pub use self::lend::{CudarcScope, CudarcView, CudarcViewMut};
 

@@ -69,6 +69,7 @@ pub use gpukernel_image::Arch;
 pub use graph::{Capture, Graph, GraphMemory, Node, Update};
 pub use hold::Hold;
 pub use image::Image;
+pub use interop::DeviceCode;
 #[cfg(feature = "cudarc")]
 pub use interop::{CudarcScope, CudarcView, CudarcViewMut};
 pub use launch::{

@@ -310,7 +310,7 @@ impl Registered {
 
 impl Registered {
     /// Removes the allocation from the table.
-    #[cfg(feature = "cudarc")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) fn into_allocation(self) -> Option<Box<Allocation>> {
         let number = self.place.allocation;
         // Its end would take what another buffer has under the number by then.

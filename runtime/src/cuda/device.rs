@@ -199,7 +199,7 @@ impl CudaDevice {
     }
 
     /// Makes the context current on this thread, which every other call needs.
-    pub(super) fn bind(&self) -> Result<()> {
+    pub(crate) fn bind(&self) -> Result<()> {
         // SAFETY: the context is retained as long as the process lives.
         let result = unsafe { sys::cuCtxSetCurrent(self.context) };
         self.check("cuCtxSetCurrent", result)
@@ -207,7 +207,7 @@ impl CudaDevice {
 
     /// Converts the result of a driver call on this device; distinguishes a lost context from an error of the call.
     #[inline]
-    pub(super) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
+    pub(crate) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
         match result {
             CUresult::CUDA_SUCCESS => Ok(()),
             result => driver::check(result).map_err(|source| self.error(call, source)),
@@ -254,7 +254,7 @@ impl CudaDevice {
         &self.inbox
     }
 
-    pub(super) fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.index
     }
 

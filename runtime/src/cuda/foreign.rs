@@ -31,7 +31,7 @@ impl Foreign {
         self.owner.is_some()
     }
 
-    #[cfg(feature = "cudarc")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) fn into_owner(self) -> Option<Owner> {
         self.owner
     }

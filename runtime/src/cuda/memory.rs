@@ -9,7 +9,7 @@ use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-#[cfg(feature = "cudarc")]
+#[cfg(any(feature = "cudarc", feature = "cust"))]
 use super::Owner;
 use super::{
     CudaDevice, CudaStream, Foreign, driver, pool, replay,
@@ -149,7 +149,7 @@ impl CudaMemory {
     }
 
     /// Leaves the memory to somebody else, who frees it; `None`, and frees it, if it is not from the device's pool, or from the driver where there is no pool.
-    #[cfg(feature = "cudarc")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) fn leak(mut self) -> Option<CUdeviceptr> {
         if !matches!(self.source, Source::Device) {
             return None;
@@ -159,7 +159,7 @@ impl CudaMemory {
     }
 
     /// Who frees the memory, when the work that uses it is done, as in [`order_before`](Self::order_before).
-    #[cfg(feature = "cudarc")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) fn into_owner(mut self) -> Option<Owner> {
         // If this fails, the context is lost, and with it the work.
         let _ = self.order_before(self.foreign()?.stream());

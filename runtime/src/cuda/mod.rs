@@ -30,10 +30,13 @@ mod shared;
 mod stream;
 
 pub(crate) use device::CudaDevice;
+#[cfg(feature = "cust")]
+pub(crate) use driver::checked_by_driver;
 pub(crate) use event::CudaEvent;
 #[allow(unused_imports, reason = "features use it")]
 pub(crate) use foreign::{Foreign, Owner};
 pub(crate) use graph::CudaGraph;
+pub(crate) use image::code as code_of;
 pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
 #[cfg(feature = "cudarc")]

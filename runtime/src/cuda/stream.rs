@@ -1,7 +1,6 @@
 //! Streams of a GPU.
 
 use std::{
-    any::Any,
     ffi::c_void,
     ptr,
     sync::{
@@ -32,7 +31,8 @@ pub(crate) struct CudaStream {
     /// Of a stream of somebody else: set when it is given back, after the last work that was queued here.
     end: OnceLock<CudaEvent>,
     /// Of a stream of another library: what keeps it.
-    owner: Option<Arc<dyn Any + Send + Sync>>,
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    owner: Option<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
 // SAFETY: a stream is a handle that any thread may use.
@@ -43,7 +43,16 @@ unsafe impl Sync for CudaStream {}
 impl CudaStream {
     fn of(device: &'static CudaDevice, raw: CUstream, is_own: bool) -> Self {
         let (queued, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { device, raw, is_own, queued, done, end: OnceLock::new(), owner: None }
+        Self {
+            device,
+            raw,
+            is_own,
+            queued,
+            done,
+            end: OnceLock::new(),
+            #[cfg(any(feature = "cudarc", feature = "cust"))]
+            owner: None,
+        }
     }
 
     /// The number of work that was just queued.
@@ -85,19 +94,19 @@ impl CudaStream {
     ///
     /// # Safety
     /// It is a stream of the device's primary context, the same on every thread, and is there as long as the owner.
-    #[allow(dead_code, reason = "features use it")]
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
     pub(crate) unsafe fn owned_by(
         device: &'static CudaDevice,
         raw: CUstream,
-        owner: Arc<dyn Any + Send + Sync>,
+        owner: Arc<dyn std::any::Any + Send + Sync>,
     ) -> Self {
         let mut stream = Self::of(device, raw, false);
         stream.owner = Some(owner);
         stream
     }
 
-    #[allow(dead_code, reason = "features use it")]
-    pub(crate) fn owner(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn owner(&self) -> Option<&Arc<dyn std::any::Any + Send + Sync>> {
         self.owner.as_ref()
     }
 
