@@ -2,7 +2,7 @@
 
 use std::{ptr, sync::Arc};
 
-use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult, CUstream};
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUstream};
 use cust::{
     context::Context,
     device::Device as CustDevice,

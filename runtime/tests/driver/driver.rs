@@ -271,6 +271,11 @@ driver! {
     fn cuCtxDestroy_v2(_context: Handle) { 0 }
     fn cuCtxSetCurrent(context: Handle) { CURRENT.set(context.addr()); 0 }
     fn cuCtxGetCurrent(context: *mut Handle) { unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) } }
+    fn cuCtxGetDevice(device: *mut c_int) { if CURRENT.get() == 0 { INVALID_DEVICE } else { unsafe { give(device, current_device()) } } }
+    fn cuStreamGetCtx(stream: Handle, context: *mut Handle) {
+        if !is_stream(stream) { return INVALID_HANDLE }
+        unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) }
+    }
     fn cuCtxSynchronize() { 0 }
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
     fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
