@@ -82,8 +82,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Self { device, len, memory, elements: PhantomData })
     }
 
-    /// Elements of another library's memory; an allocation if they have bytes.
-    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    /// Elements of memory that others free; an allocation if they have bytes.
     pub(crate) fn of_allocation(
         device: Device,
         len: usize,

@@ -38,6 +38,7 @@ mod graph;
 mod hold;
 mod image;
 mod interop;
+mod ipc;
 mod launch;
 mod loaded;
 mod memory;
@@ -72,6 +73,7 @@ pub use image::Image;
 pub use interop::DeviceCode;
 #[cfg(feature = "cudarc")]
 pub use interop::{CudarcScope, CudarcView, CudarcViewMut};
+pub use ipc::{IpcEventHandle, IpcMemoryHandle};
 pub use launch::{
     Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,
     for_each_tile_2d, record_launches,

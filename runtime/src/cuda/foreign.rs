@@ -27,6 +27,11 @@ impl Foreign {
         &self.stream
     }
 
+    /// The owner, if it is of this type.
+    pub(super) fn owner<T: Any>(&self) -> Option<&T> {
+        self.owner.as_ref()?.downcast_ref()
+    }
+
     pub(super) fn has_owner(&self) -> bool {
         self.owner.is_some()
     }

@@ -14,6 +14,7 @@ mod function;
 mod graph;
 mod hold;
 mod image;
+mod ipc;
 mod linker;
 mod memory;
 mod module;
@@ -33,8 +34,9 @@ pub(crate) use device::CudaDevice;
 #[cfg(feature = "cust")]
 pub(crate) use driver::checked_by_driver;
 pub(crate) use event::CudaEvent;
-#[allow(unused_imports, reason = "features use it")]
-pub(crate) use foreign::{Foreign, Owner};
+pub(crate) use foreign::Foreign;
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+pub(crate) use foreign::Owner;
 pub(crate) use graph::CudaGraph;
 pub(crate) use image::code as code_of;
 pub(crate) use memory::CudaMemory;

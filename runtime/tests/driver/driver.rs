@@ -43,10 +43,17 @@ enum Kind {
 
 /// Everything that is alive, by its address.
 static ALIVE: Mutex<BTreeMap<usize, (Kind, usize)>> = Mutex::new(BTreeMap::new());
+/// What another process opens something with.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IpcHandle([u64; 8]);
+
 /// The stream that each event was recorded on last.
 static RECORDED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 /// Which stream was made to wait for which.
 static WAITS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// Memory of another process that is open.
+static OPENED: AtomicI32 = AtomicI32::new(0);
 /// Set once a fault is there to stay.
 static LOST: AtomicI32 = AtomicI32::new(0);
 /// Calls of the function with the fault.
@@ -218,7 +225,7 @@ macro_rules! driver {
 /// The number of things that are alive, other than streams: for tests of leaks.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_alive() -> usize {
-    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count()
+    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count() + OPENED.load(Ordering::Relaxed) as usize
 }
 
 /// How often a stream was made to wait for another one: for tests of the order of work.
@@ -435,6 +442,28 @@ driver! {
     }
     fn cuEventQuery(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
     fn cuEventSynchronize(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
+
+    // Handles are addresses: of one process.
+    fn cuIpcGetMemHandle(handle: *mut IpcHandle, address: u64) {
+        if !is_there(address, 1) { return INVALID_VALUE }
+        unsafe { give(handle, IpcHandle([address; 8])) }
+    }
+    fn cuIpcOpenMemHandle_v2(address: *mut u64, handle: IpcHandle, _flags: c_uint) {
+        if !is_there(handle.0[7], 1) { return INVALID_VALUE }
+        OPENED.fetch_add(1, Ordering::Relaxed);
+        unsafe { give(address, handle.0[0]) }
+    }
+    fn cuIpcCloseMemHandle(_address: u64) {
+        if OPENED.fetch_sub(1, Ordering::Relaxed) > 0 { 0 } else { INVALID_VALUE }
+    }
+    fn cuIpcGetEventHandle(handle: *mut IpcHandle, event: Handle) {
+        if !is(event, Kind::Event) { return INVALID_HANDLE }
+        unsafe { give(handle, IpcHandle([event.addr() as u64; 8])) }
+    }
+    fn cuIpcOpenEventHandle(event: *mut Handle, handle: IpcHandle) {
+        if !is(ptr::without_provenance_mut(handle.0[7] as usize), Kind::Event) { return INVALID_HANDLE }
+        self::handle(make(Kind::Event, 1), event)
+    }
 
     fn cuModuleLoadDataEx(module: *mut Handle, _code: *const c_void, _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) {
         handle(make(Kind::Module, 1), module)
