@@ -162,8 +162,8 @@ impl Device {
     /// What `code` returns; [`Error::NeedsGpu`] on the CPU device, or what the driver says.
     ///
     /// # Safety
-    /// The handle is of a stream of the device's [primary context](Self::raw_context), which is there until this returns and is not being captured. No clone of the stream
-    /// is used after `code` has returned; if it is the default stream of the calling thread (`cudaStreamPerThread`), nor on another thread.
+    /// The handle is of a stream of the device's [primary context](Self::raw_context), which is there until this returns and is not being captured. No clone of the stream,
+    /// also as another library's type, is used after `code` has returned; if it is the default stream of the calling thread (`cudaStreamPerThread`), nor on another thread.
     #[doc(
         alias = "ExternalStream",
         alias = "external_stream",

@@ -15,7 +15,10 @@
 //! # Ok::<(), gpukernel::Error>(())
 //! ```
 //!
-//! A binary that uses this crate starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
+//! Features, all off by default: `cudarc` for contexts, streams and memory of [cudarc](https://docs.rs/cudarc) 0.19, `cufft` for complex numbers as those of its
+//! cuFFT, too, and `cust` for streams and memory of [cust](https://docs.rs/cust) 0.3, which links programs with libcuda.
+//!
+//! A binary that uses this crate without `cust` starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
 
 pub mod allocator;
 mod backend;

@@ -115,7 +115,7 @@ mod tests {
             let Filtered { noisy, smooth, .. } = run(device, &clean, extents, noise, filter)?;
             assert_eq!((noisy.len(), smooth.len()), (extents.pixels(), extents.pixels()));
             let error = picture::largest_error(&noisy, &smooth, extents, filter, 1);
-            assert!(error < 2e-6, "{device}: {rows} x {columns}, radius {radius}: {error:e}");
+            assert!(error < 4e-6, "{device}: {rows} x {columns}, radius {radius}: {error:e}");
             if extents.pixels() > 1000 {
                 let noise: Vec<_> =
                     noisy.iter().zip(&clean).map(|(noisy, clean)| f64::from(noisy - clean)).collect();

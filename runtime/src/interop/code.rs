@@ -48,8 +48,8 @@ impl fmt::Debug for DeviceCode {
 }
 
 impl Device {
-    /// The code of an image that [`load`](Self::load) loads on this GPU, for others' loaders. A kernel that panics or prints has nowhere to write there: use
-    /// [`Module::as_raw`](crate::Module::as_raw) where others can take a loaded module.
+    /// The code of an image that [`load`](Self::load) loads on this GPU, for others' loaders. A panic of a kernel is a trap there, after which the context is lost, and
+    /// what it prints is lost: where others can take a loaded module, give them [`Module::as_raw`](crate::Module::as_raw).
     ///
     /// ```no_run
     /// # let (device, image): (gpukernel::Device, gpukernel::Image) = todo!();

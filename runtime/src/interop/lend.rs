@@ -25,6 +25,26 @@ const WHAT: &str = "work of cudarc";
 type Uses = SmallVec<[(Arc<CudaMemory>, Access); 4]>;
 
 /// Lends memory to cudarc until the end of a scope: [`Stream::lend_to_cudarc`].
+///
+/// Views cannot leave the scope:
+///
+/// ```compile_fail
+/// # fn test(stream: gpukernel::Stream, x: gpukernel::Buffer<f32>) -> gpukernel::Result<()> {
+/// let mut kept = None;
+/// stream.lend_to_cudarc(|scope| kept = scope.read(&x).ok())
+/// # }
+/// ```
+///
+/// Memory that is written is lent once, and stays borrowed until the scope ends:
+///
+/// ```compile_fail,E0499
+/// # fn test(stream: gpukernel::Stream, mut x: gpukernel::Buffer<f32>) -> gpukernel::Result<()> {
+/// stream.lend_to_cudarc(|scope| {
+///     drop(scope.write(&mut x));
+///     drop(scope.write(&mut x));
+/// })
+/// # }
+/// ```
 pub struct CudarcScope<'scope, 'env: 'scope> {
     ours: &'env Arc<CudaStream>,
     theirs: Arc<theirs::CudaStream>,

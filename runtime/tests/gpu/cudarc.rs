@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use cudarc::driver::{CudaStream, DeviceRepr};
+use cudarc::{
+    driver::{CudaStream, DeviceRepr, LaunchConfig, PushKernelArg},
+    nvrtc::Ptx,
+};
 use gpukernel::{Buffer, Device, DeviceSlice, Error, ForeignModule, Result, Stream};
 
 use crate::{LEN, ONE_AT_A_TIME, on_every_gpu, slow_copy};
@@ -57,6 +60,35 @@ mod needs_a_gpu {
             assert!(!second.is_done()?, "it waits for what cudarc queued on a stream that is held back");
             held.release();
             assert!(copy.to_vec()?.iter().all(|&value| value == 0));
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn cudarc_launches_a_kernel_of_an_image_on_lent_memory() {
+        on_every_gpu(|device, module| {
+            let code = device.code_of(&crate::image(|_| ()))?;
+            assert!(code.cubin().is_none() && code.symbol("gpu::nothing").is_none());
+            let ptx = Ptx::from_src(code.ptx().expect("the image has PTX alone"));
+            let loaded = device.to_cudarc()?.load_module(ptx).expect("it is the code of an image");
+            let add = loaded.load_function(code.symbol("gpu::add").expect("it is there"));
+            let add = add.expect("it is there");
+
+            let (first, second) = (device.stream()?, device.stream()?);
+            let (sevens, mut y) = (device.filled(LEN, 7_u32)?, device.zeroed::<u32>(LEN)?);
+            slow_copy(module, &first, &sevens, &mut y)?;
+            second.lend_to_cudarc(|scope| {
+                let (by, len, mut y) = (3_u32, LEN as u64, scope.write(&mut y)?);
+                let config = LaunchConfig::for_num_elems(LEN as u32);
+                // SAFETY: the arguments are those of the kernel: a number, and a slice as address and length.
+                let launched = unsafe {
+                    scope.stream().launch_builder(&add).arg(&by).arg(&mut y).arg(&len).launch(config)
+                };
+                launched.expect("the GPU is there");
+                Ok::<_, Error>(())
+            })??;
+            assert!(y.to_vec()?.iter().all(|&value| value == 10));
             Ok(())
         });
     }

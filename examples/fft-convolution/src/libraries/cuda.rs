@@ -1,6 +1,11 @@
 //! cuFFT, cuBLAS and cuRAND, by cudarc, on our buffers and our stream.
 
-use std::{env, ffi::c_int, path::PathBuf};
+use std::{
+    env,
+    ffi::{OsStr, c_int},
+    fs,
+    path::PathBuf,
+};
 
 use anyhow::{Result, bail};
 use cudarc::{
@@ -64,11 +69,20 @@ unsafe fn find(name: &str, is_there: impl Fn() -> bool) -> Result<()> {
     }
     let toolkit = env::var_os("CUDA_PATH").map_or_else(|| PathBuf::from("/usr/local/cuda"), PathBuf::from);
     let folder = toolkit.join("lib64");
-    let file = folder.join(format!("lib{name}.so"));
-    // SAFETY: as the caller promises.
-    if let Ok(library) = unsafe { libloading::Library::new(&file) } {
-        // Unloaded, it would lose its name.
-        std::mem::forget(library);
+    // What it needs comes first.
+    let prefixes = [format!("lib{name}Lt.so"), format!("lib{name}.so")];
+    for prefix in prefixes {
+        let mut files = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_it = |path: &PathBuf| {
+            path.file_name().and_then(OsStr::to_str).is_some_and(|file| file.starts_with(&prefix))
+        };
+        // By any of its names it is one library.
+        let Some(path) = files.find(is_it) else { continue };
+        // SAFETY: as the caller promises.
+        if let Ok(library) = unsafe { libloading::Library::new(path) } {
+            // Unloaded, it would lose its name.
+            std::mem::forget(library);
+        }
     }
     if !is_there() {
         bail!(
