@@ -3,7 +3,7 @@
 use std::{panic, sync::Arc, thread};
 
 use cudarc::driver::{CudaContext, CudaStream, DeviceSlice as _};
-use gpukernel::{Buffer, Device, DeviceSlice, Error, Result, Stream};
+use gpukernel::{Buffer, Device, DeviceSlice, Error, Result, Stream, allocator::DirectAllocator};
 
 use crate::{alive, simulated, waits, with_driver};
 
@@ -244,6 +244,19 @@ fn memory_changes_its_owner() {
         assert_eq!(own.clone_dtoh(&slice).expect("the GPU is there"), [9, 9, 0]);
         assert_eq!(waits(theirs(&own), home), 1);
         drop(slice);
+        assert_eq!((alive(), device.memory_info().buffers), (others, 1));
+
+        // What another allocator gave goes back there: it is lent, and not given away.
+        device.set_allocator(Arc::new(DirectAllocator));
+        let mut other = device.zeroed::<u32>(3)?;
+        device.reset_allocator();
+        stream.lend_to_cudarc(|scope| scope.write(&mut other).map(drop))??;
+        let error = other.into_cudarc().map(drop).unwrap_err();
+        assert!(error.to_string().contains("another allocator"), "{error}");
+        let mut exported = device.exportable::<u32>(3)?;
+        stream.lend_to_cudarc(|scope| scope.write(&mut exported).map(drop))??;
+        let error = exported.into_cudarc().map(drop).unwrap_err();
+        assert!(error.to_string().contains("another library"), "{error}");
         assert_eq!((alive(), device.memory_info().buffers), (others, 1));
 
         // Without bytes there is nothing.
