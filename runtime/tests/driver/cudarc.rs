@@ -61,6 +61,30 @@ fn contexts_and_streams_are_the_same_for_both() {
 }
 
 #[test]
+fn threads_get_one_context_and_one_stream() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let stream = device.stream()?;
+        let got = thread::scope(|scope| {
+            let threads = [0; 8].map(|_| {
+                scope.spawn(|| {
+                    // Streams come and go meanwhile.
+                    (0..50).try_for_each(|_| device.stream()?.to_cudarc().map(drop))?;
+                    Ok::<_, Error>((device.to_cudarc()?, stream.to_cudarc()?))
+                })
+            });
+            threads.map(|thread| thread.join().expect("it ends"))
+        });
+        let got = got.into_iter().collect::<Result<Vec<_>>>()?;
+        assert!(
+            got.windows(2).all(|two| Arc::ptr_eq(&two[0].0, &two[1].0) && Arc::ptr_eq(&two[0].1, &two[1].1))
+        );
+        assert_eq!(alive(), 0);
+        Ok(())
+    });
+}
+
+#[test]
 fn what_is_of_no_primary_context_or_of_each_thread_is_refused() {
     simulated(&[("FAKE_DEVICES", "2")], || {
         let device = Device::gpu(0)?;
@@ -135,6 +159,14 @@ fn lent_memory_is_ordered_by_its_stream() {
             Ok::<_, Error>(())
         })??;
         assert_eq!(y.to_vec()?, [0; 4]);
+        // Views may be leaked: the scope ends all the same.
+        let before = waits(raw(&second), raw(&first));
+        first.lend_to_cudarc(|scope| {
+            Box::leak(Box::new((scope.read(&x)?, scope.write(&mut y)?)));
+            Ok::<_, Error>(())
+        })??;
+        second.copy(&x, &mut y)?;
+        assert!(waits(raw(&second), raw(&first)) > before);
         // Other devices' memory is refused, and a scope whose code panics ends as others do.
         let far = Device::gpu(1)?.upload(&[1])?;
         let error = first.lend_to_cudarc(|scope| scope.read(&far).map(drop))?.unwrap_err();
