@@ -82,6 +82,26 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Self { device, len, memory, elements: PhantomData })
     }
 
+    /// Elements of memory that others free; an allocation if they have bytes.
+    pub(crate) fn of_allocation(
+        device: Device,
+        len: usize,
+        allocation: Option<memory::Allocation>,
+    ) -> Result<Self> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes > MAX_BYTES || len > isize::MAX as usize {
+            return Err(Error::TooManyElements { asked: len });
+        }
+        let memory = allocation.map(Registered::new).transpose()?;
+        Ok(Self { device, len, memory, elements: PhantomData })
+    }
+
+    /// The allocation; `None` if there are no bytes.
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    pub(crate) fn into_allocation(self) -> Option<Box<memory::Allocation>> {
+        self.memory.and_then(Registered::into_allocation)
+    }
+
     /// The device that owns the memory.
     pub fn device(&self) -> &Device {
         &self.device

@@ -1,10 +1,11 @@
 //! Events (`cudaEvent_t`): points in streams, and the time between them.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     Device, Error, Result, Stream,
     backend::{Any, Backend, BackendEvent, BackendStream, Callback, Events, OfDevice, each},
+    cuda::CudaEvent,
 };
 
 /// A point in a stream (`cudaEvent_t`): done when all work queued before it is done. [`Stream::record`] creates it.
@@ -28,6 +29,17 @@ pub struct Event {
 impl Event {
     pub(crate) fn record(stream: &Stream) -> Result<Self> {
         each!(&stream.backend, stream => Ok(Self { backend: wrap(stream, stream.record()?) }))
+    }
+
+    pub(crate) fn of_cuda(event: CudaEvent) -> Self {
+        Self { backend: Any::Cuda(Arc::new(event)) }
+    }
+
+    pub(crate) fn cuda(&self) -> Option<&CudaEvent> {
+        match &self.backend {
+            Any::Cpu(_) => None,
+            Any::Cuda(event) => Some(event),
+        }
     }
 
     pub(crate) fn delay(&self, stream: &Stream) -> Result<()> {

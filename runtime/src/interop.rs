@@ -2,6 +2,14 @@
 //!
 //! All are pointers of the driver's types, which the runtime API and every binding share.
 
+mod code;
+#[cfg(feature = "cudarc")]
+mod cudarc;
+#[cfg(feature = "cust")]
+mod cust;
+#[cfg(feature = "cudarc")]
+mod lend;
+
 use std::{ffi::c_void, sync::Arc};
 
 use smallvec::SmallVec;
@@ -12,6 +20,10 @@ use crate::{
     cuda::CudaStream,
     memory::Allocation,
 };
+
+pub use self::code::DeviceCode;
+#[cfg(feature = "cudarc")]
+pub use self::lend::{CudarcScope, CudarcView, CudarcViewMut};
 
 impl Device {
     /// The driver's handle of the context (`CUcontext`): the device's primary context, which the runtime API and NVIDIA's libraries use, too. `None`
@@ -150,8 +162,8 @@ impl Device {
     /// What `code` returns; [`Error::NeedsGpu`] on the CPU device, or what the driver says.
     ///
     /// # Safety
-    /// The handle is of a stream of the device's [primary context](Self::raw_context), which is there until this returns and is not being captured. No clone of the stream
-    /// is used after `code` has returned; if it is the default stream of the calling thread (`cudaStreamPerThread`), nor on another thread.
+    /// The handle is of a stream of the device's [primary context](Self::raw_context), which is there until this returns and is not being captured. No clone of the stream,
+    /// also as another library's type, is used after `code` has returned; if it is the default stream of the calling thread (`cudaStreamPerThread`), nor on another thread.
     #[doc(
         alias = "ExternalStream",
         alias = "external_stream",

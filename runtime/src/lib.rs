@@ -15,7 +15,10 @@
 //! # Ok::<(), gpukernel::Error>(())
 //! ```
 //!
-//! A binary that uses this crate starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
+//! Features, all off by default: `cudarc` for contexts, streams and memory of [cudarc](https://docs.rs/cudarc) 0.19, `cufft` for complex numbers as those of its
+//! cuFFT, too, and `cust` for streams and memory of [cust](https://docs.rs/cust) 0.3, which links programs with libcuda.
+//!
+//! A binary that uses this crate without `cust` starts on any machine: the NVIDIA driver is loaded when a GPU is first requested.
 
 pub mod allocator;
 mod backend;
@@ -38,6 +41,7 @@ mod graph;
 mod hold;
 mod image;
 mod interop;
+mod ipc;
 mod launch;
 mod loaded;
 mod memory;
@@ -71,6 +75,10 @@ pub use graph::{
 };
 pub use hold::Hold;
 pub use image::Image;
+pub use interop::DeviceCode;
+#[cfg(feature = "cudarc")]
+pub use interop::{CudarcScope, CudarcView, CudarcViewMut};
+pub use ipc::{IpcEventHandle, IpcMemoryHandle};
 pub use launch::{
     Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,
     for_each_tile_2d, record_launches,

@@ -308,6 +308,20 @@ impl Registered {
     }
 }
 
+impl Registered {
+    /// Removes the allocation from the table.
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    pub(crate) fn into_allocation(self) -> Option<Box<Allocation>> {
+        let number = self.place.allocation;
+        // Its end would take what another buffer has under the number by then.
+        std::mem::forget(self);
+        let allocation = NonNull::new(slot(number)?.swap(ptr::null_mut(), Ordering::AcqRel))?;
+        numbers().free.push(number.0);
+        // SAFETY: `new` leaked it, and nobody borrows it: the buffer is gone.
+        Some(unsafe { Box::from_raw(allocation.as_ptr()) })
+    }
+}
+
 impl Drop for Registered {
     fn drop(&mut self) {
         let Some(slot) = slot(self.place.allocation) else { return };

@@ -3,6 +3,11 @@
 
 #[path = "common/again.rs"]
 mod again;
+#[cfg(feature = "cudarc")]
+#[path = "driver/cudarc.rs"]
+mod cudarc;
+#[path = "driver/ipc.rs"]
+mod ipc;
 #[path = "common/library.rs"]
 mod library;
 #[path = "common/ptx.rs"]
@@ -58,6 +63,19 @@ fn alive() -> usize {
     let library = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
     // SAFETY: the function is of this type.
     unsafe { library.get::<extern "C" fn() -> usize>(b"fake_alive\0").expect("it is there")() }
+}
+
+/// How often a stream was made to wait for another one, by their handles.
+#[cfg(feature = "cudarc")]
+fn waits(stream: usize, other: usize) -> usize {
+    // SAFETY: the library is the test's, and loaded.
+    let library = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
+    // SAFETY: the function is of this type.
+    unsafe {
+        library.get::<extern "C" fn(usize, usize) -> usize>(b"fake_waits\0").expect("it is there")(
+            stream, other,
+        )
+    }
 }
 
 fn load(device: &Device) -> Result<ForeignModule> {

@@ -1,6 +1,13 @@
 //! The CUDA side with kernels in PTX: order between streams, images, foreign code.
 
+#[path = "common/again.rs"]
+mod again;
 mod common;
+#[cfg(feature = "cudarc")]
+#[path = "gpu/cudarc.rs"]
+mod cudarc;
+#[path = "gpu/ipc.rs"]
+mod ipc;
 #[path = "common/ptx.rs"]
 mod ptx;
 

@@ -57,6 +57,9 @@ pub(crate) struct CudaDevice {
     peers: Peers,
     usage: MemoryUsage,
     allocator: Current,
+    /// What cudarc has of it, from the first time on.
+    #[cfg(feature = "cudarc")]
+    shared: OnceLock<super::shared::Shared>,
     /// The first sticky error, which corrupted the context.
     lost: OnceLock<(&'static str, DriverError)>,
 }
@@ -163,12 +166,19 @@ impl CudaDevice {
             peers: Peers::default(),
             usage: MemoryUsage::default(),
             allocator: Current::default(),
+            #[cfg(feature = "cudarc")]
+            shared: OnceLock::new(),
             lost: OnceLock::new(),
         })
     }
 
     pub(crate) fn context(&self) -> CUcontext {
         self.context
+    }
+
+    #[cfg(feature = "cudarc")]
+    pub(super) fn shared_cell(&self) -> &OnceLock<super::shared::Shared> {
+        &self.shared
     }
 
     /// The default stream.
@@ -189,7 +199,7 @@ impl CudaDevice {
     }
 
     /// Makes the context current on this thread, which every other call needs.
-    pub(super) fn bind(&self) -> Result<()> {
+    pub(crate) fn bind(&self) -> Result<()> {
         // SAFETY: the context is retained as long as the process lives.
         let result = unsafe { sys::cuCtxSetCurrent(self.context) };
         self.check("cuCtxSetCurrent", result)
@@ -197,7 +207,7 @@ impl CudaDevice {
 
     /// Converts the result of a driver call on this device; distinguishes a lost context from an error of the call.
     #[inline]
-    pub(super) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
+    pub(crate) fn check(&self, call: &'static str, result: CUresult) -> Result<()> {
         match result {
             CUresult::CUDA_SUCCESS => Ok(()),
             result => driver::check(result).map_err(|source| self.error(call, source)),
@@ -244,7 +254,7 @@ impl CudaDevice {
         &self.inbox
     }
 
-    pub(super) fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.index
     }
 

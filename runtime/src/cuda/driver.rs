@@ -138,6 +138,12 @@ pub(super) fn has(function: &str) -> CUresult {
     }
 }
 
+/// Converts the result of a call that is of no device.
+#[cfg(feature = "cust")]
+pub(crate) fn checked_by_driver(call: &'static str, result: CUresult) -> Result<()> {
+    check(result).map_err(|source| failed(call, source))
+}
+
 fn describe(call: impl FnOnce(*mut *const c_char) -> CUresult) -> Option<&'static str> {
     let mut text = ptr::null();
     if call(&mut text) != CUresult::CUDA_SUCCESS || text.is_null() {

@@ -28,20 +28,25 @@ unsafe impl Sync for CudaEvent {}
 impl CudaEvent {
     /// Records an event with a time.
     pub(super) fn record(stream: &CudaStream) -> Result<Self> {
-        Self::record_with(stream, Flags::CU_EVENT_DEFAULT)
+        Self::record_with(stream, Flags::CU_EVENT_DEFAULT as u32)
     }
 
     /// Records an event without a time, which is cheaper.
     pub(super) fn record_untimed(stream: &CudaStream) -> Result<Self> {
-        Self::record_with(stream, Flags::CU_EVENT_DISABLE_TIMING)
+        Self::record_with(stream, Flags::CU_EVENT_DISABLE_TIMING as u32)
     }
 
-    fn record_with(stream: &CudaStream, flags: Flags) -> Result<Self> {
+    /// An event that somebody made.
+    pub(super) fn of(device: &'static CudaDevice, raw: CUevent) -> Self {
+        Self { device, raw }
+    }
+
+    pub(super) fn record_with(stream: &CudaStream, flags: u32) -> Result<Self> {
         let device = stream.device();
         device.bind()?;
         let mut raw: CUevent = ptr::null_mut();
         // SAFETY: the pointer is to a live handle, and a context is current.
-        device.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, flags as u32) })?;
+        device.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, flags) })?;
         let event = Self { device, raw };
         // SAFETY: event and stream are alive and of the same context.
         let result = unsafe { sys::cuEventRecord(raw, stream.raw()) };

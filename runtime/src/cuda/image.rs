@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gpukernel_image::{CodeKind, Image, Part};
+use gpukernel_image::{Code, CodeKind, Image, Part};
 
 use super::{CudaDevice, CudaModule, linker};
 use crate::{
@@ -15,6 +15,28 @@ pub(super) fn load(
     gpu: &'static CudaDevice,
     ImageCode { image, output, .. }: &ImageCode<'_>,
 ) -> Result<CudaModule> {
+    let (code, bytes) = linked(gpu, image)?;
+    let mut module = CudaModule::load(gpu, &bytes, &|| describe(&code, image))?;
+    let manifest = image.manifest();
+    let waiting = manifest.kernels.iter().filter(|kernel| kernel.waits.contains(&code.arch()));
+    module.start_early(waiting.map(|kernel| kernel.symbol.clone()));
+    module.listen(manifest, output)?;
+    Ok(module)
+}
+
+/// The code that fits the GPU best, PTX linked with its parts, and whether it is PTX.
+pub(crate) fn code(gpu: &'static CudaDevice, image: &Image<'_>) -> Result<(Vec<u8>, bool)> {
+    let (code, bytes) = linked(gpu, image)?;
+    // What is linked is machine code.
+    let is_ptx = code.kind() == CodeKind::Ptx && matches!(bytes, Cow::Borrowed(_));
+    Ok((bytes.into_owned(), is_ptx))
+}
+
+fn describe(code: &Code<'_>, image: &Image<'_>) -> String {
+    format!("the {} for {} of crate `{}`", kind(code.kind()), code.arch(), image.manifest().crate_name)
+}
+
+fn linked<'i>(gpu: &'static CudaDevice, image: &Image<'i>) -> Result<(Code<'i>, Cow<'i, [u8]>)> {
     let manifest = image.manifest();
     if let Some(reason) = &manifest.no_code {
         return Err(Error::NoCode { crate_name: manifest.crate_name.clone(), reason: reason.clone() });
@@ -29,20 +51,15 @@ pub(super) fn load(
         });
     };
     code.verify()?;
-    let what = || format!("the {} for {} of crate `{}`", kind(code.kind()), code.arch(), manifest.crate_name);
     // Machine code was linked with its parts already.
     let linked = match (code.kind(), image.parts()) {
         (CodeKind::Ptx, parts) if !parts.is_empty() => {
             parts.iter().try_for_each(Part::verify)?;
-            Cow::Owned(linker::link(gpu, code.bytes(), parts, &what)?)
+            Cow::Owned(linker::link(gpu, code.bytes(), parts, &|| describe(&code, image))?)
         }
         (CodeKind::Ptx | CodeKind::Cubin, _) => Cow::Borrowed(code.bytes()),
     };
-    let mut module = CudaModule::load(gpu, &linked, &what)?;
-    let waiting = manifest.kernels.iter().filter(|kernel| kernel.waits.contains(&code.arch()));
-    module.start_early(waiting.map(|kernel| kernel.symbol.clone()));
-    module.listen(manifest, output)?;
-    Ok(module)
+    Ok((code, linked))
 }
 
 fn available(image: &Image<'_>) -> String {

@@ -9,8 +9,10 @@ use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+use super::Owner;
 use super::{
-    CudaDevice, CudaStream, driver, pool, replay,
+    CudaDevice, CudaStream, Foreign, driver, pool, replay,
     rows::{Side, copy_rows},
 };
 use crate::{
@@ -39,6 +41,8 @@ pub(super) enum Source {
     Managed,
     /// The host's, here.
     Mapped(NonNull<u8>),
+    /// Somebody else, who frees it.
+    Foreign(Foreign),
 }
 
 // SAFETY: the address is of memory that nobody but the owner's borrowers use.
@@ -127,6 +131,62 @@ impl CudaMemory {
     fn usage(&self) -> MutexGuard<'_, Usage> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Memory of somebody else, to be used after what is queued on its stream.
+    pub(super) fn of_foreign(device: &'static CudaDevice, address: CUdeviceptr, foreign: Foreign) -> Self {
+        let mut usage = Usage::default();
+        let stream = foreign.stream();
+        usage.note(stream, Access::Write, stream.number_work());
+        Self { device, address, source: Source::Foreign(foreign), usage: Mutex::new(usage) }
+    }
+
+    /// Who frees the memory, if that is somebody else.
+    pub(crate) fn foreign(&self) -> Option<&Foreign> {
+        match &self.source {
+            Source::Foreign(foreign) => Some(foreign),
+            _ => None,
+        }
+    }
+
+    /// Leaves the memory to somebody else, who frees it; `None`, and frees it, if it is not from the device's pool, or from the driver where there is no pool.
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    pub(crate) fn leak(mut self) -> Option<CUdeviceptr> {
+        if !matches!(self.source, Source::Device) {
+            return None;
+        }
+        self.source = Source::Foreign(Foreign::new(self.device.default(), None));
+        Some(self.address)
+    }
+
+    /// Who frees the memory, when the work that uses it is done, as in [`order_before`](Self::order_before).
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    pub(crate) fn into_owner(mut self) -> Option<Owner> {
+        // If this fails, the context is lost, and with it the work.
+        let _ = self.order_before(self.foreign()?.stream());
+        let nobody = Source::Foreign(Foreign::new(self.device.default(), None));
+        match std::mem::replace(&mut self.source, nobody) {
+            Source::Foreign(foreign) => foreign.into_owner(),
+            _ => None,
+        }
+    }
+
+    /// Makes work that is queued on `stream` from now on wait for all that uses the memory. If that fails, it is waited for here.
+    pub(crate) fn order_before(&self, stream: &CudaStream) -> Result<()> {
+        // Not the lock while this waits.
+        let users: SmallVec<[Arc<CudaStream>; 3]> = {
+            let usage = self.usage();
+            let users = usage.readers.iter().chain(&usage.writer);
+            users
+                .filter(|(user, work)| !user.is_known_done(*work))
+                .map(|(user, _)| Arc::clone(user))
+                .collect()
+        };
+        let ordered = users
+            .iter()
+            .filter(|user| !ptr::eq(Arc::as_ptr(user), stream))
+            .try_for_each(|user| stream.wait_for(user));
+        ordered.or_else(|_| self.device.wait())
+    }
 }
 
 impl OfDevice for Arc<CudaMemory> {
@@ -140,6 +200,13 @@ impl OfDevice for Arc<CudaMemory> {
 impl Drop for CudaMemory {
     /// A drop cannot return errors: a lost context has freed its memory, and another error is reported by the next call.
     fn drop(&mut self) {
+        if let Source::Foreign(foreign) = &self.source {
+            if foreign.has_owner() {
+                // Who frees it does so on this stream, or waits for it: after this. If it fails, the context is lost.
+                let _ = self.order_before(foreign.stream());
+            }
+            return;
+        }
         if self.device.bind().is_err() {
             return;
         }
@@ -175,6 +242,7 @@ impl Drop for CudaMemory {
                 }
                 return;
             }
+            Source::Foreign(_) => return,
         };
         // This call takes memory of the pool too, but then does not wait for work that uses it (CUDA C++ Programming Guide,
         // "Stream Ordered Memory Allocator", on `cudaFree`).

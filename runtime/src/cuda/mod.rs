@@ -9,10 +9,12 @@ mod callback;
 mod device;
 mod driver;
 mod event;
+mod foreign;
 mod function;
 mod graph;
 mod hold;
 mod image;
+mod ipc;
 mod linker;
 mod memory;
 mod module;
@@ -24,12 +26,22 @@ mod pool;
 mod replay;
 mod reports;
 mod rows;
+#[cfg(feature = "cudarc")]
+mod shared;
 mod stream;
 
 pub(crate) use device::CudaDevice;
+#[cfg(feature = "cust")]
+pub(crate) use driver::checked_by_driver;
 pub(crate) use event::CudaEvent;
+pub(crate) use foreign::Foreign;
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+pub(crate) use foreign::Owner;
 pub(crate) use graph::CudaGraph;
+pub(crate) use image::code as code_of;
 pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
+#[cfg(feature = "cudarc")]
+pub(crate) use replay::refuse as refuse_foreign;
 pub(crate) use replay::{CudaReplay, refuse_unsafe};
 pub(crate) use stream::CudaStream;

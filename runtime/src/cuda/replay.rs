@@ -85,7 +85,7 @@ pub(super) fn is_recording() -> bool {
 
 /// # Errors
 /// [`Error::NotCapturable`] if this thread records a call.
-pub(super) fn refuse(what: &str) -> Result<()> {
+pub(crate) fn refuse(what: &str) -> Result<()> {
     if is_recording() { Err(not_capturable(what)) } else { Ok(()) }
 }
 
@@ -110,6 +110,9 @@ pub(super) fn recording(
         let Some(Recording { device, stream: recorded, used, .. }) = recording else { return Ok(None) };
         if !Arc::ptr_eq(stream, device.default()) {
             return Err(not_capturable("work on another stream than the default one"));
+        }
+        if uses.iter().any(|(memory, _)| memory.foreign().is_some()) {
+            return Err(not_capturable("work that uses memory of another library"));
         }
         uses.iter().for_each(|(memory, access)| used.note(memory, *access));
         Ok(Some(Arc::clone(recorded)))

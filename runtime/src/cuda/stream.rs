@@ -30,6 +30,9 @@ pub(crate) struct CudaStream {
     done: AtomicU64,
     /// Of a stream of somebody else: set when it is given back, after the last work that was queued here.
     end: OnceLock<CudaEvent>,
+    /// Of a stream of another library: what keeps it.
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    owner: Option<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
 // SAFETY: a stream is a handle that any thread may use.
@@ -40,7 +43,16 @@ unsafe impl Sync for CudaStream {}
 impl CudaStream {
     fn of(device: &'static CudaDevice, raw: CUstream, is_own: bool) -> Self {
         let (queued, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { device, raw, is_own, queued, done, end: OnceLock::new() }
+        Self {
+            device,
+            raw,
+            is_own,
+            queued,
+            done,
+            end: OnceLock::new(),
+            #[cfg(any(feature = "cudarc", feature = "cust"))]
+            owner: None,
+        }
     }
 
     /// The number of work that was just queued.
@@ -78,7 +90,27 @@ impl CudaStream {
         Self::of(device, raw, false)
     }
 
-    pub(super) fn device(&self) -> &'static CudaDevice {
+    /// A stream that the owner keeps and destroys when it is dropped.
+    ///
+    /// # Safety
+    /// It is a stream of the device's primary context, the same on every thread, and is there as long as the owner.
+    #[cfg(any(feature = "cudarc", feature = "cust"))]
+    pub(crate) unsafe fn owned_by(
+        device: &'static CudaDevice,
+        raw: CUstream,
+        owner: Arc<dyn std::any::Any + Send + Sync>,
+    ) -> Self {
+        let mut stream = Self::of(device, raw, false);
+        stream.owner = Some(owner);
+        stream
+    }
+
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn owner(&self) -> Option<&Arc<dyn std::any::Any + Send + Sync>> {
+        self.owner.as_ref()
+    }
+
+    pub(crate) fn device(&self) -> &'static CudaDevice {
         self.device
     }
 
@@ -117,7 +149,7 @@ impl CudaStream {
     }
 
     /// Waits until all work is done.
-    pub(super) fn wait_for_all(&self) -> Result<()> {
+    pub(crate) fn wait_for_all(&self) -> Result<()> {
         replay::refuse("waiting for the stream")?;
         if let Some(end) = self.end.get() {
             return end.wait();

@@ -661,6 +661,14 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// Something of another library cannot be used.
+    #[error("{what} cannot be used: {reason}")]
+    Foreign {
+        /// What it is.
+        what: String,
+        /// The reason, and what to do.
+        reason: String,
+    },
     /// Foreign code is invalid, for example because it contains a NUL.
     #[error("the foreign code cannot be loaded: {reason}")]
     ForeignCode {

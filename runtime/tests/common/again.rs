@@ -17,7 +17,7 @@ pub(crate) fn is_inner() -> bool {
 pub(crate) fn again(variables: &[(&str, &Path)]) -> Output {
     let name = thread::current().name().map(str::to_owned).expect("tests run in threads of their names");
     let mut command = Command::new(env::current_exe().expect("a test knows where it is"));
-    command.args(["--exact", &name, "--nocapture"]).env("OBSERVED", "1");
+    command.args(["--exact", &name, "--nocapture", "--include-ignored"]).env("OBSERVED", "1");
     command.envs(variables.iter().copied()).output().expect("the test starts again")
 }
 

@@ -43,6 +43,17 @@ enum Kind {
 
 /// Everything that is alive, by its address.
 static ALIVE: Mutex<BTreeMap<usize, (Kind, usize)>> = Mutex::new(BTreeMap::new());
+/// What another process opens something with.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IpcHandle([u64; 8]);
+
+/// The stream that each event was recorded on last.
+static RECORDED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+/// Which stream was made to wait for which.
+static WAITS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// Memory of another process that is open.
+static OPENED: AtomicI32 = AtomicI32::new(0);
 /// Set once a fault is there to stay.
 static LOST: AtomicI32 = AtomicI32::new(0);
 /// Calls of the function with the fault.
@@ -220,6 +231,11 @@ fn is_there(start: u64, bytes: usize) -> bool {
     })
 }
 
+/// Whether it is a stream: null is the legacy default stream.
+fn is_stream(handle: Handle) -> bool {
+    handle.is_null() || is(handle, Kind::Stream)
+}
+
 fn is(handle: Handle, kind: Kind) -> bool {
     alive().get(&handle.addr()).is_some_and(|(found, _)| *found == kind)
 }
@@ -264,7 +280,14 @@ macro_rules! driver {
 /// The number of things that are alive, other than streams: for tests of leaks.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_alive() -> usize {
-    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count()
+    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count() + OPENED.load(Ordering::Relaxed) as usize
+}
+
+/// How often a stream was made to wait for another one: for tests of the order of work.
+#[unsafe(no_mangle)]
+pub extern "C" fn fake_waits(stream: usize, other: usize) -> usize {
+    let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+    waits.iter().filter(|wait| **wait == (stream, other)).count()
 }
 
 driver! {
@@ -306,8 +329,15 @@ driver! {
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int) {
         unsafe { give(context, ptr::without_provenance_mut(device as usize + 1)) }
     }
+    fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { 0 }
+    fn cuCtxDestroy_v2(_context: Handle) { 0 }
     fn cuCtxSetCurrent(context: Handle) { CURRENT.set(context.addr()); 0 }
     fn cuCtxGetCurrent(context: *mut Handle) { unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) } }
+    fn cuCtxGetDevice(device: *mut c_int) { if CURRENT.get() == 0 { INVALID_DEVICE } else { unsafe { give(device, current_device()) } } }
+    fn cuStreamGetCtx(stream: Handle, context: *mut Handle) {
+        if !is_stream(stream) { return INVALID_HANDLE }
+        unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) }
+    }
     fn cuCtxSynchronize() { 0 }
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
     fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
@@ -327,12 +357,12 @@ driver! {
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
     fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
     fn cuMemFree_v2(address: u64) { end(address as usize, |kind| matches!(kind, Kind::Device(_))) }
     fn cuMemFreeAsync(address: u64, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         end(address as usize, |kind| matches!(kind, Kind::Device(_)))
     }
     fn cuMemHostAlloc(start: *mut Handle, bytes: usize, _flags: c_uint) { handle(make(Kind::Host, bytes), start) }
@@ -350,19 +380,19 @@ driver! {
     fn cuMemHostUnregister(_start: Handle) { 0 }
 
     fn cuMemcpyDtoHAsync_v2(to: Handle, from: u64, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to.expose_provenance() as u64, from, bytes) };
         0
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to, from.expose_provenance() as u64, bytes) };
         0
     }
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to, from, bytes) };
         0
@@ -371,7 +401,7 @@ driver! {
     fn cuCtxEnablePeerAccess(_peer: Handle, _flags: c_uint) { 0 }
     fn cuMemPoolSetAccess(_pool: Handle, _access: *const c_void, _count: usize) { 0 }
     fn cuMemcpyPeerAsync(to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
         unsafe { copy_bytes(to, from, bytes) };
         0
@@ -426,35 +456,68 @@ driver! {
     }
 
     fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream, 1), stream) }
+    fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream, 1), stream) }
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { unsafe { give(least, 0); give(greatest, -5) } }
-    fn cuStreamQuery(stream: Handle) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamQuery(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamAddCallback(
         stream: Handle, code: unsafe extern "C" fn(Handle, c_int, Handle), data: Handle, _flags: c_uint,
     ) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         unsafe { code(stream, LOST.load(Ordering::Relaxed), data) };
         0
     }
     fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| kind == Kind::Stream) }
-    fn cuStreamSynchronize(stream: Handle) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamSynchronize(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
-        if is(stream, Kind::Stream) && is(event, Kind::Event) { 0 } else { INVALID_HANDLE }
+        if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
+        // One that was not recorded is waited for in vain.
+        if let Some(other) = RECORDED.lock().unwrap_or_else(PoisonError::into_inner).get(&event.addr()) {
+            WAITS.lock().unwrap_or_else(PoisonError::into_inner).push((stream.addr(), *other));
+        }
+        0
     }
     fn cuStreamWaitValue32_v2(stream: Handle, _address: u64, _value: c_uint, _flags: c_uint) {
-        if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
-    fn cuStreamBeginCapture_v2(stream: Handle, _mode: c_int) { if is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamBeginCapture_v2(stream: Handle, _mode: c_int) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is_stream(stream) { return INVALID_HANDLE }
         handle(make(Kind::Graph, 1), graph)
     }
     fn cuEventCreate(event: *mut Handle, _flags: c_uint) { handle(make(Kind::Event, 1), event) }
-    fn cuEventDestroy_v2(event: Handle) { end(event.addr(), |kind| kind == Kind::Event) }
+    fn cuEventDestroy_v2(event: Handle) {
+        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).remove(&event.addr());
+        end(event.addr(), |kind| kind == Kind::Event)
+    }
     fn cuEventRecord(event: Handle, stream: Handle) {
-        if is(stream, Kind::Stream) && is(event, Kind::Event) { 0 } else { INVALID_HANDLE }
+        if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
+        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).insert(event.addr(), stream.addr());
+        0
     }
     fn cuEventQuery(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
     fn cuEventSynchronize(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
+
+    // Handles are addresses: of one process.
+    fn cuIpcGetMemHandle(handle: *mut IpcHandle, address: u64) {
+        if !is_there(address, 1) { return INVALID_VALUE }
+        unsafe { give(handle, IpcHandle([address; 8])) }
+    }
+    fn cuIpcOpenMemHandle_v2(address: *mut u64, handle: IpcHandle, _flags: c_uint) {
+        if !is_there(handle.0[7], 1) { return INVALID_VALUE }
+        OPENED.fetch_add(1, Ordering::Relaxed);
+        unsafe { give(address, handle.0[0]) }
+    }
+    fn cuIpcCloseMemHandle(_address: u64) {
+        if OPENED.fetch_sub(1, Ordering::Relaxed) > 0 { 0 } else { INVALID_VALUE }
+    }
+    fn cuIpcGetEventHandle(handle: *mut IpcHandle, event: Handle) {
+        if !is(event, Kind::Event) { return INVALID_HANDLE }
+        unsafe { give(handle, IpcHandle([event.addr() as u64; 8])) }
+    }
+    fn cuIpcOpenEventHandle(event: *mut Handle, handle: IpcHandle) {
+        if !is(ptr::without_provenance_mut(handle.0[7] as usize), Kind::Event) { return INVALID_HANDLE }
+        self::handle(make(Kind::Event, 1), event)
+    }
 
     fn cuModuleLoadDataEx(module: *mut Handle, _code: *const c_void, _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) {
         handle(make(Kind::Module, 1), module)
@@ -477,7 +540,7 @@ driver! {
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
         _parameters: *mut *mut c_void, _extra: *mut *mut c_void,
     ) {
-        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module) && is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, _parameters: *mut *mut c_void, _extra: *mut *mut c_void) {
@@ -525,7 +588,7 @@ driver! {
         end(executable.addr(), |kind| kind == Kind::Executable)
     }
     fn cuGraphLaunch(executable: Handle, stream: Handle) {
-        if !is(executable, Kind::Executable) || !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is(executable, Kind::Executable) || !is_stream(stream) { return INVALID_HANDLE }
         let todo = work().get(&executable.addr()).cloned().unwrap_or_default();
         for work in todo {
             match work {
