@@ -1,7 +1,8 @@
 //! PTX and machine code that were made elsewhere. The CPU cannot run them, and says so.
 
 use gpukernel::{Error, LaunchConfig, RawArg};
-use gpukernel_device_tests::{on_every_gpu, on_the_cpu};
+use gpukernel_device_tests::{KERNELS, on_every_gpu, on_the_cpu};
+use gpukernel_image::Image;
 
 /// `numbers[i] *= by` for `i < count`, as a compiler of C would write it.
 pub(crate) const SCALE: &str = "
