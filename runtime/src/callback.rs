@@ -64,7 +64,7 @@ impl Stream {
         alias = "launch_host_function"
     )]
     pub fn callback(&self, code: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.not_captured("a callback")?;
+        self.not_captured("a callback, except by `Capture::callback`,")?;
         each!(&self.backend, stream => stream.callback(Box::new(code)))
     }
 }

@@ -71,7 +71,8 @@ pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
 pub use gpukernel_image::Arch;
 pub use graph::{
-    Capture, ForeignKernel, Graph, GraphMemory, GraphPinned, Node, Nodes, PinnedSlice, PinnedSliceMut, Update,
+    Capture, Condition, ForeignKernel, Graph, GraphMemory, GraphPinned, Node, Nodes, PinnedSlice,
+    PinnedSliceMut, Update,
 };
 pub use hold::Hold;
 pub use image::Image;

@@ -239,7 +239,7 @@ impl Stream {
         shared_bytes: u32,
         args: &[RawArg<'_>],
     ) -> Result<()> {
-        self.not_captured("a launch of code made elsewhere")?;
+        self.not_captured("a launch of code made elsewhere, except by `Capture::launch_foreign`,")?;
         // SAFETY: as the caller promises.
         unsafe { module.launch_on(Some(self), name, config, shared_bytes, args) }
     }

@@ -135,7 +135,7 @@ impl Stream {
         from: &DeviceSlice<T>,
         to: PinnedBuffer<T>,
     ) -> Result<Transfer<T>> {
-        self.not_captured("a copy to the host")?;
+        self.not_captured("a copy to pinned memory, except by `Capture::copy_to_pinned`,")?;
         same_length(from.len(), to.len())?;
         // SAFETY: there is room for as many elements, and the transfer owns them until the copy is done.
         Transfer::new(self, to, |to| unsafe { from.queue_copy_to(Some(self), to.as_mut_ptr()) })
@@ -162,7 +162,7 @@ impl Stream {
         from: PinnedBuffer<T>,
         to: &mut DeviceSlice<T>,
     ) -> Result<Transfer<T>> {
-        self.not_captured("a copy from the host")?;
+        self.not_captured("a copy from pinned memory, except by `Capture::copy_from_pinned`,")?;
         same_length(from.len(), to.len())?;
         // SAFETY: there are as many elements, which the transfer owns until the copy is done.
         Transfer::new(self, from, |from| unsafe { to.queue_copy_from(Some(self), from.as_ptr()) })

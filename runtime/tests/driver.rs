@@ -520,6 +520,71 @@ fn things_may_be_kept_until_a_thread_ends() {
     });
 }
 
+/// A graph with parts that depend on conditions, in each other.
+fn conditional(device: &Device) -> Result<()> {
+    let stream = device.stream()?;
+    let module = load(device)?;
+    let memory = (device.upload(&[1_u32])?, device.upload(&[1_u32])?, device.zeroed::<u32>(4)?);
+    let mut graph = stream.capture(memory, |capture, (outer, inner, x)| {
+        let [outer, inner] = [capture.condition(outer)?, capture.condition(inner)?];
+        let done = capture.if_nonzero(outer, |body| {
+            body.copy_to_device(&[5, 6], &mut x[..2])?;
+            body.while_nonzero(inner, |body| {
+                let args = [RawArg::slice_mut(&mut x[3..])];
+                // SAFETY: kernels of this driver do nothing.
+                unsafe { body.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args)? };
+                body.fill(&mut x[2..3], 7)
+            })
+        })?;
+        capture.after(done)?.callback(|| ())
+    })?;
+    graph.launch()?;
+    assert_eq!(graph.memory().2.to_vec()?, [5, 6, 7, 0]);
+    let memory = (device.upload(&[1_u32])?, device.upload(&[1_u32])?, device.zeroed::<u32>(4)?);
+    let mut clone = graph.clone_with(memory)?;
+    drop(graph);
+    clone.launch()?;
+    assert_eq!(clone.memory().2.to_vec()?, [5, 6, 7, 0]);
+    Ok(())
+}
+
+#[test]
+fn conditional_nodes_leave_nothing() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        for _ in 0..10 {
+            conditional(&device)?;
+            // The kernel that tells conditions stays.
+            assert_eq!(alive(), 1);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn errors_of_conditional_nodes_are_returned() {
+    if is_inner() {
+        let device = Device::gpu(0).unwrap();
+        let result = conditional(&device);
+        assert!(alive() <= 1, "{} are alive after {result:?}", alive());
+        return println!("the result: {result:?}");
+    }
+    for function in ["cuGraphConditionalHandleCreate", "cuGraphAddNode_v2", "cuGraphAddKernelNode_v2"] {
+        for call in [1, 2, 3] {
+            let fault = format!("{function}@{call}=1");
+            let output = with_driver(&[("FAKE_FAULT", &fault)]);
+            succeeded(&output);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(text.contains("the result: Err("), "{fault}: {text}");
+        }
+    }
+    // What is older than conditional nodes says so.
+    let output = with_driver(&[("FAKE_VERSION", "12030")]);
+    succeeded(&output);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("12.3") && text.contains("12.4"), "{text}");
+}
+
 mod kernels {
     use gpu_std::prelude::*;
 

@@ -2,12 +2,12 @@
 
 use std::{ffi::c_void, ptr};
 
-use benchmark_kernels::launches::add_three;
+use benchmark_kernels::launches::{add_three, advance, advance_early};
 use cudarc::driver::{
     result::{self, DriverError},
     sys,
 };
-use gpukernel::{Buffer, Device, Graph, LaunchConfig, Module, Stream};
+use gpukernel::{Buffer, Device, Graph, LaunchConfig, Module, Stream, for_each};
 use gpukernel_bench::{Bench, Result, bench};
 
 use super::{KERNELS, needs_gpu, raw};
@@ -191,5 +191,42 @@ fn graph_of_launches(bench: &mut Bench<'_>) -> Result {
         .limit_unless("gpukernel's graph", RAW_GRAPH, 1.10, NOT_YET)
         // Three times as fast as its launches.
         .limit("gpukernel's graph", "launches", 1.0 / 3.0)
+        .run()
+}
+
+/// Two vectors, of which each launch writes one.
+struct Pair(Buffer<f32>, Buffer<f32>);
+
+impl gpukernel_bench::Output for Pair {
+    type Values = Vec<f32>;
+
+    fn values(&self) -> Result<Vec<f32>> {
+        Ok(self.0.to_vec()?)
+    }
+}
+
+/// Short kernels one after another, each of which reads what the one before it wrote, on the time line of the device.
+#[bench(elements = [1 << 12, 1 << 16, 1 << 20])]
+fn chain_of_short_kernels(bench: &mut Bench<'_>, elements: usize) -> Result {
+    let device = bench.device();
+    let (module, stream) = (device.load(&KERNELS)?, device.default_stream());
+    let pair = || Ok::<_, gpukernel::Error>(Pair(device.zeroed(elements)?, device.zeroed(elements)?));
+    let (mut late, mut early) = (pair()?, pair()?);
+    bench
+        .measure()
+        .bytes(NODES * 2 * elements * size_of::<f32>())
+        .expect(vec![NODES as f32; elements])
+        .provider("launches", &mut late, |Pair(x, y)| {
+            (0..NODES / 2).try_for_each(|_| {
+                stream.launch(&module, advance, for_each(elements), (x, y))?;
+                stream.launch(&module, advance, for_each(elements), (y, x))
+            })
+        })
+        .provider("programmatic_launch", &mut early, |Pair(x, y)| {
+            (0..NODES / 2).try_for_each(|_| {
+                stream.launch(&module, advance_early, for_each(elements), (x, y))?;
+                stream.launch(&module, advance_early, for_each(elements), (y, x))
+            })
+        })
         .run()
 }

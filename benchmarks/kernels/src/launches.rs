@@ -17,3 +17,21 @@ pub fn increment(x: PerThread<f32>) {
         *x += 1.0;
     }
 }
+
+/// Each element becomes its neighbour's, and one more: what the launch before wrote elsewhere.
+#[kernel(requires = x.len() == y.len())]
+pub fn advance(x: &[f32], y: PerThread<f32>) {
+    let len = x.len();
+    for (i, y) in y {
+        *y = x[if i + 1 < len { i + 1 } else { 0 }] + 1.0;
+    }
+}
+
+/// The same, started while the launch before it ends.
+#[kernel(programmatic_launch, requires = x.len() == y.len())]
+pub fn advance_early(x: &[f32], y: PerThread<f32>) {
+    let len = x.len();
+    for (i, y) in y {
+        *y = x[if i + 1 < len { i + 1 } else { 0 }] + 1.0;
+    }
+}

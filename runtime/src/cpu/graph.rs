@@ -18,35 +18,8 @@ impl BackendGraph for CpuGraph {
     type Device = CpuDevice;
 
     unsafe fn launch(&self, stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
-        for step in &plan.steps {
-            match &step.operation {
-                Operation::Empty => {}
-                Operation::Launch(launch) => {
-                    if let Some(prepared) = launch.prepared(&mut Lists::new()) {
-                        // SAFETY: the launch was checked when it was recorded; the memory is the graph's, as the caller promises.
-                        unsafe {
-                            observed::launch(launch.code(), stream, launch.function(), &prepared, launch.at)?;
-                        }
-                    }
-                }
-                Operation::Copy { to, from, bytes } => {
-                    let from = ptr::with_exposed_provenance::<u8>(from.address());
-                    let to = ptr::with_exposed_provenance_mut(to.address());
-                    // SAFETY: both are pieces of the graph's memory with that many bytes, the second borrowed for writing when it was
-                    // recorded, so that they do not overlap.
-                    unsafe {
-                        ptr::copy_nonoverlapping(from, to, *bytes);
-                    }
-                }
-                Operation::Upload { to, from } => {
-                    let to = ptr::with_exposed_provenance_mut(*to);
-                    // SAFETY: as above.
-                    unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
-                }
-                Operation::Call(code) => stream.device().call(&**code),
-            }
-        }
-        Ok(())
+        // SAFETY: as the caller promises.
+        unsafe { run(stream, plan) }
     }
 
     fn upload(&self, _: &CpuStream) -> Result<()> {
@@ -56,4 +29,51 @@ impl BackendGraph for CpuGraph {
     unsafe fn update(&mut self, _: usize, _: &Operation<CpuDevice>, _: &Plan<CpuDevice>) -> Result<bool> {
         Ok(true)
     }
+}
+
+/// Does the steps.
+///
+/// # Safety
+/// As [`BackendGraph::launch`].
+unsafe fn run(stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
+    for step in &plan.steps {
+        match &step.operation {
+            Operation::Empty => {}
+            Operation::Launch(launch) => {
+                if let Some(prepared) = launch.prepared(&mut Lists::new()) {
+                    // SAFETY: the launch was checked when it was recorded; the memory is the graph's, as the caller promises.
+                    unsafe {
+                        observed::launch(launch.code(), stream, launch.function(), &prepared, launch.at)?;
+                    }
+                }
+            }
+            Operation::Copy { to, from, bytes } => {
+                let from = ptr::with_exposed_provenance::<u8>(from.address());
+                let to = ptr::with_exposed_provenance_mut(to.address());
+                // SAFETY: both are pieces of the graph's memory with that many bytes, the second borrowed for writing when it was
+                // recorded, so that they do not overlap.
+                unsafe {
+                    ptr::copy_nonoverlapping(from, to, *bytes);
+                }
+            }
+            Operation::Upload { to, from } => {
+                let to = ptr::with_exposed_provenance_mut(*to);
+                // SAFETY: as above.
+                unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+            }
+            Operation::Call(code) => stream.device().call(&**code),
+            Operation::Conditional(conditional) => {
+                let number = ptr::with_exposed_provenance::<u32>(conditional.condition);
+                // SAFETY: it is a piece of the graph's memory.
+                while unsafe { number.read() } != 0 {
+                    // SAFETY: as the caller promises.
+                    unsafe { run(stream, &conditional.body)? };
+                    if !conditional.is_loop {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }

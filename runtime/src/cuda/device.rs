@@ -17,6 +17,7 @@ use gpukernel_image::Arch;
 use super::{
     CudaEvent, CudaGraph, CudaMemory, CudaModule, CudaStream,
     callback::Waiters,
+    condition::SetCondition,
     driver::{self, Presence},
     hold::Words,
     image,
@@ -54,6 +55,7 @@ pub(crate) struct CudaDevice {
     words: Words,
     /// What events are waited for with.
     waiters: Waiters,
+    set_condition: SetCondition,
     peers: Peers,
     usage: MemoryUsage,
     allocator: Current,
@@ -163,6 +165,7 @@ impl CudaDevice {
             inbox: Inbox::default(),
             words: Words::default(),
             waiters: Waiters::default(),
+            set_condition: SetCondition::default(),
             peers: Peers::default(),
             usage: MemoryUsage::default(),
             allocator: Current::default(),
@@ -273,6 +276,10 @@ impl CudaDevice {
 
     pub(super) fn waiters(&self) -> &Waiters {
         &self.waiters
+    }
+
+    pub(super) fn set_condition(&self) -> &SetCondition {
+        &self.set_condition
     }
 
     pub(super) fn words(&self) -> &Words {

@@ -59,6 +59,15 @@ pub(super) fn require(asked: &dyn Fn() -> String) -> Result<()> {
     }
 }
 
+/// # Errors
+/// [`Error::DriverTooOld`] if the driver is of a CUDA version before this.
+pub(super) fn require_version(needed: (u32, u32)) -> Result<()> {
+    match state() {
+        State::Ready(found) if found < needed => Err(Error::DriverTooOld { found, needed }),
+        _ => Ok(()),
+    }
+}
+
 /// Whether the driver is of this CUDA version or later.
 pub(super) fn is_at_least(version: (u32, u32)) -> bool {
     matches!(state(), State::Ready(found) if found >= version)

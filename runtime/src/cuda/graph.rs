@@ -8,17 +8,18 @@ use std::{
 };
 
 use cudarc::driver::sys::{
-    self, CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUlaunchAttributeID,
-    CUlaunchAttributeValue, CUmemorytype,
+    self, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph,
+    CUgraphConditionalHandle, CUgraphConditionalNodeType, CUgraphExec, CUgraphNode, CUgraphNodeParams,
+    CUgraphNodeType, CUlaunchAttributeID, CUlaunchAttributeValue, CUmemorytype,
 };
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaMemory, CudaStream, callback, memory, replay};
+use super::{CudaDevice, CudaMemory, CudaStream, callback, condition::SetNode, memory, replay};
 use crate::{
     Result,
     backend::BackendGraph,
-    graph::{Launch, Operation, Place, Plan},
+    graph::{Conditional, Launch, Operation, Place, Plan},
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
@@ -105,6 +106,8 @@ impl Drop for Executable {
 pub(super) struct Description {
     device: &'static CudaDevice,
     raw: CUgraph,
+    /// Whether it is destroyed with this: those in conditional nodes belong to theirs.
+    is_own: bool,
     nodes: Vec<CUgraphNode>,
     host: Host,
 }
@@ -136,7 +139,7 @@ impl Description {
     /// # Safety
     /// The graph is the device's, and nobody else destroys it.
     pub(super) unsafe fn owned(device: &'static CudaDevice, raw: CUgraph) -> Self {
-        Self { device, raw, nodes: Vec::new(), host: Host::default() }
+        Self { device, raw, is_own: true, nodes: Vec::new(), host: Host::default() }
     }
 
     /// Adds the node of the next step.
@@ -164,6 +167,7 @@ impl Description {
                 self.add_call(&mut node, &after, &call)?;
                 self.host.calls.push(call);
             }
+            Operation::Conditional(conditional) => self.add_conditional(&mut node, &after, conditional)?,
         }
         self.nodes.push(node);
         Ok(())
@@ -189,6 +193,73 @@ impl Description {
         let added =
             unsafe { sys::cuGraphAddHostNode(node, self.raw, after.as_ptr(), after.len(), &parameters) };
         self.device.check("cuGraphAddHostNode", added)
+    }
+
+    /// Adds the steps of a plan.
+    fn add_all(&mut self, plan: &Plan<CudaDevice>) -> Result<()> {
+        plan.steps.iter().zip(&plan.edges).try_for_each(|(step, edges)| self.add(&step.operation, edges))
+    }
+
+    /// Adds a conditional node, with what it does, and before it a kernel that tells it what the condition is, in a loop once more at the end of each round.
+    fn add_conditional(
+        &mut self,
+        node: &mut CUgraphNode,
+        after: &[CUgraphNode],
+        conditional: &Conditional<CudaDevice>,
+    ) -> Result<()> {
+        let device = self.device;
+        let mut handle: CUgraphConditionalHandle = 0;
+        // Known before the driver is asked for more than it can.
+        let mut set = SetNode::new(device, handle, conditional.condition)?;
+        // SAFETY: the pointer is to a live handle, and graph and context are there.
+        let created =
+            unsafe { sys::cuGraphConditionalHandleCreate(&mut handle, self.raw, device.context(), 0, 0) };
+        device.check("cuGraphConditionalHandleCreate", created)?;
+        set.handle = handle;
+        let before = self.add_set(after, &set)?;
+        let kind = match conditional.is_loop {
+            true => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
+            false => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF,
+        };
+        let conditional_node = CUDA_CONDITIONAL_NODE_PARAMS {
+            handle,
+            type_: kind,
+            size: 1,
+            phGraph_out: ptr::null_mut(),
+            ctx: device.context(),
+        };
+        // SAFETY: all zero is a value of it: numbers, null pointers, and an union of such.
+        let mut parameters: CUgraphNodeParams = unsafe { mem::zeroed() };
+        parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        parameters.__bindgen_anon_1.conditional = conditional_node;
+        // SAFETY: the handles are of this graph, as many as said, whose edges have no data; the parameters are those of a conditional node.
+        let added =
+            unsafe { sys::cuGraphAddNode_v2(node, self.raw, &before, ptr::null(), 1, &mut parameters) };
+        device.check("cuGraphAddNode", added)?;
+        // SAFETY: the driver has written where its graph is, one as asked for, which is there as long as the node.
+        let raw = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out.read() };
+        let mut body = Self { device, raw, is_own: false, nodes: Vec::new(), host: Host::default() };
+        let added = body.add_all(&conditional.body).and_then(|()| match conditional.is_loop {
+            true => body.add_set(&body.nodes, &set).map(drop),
+            false => Ok(()),
+        });
+        // Also if it failed: its nodes are there.
+        self.host.memory.append(&mut body.host.memory);
+        self.host.calls.append(&mut body.host.calls);
+        added
+    }
+
+    /// Adds the kernel that tells a conditional node what the condition is.
+    fn add_set(&self, after: &[CUgraphNode], set: &SetNode) -> Result<CUgraphNode> {
+        let mut node: CUgraphNode = ptr::null_mut();
+        let mut values = set.values();
+        let parameters = set.parameters(&mut values);
+        // SAFETY: the handles are of this graph, as many as said; the kernel is loaded, and its parameters point to values of their sizes,
+        // which the driver copies.
+        let added = unsafe {
+            sys::cuGraphAddKernelNode_v2(&mut node, self.raw, after.as_ptr(), after.len(), &parameters)
+        };
+        self.device.check("cuGraphAddKernelNode", added).map(|()| node)
     }
 
     fn add_launch(
@@ -243,7 +314,7 @@ impl Description {
 
 impl Drop for Description {
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
+        if self.is_own && self.device.bind().is_ok() {
             // SAFETY: nobody uses it any more. A drop cannot return the error.
             let _ = unsafe { sys::cuGraphDestroy(self.raw) };
         }
@@ -331,9 +402,7 @@ impl CudaGraph {
     /// The memory of the steps is there as long as the result.
     pub(super) unsafe fn new(device: &'static CudaDevice, plan: &Plan<CudaDevice>) -> Result<Self> {
         let mut description = Description::new(device)?;
-        for (step, edges) in plan.steps.iter().zip(&plan.edges) {
-            description.add(&step.operation, edges)?;
-        }
+        description.add_all(plan)?;
         let exec = description.instantiate()?;
         Ok(Self { exec, description })
     }

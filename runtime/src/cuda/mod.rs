@@ -6,6 +6,7 @@
 
 mod allocate;
 mod callback;
+mod condition;
 mod device;
 mod driver;
 mod event;

@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// The driver is older than the minimum that this crate requires.
     #[error(
-        "the NVIDIA driver supports CUDA {}.{}, but at least CUDA {}.{} is needed (driver 525 or later); \
+        "the NVIDIA driver supports CUDA {}.{}, but at least CUDA {}.{} is needed (driver 525 or later; 550 for CUDA 12.4); \
          update the driver, or use the device `cpu`", .found.0, .found.1, .needed.0, .needed.1
     )]
     DriverTooOld {

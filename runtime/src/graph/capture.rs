@@ -295,7 +295,7 @@ impl Capture {
     }
 
     /// Where it records.
-    fn branch(&self) -> Result<&Branch> {
+    pub(super) fn branch(&self) -> Result<&Branch> {
         self.stream.branch.as_ref().ok_or(Error::CaptureEnded)
     }
 }

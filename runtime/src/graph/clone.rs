@@ -6,6 +6,7 @@ use gpu_std::host::Access;
 
 use super::{
     Graph, GraphMemory, Instantiated,
+    conditional::Conditional,
     launch::Launch,
     memory::{Held, Noted, Piece, Pieces},
     plan::{Operation, Place, Plan, Step, Use},
@@ -144,14 +145,18 @@ impl<B: Backend> Plan<B> {
                 // SAFETY: as the caller promises.
                 unsafe { used.check_device(device, &|| "a clone of a graph".to_owned())? };
             }
-            plan.push(operation.moved(moves)?, uses, after.clone());
+            // SAFETY: as above.
+            let operation = unsafe { operation.moved(moves, device)? };
+            plan.push(operation, uses, after.clone());
         }
         Ok(plan.finish())
     }
 }
 
 impl<B: Backend> Operation<B> {
-    fn moved(&self, moves: &Moves) -> Result<Self> {
+    /// # Safety
+    /// As [`Plan::moved`].
+    unsafe fn moved(&self, moves: &Moves, device: &'static B) -> Result<Self> {
         Ok(match self {
             Self::Empty => Self::Empty,
             Self::Launch(launch) => Self::Launch(Box::new(launch.moved(moves)?)),
@@ -162,6 +167,13 @@ impl<B: Backend> Operation<B> {
                 Self::Upload { to: moves.address(*to, from.len())?, from: from.clone() }
             }
             Self::Call(code) => Self::Call(code.clone()),
+            Self::Conditional(conditional) => {
+                let Conditional { is_loop, condition, body } = &**conditional;
+                let condition = moves.address(*condition, size_of::<u32>())?;
+                // SAFETY: as the caller promises.
+                let body = unsafe { body.moved(moves, device)? };
+                Self::Conditional(Box::new(Conditional { is_loop: *is_loop, condition, body }))
+            }
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod capture;
 mod clone;
+mod conditional;
 mod launch;
 mod memory;
 mod node;
@@ -18,6 +19,8 @@ use crate::{
 };
 
 pub use capture::Capture;
+pub use conditional::Condition;
+pub(crate) use conditional::Conditional;
 pub(crate) use launch::Launch;
 pub use memory::GraphMemory;
 use memory::Noted;

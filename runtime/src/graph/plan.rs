@@ -9,6 +9,7 @@ use gpu_std::{
 use smallvec::SmallVec;
 
 use super::{
+    conditional::Conditional,
     launch::{Code, Launch},
     memory::Piece,
 };
@@ -128,6 +129,8 @@ pub(crate) enum Operation<B: Backend> {
     },
     /// A call of a function of the host.
     Call(Call),
+    /// What depends on a number.
+    Conditional(Box<Conditional<B>>),
 }
 
 impl<B: Backend> Plan<B> {
@@ -156,9 +159,16 @@ impl<B: Backend> Plan<B> {
     pub(super) fn finish(mut self) -> Self {
         (self.edges, self.allocations) = (self.order(), self.used());
         let mut code: Vec<Code<B>> = Vec::new();
-        for launch in self.launches() {
-            if !code.iter().any(|known| known.is(&launch.code)) {
-                code.push(launch.code.clone());
+        let mut add = |found: &Code<B>| {
+            if !code.iter().any(|known| known.is(found)) {
+                code.push(found.clone());
+            }
+        };
+        for step in &self.steps {
+            match &step.operation {
+                Operation::Launch(launch) => add(&launch.code),
+                Operation::Conditional(conditional) => conditional.body.code.iter().for_each(&mut add),
+                _ => {}
             }
         }
         Self { code, ..self }
@@ -172,6 +182,7 @@ impl<B: Backend> Plan<B> {
         }
     }
 
+    /// The launches that each launch of the graph makes once.
     pub(crate) fn launches(&self) -> impl Iterator<Item = &Launch<B>> {
         (0..self.steps.len()).filter_map(|index| self.launch(index))
     }

@@ -35,9 +35,11 @@ use crate::{
 
 /// Work that is being recorded.
 pub(crate) struct Recording<B: Backend> {
-    device: &'static B,
+    pub(super) device: &'static B,
     /// Tells it apart from all others of the process.
     pub(super) number: u64,
+    /// The numbers of those that it is a part of.
+    outer: Vec<u64>,
     /// What the graph holds.
     held: Vec<Held>,
     /// None when the capture has ended.
@@ -63,7 +65,18 @@ impl<B: Backend> Recording<B> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let state = State { plan: Plan::new(), ends: vec![SmallVec::new()] };
-        Self { device, number, held, state: Mutex::new(Some(state)) }
+        Self { device, number, outer: Vec::new(), held, state: Mutex::new(Some(state)) }
+    }
+
+    /// A part of the same graph.
+    pub(super) fn body(&self) -> Self {
+        let outer = self.numbers().collect();
+        Self { outer, ..Self::new(self.device, self.held.clone()) }
+    }
+
+    /// Its number, and those of what it is a part of.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.outer.iter().copied().chain([self.number])
     }
 
     /// Ends the capture.
@@ -79,7 +92,7 @@ impl<B: Backend> Recording<B> {
         self.state().as_mut().map(act).ok_or(Error::CaptureEnded)
     }
 
-    fn push(&self, branch: usize, operation: Operation<B>, uses: Uses) -> Result<usize> {
+    pub(super) fn push(&self, branch: usize, operation: Operation<B>, uses: Uses) -> Result<usize> {
         self.with_state(|State { plan, ends }| {
             let index = plan.push(operation, uses, ends[branch].clone());
             ends[branch] = smallvec![index];
@@ -121,6 +134,14 @@ pub(crate) struct Branch {
 impl Branch {
     pub(super) fn new(recording: Any<Recordings>) -> Self {
         Self { recording, index: 0 }
+    }
+
+    pub(super) fn recording(&self) -> &Any<Recordings> {
+        &self.recording
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
     }
 
     pub(super) fn fork(&self) -> Result<Self> {
@@ -177,6 +198,10 @@ impl Branch {
     /// Records a call of a function of the host.
     pub(super) fn call(&self, code: Call) -> Result<Node> {
         each!(&self.recording, recording => {
+            if !recording.outer.is_empty() {
+                let what = "a callback in a part of a graph that depends on a condition".to_owned();
+                return Err(Error::NotCapturable { what });
+            }
             let index = recording.push(self.index, Operation::Call(code), Uses::new())?;
             Ok(Node::new(recording.number, index))
         })
@@ -320,7 +345,7 @@ impl Branch {
 
 impl<B: Backend> Recording<B> {
     /// What a copy uses, if the graph holds it and it is the device's.
-    fn uses(&self, uses: &[Use], doing: &str) -> Result<Uses> {
+    pub(super) fn uses(&self, uses: &[Use], doing: &str) -> Result<Uses> {
         let uses = check_held(&self.held, uses.iter().copied(), &|| doing.to_owned())?;
         for used in &uses {
             // SAFETY: the graph holds the memory.

@@ -131,6 +131,19 @@ pub struct LaunchAttribute {
     value: [c_int; 16],
 }
 
+/// `CUgraphNodeParams`, of a conditional node.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NodeParameters {
+    kind: c_uint,
+    reserved: [c_int; 3],
+    handle: u64,
+    condition: c_uint,
+    size: c_uint,
+    graphs: *const Handle,
+    context: Handle,
+}
+
 fn work() -> std::sync::MutexGuard<'static, BTreeMap<usize, Vec<Work>>> {
     WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -570,6 +583,18 @@ driver! {
     fn cuGraphAddHostNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, call: *const HostCall) {
         let HostCall { code, data } = unsafe { call.read() };
         add(graph, Some(Work::Call { code, data: data.expose_provenance() }), node)
+    }
+    fn cuGraphConditionalHandleCreate(handle: *mut u64, graph: Handle, _context: Handle, _value: c_uint, _flags: c_uint) {
+        if is(graph, Kind::Graph) { unsafe { give(handle, 77) } } else { INVALID_HANDLE }
+    }
+    fn cuGraphAddNode_v2(
+        node: *mut Handle, graph: Handle, _after: *const Handle, _data: *const c_void, count: usize, parameters: *mut NodeParameters,
+    ) {
+        let NodeParameters { kind, handle, size, .. } = unsafe { parameters.read() };
+        assert_eq!((kind, handle, size, count), (13, 77, 1, 1), "only conditional nodes are added so");
+        // What is in it is done once: kernels do nothing here, and so leave conditions as they are.
+        unsafe { (*parameters).graphs = Box::leak(Box::new(graph)) };
+        add(graph, None, node)
     }
     fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, _flags: c_ulonglong) {
         if !is(graph, Kind::Graph) { return INVALID_HANDLE }

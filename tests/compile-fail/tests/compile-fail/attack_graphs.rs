@@ -247,6 +247,26 @@ fn not_pinned(stream: &Stream, x: Buffer<f32>, numbers: &mut [f32]) -> Result<()
     Ok(())
 }
 
+/// Keeps what describes a part of a graph past it.
+fn body_escapes(stream: &Stream, flag: Buffer<u32>) -> Result<()> {
+    stream.capture(flag, |capture, flag| {
+        let condition = capture.condition(flag)?;
+        let mut kept = None;
+        capture.if_nonzero(condition, |body| {
+            kept = Some(body);
+            Ok(())
+        })?;
+        kept.unwrap().fill(flag, 1)
+    })?;
+    Ok(())
+}
+
+/// A condition that is no number.
+fn condition_of_other_type(stream: &Stream, flag: Buffer<bool>) -> Result<()> {
+    stream.capture(flag, |capture, flag| capture.condition(flag).map(drop))?;
+    Ok(())
+}
+
 /// A function of the host that borrows, and is called when what it borrows is gone.
 fn callback_that_borrows(stream: &Stream) -> Result<Graph<()>> {
     let count = std::sync::atomic::AtomicU32::new(0);

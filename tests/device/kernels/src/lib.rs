@@ -9,6 +9,7 @@ pub mod choices;
 pub mod clusters;
 pub mod collective;
 pub mod complex;
+pub mod conditions;
 pub mod constants;
 pub mod early_starts;
 pub mod generics;

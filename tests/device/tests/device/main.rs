@@ -16,6 +16,7 @@ mod errors;
 mod foreign;
 mod generics;
 mod graph_clones;
+mod graph_conditions;
 mod graph_nodes;
 mod graph_pinned;
 mod graphs;
