@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use gpu_std::{
     Contract,
-    host::{Access, KernelInfo, PackedArgs},
+    host::{Access, KernelInfo, PackedArgs, PackedMemory},
 };
 use smallvec::SmallVec;
 
@@ -83,9 +83,10 @@ impl<'a> Program<'a> {
         let doing = || self.doing();
         match self {
             Self::Kernel(_, args) => {
-                let used =
-                    args.memory().iter().filter(|(slice, _)| slice.len != 0 && slice.element_bytes != 0);
-                let used = used.map(|(slice, access)| (AllocationId::from_number(slice.allocation), *access));
+                let has_bytes =
+                    |memory: &&PackedMemory| memory.slice.len != 0 && memory.slice.element_bytes != 0;
+                let id = |memory: &PackedMemory| AllocationId::from_number(memory.slice.allocation);
+                let used = args.memory().iter().filter(has_bytes).map(|memory| (id(memory), memory.access));
                 // SAFETY: the buffers are borrowed that long, as the caller promises.
                 unsafe { Allocation::add_uses(uses, used, device, &doing) }
             }

@@ -34,9 +34,7 @@ pub struct PackedArgs {
     spilled: Vec<MaybeUninit<u128>>,
     used_bytes: usize,
     values: SmallVec<[Value; INLINE_VALUES]>,
-    memory: SmallVec<[(RawSlice, Access); INLINE_SLICES]>,
-    /// Where the address of each lies in the storage.
-    addresses: SmallVec<[usize; INLINE_SLICES]>,
+    memory: SmallVec<[PackedMemory; INLINE_SLICES]>,
     /// The kernel's own shared arrays; none if they are larger than the address space.
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
@@ -47,6 +45,17 @@ pub struct PackedArgs {
     too_long: Option<usize>,
     /// The rows and columns of the tiles that each warp owns, if a parameter is an output in such tiles.
     warp_tiles: Option<[usize; 2]>,
+}
+
+/// Memory that a launch uses.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedMemory {
+    /// Where it lies.
+    pub slice: RawSlice,
+    /// What the launch does to it.
+    pub access: Access,
+    /// Where its address lies among the values.
+    place: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +96,6 @@ impl PackedArgs {
             used_bytes: 0,
             values: SmallVec::new(),
             memory: SmallVec::new(),
-            addresses: SmallVec::new(),
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },
@@ -182,19 +190,21 @@ impl PackedArgs {
             if head_bytes > 0 {
                 let from = self.values[next].offset;
                 let is_inside = |place: &&mut usize| (from..from + head_bytes).contains(&**place);
-                while let Some(place) = self.addresses.get_mut(moved).filter(is_inside) {
+                while let Some(place) =
+                    self.memory.get_mut(moved).map(|memory| &mut memory.place).filter(is_inside)
+                {
                     *place = *place - from + (address - start);
                     moved += 1;
                 }
             }
             next += usize::from(head_bytes > 0) + usize::from(tail_bytes > 0);
         }
-        debug_assert_eq!(moved, self.addresses.len(), "an address is not in the head of a part");
+        debug_assert_eq!(moved, self.memory.len(), "an address is not in the head of a part");
         self.values.truncate(values);
         self.used_bytes = used_bytes;
         self.write(head);
         if let Some(head) = self.values.get(values) {
-            self.addresses[memory..].iter_mut().for_each(|place| *place += head.offset);
+            self.memory[memory..].iter_mut().for_each(|memory| memory.place += head.offset);
         }
         self.write(tail);
     }
@@ -258,9 +268,9 @@ impl PackedArgs {
     #[inline]
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
         self.write(slice.address);
-        self.memory.push((slice, access));
         // An address has bytes.
-        self.addresses.push(self.used_bytes - size_of::<*mut u8>());
+        let place = self.used_bytes - size_of::<*mut u8>();
+        self.memory.push(PackedMemory { slice, access, place });
     }
 
     /// Puts other memory, of the same length, in the place of each that has bytes: the address and the number of the allocation that `find` returns.
@@ -273,7 +283,7 @@ impl PackedArgs {
         mut find: impl FnMut(&RawSlice, Access) -> Result<(*mut u8, u32), E>,
     ) -> Result<(), E> {
         let storage = self.storage_mut();
-        for ((slice, access), place) in self.memory.iter_mut().zip(&self.addresses) {
+        for PackedMemory { slice, access, place } in &mut self.memory {
             if slice.len != 0 && slice.element_bytes != 0 {
                 (slice.address, slice.allocation) = find(slice, *access)?;
                 // SAFETY: `push_memory` wrote an address there, which `push_joined` may have moved, but to a place of the storage.
@@ -287,7 +297,7 @@ impl PackedArgs {
     }
 
     /// The memory that the launch uses.
-    pub fn memory(&self) -> &[(RawSlice, Access)] {
+    pub fn memory(&self) -> &[PackedMemory] {
         &self.memory
     }
 

@@ -25,7 +25,7 @@ mod thread;
 mod threads;
 
 pub use crate::shared::layout::shared_layout;
-pub use args::{ArgReader, JoinedPart, PackedArgs};
+pub use args::{ArgReader, JoinedPart, PackedArgs, PackedMemory};
 pub use check::{Memory, Order, Touch};
 pub(crate) use check::{Watch, order};
 pub use exit::Exit;

@@ -2,7 +2,7 @@
 
 use std::{panic::Location, ptr, sync::Arc};
 
-use gpu_std::host::{Access, KernelInfo, PackedArgs};
+use gpu_std::host::{KernelInfo, PackedArgs, PackedMemory};
 
 use super::plan::Use;
 use crate::{
@@ -89,7 +89,7 @@ impl Arguments {
             Self::Kernel(_, args) => (args.memory(), &[][..]),
             Self::Foreign { args, .. } => (&[][..], &**args),
         };
-        let of_slice = |(slice, access): &(_, Access)| Use::of_raw(slice, *access);
+        let of_slice = |memory: &PackedMemory| Use::of_raw(&memory.slice, memory.access);
         packed.iter().map(of_slice).chain(raw.iter().filter_map(RawArg::used))
     }
 }
