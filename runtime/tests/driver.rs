@@ -160,6 +160,11 @@ fn unified_memory_is_freed() {
         let device = Device::gpu(0)?;
         (0..3).try_for_each(|_| unified(&device))?;
         assert_eq!((alive(), device.memory_info().buffers), (0, 0));
+        // It counts as a buffer.
+        let shared = device.managed::<u64>(100)?;
+        assert_eq!((device.memory_info().buffers, device.memory_info().buffer_bytes), (1, 800));
+        assert!(format!("{shared:?}").contains("len: 100"));
+        drop(shared);
         // More than is free now.
         let kept = device.zeroed::<u8>(60_000)?;
         let error = device.managed::<u8>(60_000).unwrap_err();
