@@ -1,0 +1,47 @@
+//! Operations that run beside other work.
+
+use std::fmt;
+
+use crate::{Result, transport::InFlight};
+
+/// Operations that were started by [`Communicator::start`](crate::Communicator::start), and borrow their slices until they are waited for (`MPI_Request`).
+///
+/// Dropped, it waits, and an error is that of the communicator's next call. Leaked (`mem::forget`), the slices can be used again: on the CPU device
+/// nothing is received then; on a GPU work that uses the slices comes after the operations.
+#[doc(alias = "MPI_Request", alias = "MPI_Wait")]
+#[must_use = "dropped, it waits for the operations"]
+pub struct Pending<'a> {
+    in_flight: Box<dyn InFlight + 'a>,
+}
+
+impl<'a> Pending<'a> {
+    pub(crate) fn new(in_flight: Box<dyn InFlight + 'a>) -> Self {
+        Self { in_flight }
+    }
+
+    /// Whether all operations are done, without waiting (`MPI_Test`). MPI moves long messages only while it is called: beside long work on the CPU
+    /// device, call this from time to time.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[doc(alias = "MPI_Test")]
+    pub fn is_done(&mut self) -> Result<bool> {
+        self.in_flight.is_done()
+    }
+
+    /// Waits until all operations are done (`MPI_Wait`).
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`](crate::Error::TimedOut) if another process does not do its part, [`Error::MessageLength`](crate::Error::MessageLength), or what
+    /// MPI, NCCL or the device report. The communicator cannot be used any more then.
+    #[doc(alias = "MPI_Wait", alias = "MPI_Waitall", alias = "cudaStreamSynchronize")]
+    pub fn wait(mut self) -> Result<()> {
+        self.in_flight.wait()
+    }
+}
+
+impl fmt::Debug for Pending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").finish_non_exhaustive()
+    }
+}
