@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// Also install clang, which compiles CUDA C so that calls of it are inlined
     #[arg(long)]
     clang: bool,
+    /// Also install NCCL, by which gpukernel-communicator moves elements between GPUs (216 MB)
+    #[arg(long)]
+    nccl: bool,
     /// Source of a rustc for device code if none is installed; also GPUKERNEL_SETUP_METHOD
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let display = Display::default();
     let show = |event: gpukernel_build::toolchain::Event<'_>| display.show(event);
     let find = FindOptions::new(std::env::current_dir()?).progress(&show);
-    let mut options = SetupOptions::new(find.clone()).force(args.force).clang(args.clang);
+    let mut options = SetupOptions::new(find.clone()).force(args.force).clang(args.clang).nccl(args.nccl);
     if args.offline {
         options = options.offline(true);
     }

@@ -77,6 +77,7 @@ pub struct SetupOptions<'a> {
     offline: bool,
     force: bool,
     clang: bool,
+    nccl: bool,
 }
 
 impl<'a> SetupOptions<'a> {
@@ -84,7 +85,7 @@ impl<'a> SetupOptions<'a> {
     pub fn new(find: FindOptions<'a>) -> Self {
         // As cargo reads its configuration.
         let offline = find.environment.get("CARGO_NET_OFFLINE").is_some_and(|value| value == "true");
-        Self { find, method: None, offline, force: false, clang: false }
+        Self { find, method: None, offline, force: false, clang: false, nccl: false }
     }
 
     /// Sets the installation method, overriding `GPUKERNEL_SETUP_METHOD`.
@@ -112,6 +113,13 @@ impl<'a> SetupOptions<'a> {
     #[must_use]
     pub fn clang(mut self, clang: bool) -> Self {
         self.clang = clang;
+        self
+    }
+
+    /// Also installs NCCL, which moves elements between GPUs of several processes.
+    #[must_use]
+    pub fn nccl(mut self, nccl: bool) -> Self {
+        self.nccl = nccl;
         self
     }
 
@@ -151,7 +159,10 @@ pub fn setup(options: &SetupOptions<'_>) -> Result<Toolchain, SetupError> {
             obtain_rustc(options, &cache)?;
         }
         if options.force || lacks_tools(options)? {
-            wheels::install(options, &cache)?;
+            wheels::install_tools(options, &cache)?;
+        }
+        if options.nccl {
+            wheels::install_nccl(options, &cache)?;
         }
         let newest = choose(&options.find)?.probe.llvm_version.major;
         let wanted = options.clang || wants_clang(&options.find)?;

@@ -9,7 +9,8 @@ use super::SetupError;
 #[serde(deny_unknown_fields)]
 pub(super) struct Pins {
     pub(super) rust: Rust,
-    pub(super) cuda: Cuda,
+    pub(super) cuda: Wheels,
+    pub(super) nccl: Wheels,
 }
 
 /// The Rust release, where rustup delivers it.
@@ -19,10 +20,10 @@ pub(super) struct Rust {
     pub(super) release: String,
 }
 
-/// NVIDIA's tools.
+/// What NVIDIA publishes as wheels: its tools, or NCCL.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Cuda {
+pub(super) struct Wheels {
     pub(super) release: String,
     wheel: Vec<Wheel>,
 }
@@ -57,11 +58,12 @@ impl Pins {
         toml::from_str(include_str!("pins.toml"))
             .map_err(|error| SetupError::Pins { message: error.to_string() })
     }
+}
 
+impl Wheels {
     /// The wheels for a processor architecture, named as `std::env::consts::ARCH` names it.
-    pub(super) fn wheels(&self, architecture: &str) -> Result<Vec<PinnedFile>, SetupError> {
-        self.cuda
-            .wheel
+    pub(super) fn of(&self, architecture: &str) -> Result<Vec<PinnedFile>, SetupError> {
+        self.wheel
             .iter()
             .map(|wheel| {
                 let file = match architecture {
@@ -88,9 +90,9 @@ mod tests {
     fn every_file_is_named_after_its_wheel_and_has_a_hash() {
         let pins = Pins::load().unwrap();
         for architecture in ["x86_64", "aarch64"] {
-            let wheels = pins.wheels(architecture).unwrap();
-            assert_eq!(wheels.len(), 7);
-            for PinnedFile { project, version, file, sha256 } in wheels {
+            let (tools, nccl) = (pins.cuda.of(architecture).unwrap(), pins.nccl.of(architecture).unwrap());
+            assert_eq!((tools.len(), nccl.len()), (7, 1));
+            for PinnedFile { project, version, file, sha256 } in tools.into_iter().chain(nccl) {
                 let start = format!("{}-{version}-", project.replace('-', "_"));
                 assert!(
                     file.starts_with(&start) && file.ends_with(&format!("_{architecture}.whl")),
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn other_machines_are_told_so() {
-        let error = Pins::load().unwrap().wheels("riscv64").unwrap_err();
+        let error = Pins::load().unwrap().cuda.of("riscv64").unwrap_err();
         assert!(error.to_string().contains("riscv64"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Wheels: NVIDIA's tools, fetched as the wheels it publishes and laid out as in a CUDA toolkit. No Python is run.
+//! Wheels: NVIDIA's tools and NCCL, fetched as the wheels it publishes and laid out as in a CUDA toolkit. No Python is run.
 
 use std::{
     fs::{self, File},
@@ -12,7 +12,7 @@ use super::{
     MissingFile, SetupError, SetupOptions,
     download::{self, Download},
     index::Index,
-    pins::{PinnedFile, Pins},
+    pins::{PinnedFile, Pins, Wheels},
     place::Unfinished,
 };
 use crate::toolchain::{Cache, ToolchainError};
@@ -20,22 +20,38 @@ use crate::toolchain::{Cache, ToolchainError};
 /// In the finished folder: the wheels that it was made of.
 const LIST: &str = "wheels.txt";
 
+/// Fetches NVIDIA's tools, unless they are there.
+pub(super) fn install_tools(options: &SetupOptions<'_>, cache: &Cache) -> Result<PathBuf, SetupError> {
+    let licence = "NVIDIA's tools come under its CUDA licence: https://docs.nvidia.com/cuda/eula";
+    install(options, &cache.make_dir("cuda")?, cache, &Pins::load()?.cuda, licence)
+}
+
+/// Fetches NCCL, unless it is there. Programs find it as `nccl/VERSION/lib/libnccl.so.2` in the cache.
+pub(super) fn install_nccl(options: &SetupOptions<'_>, cache: &Cache) -> Result<PathBuf, SetupError> {
+    let licence = "NCCL comes under the licence at https://github.com/NVIDIA/nccl/blob/master/LICENSE.txt";
+    install(options, &cache.make_dir("nccl")?, cache, &Pins::load()?.nccl, licence)
+}
+
 /// Fetches the wheels that are not there yet and unpacks them into one folder, unless that was done.
-pub(super) fn install(options: &SetupOptions<'_>, cache: &Cache) -> Result<PathBuf, SetupError> {
-    let pins = Pins::load()?;
-    let wheels = pins.wheels(std::env::consts::ARCH)?;
+fn install(
+    options: &SetupOptions<'_>,
+    parent: &Path,
+    cache: &Cache,
+    pinned: &Wheels,
+    licence: &str,
+) -> Result<PathBuf, SetupError> {
+    let wheels = pinned.of(std::env::consts::ARCH)?;
     let list: String = wheels.iter().map(|wheel| format!("{} {}\n", wheel.sha256, wheel.file)).collect();
-    let name = &pins.cuda.release;
-    let parent = cache.make_dir("cuda")?;
+    let name = &pinned.release;
     let target = parent.join(name);
     if !options.force && fs::read_to_string(target.join(LIST)).is_ok_and(|text| text == list) {
         return Ok(target);
     }
     let progress = &options.find.progress;
-    progress.note("NVIDIA's tools come under its CUDA licence: https://docs.nvidia.com/cuda/eula");
+    progress.note(licence);
     let downloads = cache.make_dir("downloads")?;
     let files = fetch_all(&wheels, &downloads, options)?;
-    let unfinished = Unfinished::begin(&parent, name)?;
+    let unfinished = Unfinished::begin(parent, name)?;
     for (wheel, file) in wheels.iter().zip(&files) {
         progress.step(&format!("unpacking {} {}", wheel.project, wheel.version), None, || {
             unpack(file, unfinished.path(), &wheel.project)
@@ -92,7 +108,7 @@ fn fetch_all(
         .collect()
 }
 
-/// Unpacks what lies below `nvidia/cu13/` in the wheel into the root of the toolkit, and its licence beside.
+/// Unpacks what lies below `nvidia/cu13/` or `nvidia/nccl/` in the wheel into the root of the toolkit, and its licence beside.
 fn unpack(wheel: &Path, root: &Path, project: &str) -> Result<(), SetupError> {
     let failed = |message: String| SetupError::Unpack { file: wheel.to_owned(), message };
     let file = File::open(wheel).map_err(|e| ToolchainError::io("open", wheel, e))?;

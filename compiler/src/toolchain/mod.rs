@@ -14,6 +14,7 @@ mod error;
 mod layouts;
 mod libllvm;
 mod memo;
+mod nccl;
 mod process;
 mod progress;
 mod report;
@@ -46,6 +47,7 @@ pub use self::{
     environment::Environment,
     error::{Refusal, Refused, ToolchainError},
     libllvm::LibLlvm,
+    nccl::Nccl,
     progress::{Event, Progress},
     report::{Part, PartStatus, Report},
     resolve::Source,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Cache, Clang, CudaPart, CudaTools, DeveloperTool, Driver, FindOptions, Refused, ToolchainError,
+    Cache, Clang, CudaPart, CudaTools, DeveloperTool, Driver, FindOptions, Nccl, Refused, ToolchainError,
     resolve::{self, Choice},
     rustc::{Core, DEVICE_TARGET, MINIMUM_RUSTC},
     sysroot,
@@ -93,6 +93,7 @@ impl Report {
         }
         report.add_clang(options);
         report.add_developer_tools(options);
+        report.add_nccl(options);
         report.add_driver(&Driver::find(&options.environment));
         report.can_build = report.parts.iter().all(|part| part.status != PartStatus::Missing);
         report
@@ -200,6 +201,16 @@ impl Report {
                 None => Part::absent(tool.name(), PartStatus::Optional, tool.purpose(), tool.install()),
             });
         }
+    }
+
+    fn add_nccl(&mut self, options: &FindOptions<'_>) {
+        self.parts.push(match Nccl::find(&options.environment) {
+            Some(nccl) => Part { version: nccl.version, path: Some(nccl.path), ..Part::ok("NCCL") },
+            None => {
+                let purpose = "moves elements between GPUs of several processes";
+                Part::absent("NCCL", PartStatus::Optional, purpose, "cargo gpukernel setup --nccl")
+            }
+        });
     }
 
     fn add_driver(&mut self, driver: &Driver) {
