@@ -35,6 +35,8 @@
 
 #[cfg(not(feature = "mpi"))]
 mod alone;
+#[cfg(doctest)]
+mod book;
 mod communicator;
 mod element;
 mod error;
