@@ -1,7 +1,7 @@
 //! Starting processes, and what each of them runs.
 
 use std::{
-    env,
+    env, fs,
     process::{Command, ExitStatus},
     thread,
     time::Duration,
@@ -26,15 +26,22 @@ pub(crate) struct Ended {
 
 /// Runs the test that calls this as so many processes.
 pub(crate) fn start(processes: usize) -> Ended {
-    start_with(processes, &[])
+    start_with(processes, &[], &[])
 }
 
 /// The same, and processes go on if one of them dies: mpirun ends them otherwise, and with this always succeeds itself.
 pub(crate) fn start_with_survivors(processes: usize) -> Ended {
-    start_with(processes, &["--enable-recovery"])
+    start_with(processes, &["--enable-recovery"], &[])
 }
 
-fn start_with(processes: usize, options: &[&str]) -> Ended {
+/// The same, with variables.
+#[allow(dead_code, reason = "not every test file does")]
+pub(crate) fn start_with_variables(processes: usize, variables: &[(&str, &str)]) -> Ended {
+    start_with(processes, &["--enable-recovery"], variables)
+}
+
+fn start_with(processes: usize, options: &[&str], variables: &[(&str, &str)]) -> Ended {
+    let environment = crate::environment();
     let test = thread::current().name().expect("tests are named").to_owned();
     let output = Command::new(env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into()))
         .args(["--oversubscribe", "--timeout", "120"])
@@ -46,12 +53,17 @@ fn start_with(processes: usize, options: &[&str]) -> Ended {
         // Processes share the cores.
         .env("RAYON_NUM_THREADS", "1")
         .env("RUST_BACKTRACE", "0")
+        .envs(environment.iter().cloned())
+        .envs(variables.iter().copied())
         // Root in a container, which cannot be asked about it by mpirun, nor use another process's memory.
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
         .output()
         .expect("mpirun is installed");
+    for (_, folder) in environment.iter().filter(|(name, _)| *name == "FAKE_NCCL_FOLDER") {
+        drop(fs::remove_dir_all(folder));
+    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ended { status: output.status, output: text(&output.stdout) + &text(&output.stderr) }
 }
@@ -71,10 +83,7 @@ pub(crate) fn on_ranks(code: impl FnOnce(&World) -> Result<(), Error>) {
 
 /// Calls `code` for the CPU device, and for GPUs in each way that there is.
 pub(crate) fn on_every_device(world: &World, code: impl Fn(&Device, &Communicator)) {
-    on_every_device_with(world, Options::new().timeout(Duration::from_secs(60)), code);
-}
-
-pub(crate) fn on_every_device_with(world: &World, options: Options, code: impl Fn(&Device, &Communicator)) {
+    let options = Options::new().timeout(Duration::from_secs(60));
     let run = |device: &Device, options: Options| {
         let communicator = world.communicator_with(device, options).unwrap();
         assert_eq!((communicator.rank(), communicator.size()), (world.rank(), world.size()));

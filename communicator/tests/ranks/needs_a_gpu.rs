@@ -1,0 +1,73 @@
+//! What only GPUs can show. For two of them, with NCCL.
+
+use std::{mem, process, time::Duration};
+
+use gpukernel::Device;
+use gpukernel_communicator::{Error, Options, ReduceOp, Via, World};
+
+use crate::start::{is_inner, start, start_with_survivors};
+
+/// Whether there are two GPUs.
+fn has_two() -> bool {
+    gpukernel::devices().unwrap().len() > 2
+}
+
+/// A kernel of NCCL waits for one of a process that dies: the watchdog ends it, and with it what waits for the GPU and knows nothing of communicators.
+#[test]
+fn work_that_waits_on_the_gpu_for_a_dead_process_ends() {
+    if !is_inner() {
+        if has_two() {
+            let output = start_with_survivors(2).output;
+            assert!(output.contains("<rank 0: the device is free>"), "{output}");
+            assert!(
+                output.contains("<rank 0: rank 0 of 2 waited 5s for all_reduce(Sum) of 1024 F32")
+                    || output.contains("<rank 0: work of NCCL failed"),
+                "{output}"
+            );
+        }
+        return;
+    }
+    let options = Options::new().timeout(Duration::from_secs(5));
+    let result = World::run_with(options, |world| {
+        let device = Device::gpu(world.local_rank())?;
+        let communicator = world.communicator(&device)?;
+        assert_eq!(communicator.via(), Via::Nccl);
+        let mut sum = device.filled(1024, 1.0_f32)?;
+        // Connections are made here.
+        communicator.all_reduce(&mut sum, ReduceOp::Sum)?;
+        assert_eq!(sum.to_vec()?, [2.0; 1024]);
+        let stream = device.stream()?;
+        if world.rank() == 1 {
+            // Its part of the reduction comes after a copy that never runs.
+            let other = device.zeroed(1024)?;
+            mem::forget(stream.hold()?);
+            stream.copy(&other, &mut sum)?;
+            mem::forget(communicator.start(|group| group.all_reduce(&mut sum, ReduceOp::Sum))?);
+            process::abort();
+        }
+        let pending = communicator.start(|group| group.all_reduce(&mut sum, ReduceOp::Sum))?;
+        device.synchronize()?;
+        println!("<rank 0: the device is free>");
+        let error = pending.wait().unwrap_err();
+        let after = communicator.all_reduce(&mut sum, ReduceOp::Sum).unwrap_err();
+        assert!(matches!(after, Error::Failed { .. }), "{after}");
+        Err::<(), _>(error)
+    });
+    println!("<rank 0: {}>", result.unwrap_err());
+    process::exit(0);
+}
+
+/// NCCL refuses that, and says so.
+#[test]
+fn two_processes_cannot_share_a_gpu() {
+    if !is_inner() {
+        if has_two() {
+            let output = start(2).output;
+            assert!(output.contains("<ncclCommInitRankConfig failed: "), "{output}");
+        }
+        return;
+    }
+    let result = World::run(|world| world.communicator(&Device::gpu(0)?).map(drop));
+    println!("<{}>", result.unwrap_err());
+    process::exit(0);
+}
