@@ -12,7 +12,8 @@ use crate::{
 
 /// Processes that move elements between buffers of their devices (`MPI_Comm`, `ncclComm_t`): one device for each.
 ///
-/// Methods wait until this process has what it gets; [`start`](Self::start) does not wait. Creating and dropping a communicator are collective, too.
+/// Methods wait until this process has what it gets; [`start`](Self::start) does not wait. Creating and dropping a communicator are collective, too. Threads can share one:
+/// the order of their collectives has to be the same in all processes.
 #[doc(alias = "MPI_Comm", alias = "ncclComm_t", alias = "ProcessGroup")]
 pub struct Communicator {
     transport: Box<dyn Transport>,

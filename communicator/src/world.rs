@@ -26,6 +26,8 @@ impl World {
     /// Initialises MPI (`MPI_Init_thread`), runs `code`, waits for all processes to do so, and ends MPI (`MPI_Finalize`). Without the feature `mpi` there
     /// is one process, and all of it is a call of `code`.
     ///
+    /// Starting has no timeout: a process that dies before it has initialised MPI is a matter of mpirun's.
+    ///
     /// If `code` fails or panics, or a communicator failed, MPI is not ended, which would wait for processes that may be dead: let the
     /// process end then. mpirun notices, and ends the others.
     ///

@@ -17,6 +17,19 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
+    /// On something that is no operation of a group. Waits for all processes.
+    pub(crate) fn reach_on(comm: &Comm, what: &str) -> Result<()> {
+        let _alone = comm.start_alone();
+        let (mut hasher, bytes) = (DefaultHasher::new(), DefaultHasher::new());
+        what.hash(&mut hasher);
+        Self { count: 1, what: hasher, bytes, description: vec![what.to_owned()] }.reach(comm)
+    }
+
+    /// Whether there is anything to agree on.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.count > 0
+    }
+
     pub(crate) fn of(operations: &[Operation<'_>]) -> Self {
         // Its keys are the same in all processes.
         let (what, bytes) = (DefaultHasher::new(), DefaultHasher::new());

@@ -1,10 +1,10 @@
 //! A communicator of MPI, with a timeout, that refuses everything after a failure.
 
 use std::{
-    ffi::{c_int, c_void},
+    ffi::c_int,
     fmt::Display,
     sync::{
-        OnceLock,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -14,7 +14,7 @@ use mpi::ffi;
 
 use super::{
     calls::{self, call},
-    request::{Request, Started, wait_for},
+    request::{Request, wait_for},
     staging::Staging,
 };
 use crate::{Error, Result};
@@ -29,6 +29,8 @@ pub(crate) struct Comm {
     size: usize,
     timeout: Duration,
     failed: OnceLock<Error>,
+    /// Of who agrees with other processes and starts what was agreed on, one after another.
+    starting: Mutex<()>,
 }
 
 // SAFETY: a handle of MPI is not bound to a thread, and calls are made one at a time (`calls`).
@@ -58,11 +60,15 @@ impl Comm {
         let new = Box::into_raw(Box::new(unsafe { ffi::RSMPI_COMM_NULL }));
         let failed = OnceLock::new();
         // SAFETY: a constant, replaced below.
-        let mut comm = Self { raw: unsafe { ffi::RSMPI_COMM_NULL }, rank, size, timeout, failed };
+        let null = unsafe { ffi::RSMPI_COMM_NULL };
+        let mut comm = Self { raw: null, rank, size, timeout, failed, starting: Mutex::new(()) };
         // SAFETY: the communicator is the caller's, and the handle is not freed before the request is done.
-        let request =
-            unsafe { Request::start("MPI_Comm_idup", |request| ffi::MPI_Comm_idup(other, new, request))? };
-        comm.wait(&mut [Started::new(request)], comm.deadline(), &"a new communicator")?;
+        let request = unsafe {
+            Request::start("MPI_Comm_idup", None, None, |_, _, request| {
+                ffi::MPI_Comm_idup(other, new, request)
+            })?
+        };
+        comm.wait(&mut [request], comm.deadline(), &"a new communicator")?;
         // SAFETY: it came from a box, and MPI is done with it.
         comm.raw = *unsafe { Box::from_raw(new) };
         let raw = comm.raw;
@@ -121,10 +127,15 @@ impl Comm {
         Error::TimedOut { what: what.to_string(), rank: self.rank, size: self.size, waited: self.timeout }
     }
 
+    /// Keeps other threads from starting collectives: all processes need the same order of what they agree on and what they start.
+    pub(crate) fn start_alone(&self) -> MutexGuard<'_, ()> {
+        self.starting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits for requests until they are done, or one fails, or time is up; then the communicator has failed.
     pub(crate) fn wait(
         &self,
-        requests: &mut [Started],
+        requests: &mut [Request],
         deadline: Option<Instant>,
         what: &dyn Display,
     ) -> Result<()> {
@@ -135,34 +146,27 @@ impl Comm {
         }
     }
 
-    /// Waits until all processes call this.
-    pub(crate) fn barrier(&self, what: &dyn Display) -> Result<()> {
-        self.check()?;
-        // SAFETY: the communicator is there.
-        let request =
-            unsafe { Request::start("MPI_Ibarrier", |request| ffi::MPI_Ibarrier(self.raw, request)) };
-        let request = request.map_err(|error| self.fail(error))?;
-        self.wait(&mut [Started::new(request)], self.deadline(), what)
+    /// An error of MPI is the last of this communicator.
+    fn checked(&self, request: Result<Request>) -> Result<Request> {
+        request.map_err(|error| self.fail(error))
     }
 
     /// The largest of each number among all processes, which all call this.
     pub(crate) fn largest<const N: usize>(&self, what: &dyn Display, numbers: [u64; N]) -> Result<[u64; N]> {
         self.check()?;
-        let from = Staging::of_words(&numbers);
-        let mut to = Staging::of_words(&[0; N]);
-        let count = N as c_int;
-        // SAFETY: both have so many numbers, and stay as they are as long as the request.
+        let (from, to) = (Some(Staging::of_words(&numbers)), Some(Staging::of_words(&[0; N])));
+        // SAFETY: there are so many numbers in both.
         let request = unsafe {
-            let (from, to) = (from.as_ptr(), to.as_mut_ptr());
-            Request::start("MPI_Iallreduce", |request| {
-                ffi::MPI_Iallreduce(from, to, count, ffi::RSMPI_UINT64_T, ffi::RSMPI_MAX, self.raw, request)
+            Request::start("MPI_Iallreduce", from, to, |from, to, request| {
+                let (number, max) = (ffi::RSMPI_UINT64_T, ffi::RSMPI_MAX);
+                ffi::MPI_Iallreduce(from, to, N as c_int, number, max, self.raw, request)
             })
         };
-        let mut started = [Started::with(request.map_err(|error| self.fail(error))?, Some(from), Some(to))];
-        self.wait(&mut started, self.deadline(), what)?;
+        let mut requests = [self.checked(request)?];
+        self.wait(&mut requests, self.deadline(), what)?;
         let mut largest = [0; N];
-        if let [Started { to: Some(to), .. }] = &started {
-            largest.copy_from_slice(to.words());
+        if let Some(received) = requests[0].received() {
+            largest.copy_from_slice(received.words());
         }
         Ok(largest)
     }
@@ -176,46 +180,41 @@ impl Comm {
         self.check()?;
         let mut staging = Staging::zeroed(N);
         staging.bytes_mut().copy_from_slice(&bytes);
-        // SAFETY: there are so many bytes, which stay as long as the request.
+        // SAFETY: there are so many bytes.
         let request = unsafe {
-            let start: *mut c_void = staging.as_mut_ptr();
-            Request::start("MPI_Ibcast", |request| {
-                ffi::MPI_Ibcast(start, N as c_int, ffi::RSMPI_UINT8_T, 0, self.raw, request)
+            Request::start("MPI_Ibcast", None, Some(staging), |_, to, request| {
+                ffi::MPI_Ibcast(to, N as c_int, ffi::RSMPI_UINT8_T, 0, self.raw, request)
             })
         };
-        let mut started = [Started::with(request.map_err(|error| self.fail(error))?, None, Some(staging))];
-        self.wait(&mut started, self.deadline(), what)?;
-        let mut received = bytes;
-        if let [Started { to: Some(to), .. }] = &started {
-            received.copy_from_slice(to.bytes());
+        let mut requests = [self.checked(request)?];
+        self.wait(&mut requests, self.deadline(), what)?;
+        let mut all = bytes;
+        if let Some(received) = requests[0].received() {
+            all.copy_from_slice(received.bytes());
         }
-        Ok(received)
+        Ok(all)
     }
 
     /// Starts to send a number to a process.
-    pub(crate) fn send_number(&self, number: u64, rank: usize, tag: c_int) -> Result<Started> {
-        let from = Staging::of_words(&[number]);
-        let (start, rank) = (from.as_ptr(), c_int::try_from(rank).unwrap_or(c_int::MAX));
-        // SAFETY: there is one number, which stays as it is as long as the request.
-        let request = unsafe {
-            Request::start("MPI_Isend", |request| {
-                ffi::MPI_Isend(start, 1, ffi::RSMPI_UINT64_T, rank, tag, self.raw, request)
+    pub(crate) fn send_number(&self, number: u64, rank: usize, tag: c_int) -> Result<Request> {
+        let (from, rank) = (Staging::of_words(&[number]), c_int::try_from(rank).unwrap_or(c_int::MAX));
+        // SAFETY: there is one number.
+        self.checked(unsafe {
+            Request::start("MPI_Isend", Some(from), None, |from, _, request| {
+                ffi::MPI_Isend(from, 1, ffi::RSMPI_UINT64_T, rank, tag, self.raw, request)
             })
-        };
-        Ok(Started::with(request.map_err(|error| self.fail(error))?, Some(from), None))
+        })
     }
 
     /// Starts to receive a number of a process.
-    pub(crate) fn receive_number(&self, rank: usize, tag: c_int) -> Result<Started> {
-        let mut to = Staging::of_words(&[0]);
-        let (start, rank) = (to.as_mut_ptr(), c_int::try_from(rank).unwrap_or(c_int::MAX));
-        // SAFETY: there is room for one number, as long as the request.
-        let request = unsafe {
-            Request::start("MPI_Irecv", |request| {
-                ffi::MPI_Irecv(start, 1, ffi::RSMPI_UINT64_T, rank, tag, self.raw, request)
+    pub(crate) fn receive_number(&self, rank: usize, tag: c_int) -> Result<Request> {
+        let (to, rank) = (Staging::of_words(&[0]), c_int::try_from(rank).unwrap_or(c_int::MAX));
+        // SAFETY: there is room for one number.
+        self.checked(unsafe {
+            Request::start("MPI_Irecv", None, Some(to), |_, to, request| {
+                ffi::MPI_Irecv(to, 1, ffi::RSMPI_UINT64_T, rank, tag, self.raw, request)
             })
-        };
-        Ok(Started::with(request.map_err(|error| self.fail(error))?, None, Some(to)))
+        })
     }
 
     /// Gives the communicator back to MPI, unless something failed, after which MPI may still use it.

@@ -13,6 +13,6 @@ mod world;
 
 pub(crate) use agreement::Agreement;
 pub(crate) use comm::Comm;
-pub(crate) use request::{Pause, Request, Started};
+pub(crate) use request::{Pause, Request};
 pub(crate) use transport::Mpi;
 pub(crate) use world::World;

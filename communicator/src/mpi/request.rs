@@ -1,8 +1,8 @@
 //! Requests of MPI (`MPI_Request`), which own the memory that MPI uses.
 
 use std::{
-    ffi::c_int,
-    mem, thread,
+    ffi::{c_int, c_void},
+    mem, ptr, thread,
     time::{Duration, Instant},
 };
 
@@ -14,28 +14,43 @@ use super::{
 };
 use crate::Result;
 
-/// What MPI is working on.
+/// What MPI is working on, with the memory that it uses. Dropped before it is done, the memory is leaked.
 pub(crate) struct Request {
     raw: ffi::MPI_Request,
     /// What became of it, once it is done.
     done: Option<ffi::MPI_Status>,
+    /// What MPI reads.
+    from: Option<Staging>,
+    /// What MPI writes.
+    to: Option<Staging>,
 }
 
 impl Request {
-    /// Starts an operation.
+    /// Starts an operation that reads one memory and writes the other, whose addresses `code` gets; null for none.
     ///
     /// # Safety
-    /// `code` calls the function of this name, with a communicator that is there. The memory that it gets, to which there are no references, is there until
-    /// the request is done.
+    /// `code` calls the function of this name, with a communicator that is there, and as many elements as are in the memory.
     pub(crate) unsafe fn start(
         name: &'static str,
-        code: impl FnOnce(*mut ffi::MPI_Request) -> c_int,
+        from: Option<Staging>,
+        mut to: Option<Staging>,
+        code: impl FnOnce(*const c_void, *mut c_void, *mut ffi::MPI_Request) -> c_int,
     ) -> Result<Self> {
         // SAFETY: a constant.
         let mut raw = unsafe { ffi::RSMPI_REQUEST_NULL };
-        call(name, || code(&mut raw))?;
-        note_opened();
-        Ok(Self { raw, done: None })
+        let start = from.as_ref().map_or(ptr::null(), Staging::as_ptr);
+        let end = to.as_mut().map_or(ptr::null_mut(), Staging::as_mut_ptr);
+        match call(name, || code(start, end, &mut raw)) {
+            Ok(()) => {
+                note_opened();
+                Ok(Self { raw, done: None, from, to })
+            }
+            Err(error) => {
+                // What MPI does after an error is not defined.
+                mem::forget((from, to));
+                Err(error)
+            }
+        }
     }
 
     /// Whether it is done. Lets MPI work on it, and on others.
@@ -56,6 +71,11 @@ impl Request {
         Ok(true)
     }
 
+    /// What was received, once it is done.
+    pub(crate) fn received(&self) -> Option<&Staging> {
+        self.done.and(self.to.as_ref())
+    }
+
     /// The bytes of the message that was received, if it is done.
     pub(crate) fn received_bytes(&self) -> Result<usize> {
         let Some(status) = &self.done else { return Ok(0) };
@@ -66,38 +86,19 @@ impl Request {
     }
 }
 
-/// A request with the memory that it uses. Dropped before it is done, the memory is leaked.
-pub(crate) struct Started {
-    pub(crate) request: Request,
-    /// What MPI reads.
-    pub(crate) from: Option<Staging>,
-    /// What MPI writes.
-    pub(crate) to: Option<Staging>,
-}
-
-impl Started {
-    pub(crate) fn new(request: Request) -> Self {
-        Self::with(request, None, None)
-    }
-
-    pub(crate) fn with(request: Request, from: Option<Staging>, to: Option<Staging>) -> Self {
-        Self { request, from, to }
-    }
-}
-
-impl Drop for Started {
+impl Drop for Request {
     fn drop(&mut self) {
-        if self.request.done.is_none() {
+        if self.done.is_none() {
             mem::forget((self.from.take(), self.to.take()));
         }
     }
 }
 
 /// Waits until all are done, or the time is up: then it is false.
-pub(crate) fn wait_for(requests: &mut [Started], deadline: Option<Instant>) -> Result<bool> {
+pub(super) fn wait_for(requests: &mut [Request], deadline: Option<Instant>) -> Result<bool> {
     let mut pause = Pause::default();
-    for started in requests {
-        while !started.request.test()? {
+    for request in requests {
+        while !request.test()? {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }

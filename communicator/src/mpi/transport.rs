@@ -5,7 +5,7 @@ use std::{ffi::c_int, thread, time::Instant};
 use gpukernel::{Device, DeviceSlice, Stream};
 use mpi::ffi;
 
-use super::{Agreement, Comm, Request, Started, staging::Staging};
+use super::{Agreement, Comm, Request, staging::Staging};
 use crate::{
     Error, ReduceOp, Result,
     element::Number,
@@ -33,63 +33,64 @@ impl Mpi {
     fn start_one<'a>(&self, operation: Operation<'a>) -> Result<Part<'a>> {
         let (comm, stream) = (self.comm.raw(), &self.stream);
         let rank = |rank: usize| c_int::try_from(rank).unwrap_or(c_int::MAX);
-        // SAFETY: of all requests here: the memory is that of stagings with as many bytes as the call is told, to which there are no references, and which
-        // are freed only after the request is done. Datatypes and reductions are constants of this library.
+        let byte = datatype(Number::U8);
+        // SAFETY: of all requests here: as many elements as are in the memory, which is as long as the slices. The communicator is there.
         unsafe {
             match operation {
                 Operation::AllReduce { number, op, slice } => {
-                    let (from, mut to) = (Staging::of(stream, slice)?, Staging::zeroed(slice.len()));
-                    let (datatype, count) = (datatype(number), rank(slice.len() / number.bytes()));
-                    let (start, end) = (from.as_ptr(), to.as_mut_ptr());
-                    let request = Request::start("MPI_Iallreduce", |request| {
-                        ffi::MPI_Iallreduce(start, end, count, datatype, reduction(op), comm, request)
-                    })?;
-                    Ok(Part::new(request, Some(from), Some(to), Some(slice)))
+                    let (from, to) = (Staging::of(stream, slice)?, Staging::zeroed(slice.len()));
+                    let (number, count) = (datatype(number), rank(slice.len() / number.bytes()));
+                    let start = |from, to, request: *mut _| {
+                        ffi::MPI_Iallreduce(from, to, count, number, reduction(op), comm, request)
+                    };
+                    let request = Request::start("MPI_Iallreduce", Some(from), Some(to), start)?;
+                    Ok(Part { request, to: Some(slice), sender: None })
                 }
                 Operation::Broadcast { root, slice } => {
                     let is_root = root == self.comm.rank();
-                    let mut bytes =
+                    let bytes =
                         if is_root { Staging::of(stream, slice)? } else { Staging::zeroed(slice.len()) };
-                    let (start, count, root) = (bytes.as_mut_ptr(), rank(slice.len()), rank(root));
-                    let request = Request::start("MPI_Ibcast", |request| {
-                        ffi::MPI_Ibcast(start, count, ffi::RSMPI_UINT8_T, root, comm, request)
-                    })?;
-                    Ok(Part::new(request, None, Some(bytes), (!is_root).then_some(slice)))
+                    let (count, root) = (rank(slice.len()), rank(root));
+                    let start =
+                        |_, to, request: *mut _| ffi::MPI_Ibcast(to, count, byte, root, comm, request);
+                    let request = Request::start("MPI_Ibcast", None, Some(bytes), start)?;
+                    Ok(Part { request, to: (!is_root).then_some(slice), sender: None })
                 }
                 Operation::AllGather { from, to } => {
-                    let (bytes, mut all) = (Staging::of(stream, from)?, Staging::zeroed(to.len()));
-                    let (start, end, count) = (bytes.as_ptr(), all.as_mut_ptr(), rank(from.len()));
-                    let byte = ffi::RSMPI_UINT8_T;
-                    let request = Request::start("MPI_Iallgather", |request| {
-                        ffi::MPI_Iallgather(start, count, byte, end, count, byte, comm, request)
-                    })?;
-                    Ok(Part::new(request, Some(bytes), Some(all), Some(to)))
+                    let (bytes, all) = (Staging::of(stream, from)?, Staging::zeroed(to.len()));
+                    let count = rank(from.len());
+                    let start = |from, to, request: *mut _| {
+                        ffi::MPI_Iallgather(from, count, byte, to, count, byte, comm, request)
+                    };
+                    let request = Request::start("MPI_Iallgather", Some(bytes), Some(all), start)?;
+                    Ok(Part { request, to: Some(to), sender: None })
                 }
                 Operation::ReduceScatter { number, op, from, to } => {
-                    let (all, mut bytes) = (Staging::of(stream, from)?, Staging::zeroed(to.len()));
-                    let (datatype, count) = (datatype(number), rank(to.len() / number.bytes()));
-                    let (start, end) = (all.as_ptr(), bytes.as_mut_ptr());
-                    let request = Request::start("MPI_Ireduce_scatter_block", |request| {
+                    let (all, bytes) = (Staging::of(stream, from)?, Staging::zeroed(to.len()));
+                    let (number, count) = (datatype(number), rank(to.len() / number.bytes()));
+                    let start = |from, to, request: *mut _| {
                         let op = reduction(op);
-                        ffi::MPI_Ireduce_scatter_block(start, end, count, datatype, op, comm, request)
-                    })?;
-                    Ok(Part::new(request, Some(all), Some(bytes), Some(to)))
+                        ffi::MPI_Ireduce_scatter_block(from, to, count, number, op, comm, request)
+                    };
+                    let name = "MPI_Ireduce_scatter_block";
+                    let request = Request::start(name, Some(all), Some(bytes), start)?;
+                    Ok(Part { request, to: Some(to), sender: None })
                 }
                 Operation::Send { from, rank: to } => {
                     let bytes = Staging::of(stream, from)?;
-                    let (start, count) = (bytes.as_ptr(), rank(from.len()));
-                    let request = Request::start("MPI_Isend", |request| {
-                        ffi::MPI_Isend(start, count, ffi::RSMPI_UINT8_T, rank(to), TAG, comm, request)
-                    })?;
-                    Ok(Part::new(request, Some(bytes), None, None))
+                    let (count, to) = (rank(from.len()), rank(to));
+                    let start =
+                        |from, _, request: *mut _| ffi::MPI_Isend(from, count, byte, to, TAG, comm, request);
+                    let request = Request::start("MPI_Isend", Some(bytes), None, start)?;
+                    Ok(Part { request, to: None, sender: None })
                 }
-                Operation::Receive { to, rank: from } => {
-                    let mut bytes = Staging::zeroed(to.len());
-                    let (start, count) = (bytes.as_mut_ptr(), rank(to.len()));
-                    let request = Request::start("MPI_Irecv", |request| {
-                        ffi::MPI_Irecv(start, count, ffi::RSMPI_UINT8_T, rank(from), TAG, comm, request)
-                    })?;
-                    Ok(Part { sender: Some(from), ..Part::new(request, None, Some(bytes), Some(to)) })
+                Operation::Receive { to, rank: sender } => {
+                    let bytes = Staging::zeroed(to.len());
+                    let (count, from) = (rank(to.len()), rank(sender));
+                    let start =
+                        |_, to, request: *mut _| ffi::MPI_Irecv(to, count, byte, from, TAG, comm, request);
+                    let request = Request::start("MPI_Irecv", None, Some(bytes), start)?;
+                    Ok(Part { request, to: Some(to), sender: Some(sender) })
                 }
             }
         }
@@ -115,13 +116,14 @@ impl Transport for Mpi {
             .into_iter()
             .partition(|operation| matches!(operation, Operation::Send { .. } | Operation::Receive { .. }));
         running.start(messages)?;
+        let _alone = agreement.is_needed().then(|| self.comm.start_alone());
         running.checked(agreement.reach(&self.comm))?;
         running.start(collectives)?;
         Ok(Box::new(running))
     }
 
     fn barrier(&self) -> Result<()> {
-        self.comm.barrier(&"barrier")
+        Agreement::reach_on(&self.comm, "a barrier")
     }
 }
 
@@ -142,21 +144,10 @@ fn fits(operation: &Operation<'_>) -> Result<()> {
 
 /// A request, and where what it receives belongs.
 struct Part<'a> {
-    started: Started,
+    request: Request,
     to: Option<&'a mut DeviceSlice<u8>>,
     /// Of a message that is received.
     sender: Option<usize>,
-}
-
-impl<'a> Part<'a> {
-    fn new(
-        request: Request,
-        from: Option<Staging>,
-        bytes: Option<Staging>,
-        to: Option<&'a mut DeviceSlice<u8>>,
-    ) -> Self {
-        Self { started: Started::with(request, from, bytes), to, sender: None }
-    }
 }
 
 /// A group that was started.
@@ -188,12 +179,12 @@ impl<'a> Running<'a> {
     fn finish(&mut self) -> Result<()> {
         let comm = &self.mpi.comm;
         for part in &mut self.parts {
-            comm.wait(std::slice::from_mut(&mut part.started), self.deadline, &self.what)?;
+            comm.wait(std::slice::from_mut(&mut part.request), self.deadline, &self.what)?;
         }
         for part in &mut self.parts {
-            let (Some(bytes), Some(to)) = (&part.started.to, &mut part.to) else { continue };
+            let (Some(bytes), Some(to)) = (part.request.received(), &mut part.to) else { continue };
             if let Some(from) = part.sender {
-                let sent = part.started.request.received_bytes().map_err(|error| comm.fail(error))?;
+                let sent = part.request.received_bytes().map_err(|error| comm.fail(error))?;
                 let received = to.len();
                 if sent != received {
                     let error = Error::MessageLength { from, to: comm.rank(), sent, received };
@@ -212,7 +203,7 @@ impl InFlight for Running<'_> {
             return Ok(true);
         }
         for part in &mut self.parts {
-            match part.started.request.test() {
+            match part.request.test() {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(error) => {

@@ -6,7 +6,7 @@ use gpukernel::Device;
 use mpi::{Threading, environment::Universe, ffi};
 
 use super::{
-    Comm, Mpi,
+    Agreement, Comm, Mpi,
     calls::{self, State},
 };
 use crate::{Error, Options, Result, Via, nccl::Nccl, transport::Transport};
@@ -41,6 +41,7 @@ impl World {
 
     /// What moves elements of buffers of `device` between all processes.
     pub(crate) fn transport(&self, device: &Device, options: Options) -> Result<Box<dyn Transport>> {
+        Agreement::reach_on(&self.comm, "a new communicator")?;
         // SAFETY: the communicator is there, as `self` is.
         let comm = unsafe { Comm::duplicate(self.comm.raw(), options.timeout)? };
         let via = if device.is_gpu() && !options.is_through_host { Via::Nccl } else { Via::Mpi };
@@ -64,7 +65,7 @@ impl World {
             0 => {}
             operations => return Err(Error::Leaked { operations }),
         }
-        self.comm.barrier(&"the end of all processes")?;
+        Agreement::reach_on(&self.comm, "the end of all processes")?;
         self.comm.free();
         let mut state = calls::state();
         *state = State::Ended;

@@ -12,7 +12,7 @@ use gpukernel::{Device, Event, RawArg, Stream};
 use self::{calls::Call, handle::Handle, library::Library, watchdog::Watchdog};
 use crate::{
     Error, Result,
-    mpi::{Agreement, Comm, Started},
+    mpi::{Agreement, Comm, Request},
     transport::{InFlight, Operation, Transport, Via},
 };
 
@@ -48,7 +48,7 @@ impl Nccl {
     /// Compares the lengths of messages with those of their other ends, which NCCL does not.
     fn compare_lengths(&self, operations: &[Operation<'_>], what: &str) -> Result<()> {
         let comm = self.comm();
-        let (mut requests, mut messages): (Vec<Started>, Vec<_>) = (Vec::new(), Vec::new());
+        let (mut requests, mut messages): (Vec<Request>, Vec<_>) = (Vec::new(), Vec::new());
         for operation in operations {
             let (rank, bytes, own, other) = match operation {
                 Operation::Send { from, rank } => (*rank, from.len(), OF_SENDER, OF_RECEIVER),
@@ -61,7 +61,7 @@ impl Nccl {
         }
         comm.wait(&mut requests, comm.deadline(), &what)?;
         for ((rank, bytes, is_sent), request) in messages.into_iter().zip(requests.iter().step_by(2)) {
-            let theirs = request.to.as_ref().and_then(|to| to.words().first().copied()).unwrap_or(0);
+            let theirs = request.received().and_then(|number| number.words().first().copied()).unwrap_or(0);
             if theirs != bytes as u64 {
                 let theirs = usize::try_from(theirs).unwrap_or(usize::MAX);
                 let (from, to, sent, received) = match is_sent {
@@ -85,6 +85,8 @@ impl Transport for Nccl {
         comm.check()?;
         let what = operations.iter().map(Operation::describe).collect::<Vec<_>>().join(", ");
         let deadline = comm.deadline();
+        // NCCL wants its calls in the same order of all processes, also those for messages.
+        let _alone = comm.start_alone();
         self.compare_lengths(&operations, &what)?;
         Agreement::of(&operations).reach(comm)?;
         let (calls, args): (Vec<Call>, Vec<RawArg<'a>>) = {
@@ -105,7 +107,7 @@ impl Transport for Nccl {
     }
 
     fn barrier(&self) -> Result<()> {
-        self.comm().barrier(&"barrier")
+        Agreement::reach_on(self.comm(), "a barrier")
     }
 }
 

@@ -134,6 +134,76 @@ fn other_collectives_than_those_of_others_are_an_error_of_all() {
 }
 
 #[test]
+fn a_barrier_is_another_collective() {
+    let ended = four(|world| {
+        fails(world, |device, communicator| {
+            let mut slice = device.zeroed::<f32>(8)?;
+            match communicator.rank() {
+                0 => communicator.barrier(),
+                _ => communicator.all_reduce(&mut slice, ReduceOp::Sum),
+            }
+        })
+    });
+    if let Some(ended) = ended {
+        ended.assert_each(&[0, 1, 2, 3], "differ in the operation");
+        assert!(ended.output.contains("this one (rank 0) a barrier"), "{}", ended.output);
+    }
+}
+
+#[test]
+fn a_process_that_is_at_its_end_makes_no_communicator() {
+    let ended = four(|world| match world.rank() {
+        2 => Ok(()),
+        _ => world.communicator(&Device::cpu()).map(drop),
+    });
+    if let Some(ended) = ended {
+        ended.assert_each(&[0, 1, 2, 3], "differ in the operation");
+        assert!(ended.output.contains("this one (rank 2) the end of all processes"), "{}", ended.output);
+    }
+}
+
+/// Whose order differs between processes, now and then: that is an error, and nothing else.
+#[test]
+fn threads_whose_collectives_come_in_any_order_get_results_or_errors() {
+    let ended = four(|world| {
+        let communicator = world.communicator(&Device::cpu())?;
+        let device = communicator.device();
+        std::thread::scope(|scope| {
+            let reduces = scope.spawn(|| {
+                let mut slice = device.filled(10, 1_u32)?;
+                (0..20).try_for_each(|_| communicator.all_reduce(&mut slice, ReduceOp::Max))?;
+                assert_eq!(slice.to_vec()?, [1; 10]);
+                Ok(())
+            });
+            let gathers = scope.spawn(|| {
+                let from = device.filled(1000, communicator.rank() as u8)?;
+                let mut to = device.zeroed::<u8>(4000)?;
+                (0..20).try_for_each(|_| communicator.all_gather(&from, &mut to))?;
+                assert_eq!(to.to_vec()?[3000..], [3; 1000]);
+                Ok(())
+            });
+            reduces.join().unwrap().and(gathers.join().unwrap())
+        })
+    });
+    if let Some(ended) = ended {
+        for rank in 0..4 {
+            let results = [
+                "fine",
+                "the processes started different collectives",
+                "waited 500ms",
+                "cannot be used any more",
+            ];
+            let is_one = |result: &&str| {
+                ended.output.contains(&format!("<rank {rank}: {result}"))
+                    || ended.output.contains(&format!("<rank {rank}: rank {rank} of 4 {result}"))
+                    || ended.output.contains(&format!("<rank {rank}: the communicator {result}"))
+            };
+            assert!(results.iter().any(is_one), "{}", ended.output);
+        }
+    }
+}
+
+#[test]
 fn other_lengths_than_those_of_others_are_an_error_of_all() {
     let ended = four(|world| {
         fails(world, |device, communicator| {
@@ -192,7 +262,7 @@ fn an_error_of_one_process_ends_it_at_once() {
     });
     if let Some(ended) = ended {
         assert!(ended.output.contains("its own reason>"), "{}", ended.output);
-        assert_eq!(ended.output.matches("of 4 waited 500ms for barrier").count(), 3, "{}", ended.output);
+        assert_eq!(ended.output.matches("of 4 waited 500ms for a barrier").count(), 3, "{}", ended.output);
     }
 }
 
