@@ -71,4 +71,8 @@ impl InFlight for Copies {
     fn wait(&mut self) -> Result<()> {
         Ok(self.0.synchronize()?)
     }
+
+    fn detach(&mut self) -> Result<()> {
+        Ok(())
+    }
 }

@@ -38,6 +38,33 @@ impl<'a> Pending<'a> {
     pub fn wait(mut self) -> Result<()> {
         self.in_flight.wait()
     }
+
+    /// Lets the slices be used again without waiting on a GPU: work that is queued for them comes after the operations. On the CPU device it waits.
+    ///
+    /// If the operations fail, that is the error of the communicator's next call, and what was received until then is not to be used: wait for the last ones,
+    /// or make a call, before results are.
+    ///
+    /// ```
+    /// use gpukernel_communicator::{Communicator, ReduceOp};
+    ///
+    /// let device = gpukernel::Device::cpu();
+    /// let communicator = Communicator::single(&device)?;
+    /// let mut sum = device.upload(&[1.0_f32])?;
+    /// for _ in 0..10 {
+    ///     // … a kernel that writes `sum`
+    ///     communicator.start(|group| group.all_reduce(&mut sum, ReduceOp::Sum))?.detach()?;
+    ///     // … a kernel that reads `sum`, which the host queues before the reduction is done
+    /// }
+    /// communicator.barrier()?;
+    /// # Ok::<(), gpukernel_communicator::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait), where it waits, else those of operations before.
+    #[doc(alias = "cudaStreamWaitEvent")]
+    pub fn detach(mut self) -> Result<()> {
+        self.in_flight.detach()
+    }
 }
 
 impl fmt::Debug for Pending<'_> {

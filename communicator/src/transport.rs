@@ -62,4 +62,9 @@ pub(crate) trait InFlight {
 
     /// Waits until they are done, and elements are where they belong. Again has no effect.
     fn wait(&mut self) -> Result<()>;
+
+    /// Lets the slices be used, by work that comes after the operations.
+    fn detach(&mut self) -> Result<()> {
+        self.wait()
+    }
 }

@@ -103,7 +103,7 @@ impl Transport for Nccl {
         queued.map_err(|error| self.handle.fail(error.into()))??;
         let event = self.stream.record().map_err(|error| self.handle.fail(error.into()))?;
         self.watchdog.watch(event.clone(), deadline, what);
-        Ok(Box::new(Running { comm, event }))
+        Ok(Box::new(Running { comm, event, is_detached: false }))
     }
 
     fn barrier(&self) -> Result<()> {
@@ -124,6 +124,7 @@ impl Drop for Nccl {
 struct Running<'a> {
     comm: &'a Comm,
     event: Event,
+    is_detached: bool,
 }
 
 impl InFlight for Running<'_> {
@@ -138,11 +139,16 @@ impl InFlight for Running<'_> {
         self.comm.failure()?;
         Ok(waited?)
     }
+
+    fn detach(&mut self) -> Result<()> {
+        self.is_detached = true;
+        self.comm.failure()
+    }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !thread::panicking() {
+        if !self.is_detached && !thread::panicking() {
             // The error is that of the next call.
             let _ = self.wait();
         }

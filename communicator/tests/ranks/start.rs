@@ -53,6 +53,8 @@ fn start_with(processes: usize, options: &[&str], variables: &[(&str, &str)]) ->
         // Processes share the cores.
         .env("RAYON_NUM_THREADS", "1")
         .env("RUST_BACKTRACE", "0")
+        // Tests name their devices.
+        .env_remove("GPUKERNEL_DEVICE")
         .envs(environment.iter().cloned())
         .envs(variables.iter().copied())
         // Root in a container, which cannot be asked about it by mpirun, nor use another process's memory.

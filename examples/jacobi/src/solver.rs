@@ -93,7 +93,7 @@ impl<'c> Part<'c> {
             let next = self.next[columns..last].view_2d_mut(columns)?;
             self.module.launch(inside, config, (self.cells.view_2d(columns)?, next))?;
         }
-        exchange.map_or(Ok(()), Pending::wait)?;
+        exchange.map_or(Ok(()), Pending::detach)?;
         for row in [0, self.rows - 1] {
             let of_row = |row: usize| &self.cells[row * columns..][..columns];
             let above = if row == 0 { &self.above } else { of_row(row - 1) };

@@ -60,7 +60,8 @@ impl<'c> Part<'c> {
     }
 
     fn step(&mut self) -> Result<()> {
-        self.gather()?;
+        // The kernel comes after it; the host goes on.
+        self.communicator.start(|group| group.all_gather(&self.bodies, &mut self.all))?.detach()?;
         let (all, config) = (&self.all[..self.count], for_each(self.bodies.len()));
         Ok(self.module.launch(step, config, (TIME, all, &mut self.velocities, &mut self.bodies))?)
     }
