@@ -259,4 +259,22 @@ mod tests {
         let error = fetch(&pinned(SHA256), dir.path(), &options).unwrap_err();
         assert!(matches!(error, SetupError::HashMismatch { .. }), "{error}");
     }
+
+    #[test]
+    fn nccl_is_looked_for_where_programs_find_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = options(dir.path(), Environment::default()).offline(true);
+        let cache = Cache::at(dir.path());
+        let error = install_nccl(&options, &cache).unwrap_err().to_string();
+        assert!(
+            error.contains("nvidia_nccl_cu13-") && error.contains("pypi.org/simple/nvidia-nccl-cu13"),
+            "{error}"
+        );
+        let pinned = Pins::load().unwrap().nccl;
+        let wheel = pinned.of(std::env::consts::ARCH).unwrap().remove(0);
+        let folder = dir.path().join("nccl").join(&pinned.release);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(LIST), format!("{} {}\n", wheel.sha256, wheel.file)).unwrap();
+        assert_eq!(install_nccl(&options, &cache).unwrap(), folder, "what is there is not fetched");
+    }
 }

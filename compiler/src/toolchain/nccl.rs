@@ -5,6 +5,15 @@ use std::path::PathBuf;
 use super::{Cache, Environment, cache::visible_entries};
 
 /// NCCL that a program of this user finds.
+///
+/// ```
+/// use gpukernel_build::toolchain::{Environment, Nccl};
+///
+/// match Nccl::find(&Environment::process()) {
+///     Some(nccl) => println!("{}", nccl.path.display()),
+///     None => println!("`cargo gpukernel setup --nccl` fetches it"),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Nccl {
