@@ -165,40 +165,51 @@ impl Handle {
         Err(self.abort(raw, error))
     }
 
-    /// An error that NCCL found meanwhile, such as a connection that broke; the communicator is aborted then. Whether it goes on.
+    /// Whether it goes on: not after an error that NCCL found meanwhile, such as a connection that broke. Then it is aborted.
     pub(super) fn is_well(&self) -> bool {
-        let mut raw = self.raw();
-        if raw.0.is_null() {
-            return false;
-        }
-        let mut result = SUCCESS;
-        // SAFETY: the communicator is there.
-        let asked = unsafe { (self.library.get_async_error)(raw.0, &mut result) };
-        let result = if asked == SUCCESS { result } else { asked };
-        if [SUCCESS, IN_PROGRESS].contains(&result) {
-            return true;
-        }
-        // SAFETY: as above.
-        let error = unsafe { self.library.error("work of NCCL", result, raw.0) };
-        self.abort(&mut raw, error);
+        let error = {
+            let raw = self.raw();
+            if raw.0.is_null() {
+                return false;
+            }
+            let mut result = SUCCESS;
+            // SAFETY: the communicator is there.
+            let asked = unsafe { (self.library.get_async_error)(raw.0, &mut result) };
+            let result = if asked == SUCCESS { result } else { asked };
+            if [SUCCESS, IN_PROGRESS].contains(&result) {
+                return true;
+            }
+            // SAFETY: as above.
+            unsafe { self.library.error("work of NCCL", result, raw.0) }
+        };
+        self.fail(error);
         false
     }
 
     /// Refuses everything from now on, and ends what NCCL does.
     pub(super) fn fail(&self, error: Error) -> Error {
-        self.abort(&mut self.raw(), error)
+        // First, so that who waits for its work finds the error when it is over, and nobody uses it from here on.
+        let error = self.comm.fail(error);
+        // Taken out of the lock, for which nobody should wait while NCCL ends.
+        let mut taken = Raw(mem::replace(&mut self.raw().0, ptr::null_mut()));
+        self.abort_quietly(&mut taken);
+        error
     }
 
     fn abort(&self, raw: &mut Raw, error: Error) -> Error {
-        // First, so that who waits for its work finds the error when it is over.
+        // In this order, too.
         let error = self.comm.fail(error);
+        self.abort_quietly(raw);
+        error
+    }
+
+    fn abort_quietly(&self, raw: &mut Raw) {
         let comm = mem::replace(&mut raw.0, ptr::null_mut());
         if !comm.is_null() {
             // What it returns is of no use: the communicator is not used any more.
             // SAFETY: the communicator is there, and nobody else has it.
             unsafe { (self.library.abort)(comm) };
         }
-        error
     }
 
     /// Destroys the communicator: with the stream, on which its work is done, together with other processes; else at once.
@@ -209,12 +220,7 @@ impl Handle {
             unsafe { stream.queue(&[], |_| self.finalize()) }
         });
         if !matches!(finalized, Some(Ok(Ok(())))) {
-            let mut raw = self.raw();
-            let comm = mem::replace(&mut raw.0, ptr::null_mut());
-            if !comm.is_null() {
-                // SAFETY: the communicator is there, and nobody else has it.
-                unsafe { (self.library.abort)(comm) };
-            }
+            self.abort_quietly(&mut self.raw());
         }
     }
 

@@ -115,7 +115,7 @@ impl Drop for Nccl {
     fn drop(&mut self) {
         // Ended by the watchdog if other processes do not do their part.
         let is_done = !thread::panicking() && self.stream.synchronize().is_ok();
-        self.watchdog.end();
+        self.watchdog.end(self.comm().check().is_ok());
         self.handle.end(is_done.then_some(&self.stream));
     }
 }

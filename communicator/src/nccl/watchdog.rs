@@ -68,11 +68,11 @@ impl Watchdog {
         self.shared.changed.notify_one();
     }
 
-    /// Ends the thread.
-    pub(super) fn end(&mut self) {
+    /// Ends the thread, and waits for that if all is well. Else the thread may be in a call that ends NCCL's work, for which nobody waits.
+    pub(super) fn end(&mut self, is_well: bool) {
         self.shared.lock().is_ended = true;
         self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.thread.take().filter(|_| is_well) {
             // It does not panic; if it did, there is nothing to do about it.
             let _ = thread.join();
         }
