@@ -8,6 +8,17 @@ use crate::{Result, transport::InFlight};
 ///
 /// Dropped, it waits, and an error is that of the communicator's next call. Leaked (`mem::forget`), the slices can be used again: on the CPU device
 /// nothing is received then; on a GPU work that uses the slices comes after the operations.
+///
+/// ```compile_fail,E0502
+/// # use gpukernel_communicator::{Communicator, ReduceOp};
+/// # let device = gpukernel::Device::cpu();
+/// # let communicator = Communicator::single(&device)?;
+/// # let mut sum = device.upload(&[1.0_f32])?;
+/// let pending = communicator.start(|group| group.all_reduce(&mut sum, ReduceOp::Sum))?;
+/// sum.to_vec()?; // an error of the compiler: it is not there yet
+/// pending.wait()?;
+/// # Ok::<(), gpukernel_communicator::Error>(())
+/// ```
 #[doc(alias = "MPI_Request", alias = "MPI_Wait")]
 #[must_use = "dropped, it waits for the operations"]
 pub struct Pending<'a> {

@@ -165,3 +165,28 @@ fn processes_with_and_without_a_gpu_do_not_mix() {
     println!("<rank {rank}: {}>", result.unwrap_err());
     std::process::exit(0);
 }
+
+#[test]
+fn processes_of_a_machine_get_its_gpus_in_turn() {
+    const CASES: [(&str, &str, [&str; 4]); 4] = [
+        ("4", "", ["gpu:0", "gpu:1", "gpu:2", "gpu:3"]),
+        ("2", "best", ["gpu:0", "gpu:1", "gpu:0", "gpu:1"]),
+        ("2", "gpu:1", ["gpu:1"; 4]),
+        ("0", "", ["cpu"; 4]),
+    ];
+    if is_inner() {
+        World::run(|world| {
+            println!("<rank {}: {}>", world.rank(), world.device()?.id());
+            Ok::<(), Error>(())
+        })
+        .unwrap();
+        return;
+    }
+    for (gpus, asked, expected) in CASES {
+        let variables = [("FAKE_DEVICES", gpus), ("GPUKERNEL_DEVICE", asked)];
+        let output = start_with_variables(4, &variables).output;
+        for (rank, device) in expected.iter().enumerate() {
+            contains(&output, &[&format!("<rank {rank}: {device}>")]);
+        }
+    }
+}
