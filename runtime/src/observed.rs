@@ -13,7 +13,7 @@ use crate::{
 
 /// Whether launches have no observers, which is how nearly all programs run: then they cost two loads.
 #[inline]
-fn is_unobserved() -> bool {
+pub(crate) fn is_unobserved() -> bool {
     static PROCESS_IS_OBSERVED: OnceLock<bool> = OnceLock::new();
     let is_observed =
         *PROCESS_IS_OBSERVED.get_or_init(|| report::of_process().is_some() || nvtx::has_profiler());
@@ -60,11 +60,6 @@ unsafe fn observed<M: BackendModule>(
         report.error(error, code.device().id(), Some(at));
     }
     result
-}
-
-/// Whether [`note`] tells anybody.
-pub(crate) fn somebody_wants_to_know() -> bool {
-    record::is_on() || report::of_process().is_some()
 }
 
 /// Tells of a launch that is about to be queued.

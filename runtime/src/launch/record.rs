@@ -92,7 +92,7 @@ pub(crate) fn is_on_somewhere() -> bool {
 }
 
 /// Whether somebody records on this thread.
-pub(crate) fn is_on() -> bool {
+fn is_on() -> bool {
     RECORDS.with(|records| records.borrow().is_some())
 }
 
