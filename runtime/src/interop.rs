@@ -144,6 +144,34 @@ impl Stream {
 }
 
 impl Device {
+    /// Runs `code`, of which the work that this thread queues on the device waits for no other stream, whatever memory it uses: no events are recorded and waited
+    /// for (cudarc's `disable_event_tracking`). Work that comes after, and frees, wait for it as for other work. On the CPU device it only runs.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    ///
+    /// let device = Device::best()?;
+    /// let [first, second] = [device.stream()?, device.stream()?];
+    /// let (x, mut y) = (first.filled(100, 1.5_f32)?, second.zeroed::<f32>(100)?);
+    /// second.wait(&first.record()?)?;
+    /// // SAFETY: the second stream has just been made to wait for the fill, and nothing else uses both buffers.
+    /// unsafe { device.unordered(|| second.copy(&x, &mut y))? };
+    /// assert_eq!(y.to_vec()?, [1.5; 100]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// Where such work and work on another stream use the same elements, and one of both writes them, the caller makes one wait for the other. New buffers are
+    /// there on the stream that they are allocated on, and on others once those wait for it.
+    #[doc(alias = "disable_event_tracking")]
+    pub unsafe fn unordered<R>(&self, code: impl FnOnce() -> R) -> R {
+        match &self.backend {
+            Any::Cpu(_) => code(),
+            // SAFETY: as the caller promises.
+            Any::Cuda(device) => unsafe { crate::cuda::unordered(device, code) },
+        }
+    }
+
     /// Runs `code` with a stream of somebody else (`CUstream`, `cudaStream_t`), on which it can launch and copy as on others; null is the legacy
     /// default stream. What is queued there is ordered with other work on the same memory, also after the stream was given back.
     ///

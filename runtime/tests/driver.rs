@@ -66,7 +66,6 @@ fn alive() -> usize {
 }
 
 /// How often a stream was made to wait for another one, by their handles.
-#[cfg(feature = "cudarc")]
 fn waits(stream: usize, other: usize) -> usize {
     // SAFETY: the library is the test's, and loaded.
     let library = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
@@ -110,6 +109,52 @@ fn allocators(device: &Device) -> Result<()> {
     });
     device.reset_allocator();
     result
+}
+
+/// Work that is not ordered waits for nobody, and others wait for it, whatever they do.
+#[test]
+fn unordered_work_is_waited_for_and_waits_for_nobody() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let streams = [device.stream()?, device.stream()?, device.stream()?];
+        let raw = streams.each_ref().map(|stream| stream.as_raw().expect("it is of a GPU").addr());
+        let waited = |stream: usize, other: usize| waits(raw[stream], raw[other]);
+        let (a, mut b) = (streams[0].filled(10, 1_u32)?, streams[0].filled(10, 2_u32)?);
+        // SAFETY: the simulated driver does everything at once.
+        unsafe { device.unordered(|| streams[1].copy(&a, &mut b))? };
+        assert_eq!(waited(1, 0), 0);
+        // A read of what both streams wrote, and a write of what one only read.
+        let mut c = streams[2].zeroed::<u32>(10)?;
+        streams[2].copy(&b, &mut c)?;
+        assert_eq!((waited(2, 0), waited(2, 1)), (1, 1));
+        let mut a = a;
+        streams[2].copy(&c, &mut a)?;
+        assert_eq!((waited(2, 0), waited(2, 1)), (2, 2));
+        // It has waited for all of them.
+        streams[2].copy(&c, &mut a)?;
+        assert_eq!((waited(2, 0), waited(2, 1)), (2, 2));
+        // A panic ends it, and so does the call, on this thread and not on others.
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            // SAFETY: nothing is queued.
+            unsafe { device.unordered(|| panic!("in the code")) }
+        }));
+        assert!(panicked.is_err());
+        // SAFETY: as above.
+        unsafe {
+            device.unordered(|| {
+                thread::scope(|scope| scope.spawn(|| streams[1].copy(&c, &mut b)).join().expect("it ends"))
+            })?;
+        }
+        assert_eq!(waited(1, 2), 1);
+        // Freed on one of its streams, after the others.
+        let mut d = streams[0].zeroed::<u32>(10)?;
+        // SAFETY: as above.
+        unsafe { device.unordered(|| streams[1].copy(&a, &mut d))? };
+        let before = waited(0, 1) + waited(1, 0);
+        drop(d);
+        assert_eq!(waited(0, 1) + waited(1, 0), before + 1);
+        Ok(())
+    });
 }
 
 /// Rows with a distance between them, in and out and on the device.

@@ -1,8 +1,12 @@
 //! Memory of a GPU: copies, its end, and the ordering of accesses by different streams.
 
 use std::{
+    cell::Cell,
     ptr::{self, NonNull},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
@@ -57,6 +61,8 @@ struct Usage {
     writer: Option<(Arc<CudaStream>, u64)>,
     /// The streams that read it since.
     readers: SmallVec<[(Arc<CudaStream>, u64); 2]>,
+    /// The streams that used it since without having waited for others.
+    unordered: SmallVec<[(Arc<CudaStream>, u64); 1]>,
 }
 
 impl Usage {
@@ -64,7 +70,15 @@ impl Usage {
     #[inline]
     fn is_of(&self, stream: &Arc<CudaStream>) -> bool {
         let is_same = |(user, _): &(Arc<CudaStream>, u64)| Arc::ptr_eq(user, stream);
-        self.writer.iter().all(is_same) && self.readers.iter().all(is_same)
+        self.writer.iter().all(is_same)
+            && self.readers.iter().all(is_same)
+            && self.unordered.iter().all(is_same)
+    }
+
+    /// The streams that writes wait for; reads, for those but the ones that only read.
+    fn users(&self, access: Access) -> impl Iterator<Item = &(Arc<CudaStream>, u64)> {
+        let readers = self.readers.iter().filter(move |_| access == Access::Write);
+        self.writer.iter().chain(readers).chain(&self.unordered)
     }
 
     /// The streams that `stream` must wait for before this access.
@@ -77,7 +91,8 @@ impl Usage {
         let ordered = self.readers.iter().any(|(reader, _)| Arc::ptr_eq(reader, stream));
         let writer = self.writer.iter().filter(move |_| !ordered);
         let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        let others = writer.chain(readers).filter(move |(other, _)| !Arc::ptr_eq(other, stream));
+        let others = writer.chain(readers).chain(&self.unordered);
+        let others = others.filter(move |(other, _)| !Arc::ptr_eq(other, stream));
         // Who waits for a stream waits for all that is queued there by now: not for work that is known to be done.
         others.filter(|(other, work)| !other.is_known_done(*work)).map(|(other, _)| other)
     }
@@ -94,6 +109,7 @@ impl Usage {
         match access {
             Access::Write => {
                 self.readers.clear();
+                self.unordered.clear();
                 if !self.writer.as_mut().is_some_and(same) {
                     self.writer = Some((Arc::clone(stream), work));
                 }
@@ -104,6 +120,49 @@ impl Usage {
             Access::Read => self.readers.push((Arc::clone(stream), work)),
         }
     }
+
+    /// Notes work that did not wait for others.
+    #[cold]
+    fn note_unordered(&mut self, stream: &Arc<CudaStream>, work: u64) {
+        match self.unordered.iter_mut().find(|(known, _)| Arc::ptr_eq(known, stream)) {
+            Some((_, last)) => *last = work,
+            None => self.unordered.push((Arc::clone(stream), work)),
+        }
+    }
+}
+
+/// How many calls of [`unordered`] there are on all threads.
+static UNORDERED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The device whose work this thread does not order.
+    static UNORDERED_HERE: Cell<*const CudaDevice> = const { Cell::new(ptr::null()) };
+}
+
+/// Runs `code`, of which the work that this thread queues on the device waits for no other stream.
+///
+/// # Safety
+/// The caller orders it with other work on the same memory.
+pub(crate) unsafe fn unordered<R>(device: &'static CudaDevice, code: impl FnOnce() -> R) -> R {
+    /// Orders work again as before, also if the code panics.
+    struct Again(*const CudaDevice);
+    impl Drop for Again {
+        fn drop(&mut self) {
+            UNORDERED_HERE.set(self.0);
+            UNORDERED.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    UNORDERED.fetch_add(1, Ordering::Relaxed);
+    let _again = Again(UNORDERED_HERE.replace(device));
+    code()
+}
+
+/// Whether this thread orders no work of the device.
+#[inline]
+fn is_unordered(device: &'static CudaDevice) -> bool {
+    // At the end of a thread nothing is left of its memory, and no call of `unordered`.
+    UNORDERED.load(Ordering::Relaxed) != 0
+        && UNORDERED_HERE.try_with(|here| ptr::eq(here.get(), device)).unwrap_or(false)
 }
 
 impl CudaMemory {
@@ -175,7 +234,7 @@ impl CudaMemory {
         // Not the lock while this waits.
         let users: SmallVec<[Arc<CudaStream>; 3]> = {
             let usage = self.usage();
-            let users = usage.readers.iter().chain(&usage.writer);
+            let users = usage.users(Access::Write);
             users
                 .filter(|(user, work)| !user.is_known_done(*work))
                 .map(|(user, _)| Arc::clone(user))
@@ -265,7 +324,8 @@ impl CudaMemory {
     /// The stream that used it last, which waits for all others that did; none if it cannot. At its end.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut users = usage.readers.drain(..).chain(usage.writer.take()).map(|(stream, _)| stream);
+        let users = usage.readers.drain(..).chain(usage.writer.take()).chain(usage.unordered.drain(..));
+        let mut users = users.map(|(stream, _)| stream);
         // A stream of somebody else may be given back, and one of another device, to which it was copied, is none to free it on.
         let (stream, first) = match users.next() {
             Some(stream) if stream.is_there() && ptr::eq(stream.device(), self.device) => (stream, None),
@@ -288,8 +348,7 @@ impl BackendMemory for Arc<CudaMemory> {
         replay::refuse("access by the host")?;
         let users: SmallVec<[Arc<CudaStream>; 4]> = {
             let usage = self.usage();
-            let readers = usage.readers.iter().filter(|_| access == Access::Write);
-            let users = usage.writer.iter().chain(readers);
+            let users = usage.users(access);
             users
                 .filter(|(stream, work)| !stream.is_known_done(*work))
                 .map(|(stream, _)| Arc::clone(stream))
@@ -469,6 +528,12 @@ pub(super) fn ordered<R>(
     let mut usages: Uses<MutexGuard<'_, Usage>> = SmallVec::new();
     uses.iter().for_each(|(memory, access)| usages.push((memory.usage(), *access)));
 
+    if is_unordered(stream.device()) {
+        let queued = enqueue(stream)?;
+        let work = stream.number_work();
+        usages.iter_mut().for_each(|(usage, _)| usage.note_unordered(stream, work));
+        return Ok(queued);
+    }
     if !usages.iter().all(|(usage, _)| usage.is_of(stream)) {
         wait_for_conflicts(stream, &usages)?;
     }
