@@ -23,7 +23,7 @@
 //!
 //! # If a process dies
 //!
-//! Nothing waits for longer than [`Options::timeout`], five minutes if nobody says. The processes that are left get [`Error::TimedOut`], or what MPI
+//! Nothing waits for longer than [`Options::timeout`], or [`Options::setup_timeout`] where a communicator is made: five minutes if nobody says. The processes that are left get [`Error::TimedOut`], or what MPI
 //! or NCCL find out before, and their communicator refuses all that comes after. By default mpirun ends them before, as soon as it notices; with
 //! Open MPI 4, `mpirun --enable-recovery` lets them go on.
 //!

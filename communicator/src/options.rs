@@ -14,6 +14,7 @@ use std::time::Duration;
 #[must_use]
 pub struct Options {
     pub(crate) timeout: Duration,
+    pub(crate) setup_timeout: Duration,
     pub(crate) is_through_host: bool,
 }
 
@@ -23,7 +24,8 @@ impl Options {
 
     /// A timeout of five minutes, and NCCL for GPUs.
     pub const fn new() -> Self {
-        Self { timeout: Self::DEFAULT_TIMEOUT, is_through_host: false }
+        let timeout = Self::DEFAULT_TIMEOUT;
+        Self { timeout, setup_timeout: timeout, is_through_host: false }
     }
 
     /// How long an operation may take from when it is started, work of the device included that it comes after. Then it fails, and with it the
@@ -31,6 +33,11 @@ impl Options {
     #[doc(alias = "NCCL_TIMEOUT")]
     pub const fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// How long making a communicator may take, for which all processes have to come, and NCCL alone may need ten seconds.
+    pub const fn setup_timeout(self, setup_timeout: Duration) -> Self {
+        Self { setup_timeout, ..self }
     }
 
     /// Uses no NCCL for a GPU: elements are copied to the host and moved by MPI. For GPUs that several processes share, which NCCL refuses, and

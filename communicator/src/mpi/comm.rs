@@ -27,7 +27,9 @@ pub(crate) struct Comm {
     raw: ffi::MPI_Comm,
     rank: usize,
     size: usize,
-    timeout: Duration,
+    /// Until it is set up.
+    setup_timeout: Duration,
+    timeout: OnceLock<Duration>,
     failed: OnceLock<Error>,
     /// Of who agrees with other processes and starts what was agreed on, one after another.
     starting: Mutex<()>,
@@ -43,7 +45,7 @@ impl Comm {
     ///
     /// # Safety
     /// The handle is of a communicator that is there.
-    pub(super) unsafe fn duplicate(other: ffi::MPI_Comm, timeout: Duration) -> Result<Self> {
+    pub(super) unsafe fn duplicate(other: ffi::MPI_Comm, setup_timeout: Duration) -> Result<Self> {
         let (mut rank, mut size): (c_int, c_int) = (0, 0);
         // SAFETY: the caller's communicator, and integers on the stack; so are the next.
         call("MPI_Comm_rank", || unsafe { ffi::MPI_Comm_rank(other, &mut rank) })?;
@@ -61,7 +63,8 @@ impl Comm {
         let failed = OnceLock::new();
         // SAFETY: a constant, replaced below.
         let null = unsafe { ffi::RSMPI_COMM_NULL };
-        let mut comm = Self { raw: null, rank, size, timeout, failed, starting: Mutex::new(()) };
+        let (timeout, starting) = (OnceLock::new(), Mutex::new(()));
+        let mut comm = Self { raw: null, rank, size, setup_timeout, timeout, failed, starting };
         // SAFETY: the communicator is the caller's, and the handle is not freed before the request is done.
         let request = unsafe {
             Request::start("MPI_Comm_idup", None, None, |_, _, request| {
@@ -91,9 +94,18 @@ impl Comm {
         self.size
     }
 
+    /// Lets operations take so long from now on.
+    pub(crate) fn is_set_up(&self, timeout: Duration) {
+        self.timeout.get_or_init(|| timeout);
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout.get().copied().unwrap_or(self.setup_timeout)
+    }
+
     /// When what is started now has taken too long; `None` if that is beyond what a clock can say.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        Instant::now().checked_add(self.timeout)
+        Instant::now().checked_add(self.timeout())
     }
 
     pub(super) fn has_any_failed() -> bool {
@@ -124,7 +136,7 @@ impl Comm {
 
     /// That something took too long.
     pub(crate) fn timed_out(&self, what: &dyn Display) -> Error {
-        Error::TimedOut { what: what.to_string(), rank: self.rank, size: self.size, waited: self.timeout }
+        Error::TimedOut { what: what.to_string(), rank: self.rank, size: self.size, waited: self.timeout() }
     }
 
     /// Keeps other threads from starting collectives: all processes need the same order of what they agree on and what they start.

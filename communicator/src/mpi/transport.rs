@@ -1,6 +1,10 @@
 //! Moving elements by MPI.
 
-use std::{ffi::c_int, thread, time::Instant};
+use std::{
+    ffi::c_int,
+    thread,
+    time::{Duration, Instant},
+};
 
 use gpukernel::{Device, DeviceSlice, Stream};
 use mpi::ffi;
@@ -25,8 +29,10 @@ pub(crate) struct Mpi {
 }
 
 impl Mpi {
-    pub(crate) fn new(comm: Comm, device: &Device) -> Result<Self> {
-        Ok(Self { comm, stream: device.stream()? })
+    pub(crate) fn new(comm: Comm, device: &Device, timeout: Duration) -> Result<Self> {
+        let stream = device.stream()?;
+        comm.is_set_up(timeout);
+        Ok(Self { comm, stream })
     }
 
     /// Starts one operation.

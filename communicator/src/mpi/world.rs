@@ -35,7 +35,8 @@ impl World {
         let world = unsafe { ffi::RSMPI_COMM_WORLD };
         let local_rank = local_rank(world)?;
         // SAFETY: the handle is that of the world, which is there until MPI ends.
-        let comm = unsafe { Comm::duplicate(world, options.timeout)? };
+        let comm = unsafe { Comm::duplicate(world, options.setup_timeout)? };
+        comm.is_set_up(options.timeout);
         Ok(Self { rank: comm.rank(), size: comm.size(), local_rank, comm, universe })
     }
 
@@ -43,7 +44,7 @@ impl World {
     pub(crate) fn transport(&self, device: &Device, options: Options) -> Result<Box<dyn Transport>> {
         Agreement::reach_on(&self.comm, "a new communicator")?;
         // SAFETY: the communicator is there, as `self` is.
-        let comm = unsafe { Comm::duplicate(self.comm.raw(), options.timeout)? };
+        let comm = unsafe { Comm::duplicate(self.comm.raw(), options.setup_timeout)? };
         let via = if device.is_gpu() && !options.is_through_host { Via::Nccl } else { Via::Mpi };
         let is_nccl = u64::from(via == Via::Nccl);
         let [largest, smallest] = comm.largest(&"what moves elements", [is_nccl, !is_nccl])?;
@@ -51,8 +52,8 @@ impl World {
             return Err(Error::Mixed { rank: self.rank, this: via });
         }
         Ok(match via {
-            Via::Nccl => Box::new(Nccl::new(comm, device)?),
-            _ => Box::new(Mpi::new(comm, device)?),
+            Via::Nccl => Box::new(Nccl::new(comm, device, options.timeout)?),
+            _ => Box::new(Mpi::new(comm, device, options.timeout)?),
         })
     }
 

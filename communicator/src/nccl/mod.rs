@@ -5,7 +5,7 @@ mod handle;
 mod library;
 mod watchdog;
 
-use std::{sync::Arc, thread};
+use std::{sync::Arc, thread, time::Duration};
 
 use gpukernel::{Device, Event, RawArg, Stream};
 
@@ -28,7 +28,7 @@ pub(crate) struct Nccl {
 }
 
 impl Nccl {
-    pub(crate) fn new(comm: Comm, device: &Device) -> Result<Self> {
+    pub(crate) fn new(comm: Comm, device: &Device, timeout: Duration) -> Result<Self> {
         let library = Library::get();
         let [is_missing] = comm.largest(&"NCCL of all processes", [u64::from(library.is_err())])?;
         let library = library?;
@@ -38,6 +38,7 @@ impl Nccl {
         let stream = device.stream()?;
         let handle = Arc::new(Handle::create(library, comm, &stream)?);
         let watchdog = Watchdog::start(&handle)?;
+        handle.comm().is_set_up(timeout);
         Ok(Self { stream, handle, watchdog })
     }
 

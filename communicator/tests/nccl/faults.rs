@@ -7,6 +7,9 @@ use gpukernel_communicator::{Communicator, Error, Options, ReduceOp, Via, World}
 
 use crate::start::{is_inner, start_with_variables};
 
+/// The processes are of one machine, and no GPU is behind them.
+const SHORT: Options = Options::new().timeout(Duration::from_secs(1)).setup_timeout(Duration::from_secs(1));
+
 /// Runs `code` with a communicator of two GPUs, where the first process has these variables. What each returns is printed.
 fn two(
     variables: &[(&'static str, &'static str)],
@@ -16,7 +19,7 @@ fn two(
         return Some(start_with_variables(2, variables).output);
     }
     let mut rank = 0;
-    let result = World::run_with(Options::new().timeout(Duration::from_secs(1)), |world| {
+    let result = World::run_with(SHORT, |world| {
         rank = world.rank();
         // Faults are those of one process.
         if rank > 0 {

@@ -10,13 +10,22 @@ use crate::start::{Ended, is_inner, start, start_with_survivors};
 /// How long processes wait for one that is dead.
 const SHORT: Options = Options::new().timeout(Duration::from_millis(500));
 
-/// Runs `code` as four processes. What it returns is printed.
+/// Runs `code` as four processes, whose communicators wait no longer than is said. What it returns is printed.
 fn four(code: impl FnOnce(&World) -> Result<(), Error>) -> Option<Ended> {
+    four_with(SHORT, code)
+}
+
+/// As [`four`], of processes that find their GPUs first, which takes some of them longer than others.
+fn four_late(code: impl FnOnce(&World) -> Result<(), Error>) -> Option<Ended> {
+    four_with(Options::new().timeout(Duration::from_secs(60)), code)
+}
+
+fn four_with(options: Options, code: impl FnOnce(&World) -> Result<(), Error>) -> Option<Ended> {
     if !is_inner() {
         return Some(start_with_survivors(4));
     }
     let mut rank = None;
-    let result = World::run_with(SHORT, |world| {
+    let result = World::run_with(options, |world| {
         rank = Some(world.rank());
         code(world)
     });
@@ -47,7 +56,7 @@ impl Ended {
 fn fails(world: &World, code: impl Fn(&Device, &Communicator) -> Result<(), Error>) -> Result<(), Error> {
     let gpus = gpukernel::devices()?.len() - 1;
     let device = if gpus < world.size() { Device::cpu() } else { world.device()? };
-    let communicator = world.communicator(&device)?;
+    let communicator = world.communicator_with(&device, SHORT)?;
     let error = code(&device, &communicator).unwrap_err();
     // From here on everything is refused.
     let mut slice = device.zeroed::<f32>(1)?;
@@ -104,7 +113,7 @@ fn a_process_that_exits_is_an_error_for_who_waits_for_its_message() {
 
 #[test]
 fn a_process_that_ends_before_it_starts_an_operation_is_found_out() {
-    let ended = four(|world| {
+    let ended = four_late(|world| {
         fails(world, |device, communicator| {
             let mut slice = device.zeroed::<f32>(8)?;
             match communicator.rank() {
@@ -120,7 +129,7 @@ fn a_process_that_ends_before_it_starts_an_operation_is_found_out() {
 
 #[test]
 fn other_collectives_than_those_of_others_are_an_error_of_all() {
-    let ended = four(|world| {
+    let ended = four_late(|world| {
         fails(world, |device, communicator| {
             let mut slice = device.zeroed::<f32>(8)?;
             let op = if communicator.rank() == 3 { ReduceOp::Max } else { ReduceOp::Sum };
@@ -135,7 +144,7 @@ fn other_collectives_than_those_of_others_are_an_error_of_all() {
 
 #[test]
 fn a_barrier_is_another_collective() {
-    let ended = four(|world| {
+    let ended = four_late(|world| {
         fails(world, |device, communicator| {
             let mut slice = device.zeroed::<f32>(8)?;
             match communicator.rank() {
@@ -205,7 +214,7 @@ fn threads_whose_collectives_come_in_any_order_get_results_or_errors() {
 
 #[test]
 fn other_lengths_than_those_of_others_are_an_error_of_all() {
-    let ended = four(|world| {
+    let ended = four_late(|world| {
         fails(world, |device, communicator| {
             let mut slice = device.zeroed::<i64>(8)?;
             let len = if communicator.rank() == 0 { 7 } else { 8 };
@@ -220,7 +229,7 @@ fn other_lengths_than_those_of_others_are_an_error_of_all() {
 /// Longer ones do not fit, of which MPI tells; shorter ones leave elements as they were.
 #[test]
 fn messages_of_other_lengths_are_errors() {
-    let ended = four(|world| {
+    let ended = four_late(|world| {
         fails(world, |device, communicator| {
             let rank = communicator.rank();
             let lengths = if rank < 2 { [4, 3] } else { [3, 4] };
