@@ -134,8 +134,10 @@ impl<'c> Part<'c> {
 
 /// Solves the problem with all processes.
 pub(crate) fn run(communicator: &Communicator, device: &Device, problem: Problem) -> Result<Solution> {
-    // Neighbours are connected by their first exchange, which takes NCCL a second or two.
-    Part::new(communicator, device, problem)?.sweep(problem.overlaps)?;
+    // Processes are connected by their first exchange and their first collective, which takes NCCL a second or two.
+    let mut first = Part::new(communicator, device, problem)?;
+    first.sweep(problem.overlaps)?;
+    first.change(device)?;
     let mut part = Part::new(communicator, device, problem)?;
     communicator.barrier()?;
     let start = Instant::now();

@@ -114,9 +114,11 @@ impl BackendPool for CudaPool {
 }
 
 impl Drop for CudaPool {
+    /// Waits for frees that are queued: a driver (580.159) that is asked to destroy a pool before them crashes in a later allocation from another pool, under
+    /// compute-sanitizer at least, although it may be asked to.
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
-            // SAFETY: nobody uses the pool any more; the driver keeps it until frees that are queued are done. A drop cannot return the error.
+        if self.device.wait().is_ok() {
+            // SAFETY: nobody uses the pool any more, and all its memory is freed. A drop cannot return the error.
             let _ = unsafe { sys::cuMemPoolDestroy(self.raw) };
         }
     }

@@ -38,9 +38,13 @@ fn nested(x: &[&[f32]]) {}
 #[kernel]
 fn nested_output(y: PerThread<PerThread<f32>>) {}
 
-/// Bytes without a value, which the host would read.
+/// Bytes without a value, which would be read.
 #[kernel]
-fn uninitialised(y: PerThread<MaybeUninit<u32>>) {}
+fn uninitialised(x: &[MaybeUninit<u32>], y: PerThread<u32>) {
+    for (i, y) in y {
+        *y = x[i];
+    }
+}
 
 /// Neither arbitrary bytes nor zeros are a value.
 #[derive(Clone, Copy, DeviceCopy)]
