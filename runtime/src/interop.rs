@@ -9,6 +9,8 @@ mod cudarc;
 mod cust;
 #[cfg(feature = "cudarc")]
 mod lend;
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+mod memory;
 
 use std::{ffi::c_void, sync::Arc};
 

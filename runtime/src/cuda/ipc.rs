@@ -8,7 +8,7 @@ use cudarc::driver::sys::{
 };
 
 use super::{CudaDevice, CudaEvent, CudaMemory, CudaStream, Foreign, replay};
-use crate::{Error, Result, backend::Backend, memory::Allocation};
+use crate::{Result, memory::Allocation};
 
 /// Whole blocks of the driver: of a smaller allocation, others could open its neighbours, too (CUDA C++ Programming Guide, "Interprocess Communication").
 const BLOCK_BYTES: usize = 2 << 20;
@@ -49,17 +49,15 @@ impl CudaDevice {
     pub(crate) fn allocate_exportable(&'static self, bytes: usize) -> Result<Allocation> {
         replay::refuse("an allocation")?;
         self.bind()?;
-        let out_of_memory = || Error::OutOfMemory {
-            device: self.describe(),
-            asked_bytes: bytes as u64,
-            free_bytes: self.free_bytes(),
-        };
-        let whole = bytes.checked_next_multiple_of(BLOCK_BYTES).ok_or_else(out_of_memory)?;
+        let failed = |result| self.allocation_failed("cuMemAlloc", result, bytes);
+        let whole = bytes
+            .checked_next_multiple_of(BLOCK_BYTES)
+            .ok_or_else(|| failed(CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
         let mut address: CUdeviceptr = 0;
         // SAFETY: the pointer is to a live integer, and a context is current.
-        match unsafe { sys::cuMemAlloc_v2(&mut address, whole) } {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => return Err(out_of_memory()),
-            result => self.check("cuMemAlloc", result)?,
+        let result = unsafe { sys::cuMemAlloc_v2(&mut address, whole) };
+        if result != CUresult::CUDA_SUCCESS {
+            return Err(failed(result));
         }
         let stream = self.default();
         let owner = Foreign::new(stream, Some(Box::new(Exportable { device: self, address })));

@@ -8,20 +8,13 @@ use cudarc::driver::{
 };
 use gpu_std::DeviceCopy;
 
+use super::memory::{foreign, into_memory, needs_gpu};
 use crate::{
-    Buffer, Device, DeviceSlice, Error, Result, Stream,
+    Buffer, Device, DeviceSlice, Result, Stream,
     backend::{Any, Backend},
     cuda::{CudaDevice, CudaStream, Foreign, refuse_foreign},
     memory::Allocation,
 };
-
-fn needs_gpu(what: &str, device: &Device) -> Error {
-    Error::NeedsGpu { what: what.to_owned(), device: device.to_string() }
-}
-
-fn foreign(what: &str, reason: impl Into<String>) -> Error {
-    Error::Foreign { what: what.to_owned(), reason: reason.into() }
-}
 
 /// The GPU whose primary context this is.
 fn gpu_of(context: &CudaContext) -> Result<&'static CudaDevice> {
@@ -63,7 +56,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NeedsGpu`] on the CPU device, or what the driver says.
+    /// [`Error::NeedsGpu`](crate::Error::NeedsGpu) on the CPU device, or what the driver says.
     #[doc(alias = "CudaContext", alias = "CudaDevice", alias = "cuDevicePrimaryCtxRetain")]
     pub fn to_cudarc(&self) -> Result<Arc<CudaContext>> {
         match &self.backend {
@@ -82,7 +75,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Foreign`] if it is not the primary context (`CudaContext::new`), or what the driver says.
+    /// [`Error::Foreign`](crate::Error::Foreign) if it is not the primary context (`CudaContext::new`), or what the driver says.
     #[doc(alias = "CudaContext")]
     pub fn from_cudarc(context: &CudaContext) -> Result<Self> {
         gpu_of(context).map(Device::of)
@@ -104,7 +97,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NeedsGpu`] on the CPU device, [`Error::NotCapturable`] on a stream that is being captured, or what the driver says.
+    /// [`Error::NeedsGpu`](crate::Error::NeedsGpu) on the CPU device, [`Error::NotCapturable`](crate::Error::NotCapturable) on a stream that is being captured, or what the driver says.
     #[doc(alias = "CudaStream", alias = "wrap_borrowed_stream")]
     pub fn to_cudarc(&self) -> Result<Arc<theirs::CudaStream>> {
         const WHAT: &str = "a stream of cudarc";
@@ -129,7 +122,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Foreign`] for the per-thread default stream and streams of other contexts than the primary one, or what the driver says.
+    /// [`Error::Foreign`](crate::Error::Foreign) for the per-thread default stream and streams of other contexts than the primary one, or what the driver says.
     #[doc(alias = "CudaStream", alias = "ExternalStream")]
     pub fn from_cudarc(stream: &Arc<theirs::CudaStream>) -> Result<Self> {
         Ok(Self { backend: Any::Cuda(stream_of(stream)?), branch: None })
@@ -173,8 +166,8 @@ impl<T: DeviceCopy> Buffer<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Foreign`] for memory of another context than the primary one, of the per-thread default stream, or at an address that is not aligned for
-    /// the elements; [`Error::TooManyBuffers`], or what the driver says. The memory is freed then, too.
+    /// [`Error::Foreign`](crate::Error::Foreign) for memory of another context than the primary one, of the per-thread default stream, or at an address that is not aligned for
+    /// the elements; [`Error::TooManyBuffers`](crate::Error::TooManyBuffers), or what the driver says. The memory is freed then, too.
     #[doc(alias = "CudaSlice")]
     pub fn from_cudarc(mut slice: CudaSlice<T>) -> Result<Self> {
         let (theirs, len) = (Arc::clone(slice.stream()), slice.len());
@@ -199,25 +192,15 @@ impl<T: DeviceCopy> Buffer<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NeedsGpu`] on the CPU device; [`Error::Foreign`] for a buffer without bytes, of which cudarc has none, and for memory of another library; or what
+    /// [`Error::NeedsGpu`](crate::Error::NeedsGpu) on the CPU device; [`Error::Foreign`](crate::Error::Foreign) for a buffer without bytes, of which cudarc has none, and for memory of another library; or what
     /// the driver says. The memory is freed then.
     ///
     /// # Panics
     /// If the driver has no room for two events, as cudarc's `upgrade_device_ptr` does.
     #[doc(alias = "CudaSlice", alias = "upgrade_device_ptr")]
     pub fn into_cudarc(self) -> Result<CudaSlice<T>> {
-        let device = self.device().clone();
-        let Any::Cuda(gpu) = &device.backend else { return Err(needs_gpu(MEMORY, &device)) };
         let len = self.len();
-        let Some(allocation) = self.into_allocation() else {
-            return Err(foreign("a buffer without bytes", "cudarc has no memory without bytes"));
-        };
-        let Any::Cuda(memory) = &allocation.memory else { return Err(needs_gpu(MEMORY, &device)) };
-        let memory = Arc::clone(memory);
-        drop(allocation);
-        let Ok(memory) = Arc::try_unwrap(memory) else {
-            return Err(foreign("a buffer", "a recording of launches keeps its memory"));
-        };
+        let (gpu, memory) = into_memory(self, "cudarc")?;
         let mut slice = if memory.foreign().is_some() {
             // From `from_cudarc`, or another library's.
             let owner = memory.into_owner().map(|owner| owner.downcast::<CudaSlice<T>>());

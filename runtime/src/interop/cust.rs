@@ -12,19 +12,12 @@ use cust::{
 };
 use gpu_std::DeviceCopy;
 
+use super::memory::{foreign, into_memory, needs_gpu};
 use crate::{
     Buffer, Device, DeviceSlice, DriverError, Error, Result, Stream,
     backend::{Any, Backend},
     cuda::{CudaDevice, CudaStream, Foreign, checked_by_driver},
 };
-
-fn needs_gpu(what: &str, device: &Device) -> Error {
-    Error::NeedsGpu { what: what.to_owned(), device: device.to_string() }
-}
-
-fn foreign(what: &str, reason: impl Into<String>) -> Error {
-    Error::Foreign { what: what.to_owned(), reason: reason.into() }
-}
 
 /// An error of cust, whose codes are the driver's.
 fn error(device: &Device, call: &'static str, error: CudaError) -> Error {
@@ -164,19 +157,8 @@ impl<T: DeviceCopy + CustCopy> Buffer<T> {
     /// memory is freed then.
     #[doc(alias = "DeviceBuffer", alias = "from_raw_parts")]
     pub fn into_cust(self) -> Result<DeviceBuffer<T>> {
-        const WHAT: &str = "memory of cust";
-        let device = self.device().clone();
-        let Any::Cuda(gpu) = &device.backend else { return Err(needs_gpu(WHAT, &device)) };
         let len = self.len();
-        let Some(allocation) = self.into_allocation() else {
-            return Err(foreign("a buffer without bytes", "cust has no memory without bytes"));
-        };
-        let Any::Cuda(memory) = &allocation.memory else { return Err(needs_gpu(WHAT, &device)) };
-        let memory = Arc::clone(memory);
-        drop(allocation);
-        let Ok(memory) = Arc::try_unwrap(memory) else {
-            return Err(foreign("a buffer", "a recording of launches keeps its memory"));
-        };
+        let (gpu, memory) = into_memory(self, "cust")?;
         if memory.foreign().is_some() {
             let owner = memory.into_owner().map(|owner| owner.downcast::<Owner<T>>());
             let Some(Ok(mut owner)) = owner else {
