@@ -390,13 +390,13 @@ pub(crate) trait BackendGraph: Send + Sync {
     /// # Safety
     /// The steps are those of this graph, their memory is there, and nobody else uses it until this returns.
     unsafe fn launch(
-        &self,
+        &mut self,
         stream: &<Self::Device as Backend>::Stream,
         plan: &Plan<Self::Device>,
     ) -> Result<()>;
 
     /// Prepares the next launch.
-    fn upload(&self, stream: &<Self::Device as Backend>::Stream) -> Result<()>;
+    fn upload(&mut self, stream: &<Self::Device as Backend>::Stream) -> Result<()>;
 
     /// Takes over a step that was replaced, the order being the same; false if that needs a new graph.
     ///

@@ -17,12 +17,12 @@ pub(crate) struct CpuGraph;
 impl BackendGraph for CpuGraph {
     type Device = CpuDevice;
 
-    unsafe fn launch(&self, stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
+    unsafe fn launch(&mut self, stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
         // SAFETY: as the caller promises.
         unsafe { run(stream, plan) }
     }
 
-    fn upload(&self, _: &CpuStream) -> Result<()> {
+    fn upload(&mut self, _: &CpuStream) -> Result<()> {
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::{
     ffi::c_void,
     mem::{self, ManuallyDrop, MaybeUninit},
     ptr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use cudarc::driver::sys::{
@@ -15,7 +15,13 @@ use cudarc::driver::sys::{
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-use super::{CudaDevice, CudaMemory, CudaStream, callback, condition::SetNode, memory, replay};
+use super::{
+    CudaDevice, CudaMemory, CudaStream, callback,
+    condition::SetNode,
+    memory::{self, Settled},
+    module::LaunchLocks,
+    replay,
+};
 use crate::{
     Result,
     backend::BackendGraph,
@@ -37,7 +43,9 @@ pub(super) struct Executable {
     device: &'static CudaDevice,
     raw: CUgraphExec,
     /// The stream of its last launch.
-    stream: Mutex<Option<Arc<CudaStream>>>,
+    stream: Option<Arc<CudaStream>>,
+    /// Whether nobody else used its memory since.
+    settled: Settled,
     /// Dropped when its work is done, which uses it.
     host: ManuallyDrop<Host>,
 }
@@ -48,31 +56,49 @@ unsafe impl Send for Executable {}
 unsafe impl Sync for Executable {}
 
 impl Executable {
+    /// Whether its next launch on this stream needs no more than [`launch_again`](Self::launch_again).
+    fn is_settled(&self, stream: &Arc<CudaStream>) -> bool {
+        self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream))
+            && self.settled.is_settled()
+            && !memory::is_unordered(self.device)
+    }
+
     /// Queues its work, after conflicting work on what it uses.
     ///
     /// # Safety
-    /// Nobody else launches it at the same time, and its memory and code are there.
+    /// Its memory and code are there, and this is all the memory that it uses.
     pub(super) unsafe fn launch(
-        &self,
+        &mut self,
         stream: &Arc<CudaStream>,
         uses: &[(&Arc<CudaMemory>, Access)],
     ) -> Result<()> {
         replay::refuse("a graph")?;
-        let _range = nvtx::launch("graph");
-        memory::ordered(stream, uses, |stream| {
-            // SAFETY: both are alive, and the memory is ordered.
-            let result = unsafe { sys::cuGraphLaunch(self.raw, stream.raw()) };
-            self.device.check("cuGraphLaunch", result)
-        })?;
+        memory::ordered_graph(stream, uses, &self.settled, |stream| self.queue(stream))?;
         self.is_used_by(stream);
         Ok(())
+    }
+
+    /// Queues its work, whose memory is settled, on the stream of its last launch.
+    ///
+    /// # Safety
+    /// As [`launch`](Self::launch).
+    unsafe fn launch_again(&self, stream: &CudaStream) -> Result<()> {
+        replay::refuse("a graph")?;
+        self.device.bind()?;
+        self.queue(stream)
+    }
+
+    fn queue(&self, stream: &CudaStream) -> Result<()> {
+        let _range = nvtx::launch("graph");
+        // SAFETY: both are alive, and the memory is ordered, as the callers promise.
+        self.device.check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.raw, stream.raw()) })
     }
 
     pub(super) fn device(&self) -> &'static CudaDevice {
         self.device
     }
 
-    fn upload(&self, stream: &Arc<CudaStream>) -> Result<()> {
+    fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
         replay::refuse("the upload of a graph")?;
         self.device.bind()?;
         // SAFETY: both are alive.
@@ -81,10 +107,9 @@ impl Executable {
         Ok(())
     }
 
-    fn is_used_by(&self, stream: &Arc<CudaStream>) {
-        let mut last = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
-            *last = Some(Arc::clone(stream));
+    fn is_used_by(&mut self, stream: &Arc<CudaStream>) {
+        if !self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
+            self.stream = Some(Arc::clone(stream));
         }
     }
 }
@@ -92,8 +117,8 @@ impl Executable {
 impl Drop for Executable {
     fn drop(&mut self) {
         // The driver's documentation does not say what becomes of a graph that is destroyed while it runs.
-        let stream = self.stream.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if stream.is_none_or(|stream| stream.wait_for_all().is_ok()) && self.device.bind().is_ok() {
+        if self.stream.take().is_none_or(|stream| stream.wait_for_all().is_ok()) && self.device.bind().is_ok()
+        {
             // SAFETY: nobody uses it any more. A drop cannot return the error.
             let _ = unsafe { sys::cuGraphExecDestroy(self.raw) };
             // SAFETY: it is not used from here on.
@@ -308,7 +333,7 @@ impl Description {
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, self.raw, 0) };
         self.device.check("cuGraphInstantiate", result)?;
         let host = ManuallyDrop::new(mem::take(&mut self.host));
-        Ok(Executable { device: self.device, raw, stream: Mutex::default(), host })
+        Ok(Executable { device: self.device, raw, stream: None, settled: Settled::default(), host })
     }
 }
 
@@ -411,7 +436,7 @@ impl CudaGraph {
 impl BackendGraph for CudaGraph {
     type Device = CudaDevice;
 
-    unsafe fn launch(&self, stream: &Arc<CudaStream>, plan: &Plan<CudaDevice>) -> Result<()> {
+    unsafe fn launch(&mut self, stream: &Arc<CudaStream>, plan: &Plan<CudaDevice>) -> Result<()> {
         // Nothing to do for each launch otherwise: that is what graphs are for.
         if !observed::is_unobserved() {
             for launch in plan.launches() {
@@ -420,19 +445,19 @@ impl BackendGraph for CudaGraph {
                 }
             }
         }
-        // In the order of a single launch: who sets a variable waits for output meanwhile.
-        let _variables: SmallVec<[_; 4]> =
-            plan.code.iter().filter_map(|code| code.module().hold_variables()).collect();
-        let _output: SmallVec<[_; 4]> =
-            plan.code.iter().filter_map(|code| code.module().launching()).collect();
+        let _locks = LaunchLocks::of(plan.code.iter().map(|code| &**code.module()));
+        if self.exec.is_settled(stream) {
+            // SAFETY: as the caller promises; the plan has the code.
+            return unsafe { self.exec.launch_again(stream) };
+        }
         let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
         // SAFETY: the caller promises that the memory is there.
         unsafe { Allocation::add_uses(&mut uses, used, self.exec.device, &|| "a graph".to_owned())? };
-        // SAFETY: as the caller promises; the plan has the code.
+        // SAFETY: as above.
         unsafe { self.exec.launch(stream, &uses) }
     }
 
-    fn upload(&self, stream: &Arc<CudaStream>) -> Result<()> {
+    fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
         self.exec.upload(stream)
     }
 
@@ -456,6 +481,8 @@ impl BackendGraph for CudaGraph {
         let result = unsafe {
             sys::cuGraphExecKernelNodeSetParams_v2(*raw, self.description.nodes[index], &parameters)
         };
+        // The new arguments may be of other memory.
+        self.exec.settled.unsettle();
         device.check("cuGraphExecKernelNodeSetParams", result).map(|()| true)
     }
 }

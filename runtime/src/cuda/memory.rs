@@ -5,7 +5,7 @@ use std::{
     ptr::{self, NonNull},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -63,6 +63,26 @@ struct Usage {
     readers: SmallVec<[(Arc<CudaStream>, u64); 2]>,
     /// The streams that used it since without having waited for others.
     unordered: SmallVec<[(Arc<CudaStream>, u64); 1]>,
+    /// Of the graph that used it last.
+    graph: Option<Settled>,
+}
+
+/// The number of work of which there may be more at any time, without a note: that of a graph.
+const EVER_MORE: u64 = u64::MAX;
+
+/// Whether all memory of a graph was used by nobody else since the graph's last launch. The next one on the same stream is then in order, and finds
+/// notes of itself already: it locks nothing.
+#[derive(Clone, Default)]
+pub(super) struct Settled(Arc<AtomicBool>);
+
+impl Settled {
+    pub(super) fn is_settled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(super) fn unsettle(&self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl Usage {
@@ -99,10 +119,12 @@ impl Usage {
 
     #[inline]
     fn note(&mut self, stream: &Arc<CudaStream>, access: Access, work: u64) {
+        self.unsettle();
         let same = |(known, last): &mut (Arc<CudaStream>, u64)| {
             let is_same = Arc::ptr_eq(known, stream);
             if is_same {
-                *last = work;
+                // A graph that only reads this, too, may have been launched again meanwhile.
+                *last = work.max(*last);
             }
             is_same
         };
@@ -110,8 +132,10 @@ impl Usage {
             Access::Write => {
                 self.readers.clear();
                 self.unordered.clear();
-                if !self.writer.as_mut().is_some_and(same) {
-                    self.writer = Some((Arc::clone(stream), work));
+                match &mut self.writer {
+                    // No graph uses it meanwhile.
+                    Some((known, last)) if Arc::ptr_eq(known, stream) => *last = work,
+                    writer => *writer = Some((Arc::clone(stream), work)),
                 }
             }
             // Who waits for its write waits for the read, too.
@@ -121,9 +145,18 @@ impl Usage {
         }
     }
 
+    /// Tells the graph that used it last that others do now.
+    #[inline]
+    fn unsettle(&mut self) {
+        if let Some(graph) = self.graph.take() {
+            graph.unsettle();
+        }
+    }
+
     /// Notes work that did not wait for others.
     #[cold]
     fn note_unordered(&mut self, stream: &Arc<CudaStream>, work: u64) {
+        self.unsettle();
         match self.unordered.iter_mut().find(|(known, _)| Arc::ptr_eq(known, stream)) {
             Some((_, last)) => *last = work,
             None => self.unordered.push((Arc::clone(stream), work)),
@@ -159,7 +192,7 @@ pub(crate) unsafe fn unordered<R>(device: &'static CudaDevice, code: impl FnOnce
 
 /// Whether this thread orders no work of the device.
 #[inline]
-fn is_unordered(device: &'static CudaDevice) -> bool {
+pub(super) fn is_unordered(device: &'static CudaDevice) -> bool {
     // At the end of a thread nothing is left of its memory, and no call of `unordered`.
     UNORDERED.load(Ordering::Relaxed) != 0
         && UNORDERED_HERE.try_with(|here| ptr::eq(here.get(), device)).unwrap_or(false)
@@ -506,9 +539,29 @@ type Uses<T> = SmallVec<[(T, Access); 12]>;
 
 /// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both. What is recorded to be
 /// replayed goes to another stream, which `enqueue` gets; its replays are ordered.
+#[inline]
 pub(super) fn ordered<R>(
     stream: &Arc<CudaStream>,
     uses: &[(&Arc<CudaMemory>, Access)],
+    enqueue: impl FnOnce(&CudaStream) -> Result<R>,
+) -> Result<R> {
+    ordered_of(stream, uses, None, enqueue)
+}
+
+/// The same for the launch of a graph, which is [settled](Settled) afterwards.
+pub(super) fn ordered_graph(
+    stream: &Arc<CudaStream>,
+    uses: &[(&Arc<CudaMemory>, Access)],
+    graph: &Settled,
+    enqueue: impl FnOnce(&CudaStream) -> Result<()>,
+) -> Result<()> {
+    ordered_of(stream, uses, Some(graph), enqueue)
+}
+
+fn ordered_of<R>(
+    stream: &Arc<CudaStream>,
+    uses: &[(&Arc<CudaMemory>, Access)],
+    graph: Option<&Settled>,
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
     stream.device().bind()?;
@@ -540,7 +593,17 @@ pub(super) fn ordered<R>(
     let queued = enqueue(stream)?;
     let work = stream.number_work();
     for (usage, access) in &mut usages {
-        usage.note(stream, *access, work);
+        match graph {
+            None => usage.note(stream, *access, work),
+            Some(graph) => {
+                usage.note(stream, *access, EVER_MORE);
+                usage.graph = Some(graph.clone());
+            }
+        }
+    }
+    if let Some(Settled(is_settled)) = graph {
+        // Before anybody else can use any of it.
+        is_settled.store(true, Ordering::Release);
     }
     Ok(queued)
 }

@@ -11,6 +11,7 @@ use std::{
 use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUjit_option as JitOption, CUmodule, CUresult};
 use gpu_std::{Constant, DeviceCopy};
 use gpukernel_image::Manifest;
+use smallvec::SmallVec;
 
 use super::{CudaDevice, CudaStream, driver, function::Function, memory, replay, reports::Reports};
 use crate::{
@@ -130,6 +131,10 @@ impl CudaModule {
         if has_it { self.address_of(name, size_of::<u64>()) } else { Ok(None) }
     }
 
+    fn prints(&self) -> bool {
+        self.reports.as_ref().is_some_and(|reports| reports.prints())
+    }
+
     /// The lock to hold last.
     pub(super) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.reports.as_ref().and_then(|reports| reports.launching())
@@ -173,6 +178,29 @@ impl CudaModule {
         self.device.check("cuMemcpyDtoH", result)?;
         // SAFETY: it was just written, with a value of this type.
         Ok(Some(unsafe { value.assume_init() }))
+    }
+}
+
+/// What is held while a graph of kernels of several modules is launched.
+pub(super) struct LaunchLocks<'m> {
+    _output: SmallVec<[RwLockReadGuard<'m, ()>; 4]>,
+    _variables: SmallVec<[RwLockReadGuard<'m, ()>; 4]>,
+}
+
+impl<'m> LaunchLocks<'m> {
+    /// Takes the locks that there are.
+    #[inline]
+    pub(super) fn of(modules: impl Iterator<Item = &'m CudaModule> + Clone) -> Option<Self> {
+        let has_locks = |module: &CudaModule| module.has_variables || module.prints();
+        modules.clone().any(has_locks).then(|| Self::take(modules))
+    }
+
+    #[cold]
+    fn take(modules: impl Iterator<Item = &'m CudaModule> + Clone) -> Self {
+        // In the order of a single launch: who sets a variable waits for output meanwhile.
+        let _variables = modules.clone().filter_map(CudaModule::hold_variables).collect();
+        let _output = modules.filter_map(CudaModule::launching).collect();
+        Self { _output, _variables }
     }
 }
 

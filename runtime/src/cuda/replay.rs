@@ -21,6 +21,7 @@ use smallvec::SmallVec;
 use super::{
     CudaDevice, CudaMemory, CudaModule, CudaStream,
     graph::{Description, Executable},
+    module::LaunchLocks,
 };
 use crate::{Error, Result};
 
@@ -154,10 +155,7 @@ impl CudaReplay {
 
     pub(crate) fn launch(&mut self) -> Result<()> {
         let Self { exec, used } = self;
-        // In the order of a single launch: who sets a variable waits for output meanwhile.
-        let _variables: SmallVec<[_; 4]> =
-            used.modules.iter().filter_map(|module| module.hold_variables()).collect();
-        let _output: SmallVec<[_; 4]> = used.modules.iter().filter_map(|module| module.launching()).collect();
+        let _locks = LaunchLocks::of(used.modules.iter().map(|module| &**module));
         let uses: SmallVec<[_; 12]> = used.memory.iter().map(|(memory, access)| (memory, *access)).collect();
         // SAFETY: this is borrowed for writing, and has the memory and the code.
         unsafe { exec.launch(exec.device().default(), &uses) }

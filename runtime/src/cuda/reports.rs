@@ -28,6 +28,10 @@ impl Reports {
         Ok((panic.is_some() || output.is_some()).then(|| Arc::new(Self { panic, output })))
     }
 
+    pub(super) fn prints(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// The lock to hold while a launch is queued.
     pub(super) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.output.as_ref().map(OutputBuffer::launching)

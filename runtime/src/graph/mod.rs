@@ -203,8 +203,8 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// As [`Device::synchronize`](crate::Device::synchronize); on the CPU as [`Module::launch`](crate::Module::launch), and then what would come after is not done.
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch", alias = "replay")]
     pub fn launch(&mut self) -> Result<()> {
-        let stream = self.stream.clone();
-        self.launch_on(&stream)
+        let Self { graph, stream, uses_host, memory, .. } = self;
+        launch(graph, stream, *uses_host, memory)
     }
 
     /// Queues the graph's work on another stream of its device.
@@ -213,20 +213,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// As [`launch`](Self::launch), and [`Error::WrongDevice`](crate::Error::WrongDevice) for a stream of another device.
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch")]
     pub fn launch_on(&mut self, stream: &Stream) -> Result<()> {
-        stream.not_captured("a graph")?;
-        let host = if self.uses_host { Noted::of(&self.memory).host } else { Vec::new() };
-        each!(&mut self.graph, graph => {
-            let queue = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
-            host.iter().try_for_each(|piece| piece.uses.order(stream, piece.access))?;
-            // SAFETY: this graph holds the memory, and is borrowed for writing.
-            let launched = unsafe { graph.launch(queue) };
-            if !host.is_empty() {
-                // Also if it failed: the error may be of other work.
-                let end = Event::record(stream).ok();
-                host.iter().for_each(|piece| piece.uses.note(stream, piece.access, end.clone()));
-            }
-            launched
-        })
+        launch(&mut self.graph, stream, self.uses_host, &self.memory)
     }
 
     /// Prepares the device for the next launch, which is then faster (`cudaGraphUpload`). Queued on the stream of the capture.
@@ -235,7 +222,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// [`Error::Driver`](crate::Error::Driver) or [`Error::ContextLost`](crate::Error::ContextLost).
     #[doc(alias = "cudaGraphUpload", alias = "cuGraphUpload")]
     pub fn upload(&mut self) -> Result<()> {
-        each!(&self.graph, graph => {
+        each!(&mut self.graph, graph => {
             let stream = Stream::or_default(Some(&self.stream), graph.device, &|| "a graph".to_owned())?;
             graph.graph.upload(stream)
         })
@@ -261,6 +248,31 @@ impl<M: GraphMemory, N> Graph<M, N> {
     pub fn into_memory(self) -> M {
         self.memory
     }
+}
+
+/// Queues a graph's work on a stream of its device.
+fn launch<M: GraphMemory>(
+    graph: &mut Any<Graphs>,
+    stream: &Stream,
+    uses_host: bool,
+    memory: &M,
+) -> Result<()> {
+    stream.not_captured("a graph")?;
+    each!(graph, graph => {
+        let queue = Stream::or_default(Some(stream), graph.device, &|| "a graph".to_owned())?;
+        // SAFETY: the graph holds the memory, and is borrowed for writing.
+        let mut launch = || unsafe { graph.launch(queue) };
+        if !uses_host {
+            return launch();
+        }
+        let host = Noted::of(memory).host;
+        host.iter().try_for_each(|piece| piece.uses.order(stream, piece.access))?;
+        let launched = launch();
+        // Also if it failed: the error may be of other work.
+        let end = Event::record(stream).ok();
+        host.iter().for_each(|piece| piece.uses.note(stream, piece.access, end.clone()));
+        launched
+    })
 }
 
 impl<M: GraphMemory, N> fmt::Debug for Graph<M, N> {
