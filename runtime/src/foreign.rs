@@ -180,7 +180,7 @@ fn load<B: Backend>(device: &'static B, code: &[u8], kind: &str) -> Result<Any<F
 ///
 /// # Errors
 /// [`Error::NoSuchKernel`], or what the driver says.
-pub(crate) fn entry<B: Backend>(loaded: &Loaded<B, String>, name: &str) -> Result<Entry<B>> {
+pub(crate) fn entry<'l, B: Backend>(loaded: &'l Loaded<B, String>, name: &str) -> Result<&'l Entry<B>> {
     loaded.entry(name, || {
         let function = loaded.code.function(name)?.ok_or_else(|| Error::NoSuchKernel {
             kernel: name.to_owned(),
@@ -200,15 +200,16 @@ unsafe fn launch<B: Backend>(
     program: Program<'_>,
     config: LaunchConfig,
 ) -> Result<()> {
-    let (code, device) = (&loaded.code, loaded.device());
+    let (code, device, at) = (&loaded.code, loaded.device(), Location::caller());
     let stream = Stream::or_default(stream, device, &|| program.doing())?;
     let Entry { function, cooperative } = entry(loaded, program.name())?;
-    let threads = code.threads(&function);
-    let (request, mut lists) = (Request { device, program, config, threads, cooperative }, Lists::new());
-    // SAFETY: the arguments hold borrows that last as long as this call.
-    let Some(launch) = (unsafe { PreparedLaunch::new(request, &mut lists)? }) else { return Ok(()) };
+    let threads = code.threads(function);
+    let request = Request { device, program: &program, config: &config, threads, cooperative: *cooperative };
     // SAFETY: as the caller promises.
-    unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }
+    let launch =
+        |launch: &PreparedLaunch<'_, B>| unsafe { observed::launch(code, stream, function, launch, at) };
+    // SAFETY: the arguments hold borrows that last as long as this call.
+    unsafe { PreparedLaunch::check(&request, &mut Lists::new(), launch).map(drop) }
 }
 
 /// What the code is. The driver is not told how long it is and finds its end by its contents, so that these must lie inside.

@@ -78,7 +78,7 @@ impl<B: Backend, K: Hash + Eq, S: BuildHasher + Default> Loaded<B, K, S> {
 
     /// The kernel of this key, found by `find` at its first launch.
     #[inline]
-    pub(crate) fn entry<Q>(&self, key: &Q, find: impl FnOnce() -> Result<Entry<B>>) -> Result<Entry<B>>
+    pub(crate) fn entry<Q>(&self, key: &Q, find: impl FnOnce() -> Result<Entry<B>>) -> Result<&Entry<B>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -86,23 +86,28 @@ impl<B: Backend, K: Hash + Eq, S: BuildHasher + Default> Loaded<B, K, S> {
         let mut chain = &self.entries[self.hasher.hash_one(key) as usize % CHAINS];
         while let Some(link) = chain.get() {
             if link.key.borrow() == key {
-                return Ok(link.entry);
+                return Ok(&link.entry);
             }
             chain = &link.next;
         }
         let entry = find()?;
-        add(chain, key.to_owned(), entry);
-        Ok(entry)
+        Ok(add(chain, key, entry))
     }
 }
 
-/// Adds an entry behind others, unless another thread has added one of this key meanwhile.
+/// Adds an entry behind others, unless another thread has added one of this key meanwhile; returns the one that is there.
 #[cold]
-fn add<B: Backend, K: Eq>(mut chain: &Chain<B, K>, key: K, entry: Entry<B>) {
-    let mut link = Box::new(Link { key, entry, next: OnceLock::new() });
-    while let Err(back) = chain.set(link) {
-        let Some(other) = chain.get().filter(|other| other.key != back.key) else { return };
-        (link, chain) = (back, &other.next);
+fn add<'c, B: Backend, K, Q>(mut chain: &'c Chain<B, K>, key: &Q, entry: Entry<B>) -> &'c Entry<B>
+where
+    K: Borrow<Q>,
+    Q: Eq + ToOwned<Owned = K> + ?Sized,
+{
+    loop {
+        let link = chain.get_or_init(|| Box::new(Link { key: key.to_owned(), entry, next: OnceLock::new() }));
+        if link.key.borrow() == key {
+            return &link.entry;
+        }
+        chain = &link.next;
     }
 }
 

@@ -257,7 +257,7 @@ impl Module {
         let mut packed = PackedArgs::of(K::INFO);
         K::pack::<ThisRuntime>(args, &mut packed);
         // SAFETY: as the caller promises; the arguments are packed by the kernel of the description.
-        unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, config, &packed) }
+        unsafe { self.inner.launch_packed(stream, TypeId::of::<K>(), K::INFO, &config, &packed) }
     }
 
     /// The code on a device, and the kernel in it that packed these arguments. `id` is that of its type.
@@ -278,7 +278,7 @@ impl Module {
             expected: self.device().to_string(),
         })?;
         let entry = loaded.entry(&id, || self.inner.check(&loaded.code, kernel, args))?;
-        Ok((loaded, entry))
+        Ok((loaded, *entry))
     }
 }
 
@@ -299,7 +299,7 @@ impl Inner {
         stream: Option<&Stream>,
         id: TypeId,
         kernel: &'static KernelInfo,
-        config: LaunchConfig,
+        config: &LaunchConfig,
         args: &PackedArgs,
     ) -> Result<()> {
         each!(&self.code, loaded => {
@@ -317,20 +317,21 @@ impl Inner {
         stream: Option<&Stream>,
         id: TypeId,
         kernel: &'static KernelInfo,
-        config: LaunchConfig,
+        config: &LaunchConfig,
         args: &PackedArgs,
     ) -> Result<()> {
-        let (code, device) = (&loaded.code, loaded.code.device());
+        let (code, device, at) = (&loaded.code, loaded.code.device(), Location::caller());
         let program = Program::Kernel(kernel, args);
         let stream = Stream::or_default(stream, device, &|| program.doing())?;
         let Entry { function, cooperative } = loaded.entry(&id, || self.check(code, kernel, args))?;
-        let threads = code.threads(&function);
-        let (request, mut lists) = (Request { device, program, config, threads, cooperative }, Lists::new());
-        // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
-        let Some(launch) = (unsafe { PreparedLaunch::new(request, &mut lists)? }) else { return Ok(()) };
+        let threads = code.threads(function);
+        let request = Request { device, program: &program, config, threads, cooperative: *cooperative };
         // SAFETY: `check` found the parameters to be those of the code, and the shape keeps to the contract; that the kernel is sound is
         // the promise of `Kernel` and of the caller.
-        unsafe { observed::launch(code, stream, &function, &launch, Location::caller()) }
+        let launch =
+            |launch: &PreparedLaunch<'_, B>| unsafe { observed::launch(code, stream, function, launch, at) };
+        // SAFETY: the arguments were packed by this kernel, from borrows that last as long as this call.
+        unsafe { PreparedLaunch::check(&request, &mut Lists::new(), launch).map(drop) }
     }
 
     fn attributes<M: BackendModule>(

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use gpu_std::{
     Contract,
-    host::{Access, KernelInfo, PackedArgs, PackedMemory},
+    host::{Access, KernelInfo, PackedArgs, PackedMemory, Unmet},
 };
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What is launched, with its arguments.
-#[derive(Clone, Copy)]
+// Passed by reference: copies are read before what was written is there.
 pub(crate) enum Program<'a> {
     /// A kernel of this program.
     Kernel(&'static KernelInfo, &'a PackedArgs),
@@ -25,27 +25,27 @@ pub(crate) enum Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub(crate) fn name(self) -> &'a str {
-        match self {
+    pub(crate) fn name(&self) -> &'a str {
+        match *self {
             Self::Kernel(info, _) => info.name,
             Self::Foreign { name, .. } => name,
         }
     }
 
     /// For errors.
-    pub(crate) fn doing(self) -> String {
+    pub(crate) fn doing(&self) -> String {
         format!("a launch of `{}`", self.name())
     }
 
-    pub(crate) fn contract(self) -> &'static Contract {
-        match self {
+    pub(crate) fn contract(&self) -> &'static Contract {
+        match *self {
             Self::Kernel(info, _) => &info.contract,
             Self::Foreign { .. } => &Contract::NONE,
         }
     }
 
-    fn check_tiles(self, config: LaunchConfig, rules: &Rules<'_>) -> Result<()> {
-        match self {
+    fn check_tiles(&self, config: &LaunchConfig, rules: &Rules<'_>) -> Result<()> {
+        match *self {
             Self::Kernel(_, args) => rules.check_tiles(config, args),
             Self::Foreign { .. } => Ok(()),
         }
@@ -55,19 +55,23 @@ impl<'a> Program<'a> {
     ///
     /// # Safety
     /// The arguments were packed by the kernel.
-    unsafe fn check_requirements(self) -> Result<()> {
-        match self {
+    unsafe fn check_requirements(&self) -> Result<()> {
+        #[cold]
+        fn not_met(kernel: &str, unmet: Unmet) -> Error {
+            Error::RequirementNotMet { kernel: kernel.to_owned(), unmet }
+        }
+        match *self {
             // SAFETY: as the caller promises.
             Self::Kernel(info, args) => match unsafe { (info.unmet)(args) } {
-                Some(unmet) => Err(Error::RequirementNotMet { kernel: info.name.to_owned(), unmet }),
+                Some(unmet) => Err(not_met(info.name, unmet)),
                 None => Ok(()),
             },
             Self::Foreign { .. } => Ok(()),
         }
     }
 
-    fn check_shared(self, rules: &Rules<'_>) -> Result<SharedMemory> {
-        match self {
+    fn check_shared(&self, rules: &Rules<'_>) -> Result<SharedMemory> {
+        match *self {
             Self::Kernel(info, args) => rules.check_shared(info.shared, info.dynamic_arrays, args),
             Self::Foreign { shared_bytes, .. } => {
                 Ok(SharedMemory { dynamic_bytes: shared_bytes, ..SharedMemory::NONE })
@@ -79,9 +83,9 @@ impl<'a> Program<'a> {
     ///
     /// # Safety
     /// The arguments are from borrows that last as long as `'a`.
-    unsafe fn add_memory<B: Backend>(self, device: &'static B, uses: &mut Uses<'a, B>) -> Result<()> {
+    unsafe fn add_memory<B: Backend>(&self, device: &'static B, uses: &mut Uses<'a, B>) -> Result<()> {
         let doing = || self.doing();
-        match self {
+        match *self {
             Self::Kernel(_, args) => {
                 let has_bytes =
                     |memory: &&PackedMemory| memory.slice.len != 0 && memory.slice.element_bytes != 0;
@@ -99,16 +103,16 @@ impl<'a> Program<'a> {
 
     /// The values of all parameters in a row, each aligned as it needs, if they lie so.
     #[inline]
-    fn packed(self) -> Option<&'a [MaybeUninit<u8>]> {
-        match self {
+    fn packed(&self) -> Option<&'a [MaybeUninit<u8>]> {
+        match *self {
             Self::Kernel(_, args) => Some(args.bytes()),
             Self::Foreign { .. } => None,
         }
     }
 
     /// Adds where the values of the parameters lie, in their order.
-    fn add_parameters(self, parameters: &mut Parameters) {
-        match self {
+    fn add_parameters(&self, parameters: &mut Parameters) {
+        match *self {
             Self::Kernel(_, args) => parameters.extend(args.pointers()),
             Self::Foreign { args, .. } => parameters.extend(args.iter().map(RawArg::pointer)),
         }
@@ -118,8 +122,8 @@ impl<'a> Program<'a> {
 /// A request to launch.
 pub(crate) struct Request<'a, B: Backend> {
     pub(crate) device: &'static B,
-    pub(crate) program: Program<'a>,
-    pub(crate) config: LaunchConfig,
+    pub(crate) program: &'a Program<'a>,
+    pub(crate) config: &'a LaunchConfig,
     pub(crate) threads: BlockThreads,
     /// Whether blocks of the grid wait for each other.
     pub(crate) cooperative: bool,
@@ -131,17 +135,19 @@ type Parameters = SmallVec<[*const u8; 24]>;
 pub(crate) struct Lists<'a, B: Backend> {
     memory: Uses<'a, B>,
     parameters: Parameters,
+    /// Of a launch that was checked before.
+    program: Option<Program<'a>>,
 }
 
 impl<B: Backend> Lists<'_, B> {
     pub(crate) fn new() -> Self {
-        Self { memory: SmallVec::new(), parameters: SmallVec::new() }
+        Self { memory: SmallVec::new(), parameters: SmallVec::new(), program: None }
     }
 }
 
 /// A checked launch of at least one thread.
 pub(crate) struct PreparedLaunch<'a, B: Backend> {
-    pub(crate) program: Program<'a>,
+    pub(crate) program: &'a Program<'a>,
     pub(crate) shape: CheckedConfig,
     pub(crate) shared: SharedMemory,
     pub(crate) cooperative: bool,
@@ -152,16 +158,18 @@ pub(crate) struct PreparedLaunch<'a, B: Backend> {
 }
 
 impl<'a, B: Backend> PreparedLaunch<'a, B> {
-    /// Checks a launch; `None` if no thread runs.
+    /// Checks a launch, and passes it on if a thread runs; else returns `None`.
     ///
     /// # Safety
     /// The arguments were packed by the kernel, from borrows that last as long as `'b`.
+    // To a function, because a launch that is returned is copied from one place to another.
     #[inline]
-    pub(crate) unsafe fn new<'b: 'a>(
-        request: Request<'b, B>,
+    pub(crate) unsafe fn check<'b: 'a, R>(
+        request: &Request<'b, B>,
         lists: &'a mut Lists<'b, B>,
-    ) -> Result<Option<Self>> {
-        let Request { device, program, config, threads, cooperative } = request;
+        launch: impl FnOnce(&Self) -> Result<R>,
+    ) -> Result<Option<R>> {
+        let Request { device, program, config, threads, cooperative } = *request;
         let rules = Rules {
             kernel: program.name(),
             contract: program.contract(),
@@ -174,14 +182,14 @@ impl<'a, B: Backend> PreparedLaunch<'a, B> {
         // SAFETY: as the caller promises.
         unsafe { program.check_requirements()? };
         let shared = program.check_shared(&rules)?;
-        let Lists { memory, parameters } = lists;
+        let Lists { memory, parameters, .. } = lists;
         // SAFETY: as the caller promises.
         unsafe { program.add_memory(device, memory)? };
         let Some(shape) = shape else { return Ok(None) };
         if cooperative || program.packed().is_none() {
             program.add_parameters(parameters);
         }
-        Ok(Some(Self { program, shape, shared, cooperative, memory, parameters }))
+        launch(&Self { program, shape, shared, cooperative, memory, parameters }).map(Some)
     }
 
     /// The values of all parameters in a row, in place of [`parameters`](Self::parameters).
@@ -198,8 +206,9 @@ impl<'a, B: Backend> PreparedLaunch<'a, B> {
         cooperative: bool,
         lists: &'a mut Lists<'b, B>,
     ) -> Self {
-        program.add_parameters(&mut lists.parameters);
-        Self { program, shape, shared, cooperative, memory: &[], parameters: &lists.parameters }
+        let Lists { parameters, program: place, .. } = lists;
+        program.add_parameters(parameters);
+        Self { program: place.insert(program), shape, shared, cooperative, memory: &[], parameters }
     }
 
     #[cold]

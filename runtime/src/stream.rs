@@ -95,12 +95,17 @@ impl Stream {
         doing: &dyn Fn() -> String,
     ) -> Result<&'s B::Stream> {
         let Some(stream) = stream else { return Ok(device.default_stream()) };
-        device.own(&stream.backend).ok_or_else(|| Error::WrongDevice {
+        device.own(&stream.backend).ok_or_else(|| stream.wrong_device(&Device::of(device), doing))
+    }
+
+    #[cold]
+    fn wrong_device(&self, expected: &Device, doing: &dyn Fn() -> String) -> Error {
+        Error::WrongDevice {
             what: "the stream".to_owned(),
             doing: doing(),
-            found: stream.device().to_string(),
-            expected: Device::of(device).to_string(),
-        })
+            found: self.device().to_string(),
+            expected: expected.to_string(),
+        }
     }
 
     /// Allocates memory and copies `elements` there, as [`Device::upload`].

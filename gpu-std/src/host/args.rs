@@ -58,10 +58,18 @@ pub struct PackedMemory {
     place: usize,
 }
 
+/// Where a value lies, and how large it is. Small: every launch writes and reads some.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    offset: usize,
-    layout: Layout,
+    offset: u32,
+    bytes: u32,
+    align: u32,
+}
+
+impl Value {
+    fn offset(self) -> usize {
+        self.offset as usize
+    }
 }
 
 impl Default for PackedArgs {
@@ -72,6 +80,9 @@ impl Default for PackedArgs {
 
 /// Values lie at multiples of this, or of their own alignment if that is less.
 const MAX_ALIGN: usize = 16;
+
+/// The size of a value, of which a GPU's kernel takes at most 32 KiB.
+const MAX_BYTES: usize = 1 << 20;
 
 impl PackedArgs {
     /// No arguments yet.
@@ -129,18 +140,32 @@ impl PackedArgs {
                 align_of::<T>() <= MAX_ALIGN,
                 "a kernel takes values that are aligned to at most 16 bytes: take a slice of them"
             );
+            assert!(
+                size_of::<T>() <= MAX_BYTES,
+                "a kernel takes values of at most a megabyte: take a slice of them"
+            );
         }
         if size_of::<T>() == 0 {
             return;
         }
-        let offset = self.used_bytes.next_multiple_of(align_of::<T>());
-        self.used_bytes = offset + size_of::<T>();
+        let value_place = self.make_room(size_of::<T>(), align_of::<T>());
+        self.values.push(value_place);
+        // SAFETY: `make_room` made room for a `T` there.
+        unsafe { self.storage_mut().add(value_place.offset()).cast::<T>().write(value) };
+    }
+
+    /// Makes room for a value behind the others: the storage has so many bytes at its offset, aligned because the storage is to 16 and the offset
+    /// to `align`.
+    #[inline]
+    fn make_room(&mut self, bytes: usize, align: usize) -> Value {
+        // An alignment is a power of two, which `next_multiple_of` does not know.
+        let offset = (self.used_bytes + align - 1) & !(align - 1);
+        self.used_bytes = offset + bytes;
         if self.used_bytes > INLINE_UNITS * MAX_ALIGN {
             self.spill();
         }
-        self.values.push(Value { offset, layout: Layout::new::<T>() });
-        // SAFETY: the storage has `size` bytes at `offset`, aligned because the storage is to 16 and the offset to `align`.
-        unsafe { self.storage_mut().add(offset).cast::<T>().write(value) };
+        // A kernel has at most some hundred parameters, each of at most `MAX_BYTES`.
+        Value { offset: offset as u32, bytes: bytes as u32, align: align as u32 }
     }
 
     /// Makes room for the bytes that are used, which are more than lie in here.
@@ -188,7 +213,7 @@ impl PackedArgs {
         let (mut next, mut moved) = (values, memory);
         for JoinedPart { address, head_bytes, tail_bytes } in parts {
             if head_bytes > 0 {
-                let from = self.values[next].offset;
+                let from = self.values[next].offset();
                 let is_inside = |place: &&mut usize| (from..from + head_bytes).contains(&**place);
                 while let Some(place) =
                     self.memory.get_mut(moved).map(|memory| &mut memory.place).filter(is_inside)
@@ -203,8 +228,8 @@ impl PackedArgs {
         self.values.truncate(values);
         self.used_bytes = used_bytes;
         self.write(head);
-        if let Some(head) = self.values.get(values) {
-            self.memory[memory..].iter_mut().for_each(|memory| memory.place += head.offset);
+        if let Some(&head) = self.values.get(values) {
+            self.memory[memory..].iter_mut().for_each(|memory| memory.place += head.offset());
         }
         self.write(tail);
     }
@@ -273,6 +298,28 @@ impl PackedArgs {
         self.memory.push(PackedMemory { slice, access, place });
     }
 
+    /// Adds a slice: the address of its memory, of which it notes what the launch does to it, and its length.
+    #[inline(always)]
+    pub fn push_slice(&mut self, slice: RawSlice, access: Access) {
+        let RawSlice { address, len, element_bytes, allocation } = slice;
+        self.push_parts(address, len, element_bytes, allocation, access);
+    }
+
+    /// The same. One function for all parameters that are slices, so that a launch has less code to fetch; and their parts in registers, because who writes
+    /// numbers to memory and reads two at once waits until they are there.
+    #[inline(never)]
+    fn push_parts(
+        &mut self,
+        address: *mut u8,
+        len: usize,
+        element_bytes: usize,
+        allocation: u32,
+        access: Access,
+    ) {
+        self.push_memory(RawSlice { address, len, element_bytes, allocation }, access);
+        self.write(len);
+    }
+
     /// Puts other memory, of the same length, in the place of each that has bytes: the address and the number of the allocation that `find` returns.
     ///
     /// # Errors
@@ -303,14 +350,16 @@ impl PackedArgs {
 
     /// The size and alignment of each value.
     pub fn layouts(&self) -> impl ExactSizeIterator<Item = Layout> + '_ {
-        self.values.iter().map(|value| value.layout)
+        let layout = |value: &Value| Layout::from_size_align(value.bytes as usize, value.align as usize);
+        // Each was that of a type.
+        self.values.iter().map(move |value| layout(value).unwrap_or(Layout::new::<()>()))
     }
 
     /// Where each value lies, in the order of the entry's parameters: what the driver's launch call takes.
     pub fn pointers(&self) -> impl ExactSizeIterator<Item = *const u8> + '_ {
         let start = self.storage();
         // SAFETY: the offset is inside the storage.
-        self.values.iter().map(move |value| unsafe { start.add(value.offset) })
+        self.values.iter().map(move |value| unsafe { start.add(value.offset()) })
     }
 
     /// All values, laid out as the fields of a C structure are; what is between them is not initialised.
@@ -364,6 +413,6 @@ impl ArgReader<'_> {
         let value = self.args.values[self.next];
         self.next += 1;
         // SAFETY: the caller promises that the bytes at the offset, written by `push`, are a `T`.
-        unsafe { self.args.storage().add(value.offset).cast::<T>().read() }
+        unsafe { self.args.storage().add(value.offset()).cast::<T>().read() }
     }
 }

@@ -273,9 +273,7 @@ macro_rules! owned_output {
 
         #[cfg(not(target_arch = "nvptx64"))]
         fn pack<R: $crate::host::Runtime>(arg: Self::Arg<R>, args: &mut $crate::host::PackedArgs) {
-            let slice = R::raw_slice(arg);
-            args.push_memory(slice, $crate::host::Access::Write);
-            args.push(slice.len);
+            args.push_slice(R::raw_slice(arg), $crate::host::Access::Write);
         }
     };
     (@pack view $Layout:ty) => {

@@ -70,7 +70,7 @@ impl BackendModule for CpuModule {
     }
 
     unsafe fn launch(&self, _: &CpuStream, (): &(), launch: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {
-        let Program::Kernel(kernel, args) = launch.program else {
+        let Program::Kernel(kernel, args) = *launch.program else {
             return Err(needs_a_gpu(launch.program.doing()));
         };
         // A copy of the pointer: a kernel may set constants of its own module for later launches.

@@ -27,12 +27,13 @@ use crate::{
     view::Rows,
 };
 
-/// An allocation.
+/// An allocation. What a launch reads and writes of it is in one line of the cache.
+#[repr(C, align(64))]
 pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
+    usage: Mutex<Usage>,
     address: CUdeviceptr,
     source: Source,
-    usage: Mutex<Usage>,
 }
 
 /// Where memory is from, and goes.
@@ -56,9 +57,12 @@ unsafe impl Sync for Source {}
 
 /// The streams that used an allocation last, each with the number of that work there.
 #[derive(Default)]
+#[repr(C)]
 struct Usage {
     /// The stream that wrote it last.
     writer: Option<(Arc<CudaStream>, u64)>,
+    /// Whether there is anything in the fields behind this.
+    has_others: bool,
     /// The streams that read it since.
     readers: SmallVec<[(Arc<CudaStream>, u64); 2]>,
     /// The streams that used it since without having waited for others.
@@ -86,8 +90,21 @@ impl Settled {
 }
 
 impl Usage {
-    /// Whether no other stream used it since it waited for all of them.
+    /// The number of its last work, if this stream wrote it last and is the only one that used it since, outside of a graph.
     #[inline]
+    fn only_work(&mut self, stream: &Arc<CudaStream>) -> Option<&mut u64> {
+        match &mut self.writer {
+            Some((writer, work)) if !self.has_others && Arc::ptr_eq(writer, stream) => Some(work),
+            _ => None,
+        }
+    }
+
+    /// Takes over the notes of others.
+    fn noted(&mut self) {
+        self.has_others = !self.readers.is_empty() || !self.unordered.is_empty() || self.graph.is_some();
+    }
+
+    /// Whether no other stream used it since it waited for all of them.
     fn is_of(&self, stream: &Arc<CudaStream>) -> bool {
         let is_same = |(user, _): &(Arc<CudaStream>, u64)| Arc::ptr_eq(user, stream);
         self.writer.iter().all(is_same)
@@ -117,7 +134,6 @@ impl Usage {
         others.filter(|(other, work)| !other.is_known_done(*work)).map(|(other, _)| other)
     }
 
-    #[inline]
     fn note(&mut self, stream: &Arc<CudaStream>, access: Access, work: u64) {
         self.unsettle();
         let same = |(known, last): &mut (Arc<CudaStream>, u64)| {
@@ -143,10 +159,17 @@ impl Usage {
             Access::Read if self.readers.iter_mut().any(same) => {}
             Access::Read => self.readers.push((Arc::clone(stream), work)),
         }
+        self.noted();
+    }
+
+    /// Notes a launch of a graph, which is told when others use the memory.
+    fn note_graph(&mut self, stream: &Arc<CudaStream>, access: Access, graph: &Settled) {
+        self.note(stream, access, EVER_MORE);
+        self.graph = Some(graph.clone());
+        self.noted();
     }
 
     /// Tells the graph that used it last that others do now.
-    #[inline]
     fn unsettle(&mut self) {
         if let Some(graph) = self.graph.take() {
             graph.unsettle();
@@ -161,6 +184,7 @@ impl Usage {
             Some((_, last)) => *last = work,
             None => self.unordered.push((Arc::clone(stream), work)),
         }
+        self.noted();
     }
 }
 
@@ -579,33 +603,49 @@ fn ordered_of<R>(
         }
     };
     let mut usages: Uses<MutexGuard<'_, Usage>> = SmallVec::new();
-    uses.iter().for_each(|(memory, access)| usages.push((memory.usage(), *access)));
-
+    // Nearly all work uses what was used by nothing but its stream.
+    let mut is_only = graph.is_none() && !is_unordered(stream.device());
+    for (memory, access) in uses {
+        let mut usage = memory.usage();
+        is_only = is_only && usage.only_work(stream).is_some();
+        usages.push((usage, *access));
+    }
+    if is_only {
+        let queued = enqueue(stream)?;
+        let work = stream.number_work();
+        usages.iter_mut().filter_map(|(usage, _)| usage.only_work(stream)).for_each(|last| *last = work);
+        return Ok(queued);
+    }
     if is_unordered(stream.device()) {
         let queued = enqueue(stream)?;
         let work = stream.number_work();
         usages.iter_mut().for_each(|(usage, _)| usage.note_unordered(stream, work));
         return Ok(queued);
     }
-    if !usages.iter().all(|(usage, _)| usage.is_of(stream)) {
-        wait_for_conflicts(stream, &usages)?;
-    }
+    wait_for_conflicts(stream, &usages)?;
     let queued = enqueue(stream)?;
-    let work = stream.number_work();
-    for (usage, access) in &mut usages {
+    note_all(stream, &mut usages, stream.number_work(), graph);
+    Ok(queued)
+}
+
+/// Notes work that has waited for what it conflicts with.
+#[inline(never)]
+fn note_all(
+    stream: &Arc<CudaStream>,
+    usages: &mut [(MutexGuard<'_, Usage>, Access)],
+    work: u64,
+    graph: Option<&Settled>,
+) {
+    for (usage, access) in usages {
         match graph {
             None => usage.note(stream, *access, work),
-            Some(graph) => {
-                usage.note(stream, *access, EVER_MORE);
-                usage.graph = Some(graph.clone());
-            }
+            Some(graph) => usage.note_graph(stream, *access, graph),
         }
     }
     if let Some(Settled(is_settled)) = graph {
         // Before anybody else can use any of it.
         is_settled.store(true, Ordering::Release);
     }
-    Ok(queued)
 }
 
 /// Each allocation once, written if any of its uses writes, in the order of their addresses.
@@ -618,8 +658,11 @@ fn once_each<'m>(uses: &[(&'m Arc<CudaMemory>, Access)]) -> Uses<&'m Arc<CudaMem
     uses
 }
 
-#[cold]
+#[inline(never)]
 fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &[(MutexGuard<'_, Usage>, Access)]) -> Result<()> {
+    if usages.iter().all(|(usage, _)| usage.is_of(stream)) {
+        return Ok(());
+    }
     let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
     for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
         if !waited.iter().any(|known| Arc::ptr_eq(known, other)) {

@@ -127,17 +127,15 @@ impl<B: Backend> Launch<B> {
         let Entry { function, cooperative } = entry;
         let module = code.module();
         let (program, threads) = (arguments.program(), module.threads(&function));
-        let request = Request { device: module.device(), program, config, threads, cooperative };
-        let mut lists = Lists::new();
-        // SAFETY: as the caller promises.
-        let (shape, shared) = match unsafe { PreparedLaunch::new(request, &mut lists)? } {
-            Some(launch) => {
-                module.make_room(&function, &launch)?;
-                (Some(launch.shape), launch.shared)
-            }
-            None => (None, SharedMemory::NONE),
+        let request =
+            Request { device: module.device(), program: &program, config: &config, threads, cooperative };
+        let checked = |launch: &PreparedLaunch<'_, B>| {
+            module.make_room(&function, launch)?;
+            Ok((Some(launch.shape), launch.shared))
         };
-        drop(lists);
+        // SAFETY: as the caller promises.
+        let checked = unsafe { PreparedLaunch::check(&request, &mut Lists::new(), checked)? };
+        let (shape, shared) = checked.unwrap_or((None, SharedMemory::NONE));
         Ok(Self { code, entry, arguments, shape, shared, at })
     }
 

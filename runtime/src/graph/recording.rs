@@ -252,7 +252,7 @@ impl Branch {
                 found: Device::of(recording.device).to_string(),
                 expected: module.device().to_string(),
             })?;
-            let (code, entry) = (Code::Foreign(Arc::clone(loaded)), foreign::entry(loaded, name)?);
+            let (code, entry) = (Code::Foreign(Arc::clone(loaded)), *foreign::entry(loaded, name)?);
             // SAFETY: as the caller promises.
             unsafe { self.add_launch(recording, code, entry, config, arguments, at) }
         })

@@ -51,8 +51,9 @@ const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl LaunchConfig {
     /// Blocks and threads, if they keep the rules; `None` if no thread runs.
-    #[inline]
-    pub(crate) fn check(self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
+    // Not by a function that returns it: who reads at once what was written in parts waits.
+    #[inline(always)]
+    pub(crate) fn check(&self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
         match self.check_line(rules) {
             Some(checked) => Ok(Some(checked)),
             None => self.check_all(rules),
@@ -61,8 +62,8 @@ impl LaunchConfig {
 
     /// Checks what most launches are, a line of blocks, of which 32 bits count all threads, in a tenth of the instructions; `None` if it is not that, or
     /// breaks a rule.
-    #[inline]
-    fn check_line(self, rules: &Rules<'_>) -> Option<CheckedConfig> {
+    #[inline(always)]
+    fn check_line(&self, rules: &Rules<'_>) -> Option<CheckedConfig> {
         let Rules { contract, threads, limits, .. } = rules;
         let max = threads.max.min(limits.max_threads_per_block).min(limits.max_block_dim[0]);
         let max = if contract.max_threads == 0 { max } else { max.min(contract.max_threads) };
@@ -70,7 +71,7 @@ impl LaunchConfig {
             Self::Exact {
                 grid_dim: Extents { axes: [blocks, ..], dims: 1 },
                 block_dim: Extents { axes: [block, ..], dims: 1 },
-            } => (blocks, block),
+            } => (*blocks, *block),
             Self::ForEach(Extents { axes: [n, ..], dims: 1 }) => {
                 let block = match contract.block[0] {
                     0 => (threads.usual / WARP).max(1) * WARP,
@@ -96,7 +97,7 @@ impl LaunchConfig {
 
     /// Compares a launch with all rules.
     #[inline(never)]
-    fn check_all(self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
+    fn check_all(&self, rules: &Rules<'_>) -> Result<Option<CheckedConfig>> {
         let (blocks, threads, dims) = match self {
             Self::ForEach(extents) | Self::ForEachTile(extents) => {
                 let threads = rules.block_for(extents.dims).map(|extent| extent as usize);
@@ -197,15 +198,21 @@ impl Rules<'_> {
     }
 
     /// The shared memory of a block, of which `arrays` have constant sizes, and are `dynamic` on a GPU or not; the arguments hold the others.
+    #[inline]
     pub(crate) fn check_shared(
         &self,
         arrays: &[Layout],
         dynamic: bool,
         args: &PackedArgs,
     ) -> Result<SharedMemory> {
-        if arrays.is_empty() && args.has_no_shared() {
-            return Ok(SharedMemory::NONE);
+        match arrays.is_empty() && args.has_no_shared() {
+            true => Ok(SharedMemory::NONE),
+            false => self.check_some_shared(arrays, dynamic, args),
         }
+    }
+
+    #[inline(never)]
+    fn check_some_shared(&self, arrays: &[Layout], dynamic: bool, args: &PackedArgs) -> Result<SharedMemory> {
         let fixed_bytes = match shared_layout(arrays) {
             Ok(_) if dynamic => Some(0),
             fixed => fixed.ok().map(|fixed| fixed.size()),
@@ -239,13 +246,17 @@ impl Rules<'_> {
     }
 
     /// A grid of a thread per element has no warp for each tile.
-    pub(crate) fn check_tiles(&self, config: LaunchConfig, args: &PackedArgs) -> Result<()> {
+    #[inline]
+    pub(crate) fn check_tiles(&self, config: &LaunchConfig, args: &PackedArgs) -> Result<()> {
         match (config, args.warp_tiles()) {
-            (LaunchConfig::ForEach(_), Some(tile)) => {
-                Err(Error::TilesNeedGrid { kernel: self.kernel.to_owned(), tile })
-            }
+            (LaunchConfig::ForEach(_), Some(tile)) => Err(self.tiles_need_grid(tile)),
             _ => Ok(()),
         }
+    }
+
+    #[cold]
+    fn tiles_need_grid(&self, tile: [usize; 2]) -> Error {
+        Error::TilesNeedGrid { kernel: self.kernel.to_owned(), tile }
     }
 
     /// Blocks come in whole clusters.

@@ -215,9 +215,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: &'k R::Slice<T>, args: &mut PackedArgs) {
-        let slice = R::raw_slice(arg);
-        args.push_memory(slice, Access::Read);
-        args.push(slice.len);
+        args.push_slice(R::raw_slice(arg), Access::Read);
     }
 }
 
@@ -241,9 +239,7 @@ unsafe impl<'k, T: AtomicElement, S: Scope, O: Ordering> Param<'k> for &'k [Atom
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
-        let slice = R::raw_slice(arg);
-        args.push_memory(slice, Access::Write);
-        args.push(slice.len);
+        args.push_slice(R::raw_slice(arg), Access::Write);
     }
 }
 
@@ -267,9 +263,7 @@ unsafe impl<'k, T: CellElement, S: Scope> Param<'k> for &'k [RelaxedCell<T, S>] 
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
-        let slice = R::raw_slice(arg);
-        args.push_memory(slice, Access::Write);
-        args.push(slice.len);
+        args.push_slice(R::raw_slice(arg), Access::Write);
     }
 }
 

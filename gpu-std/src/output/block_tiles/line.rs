@@ -273,8 +273,6 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for BlockTiles<'k, T, N
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: &'k mut R::Slice<T>, args: &mut PackedArgs) {
-        let slice = R::raw_slice(arg);
-        args.push_memory(slice, Access::Write);
-        args.push(slice.len);
+        args.push_slice(R::raw_slice(arg), Access::Write);
     }
 }
