@@ -86,3 +86,35 @@ fn the_host_waits_for_work_on_what_it_borrows() {
         Ok(())
     });
 }
+
+/// A graph whose memory nobody else used notes nothing of its next launches. Whoever uses the memory waits for them all the same, and they for it.
+#[test]
+fn launches_that_note_nothing_are_waited_for() {
+    on_every_device_alone(|device, _| {
+        let (stream, other) = (device.stream()?, device.stream()?);
+        let x = device.filled(LEN, 1_u32)?;
+        let memory = (&x, device.zeroed::<u32>(LEN)?);
+        let mut graph = stream.capture(memory, |capture, (x, y)| capture.copy(x, y))?;
+        let mut copy = device.zeroed::<u32>(LEN)?;
+        for _ in 0..3 {
+            graph.launch()?;
+            graph.launch()?;
+            // From here on all noted work is known to be done.
+            stream.synchronize()?;
+            let held = stream.hold()?;
+            graph.launch()?;
+            other.copy(&graph.memory().1, &mut copy)?;
+            assert!(!device.is_gpu() || !other.is_done()?, "it reads what the graph has not written yet");
+            drop(held);
+            assert_eq!(copy.to_vec()?, [1; LEN]);
+
+            let held = other.hold()?;
+            other.fill(graph.memory_mut().1, 2)?;
+            graph.launch()?;
+            assert!(!device.is_gpu() || !stream.is_done()?, "it writes what was not written yet");
+            drop(held);
+            assert_eq!(graph.memory().1.to_vec()?, [1; LEN]);
+        }
+        Ok(())
+    });
+}
