@@ -32,7 +32,7 @@
 //! # What is measured
 //! Device time is the time between two events around the launches (`cudaEventElapsedTime`), while the stream is [held
 //! back](gpukernel::Stream::hold) until all of them are queued, so that the gaps of launching are not part of it. Host time is the time until
-//! the calls that launch return. Three modes are kept apart:
+//! the calls that launch return, of calls that follow one another. Three modes are kept apart:
 //! - `cold`: one launch after the L2 cache was filled with other memory;
 //! - `batch`: many launches one after another, of which each finds what the last left in the cache;
 //! - `replay`, on a GPU: as `batch`, but what one call of the provider launches on the default stream is recorded once, and launched as a
