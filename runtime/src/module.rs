@@ -346,6 +346,7 @@ impl Inner {
     }
 
     /// Compares the kernel with the image, at its first launch.
+    #[cold]
     fn check<B: Backend>(
         &self,
         code: &B::Module,

@@ -289,7 +289,8 @@ impl Stream {
     /// (`cuStreamWaitValue32`). Meanwhile work can be queued, so that it then runs without the gaps of launching it.
     ///
     /// Whoever waits for the stream before that waits forever, and a stream has room for about a thousand launches, after which a launch
-    /// waits, too. On the CPU nothing is queued, and nothing is held back.
+    /// waits, too. Under `compute-sanitizer --tool initcheck` (CUDA 13.0) a copy waits for the stream, and so forever: the tool looks at what is copied before
+    /// the call returns. On the CPU nothing is queued, and nothing is held back.
     ///
     /// ```
     /// let stream = gpukernel::Device::cpu().stream()?;

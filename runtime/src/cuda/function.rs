@@ -99,8 +99,22 @@ impl Function {
     }
 
     /// Makes room for a launch: of clusters, of shared memory, and of all blocks at once if they wait for each other.
+    #[inline]
     pub(super) fn make_room(
-        self,
+        &self,
+        device: &'static CudaDevice,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<()> {
+        let has_clusters = launch.program.contract().cluster[0] != 0;
+        match has_clusters || launch.shared.dynamic_bytes > 0 || launch.cooperative {
+            true => self.make_more_room(device, launch),
+            false => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn make_more_room(
+        &self,
         device: &'static CudaDevice,
         launch: &PreparedLaunch<'_, CudaDevice>,
     ) -> Result<()> {
@@ -188,31 +202,17 @@ impl Function {
     /// # Safety
     /// The module is loaded. There is one pointer per parameter of the kernel, to a value of its size and alignment. What the
     /// kernel does with the values is sound, and memory that they point to is ordered on the stream.
+    #[inline]
     pub(super) unsafe fn enqueue(
-        self,
+        &self,
         stream: &CudaStream,
         launch: &PreparedLaunch<'_, CudaDevice>,
     ) -> Result<()> {
-        let (grid, block) = (launch.shape.grid, launch.shape.block);
-        let (raw, stream_raw, shared_bytes) = (self.raw, stream.raw(), launch.shared.dynamic_bytes);
         if launch.cooperative {
-            // SAFETY: as the caller promises; the driver copies the values before it returns.
-            let result = unsafe {
-                sys::cuLaunchCooperativeKernel(
-                    raw,
-                    grid.x,
-                    grid.y,
-                    grid.z,
-                    block.x,
-                    block.y,
-                    block.z,
-                    shared_bytes,
-                    stream_raw,
-                    parameters(launch),
-                )
-            };
-            return stream.device().check("cuLaunchCooperativeKernel", result);
+            // SAFETY: as the caller promises.
+            return unsafe { self.enqueue_cooperative(stream, launch) };
         }
+        let (grid, block) = (launch.shape.grid, launch.shape.block);
         let (mut bytes, mut in_a_row);
         // In a row, which saves the list of where they are. As many bytes as the entry takes: parameters are laid out as here.
         let (parameters, extra) = match launch.packed() {
@@ -236,15 +236,15 @@ impl Function {
         // SAFETY: as above.
         let result = unsafe {
             sys::cuLaunchKernel(
-                raw,
+                self.raw,
                 grid.x,
                 grid.y,
                 grid.z,
                 block.x,
                 block.y,
                 block.z,
-                shared_bytes,
-                stream_raw,
+                launch.shared.dynamic_bytes,
+                stream.raw(),
                 parameters,
                 extra,
             )
@@ -254,12 +254,42 @@ impl Function {
 }
 
 impl Function {
+    /// Queues a launch of a grid whose blocks wait for each other.
+    ///
+    /// # Safety
+    /// As [`enqueue`](Self::enqueue).
+    #[inline(never)]
+    unsafe fn enqueue_cooperative(
+        &self,
+        stream: &CudaStream,
+        launch: &PreparedLaunch<'_, CudaDevice>,
+    ) -> Result<()> {
+        let (grid, block) = (launch.shape.grid, launch.shape.block);
+        // SAFETY: as the caller promises; the driver copies the values before it returns.
+        let result = unsafe {
+            sys::cuLaunchCooperativeKernel(
+                self.raw,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                launch.shared.dynamic_bytes,
+                stream.raw(),
+                parameters(launch),
+            )
+        };
+        stream.device().check("cuLaunchCooperativeKernel", result)
+    }
+
     /// Queues a launch that the device may start before the grid before it has ended, for which the kernel waits (programmatic dependent launch).
     ///
     /// # Safety
     /// As [`enqueue`](Self::enqueue), and the kernel waits. The values are in one of both forms.
+    #[inline(never)]
     unsafe fn enqueue_early(
-        self,
+        &self,
         stream: &CudaStream,
         launch: &PreparedLaunch<'_, CudaDevice>,
         parameters: *mut *mut c_void,

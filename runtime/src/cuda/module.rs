@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     ffi::{CStr, CString, c_uint, c_void},
+    iter,
     mem::MaybeUninit,
     ptr,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
@@ -181,7 +182,7 @@ impl CudaModule {
     }
 }
 
-/// What is held while a graph of kernels of several modules is launched.
+/// What is held while kernels of modules are launched.
 pub(super) struct LaunchLocks<'m> {
     _output: SmallVec<[RwLockReadGuard<'m, ()>; 4]>,
     _variables: SmallVec<[RwLockReadGuard<'m, ()>; 4]>,
@@ -255,8 +256,7 @@ impl BackendModule for Arc<CudaModule> {
         launch: &PreparedLaunch<'_, CudaDevice>,
     ) -> Result<()> {
         function.make_room(self.device, launch)?;
-        let _variables = self.hold_variables();
-        let _output = self.launching();
+        let _locks = LaunchLocks::of(iter::once(&**self));
         memory::ordered(stream, launch.memory, |stream| {
             // SAFETY: as the caller promises; the module is loaded, and the memory is ordered.
             unsafe { function.enqueue(stream, launch) }
