@@ -1,0 +1,372 @@
+//! Safe code that tries to use memory before, after or beside the work that uses it: on two streams, by leaks, drops in any order, and threads. In a program
+//! of its own, one test after another: who waits for the whole device waits for a held stream, too.
+
+use std::{any::Any, future::IntoFuture, mem, sync::Mutex, thread};
+
+use gpukernel::{Buffer, Device, DeviceSlice, Graph, Module, Result, Stream, for_each};
+use gpukernel_device_test_kernels::outputs::saxpy;
+use gpukernel_device_tests::{KERNELS, on_every_device_alone};
+
+const LEN: usize = 1 << 12;
+
+/// What a stream does with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    /// A kernel reads it.
+    Read,
+    /// A kernel adds 1.
+    Write,
+    CopyFrom,
+    /// A copy makes it 5.
+    CopyTo,
+    /// 9.
+    Fill,
+    /// A graph copies from it.
+    GraphRead,
+    /// A graph's kernel adds 1.
+    GraphWrite,
+    Drop,
+}
+
+impl Operation {
+    const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Write,
+        Self::CopyFrom,
+        Self::CopyTo,
+        Self::Fill,
+        Self::GraphRead,
+        Self::GraphWrite,
+        Self::Drop,
+    ];
+
+    fn only_reads(self) -> bool {
+        matches!(self, Self::Read | Self::CopyFrom | Self::GraphRead)
+    }
+
+    /// What the buffer has afterwards.
+    fn result(self, value: f32) -> f32 {
+        match self {
+            Self::Write | Self::GraphWrite => value + 1.0,
+            Self::CopyTo => 5.0,
+            Self::Fill => 9.0,
+            Self::Read | Self::CopyFrom | Self::GraphRead | Self::Drop => value,
+        }
+    }
+}
+
+/// The buffer, or the graph that has it.
+enum Holder {
+    Buffer(Buffer<f32>),
+    /// With what it copies to and adds.
+    Graph(Graph<[Buffer<f32>; 3]>),
+    Nothing,
+}
+
+impl Holder {
+    fn slice(&mut self) -> Option<&mut DeviceSlice<f32>> {
+        match self {
+            Self::Buffer(buffer) => Some(buffer),
+            Self::Graph(graph) => {
+                let [x, ..] = graph.memory_mut();
+                Some(x)
+            }
+            Self::Nothing => None,
+        }
+    }
+}
+
+/// A test of two operations.
+struct Pair<'t> {
+    device: &'t Device,
+    module: &'t Module,
+    ones: Buffer<f32>,
+    fives: Buffer<f32>,
+    holder: Holder,
+    /// What was read.
+    outputs: Vec<Buffer<f32>>,
+}
+
+impl Pair<'_> {
+    fn queue(&mut self, operation: Operation, stream: &Stream) -> Result<()> {
+        if matches!(operation, Operation::GraphRead | Operation::GraphWrite) {
+            return self.queue_graph(operation, stream);
+        }
+        if operation == Operation::Drop {
+            // A graph that is dropped waits for its work, which is held back: its memory is used by others only once that is over.
+            if let Holder::Buffer(_) = self.holder {
+                self.holder = Holder::Nothing;
+                // Whatever gets the memory next.
+                self.outputs.push(stream.filled(LEN, -1.0)?);
+            }
+            return Ok(());
+        }
+        let Some(x) = self.holder.slice() else { return Ok(()) };
+        match operation {
+            Operation::Read => {
+                let mut output = stream.zeroed(LEN)?;
+                stream.launch(self.module, saxpy, for_each(LEN), (1.0, x, &mut output))?;
+                self.outputs.push(output);
+            }
+            Operation::CopyFrom => {
+                let mut output = stream.zeroed(LEN)?;
+                stream.copy(x, &mut output)?;
+                self.outputs.push(output);
+            }
+            Operation::Write => stream.launch(self.module, saxpy, for_each(LEN), (1.0, &self.ones, x))?,
+            Operation::CopyTo => stream.copy(&self.fives, x)?,
+            Operation::Fill => stream.fill(x, 9.0)?,
+            Operation::GraphRead | Operation::GraphWrite | Operation::Drop => {}
+        }
+        Ok(())
+    }
+
+    fn queue_graph(&mut self, operation: Operation, stream: &Stream) -> Result<()> {
+        if let Holder::Buffer(x) = mem::replace(&mut self.holder, Holder::Nothing) {
+            let (copy, ones) = (self.device.zeroed(LEN)?, self.device.filled(LEN, 1.0)?);
+            let graph = stream.capture([x, copy, ones], |capture, [x, copy, ones]| match operation {
+                Operation::GraphRead => capture.copy(x, copy).map(drop),
+                _ => capture.launch(self.module, saxpy, for_each(LEN), (1.0, ones, x)).map(drop),
+            })?;
+            self.holder = Holder::Graph(graph);
+        }
+        match &mut self.holder {
+            Holder::Graph(graph) => graph.launch_on(stream),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The first waits on a stream that is held back; the second, on another stream, waits for it unless both only read.
+#[test]
+fn two_streams_use_one_buffer_in_every_combination() {
+    on_every_device_alone(|device, module| {
+        let streams = [device.stream()?, device.stream()?];
+        // First without: the driver loads code and makes room at the first use, for which it may wait for the device.
+        for is_held in [false, true] {
+            for first in Operation::ALL {
+                for second in Operation::ALL {
+                    check_pair(device, module, &streams, is_held, [first, second])?;
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+fn check_pair(
+    device: &Device,
+    module: &Module,
+    streams: &[Stream; 2],
+    is_held: bool,
+    [first, second]: [Operation; 2],
+) -> Result<()> {
+    const BEFORE: f32 = 2.0;
+    let case = format!("{first:?}, then {second:?}");
+    let mut pair = Pair {
+        device,
+        module,
+        ones: device.filled(LEN, 1.0)?,
+        fives: device.filled(LEN, 5.0)?,
+        holder: Holder::Buffer(device.filled(LEN, BEFORE)?),
+        outputs: Vec::new(),
+    };
+    device.synchronize()?;
+    let held = is_held.then(|| streams[0].hold()).transpose()?;
+    pair.queue(first, &streams[0])?;
+    let (is_there, is_graph) =
+        (!matches!(pair.holder, Holder::Nothing), matches!(pair.holder, Holder::Graph(_)));
+    pair.queue(second, &streams[1])?;
+    if is_held && is_there && second != Operation::Drop {
+        // Launches of a graph run one after another.
+        let both_are_graphs = is_graph && matches!(second, Operation::GraphRead | Operation::GraphWrite);
+        if first.only_reads() && second.only_reads() && !both_are_graphs {
+            streams[1].synchronize()?;
+        } else if device.is_gpu() {
+            assert!(!streams[1].is_done()?, "{case}");
+        }
+    }
+    drop(held);
+    device.synchronize()?;
+
+    let after = first.result(BEFORE);
+    let mut expected = Vec::new();
+    for (operation, value) in [(first, BEFORE), (second, after)] {
+        match operation {
+            Operation::Read | Operation::CopyFrom if is_there => expected.push(value),
+            Operation::Drop if !is_graph && expected.last() != Some(&-1.0) => expected.push(-1.0),
+            _ => {}
+        }
+    }
+    let found = pair.outputs.iter().map(|output| output.to_vec().map(|values| uniform(&values)));
+    assert_eq!(found.collect::<Result<Vec<_>>>()?, expected, "{case}: what was read");
+    // A graph that is launched again does what it did before.
+    let again = if is_graph && matches!(second, Operation::GraphRead | Operation::GraphWrite) {
+        first
+    } else {
+        second
+    };
+    if let Some(x) = pair.holder.slice() {
+        assert_eq!(uniform(&x.to_vec()?), again.result(after), "{case}: what was written");
+    }
+    Ok(())
+}
+
+/// The value that all have.
+fn uniform(values: &[f32]) -> f32 {
+    let first = values[0];
+    assert!(values.iter().all(|value| *value == first), "values differ");
+    first
+}
+
+/// What is leaked is never freed, and what it borrowed is used again at once.
+#[test]
+fn whatever_has_work_in_flight_may_be_leaked() {
+    on_every_device_alone(|device, module| {
+        let stream = device.stream()?;
+        let (ones, mut y) = (device.filled(LEN, 1.0_f32)?, device.zeroed::<f32>(LEN)?);
+        let (other, code) = (device.stream()?, device.load(&KERNELS)?);
+        let (pinned, mut numbers) = (device.pinned::<f32>(LEN)?, device.pinned::<f32>(LEN)?);
+        numbers.fill(3.0);
+        // Once before the stream is held back: at the first launch the driver may wait for the device.
+        for module in [module, &code] {
+            module.launch(saxpy, for_each(LEN), (0.0, &ones, &mut y))?;
+        }
+        // A graph with borrowed memory.
+        let mut graph = stream.capture((&ones, &mut y), |capture, (ones, y)| {
+            capture.launch(module, saxpy, for_each(LEN), (1.0, ones, y)).map(drop)
+        })?;
+        graph.upload()?;
+        device.synchronize()?;
+        let held = stream.hold()?;
+        graph.launch()?;
+        graph.launch()?;
+        mem::forget(graph);
+        device.default_stream().launch(module, saxpy, for_each(LEN), (10.0, &ones, &mut y))?;
+        // Copies, with pinned memory of their own.
+        mem::forget(stream.copy_to_pinned(&y, pinned)?);
+        mem::forget(stream.copy_from_pinned(numbers, &mut y)?);
+        // An event, a future, a stream with work, a module whose kernel waits.
+        mem::forget(stream.record()?);
+        mem::forget((&stream).into_future());
+        other.launch(module, saxpy, for_each(LEN), (1.0, &ones, &mut y))?;
+        mem::forget(other);
+        stream.launch(&code, saxpy, for_each(LEN), (1.0, &ones, &mut y))?;
+        mem::forget(code);
+        // What nobody borrows any more is gone before the work has begun.
+        drop(ones);
+        drop(held);
+        assert_eq!(y.to_vec()?, [5.0; LEN]);
+        device.synchronize()
+    });
+}
+
+/// Everything that has to do with a launch, in each of the 720 orders.
+#[test]
+fn drops_may_come_in_any_order() {
+    on_every_device_alone(|device, _| {
+        let ones = device.filled(LEN, 1.0_f32)?;
+        let mut sum = device.zeroed::<f32>(LEN)?;
+        let module = device.load(&KERNELS)?;
+        for (round, order) in permutations(6).into_iter().enumerate() {
+            let stream = device.stream()?;
+            let x = stream.filled(LEN, 2.0_f32)?;
+            let mut y = stream.zeroed::<f32>(LEN)?;
+            stream.launch(&module, saxpy, for_each(LEN), (1.0, &x, &mut y))?;
+            stream.launch(&module, saxpy, for_each(LEN), (1.0, &ones, &mut y))?;
+            // Loading code takes long: now and then a module of its own.
+            let own = if round % 120 == 0 { device.load(&KERNELS)? } else { module.clone() };
+            let memory = [device.filled(LEN, 1.0_f32)?, stream.zeroed::<f32>(LEN)?];
+            let mut graph = stream.capture(memory, |capture, [x, y]| {
+                capture.launch(&own, saxpy, for_each(LEN), (1.0, x, y)).map(drop)
+            })?;
+            graph.launch()?;
+            let event = stream.record()?;
+            device.default_stream().launch(&own, saxpy, for_each(LEN), (1.0, &y, &mut sum))?;
+            let parts: [Box<dyn Any>; 6] =
+                [Box::new(stream), Box::new(x), Box::new(y), Box::new(own), Box::new(graph), Box::new(event)];
+            let mut parts = parts.map(Some);
+            for index in order {
+                parts[index] = None;
+            }
+        }
+        assert_eq!(uniform(&sum.to_vec()?), 720.0 * 3.0);
+        Ok(())
+    });
+}
+
+/// All orders of so many.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    match count {
+        0 => vec![Vec::new()],
+        _ => permutations(count - 1)
+            .iter()
+            .flat_map(|shorter| {
+                (0..count).map(move |place| {
+                    let mut longer = shorter.clone();
+                    longer.insert(place, count - 1);
+                    longer
+                })
+            })
+            .collect(),
+    }
+}
+
+/// Their own streams, graphs and memory; the same module, the same memory to read, and a buffer that they take turns with.
+#[test]
+fn threads_share_a_device() {
+    on_every_device_alone(|device, module| {
+        const THREADS: usize = 4;
+        const ROUNDS: usize = 50;
+        let ones = device.filled(LEN, 1.0_f32)?;
+        let shared = Mutex::new(device.zeroed::<f32>(LEN)?);
+        let work = |number: usize| -> Result<()> {
+            let stream = device.stream()?;
+            let mut graph = stream.capture((&ones, device.zeroed::<f32>(LEN)?), |capture, (ones, y)| {
+                capture.launch(module, saxpy, for_each(LEN), (1.0, ones, y)).map(drop)
+            })?;
+            for round in 0..ROUNDS {
+                let mut own = stream.filled(LEN, number as f32)?;
+                stream.launch(module, saxpy, for_each(LEN), (2.0, &ones, &mut own))?;
+                graph.launch()?;
+                {
+                    let mut shared = shared.lock().expect("no thread panics");
+                    stream.launch(module, saxpy, for_each(LEN), (1.0, &ones, &mut *shared))?;
+                }
+                if round % 10 == 0 {
+                    assert_eq!(uniform(&own.to_vec()?), number as f32 + 2.0);
+                }
+            }
+            assert_eq!(uniform(&graph.memory().1.to_vec()?), ROUNDS as f32);
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || work(number))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
+        })?;
+        let sum = shared.into_inner().expect("no thread panics");
+        assert_eq!(uniform(&sum.to_vec()?), (THREADS * ROUNDS) as f32);
+        Ok(())
+    });
+}
+
+/// The elements are those of the call, whatever becomes of the slice behind it.
+#[test]
+fn slices_of_the_host_may_be_changed_behind_a_copy() {
+    on_every_device_alone(|device, _| {
+        let stream = device.stream()?;
+        let mut numbers = vec![1.0_f32; 1 << 20];
+        let mut copy = stream.upload(&numbers)?;
+        numbers.fill(2.0);
+        assert_eq!(uniform(&copy.to_vec()?), 1.0);
+        stream.copy_to_device(&numbers, &mut copy)?;
+        numbers.fill(3.0);
+        let mut graph = stream.capture(copy, |capture, copy| capture.copy_to_device(&numbers, copy))?;
+        numbers.fill(4.0);
+        assert_eq!(uniform(&graph.memory().to_vec()?), 2.0);
+        graph.launch()?;
+        drop(numbers);
+        assert_eq!(uniform(&graph.memory().to_vec()?), 3.0);
+        Ok(())
+    });
+}
