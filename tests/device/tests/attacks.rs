@@ -59,7 +59,7 @@ impl Operation {
 enum Holder {
     Buffer(Buffer<f32>),
     /// With what it copies to and adds.
-    Graph(Graph<[Buffer<f32>; 3]>),
+    Graph(Box<Graph<[Buffer<f32>; 3]>>),
     Nothing,
 }
 
@@ -128,7 +128,7 @@ impl Pair<'_> {
                 Operation::GraphRead => capture.copy(x, copy).map(drop),
                 _ => capture.launch(self.module, saxpy, for_each(LEN), (1.0, ones, x)).map(drop),
             })?;
-            self.holder = Holder::Graph(graph);
+            self.holder = Holder::Graph(Box::new(graph));
         }
         match &mut self.holder {
             Holder::Graph(graph) => graph.launch_on(stream),
