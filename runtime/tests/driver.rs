@@ -435,7 +435,7 @@ fn is_end(fault: &str) -> bool {
 }
 
 /// What [`everything`] calls.
-const FUNCTIONS: [&str; 40] = [
+const FUNCTIONS: [&str; 41] = [
     "cuDeviceGetAttribute",
     "cuDevicePrimaryCtxRetain",
     "cuCtxSetCurrent",
@@ -471,6 +471,7 @@ const FUNCTIONS: [&str; 40] = [
     "cuGraphAddHostNode",
     "cuGraphAddEmptyNode",
     "cuGraphAddMemcpyNode",
+    "cuGraphAddMemsetNode",
     "cuGraphInstantiateWithFlags",
     "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphExecDestroy",

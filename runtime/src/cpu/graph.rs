@@ -61,6 +61,10 @@ unsafe fn run(stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
                 // SAFETY: as above.
                 unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
             }
+            Operation::Fill { to, pattern, count } => {
+                // SAFETY: it is a piece of the graph's memory with as much room, aligned as its elements are.
+                unsafe { pattern.fill(*to, *count) };
+            }
             Operation::Call(code) => stream.device().call(&**code),
             Operation::Conditional(conditional) => {
                 let number = ptr::with_exposed_provenance::<u32>(conditional.condition);

@@ -8,9 +8,9 @@ use std::{
 };
 
 use cudarc::driver::sys::{
-    self, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph,
-    CUgraphConditionalHandle, CUgraphConditionalNodeType, CUgraphExec, CUgraphNode, CUgraphNodeParams,
-    CUgraphNodeType, CUlaunchAttributeID, CUlaunchAttributeValue, CUmemorytype,
+    self, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
+    CUdeviceptr, CUgraph, CUgraphConditionalHandle, CUgraphConditionalNodeType, CUgraphExec, CUgraphNode,
+    CUgraphNodeParams, CUgraphNodeType, CUlaunchAttributeID, CUlaunchAttributeValue, CUmemorytype,
 };
 use gpu_std::host::Access;
 use smallvec::SmallVec;
@@ -25,6 +25,7 @@ use super::{
 use crate::{
     Result,
     backend::BackendGraph,
+    fill::Pattern,
     graph::{Conditional, Launch, Operation, Place, Plan},
     memory::Allocation,
     nvtx, observed,
@@ -187,6 +188,9 @@ impl Description {
                 self.host.memory.push(from);
                 self.add_copy(&mut node, &after, &copy)?;
             }
+            Operation::Fill { to, pattern, count } => {
+                self.add_fill(&mut node, &after, *to, *pattern, *count)?;
+            }
             Operation::Call(code) => {
                 let call = Arc::new(callback::GraphCall::new(self.device, Arc::clone(code)));
                 self.add_call(&mut node, &after, &call)?;
@@ -316,6 +320,36 @@ impl Description {
         let added =
             unsafe { sys::cuGraphAddMemcpyNode(node, self.raw, after.as_ptr(), after.len(), copy, context) };
         self.device.check("cuGraphAddMemcpyNode", added)
+    }
+
+    fn add_fill(
+        &self,
+        node: &mut CUgraphNode,
+        after: &[CUgraphNode],
+        to: usize,
+        pattern: Pattern,
+        count: usize,
+    ) -> Result<()> {
+        let value = match pattern {
+            Pattern::One(value) => value.into(),
+            Pattern::Two(value) => value.into(),
+            Pattern::Four(value) => value,
+        };
+        // One row, of any length: more than 2³² elements are set, too (driver 580, on an H100).
+        let parameters = CUDA_MEMSET_NODE_PARAMS {
+            dst: to as CUdeviceptr,
+            pitch: 0,
+            value,
+            elementSize: pattern.bytes() as u32,
+            width: count,
+            height: 1,
+        };
+        let context = self.device.context();
+        // SAFETY: the handles are of this graph, as many as said, and the memory is there as long as the graph, by its promise.
+        let added = unsafe {
+            sys::cuGraphAddMemsetNode(node, self.raw, after.as_ptr(), after.len(), &parameters, context)
+        };
+        self.device.check("cuGraphAddMemsetNode", added)
     }
 
     /// The number of its nodes.

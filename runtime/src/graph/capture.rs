@@ -185,7 +185,16 @@ impl Capture {
         branch.node_of(|| branch.copy_to_pinned(from, to))
     }
 
-    /// Records a fill, as [`Stream::fill`].
+    /// Records a fill, as [`Stream::fill`]: one node that sets memory if the elements are numbers (`cudaGraphAddMemsetNode`). For other elements, and 64-bit numbers
+    /// whose halves differ, copies of the value.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut graph = device.stream()?.capture(device.zeroed::<f32>(4)?, |capture, x| capture.fill(&mut x[1..3], 1.5))?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().to_vec()?, [0.0, 1.5, 1.5, 0.0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.

@@ -166,6 +166,10 @@ impl<B: Backend> Operation<B> {
             Self::Upload { to, from } => {
                 Self::Upload { to: moves.address(*to, from.len())?, from: from.clone() }
             }
+            Self::Fill { to, pattern, count } => {
+                let to = moves.address(*to, pattern.bytes() * count)?;
+                Self::Fill { to, pattern: *pattern, count: *count }
+            }
             Self::Call(code) => Self::Call(code.clone()),
             Self::Conditional(conditional) => {
                 let Conditional { is_loop, condition, body } = &**conditional;

@@ -13,7 +13,7 @@ use super::{
     launch::{Code, Launch},
     memory::Piece,
 };
-use crate::{DeviceSlice, Result, backend::Backend, callback::Call, memory::AllocationId};
+use crate::{DeviceSlice, Result, backend::Backend, callback::Call, fill::Pattern, memory::AllocationId};
 
 /// The steps of a graph, each after those that it comes after.
 pub(crate) struct Plan<B: Backend> {
@@ -126,6 +126,12 @@ pub(crate) enum Operation<B: Backend> {
     Upload {
         to: usize,
         from: Box<[MaybeUninit<u8>]>,
+    },
+    /// Setting memory to a pattern, so many times.
+    Fill {
+        to: usize,
+        pattern: Pattern,
+        count: usize,
     },
     /// A call of a function of the host.
     Call(Call),

@@ -28,6 +28,7 @@ use crate::{
     Device, DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result,
     backend::{Any, Backend, OfDevice, Recordings, each},
     callback::Call,
+    fill::Pattern,
     foreign,
     loaded::Entry,
     module::ThisRuntime,
@@ -332,7 +333,21 @@ impl Branch {
         })
     }
 
-    /// Copies of nothing leave no step.
+    /// Records a fill of a slice with so many times a pattern.
+    pub(crate) fn fill<T: DeviceCopy>(
+        &self,
+        slice: &DeviceSlice<T>,
+        pattern: Pattern,
+        count: usize,
+    ) -> Result<()> {
+        let (uses, to) = ([Use::of(slice, Access::Write)], slice.address());
+        each!(&self.recording, recording => {
+            let uses = recording.uses(&uses, "a fill")?;
+            self.record(recording, Operation::Fill { to, pattern, count }, uses)
+        })
+    }
+
+    /// Copies and fills of nothing leave no step.
     fn record<B: Backend>(
         &self,
         recording: &Recording<B>,

@@ -65,6 +65,7 @@ static WORK: Mutex<BTreeMap<usize, Vec<Work>>> = Mutex::new(BTreeMap::new());
 #[derive(Clone, Copy)]
 enum Work {
     Copy { to: u64, from: u64, bytes: usize },
+    Fill(Fill),
     Call { code: unsafe extern "C" fn(Handle), data: usize },
 }
 
@@ -102,6 +103,18 @@ impl Place3d {
             other => panic!("no type of memory: {other}"),
         }
     }
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Fill {
+    to: u64,
+    pitch: usize,
+    value: c_uint,
+    element_bytes: c_uint,
+    width: usize,
+    height: usize,
 }
 
 /// `CUDA_HOST_NODE_PARAMS`.
@@ -580,6 +593,11 @@ driver! {
         let work = Work::Copy { to: copy.to.address(), from: copy.from.address(), bytes: copy.width };
         add(graph, Some(work), node)
     }
+    fn cuGraphAddMemsetNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, fill: *const Fill, _context: Handle) {
+        let fill = unsafe { fill.read() };
+        assert!(matches!(fill.element_bytes, 1 | 2 | 4) && fill.width > 0 && fill.height == 1);
+        add(graph, Some(Work::Fill(fill)), node)
+    }
     fn cuGraphAddHostNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, call: *const HostCall) {
         let HostCall { code, data } = unsafe { call.read() };
         add(graph, Some(Work::Call { code, data: data.expose_provenance() }), node)
@@ -621,6 +639,14 @@ driver! {
                     // Memory of the host is pinned, too.
                     if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
                     unsafe { copy_bytes(to, from, bytes) };
+                }
+                Work::Fill(Fill { to, value, element_bytes, width, .. }) => {
+                    let bytes = element_bytes as usize;
+                    if !is_there(to, width * bytes) || to % bytes as u64 != 0 { return INVALID_VALUE }
+                    for element in 0..width {
+                        let to = to + (element * bytes) as u64;
+                        unsafe { copy_bytes(to, value.to_le_bytes().as_ptr().expose_provenance() as u64, bytes) };
+                    }
                 }
                 Work::Call { code, data } => unsafe { code(ptr::with_exposed_provenance_mut(data)) },
             }

@@ -1,5 +1,8 @@
 //! Graphs: what they do is what the same calls do one after another, with memory that they hold.
 
+use std::fmt::Debug;
+
+use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, Device, Error, LaunchConfig, Result, for_each};
 use gpukernel_device_test_kernels::{
     constants::{WEIGHTS, weigh},
@@ -125,6 +128,54 @@ fn copies_and_fills_are_part_of_a_graph() {
             assert_eq!(y[5 * LEN..6 * LEN], [30.0 * round as f32; LEN]);
         }
         Ok(())
+    });
+}
+
+/// Of elements of every size, those that a device sets by itself and others; of parts, and of nothing.
+#[test]
+fn fills_in_a_graph_are_those_of_a_stream() {
+    fn check<T: DeviceCopy + PartialEq + Debug>(device: &Device, before: T, value: T) -> Result<()> {
+        let stream = device.stream()?;
+        let mut expected = device.filled(10 * LEN, before)?;
+        stream.fill(&mut expected[3..9 * LEN], value)?;
+        let expected = expected.to_vec()?;
+        let memory = [device.filled(10 * LEN, before)?, device.filled(10 * LEN, before)?];
+        let mut graph = stream.capture(memory, |capture, [x, y]| {
+            let first = capture.fill(&mut x[3..9 * LEN], value)?;
+            // It comes after the fill that it reads, and the fill of other elements after nothing.
+            capture.after(())?.copy(&x[..LEN], &mut y[..LEN])?;
+            capture.after(())?.fill(&mut y[LEN..9 * LEN], value)?;
+            capture.fill(&mut y[5..5], before)?;
+            // As a function that has a stream does it.
+            let branch = capture.after(first)?;
+            let stream: &gpukernel::Stream = &branch;
+            stream.fill(&mut y[..1], before)
+        })?;
+        graph.launch()?;
+        for buffer in graph.memory() {
+            assert_eq!(buffer.to_vec()?, expected, "{value:?}");
+        }
+        let memory = [device.filled(10 * LEN, before)?, device.filled(10 * LEN, before)?];
+        let mut clone = graph.clone_with(memory)?;
+        graph.memory_mut().into_iter().try_for_each(|buffer| buffer.fill(before))?;
+        clone.launch()?;
+        for (clone, original) in clone.memory().iter().zip(graph.memory()) {
+            assert_eq!(clone.to_vec()?, expected, "{value:?}");
+            assert_eq!(original.to_vec()?, vec![before; 10 * LEN], "{value:?}");
+        }
+        Ok(())
+    }
+    on_every_device(|device, _| {
+        check(device, 0_u8, 0xa5)?;
+        check(device, false, true)?;
+        check(device, -1_i16, 0x1234)?;
+        check(device, 1.5_f32, -2.25)?;
+        check(device, 'a', '\u{10ffff}')?;
+        check(device, 0_u64, u64::MAX)?;
+        check(device, 0_u64, 1)?;
+        check(device, 0.0_f64, 1.0)?;
+        check(device, [0_u8; 3], [1, 2, 3])?;
+        check(device, (), ())
     });
 }
 
