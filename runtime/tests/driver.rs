@@ -174,6 +174,19 @@ fn copies_of_views_are_of_their_rows() {
         let mut small = device.zeroed::<u32>(24)?;
         device.stream()?.copy_view(&part, &mut small.view_3d_mut(3, 4)?)?;
         assert_eq!(small.to_vec()?, expected);
+        // In a graph, too, and in its clone.
+        let [x, other] = [device.zeroed::<u32>(24)?, device.zeroed::<u32>(24)?];
+        let mut graph = device.stream()?.capture((&volume, x), |capture, (volume, x)| {
+            let part = volume.view_3d(5, 6)?.part(1..3, 2..5, 1..5)?;
+            capture.copy_view(&part, &mut x.view_3d_mut(3, 4)?)
+        })?;
+        let mut clone = graph.clone_with((&volume, other))?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, expected);
+        assert_eq!(clone.memory().1.to_vec()?, [0; 24]);
+        clone.launch()?;
+        assert_eq!(clone.memory().1.to_vec()?, expected);
+        drop((graph, clone));
         volume.view_2d_mut(6)?.column(2)?.copy_from(&[7; 20])?;
         let after = volume.to_vec()?;
         assert!(after.iter().enumerate().all(|(i, x)| *x == if i % 6 == 2 { 7 } else { i as u32 }));

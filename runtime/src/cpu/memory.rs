@@ -173,7 +173,7 @@ impl BackendMemory for CpuMemory {
 
 /// # Safety
 /// At both addresses are these rows, as many and as long, those at `to` to be written, and no row is on both sides.
-unsafe fn copy_rows(from: *const u8, from_rows: Rows, to: *mut u8, to_rows: Rows) {
+pub(super) unsafe fn copy_rows(from: *const u8, from_rows: Rows, to: *mut u8, to_rows: Rows) {
     for (from_offset, to_offset) in from_rows.offsets().zip(to_rows.offsets()) {
         // SAFETY: the rows are there, as the caller promises.
         unsafe { ptr::copy_nonoverlapping(from.add(from_offset), to.add(to_offset), to_rows.row_bytes) };

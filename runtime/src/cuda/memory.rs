@@ -15,15 +15,13 @@ use smallvec::SmallVec;
 
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 use super::Owner;
-use super::{
-    CudaDevice, CudaStream, Foreign, driver, pool, replay,
-    rows::{Side, copy_rows},
-};
+use super::{CudaDevice, CudaStream, Foreign, driver, pool, replay, rows::copy_rows};
 use crate::{
     MemoryAdvice, Result, Stream,
     allocator::{DeviceAllocator, device_pointer},
     backend::{BackendMemory, OfDevice},
     fill::Pattern,
+    graph::Place,
     view::Rows,
 };
 
@@ -522,9 +520,10 @@ impl BackendMemory for Arc<CudaMemory> {
         to_rows: Rows,
     ) -> Result<()> {
         replay::refuse("a copy to the host")?;
+        let to = Place::Host(to.expose_provenance());
         ordered(stream, &[(self, Access::Read)], |stream| {
             // SAFETY: the caller promises the rows, and that they stay as they are as long as this needs them.
-            unsafe { copy_rows(stream, (Side::Host(to), to_rows), (Side::Device(from), from_rows)) }
+            unsafe { copy_rows(stream, (to, to_rows), (Place::Device(from), from_rows)) }
         })
     }
 
@@ -537,10 +536,10 @@ impl BackendMemory for Arc<CudaMemory> {
         from_rows: Rows,
     ) -> Result<()> {
         replay::refuse("a copy from the host")?;
+        let from = Place::Host(from.expose_provenance());
         ordered(stream, &[(self, Access::Write)], |stream| {
-            let from = Side::Host(from.cast_mut());
             // SAFETY: as above; the driver only reads the host's.
-            unsafe { copy_rows(stream, (Side::Device(to), to_rows), (from, from_rows)) }
+            unsafe { copy_rows(stream, (Place::Device(to), to_rows), (from, from_rows)) }
         })
     }
 
@@ -553,7 +552,7 @@ impl BackendMemory for Arc<CudaMemory> {
     ) -> Result<()> {
         ordered(stream, &[(self, Access::Write), (from_memory, Access::Read)], |stream| {
             // SAFETY: as above. Both allocations outlive the copy: they are freed in stream order.
-            unsafe { copy_rows(stream, (Side::Device(to), to_rows), (Side::Device(from), from_rows)) }
+            unsafe { copy_rows(stream, (Place::Device(to), to_rows), (Place::Device(from), from_rows)) }
         })
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     backend::{Any, Recordings},
     module::ThisRuntime,
     slice::same_length,
+    view::{Region, RowsLayout, View, ViewMut},
 };
 
 /// A stream whose work becomes part of a graph in place of being queued (`cudaStreamBeginCapture`): what [`Stream::capture`] gives to the
@@ -155,7 +156,7 @@ impl Capture {
     ) -> Result<Node> {
         let (from, branch) = (from.into(), self.branch()?);
         same_length(from.len(), to.len())?;
-        branch.node_of(|| branch.copy_from_pinned(&from, to))
+        branch.node_of(|| branch.copy_from_pinned(&from, Region::of(to)))
     }
 
     /// Records a copy to pinned memory of the same length, which each launch of the graph makes (`cudaGraphAddMemcpyNode`).
@@ -182,6 +183,88 @@ impl Capture {
     ) -> Result<Node> {
         let branch = self.branch()?;
         same_length(from.len(), to.len())?;
+        branch.node_of(|| branch.copy_to_pinned(Region::of(from), to))
+    }
+
+    /// Records a copy of a view to another of the same extents on the device, as [`Stream::copy_view`] (`cudaGraphAddMemcpyNode` of a pitched copy). Work is ordered
+    /// with it as if it used all that is between the first and the last row.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let memory = (device.upload(&[1, 2, 3, 4])?, device.zeroed::<i32>(9)?);
+    /// let mut graph = device.stream()?.capture(memory, |capture, (small, large)| {
+    ///     capture.copy_view(&small.view_2d(2)?, &mut large.view_2d_mut(3)?.part(1.., 1..)?)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [0, 0, 0, 0, 1, 2, 0, 3, 4]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view<T: DeviceCopy, F: RowsLayout, S: RowsLayout>(
+        &self,
+        from: &View<'_, T, F>,
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.copy_view(from, to))
+    }
+
+    /// Records a copy of what is in a slice of the host now to a view, row after row, as [`Stream::copy_view_to_device`].
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view_to_device<T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: &[T],
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.copy_view_to_device(from, to))
+    }
+
+    /// Records a copy of what is in pinned memory when the graph is launched, row after row, to a view of as many elements.
+    ///
+    /// # Errors
+    /// As [`copy_from_pinned`](Self::copy_from_pinned).
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view_from_pinned<'p, T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: impl Into<PinnedSlice<'p, T>>,
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<Node> {
+        let (from, branch) = (from.into(), self.branch()?);
+        let (len, to) = to.region();
+        same_length(from.len(), len)?;
+        branch.node_of(|| branch.copy_from_pinned(&from, to))
+    }
+
+    /// Records a copy of a view, row after row, to pinned memory of as many elements, which each launch of the graph makes.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let (matrix, column) = (device.upload(&[1, 2, 3, 4])?, GraphPinned::from(device.pinned::<i32>(2)?));
+    /// let mut graph = device.stream()?.capture((matrix, column), |capture, (matrix, mut column)| {
+    ///     capture.copy_view_to_pinned(&matrix.view_2d(2)?.column(1)?, &mut column)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.read()?, [2, 4]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`copy_from_pinned`](Self::copy_from_pinned).
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view_to_pinned<T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: &View<'_, T, S>,
+        to: &mut PinnedSliceMut<'_, T>,
+    ) -> Result<Node> {
+        let branch = self.branch()?;
+        let (len, from) = from.region();
+        same_length(len, to.len())?;
         branch.node_of(|| branch.copy_to_pinned(from, to))
     }
 

@@ -16,6 +16,7 @@ use crate::{
     Error, Result,
     backend::{Backend, each},
     memory::{ALIGN, AllocationId},
+    view::Rows,
 };
 
 impl<M: GraphMemory, N: Clone> Graph<M, N> {
@@ -118,12 +119,13 @@ impl Moves {
         Ok(self.of(Use::of_host(start, bytes, Access::Read))?.start())
     }
 
-    fn place(&self, place: Place, bytes: usize) -> Result<Place> {
-        let address = self.address(place.address(), bytes)?;
-        Ok(match place {
+    fn rows(&self, (place, rows): (Place, Rows)) -> Result<(Place, Rows)> {
+        let address = self.address(place.address(), rows.span_bytes())?;
+        let place = match place {
             Place::Device(_) => Place::Device(address),
             Place::Host(_) => Place::Host(address),
-        })
+        };
+        Ok((place, rows))
     }
 }
 
@@ -160,11 +162,10 @@ impl<B: Backend> Operation<B> {
         Ok(match self {
             Self::Empty => Self::Empty,
             Self::Launch(launch) => Self::Launch(Box::new(launch.moved(moves)?)),
-            Self::Copy { to, from, bytes } => {
-                Self::Copy { to: moves.place(*to, *bytes)?, from: moves.place(*from, *bytes)?, bytes: *bytes }
-            }
-            Self::Upload { to, from } => {
-                Self::Upload { to: moves.address(*to, from.len())?, from: from.clone() }
+            Self::Copy { to, from } => Self::Copy { to: moves.rows(*to)?, from: moves.rows(*from)? },
+            Self::Upload { to, rows, from } => {
+                let to = moves.address(*to, rows.span_bytes())?;
+                Self::Upload { to, rows: *rows, from: from.clone() }
             }
             Self::Fill { to, pattern, count } => {
                 let to = moves.address(*to, pattern.bytes() * count)?;

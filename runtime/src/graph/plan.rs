@@ -13,7 +13,14 @@ use super::{
     launch::{Code, Launch},
     memory::Piece,
 };
-use crate::{DeviceSlice, Result, backend::Backend, callback::Call, fill::Pattern, memory::AllocationId};
+use crate::{
+    DeviceSlice, Result,
+    backend::Backend,
+    callback::Call,
+    fill::Pattern,
+    memory::AllocationId,
+    view::{Region, Rows},
+};
 
 /// The steps of a graph, each after those that it comes after.
 pub(crate) struct Plan<B: Backend> {
@@ -49,6 +56,12 @@ pub(crate) struct Use {
 impl Use {
     pub(crate) fn of<T: DeviceCopy>(slice: &DeviceSlice<T>, access: Access) -> Self {
         Self { piece: Piece::of(slice), allocation: slice.place().allocation, access }
+    }
+
+    /// Of rows, from the first to the last, and what is between them.
+    pub(super) fn of_region(Region { place, rows }: Region, access: Access) -> Self {
+        let piece = Piece { start: place.address, end: place.address + rows.span_bytes() };
+        Self { piece, allocation: place.allocation, access }
     }
 
     pub(super) fn start(&self) -> usize {
@@ -110,21 +123,29 @@ impl Place {
             Self::Device(address) | Self::Host(address) => address,
         }
     }
+
+    /// So many bytes further on.
+    pub(crate) fn after(self, bytes: usize) -> Self {
+        match self {
+            Self::Device(address) => Self::Device(address + bytes),
+            Self::Host(address) => Self::Host(address + bytes),
+        }
+    }
 }
 
 pub(crate) enum Operation<B: Backend> {
     /// Nothing: other steps come after it.
     Empty,
     Launch(Box<Launch<B>>),
-    /// A copy on the device, or between it and pinned memory of the host.
+    /// A copy on the device, or between it and pinned memory of the host, of rows that are as many and as long on both sides.
     Copy {
-        to: Place,
-        from: Place,
-        bytes: usize,
+        to: (Place, Rows),
+        from: (Place, Rows),
     },
-    /// A copy of bytes that the graph has. Some may have no value: those between the fields of a structure.
+    /// A copy of bytes that the graph has, one row behind the other. Some may have no value: those between the fields of a structure.
     Upload {
         to: usize,
+        rows: Rows,
         from: Box<[MaybeUninit<u8>]>,
     },
     /// Setting memory to a pattern, so many times.
@@ -259,8 +280,7 @@ mod tests {
                 bytes.iter().map(|byte| Use { piece: piece(byte), allocation, access }).collect()
             };
             let uses = [of(reads, Access::Read), of(writes, Access::Write)].concat();
-            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
-            plan.push(operation, uses.into(), SmallVec::from_slice(after));
+            plan.push(Operation::Empty, uses.into(), SmallVec::from_slice(after));
         }
         plan.finish().edges
     }
@@ -305,8 +325,7 @@ mod tests {
         {
             let piece = Piece { start: 0, end: 1 };
             let used = Use { piece, allocation: AllocationId::from_number(number), access };
-            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
-            plan.push(operation, SmallVec::from_slice(&[used]), SmallVec::new());
+            plan.push(Operation::Empty, SmallVec::from_slice(&[used]), SmallVec::new());
         }
         let found: Vec<_> =
             plan.finish().allocations.into_iter().map(|(id, access)| (id.number(), access)).collect();

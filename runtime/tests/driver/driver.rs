@@ -64,7 +64,7 @@ static WORK: Mutex<BTreeMap<usize, Vec<Work>>> = Mutex::new(BTreeMap::new());
 
 #[derive(Clone, Copy)]
 enum Work {
-    Copy { to: u64, from: u64, bytes: usize },
+    Copy(Copy3d),
     Fill(Fill),
     Call { code: unsafe extern "C" fn(Handle), data: usize },
 }
@@ -85,12 +85,30 @@ pub struct Copy3d {
 pub struct Place3d {
     start: [usize; 4],
     memory_type: c_uint,
-    host: Handle,
+    host: usize,
     device: u64,
-    array: Handle,
-    reserved: Handle,
+    array: usize,
+    reserved: usize,
     pitch: usize,
     rows: usize,
+}
+
+impl Copy3d {
+    /// Makes the copy; whether it can, with memory that is there on the sides that are `known`.
+    unsafe fn make(self, known: impl Fn(Place3d) -> bool) -> bool {
+        let rows = (0..self.depth).flat_map(|layer| (0..self.height).map(move |row| (layer, row)));
+        let is_long = self.from.pitch.min(self.to.pitch) >= self.width;
+        let mut copied = rows.map(|(layer, row)| {
+            let [from, to] = [self.from, self.to].map(|place| {
+                let start = place.address() + ((layer * place.rows + row) * place.pitch) as u64;
+                (!known(place) || is_there(start, self.width)).then_some(start)
+            });
+            let (Some(from), Some(to)) = (from, to) else { return false };
+            unsafe { copy_bytes(to, from, self.width) };
+            true
+        });
+        is_long && copied.all(|is_there| is_there)
+    }
 }
 
 impl Place3d {
@@ -98,7 +116,7 @@ impl Place3d {
     fn address(self) -> u64 {
         assert_eq!(self.start, [0; 4]);
         match self.memory_type {
-            1 => self.host.expose_provenance() as u64,
+            1 => self.host as u64,
             2 => self.device,
             other => panic!("no type of memory: {other}"),
         }
@@ -461,18 +479,7 @@ driver! {
     }
     fn cuMemcpy3DAsync_v2(copy: *const Copy3d, stream: Handle) {
         if !is(stream, Kind::Stream) { return INVALID_HANDLE }
-        let copy = unsafe { copy.read() };
-        for (layer, row) in (0..copy.depth).flat_map(|layer| (0..copy.height).map(move |row| (layer, row))) {
-            let row_of = |place: Place3d| place.address() + ((layer * place.rows + row) * place.pitch) as u64;
-            let (from, to) = (row_of(copy.from), row_of(copy.to));
-            let is_missing = |place: Place3d, start| place.memory_type == 2 && !is_there(start, copy.width);
-            let is_short = copy.from.pitch.min(copy.to.pitch) < copy.width;
-            if is_missing(copy.from, from) || is_missing(copy.to, to) || is_short {
-                return INVALID_VALUE;
-            }
-            unsafe { copy_bytes(to, from, copy.width) };
-        }
-        0
+        if unsafe { copy.read().make(|place| place.memory_type == 2) } { 0 } else { INVALID_VALUE }
     }
     fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
         if !is_there(to, 4 * count) { return INVALID_VALUE }
@@ -589,9 +596,7 @@ driver! {
     fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize) { add(graph, None, node) }
     fn cuGraphAddMemcpyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, copy: *const Copy3d, _context: Handle) {
         let copy = unsafe { copy.read() };
-        assert_eq!((copy.height, copy.depth), (1, 1));
-        let work = Work::Copy { to: copy.to.address(), from: copy.from.address(), bytes: copy.width };
-        add(graph, Some(work), node)
+        add(graph, Some(Work::Copy(copy)), node)
     }
     fn cuGraphAddMemsetNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, fill: *const Fill, _context: Handle) {
         let fill = unsafe { fill.read() };
@@ -635,11 +640,8 @@ driver! {
         let todo = work().get(&executable.addr()).cloned().unwrap_or_default();
         for work in todo {
             match work {
-                Work::Copy { to, from, bytes } => {
-                    // Memory of the host is pinned, too.
-                    if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
-                    unsafe { copy_bytes(to, from, bytes) };
-                }
+                // Memory of the host is pinned, too.
+                Work::Copy(copy) => if !unsafe { copy.make(|_| true) } { return INVALID_VALUE },
                 Work::Fill(Fill { to, value, element_bytes, width, .. }) => {
                     let bytes = element_bytes as usize;
                     if !is_there(to, width * bytes) || to % bytes as u64 != 0 { return INVALID_VALUE }
