@@ -376,7 +376,7 @@ impl CudaMemory {
         }
     }
 
-    /// The stream that used it last, which waits for all others that did; none if it cannot. At its end.
+    /// The stream that used it last, which waits for all others that did; none if it cannot. At its end. The device's context is current then.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
         let users = usage.readers.drain(..).chain(usage.writer.take()).chain(usage.unordered.drain(..));
@@ -393,7 +393,13 @@ impl CudaMemory {
         first
             .into_iter()
             .chain(users)
-            .all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok())
+            .all(|other| {
+                let is_peer = !ptr::eq(other.device(), self.device);
+                let waits = Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok();
+                drop(other);
+                // The end of a stream of another GPU has made its context current.
+                waits && (!is_peer || self.device.bind().is_ok())
+            })
             .then_some(stream)
     }
 }

@@ -33,7 +33,8 @@ type Handle = *mut c_void;
 enum Kind {
     Device(c_int),
     Host,
-    Stream,
+    /// Of a device, whose context has to be current.
+    Stream(c_int),
     Event,
     Module,
     Graph,
@@ -275,9 +276,9 @@ fn is_there(start: u64, bytes: usize) -> bool {
     })
 }
 
-/// Whether it is a stream: null is the legacy default stream.
+/// Whether it is a stream of the current context: null is its legacy default stream.
 fn is_stream(handle: Handle) -> bool {
-    handle.is_null() || is(handle, Kind::Stream)
+    handle.is_null() || is(handle, Kind::Stream(current_device()))
 }
 
 fn is(handle: Handle, kind: Kind) -> bool {
@@ -324,7 +325,7 @@ macro_rules! driver {
 /// The number of things that are alive, other than streams: for tests of leaks.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_alive() -> usize {
-    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count() + OPENED.load(Ordering::Relaxed) as usize
+    alive().values().filter(|(kind, _)| !matches!(kind, Kind::Stream(_))).count() + OPENED.load(Ordering::Relaxed) as usize
 }
 
 /// How often a stream was made to wait for another one: for tests of the order of work.
@@ -389,7 +390,7 @@ driver! {
     fn cuMemPoolCreate(pool: *mut Handle, _properties: *const c_void) { handle(make(Kind::Pool, 1), pool) }
     fn cuMemPoolDestroy(pool: Handle) { end(pool.addr(), |kind| kind == Kind::Pool) }
     fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, pool: Handle, stream: Handle) {
-        if !is(stream, Kind::Stream) || !is(pool, Kind::Pool) { return INVALID_HANDLE }
+        if !is(stream, Kind::Stream(current_device())) || !is(pool, Kind::Pool) { return INVALID_HANDLE }
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
     fn cuMemPoolTrimTo(_pool: Handle, _keep: usize) { 0 }
@@ -417,7 +418,7 @@ driver! {
     }
     fn cuMemAdvise_v2(address: u64, bytes: usize, _advice: c_int, _place: u64) { if is_there(address, bytes) { 0 } else { INVALID_VALUE } }
     fn cuMemPrefetchAsync_v2(address: u64, bytes: usize, _place: u64, _flags: c_uint, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is(stream, Kind::Stream(current_device())) { return INVALID_HANDLE }
         if is_there(address, bytes) { 0 } else { INVALID_VALUE }
     }
     fn cuMemHostRegister_v2(_start: Handle, _bytes: usize, _flags: c_uint) { 0 }
@@ -478,7 +479,7 @@ driver! {
         0
     }
     fn cuMemcpy3DAsync_v2(copy: *const Copy3d, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is(stream, Kind::Stream(current_device())) { return INVALID_HANDLE }
         if unsafe { copy.read().make(|place| place.memory_type == 2) } { 0 } else { INVALID_VALUE }
     }
     fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
@@ -488,8 +489,8 @@ driver! {
         0
     }
 
-    fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream, 1), stream) }
-    fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream, 1), stream) }
+    fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream(current_device()), 1), stream) }
+    fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream(current_device()), 1), stream) }
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { unsafe { give(least, 0); give(greatest, -5) } }
     fn cuStreamQuery(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamAddCallback(
@@ -499,7 +500,7 @@ driver! {
         unsafe { code(stream, LOST.load(Ordering::Relaxed), data) };
         0
     }
-    fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| kind == Kind::Stream) }
+    fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| matches!(kind, Kind::Stream(_))) }
     fn cuStreamSynchronize(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
         if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
@@ -582,7 +583,7 @@ driver! {
         // That the kernel may start before the one before it has ended.
         let LaunchAttribute { id, value, .. } = unsafe { attributes.read() };
         assert_eq!((id, value[0]), (6, 1));
-        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module) && is(stream, Kind::Stream(current_device())) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuGraphCreate(graph: *mut Handle, _flags: c_uint) { handle(make(Kind::Graph, 1), graph) }
