@@ -10,6 +10,8 @@ mod cudarc;
 mod ipc;
 #[path = "common/library.rs"]
 mod library;
+#[path = "driver/peers.rs"]
+mod peers;
 #[path = "common/ptx.rs"]
 mod ptx;
 

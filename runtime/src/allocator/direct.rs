@@ -4,7 +4,7 @@ use std::ptr::{self, NonNull};
 
 use super::DeviceAllocator;
 use crate::{
-    Result, Stream,
+    Device, Result, Stream,
     backend::{Backend, BackendStream, OfDevice, each},
 };
 
@@ -28,6 +28,10 @@ unsafe impl DeviceAllocator for DirectAllocator {
                 unsafe { stream.device().free_direct(start, bytes) };
             }
         });
+    }
+
+    fn is_accessible_from(&self, _: &Device) -> bool {
+        true
     }
 }
 

@@ -238,6 +238,10 @@ impl CudaMemory {
         self.usage().note(stream, Access::Write, stream.number_work());
     }
 
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
     pub(super) fn gpu(&self) -> &'static CudaDevice {
         self.device
     }

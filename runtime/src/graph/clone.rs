@@ -38,7 +38,7 @@ impl<M: GraphMemory, N: Clone> Graph<M, N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OtherMemory`] for memory of another shape, or that is aligned less; [`Error::WrongDevice`] for memory of another device; what the driver
+    /// [`Error::OtherMemory`] for memory of another shape, or that is aligned less; [`Error::WrongDevice`] or [`Error::NotAccessible`] for memory of another device; what the driver
     /// says. The memory is lost then.
     #[doc(alias = "cudaGraphClone", alias = "cuGraphClone")]
     pub fn clone_with<C>(&self, memory: C) -> Result<Graph<C, N>>
@@ -142,10 +142,12 @@ impl<B: Backend> Plan<B> {
         let mut plan = Self::new();
         for Step { operation, uses, after } in &self.steps {
             let uses = uses.iter().map(|used| moves.of(*used)).collect::<Result<_>>()?;
+            // Of what depends on a condition, the steps are checked below, and the number is read by a kernel.
+            let is_of_kernels = matches!(operation, Operation::Launch(_) | Operation::Conditional(_));
             for used in &uses {
                 let used: &Use = used;
                 // SAFETY: as the caller promises.
-                unsafe { used.check_device(device, &|| "a clone of a graph".to_owned())? };
+                unsafe { used.check_device(device, is_of_kernels, &|| "a clone of a graph".to_owned())? };
             }
             // SAFETY: as above.
             let operation = unsafe { operation.moved(moves, device)? };

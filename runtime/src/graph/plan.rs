@@ -83,20 +83,24 @@ impl Use {
         Self { piece, allocation, ..self }
     }
 
+    /// Checks that the memory is the device's; `for_kernels`, that kernels of the device can use it.
+    ///
     /// # Errors
-    /// [`Error::WrongDevice`](crate::Error::WrongDevice)
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::NotAccessible`](crate::Error::NotAccessible)
     ///
     /// # Safety
     /// The memory is there.
     pub(super) unsafe fn check_device<B: Backend>(
         &self,
         device: &'static B,
+        for_kernels: bool,
         doing: &dyn Fn() -> String,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        match unsafe { self.allocation.get() } {
-            Some(allocation) => allocation.on(device, doing).map(drop),
-            None => Ok(()),
+        let Some(allocation) = (unsafe { self.allocation.get() }) else { return Ok(()) };
+        match for_kernels {
+            true => allocation.for_kernels_on(device, doing).map(drop),
+            false => allocation.on(device, doing).map(drop),
         }
     }
 

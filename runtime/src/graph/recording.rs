@@ -372,7 +372,7 @@ impl<B: Backend> Recording<B> {
         let uses = check_held(&self.held, uses.iter().copied(), &|| doing.to_owned())?;
         for used in &uses {
             // SAFETY: the graph holds the memory.
-            unsafe { used.check_device(self.device, &|| doing.to_owned())? };
+            unsafe { used.check_device(self.device, false, &|| doing.to_owned())? };
         }
         Ok(uses)
     }

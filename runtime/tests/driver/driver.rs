@@ -36,7 +36,8 @@ enum Kind {
     /// Of a device, whose context has to be current.
     Stream(c_int),
     Event,
-    Module,
+    /// Of a device, whose context has to be current.
+    Module(c_int),
     Graph,
     Executable,
     Pool,
@@ -554,11 +555,11 @@ driver! {
     }
 
     fn cuModuleLoadDataEx(module: *mut Handle, _code: *const c_void, _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) {
-        handle(make(Kind::Module, 1), module)
+        handle(make(Kind::Module(current_device()), 1), module)
     }
-    fn cuModuleUnload(module: Handle) { end(module.addr(), |kind| kind == Kind::Module) }
+    fn cuModuleUnload(module: Handle) { end(module.addr(), |kind| kind == Kind::Module(current_device())) }
     fn cuModuleGetFunction(function: *mut Handle, module: Handle, _name: *const c_char) {
-        if !is(module, Kind::Module) { return INVALID_HANDLE }
+        if !is(module, Kind::Module(current_device())) { return INVALID_HANDLE }
         unsafe { give(function, module) }
     }
     fn cuModuleGetGlobal_v2(_address: *mut u64, _bytes: *mut usize, _module: Handle, _name: *const c_char) { NOT_FOUND }
@@ -574,7 +575,7 @@ driver! {
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
         _parameters: *mut *mut c_void, _extra: *mut *mut c_void,
     ) {
-        if is(function, Kind::Module) && is_stream(stream) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module(current_device())) && is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, _parameters: *mut *mut c_void, _extra: *mut *mut c_void) {
@@ -583,7 +584,7 @@ driver! {
         // That the kernel may start before the one before it has ended.
         let LaunchAttribute { id, value, .. } = unsafe { attributes.read() };
         assert_eq!((id, value[0]), (6, 1));
-        if is(function, Kind::Module) && is(stream, Kind::Stream(current_device())) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module(current_device())) && is(stream, Kind::Stream(current_device())) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuGraphCreate(graph: *mut Handle, _flags: c_uint) { handle(make(Kind::Graph, 1), graph) }

@@ -203,8 +203,6 @@ fn views_that_cannot_be_copied_are_errors() {
 mod needs_a_gpu {
     use gpukernel_device_tests::on_every_gpu;
 
-    use super::*;
-
     /// Rows of more bytes, and further apart, than a pitch may be.
     #[test]
     #[ignore = "needs a GPU"]
