@@ -149,6 +149,7 @@ impl CachingAllocator {
 // SAFETY: the memory is that of `upstream`, given to one at a time, in the order of the streams.
 unsafe impl DeviceAllocator for CachingAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
+        stream.not_captured("an allocation")?;
         let rounded = rounded(bytes).unwrap_or(bytes);
         if let Some(start) = self.reuse(stream, rounded)? {
             return Ok(start);

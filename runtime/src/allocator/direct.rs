@@ -17,6 +17,7 @@ pub struct DirectAllocator;
 // SAFETY: the device gives the memory, and gets it back when the stream is done.
 unsafe impl DeviceAllocator for DirectAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
+        stream.not_captured("an allocation")?;
         each!(&stream.backend, stream => stream.device().allocate_direct(bytes))
     }
 

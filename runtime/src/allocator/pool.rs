@@ -107,6 +107,7 @@ fn wrap<B: Backend>(device: &'static B) -> Result<Any<Pools>> {
 // SAFETY: the device's pool gives the memory, and gets it back in the order of the stream.
 unsafe impl DeviceAllocator for PoolAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
+        stream.not_captured("an allocation")?;
         each!(&self.pool, pool => {
             let device = pool.device();
             let stream = Stream::or_default(Some(stream), device, &|| "an allocation from a pool".to_owned())?;

@@ -23,8 +23,22 @@ use crate::{
 /// A stream whose work becomes part of a graph in place of being queued (`cudaStreamBeginCapture`): what [`Stream::capture`] gives to the
 /// code that it calls.
 ///
-/// Derefs to [`Stream`], so that it can be passed to functions that launch on a stream. Launches, fills, and copies to and on the device
-/// are recorded; what waits or allocates is an [`Error::NotCapturable`].
+/// Derefs to [`Stream`], so that it can be passed to functions that launch on a stream. What a graph cannot do is an [`Error::NotCapturable`] that says so:
+///
+/// | of a stream | in a graph |
+/// |---|---|
+/// | `launch`, `copy`, `copy_view`, `fill` | are recorded; the methods here return the node, too |
+/// | `copy_to_device`, `copy_view_to_device` | are recorded, with the elements of now |
+/// | `launch_unsafe`, `launch_foreign`, `callback`, `copy_to_pinned`, `copy_from_pinned` | as methods of `Capture`, not of `Stream`: what is promised or given for one launch is used by each of the graph's |
+/// | `copy_to_host`, `copy_view_to_host`, `scope` | no: the host's memory has to be there at each launch; [`copy_to_pinned`](Self::copy_to_pinned), [`copy_view_to_pinned`](Self::copy_view_to_pinned), or a copy after the launch |
+/// | `upload`, `zeroed`, `filled`, `uninit`, allocators | no: allocate before, and give the buffer to [`Stream::capture`] |
+/// | `synchronize`, `is_done`, `.await` | no: a graph has no host to wait for; wait for the stream after a launch |
+/// | `record`, `record_exportable`, `wait`, `hold` | no: [`fork`](Self::fork), [`join`](Self::join) and [`after`](Self::after) order work here, events before and after a launch |
+/// | `copy_peer` | no: kernels can [use memory of another GPU](crate::Device::enable_peer_access) |
+/// | [`UnifiedBuffer::prefetch`](crate::UnifiedBuffer::prefetch) | no: before the launch. `advise` is work of no stream, and has its effect at once |
+/// | `queue`, `to_cudarc`, `lend_to_cudarc` | no: what libraries queue cannot be seen; [`launch_foreign`](Self::launch_foreign) if it is a kernel |
+/// | `capture`, [`Graph::launch_on`](crate::Graph::launch_on) | no: there are no graphs in graphs |
+/// | `device`, `as_raw` | those of the stream of the capture: what is queued by the handle runs at once, and is no part of the graph |
 ///
 /// Work comes after what was recorded before it, unless it is recorded in another branch: [`fork`](Self::fork) and [`join`](Self::join) describe those
 /// as streams and events do, [`after`](Self::after) as edges between nodes do (`cudaGraphAddKernelNode`). Work that uses the same memory is ordered as it
@@ -213,6 +227,16 @@ impl Capture {
 
     /// Records a copy of what is in a slice of the host now to a view, row after row, as [`Stream::copy_view_to_device`].
     ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut graph = device.stream()?.capture(device.zeroed::<i32>(4)?, |capture, matrix| {
+    ///     capture.copy_view_to_device(&[1, 2], &mut matrix.view_2d_mut(2)?.column(1)?)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().to_vec()?, [0, 1, 0, 2]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
     #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
@@ -225,6 +249,19 @@ impl Capture {
     }
 
     /// Records a copy of what is in pinned memory when the graph is launched, row after row, to a view of as many elements.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let (matrix, column) = (device.zeroed::<i32>(4)?, GraphPinned::from(device.pinned::<i32>(2)?));
+    /// let mut graph = device.stream()?.capture((matrix, column), |capture, (matrix, column)| {
+    ///     capture.copy_view_from_pinned(&column, &mut matrix.view_2d_mut(2)?.column(0)?)
+    /// })?;
+    /// graph.memory_mut().1.write()?.copy_from_slice(&[3, 4]);
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().0.to_vec()?, [3, 0, 4, 0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`copy_from_pinned`](Self::copy_from_pinned).

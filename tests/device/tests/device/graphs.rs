@@ -1,11 +1,21 @@
 //! Graphs: what they do is what the same calls do one after another, with memory that they hold.
 
-use std::fmt::Debug;
+use std::{
+    fmt::Debug,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
 
 use gpu_std::DeviceCopy;
-use gpukernel::{Buffer, Device, Error, LaunchConfig, Result, for_each};
+use gpukernel::{
+    Buffer, Device, Error, LaunchConfig, MemoryAdvice, Result,
+    allocator::{CachingAllocator, DeviceAllocator, DirectAllocator, PoolAllocator},
+    for_each,
+};
 use gpukernel_device_test_kernels::{
     constants::{WEIGHTS, weigh},
+    generics::poke_bytes,
     grids::sum_seen_by_all,
     outputs::{add_index, saxpy},
     prints::numbers,
@@ -362,6 +372,10 @@ fn what_cannot_be_part_of_a_graph_is_an_error() {
         let stream = device.stream()?;
         let other = device.zeroed::<f32>(LEN)?;
         let event = stream.record()?;
+        let managed = device.managed::<f32>(LEN)?;
+        let (pool, caching) = (PoolAllocator::new(device)?, CachingAllocator::new(Arc::new(DirectAllocator)));
+        let mut graph_before = stream.capture((), |_, ()| Ok(()))?;
+        let mut bytes = device.zeroed::<u8>(1)?;
         let mut escaped = None;
         let graph = stream.capture(device.zeroed::<f32>(LEN)?, |capture, y| {
             let not = |result: Result<()>| {
@@ -375,6 +389,35 @@ fn what_cannot_be_part_of_a_graph_is_an_error() {
             not(capture.wait(&event));
             not(capture.hold().map(drop));
             not(capture.capture((), |_, ()| Ok(())).map(drop));
+            not(capture.filled(1, 1.0_f32).map(drop));
+            not(capture.uninit::<f32>(0).map(drop));
+            not(DirectAllocator.allocate(capture, 1).map(drop));
+            not(pool.allocate(capture, 1).map(drop));
+            not(caching.allocate(capture, 1).map(drop));
+            not(capture.is_done().map(drop));
+            let mut done = pin!(IntoFuture::into_future(&**capture));
+            let Poll::Ready(done) = done.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("it waits")
+            };
+            not(done);
+            not(capture.record_exportable().map(drop));
+            not(capture.scope(|_| Ok(())));
+            not(capture.copy_peer(&other, y));
+            not(capture.copy_view_to_host(&y.view_2d(LEN)?, &mut [0.0; LEN]));
+            not(managed.prefetch(capture, device));
+            managed.advise(&MemoryAdvice::ReadMostly)?;
+            not(graph_before.launch_on(capture));
+            // As a stream: `Capture` has these, for each launch of the graph.
+            let stream: &gpukernel::Stream = capture;
+            not(stream.callback(|| ()));
+            not(stream.copy_to_pinned(y, device.pinned(LEN)?).map(drop));
+            not(stream.copy_from_pinned(device.pinned(LEN)?, y).map(drop));
+            // SAFETY: one thread would write one byte.
+            not(unsafe {
+                stream.launch_unsafe(module, poke_bytes, LaunchConfig::new(1, 1), (7, &mut bytes))
+            });
+            // SAFETY: nothing is queued.
+            not(unsafe { stream.queue(&[], |_| ()) });
             // Memory that only the surroundings have.
             let outside = capture.launch(module, saxpy, for_each(LEN), (1.0, &other, y));
             assert!(matches!(outside, Err(Error::NotInGraph { .. })), "{outside:?}");
