@@ -176,7 +176,17 @@ fn copies_of_views_are_of_their_rows() {
         let mut small = device.zeroed::<u32>(24)?;
         device.stream()?.copy_view(&part, &mut small.view_3d_mut(3, 4)?)?;
         assert_eq!(small.to_vec()?, expected);
-        // In a graph, too, and in its clone.
+        // From the host, in a graph.
+        let memory = (GraphPinned::from(device.pinned::<u32>(2)?), device.zeroed::<u32>(12)?);
+        let mut graph = device.stream()?.capture(memory, |capture, (mut pinned, x)| {
+            capture.copy_view_to_device(&[1, 2, 3, 4], &mut x.view_2d_mut(3)?.column(1)?)?;
+            capture.copy_view_to_pinned(&x.view_2d(3)?.part(1..3, 1..2)?, &mut pinned)?;
+            capture.copy_view_from_pinned(pinned.slice(..), &mut x.view_2d_mut(6)?.column(5)?)
+        })?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, [0, 1, 0, 0, 2, 2, 0, 3, 0, 0, 4, 3]);
+        drop(graph);
+        // On the device, in a graph, too, and in its clone.
         let [x, other] = [device.zeroed::<u32>(24)?, device.zeroed::<u32>(24)?];
         let mut graph = device.stream()?.capture((&volume, x), |capture, (volume, x)| {
             let part = volume.view_3d(5, 6)?.part(1..3, 2..5, 1..5)?;

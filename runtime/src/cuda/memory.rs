@@ -302,7 +302,7 @@ impl CudaMemory {
         let ordered = users
             .iter()
             .filter(|user| !ptr::eq(Arc::as_ptr(user), stream))
-            .try_for_each(|user| stream.wait_for(user));
+            .try_for_each(|user| stream.comes_after(user));
         ordered.or_else(|_| self.device.wait())
     }
 }
@@ -399,7 +399,7 @@ impl CudaMemory {
             .chain(users)
             .all(|other| {
                 let is_peer = !ptr::eq(other.device(), self.device);
-                let waits = Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok();
+                let waits = Arc::ptr_eq(&other, &stream) || stream.comes_after(&other).is_ok();
                 drop(other);
                 // The end of a stream of another GPU has made its context current.
                 waits && (!is_peer || self.device.bind().is_ok())

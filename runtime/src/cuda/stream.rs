@@ -185,6 +185,13 @@ impl CudaStream {
     }
 }
 
+impl CudaStream {
+    /// As [`wait_for`](Self::wait_for), or waits here if the stream cannot: the other may be of another GPU, for which nobody waits who waits for this one's.
+    pub(super) fn comes_after(&self, other: &Self) -> Result<()> {
+        self.wait_for(other).or_else(|_| other.wait_for_all())
+    }
+}
+
 impl OfDevice for Arc<CudaStream> {
     type Device = CudaDevice;
 

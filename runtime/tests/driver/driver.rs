@@ -329,7 +329,7 @@ pub extern "C" fn fake_alive() -> usize {
     alive().values().filter(|(kind, _)| !matches!(kind, Kind::Stream(_))).count() + OPENED.load(Ordering::Relaxed) as usize
 }
 
-/// How often a stream was made to wait for another one: for tests of the order of work.
+/// How often a stream, or the host (0), was made to wait for another one: for tests of the order of work.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_waits(stream: usize, other: usize) -> usize {
     let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -502,7 +502,12 @@ driver! {
         0
     }
     fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| matches!(kind, Kind::Stream(_))) }
-    fn cuStreamSynchronize(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamSynchronize(stream: Handle) {
+        if !is_stream(stream) { return INVALID_HANDLE }
+        // The host waits.
+        WAITS.lock().unwrap_or_else(PoisonError::into_inner).push((0, stream.addr()));
+        0
+    }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
         if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
         // One that was not recorded is waited for in vain.

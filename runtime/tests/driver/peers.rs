@@ -233,3 +233,21 @@ fn errors_of_enabling_access_are_returned() {
         return;
     }
 }
+
+/// If its own GPU cannot wait for the other's work, the host does, before memory is freed.
+#[test]
+fn memory_is_not_freed_before_the_work_of_another_gpu() {
+    simulated(&[("FAKE_DEVICES", "2"), ("FAKE_FAULT", "cuEventCreate@2=1")], || {
+        let [first, second] = [Device::gpu(0)?, Device::gpu(1)?];
+        first.enable_peer_access(&second)?;
+        let (module, here) = (load(&first)?, first.stream()?);
+        let (own, mut peer) = (here.zeroed::<u32>(10)?, second.zeroed::<u32>(10)?);
+        launch(&module, &here, &own, &mut peer)?;
+        drop(peer);
+        assert_eq!((waits(raw(&second.default_stream()), raw(&here)), waits(0, raw(&here))), (0, 1));
+        assert_eq!(second.memory_info().buffers, 0);
+        drop((own, module));
+        assert_eq!(alive(), 0);
+        Ok(())
+    });
+}

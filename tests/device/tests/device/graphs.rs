@@ -9,7 +9,7 @@ use std::{
 
 use gpu_std::DeviceCopy;
 use gpukernel::{
-    Buffer, Device, Error, LaunchConfig, MemoryAdvice, Result,
+    Buffer, Device, Error, LaunchConfig, MemoryAdvice, PinnedOptions, Result,
     allocator::{CachingAllocator, DeviceAllocator, DirectAllocator, PoolAllocator},
     for_each,
 };
@@ -186,6 +186,33 @@ fn fills_in_a_graph_are_those_of_a_stream() {
         check(device, 0.0_f64, 1.0)?;
         check(device, [0_u8; 3], [1, 2, 3])?;
         check(device, (), ())
+    });
+}
+
+#[test]
+fn memory_that_the_host_uses_is_filled_and_copied_in_a_graph() {
+    on_every_device(|device, _| {
+        let memory = (
+            device.managed::<u32>(LEN)?,
+            device.mapped::<u32>(LEN, PinnedOptions::new())?,
+            device.zeroed(LEN)?,
+        );
+        let (mut managed, mut mapped, buffer) = memory;
+        let memory = (&mut managed[..], &mut mapped[..], buffer);
+        let mut graph = device.stream()?.capture(memory, |capture, (managed, mapped, buffer)| {
+            capture.fill(&mut managed[10..], 3)?;
+            capture.fill(&mut mapped[..20], 4)?;
+            capture.copy_view(&managed.view_strided(0, 10)?, &mut mapped.view_strided_mut(5, 10)?)?;
+            capture.copy(mapped, buffer)
+        })?;
+        graph.launch()?;
+        let found: Vec<u32> = graph.memory().2.to_vec()?;
+        drop(graph);
+        let mut expected = [&[4; 20][..], &[0; LEN - 20]].concat();
+        expected[5] = 0;
+        (1..LEN / 10).for_each(|i| expected[5 + 10 * i] = 3);
+        assert_eq!((mapped.host()?, found), (&expected[..], expected.clone()));
+        Ok(())
     });
 }
 
