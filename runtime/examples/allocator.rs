@@ -63,6 +63,10 @@ unsafe impl DeviceAllocator for Budget {
         unsafe { self.inner.deallocate(stream, start, bytes) };
     }
 
+    fn is_accessible_from(&self, peer: &Device) -> bool {
+        self.inner.is_accessible_from(peer)
+    }
+
     fn trim(&self, keep_bytes: usize) -> Result<()> {
         self.inner.trim(keep_bytes)
     }

@@ -122,6 +122,8 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     /// # Safety
     /// The memory of the steps is there as long as the result.
     unsafe fn instantiate(&'static self, plan: &Plan<Self>) -> Result<Self::Graph>;
+    /// Why kernels cannot use memory of another device of the same kind; none if they can.
+    fn refuses(&'static self, memory: &Self::Memory) -> Option<&'static str>;
     /// Loads code that another compiler made; `kind` describes it in errors.
     fn load_foreign(&'static self, code: &[u8], kind: &str) -> Result<Self::Module>;
 

@@ -1,6 +1,6 @@
 //! Setting all elements to a value (`cudaMemset`).
 
-use std::any::TypeId;
+use std::{any::TypeId, mem::MaybeUninit, ptr, slice};
 
 use gpu_std::{
     DeviceCopy,
@@ -18,6 +18,38 @@ pub(crate) enum Pattern {
     One(u8),
     Two(u16),
     Four(u32),
+}
+
+impl Pattern {
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Two(_) => 2,
+            Self::Four(_) => 4,
+        }
+    }
+
+    /// Sets memory of the host to it, so many times.
+    ///
+    /// # Safety
+    /// At the address is room for it, aligned as the pattern is, to be written.
+    pub(crate) unsafe fn fill(self, to: usize, count: usize) {
+        /// # Safety
+        /// As [`Pattern::fill`].
+        unsafe fn fill<T: Copy>(to: usize, value: T, count: usize) {
+            let to = ptr::with_exposed_provenance_mut::<MaybeUninit<T>>(to);
+            // SAFETY: as the caller promises.
+            unsafe { slice::from_raw_parts_mut(to, count) }.fill(MaybeUninit::new(value));
+        }
+        // SAFETY: as the caller promises.
+        unsafe {
+            match self {
+                Self::One(value) => fill(to, value, count),
+                Self::Two(value) => fill(to, value, count),
+                Self::Four(value) => fill(to, value, count),
+            }
+        }
+    }
 }
 
 /// The value as one or several of the same pattern, if it is a number.
@@ -62,8 +94,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 
     pub(crate) fn fill_on(&mut self, stream: Option<&Stream>, value: T) -> Result<()> {
-        let is_recorded = stream.is_some_and(|stream| stream.branch.is_some());
-        match pattern(value).filter(|_| !is_recorded) {
+        match pattern(value) {
             Some((pattern, times)) => self.fill_with(stream, pattern, times),
             None => self.fill_by_copies(stream, value),
         }
@@ -71,6 +102,9 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 
     /// Sets each element to so many of a pattern, which are its bytes.
     fn fill_with(&mut self, stream: Option<&Stream>, pattern: Pattern, times: usize) -> Result<()> {
+        if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
+            return branch.fill(self, pattern, self.len() * times);
+        }
         let Some(allocation) = self.allocation() else { return Ok(()) };
         each!(&allocation.memory, memory => {
             let stream = Stream::or_default(stream, memory.device(), &|| "a fill".to_owned())?;

@@ -123,8 +123,8 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NeedsGpu`] on the CPU device, [`Error::WrongDevice`] for memory of another device, [`Error::NotCapturable`] on a stream that is being
-    /// captured, or what the driver says.
+    /// [`Error::NeedsGpu`] on the CPU device, [`Error::WrongDevice`] or [`Error::NotAccessible`] for memory of another device that [kernels cannot use](Device::enable_peer_access),
+    /// [`Error::NotCapturable`] on a stream that is being captured, or what the driver says.
     ///
     /// # Safety
     /// The work is queued on this stream, or is done when `work` returns. It uses memory only as the arguments say, and leaves valid values

@@ -63,10 +63,42 @@ impl Allocation {
         device.own(&self.memory).ok_or_else(|| self.wrong_device(&Device::of(device), doing))
     }
 
-    /// Adds the memory of these allocations, which has to be of this device.
+    /// The memory, if kernels of this device can use it.
     ///
     /// # Errors
-    /// [`Error::WrongDevice`]
+    /// [`Error::WrongDevice`], or [`Error::NotAccessible`] between devices of the same kind.
+    #[inline]
+    pub(crate) fn for_kernels_on<B: Backend>(
+        &self,
+        device: &'static B,
+        doing: &dyn Fn() -> String,
+    ) -> Result<&B::Memory> {
+        match device.own(&self.memory) {
+            Some(memory) => Ok(memory),
+            None => self.of_peer(device, doing),
+        }
+    }
+
+    #[cold]
+    fn of_peer<B: Backend>(&self, device: &'static B, doing: &dyn Fn() -> String) -> Result<&B::Memory> {
+        let expected = Device::of(device);
+        let Some(memory) = B::downcast(&self.memory) else { return Err(self.wrong_device(&expected, doing)) };
+        match device.refuses(memory) {
+            None => Ok(memory),
+            Some(reason) => Err(Error::NotAccessible {
+                size_bytes: self.size_bytes,
+                doing: doing(),
+                found: self.device().to_string(),
+                expected: expected.to_string(),
+                reason,
+            }),
+        }
+    }
+
+    /// Adds the memory of these allocations, which kernels of this device use.
+    ///
+    /// # Errors
+    /// As [`for_kernels_on`](Self::for_kernels_on).
     ///
     /// # Safety
     /// As [`AllocationId::get`].
@@ -80,7 +112,7 @@ impl Allocation {
         for (allocation, access) in allocations {
             // SAFETY: as the caller promises.
             if let Some(allocation) = unsafe { allocation.get() } {
-                uses.push((allocation.on(device, doing)?, access));
+                uses.push((allocation.for_kernels_on(device, doing)?, access));
             }
         }
         Ok(())

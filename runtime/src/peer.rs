@@ -23,18 +23,37 @@ impl Device {
         }
     }
 
-    /// Lets this GPU use the memory of another one (`cudaDeviceEnablePeerAccess`): copies between them then go from one to the other, without the
-    /// host. Again has no effect.
+    /// Lets this GPU use the memory of another one (`cudaDeviceEnablePeerAccess`), until the program ends: copies between them then go from one to the other, without the
+    /// host, and kernels of this GPU, in graphs too, read and write buffers of the other. Work on both is ordered as on one. Again has no effect.
     ///
     /// ```no_run
-    /// use gpukernel::Device;
+    /// use gpu_std::prelude::*;
+    /// use gpukernel::{Device, for_each};
+    /// # use gpukernel::Image;
+    /// # fn image() -> Image { unimplemented!() }
     ///
+    /// #[kernel]
+    /// pub fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
+    ///     for (i, y) in y {
+    ///         *y += a * x[i];
+    ///     }
+    /// }
+    ///
+    /// # let KERNELS = image();
     /// let (first, second) = (Device::gpu(0)?, Device::gpu(1)?);
     /// if first.can_access_peer(&second)? {
     ///     first.enable_peer_access(&second)?;
     /// }
+    /// let (x, mut y) = (second.filled(1000, 1.0_f32)?, first.zeroed::<f32>(1000)?);
+    /// // On the first GPU, after the fill on the second one.
+    /// first.load(&KERNELS)?.launch(saxpy, for_each(1000), (2.0, &x, &mut y))?;
+    /// assert_eq!(y.to_vec()?, [2.0; 1000]);
     /// # Ok::<(), gpukernel::Error>(())
     /// ```
+    ///
+    /// Kernels may use what is from the other device's own allocator, [managed](Self::managed) and [mapped](Self::mapped) memory, and what is from an allocator that
+    /// [says so](crate::allocator::DeviceAllocator::is_accessible_from); not memory of other libraries and processes. A launch with other memory of another GPU is
+    /// [`Error::NotAccessible`]. What a kernel reports (a panic, say) is an error of who waits for its own device.
     ///
     /// # Errors
     /// [`Error::NoPeerAccess`] if it cannot, [`Error::Driver`] or [`Error::ContextLost`].

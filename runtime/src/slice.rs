@@ -13,7 +13,7 @@ use crate::{
     Device, Error, Result, Stream,
     backend::{Backend, BackendMemory, BackendStream, OfDevice, each},
     memory::{Allocation, AllocationId, DevicePointer},
-    view::resolve,
+    view::{Region, resolve},
 };
 
 /// A slice of device memory, borrowed from a [`Buffer`](crate::Buffer).
@@ -220,7 +220,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub(crate) fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
         same_length(from.len(), self.len())?;
         if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
-            return branch.upload(from, self);
+            return branch.upload(from, Region::of(self));
         }
         // SAFETY: the elements are borrowed until the copy is done.
         unsafe { self.copy_from_raw(stream, from.as_ptr()) }
@@ -262,7 +262,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     pub(crate) fn copy_from_slice(&mut self, stream: Option<&Stream>, from: &DeviceSlice<T>) -> Result<()> {
         same_length(from.len(), self.len())?;
         if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
-            return branch.copy(from, self);
+            return branch.copy(Region::of(from), Region::of(self));
         }
         let doing = "a copy on the device";
         // As long, so that both have bytes or none has.

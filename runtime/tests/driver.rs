@@ -10,6 +10,8 @@ mod cudarc;
 mod ipc;
 #[path = "common/library.rs"]
 mod library;
+#[path = "driver/peers.rs"]
+mod peers;
 #[path = "common/ptx.rs"]
 mod ptx;
 
@@ -174,6 +176,29 @@ fn copies_of_views_are_of_their_rows() {
         let mut small = device.zeroed::<u32>(24)?;
         device.stream()?.copy_view(&part, &mut small.view_3d_mut(3, 4)?)?;
         assert_eq!(small.to_vec()?, expected);
+        // From the host, in a graph.
+        let memory = (GraphPinned::from(device.pinned::<u32>(2)?), device.zeroed::<u32>(12)?);
+        let mut graph = device.stream()?.capture(memory, |capture, (mut pinned, x)| {
+            capture.copy_view_to_device(&[1, 2, 3, 4], &mut x.view_2d_mut(3)?.column(1)?)?;
+            capture.copy_view_to_pinned(&x.view_2d(3)?.part(1..3, 1..2)?, &mut pinned)?;
+            capture.copy_view_from_pinned(pinned.slice(..), &mut x.view_2d_mut(6)?.column(5)?)
+        })?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, [0, 1, 0, 0, 2, 2, 0, 3, 0, 0, 4, 3]);
+        drop(graph);
+        // On the device, in a graph, too, and in its clone.
+        let [x, other] = [device.zeroed::<u32>(24)?, device.zeroed::<u32>(24)?];
+        let mut graph = device.stream()?.capture((&volume, x), |capture, (volume, x)| {
+            let part = volume.view_3d(5, 6)?.part(1..3, 2..5, 1..5)?;
+            capture.copy_view(&part, &mut x.view_3d_mut(3, 4)?)
+        })?;
+        let mut clone = graph.clone_with((&volume, other))?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, expected);
+        assert_eq!(clone.memory().1.to_vec()?, [0; 24]);
+        clone.launch()?;
+        assert_eq!(clone.memory().1.to_vec()?, expected);
+        drop((graph, clone));
         volume.view_2d_mut(6)?.column(2)?.copy_from(&[7; 20])?;
         let after = volume.to_vec()?;
         assert!(after.iter().enumerate().all(|(i, x)| *x == if i % 6 == 2 { 7 } else { i as u32 }));
@@ -435,7 +460,7 @@ fn is_end(fault: &str) -> bool {
 }
 
 /// What [`everything`] calls.
-const FUNCTIONS: [&str; 40] = [
+const FUNCTIONS: [&str; 41] = [
     "cuDeviceGetAttribute",
     "cuDevicePrimaryCtxRetain",
     "cuCtxSetCurrent",
@@ -471,6 +496,7 @@ const FUNCTIONS: [&str; 40] = [
     "cuGraphAddHostNode",
     "cuGraphAddEmptyNode",
     "cuGraphAddMemcpyNode",
+    "cuGraphAddMemsetNode",
     "cuGraphInstantiateWithFlags",
     "cuGraphExecKernelNodeSetParams_v2",
     "cuGraphExecDestroy",

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{DeviceAllocator, direct::device_pointer};
-use crate::{Error, Result, Stream};
+use crate::{Device, Error, Result, Stream};
 
 /// Keeps freed memory for later buffers of about the same size, of which at most a quarter is lost to rounding (PyTorch's caching allocator, RMM's `binning_memory_resource`). Memory that was
 /// freed on a stream is that stream's at once, and another's when the stream is done.
@@ -149,6 +149,7 @@ impl CachingAllocator {
 // SAFETY: the memory is that of `upstream`, given to one at a time, in the order of the streams.
 unsafe impl DeviceAllocator for CachingAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
+        stream.not_captured("an allocation")?;
         let rounded = rounded(bytes).unwrap_or(bytes);
         if let Some(start) = self.reuse(stream, rounded)? {
             return Ok(start);
@@ -171,6 +172,10 @@ unsafe impl DeviceAllocator for CachingAllocator {
             return unsafe { self.upstream.deallocate(stream, start, rounded) };
         }
         self.keep(rounded, Block { address: start.as_ptr().expose_provenance(), stream: stream.clone() });
+    }
+
+    fn is_accessible_from(&self, peer: &Device) -> bool {
+        self.upstream.is_accessible_from(peer)
     }
 
     fn trim(&self, keep_bytes: usize) -> Result<()> {

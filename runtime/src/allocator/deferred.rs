@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{DeviceAllocator, direct::device_pointer};
-use crate::{Error, Result, Stream};
+use crate::{Device, Error, Result, Stream};
 
 /// Frees memory later, when there is enough of it (Numba's deferred deallocation): for allocators such as [`DirectAllocator`](super::DirectAllocator) whose frees wait for
 /// the device. What is to be freed is freed at once before an allocation fails.
@@ -144,6 +144,10 @@ unsafe impl DeviceAllocator for DeferredFrees {
             state.frees.push(Free { stream: stream.clone(), address, bytes });
         }
         self.flush_if_many();
+    }
+
+    fn is_accessible_from(&self, peer: &Device) -> bool {
+        self.upstream.is_accessible_from(peer)
     }
 
     /// Frees all that is pending.

@@ -4,7 +4,7 @@ use std::ptr::{self, NonNull};
 
 use super::DeviceAllocator;
 use crate::{
-    Result, Stream,
+    Device, Result, Stream,
     backend::{Backend, BackendStream, OfDevice, each},
 };
 
@@ -17,6 +17,7 @@ pub struct DirectAllocator;
 // SAFETY: the device gives the memory, and gets it back when the stream is done.
 unsafe impl DeviceAllocator for DirectAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
+        stream.not_captured("an allocation")?;
         each!(&stream.backend, stream => stream.device().allocate_direct(bytes))
     }
 
@@ -28,6 +29,10 @@ unsafe impl DeviceAllocator for DirectAllocator {
                 unsafe { stream.device().free_direct(start, bytes) };
             }
         });
+    }
+
+    fn is_accessible_from(&self, _: &Device) -> bool {
+        true
     }
 }
 

@@ -78,7 +78,8 @@ use crate::{
 ///
 /// # Safety
 /// What [`allocate`](Self::allocate) returns is memory of the stream's device, of at least so many bytes, aligned to 256 bytes. It is nobody else's until it is given
-/// to [`deallocate`](Self::deallocate) or the process ends, except for work that the stream waits for.
+/// to [`deallocate`](Self::deallocate) or the process ends, except for work that the stream waits for. Where [`is_accessible_from`](Self::is_accessible_from) has said that a GPU can use
+/// memory, it can as long as that is there.
 #[doc(
     alias = "device_memory_resource",
     alias = "memory_resource",
@@ -102,6 +103,14 @@ pub unsafe trait DeviceAllocator: fmt::Debug + Send + Sync {
     /// `allocate` gave the memory, for so many bytes and on the same device; nobody queues work that uses it any more, and all that did is before what is queued on
     /// `stream` later.
     unsafe fn deallocate(&self, stream: &Stream, start: NonNull<u8>, bytes: usize);
+
+    /// Whether kernels of another GPU can use memory that it has given and will give, once that GPU has [access](Device::enable_peer_access) to the memory's. Asked when they
+    /// are launched with a buffer of this allocator; if not, that is [`Error::NotAccessible`](crate::Error::NotAccessible). Memory of `cudaMalloc` is accessible then;
+    /// that of a pool if [the pool lets the GPU in](PoolAllocator::enable_peer_access), and what `cuMemCreate` made by `cuMemSetAccess`.
+    fn is_accessible_from(&self, peer: &Device) -> bool {
+        let _ = peer;
+        false
+    }
 
     /// Gives memory that it keeps for later, except so many bytes, back to where it is from.
     ///

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    ptr::NonNull,
+    ptr::{self, NonNull},
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -66,6 +66,34 @@ impl PoolAllocator {
         Self { max_bytes, ..self }
     }
 
+    /// Lets kernels of another GPU use its memory (`cudaMemPoolSetAccess`), once that GPU has [access](Device::enable_peer_access) to the pool's. Again has no effect.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    ///
+    /// use gpukernel::{Device, allocator::PoolAllocator};
+    ///
+    /// let (first, second) = (Device::gpu(0)?, Device::gpu(1)?);
+    /// first.enable_peer_access(&second)?;
+    /// let pool = PoolAllocator::new(&second)?;
+    /// pool.enable_peer_access(&first)?;
+    /// second.set_allocator(Arc::new(pool));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::enable_peer_access`].
+    #[doc(alias = "cudaMemPoolSetAccess", alias = "cuMemPoolSetAccess")]
+    pub fn enable_peer_access(&self, by: &Device) -> Result<()> {
+        match (&self.pool, &by.backend) {
+            (Any::Cuda(pool), Any::Cuda(peer)) if !ptr::eq(pool.device(), *peer) => pool.enable_access(peer),
+            _ => {
+                let own = each!(&self.pool, pool => Device::of(pool.device()));
+                Err(Error::NoPeerAccess { device: by.to_string(), peer: own.to_string() })
+            }
+        }
+    }
+
     /// Bytes of its buffers.
     pub fn used_bytes(&self) -> u64 {
         self.used_bytes.load(Ordering::Relaxed)
@@ -79,6 +107,7 @@ fn wrap<B: Backend>(device: &'static B) -> Result<Any<Pools>> {
 // SAFETY: the device's pool gives the memory, and gets it back in the order of the stream.
 unsafe impl DeviceAllocator for PoolAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
+        stream.not_captured("an allocation")?;
         each!(&self.pool, pool => {
             let device = pool.device();
             let stream = Stream::or_default(Some(stream), device, &|| "an allocation from a pool".to_owned())?;
@@ -105,6 +134,13 @@ unsafe impl DeviceAllocator for PoolAllocator {
                 unsafe { pool.free(stream, start, bytes) };
             }
         });
+    }
+
+    fn is_accessible_from(&self, peer: &Device) -> bool {
+        match (&self.pool, &peer.backend) {
+            (Any::Cuda(pool), Any::Cuda(peer)) => pool.is_accessible_from(peer),
+            _ => false,
+        }
     }
 
     /// Of memory that no buffer has.

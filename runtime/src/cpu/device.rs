@@ -250,6 +250,11 @@ impl Backend for CpuDevice {
         Ok(CpuGraph)
     }
 
+    /// There is one, which all such memory is of.
+    fn refuses(&'static self, _: &CpuMemory) -> Option<&'static str> {
+        None
+    }
+
     fn load(&'static self, code: &ImageCode<'_>) -> Result<CpuModule> {
         Ok(CpuModule::new(code))
     }

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use super::{CpuDevice, CpuStream};
+use super::{CpuDevice, CpuStream, memory::copy_rows};
 use crate::{
     Result,
     backend::{BackendGraph, OfDevice},
@@ -47,19 +47,21 @@ unsafe fn run(stream: &CpuStream, plan: &Plan<CpuDevice>) -> Result<()> {
                     }
                 }
             }
-            Operation::Copy { to, from, bytes } => {
+            Operation::Copy { to: (to, to_rows), from: (from, from_rows) } => {
                 let from = ptr::with_exposed_provenance::<u8>(from.address());
                 let to = ptr::with_exposed_provenance_mut(to.address());
-                // SAFETY: both are pieces of the graph's memory with that many bytes, the second borrowed for writing when it was
-                // recorded, so that they do not overlap.
-                unsafe {
-                    ptr::copy_nonoverlapping(from, to, *bytes);
-                }
+                // SAFETY: both are rows of the graph's memory, the second ones borrowed for writing when the copy was recorded, so that none is on both
+                // sides.
+                unsafe { copy_rows(from, *from_rows, to, *to_rows) };
             }
-            Operation::Upload { to, from } => {
+            Operation::Upload { to, rows, from } => {
                 let to = ptr::with_exposed_provenance_mut(*to);
                 // SAFETY: as above.
-                unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+                unsafe { copy_rows(from.as_ptr().cast(), rows.packed(), to, *rows) };
+            }
+            Operation::Fill { to, pattern, count } => {
+                // SAFETY: it is a piece of the graph's memory with as much room, aligned as its elements are.
+                unsafe { pattern.fill(*to, *count) };
             }
             Operation::Call(code) => stream.device().call(&**code),
             Operation::Conditional(conditional) => {

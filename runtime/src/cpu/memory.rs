@@ -2,7 +2,6 @@
 
 use std::{
     alloc::Layout,
-    mem::MaybeUninit,
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -127,21 +126,8 @@ impl BackendMemory for CpuMemory {
     }
 
     unsafe fn fill(&self, _: &CpuStream, to: usize, pattern: Pattern, count: usize) -> Result<()> {
-        /// # Safety
-        /// As [`BackendMemory::fill`].
-        unsafe fn fill<T: Copy>(to: usize, value: T, count: usize) {
-            let to = ptr::with_exposed_provenance_mut::<MaybeUninit<T>>(to);
-            // SAFETY: as the caller promises.
-            unsafe { std::slice::from_raw_parts_mut(to, count) }.fill(MaybeUninit::new(value));
-        }
         // SAFETY: as the caller promises.
-        unsafe {
-            match pattern {
-                Pattern::One(value) => fill(to, value, count),
-                Pattern::Two(value) => fill(to, value, count),
-                Pattern::Four(value) => fill(to, value, count),
-            }
-        }
+        unsafe { pattern.fill(to, count) };
         Ok(())
     }
 
@@ -187,7 +173,7 @@ impl BackendMemory for CpuMemory {
 
 /// # Safety
 /// At both addresses are these rows, as many and as long, those at `to` to be written, and no row is on both sides.
-unsafe fn copy_rows(from: *const u8, from_rows: Rows, to: *mut u8, to_rows: Rows) {
+pub(super) unsafe fn copy_rows(from: *const u8, from_rows: Rows, to: *mut u8, to_rows: Rows) {
     for (from_offset, to_offset) in from_rows.offsets().zip(to_rows.offsets()) {
         // SAFETY: the rows are there, as the caller promises.
         unsafe { ptr::copy_nonoverlapping(from.add(from_offset), to.add(to_offset), to_rows.row_bytes) };

@@ -477,6 +477,10 @@ impl Backend for CudaDevice {
         unsafe { CudaGraph::new(self, plan) }
     }
 
+    fn refuses(&'static self, memory: &Arc<CudaMemory>) -> Option<&'static str> {
+        self.refuses_memory(memory)
+    }
+
     fn load(&'static self, code: &ImageCode<'_>) -> Result<Arc<CudaModule>> {
         image::load(self, code).map(Arc::new)
     }

@@ -3,14 +3,14 @@
 use std::{
     ffi::c_void,
     mem::{self, ManuallyDrop, MaybeUninit},
-    ptr,
+    ptr, slice,
     sync::Arc,
 };
 
 use cudarc::driver::sys::{
-    self, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph,
+    self, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUdeviceptr, CUgraph,
     CUgraphConditionalHandle, CUgraphConditionalNodeType, CUgraphExec, CUgraphNode, CUgraphNodeParams,
-    CUgraphNodeType, CUlaunchAttributeID, CUlaunchAttributeValue, CUmemorytype,
+    CUgraphNodeType, CUlaunchAttributeID, CUlaunchAttributeValue,
 };
 use gpu_std::host::Access;
 use smallvec::SmallVec;
@@ -21,10 +21,12 @@ use super::{
     memory::{self, Settled},
     module::LaunchLocks,
     replay,
+    rows::{self, Side},
 };
 use crate::{
     Result,
     backend::BackendGraph,
+    fill::Pattern,
     graph::{Conditional, Launch, Operation, Place, Plan},
     memory::Allocation,
     nvtx, observed,
@@ -177,15 +179,15 @@ impl Description {
                 Some(prepared) => self.add_launch(&mut node, &after, launch, &prepared)?,
                 None => self.add_empty(&mut node, &after)?,
             },
-            Operation::Copy { to, from, bytes } => {
-                self.add_copy(&mut node, &after, &copy_of(*from, *to, *bytes))?;
-            }
-            Operation::Upload { to, from } => {
+            Operation::Copy { to, from } => self.add_copy(&mut node, &after, *to, *from)?,
+            Operation::Upload { to, rows, from } => {
                 let from = HostMemory::copied(self.device, from)?;
-                let copy =
-                    copy_of(Place::Host(from.start.expose_provenance()), Place::Device(*to), from.bytes);
+                let start = Place::Host(from.start.expose_provenance());
                 self.host.memory.push(from);
-                self.add_copy(&mut node, &after, &copy)?;
+                self.add_copy(&mut node, &after, (Place::Device(*to), *rows), (start, rows.packed()))?;
+            }
+            Operation::Fill { to, pattern, count } => {
+                self.add_fill(&mut node, &after, *to, *pattern, *count)?;
             }
             Operation::Call(code) => {
                 let call = Arc::new(callback::GraphCall::new(self.device, Arc::clone(code)));
@@ -310,12 +312,49 @@ impl Description {
         Ok(())
     }
 
-    fn add_copy(&self, node: &mut CUgraphNode, after: &[CUgraphNode], copy: &CUDA_MEMCPY3D) -> Result<()> {
+    /// Adds a copy: the node is the last of those that it needs, each of which comes after the one before.
+    fn add_copy(&self, node: &mut CUgraphNode, after: &[CUgraphNode], to: Side, from: Side) -> Result<()> {
+        let context = self.device.context();
+        for (index, copy) in rows::copies(to, from).iter().enumerate() {
+            let before = *node;
+            let after = if index == 0 { after } else { slice::from_ref(&before) };
+            // SAFETY: the handles are of this graph, as many as said, and the memory is there as long as the graph, by its promise.
+            let added = unsafe {
+                sys::cuGraphAddMemcpyNode(node, self.raw, after.as_ptr(), after.len(), copy, context)
+            };
+            self.device.check("cuGraphAddMemcpyNode", added)?;
+        }
+        Ok(())
+    }
+
+    fn add_fill(
+        &self,
+        node: &mut CUgraphNode,
+        after: &[CUgraphNode],
+        to: usize,
+        pattern: Pattern,
+        count: usize,
+    ) -> Result<()> {
+        let value = match pattern {
+            Pattern::One(value) => value.into(),
+            Pattern::Two(value) => value.into(),
+            Pattern::Four(value) => value,
+        };
+        // One row, of any length: more than 2³² elements are set, too (driver 580, on an H100).
+        let parameters = CUDA_MEMSET_NODE_PARAMS {
+            dst: to as CUdeviceptr,
+            pitch: 0,
+            value,
+            elementSize: pattern.bytes() as u32,
+            width: count,
+            height: 1,
+        };
         let context = self.device.context();
         // SAFETY: the handles are of this graph, as many as said, and the memory is there as long as the graph, by its promise.
-        let added =
-            unsafe { sys::cuGraphAddMemcpyNode(node, self.raw, after.as_ptr(), after.len(), copy, context) };
-        self.device.check("cuGraphAddMemcpyNode", added)
+        let added = unsafe {
+            sys::cuGraphAddMemsetNode(node, self.raw, after.as_ptr(), after.len(), &parameters, context)
+        };
+        self.device.check("cuGraphAddMemsetNode", added)
     }
 
     /// The number of its nodes.
@@ -346,54 +385,10 @@ impl Drop for Description {
     }
 }
 
-/// A copy of bytes in a row.
-fn copy_of(from: Place, to: Place, bytes: usize) -> CUDA_MEMCPY3D {
-    let (src_type, src_host, src_device) = parts_of(from);
-    let (dst_type, dst_host, dst_device) = parts_of(to);
-    CUDA_MEMCPY3D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcZ: 0,
-        srcLOD: 0,
-        srcMemoryType: src_type,
-        srcHost: src_host,
-        srcDevice: src_device,
-        srcArray: ptr::null_mut(),
-        reserved0: ptr::null_mut(),
-        srcPitch: bytes,
-        srcHeight: 1,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstZ: 0,
-        dstLOD: 0,
-        dstMemoryType: dst_type,
-        dstHost: dst_host,
-        dstDevice: dst_device,
-        dstArray: ptr::null_mut(),
-        reserved1: ptr::null_mut(),
-        dstPitch: bytes,
-        dstHeight: 1,
-        WidthInBytes: bytes,
-        Height: 1,
-        Depth: 1,
-    }
-}
-
-/// Which memory a place is of, and where in it.
-fn parts_of(place: Place) -> (CUmemorytype, *mut c_void, u64) {
-    match place {
-        Place::Device(address) => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), address as u64),
-        Place::Host(address) => {
-            (CUmemorytype::CU_MEMORYTYPE_HOST, ptr::with_exposed_provenance_mut(address), 0)
-        }
-    }
-}
-
 /// Pinned memory of the host, which a GPU copies from by itself.
 struct HostMemory {
     device: &'static CudaDevice,
     start: *mut c_void,
-    bytes: usize,
 }
 
 // SAFETY: memory that nobody but the GPU uses once it is filled.
@@ -409,7 +404,7 @@ impl HostMemory {
         device.check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut start, bytes, 0) })?;
         // SAFETY: that many bytes were just allocated.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), start.cast(), bytes) };
-        Ok(Self { device, start, bytes })
+        Ok(Self { device, start })
     }
 }
 

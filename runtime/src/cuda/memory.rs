@@ -15,15 +15,13 @@ use smallvec::SmallVec;
 
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 use super::Owner;
-use super::{
-    CudaDevice, CudaStream, Foreign, driver, pool, replay,
-    rows::{Side, copy_rows},
-};
+use super::{CudaDevice, CudaStream, Foreign, driver, pool, replay, rows::copy_rows};
 use crate::{
     MemoryAdvice, Result, Stream,
     allocator::{DeviceAllocator, device_pointer},
     backend::{BackendMemory, OfDevice},
     fill::Pattern,
+    graph::Place,
     view::Rows,
 };
 
@@ -240,6 +238,10 @@ impl CudaMemory {
         self.usage().note(stream, Access::Write, stream.number_work());
     }
 
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
     pub(super) fn gpu(&self) -> &'static CudaDevice {
         self.device
     }
@@ -300,7 +302,7 @@ impl CudaMemory {
         let ordered = users
             .iter()
             .filter(|user| !ptr::eq(Arc::as_ptr(user), stream))
-            .try_for_each(|user| stream.wait_for(user));
+            .try_for_each(|user| stream.comes_after(user));
         ordered.or_else(|_| self.device.wait())
     }
 }
@@ -378,7 +380,7 @@ impl CudaMemory {
         }
     }
 
-    /// The stream that used it last, which waits for all others that did; none if it cannot. At its end.
+    /// The stream that used it last, which waits for all others that did; none if it cannot. At its end. The device's context is current then.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
         let users = usage.readers.drain(..).chain(usage.writer.take()).chain(usage.unordered.drain(..));
@@ -395,7 +397,13 @@ impl CudaMemory {
         first
             .into_iter()
             .chain(users)
-            .all(|other| Arc::ptr_eq(&other, &stream) || stream.wait_for(&other).is_ok())
+            .all(|other| {
+                let is_peer = !ptr::eq(other.device(), self.device);
+                let waits = Arc::ptr_eq(&other, &stream) || stream.comes_after(&other).is_ok();
+                drop(other);
+                // The end of a stream of another GPU has made its context current.
+                waits && (!is_peer || self.device.bind().is_ok())
+            })
             .then_some(stream)
     }
 }
@@ -522,9 +530,10 @@ impl BackendMemory for Arc<CudaMemory> {
         to_rows: Rows,
     ) -> Result<()> {
         replay::refuse("a copy to the host")?;
+        let to = Place::Host(to.expose_provenance());
         ordered(stream, &[(self, Access::Read)], |stream| {
             // SAFETY: the caller promises the rows, and that they stay as they are as long as this needs them.
-            unsafe { copy_rows(stream, (Side::Host(to), to_rows), (Side::Device(from), from_rows)) }
+            unsafe { copy_rows(stream, (to, to_rows), (Place::Device(from), from_rows)) }
         })
     }
 
@@ -537,10 +546,10 @@ impl BackendMemory for Arc<CudaMemory> {
         from_rows: Rows,
     ) -> Result<()> {
         replay::refuse("a copy from the host")?;
+        let from = Place::Host(from.expose_provenance());
         ordered(stream, &[(self, Access::Write)], |stream| {
-            let from = Side::Host(from.cast_mut());
             // SAFETY: as above; the driver only reads the host's.
-            unsafe { copy_rows(stream, (Side::Device(to), to_rows), (from, from_rows)) }
+            unsafe { copy_rows(stream, (Place::Device(to), to_rows), (from, from_rows)) }
         })
     }
 
@@ -553,7 +562,7 @@ impl BackendMemory for Arc<CudaMemory> {
     ) -> Result<()> {
         ordered(stream, &[(self, Access::Write), (from_memory, Access::Read)], |stream| {
             // SAFETY: as above. Both allocations outlive the copy: they are freed in stream order.
-            unsafe { copy_rows(stream, (Side::Device(to), to_rows), (Side::Device(from), from_rows)) }
+            unsafe { copy_rows(stream, (Place::Device(to), to_rows), (Place::Device(from), from_rows)) }
         })
     }
 }

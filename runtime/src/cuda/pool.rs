@@ -12,7 +12,7 @@ use cudarc::driver::sys::{
     CUmemPoolProps, CUmemoryPool, CUresult,
 };
 
-use super::{CudaDevice, CudaStream, replay};
+use super::{CudaDevice, CudaStream, peer::Peers, replay};
 use crate::{
     Result,
     allocator::{BackendPool, device_pointer},
@@ -23,6 +23,8 @@ use crate::{
 pub(crate) struct CudaPool {
     device: &'static CudaDevice,
     raw: CUmemoryPool,
+    /// The GPUs that may use its memory.
+    peers: Peers,
 }
 
 // SAFETY: a pool is a handle that any thread may use.
@@ -42,9 +44,17 @@ impl CudaPool {
         // SAFETY: the pointers are to a live handle and to properties that say what they are.
         let result = unsafe { sys::cuMemPoolCreate(&mut raw, &properties) };
         device.check("cuMemPoolCreate", result)?;
-        let pool = Self { device, raw };
+        let pool = Self { device, raw, peers: Peers::default() };
         device.check("cuMemPoolSetAttribute", keep_all(raw))?;
         Ok(pool)
+    }
+
+    pub(super) fn raw(&self) -> CUmemoryPool {
+        self.raw
+    }
+
+    pub(super) fn peers(&self) -> &Peers {
+        &self.peers
     }
 }
 

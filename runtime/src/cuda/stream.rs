@@ -173,11 +173,22 @@ impl CudaStream {
 
     /// Makes work queued from now on wait for all work queued on `other` so far.
     pub(super) fn wait_for(&self, other: &CudaStream) -> Result<()> {
-        match other.end.get() {
-            Some(end) => self.wait_event(end),
-            // The event may be destroyed while a stream waits for it: the driver keeps its resources.
-            None => self.wait_event(&CudaEvent::record_untimed(other)?),
+        if let Some(end) = other.end.get() {
+            return self.wait_event(end);
         }
+        let event = CudaEvent::record_untimed(other)?;
+        self.wait_event(&event)?;
+        // It may be destroyed while a stream waits for it: the driver keeps its resources.
+        drop(event);
+        // That of another GPU has made its context current, where what is queued next does not belong.
+        if ptr::eq(self.device, other.device) { Ok(()) } else { self.device.bind() }
+    }
+}
+
+impl CudaStream {
+    /// As [`wait_for`](Self::wait_for), or waits here if the stream cannot: the other may be of another GPU, for which nobody waits who waits for this one's.
+    pub(super) fn comes_after(&self, other: &Self) -> Result<()> {
+        self.wait_for(other).or_else(|_| other.wait_for_all())
     }
 }
 

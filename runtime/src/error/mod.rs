@@ -395,6 +395,21 @@ pub enum Error {
         /// The device of the operation.
         expected: String,
     },
+    /// Work of one GPU uses memory of another one that it has no access to.
+    #[doc(alias = "cudaErrorPeerAccessNotEnabled")]
+    #[error("a buffer of {size_bytes} bytes belongs to {found}, but {doing} runs on {expected}: {reason}")]
+    NotAccessible {
+        /// Bytes of the buffer.
+        size_bytes: usize,
+        /// The operation.
+        doing: String,
+        /// The device that the memory belongs to.
+        found: String,
+        /// The device of the operation.
+        expected: String,
+        /// Why it has no access, and what to do.
+        reason: &'static str,
+    },
     /// An operation that cannot be part of a graph was called on a stream that is being captured.
     #[doc(alias = "cudaErrorStreamCaptureUnsupported")]
     #[error("{what} cannot be part of a graph; do it before the capture, or after a launch of the graph")]

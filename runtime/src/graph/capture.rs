@@ -17,13 +17,28 @@ use crate::{
     backend::{Any, Recordings},
     module::ThisRuntime,
     slice::same_length,
+    view::{Region, RowsLayout, View, ViewMut},
 };
 
 /// A stream whose work becomes part of a graph in place of being queued (`cudaStreamBeginCapture`): what [`Stream::capture`] gives to the
 /// code that it calls.
 ///
-/// Derefs to [`Stream`], so that it can be passed to functions that launch on a stream. Launches, fills, and copies to and on the device
-/// are recorded; what waits or allocates is an [`Error::NotCapturable`].
+/// Derefs to [`Stream`], so that it can be passed to functions that launch on a stream. What a graph cannot do is an [`Error::NotCapturable`] that says so:
+///
+/// | of a stream | in a graph |
+/// |---|---|
+/// | `launch`, `copy`, `copy_view`, `fill` | are recorded; the methods here return the node, too |
+/// | `copy_to_device`, `copy_view_to_device` | are recorded, with the elements of now |
+/// | `launch_unsafe`, `launch_foreign`, `callback`, `copy_to_pinned`, `copy_from_pinned` | as methods of `Capture`, not of `Stream`: what is promised or given for one launch is used by each of the graph's |
+/// | `copy_to_host`, `copy_view_to_host`, `scope` | no: the host's memory has to be there at each launch; [`copy_to_pinned`](Self::copy_to_pinned), [`copy_view_to_pinned`](Self::copy_view_to_pinned), or a copy after the launch |
+/// | `upload`, `zeroed`, `filled`, `uninit`, allocators | no: allocate before, and give the buffer to [`Stream::capture`] |
+/// | `synchronize`, `is_done`, `.await` | no: a graph has no host to wait for; wait for the stream after a launch |
+/// | `record`, `record_exportable`, `wait`, `hold` | no: [`fork`](Self::fork), [`join`](Self::join) and [`after`](Self::after) order work here, events before and after a launch |
+/// | `copy_peer` | no: kernels can [use memory of another GPU](crate::Device::enable_peer_access) |
+/// | [`UnifiedBuffer::prefetch`](crate::UnifiedBuffer::prefetch) | no: before the launch. `advise` is work of no stream, and has its effect at once |
+/// | `queue`, `to_cudarc`, `lend_to_cudarc` | no: what libraries queue cannot be seen; [`launch_foreign`](Self::launch_foreign) if it is a kernel |
+/// | `capture`, [`Graph::launch_on`](crate::Graph::launch_on) | no: there are no graphs in graphs |
+/// | `device`, `as_raw` | those of the stream of the capture: what is queued by the handle runs at once, and is no part of the graph |
 ///
 /// Work comes after what was recorded before it, unless it is recorded in another branch: [`fork`](Self::fork) and [`join`](Self::join) describe those
 /// as streams and events do, [`after`](Self::after) as edges between nodes do (`cudaGraphAddKernelNode`). Work that uses the same memory is ordered as it
@@ -155,7 +170,7 @@ impl Capture {
     ) -> Result<Node> {
         let (from, branch) = (from.into(), self.branch()?);
         same_length(from.len(), to.len())?;
-        branch.node_of(|| branch.copy_from_pinned(&from, to))
+        branch.node_of(|| branch.copy_from_pinned(&from, Region::of(to)))
     }
 
     /// Records a copy to pinned memory of the same length, which each launch of the graph makes (`cudaGraphAddMemcpyNode`).
@@ -182,10 +197,124 @@ impl Capture {
     ) -> Result<Node> {
         let branch = self.branch()?;
         same_length(from.len(), to.len())?;
+        branch.node_of(|| branch.copy_to_pinned(Region::of(from), to))
+    }
+
+    /// Records a copy of a view to another of the same extents on the device, as [`Stream::copy_view`] (`cudaGraphAddMemcpyNode` of a pitched copy). Work is ordered
+    /// with it as if it used all that is between the first and the last row.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let memory = (device.upload(&[1, 2, 3, 4])?, device.zeroed::<i32>(9)?);
+    /// let mut graph = device.stream()?.capture(memory, |capture, (small, large)| {
+    ///     capture.copy_view(&small.view_2d(2)?, &mut large.view_2d_mut(3)?.part(1.., 1..)?)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [0, 0, 0, 0, 1, 2, 0, 3, 4]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view<T: DeviceCopy, F: RowsLayout, S: RowsLayout>(
+        &self,
+        from: &View<'_, T, F>,
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.copy_view(from, to))
+    }
+
+    /// Records a copy of what is in a slice of the host now to a view, row after row, as [`Stream::copy_view_to_device`].
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut graph = device.stream()?.capture(device.zeroed::<i32>(4)?, |capture, matrix| {
+    ///     capture.copy_view_to_device(&[1, 2], &mut matrix.view_2d_mut(2)?.column(1)?)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().to_vec()?, [0, 1, 0, 2]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view_to_device<T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: &[T],
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<Node> {
+        self.branch()?.node_of(|| self.stream.copy_view_to_device(from, to))
+    }
+
+    /// Records a copy of what is in pinned memory when the graph is launched, row after row, to a view of as many elements.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let (matrix, column) = (device.zeroed::<i32>(4)?, GraphPinned::from(device.pinned::<i32>(2)?));
+    /// let mut graph = device.stream()?.capture((matrix, column), |capture, (matrix, column)| {
+    ///     capture.copy_view_from_pinned(&column, &mut matrix.view_2d_mut(2)?.column(0)?)
+    /// })?;
+    /// graph.memory_mut().1.write()?.copy_from_slice(&[3, 4]);
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().0.to_vec()?, [3, 0, 4, 0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`copy_from_pinned`](Self::copy_from_pinned).
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view_from_pinned<'p, T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: impl Into<PinnedSlice<'p, T>>,
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<Node> {
+        let (from, branch) = (from.into(), self.branch()?);
+        let (len, to) = to.region();
+        same_length(from.len(), len)?;
+        branch.node_of(|| branch.copy_from_pinned(&from, to))
+    }
+
+    /// Records a copy of a view, row after row, to pinned memory of as many elements, which each launch of the graph makes.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, GraphPinned};
+    /// # let device = Device::cpu();
+    /// let (matrix, column) = (device.upload(&[1, 2, 3, 4])?, GraphPinned::from(device.pinned::<i32>(2)?));
+    /// let mut graph = device.stream()?.capture((matrix, column), |capture, (matrix, mut column)| {
+    ///     capture.copy_view_to_pinned(&matrix.view_2d(2)?.column(1)?, &mut column)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.read()?, [2, 4]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`copy_from_pinned`](Self::copy_from_pinned).
+    #[doc(alias = "cudaGraphAddMemcpyNode", alias = "cuGraphAddMemcpyNode", alias = "cudaMemcpy3DParms")]
+    pub fn copy_view_to_pinned<T: DeviceCopy, S: RowsLayout>(
+        &self,
+        from: &View<'_, T, S>,
+        to: &mut PinnedSliceMut<'_, T>,
+    ) -> Result<Node> {
+        let branch = self.branch()?;
+        let (len, from) = from.region();
+        same_length(len, to.len())?;
         branch.node_of(|| branch.copy_to_pinned(from, to))
     }
 
-    /// Records a fill, as [`Stream::fill`].
+    /// Records a fill, as [`Stream::fill`]: one node that sets memory if the elements are numbers (`cudaGraphAddMemsetNode`). For other elements, and 64-bit numbers
+    /// whose halves differ, copies of the value.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let mut graph = device.stream()?.capture(device.zeroed::<f32>(4)?, |capture, x| capture.fill(&mut x[1..3], 1.5))?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().to_vec()?, [0.0, 1.5, 1.5, 0.0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As there; [`Error::NotInGraph`] for memory that the graph does not hold.

@@ -16,6 +16,7 @@ use crate::{
     Error, Result,
     backend::{Backend, each},
     memory::{ALIGN, AllocationId},
+    view::Rows,
 };
 
 impl<M: GraphMemory, N: Clone> Graph<M, N> {
@@ -37,7 +38,7 @@ impl<M: GraphMemory, N: Clone> Graph<M, N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OtherMemory`] for memory of another shape, or that is aligned less; [`Error::WrongDevice`] for memory of another device; what the driver
+    /// [`Error::OtherMemory`] for memory of another shape, or that is aligned less; [`Error::WrongDevice`] or [`Error::NotAccessible`] for memory of another device; what the driver
     /// says. The memory is lost then.
     #[doc(alias = "cudaGraphClone", alias = "cuGraphClone")]
     pub fn clone_with<C>(&self, memory: C) -> Result<Graph<C, N>>
@@ -118,12 +119,13 @@ impl Moves {
         Ok(self.of(Use::of_host(start, bytes, Access::Read))?.start())
     }
 
-    fn place(&self, place: Place, bytes: usize) -> Result<Place> {
-        let address = self.address(place.address(), bytes)?;
-        Ok(match place {
+    fn rows(&self, (place, rows): (Place, Rows)) -> Result<(Place, Rows)> {
+        let address = self.address(place.address(), rows.span_bytes())?;
+        let place = match place {
             Place::Device(_) => Place::Device(address),
             Place::Host(_) => Place::Host(address),
-        })
+        };
+        Ok((place, rows))
     }
 }
 
@@ -140,10 +142,12 @@ impl<B: Backend> Plan<B> {
         let mut plan = Self::new();
         for Step { operation, uses, after } in &self.steps {
             let uses = uses.iter().map(|used| moves.of(*used)).collect::<Result<_>>()?;
+            // Of what depends on a condition, the steps are checked below, and the number is read by a kernel.
+            let is_of_kernels = matches!(operation, Operation::Launch(_) | Operation::Conditional(_));
             for used in &uses {
                 let used: &Use = used;
                 // SAFETY: as the caller promises.
-                unsafe { used.check_device(device, &|| "a clone of a graph".to_owned())? };
+                unsafe { used.check_device(device, is_of_kernels, &|| "a clone of a graph".to_owned())? };
             }
             // SAFETY: as above.
             let operation = unsafe { operation.moved(moves, device)? };
@@ -160,11 +164,14 @@ impl<B: Backend> Operation<B> {
         Ok(match self {
             Self::Empty => Self::Empty,
             Self::Launch(launch) => Self::Launch(Box::new(launch.moved(moves)?)),
-            Self::Copy { to, from, bytes } => {
-                Self::Copy { to: moves.place(*to, *bytes)?, from: moves.place(*from, *bytes)?, bytes: *bytes }
+            Self::Copy { to, from } => Self::Copy { to: moves.rows(*to)?, from: moves.rows(*from)? },
+            Self::Upload { to, rows, from } => {
+                let to = moves.address(*to, rows.span_bytes())?;
+                Self::Upload { to, rows: *rows, from: from.clone() }
             }
-            Self::Upload { to, from } => {
-                Self::Upload { to: moves.address(*to, from.len())?, from: from.clone() }
+            Self::Fill { to, pattern, count } => {
+                let to = moves.address(*to, pattern.bytes() * count)?;
+                Self::Fill { to, pattern: *pattern, count: *count }
             }
             Self::Call(code) => Self::Call(code.clone()),
             Self::Conditional(conditional) => {

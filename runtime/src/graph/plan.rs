@@ -13,7 +13,14 @@ use super::{
     launch::{Code, Launch},
     memory::Piece,
 };
-use crate::{DeviceSlice, Result, backend::Backend, callback::Call, memory::AllocationId};
+use crate::{
+    DeviceSlice, Result,
+    backend::Backend,
+    callback::Call,
+    fill::Pattern,
+    memory::AllocationId,
+    view::{Region, Rows},
+};
 
 /// The steps of a graph, each after those that it comes after.
 pub(crate) struct Plan<B: Backend> {
@@ -51,6 +58,12 @@ impl Use {
         Self { piece: Piece::of(slice), allocation: slice.place().allocation, access }
     }
 
+    /// Of rows, from the first to the last, and what is between them.
+    pub(super) fn of_region(Region { place, rows }: Region, access: Access) -> Self {
+        let piece = Piece { start: place.address, end: place.address + rows.span_bytes() };
+        Self { piece, allocation: place.allocation, access }
+    }
+
     pub(super) fn start(&self) -> usize {
         self.piece.start
     }
@@ -70,20 +83,24 @@ impl Use {
         Self { piece, allocation, ..self }
     }
 
+    /// Checks that the memory is the device's; `for_kernels`, that kernels of the device can use it.
+    ///
     /// # Errors
-    /// [`Error::WrongDevice`](crate::Error::WrongDevice)
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::NotAccessible`](crate::Error::NotAccessible)
     ///
     /// # Safety
     /// The memory is there.
     pub(super) unsafe fn check_device<B: Backend>(
         &self,
         device: &'static B,
+        for_kernels: bool,
         doing: &dyn Fn() -> String,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
-        match unsafe { self.allocation.get() } {
-            Some(allocation) => allocation.on(device, doing).map(drop),
-            None => Ok(()),
+        let Some(allocation) = (unsafe { self.allocation.get() }) else { return Ok(()) };
+        match for_kernels {
+            true => allocation.for_kernels_on(device, doing).map(drop),
+            false => allocation.on(device, doing).map(drop),
         }
     }
 
@@ -110,22 +127,36 @@ impl Place {
             Self::Device(address) | Self::Host(address) => address,
         }
     }
+
+    /// So many bytes further on.
+    pub(crate) fn after(self, bytes: usize) -> Self {
+        match self {
+            Self::Device(address) => Self::Device(address + bytes),
+            Self::Host(address) => Self::Host(address + bytes),
+        }
+    }
 }
 
 pub(crate) enum Operation<B: Backend> {
     /// Nothing: other steps come after it.
     Empty,
     Launch(Box<Launch<B>>),
-    /// A copy on the device, or between it and pinned memory of the host.
+    /// A copy on the device, or between it and pinned memory of the host, of rows that are as many and as long on both sides.
     Copy {
-        to: Place,
-        from: Place,
-        bytes: usize,
+        to: (Place, Rows),
+        from: (Place, Rows),
     },
-    /// A copy of bytes that the graph has. Some may have no value: those between the fields of a structure.
+    /// A copy of bytes that the graph has, one row behind the other. Some may have no value: those between the fields of a structure.
     Upload {
         to: usize,
+        rows: Rows,
         from: Box<[MaybeUninit<u8>]>,
+    },
+    /// Setting memory to a pattern, so many times.
+    Fill {
+        to: usize,
+        pattern: Pattern,
+        count: usize,
     },
     /// A call of a function of the host.
     Call(Call),
@@ -253,8 +284,7 @@ mod tests {
                 bytes.iter().map(|byte| Use { piece: piece(byte), allocation, access }).collect()
             };
             let uses = [of(reads, Access::Read), of(writes, Access::Write)].concat();
-            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
-            plan.push(operation, uses.into(), SmallVec::from_slice(after));
+            plan.push(Operation::Empty, uses.into(), SmallVec::from_slice(after));
         }
         plan.finish().edges
     }
@@ -299,8 +329,7 @@ mod tests {
         {
             let piece = Piece { start: 0, end: 1 };
             let used = Use { piece, allocation: AllocationId::from_number(number), access };
-            let operation = Operation::Copy { to: Place::Device(0), from: Place::Device(0), bytes: 0 };
-            plan.push(operation, SmallVec::from_slice(&[used]), SmallVec::new());
+            plan.push(Operation::Empty, SmallVec::from_slice(&[used]), SmallVec::new());
         }
         let found: Vec<_> =
             plan.finish().allocations.into_iter().map(|(id, access)| (id.number(), access)).collect();

@@ -28,9 +28,11 @@ use crate::{
     Device, DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result,
     backend::{Any, Backend, OfDevice, Recordings, each},
     callback::Call,
+    fill::Pattern,
     foreign,
     loaded::Entry,
     module::ThisRuntime,
+    view::{Region, Rows},
 };
 
 /// Work that is being recorded.
@@ -276,42 +278,49 @@ impl Branch {
         Ok(Node::new(recording.number, index))
     }
 
-    /// Records a copy on the device, of slices of the same length.
-    pub(crate) fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &DeviceSlice<T>) -> Result<()> {
-        let uses = [Use::of(from, Access::Read), Use::of(to, Access::Write)];
-        let (from, to) = (Place::Device(from.address()), Place::Device(to.address()));
-        self.record_copy(&uses, from, to, "a copy on the device")
+    /// Records a copy on the device, of rows that are as many and as long.
+    pub(crate) fn copy(&self, from: Region, to: Region) -> Result<()> {
+        let [from, to] = [(from, Access::Read), (to, Access::Write)].map(|(side, access)| {
+            (Use::of_region(side, access), Place::Device(side.place.address), side.rows)
+        });
+        self.record_copy(from, to, "a copy on the device")
     }
 
     /// Records a copy of pinned memory, of as many elements.
     pub(super) fn copy_from_pinned<T: DeviceCopy>(
         &self,
         from: &PinnedSlice<'_, T>,
-        to: &DeviceSlice<T>,
+        to: Region,
     ) -> Result<()> {
         let (source, doing) = (from.used(), "a copy from pinned memory");
         self.check_pinned(from.device(), doing)?;
-        let places = (Place::Host(source.start()), Place::Device(to.address()));
-        self.record_copy(&[source, Use::of(to, Access::Write)], places.0, places.1, doing)
+        let from = (source, Place::Host(source.start()), to.rows.packed());
+        let to = (Use::of_region(to, Access::Write), Place::Device(to.place.address), to.rows);
+        self.record_copy(from, to, doing)
     }
 
     /// Records a copy to pinned memory, of as many elements.
     pub(super) fn copy_to_pinned<T: DeviceCopy>(
         &self,
-        from: &DeviceSlice<T>,
+        from: Region,
         to: &PinnedSliceMut<'_, T>,
     ) -> Result<()> {
         let (target, doing) = (to.used(), "a copy to pinned memory");
         self.check_pinned(to.device(), doing)?;
-        let places = (Place::Device(from.address()), Place::Host(target.start()));
-        self.record_copy(&[Use::of(from, Access::Read), target], places.0, places.1, doing)
+        let to = (target, Place::Host(target.start()), from.rows.packed());
+        let from = (Use::of_region(from, Access::Read), Place::Device(from.place.address), from.rows);
+        self.record_copy(from, to, doing)
     }
 
-    fn record_copy(&self, uses: &[Use; 2], from: Place, to: Place, doing: &str) -> Result<()> {
-        let bytes = uses[0].bytes();
+    fn record_copy(
+        &self,
+        (read, from, from_rows): (Use, Place, Rows),
+        (written, to, to_rows): (Use, Place, Rows),
+        doing: &str,
+    ) -> Result<()> {
         each!(&self.recording, recording => {
-            let uses = recording.uses(uses, doing)?;
-            self.record(recording, Operation::Copy { to, from, bytes }, uses)
+            let uses = recording.uses(&[read, written], doing)?;
+            self.record(recording, Operation::Copy { to: (to, to_rows), from: (from, from_rows) }, uses)
         })
     }
 
@@ -320,19 +329,33 @@ impl Branch {
         check_pinned(found, &expected, doing)
     }
 
-    /// Records a copy of what is in a slice of the host now.
-    pub(crate) fn upload<T: DeviceCopy>(&self, from: &[T], to: &DeviceSlice<T>) -> Result<()> {
+    /// Records a copy of what is in a slice of the host now, of as many elements.
+    pub(crate) fn upload<T: DeviceCopy>(&self, from: &[T], to: Region) -> Result<()> {
         // SAFETY: the elements are that many bytes, with values or without.
         let bytes =
             unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), size_of_val(from)) };
-        let (uses, to) = ([Use::of(to, Access::Write)], to.address());
+        let (uses, to, rows) = ([Use::of_region(to, Access::Write)], to.place.address, to.rows);
         each!(&self.recording, recording => {
             let uses = recording.uses(&uses, "a copy from the host")?;
-            self.record(recording, Operation::Upload { to, from: bytes.into() }, uses)
+            self.record(recording, Operation::Upload { to, rows, from: bytes.into() }, uses)
         })
     }
 
-    /// Copies of nothing leave no step.
+    /// Records a fill of a slice with so many times a pattern.
+    pub(crate) fn fill<T: DeviceCopy>(
+        &self,
+        slice: &DeviceSlice<T>,
+        pattern: Pattern,
+        count: usize,
+    ) -> Result<()> {
+        let (uses, to) = ([Use::of(slice, Access::Write)], slice.address());
+        each!(&self.recording, recording => {
+            let uses = recording.uses(&uses, "a fill")?;
+            self.record(recording, Operation::Fill { to, pattern, count }, uses)
+        })
+    }
+
+    /// Copies and fills of nothing leave no step.
     fn record<B: Backend>(
         &self,
         recording: &Recording<B>,
@@ -349,7 +372,7 @@ impl<B: Backend> Recording<B> {
         let uses = check_held(&self.held, uses.iter().copied(), &|| doing.to_owned())?;
         for used in &uses {
             // SAFETY: the graph holds the memory.
-            unsafe { used.check_device(self.device, &|| doing.to_owned())? };
+            unsafe { used.check_device(self.device, false, &|| doing.to_owned())? };
         }
         Ok(uses)
     }

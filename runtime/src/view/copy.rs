@@ -7,9 +7,10 @@ use gpu_std::{
 
 use super::{View, ViewMut};
 use crate::{
-    Error, Result, Stream,
+    DeviceSlice, Error, Result, Stream,
     backend::{BackendMemory, BackendStream, OfDevice, each},
     memory::{Allocation, DevicePointer},
+    slice::same_length,
 };
 
 /// Rows of bytes in layers, as copies have them.
@@ -25,6 +26,19 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// A single one.
+    pub(crate) fn row(bytes: usize) -> Self {
+        Self { row_bytes: bytes, rows: 1, layers: 1, pitch_bytes: bytes, layer_pitch: 1 }
+    }
+
+    /// The bytes from the start of the first row to the end of the last one; none if no row has any.
+    pub(crate) fn span_bytes(self) -> usize {
+        if self.row_bytes * self.rows * self.layers == 0 {
+            return 0;
+        }
+        ((self.layers - 1) * self.layer_pitch + self.rows - 1) * self.pitch_bytes + self.row_bytes
+    }
+
     /// Where each row starts, from the first.
     pub(crate) fn offsets(self) -> impl Iterator<Item = usize> {
         (0..self.layers).flat_map(move |layer| {
@@ -33,8 +47,27 @@ impl Rows {
     }
 
     /// The same rows, one behind the other.
-    fn packed(self) -> Self {
+    pub(crate) fn packed(self) -> Self {
         Self { pitch_bytes: self.row_bytes, layer_pitch: self.rows, ..self }
+    }
+}
+
+/// Rows of a device's memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    pub(crate) place: DevicePointer,
+    pub(crate) rows: Rows,
+}
+
+impl Region {
+    /// A slice: a single row.
+    pub(crate) fn of<T: DeviceCopy>(slice: &DeviceSlice<T>) -> Self {
+        Self { place: slice.place(), rows: Rows::row(slice.size_bytes()) }
+    }
+
+    /// The elements of a view.
+    fn of_view<T: DeviceCopy>(place: DevicePointer, layout: &impl RowsLayout) -> Self {
+        Self { place, rows: rows::<T, _>(layout) }
     }
 }
 
@@ -104,12 +137,12 @@ unsafe fn allocation<'a, T, S: RowsLayout>(place: DevicePointer, layout: &S) -> 
     if elements(layout) * size_of::<T>() == 0 { None } else { unsafe { place.allocation.get() } }
 }
 
-/// The number of elements of both, if it is the same.
-fn same_number(from_len: usize, to_len: usize) -> Result<()> {
-    if from_len == to_len { Ok(()) } else { Err(Error::LengthMismatch { from_len, to_len }) }
-}
-
 impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
+    /// The number of elements, and where they are.
+    pub(crate) fn region(&self) -> (usize, Region) {
+        (elements(&self.layout), Region::of_view::<T>(self.place, &self.layout))
+    }
+
     /// Copies the elements to a new vector on the host, row after row (`cudaMemcpy2D`). Waits for the copy.
     ///
     /// ```
@@ -142,7 +175,7 @@ impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
     }
 
     fn copy_to_host(&self, stream: Option<&Stream>, to: &mut [T]) -> Result<()> {
-        same_number(elements(&self.layout), to.len())?;
+        same_length(elements(&self.layout), to.len())?;
         // SAFETY: there is room for as many elements.
         unsafe { self.copy_to_raw(stream, to.as_mut_ptr()) }
     }
@@ -165,6 +198,11 @@ impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
 }
 
 impl<T: DeviceCopy, S: RowsLayout> ViewMut<'_, T, S> {
+    /// The number of elements, and where they are.
+    pub(crate) fn region(&self) -> (usize, Region) {
+        (elements(&self.layout), Region::of_view::<T>(self.place, &self.layout))
+    }
+
     /// Copies a slice of the host of as many elements here, row after row (`cudaMemcpy2D`). Waits for the copy. Elements between those of the view stay as they
     /// are.
     ///
@@ -185,12 +223,16 @@ impl<T: DeviceCopy, S: RowsLayout> ViewMut<'_, T, S> {
     }
 
     fn copy_from_host(&mut self, stream: Option<&Stream>, from: &[T]) -> Result<()> {
-        same_number(from.len(), elements(&self.layout))?;
+        let (len, region) = self.region();
+        same_length(from.len(), len)?;
+        if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
+            return branch.upload(from, region);
+        }
         // SAFETY: the view borrows the memory.
         let Some(allocation) = (unsafe { allocation::<T, S>(self.place, &self.layout) }) else {
             return Ok(());
         };
-        let rows = rows::<T, S>(&self.layout);
+        let rows = region.rows;
         each!(&allocation.memory, memory => {
             let stream = Stream::or_default(stream, memory.device(), &|| "a copy from the host".to_owned())?;
             // SAFETY: the view is of these rows, for writing, and the elements are as many. Nobody writes them before this returns.
@@ -250,6 +292,10 @@ impl<T: DeviceCopy, S: RowsLayout> ViewMut<'_, T, S> {
         if to_rows.rows != from_rows.rows {
             (to_rows, from_rows) = (columns::<T>(to_rows), columns::<T>(from_rows));
         }
+        if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
+            let region = |place, rows| Region { place, rows };
+            return branch.copy(region(from.place, from_rows), region(self.place, to_rows));
+        }
         each!(&to.memory, memory => {
             let stream = Stream::or_default(stream, memory.device(), &|| DOING.to_owned())?;
             let from_memory = source.on(memory.device(), &|| DOING.to_owned())?;
@@ -280,7 +326,7 @@ impl Stream {
     /// Copies a view to another of the same extents on this device, as [`ViewMut::copy_from_device`] (`cudaMemcpy2DAsync`, `cudaMemcpy3DAsync`).
     ///
     /// # Errors
-    /// As there; [`Error::WrongDevice`] for memory of another device; [`Error::NotCapturable`] on a stream that is being captured.
+    /// As there; [`Error::WrongDevice`] for memory of another device.
     #[doc(
         alias = "cudaMemcpy2DAsync",
         alias = "cudaMemcpy3DAsync",
@@ -292,21 +338,20 @@ impl Stream {
         from: &View<'_, T, F>,
         to: &mut ViewMut<'_, T, S>,
     ) -> Result<()> {
-        self.not_captured("a copy of a view")?;
         to.copy_from_view(Some(self), from)
     }
 
     /// Copies a view to a slice of the host, as [`View::copy_to`], on this stream.
     ///
     /// # Errors
-    /// As there, and as [`copy_view`](Self::copy_view).
+    /// As there, and as [`copy_view`](Self::copy_view); [`Error::NotCapturable`] on a stream that is being captured.
     #[doc(alias = "cudaMemcpy2DAsync", alias = "cudaMemcpy3DAsync")]
     pub fn copy_view_to_host<T: DeviceCopy, S: RowsLayout>(
         &self,
         from: &View<'_, T, S>,
         to: &mut [T],
     ) -> Result<()> {
-        self.not_captured("a copy of a view")?;
+        self.not_captured("a copy of a view to the host, except by `Capture::copy_view_to_pinned`,")?;
         from.copy_to_host(Some(self), to)
     }
 
@@ -320,7 +365,6 @@ impl Stream {
         from: &[T],
         to: &mut ViewMut<'_, T, S>,
     ) -> Result<()> {
-        self.not_captured("a copy of a view")?;
         to.copy_from_host(Some(self), from)
     }
 }

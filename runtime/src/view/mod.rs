@@ -23,7 +23,7 @@ mod strided;
 mod view_2d;
 mod view_3d;
 
-pub(crate) use copy::Rows;
+pub(crate) use copy::{Region, Rows, RowsLayout};
 
 /// An extent as kernels count it, if it is not too large.
 fn along_axis(extent: usize) -> Option<u32> {

@@ -33,9 +33,11 @@ type Handle = *mut c_void;
 enum Kind {
     Device(c_int),
     Host,
-    Stream,
+    /// Of a device, whose context has to be current.
+    Stream(c_int),
     Event,
-    Module,
+    /// Of a device, whose context has to be current.
+    Module(c_int),
     Graph,
     Executable,
     Pool,
@@ -64,7 +66,8 @@ static WORK: Mutex<BTreeMap<usize, Vec<Work>>> = Mutex::new(BTreeMap::new());
 
 #[derive(Clone, Copy)]
 enum Work {
-    Copy { to: u64, from: u64, bytes: usize },
+    Copy(Copy3d),
+    Fill(Fill),
     Call { code: unsafe extern "C" fn(Handle), data: usize },
 }
 
@@ -84,12 +87,30 @@ pub struct Copy3d {
 pub struct Place3d {
     start: [usize; 4],
     memory_type: c_uint,
-    host: Handle,
+    host: usize,
     device: u64,
-    array: Handle,
-    reserved: Handle,
+    array: usize,
+    reserved: usize,
     pitch: usize,
     rows: usize,
+}
+
+impl Copy3d {
+    /// Makes the copy; whether it can, with memory that is there on the sides that are `known`.
+    unsafe fn make(self, known: impl Fn(Place3d) -> bool) -> bool {
+        let rows = (0..self.depth).flat_map(|layer| (0..self.height).map(move |row| (layer, row)));
+        let is_long = self.from.pitch.min(self.to.pitch) >= self.width;
+        let mut copied = rows.map(|(layer, row)| {
+            let [from, to] = [self.from, self.to].map(|place| {
+                let start = place.address() + ((layer * place.rows + row) * place.pitch) as u64;
+                (!known(place) || is_there(start, self.width)).then_some(start)
+            });
+            let (Some(from), Some(to)) = (from, to) else { return false };
+            unsafe { copy_bytes(to, from, self.width) };
+            true
+        });
+        is_long && copied.all(|is_there| is_there)
+    }
 }
 
 impl Place3d {
@@ -97,11 +118,23 @@ impl Place3d {
     fn address(self) -> u64 {
         assert_eq!(self.start, [0; 4]);
         match self.memory_type {
-            1 => self.host.expose_provenance() as u64,
+            1 => self.host as u64,
             2 => self.device,
             other => panic!("no type of memory: {other}"),
         }
     }
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Fill {
+    to: u64,
+    pitch: usize,
+    value: c_uint,
+    element_bytes: c_uint,
+    width: usize,
+    height: usize,
 }
 
 /// `CUDA_HOST_NODE_PARAMS`.
@@ -244,9 +277,9 @@ fn is_there(start: u64, bytes: usize) -> bool {
     })
 }
 
-/// Whether it is a stream: null is the legacy default stream.
+/// Whether it is a stream of the current context: null is its legacy default stream.
 fn is_stream(handle: Handle) -> bool {
-    handle.is_null() || is(handle, Kind::Stream)
+    handle.is_null() || is(handle, Kind::Stream(current_device()))
 }
 
 fn is(handle: Handle, kind: Kind) -> bool {
@@ -293,10 +326,10 @@ macro_rules! driver {
 /// The number of things that are alive, other than streams: for tests of leaks.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_alive() -> usize {
-    alive().values().filter(|(kind, _)| *kind != Kind::Stream).count() + OPENED.load(Ordering::Relaxed) as usize
+    alive().values().filter(|(kind, _)| !matches!(kind, Kind::Stream(_))).count() + OPENED.load(Ordering::Relaxed) as usize
 }
 
-/// How often a stream was made to wait for another one: for tests of the order of work.
+/// How often a stream, or the host (0), was made to wait for another one: for tests of the order of work.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_waits(stream: usize, other: usize) -> usize {
     let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -358,7 +391,7 @@ driver! {
     fn cuMemPoolCreate(pool: *mut Handle, _properties: *const c_void) { handle(make(Kind::Pool, 1), pool) }
     fn cuMemPoolDestroy(pool: Handle) { end(pool.addr(), |kind| kind == Kind::Pool) }
     fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, pool: Handle, stream: Handle) {
-        if !is(stream, Kind::Stream) || !is(pool, Kind::Pool) { return INVALID_HANDLE }
+        if !is(stream, Kind::Stream(current_device())) || !is(pool, Kind::Pool) { return INVALID_HANDLE }
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
     fn cuMemPoolTrimTo(_pool: Handle, _keep: usize) { 0 }
@@ -386,7 +419,7 @@ driver! {
     }
     fn cuMemAdvise_v2(address: u64, bytes: usize, _advice: c_int, _place: u64) { if is_there(address, bytes) { 0 } else { INVALID_VALUE } }
     fn cuMemPrefetchAsync_v2(address: u64, bytes: usize, _place: u64, _flags: c_uint, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
+        if !is(stream, Kind::Stream(current_device())) { return INVALID_HANDLE }
         if is_there(address, bytes) { 0 } else { INVALID_VALUE }
     }
     fn cuMemHostRegister_v2(_start: Handle, _bytes: usize, _flags: c_uint) { 0 }
@@ -447,19 +480,8 @@ driver! {
         0
     }
     fn cuMemcpy3DAsync_v2(copy: *const Copy3d, stream: Handle) {
-        if !is(stream, Kind::Stream) { return INVALID_HANDLE }
-        let copy = unsafe { copy.read() };
-        for (layer, row) in (0..copy.depth).flat_map(|layer| (0..copy.height).map(move |row| (layer, row))) {
-            let row_of = |place: Place3d| place.address() + ((layer * place.rows + row) * place.pitch) as u64;
-            let (from, to) = (row_of(copy.from), row_of(copy.to));
-            let is_missing = |place: Place3d, start| place.memory_type == 2 && !is_there(start, copy.width);
-            let is_short = copy.from.pitch.min(copy.to.pitch) < copy.width;
-            if is_missing(copy.from, from) || is_missing(copy.to, to) || is_short {
-                return INVALID_VALUE;
-            }
-            unsafe { copy_bytes(to, from, copy.width) };
-        }
-        0
+        if !is(stream, Kind::Stream(current_device())) { return INVALID_HANDLE }
+        if unsafe { copy.read().make(|place| place.memory_type == 2) } { 0 } else { INVALID_VALUE }
     }
     fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
         if !is_there(to, 4 * count) { return INVALID_VALUE }
@@ -468,8 +490,8 @@ driver! {
         0
     }
 
-    fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream, 1), stream) }
-    fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream, 1), stream) }
+    fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream(current_device()), 1), stream) }
+    fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream(current_device()), 1), stream) }
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { unsafe { give(least, 0); give(greatest, -5) } }
     fn cuStreamQuery(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
     fn cuStreamAddCallback(
@@ -479,8 +501,13 @@ driver! {
         unsafe { code(stream, LOST.load(Ordering::Relaxed), data) };
         0
     }
-    fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| kind == Kind::Stream) }
-    fn cuStreamSynchronize(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
+    fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| matches!(kind, Kind::Stream(_))) }
+    fn cuStreamSynchronize(stream: Handle) {
+        if !is_stream(stream) { return INVALID_HANDLE }
+        // The host waits.
+        WAITS.lock().unwrap_or_else(PoisonError::into_inner).push((0, stream.addr()));
+        0
+    }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
         if !is_stream(stream) || !is(event, Kind::Event) { return INVALID_HANDLE }
         // One that was not recorded is waited for in vain.
@@ -533,11 +560,11 @@ driver! {
     }
 
     fn cuModuleLoadDataEx(module: *mut Handle, _code: *const c_void, _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) {
-        handle(make(Kind::Module, 1), module)
+        handle(make(Kind::Module(current_device()), 1), module)
     }
-    fn cuModuleUnload(module: Handle) { end(module.addr(), |kind| kind == Kind::Module) }
+    fn cuModuleUnload(module: Handle) { end(module.addr(), |kind| kind == Kind::Module(current_device())) }
     fn cuModuleGetFunction(function: *mut Handle, module: Handle, _name: *const c_char) {
-        if !is(module, Kind::Module) { return INVALID_HANDLE }
+        if !is(module, Kind::Module(current_device())) { return INVALID_HANDLE }
         unsafe { give(function, module) }
     }
     fn cuModuleGetGlobal_v2(_address: *mut u64, _bytes: *mut usize, _module: Handle, _name: *const c_char) { NOT_FOUND }
@@ -553,7 +580,7 @@ driver! {
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
         _parameters: *mut *mut c_void, _extra: *mut *mut c_void,
     ) {
-        if is(function, Kind::Module) && is_stream(stream) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module(current_device())) && is_stream(stream) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, _parameters: *mut *mut c_void, _extra: *mut *mut c_void) {
@@ -562,7 +589,7 @@ driver! {
         // That the kernel may start before the one before it has ended.
         let LaunchAttribute { id, value, .. } = unsafe { attributes.read() };
         assert_eq!((id, value[0]), (6, 1));
-        if is(function, Kind::Module) && is(stream, Kind::Stream) { 0 } else { INVALID_HANDLE }
+        if is(function, Kind::Module(current_device())) && is(stream, Kind::Stream(current_device())) { 0 } else { INVALID_HANDLE }
     }
 
     fn cuGraphCreate(graph: *mut Handle, _flags: c_uint) { handle(make(Kind::Graph, 1), graph) }
@@ -576,9 +603,12 @@ driver! {
     fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize) { add(graph, None, node) }
     fn cuGraphAddMemcpyNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, copy: *const Copy3d, _context: Handle) {
         let copy = unsafe { copy.read() };
-        assert_eq!((copy.height, copy.depth), (1, 1));
-        let work = Work::Copy { to: copy.to.address(), from: copy.from.address(), bytes: copy.width };
-        add(graph, Some(work), node)
+        add(graph, Some(Work::Copy(copy)), node)
+    }
+    fn cuGraphAddMemsetNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, fill: *const Fill, _context: Handle) {
+        let fill = unsafe { fill.read() };
+        assert!(matches!(fill.element_bytes, 1 | 2 | 4) && fill.width > 0 && fill.height == 1);
+        add(graph, Some(Work::Fill(fill)), node)
     }
     fn cuGraphAddHostNode(node: *mut Handle, graph: Handle, _after: *const Handle, _count: usize, call: *const HostCall) {
         let HostCall { code, data } = unsafe { call.read() };
@@ -617,10 +647,15 @@ driver! {
         let todo = work().get(&executable.addr()).cloned().unwrap_or_default();
         for work in todo {
             match work {
-                Work::Copy { to, from, bytes } => {
-                    // Memory of the host is pinned, too.
-                    if !is_there(to, bytes) || !is_there(from, bytes) { return INVALID_VALUE }
-                    unsafe { copy_bytes(to, from, bytes) };
+                // Memory of the host is pinned, too.
+                Work::Copy(copy) => if !unsafe { copy.make(|_| true) } { return INVALID_VALUE },
+                Work::Fill(Fill { to, value, element_bytes, width, .. }) => {
+                    let bytes = element_bytes as usize;
+                    if !is_there(to, width * bytes) || to % bytes as u64 != 0 { return INVALID_VALUE }
+                    for element in 0..width {
+                        let to = to + (element * bytes) as u64;
+                        unsafe { copy_bytes(to, value.to_le_bytes().as_ptr().expose_provenance() as u64, bytes) };
+                    }
                 }
                 Work::Call { code, data } => unsafe { code(ptr::with_exposed_provenance_mut(data)) },
             }

@@ -1,8 +1,21 @@
 //! Graphs: what they do is what the same calls do one after another, with memory that they hold.
 
-use gpukernel::{Buffer, Device, Error, LaunchConfig, Result, for_each};
+use std::{
+    fmt::Debug,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use gpu_std::DeviceCopy;
+use gpukernel::{
+    Buffer, Device, Error, LaunchConfig, MemoryAdvice, PinnedOptions, Result,
+    allocator::{CachingAllocator, DeviceAllocator, DirectAllocator, PoolAllocator},
+    for_each,
+};
 use gpukernel_device_test_kernels::{
     constants::{WEIGHTS, weigh},
+    generics::poke_bytes,
     grids::sum_seen_by_all,
     outputs::{add_index, saxpy},
     prints::numbers,
@@ -124,6 +137,81 @@ fn copies_and_fills_are_part_of_a_graph() {
             assert_eq!(y[LEN..2 * LEN], [20.0 * round as f32; LEN]);
             assert_eq!(y[5 * LEN..6 * LEN], [30.0 * round as f32; LEN]);
         }
+        Ok(())
+    });
+}
+
+/// Of elements of every size, those that a device sets by itself and others; of parts, and of nothing.
+#[test]
+fn fills_in_a_graph_are_those_of_a_stream() {
+    fn check<T: DeviceCopy + PartialEq + Debug>(device: &Device, before: T, value: T) -> Result<()> {
+        let stream = device.stream()?;
+        let mut expected = device.filled(10 * LEN, before)?;
+        stream.fill(&mut expected[3..9 * LEN], value)?;
+        let expected = expected.to_vec()?;
+        let memory = [device.filled(10 * LEN, before)?, device.filled(10 * LEN, before)?];
+        let mut graph = stream.capture(memory, |capture, [x, y]| {
+            let first = capture.fill(&mut x[3..9 * LEN], value)?;
+            // It comes after the fill that it reads, and the fill of other elements after nothing.
+            capture.after(())?.copy(&x[..LEN], &mut y[..LEN])?;
+            capture.after(())?.fill(&mut y[LEN..9 * LEN], value)?;
+            capture.fill(&mut y[5..5], before)?;
+            // As a function that has a stream does it.
+            let branch = capture.after(first)?;
+            let stream: &gpukernel::Stream = &branch;
+            stream.fill(&mut y[..1], before)
+        })?;
+        graph.launch()?;
+        for buffer in graph.memory() {
+            assert_eq!(buffer.to_vec()?, expected, "{value:?}");
+        }
+        let memory = [device.filled(10 * LEN, before)?, device.filled(10 * LEN, before)?];
+        let mut clone = graph.clone_with(memory)?;
+        graph.memory_mut().into_iter().try_for_each(|buffer| buffer.fill(before))?;
+        clone.launch()?;
+        for (clone, original) in clone.memory().iter().zip(graph.memory()) {
+            assert_eq!(clone.to_vec()?, expected, "{value:?}");
+            assert_eq!(original.to_vec()?, vec![before; 10 * LEN], "{value:?}");
+        }
+        Ok(())
+    }
+    on_every_device(|device, _| {
+        check(device, 0_u8, 0xa5)?;
+        check(device, false, true)?;
+        check(device, -1_i16, 0x1234)?;
+        check(device, 1.5_f32, -2.25)?;
+        check(device, 'a', '\u{10ffff}')?;
+        check(device, 0_u64, u64::MAX)?;
+        check(device, 0_u64, 1)?;
+        check(device, 0.0_f64, 1.0)?;
+        check(device, [0_u8; 3], [1, 2, 3])?;
+        check(device, (), ())
+    });
+}
+
+#[test]
+fn memory_that_the_host_uses_is_filled_and_copied_in_a_graph() {
+    on_every_device(|device, _| {
+        let memory = (
+            device.managed::<u32>(LEN)?,
+            device.mapped::<u32>(LEN, PinnedOptions::new())?,
+            device.zeroed(LEN)?,
+        );
+        let (mut managed, mut mapped, buffer) = memory;
+        let memory = (&mut managed[..], &mut mapped[..], buffer);
+        let mut graph = device.stream()?.capture(memory, |capture, (managed, mapped, buffer)| {
+            capture.fill(&mut managed[10..], 3)?;
+            capture.fill(&mut mapped[..20], 4)?;
+            capture.copy_view(&managed.view_strided(0, 10)?, &mut mapped.view_strided_mut(5, 10)?)?;
+            capture.copy(mapped, buffer)
+        })?;
+        graph.launch()?;
+        let found: Vec<u32> = graph.memory().2.to_vec()?;
+        drop(graph);
+        let mut expected = [&[4; 20][..], &[0; LEN - 20]].concat();
+        expected[5] = 0;
+        (1..LEN / 10).for_each(|i| expected[5 + 10 * i] = 3);
+        assert_eq!((mapped.host()?, found), (&expected[..], expected.clone()));
         Ok(())
     });
 }
@@ -311,6 +399,10 @@ fn what_cannot_be_part_of_a_graph_is_an_error() {
         let stream = device.stream()?;
         let other = device.zeroed::<f32>(LEN)?;
         let event = stream.record()?;
+        let managed = device.managed::<f32>(LEN)?;
+        let (pool, caching) = (PoolAllocator::new(device)?, CachingAllocator::new(Arc::new(DirectAllocator)));
+        let mut graph_before = stream.capture((), |_, ()| Ok(()))?;
+        let mut bytes = device.zeroed::<u8>(1)?;
         let mut escaped = None;
         let graph = stream.capture(device.zeroed::<f32>(LEN)?, |capture, y| {
             let not = |result: Result<()>| {
@@ -324,6 +416,35 @@ fn what_cannot_be_part_of_a_graph_is_an_error() {
             not(capture.wait(&event));
             not(capture.hold().map(drop));
             not(capture.capture((), |_, ()| Ok(())).map(drop));
+            not(capture.filled(1, 1.0_f32).map(drop));
+            not(capture.uninit::<f32>(0).map(drop));
+            not(DirectAllocator.allocate(capture, 1).map(drop));
+            not(pool.allocate(capture, 1).map(drop));
+            not(caching.allocate(capture, 1).map(drop));
+            not(capture.is_done().map(drop));
+            let mut done = pin!(IntoFuture::into_future(&**capture));
+            let Poll::Ready(done) = done.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("it waits")
+            };
+            not(done);
+            not(capture.record_exportable().map(drop));
+            not(capture.scope(|_| Ok(())));
+            not(capture.copy_peer(&other, y));
+            not(capture.copy_view_to_host(&y.view_2d(LEN)?, &mut [0.0; LEN]));
+            not(managed.prefetch(capture, device));
+            managed.advise(&MemoryAdvice::ReadMostly)?;
+            not(graph_before.launch_on(capture));
+            // As a stream: `Capture` has these, for each launch of the graph.
+            let stream: &gpukernel::Stream = capture;
+            not(stream.callback(|| ()));
+            not(stream.copy_to_pinned(y, device.pinned(LEN)?).map(drop));
+            not(stream.copy_from_pinned(device.pinned(LEN)?, y).map(drop));
+            // SAFETY: one thread would write one byte.
+            not(unsafe {
+                stream.launch_unsafe(module, poke_bytes, LaunchConfig::new(1, 1), (7, &mut bytes))
+            });
+            // SAFETY: nothing is queued.
+            not(unsafe { stream.queue(&[], |_| ()) });
             // Memory that only the surroundings have.
             let outside = capture.launch(module, saxpy, for_each(LEN), (1.0, &other, y));
             assert!(matches!(outside, Err(Error::NotInGraph { .. })), "{outside:?}");

@@ -19,6 +19,7 @@ mod graph_clones;
 mod graph_conditions;
 mod graph_nodes;
 mod graph_pinned;
+mod graph_views;
 mod graphs;
 mod grids;
 mod half;
