@@ -54,6 +54,7 @@ mod peer;
 mod pinned;
 mod prepared;
 mod print;
+mod rare;
 mod replay;
 mod report;
 mod scope;

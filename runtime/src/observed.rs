@@ -1,6 +1,6 @@
 //! What others see of a launch: a profiler its range, and `cargo gpukernel` the report of the process.
 
-use std::{panic::Location, sync::OnceLock};
+use std::panic::Location;
 
 use crate::{
     Result,
@@ -8,16 +8,16 @@ use crate::{
     launch::record,
     nvtx,
     prepared::PreparedLaunch,
+    rare::RARE,
     report,
 };
 
 /// Whether launches have no observers, which is how nearly all programs run: then they cost two loads.
 #[inline]
 pub(crate) fn is_unobserved() -> bool {
-    static PROCESS_IS_OBSERVED: OnceLock<bool> = OnceLock::new();
     let is_observed =
-        *PROCESS_IS_OBSERVED.get_or_init(|| report::of_process().is_some() || nvtx::has_profiler());
-    !is_observed && !record::is_on_somewhere()
+        RARE.process_is_observed.get_or_init(|| report::of_process().is_some() || nvtx::has_profiler());
+    !*is_observed && !record::is_on_somewhere()
 }
 
 /// Queues a launch of the line `at`, or runs it.

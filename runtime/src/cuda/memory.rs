@@ -5,7 +5,7 @@ use std::{
     ptr::{self, NonNull},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
@@ -22,6 +22,7 @@ use crate::{
     backend::{BackendMemory, OfDevice},
     fill::Pattern,
     graph::Place,
+    rare::RARE,
     view::Rows,
 };
 
@@ -186,9 +187,6 @@ impl Usage {
     }
 }
 
-/// How many calls of [`unordered`] there are on all threads.
-static UNORDERED: AtomicUsize = AtomicUsize::new(0);
-
 thread_local! {
     /// The device whose work this thread does not order.
     static UNORDERED_HERE: Cell<*const CudaDevice> = const { Cell::new(ptr::null()) };
@@ -204,10 +202,10 @@ pub(crate) unsafe fn unordered<R>(device: &'static CudaDevice, code: impl FnOnce
     impl Drop for Again {
         fn drop(&mut self) {
             UNORDERED_HERE.set(self.0);
-            UNORDERED.fetch_sub(1, Ordering::Relaxed);
+            RARE.unordered.fetch_sub(1, Ordering::Relaxed);
         }
     }
-    UNORDERED.fetch_add(1, Ordering::Relaxed);
+    RARE.unordered.fetch_add(1, Ordering::Relaxed);
     let _again = Again(UNORDERED_HERE.replace(device));
     code()
 }
@@ -216,7 +214,7 @@ pub(crate) unsafe fn unordered<R>(device: &'static CudaDevice, code: impl FnOnce
 #[inline]
 pub(super) fn is_unordered(device: &'static CudaDevice) -> bool {
     // At the end of a thread nothing is left of its memory, and no call of `unordered`.
-    UNORDERED.load(Ordering::Relaxed) != 0
+    RARE.unordered.load(Ordering::Relaxed) != 0
         && UNORDERED_HERE.try_with(|here| ptr::eq(here.get(), device)).unwrap_or(false)
 }
 
@@ -578,6 +576,17 @@ pub(super) fn ordered<R>(
     uses: &[(&Arc<CudaMemory>, Access)],
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
+    stream.device().bind()?;
+    ordered_of(stream, uses, None, enqueue)
+}
+
+/// The same for a [launch](CudaStream::launch), for which no context has to be current.
+#[inline]
+pub(super) fn ordered_launch(
+    stream: &Arc<CudaStream>,
+    uses: &[(&Arc<CudaMemory>, Access)],
+    enqueue: impl FnOnce(&CudaStream) -> Result<()>,
+) -> Result<()> {
     ordered_of(stream, uses, None, enqueue)
 }
 
@@ -597,7 +606,6 @@ fn ordered_of<R>(
     graph: Option<&Settled>,
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
-    stream.device().bind()?;
     if let Some(recording) = replay::recording(stream, uses)? {
         return enqueue(&recording);
     }

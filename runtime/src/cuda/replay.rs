@@ -8,10 +8,7 @@
 use std::{
     cell::RefCell,
     ptr,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use cudarc::driver::sys::{self, CUgraph};
@@ -23,14 +20,11 @@ use super::{
     graph::{Description, Executable},
     module::LaunchLocks,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, rare::RARE};
 
 thread_local! {
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
-
-/// How many calls are being recorded on all threads.
-static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// A call that is being recorded on this thread.
 struct Recording {
@@ -69,7 +63,7 @@ impl Used {
 #[inline]
 fn look<R>(look: impl FnOnce(&mut Option<Recording>) -> R) -> Option<R> {
     // Most launches read this word, and no thread's own.
-    match OPEN.load(Ordering::Relaxed) {
+    match RARE.replays.load(Ordering::Relaxed) {
         0 => None,
         _ => RECORDING.try_with(|recording| look(&mut recording.borrow_mut())).ok(),
     }
@@ -178,7 +172,7 @@ impl Open {
         device.check("cuStreamBeginCapture", begun)?;
         let recording =
             Recording { device, stream: Arc::clone(&stream), allows_unsafe, used: Used::default() };
-        OPEN.fetch_add(1, Ordering::Relaxed);
+        RARE.replays.fetch_add(1, Ordering::Relaxed);
         RECORDING.set(Some(recording));
         Ok(Self { device, stream })
     }
@@ -210,6 +204,6 @@ impl Drop for Open {
             // The call failed, and its error is what the caller gets.
             drop(self.finish());
         }
-        OPEN.fetch_sub(1, Ordering::Relaxed);
+        RARE.replays.fetch_sub(1, Ordering::Relaxed);
     }
 }

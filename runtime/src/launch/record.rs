@@ -1,13 +1,10 @@
 //! Records of launches: which kernels a piece of code launches, and what they take of a multiprocessor.
 
-use std::{
-    cell::RefCell,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::{cell::RefCell, sync::atomic::Ordering};
 
 use gpu_std::Dim3;
 
-use crate::{Result, backend::BackendModule, prepared::PreparedLaunch};
+use crate::{Result, backend::BackendModule, prepared::PreparedLaunch, rare::RARE};
 
 /// A launch that [`record_launches`] saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +55,6 @@ thread_local! {
     static RECORDS: RefCell<Option<Vec<LaunchRecord>>> = const { RefCell::new(None) };
 }
 
-/// How many calls of [`record_launches`] there are on all threads.
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-
 /// Runs `code`, and returns its result with the launches that it made on this thread, in order. Of calls in each other, the inner one has
 /// the launches of its code.
 ///
@@ -75,10 +69,10 @@ pub fn record_launches<R>(code: impl FnOnce() -> R) -> (R, Vec<LaunchRecord>) {
         fn drop(&mut self) {
             let outer = self.0.take();
             RECORDS.with(|records| records.replace(outer));
-            CALLS.fetch_sub(1, Ordering::Relaxed);
+            RARE.records.fetch_sub(1, Ordering::Relaxed);
         }
     }
-    CALLS.fetch_add(1, Ordering::Relaxed);
+    RARE.records.fetch_add(1, Ordering::Relaxed);
     let _outer = Outer(RECORDS.with(|records| records.replace(Some(Vec::new()))));
     let result = code();
     let records = RECORDS.with(|records| records.replace(None));
@@ -88,7 +82,7 @@ pub fn record_launches<R>(code: impl FnOnce() -> R) -> (R, Vec<LaunchRecord>) {
 /// Whether any thread records; this one knows for itself.
 #[inline]
 pub(crate) fn is_on_somewhere() -> bool {
-    CALLS.load(Ordering::Relaxed) != 0
+    RARE.records.load(Ordering::Relaxed) != 0
 }
 
 /// Whether somebody records on this thread.
