@@ -234,7 +234,7 @@ impl Function {
             return unsafe { self.enqueue_early(stream, launch, parameters, extra) };
         }
         // SAFETY: as above.
-        let result = stream.launch(|| unsafe {
+        let result = unsafe {
             sys::cuLaunchKernel(
                 self.raw,
                 grid.x,
@@ -248,7 +248,7 @@ impl Function {
                 parameters,
                 extra,
             )
-        })?;
+        };
         stream.device().check("cuLaunchKernel", result)
     }
 }
@@ -266,7 +266,7 @@ impl Function {
     ) -> Result<()> {
         let (grid, block) = (launch.shape.grid, launch.shape.block);
         // SAFETY: as the caller promises; the driver copies the values before it returns.
-        let result = stream.launch(|| unsafe {
+        let result = unsafe {
             sys::cuLaunchCooperativeKernel(
                 self.raw,
                 grid.x,
@@ -279,7 +279,7 @@ impl Function {
                 stream.raw(),
                 parameters(launch),
             )
-        })?;
+        };
         stream.device().check("cuLaunchCooperativeKernel", result)
     }
 
@@ -314,8 +314,7 @@ impl Function {
             numAttrs: 1,
         };
         // SAFETY: as the caller promises; the driver copies the values, and the attribute, before it returns.
-        let launch = || unsafe { sys::cuLaunchKernelEx(&config, self.raw, parameters, extra) };
-        let result = stream.launch(launch)?;
+        let result = unsafe { sys::cuLaunchKernelEx(&config, self.raw, parameters, extra) };
         stream.device().check("cuLaunchKernelEx", result)
     }
 }

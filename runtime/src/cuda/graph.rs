@@ -86,14 +86,14 @@ impl Executable {
     /// As [`launch`](Self::launch).
     unsafe fn launch_again(&self, stream: &CudaStream) -> Result<()> {
         replay::refuse("a graph")?;
+        self.device.bind()?;
         self.queue(stream)
     }
 
     fn queue(&self, stream: &CudaStream) -> Result<()> {
         let _range = (!observed::is_unobserved()).then(|| nvtx::launch("graph"));
         // SAFETY: both are alive, and the memory is ordered, as the callers promise.
-        let result = stream.launch(|| unsafe { sys::cuGraphLaunch(self.raw, stream.raw()) })?;
-        self.device.check("cuGraphLaunch", result)
+        self.device.check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.raw, stream.raw()) })
     }
 
     pub(super) fn device(&self) -> &'static CudaDevice {

@@ -576,17 +576,6 @@ pub(super) fn ordered<R>(
     uses: &[(&Arc<CudaMemory>, Access)],
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
-    stream.device().bind()?;
-    ordered_of(stream, uses, None, enqueue)
-}
-
-/// The same for a [launch](CudaStream::launch), for which no context has to be current.
-#[inline]
-pub(super) fn ordered_launch(
-    stream: &Arc<CudaStream>,
-    uses: &[(&Arc<CudaMemory>, Access)],
-    enqueue: impl FnOnce(&CudaStream) -> Result<()>,
-) -> Result<()> {
     ordered_of(stream, uses, None, enqueue)
 }
 
@@ -606,6 +595,7 @@ fn ordered_of<R>(
     graph: Option<&Settled>,
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
+    stream.device().bind()?;
     if let Some(recording) = replay::recording(stream, uses)? {
         return enqueue(&recording);
     }

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use cudarc::driver::sys::{self, CUresult, CUstream};
+use cudarc::driver::sys::{self, CUstream};
 use gpu_std::host::Access;
 
 use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, memory, replay};
@@ -122,21 +122,6 @@ impl CudaStream {
 
     pub(crate) fn raw(&self) -> CUstream {
         self.raw
-    }
-
-    /// The result of a launch here, which names stream and code by their handles. Drivers (580) take the context from those, so that none has to be made
-    /// current, a hundredth of a launch; where a driver wants it to be, it launches nothing and says so.
-    #[inline]
-    pub(super) fn launch(&self, launch: impl Fn() -> CUresult) -> Result<CUresult> {
-        // Null and the like, which only others have, are streams of whatever context is current.
-        if self.is_own {
-            let result = launch();
-            if !matches!(result, CUresult::CUDA_ERROR_INVALID_CONTEXT | CUresult::CUDA_ERROR_INVALID_HANDLE) {
-                return Ok(result);
-            }
-        }
-        self.device.bind()?;
-        Ok(launch())
     }
 
     /// Lets `work` queue something here that uses this memory.

@@ -137,7 +137,7 @@ impl Pair<'_> {
     }
 }
 
-/// The first waits on a stream that is held back; the second, on another stream, waits for it unless both only read.
+/// The first waits on a stream that is held back; the second, on another stream, waits for it if one of them writes.
 #[test]
 fn two_streams_use_one_buffer_in_every_combination() {
     on_every_device_alone(|device, module| {
@@ -177,14 +177,12 @@ fn check_pair(
     let (is_there, is_graph) =
         (!matches!(pair.holder, Holder::Nothing), matches!(pair.holder, Holder::Graph(_)));
     pair.queue(second, &streams[1])?;
-    if is_held && is_there && second != Operation::Drop {
-        // Launches of a graph run one after another.
-        let both_are_graphs = is_graph && matches!(second, Operation::GraphRead | Operation::GraphWrite);
-        if first.only_reads() && second.only_reads() && !both_are_graphs {
-            streams[1].synchronize()?;
-        } else if device.is_gpu() {
-            assert!(!streams[1].is_done()?, "{case}");
-        }
+    // Launches of a graph run one after another.
+    let both_are_graphs = is_graph && matches!(second, Operation::GraphRead | Operation::GraphWrite);
+    let conflict = both_are_graphs || !(first.only_reads() && second.only_reads());
+    if device.is_gpu() && is_held && is_there && second != Operation::Drop && conflict {
+        // That two which only read do not wait is not asked for: streams may share a channel of the device.
+        assert!(!streams[1].is_done()?, "{case}");
     }
     drop(held);
     device.synchronize()?;
