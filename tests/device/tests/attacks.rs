@@ -122,14 +122,17 @@ impl Pair<'_> {
     }
 
     fn queue_graph(&mut self, operation: Operation, stream: &Stream) -> Result<()> {
-        if let Holder::Buffer(x) = mem::replace(&mut self.holder, Holder::Nothing) {
-            let (copy, ones) = (self.device.zeroed(LEN)?, self.device.filled(LEN, 1.0)?);
-            let graph = stream.capture([x, copy, ones], |capture, [x, copy, ones]| match operation {
-                Operation::GraphRead => capture.copy(x, copy).map(drop),
-                _ => capture.launch(self.module, saxpy, for_each(LEN), (1.0, ones, x)).map(drop),
-            })?;
-            self.holder = Holder::Graph(Box::new(graph));
-        }
+        self.holder = match mem::replace(&mut self.holder, Holder::Nothing) {
+            Holder::Buffer(x) => {
+                let (copy, ones) = (self.device.zeroed(LEN)?, self.device.filled(LEN, 1.0)?);
+                let graph = stream.capture([x, copy, ones], |capture, [x, copy, ones]| match operation {
+                    Operation::GraphRead => capture.copy(x, copy).map(drop),
+                    _ => capture.launch(self.module, saxpy, for_each(LEN), (1.0, ones, x)).map(drop),
+                })?;
+                Holder::Graph(Box::new(graph))
+            }
+            other => other,
+        };
         match &mut self.holder {
             Holder::Graph(graph) => graph.launch_on(stream),
             _ => Ok(()),
