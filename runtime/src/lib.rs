@@ -61,6 +61,7 @@ mod slice;
 mod stream;
 mod transfer;
 mod unified;
+mod usage;
 mod view;
 
 pub use buffer::Buffer;

@@ -16,11 +16,7 @@ use gpu_std::host::Access;
 use smallvec::SmallVec;
 
 use super::{
-    CudaDevice, CudaMemory, CudaStream, callback,
-    condition::SetNode,
-    memory::{self, Settled},
-    module::LaunchLocks,
-    replay,
+    CudaDevice, CudaMemory, CudaStream, callback, condition::SetNode, memory, module::LaunchLocks, replay,
 };
 use crate::{
     Result,
@@ -29,6 +25,7 @@ use crate::{
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
+    usage::{self, Settled},
 };
 
 /// A graph of recorded steps.
@@ -60,7 +57,7 @@ impl Executable {
     fn is_settled(&self, stream: &Arc<CudaStream>) -> bool {
         self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream))
             && self.settled.is_settled()
-            && !memory::is_unordered(self.device)
+            && !usage::is_unordered(self.device)
     }
 
     /// Queues its work, after conflicting work on what it uses.

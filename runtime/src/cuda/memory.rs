@@ -1,12 +1,8 @@
 //! Memory of a GPU: copies, its end, and the ordering of accesses by different streams.
 
 use std::{
-    cell::Cell,
     ptr::{self, NonNull},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
@@ -24,6 +20,7 @@ use crate::{
     allocator::{DeviceAllocator, device_pointer},
     backend::{BackendMemory, OfDevice},
     fill::Pattern,
+    usage::{self, Locked, Order, Ordered, Settled, Usage, is_unordered},
     view::Rows,
 };
 
@@ -32,7 +29,7 @@ pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
     address: CUdeviceptr,
     source: Source,
-    usage: Mutex<Usage>,
+    usage: Mutex<Usage<CudaStream>>,
 }
 
 /// Where memory is from, and goes.
@@ -54,148 +51,12 @@ unsafe impl Send for Source {}
 // SAFETY: as above.
 unsafe impl Sync for Source {}
 
-/// The streams that used an allocation last, each with the number of that work there.
-#[derive(Default)]
-struct Usage {
-    /// The stream that wrote it last.
-    writer: Option<(Arc<CudaStream>, u64)>,
-    /// The streams that read it since.
-    readers: SmallVec<[(Arc<CudaStream>, u64); 2]>,
-    /// The streams that used it since without having waited for others.
-    unordered: SmallVec<[(Arc<CudaStream>, u64); 1]>,
-    /// Of the graph that used it last.
-    graph: Option<Settled>,
-}
+impl Ordered for CudaMemory {
+    type Queue = CudaStream;
 
-/// The number of work of which there may be more at any time, without a note: that of a graph.
-const EVER_MORE: u64 = u64::MAX;
-
-/// Whether all memory of a graph was used by nobody else since the graph's last launch. The next one on the same stream is then in order, and finds
-/// notes of itself already: it locks nothing.
-#[derive(Clone, Default)]
-pub(super) struct Settled(Arc<AtomicBool>);
-
-impl Settled {
-    pub(super) fn is_settled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    fn usage(&self) -> MutexGuard<'_, Usage<CudaStream>> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    pub(super) fn unsettle(&self) {
-        self.0.store(false, Ordering::Release);
-    }
-}
-
-impl Usage {
-    /// Whether no other stream used it since it waited for all of them.
-    #[inline]
-    fn is_of(&self, stream: &Arc<CudaStream>) -> bool {
-        let is_same = |(user, _): &(Arc<CudaStream>, u64)| Arc::ptr_eq(user, stream);
-        self.writer.iter().all(is_same)
-            && self.readers.iter().all(is_same)
-            && self.unordered.iter().all(is_same)
-    }
-
-    /// The streams that writes wait for; reads, for those but the ones that only read.
-    fn users(&self, access: Access) -> impl Iterator<Item = &(Arc<CudaStream>, u64)> {
-        let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        self.writer.iter().chain(readers).chain(&self.unordered)
-    }
-
-    /// The streams that `stream` must wait for before this access.
-    fn conflicts<'u>(
-        &'u self,
-        stream: &'u Arc<CudaStream>,
-        access: Access,
-    ) -> impl Iterator<Item = &'u Arc<CudaStream>> {
-        // A stream that read since the last write has waited for that write already.
-        let ordered = self.readers.iter().any(|(reader, _)| Arc::ptr_eq(reader, stream));
-        let writer = self.writer.iter().filter(move |_| !ordered);
-        let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        let others = writer.chain(readers).chain(&self.unordered);
-        let others = others.filter(move |(other, _)| !Arc::ptr_eq(other, stream));
-        // Who waits for a stream waits for all that is queued there by now: not for work that is known to be done.
-        others.filter(|(other, work)| !other.is_known_done(*work)).map(|(other, _)| other)
-    }
-
-    #[inline]
-    fn note(&mut self, stream: &Arc<CudaStream>, access: Access, work: u64) {
-        self.unsettle();
-        let same = |(known, last): &mut (Arc<CudaStream>, u64)| {
-            let is_same = Arc::ptr_eq(known, stream);
-            if is_same {
-                // A graph that only reads this, too, may have been launched again meanwhile.
-                *last = work.max(*last);
-            }
-            is_same
-        };
-        match access {
-            Access::Write => {
-                self.readers.clear();
-                self.unordered.clear();
-                match &mut self.writer {
-                    // No graph uses it meanwhile.
-                    Some((known, last)) if Arc::ptr_eq(known, stream) => *last = work,
-                    writer => *writer = Some((Arc::clone(stream), work)),
-                }
-            }
-            // Who waits for its write waits for the read, too.
-            Access::Read if self.readers.is_empty() && self.writer.as_mut().is_some_and(same) => {}
-            Access::Read if self.readers.iter_mut().any(same) => {}
-            Access::Read => self.readers.push((Arc::clone(stream), work)),
-        }
-    }
-
-    /// Tells the graph that used it last that others do now.
-    #[inline]
-    fn unsettle(&mut self) {
-        if let Some(graph) = self.graph.take() {
-            graph.unsettle();
-        }
-    }
-
-    /// Notes work that did not wait for others.
-    #[cold]
-    fn note_unordered(&mut self, stream: &Arc<CudaStream>, work: u64) {
-        self.unsettle();
-        match self.unordered.iter_mut().find(|(known, _)| Arc::ptr_eq(known, stream)) {
-            Some((_, last)) => *last = work,
-            None => self.unordered.push((Arc::clone(stream), work)),
-        }
-    }
-}
-
-/// How many calls of [`unordered`] there are on all threads.
-static UNORDERED: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    /// The device whose work this thread does not order.
-    static UNORDERED_HERE: Cell<*const CudaDevice> = const { Cell::new(ptr::null()) };
-}
-
-/// Runs `code`, of which the work that this thread queues on the device waits for no other stream.
-///
-/// # Safety
-/// The caller orders it with other work on the same memory.
-pub(crate) unsafe fn unordered<R>(device: &'static CudaDevice, code: impl FnOnce() -> R) -> R {
-    /// Orders work again as before, also if the code panics.
-    struct Again(*const CudaDevice);
-    impl Drop for Again {
-        fn drop(&mut self) {
-            UNORDERED_HERE.set(self.0);
-            UNORDERED.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-    UNORDERED.fetch_add(1, Ordering::Relaxed);
-    let _again = Again(UNORDERED_HERE.replace(device));
-    code()
-}
-
-/// Whether this thread orders no work of the device.
-#[inline]
-pub(super) fn is_unordered(device: &'static CudaDevice) -> bool {
-    // At the end of a thread nothing is left of its memory, and no call of `unordered`.
-    UNORDERED.load(Ordering::Relaxed) != 0
-        && UNORDERED_HERE.try_with(|here| ptr::eq(here.get(), device)).unwrap_or(false)
 }
 
 impl CudaMemory {
@@ -218,10 +79,6 @@ impl CudaMemory {
 
     pub(super) fn gpu(&self) -> &'static CudaDevice {
         self.device
-    }
-
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Memory of somebody else, to be used after what is queued on its stream.
@@ -267,11 +124,7 @@ impl CudaMemory {
         // Not the lock while this waits.
         let users: SmallVec<[Arc<CudaStream>; 3]> = {
             let usage = self.usage();
-            let users = usage.users(Access::Write);
-            users
-                .filter(|(user, work)| !user.is_known_done(*work))
-                .map(|(user, _)| Arc::clone(user))
-                .collect()
+            usage.users(Access::Write).map(|(user, _)| Arc::clone(user)).collect()
         };
         let ordered = users
             .iter()
@@ -357,8 +210,7 @@ impl CudaMemory {
     /// The stream that used it last, which waits for all others that did; none if it cannot. At its end.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let users = usage.readers.drain(..).chain(usage.writer.take()).chain(usage.unordered.drain(..));
-        let mut users = users.map(|(stream, _)| stream);
+        let mut users = usage.take_all().map(|(stream, _)| stream);
         // A stream of somebody else may be given back, and one of another device, to which it was copied, is none to free it on.
         let (stream, first) = match users.next() {
             Some(stream) if stream.is_there() && ptr::eq(stream.device(), self.device) => (stream, None),
@@ -381,11 +233,7 @@ impl BackendMemory for Arc<CudaMemory> {
         replay::refuse("access by the host")?;
         let users: SmallVec<[Arc<CudaStream>; 4]> = {
             let usage = self.usage();
-            let users = usage.users(access);
-            users
-                .filter(|(stream, work)| !stream.is_known_done(*work))
-                .map(|(stream, _)| Arc::clone(stream))
-                .collect()
+            usage.users(access).map(|(stream, _)| Arc::clone(stream)).collect()
         };
         users.iter().try_for_each(|stream| stream.wait_for_all())?;
         self.device.told()
@@ -534,9 +382,6 @@ impl BackendMemory for Arc<CudaMemory> {
     }
 }
 
-/// What an operation does to memory. Twelve allocations of one operation need none of the host's.
-type Uses<T> = SmallVec<[(T, Access); 12]>;
-
 /// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both. What is recorded to be
 /// replayed goes to another stream, which `enqueue` gets; its replays are ordered.
 #[inline]
@@ -568,60 +413,22 @@ fn ordered_of<R>(
     if let Some(recording) = replay::recording(stream, uses)? {
         return enqueue(&recording);
     }
-    // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
-    // other. They stay locked until the work is queued: a thread that comes between would record its event too early.
-    let sorted;
-    let uses = match uses.is_sorted_by(|(a, _), (b, _)| Arc::as_ptr(a) < Arc::as_ptr(b)) {
-        true => uses,
-        false => {
-            sorted = once_each(uses);
-            &sorted
-        }
+    let order = match graph {
+        _ if is_unordered(stream.device()) => Order::Nothing,
+        Some(graph) => Order::Graph(graph),
+        None => Order::Uses,
     };
-    let mut usages: Uses<MutexGuard<'_, Usage>> = SmallVec::new();
-    uses.iter().for_each(|(memory, access)| usages.push((memory.usage(), *access)));
-
-    if is_unordered(stream.device()) {
-        let queued = enqueue(stream)?;
-        let work = stream.number_work();
-        usages.iter_mut().for_each(|(usage, _)| usage.note_unordered(stream, work));
-        return Ok(queued);
-    }
-    if !usages.iter().all(|(usage, _)| usage.is_of(stream)) {
-        wait_for_conflicts(stream, &usages)?;
-    }
-    let queued = enqueue(stream)?;
-    let work = stream.number_work();
-    for (usage, access) in &mut usages {
-        match graph {
-            None => usage.note(stream, *access, work),
-            Some(graph) => {
-                usage.note(stream, *access, EVER_MORE);
-                usage.graph = Some(graph.clone());
-            }
-        }
-    }
-    if let Some(Settled(is_settled)) = graph {
-        // Before anybody else can use any of it.
-        is_settled.store(true, Ordering::Release);
-    }
-    Ok(queued)
-}
-
-/// Each allocation once, written if any of its uses writes, in the order of their addresses.
-#[inline(never)]
-fn once_each<'m>(uses: &[(&'m Arc<CudaMemory>, Access)]) -> Uses<&'m Arc<CudaMemory>> {
-    let mut uses: Uses<&Arc<CudaMemory>> = SmallVec::from_slice(uses);
-    // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
-    uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
-    uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
-    uses
+    let wait = |usages: &Locked<'_, CudaStream>| wait_for_conflicts(stream, usages);
+    usage::ordered(stream, uses, order, wait, |()| {
+        enqueue(stream).map(|queued| (queued, stream.number_work()))
+    })
 }
 
 #[cold]
-fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &[(MutexGuard<'_, Usage>, Access)]) -> Result<()> {
+fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &Locked<'_, CudaStream>) -> Result<()> {
     let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
-    for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
+    // Who waits for a stream waits for all that is queued there by now.
+    for (other, _) in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
         if !waited.iter().any(|known| Arc::ptr_eq(known, other)) {
             stream.wait_for(other)?;
             waited.push(other);

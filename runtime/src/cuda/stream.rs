@@ -16,6 +16,7 @@ use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, 
 use crate::{
     Result,
     backend::{BackendStream, Callback, OfDevice, Release},
+    usage::Queue,
 };
 
 /// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
@@ -59,11 +60,6 @@ impl CudaStream {
     pub(super) fn number_work(&self) -> u64 {
         // Released, for `wait_for_all`: who reads the number there waits for the work.
         self.queued.fetch_add(1, Ordering::Release) + 1
-    }
-
-    /// Whether somebody has waited for the work of this number.
-    pub(super) fn is_known_done(&self, work: u64) -> bool {
-        work <= self.done.load(Ordering::Acquire)
     }
 
     /// A stream of the usual priority.
@@ -178,6 +174,14 @@ impl CudaStream {
             // The event may be destroyed while a stream waits for it: the driver keeps its resources.
             None => self.wait_event(&CudaEvent::record_untimed(other)?),
         }
+    }
+}
+
+impl Queue for CudaStream {
+    /// Whether somebody has waited for it.
+    #[inline]
+    fn is_known_done(&self, work: u64) -> bool {
+        work <= self.done.load(Ordering::Acquire)
     }
 }
 
