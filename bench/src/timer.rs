@@ -89,6 +89,10 @@ impl Timer {
             self.stream.copy(from, to)?;
         }
         let stream = &self.stream;
+        if self.watchdog.is_none() {
+            // Wall-clock time, in which a provider may also work on the host: it begins when nothing is queued.
+            stream.synchronize()?;
+        }
         let mut timed = || {
             let start = stream.record()?;
             let host_start = Instant::now();

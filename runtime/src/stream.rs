@@ -20,7 +20,7 @@ use crate::{
 /// A queue of work (`cudaStream_t`). Work on one stream runs in order. Streams run independently of each other, except that
 /// operations that use the same memory are ordered automatically.
 ///
-/// Clones are the same stream. On the CPU, work is done when the call that queues it returns.
+/// Clones are the same stream. On the CPU device a stream has a thread of its own once it has work. Work that is queued when the process exits is lost.
 ///
 /// ```
 /// let device = gpukernel::Device::cpu();
@@ -74,8 +74,8 @@ impl Stream {
         match (&self.backend, &other.backend) {
             (Any::Cpu(stream), Any::Cpu(other)) => stream.wait_for_stream(other),
             (Any::Cuda(stream), Any::Cuda(other)) => stream.wait_for_stream(other),
-            // The CPU's work is done.
-            _ => Ok(()),
+            // They cannot wait for each other, but the host can.
+            _ => each!(&other.backend, other => other.wait_until_done()),
         }
     }
 
@@ -284,7 +284,7 @@ impl Stream {
     /// (`cuStreamWaitValue32`). Meanwhile work can be queued, so that it then runs without the gaps of launching it.
     ///
     /// Whoever waits for the stream before that waits forever, and a stream has room for about a thousand launches, after which a launch
-    /// waits, too. On the CPU nothing is queued, and nothing is held back.
+    /// waits, too.
     ///
     /// ```
     /// let stream = gpukernel::Device::cpu().stream()?;
@@ -297,7 +297,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Driver`] or [`Error::ContextLost`].
+    /// [`Error::Driver`] or [`Error::ContextLost`]; [`Error::NoThread`] on the CPU device.
     #[doc(alias = "cuStreamWaitValue32")]
     pub fn hold(&self) -> Result<Hold> {
         self.not_captured("holding the stream back")?;

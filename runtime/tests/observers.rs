@@ -44,8 +44,10 @@ fn launches_and_mistakes_are_reported() {
                 module.launch(fill, for_each(8), (7, &mut out))?;
             }
             let x = device.zeroed::<u32>(5)?;
-            module.launch(gather, LaunchConfig::new(2, 4), (&x, &mut out)).unwrap_err();
-            module.launch(early, LaunchConfig::new(1, 4), (&mut out,)).unwrap_err();
+            module.launch(gather, LaunchConfig::new(2, 4), (&x, &mut out))?;
+            device.synchronize().unwrap_err();
+            module.launch(early, LaunchConfig::new(1, 4), (&mut out,))?;
+            device.synchronize().unwrap_err();
             // A wrong launch is no mistake of a kernel, and is not made.
             module.launch(fill, LaunchConfig::new(1, 4096), (7, &mut out)).unwrap_err();
             Ok(())
@@ -102,7 +104,8 @@ fn a_report_that_cannot_be_written_is_said_and_no_reason_to_fail() {
     if is_inner() {
         return on_the_cpu(|device, module| {
             let mut out = device.zeroed::<u32>(8)?;
-            module.launch(fill, for_each(8), (7, &mut out))
+            module.launch(fill, for_each(8), (7, &mut out))?;
+            device.synchronize()
         });
     }
     let output = again(&[("GPUKERNEL_REPORT", Path::new("/nowhere/events"))]);

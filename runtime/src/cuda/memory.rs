@@ -18,7 +18,7 @@ use super::{
 use crate::{
     MemoryAdvice, Result, Stream,
     allocator::{DeviceAllocator, device_pointer},
-    backend::{BackendMemory, OfDevice},
+    backend::{BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
     usage::{self, Locked, Order, Ordered, Settled, Usage, is_unordered},
     view::Rows,
@@ -305,6 +305,30 @@ impl BackendMemory for Arc<CudaMemory> {
         })
     }
 
+    unsafe fn copy_to_host_and_wait(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.copy_to_host(stream, from, to, bytes)? };
+        stream.synchronize()
+    }
+
+    unsafe fn copy_from_host_and_wait(
+        &self,
+        stream: &Arc<CudaStream>,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.copy_from_host(stream, to, from, bytes)? };
+        stream.synchronize()
+    }
+
     unsafe fn copy_from_device(
         &self,
         stream: &Arc<CudaStream>,
@@ -349,7 +373,8 @@ impl BackendMemory for Arc<CudaMemory> {
         ordered(stream, &[(self, Access::Read)], |stream| {
             // SAFETY: the caller promises the rows, and that they stay as they are as long as this needs them.
             unsafe { copy_rows(stream, (Side::Host(to), to_rows), (Side::Device(from), from_rows)) }
-        })
+        })?;
+        stream.synchronize()
     }
 
     unsafe fn copy_rows_from_host(
@@ -365,7 +390,8 @@ impl BackendMemory for Arc<CudaMemory> {
             let from = Side::Host(from.cast_mut());
             // SAFETY: as above; the driver only reads the host's.
             unsafe { copy_rows(stream, (Side::Device(to), to_rows), (from, from_rows)) }
-        })
+        })?;
+        stream.synchronize()
     }
 
     unsafe fn copy_rows_from_device(

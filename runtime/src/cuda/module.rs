@@ -4,6 +4,7 @@ use std::{
     collections::HashSet,
     ffi::{CStr, CString, c_uint, c_void},
     mem::MaybeUninit,
+    panic::Location,
     ptr,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -253,6 +254,7 @@ impl BackendModule for Arc<CudaModule> {
         stream: &Arc<CudaStream>,
         function: &Function,
         launch: &PreparedLaunch<'_, CudaDevice>,
+        _: &'static Location<'static>,
     ) -> Result<()> {
         function.make_room(self.device, launch)?;
         let _variables = self.hold_variables();

@@ -1,6 +1,6 @@
 //! What a graph does: its steps, and which of them come after which.
 
-use std::mem::MaybeUninit;
+use std::{mem::MaybeUninit, sync::Arc};
 
 use gpu_std::{
     DeviceCopy,
@@ -112,10 +112,11 @@ impl Place {
     }
 }
 
+/// What a step does. Clones are the same.
 pub(crate) enum Operation<B: Backend> {
     /// Nothing: other steps come after it.
     Empty,
-    Launch(Box<Launch<B>>),
+    Launch(Arc<Launch<B>>),
     /// A copy on the device, or between it and pinned memory of the host.
     Copy {
         to: Place,
@@ -125,12 +126,25 @@ pub(crate) enum Operation<B: Backend> {
     /// A copy of bytes that the graph has. Some may have no value: those between the fields of a structure.
     Upload {
         to: usize,
-        from: Box<[MaybeUninit<u8>]>,
+        from: Arc<[MaybeUninit<u8>]>,
     },
     /// A call of a function of the host.
     Call(Call),
     /// What depends on a number.
-    Conditional(Box<Conditional<B>>),
+    Conditional(Arc<Conditional<B>>),
+}
+
+impl<B: Backend> Clone for Operation<B> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Launch(launch) => Self::Launch(Arc::clone(launch)),
+            &Self::Copy { to, from, bytes } => Self::Copy { to, from, bytes },
+            Self::Upload { to, from } => Self::Upload { to: *to, from: Arc::clone(from) },
+            Self::Call(code) => Self::Call(Arc::clone(code)),
+            Self::Conditional(conditional) => Self::Conditional(Arc::clone(conditional)),
+        }
+    }
 }
 
 impl<B: Backend> Plan<B> {

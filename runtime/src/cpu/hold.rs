@@ -1,0 +1,47 @@
+//! Streams that are held back: their thread waits.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::{
+    CpuStream,
+    queue::{Waits, Work},
+};
+use crate::{Result, backend::Release};
+
+/// A stream that is held back until this is dropped or released.
+pub(super) struct CpuHold(Arc<Gate>);
+
+#[derive(Default)]
+struct Gate {
+    is_open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl CpuHold {
+    pub(super) fn new(stream: &CpuStream) -> Result<Self> {
+        let gate = Arc::new(Gate::default());
+        let held = Arc::clone(&gate);
+        stream.push(Work::new(Waits::new(), move || held.wait()))?;
+        Ok(Self(gate))
+    }
+}
+
+impl Gate {
+    fn wait(&self) {
+        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.opened.wait_while(is_open, |is_open| !*is_open));
+    }
+}
+
+impl Release for CpuHold {
+    fn release(&self) {
+        *self.0.is_open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.opened.notify_all();
+    }
+}
+
+impl Drop for CpuHold {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
