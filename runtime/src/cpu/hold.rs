@@ -1,6 +1,9 @@
 //! Streams that are held back: their thread waits.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{
+    Arc, Condvar, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use super::{
     CpuStream,
@@ -17,6 +20,14 @@ struct Gate {
     opened: Condvar,
 }
 
+/// How many streams have come to where they are held back.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a stream is held back.
+pub(super) fn are_there() -> bool {
+    HELD.load(Ordering::Relaxed) != 0
+}
+
 impl CpuHold {
     pub(super) fn new(stream: &CpuStream) -> Result<Self> {
         let gate = Arc::new(Gate::default());
@@ -28,8 +39,10 @@ impl CpuHold {
 
 impl Gate {
     fn wait(&self) {
+        HELD.fetch_add(1, Ordering::Relaxed);
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.opened.wait_while(is_open, |is_open| !*is_open));
+        HELD.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

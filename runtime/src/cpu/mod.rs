@@ -9,6 +9,7 @@ mod device;
 mod end;
 mod errors;
 mod event;
+mod exit;
 mod graph;
 mod grid;
 mod hold;

@@ -14,7 +14,7 @@ use std::{
 
 use smallvec::SmallVec;
 
-use super::{CpuDevice, at_work, memory::Block, stream::Handle};
+use super::{CpuDevice, at_work, exit, memory::Block, stream::Handle};
 use crate::{Error, Result, backend::Backend, usage};
 
 /// Work of other streams that has to be done before, each with its number there.
@@ -94,6 +94,11 @@ fn running() -> MutexGuard<'static, Vec<Arc<Queue>>> {
 pub(super) fn wait_for_all() {
     let queues = running().clone();
     queues.iter().for_each(|queue| queue.wait_for(queue.queued()));
+}
+
+/// How much work all streams have done that have threads.
+pub(super) fn done_by_all() -> u64 {
+    running().iter().map(|queue| queue.done.load(Ordering::Relaxed)).sum()
 }
 
 /// Whether no stream has work.
@@ -203,6 +208,7 @@ impl Queue {
     }
 
     fn start(self: &Arc<Self>, state: &mut State) -> io::Result<()> {
+        exit::prepare();
         let queue = Arc::clone(self);
         thread::Builder::new().name("gpukernel-stream".to_owned()).spawn(move || queue.run())?;
         state.has_thread = true;
