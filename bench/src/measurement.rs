@@ -385,7 +385,7 @@ impl<V: Compare> Measurement<'_, '_, V> {
             });
             if replay.is_none() && session.modes() == [Mode::Replay] {
                 result.not_replayed.get_or_insert_with(|| {
-                    "it is measured in batches: its device launches at once".to_owned()
+                    "it is measured in batches: the CPU device replays nothing".to_owned()
                 });
             }
             replays.push(replay);

@@ -89,6 +89,10 @@ impl Timer {
             self.stream.copy(from, to)?;
         }
         let stream = &self.stream;
+        if self.watchdog.is_none() {
+            // Wall-clock time, in which a provider may also work on the host: it begins when nothing is queued.
+            stream.synchronize()?;
+        }
         let mut timed = || {
             if mode == Mode::Host {
                 // Of calls that follow one another: the first fetches into the host's caches what others have displaced.

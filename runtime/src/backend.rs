@@ -5,6 +5,7 @@
 use std::{
     alloc::Layout,
     ops::RangeInclusive,
+    panic::Location,
     ptr::{self, NonNull},
     sync::Arc,
     time::Duration,
@@ -43,8 +44,6 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     type Pool: BackendPool<Device = Self>;
 
     const KIND: DeviceKind;
-    /// Whether a launch has ended when the call that makes it returns.
-    const ENDS_IN_LAUNCH: bool;
 
     /// Makes a part of this backend a part of some backend.
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P>;
@@ -91,9 +90,11 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     ) -> Result<Allocation>;
     /// Allocates at least one byte, of no pool.
     fn allocate_direct(&'static self, bytes: usize) -> Result<NonNull<u8>>;
+    /// Frees memory when the work is done that is queued on `stream` now, for which this may wait.
+    ///
     /// # Safety
-    /// [`allocate_direct`](Self::allocate_direct) gave the memory, for so many bytes, and all work that used it is done.
-    unsafe fn free_direct(&'static self, start: NonNull<u8>, bytes: usize);
+    /// [`allocate_direct`](Self::allocate_direct) gave the memory, for so many bytes, and all work that uses it is queued there, or before that.
+    unsafe fn free_direct(&'static self, stream: &Self::Stream, start: NonNull<u8>, bytes: usize);
     /// Creates a pool of stream-ordered allocations.
     fn new_pool(&'static self) -> Result<Self::Pool>;
     /// Allocates at least one byte of the host's memory, which the system does not move, all zero.
@@ -197,6 +198,30 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
         bytes: usize,
     ) -> Result<()>;
 
+    /// Copies to the host as [`copy_to_host`](Self::copy_to_host), and waits for the copy and what is queued on the stream.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn copy_to_host_and_wait(
+        &self,
+        stream: &StreamOf<Self>,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()>;
+
+    /// Copies from the host as [`copy_from_host`](Self::copy_from_host), and waits for the copy and what is queued on the stream.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn copy_from_host_and_wait(
+        &self,
+        stream: &StreamOf<Self>,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()>;
+
     /// Queues a copy from `from` in `from_memory`, of the same device, to `to` in this memory.
     ///
     /// # Safety
@@ -216,7 +241,7 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
     /// There is room for it, aligned as the pattern is, to be written.
     unsafe fn fill(&self, stream: &StreamOf<Self>, to: usize, pattern: Pattern, count: usize) -> Result<()>;
 
-    /// Queues a copy of rows to the host.
+    /// Copies rows to the host, and waits for the copy and what is queued on the stream.
     ///
     /// # Safety
     /// As [`copy_to_host`](Self::copy_to_host), of these rows, which are as many and as long there as here.
@@ -229,7 +254,7 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
         to_rows: Rows,
     ) -> Result<()>;
 
-    /// Queues a copy of rows from the host.
+    /// Copies rows from the host, and waits for the copy and what is queued on the stream.
     ///
     /// # Safety
     /// As [`copy_from_host`](Self::copy_from_host), of these rows, which are as many and as long there as here.
@@ -265,6 +290,10 @@ pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
     fn synchronize(&self) -> Result<()>;
     /// Waits, and leaves the errors of kernels to others.
     fn wait_until_done(&self) -> Result<()>;
+    /// Whether this thread may wait for it.
+    fn check_wait(&self) -> Result<()> {
+        Ok(())
+    }
     /// Makes work queued from now on wait for what is queued on the other stream now.
     fn wait_for_stream(&self, other: &Self) -> Result<()>;
     /// Whether all work is done, without waiting.
@@ -334,7 +363,7 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
     /// Checks and sets what a launch needs of the device; [`launch`](Self::launch) does so, too.
     fn make_room(&self, function: &Self::Function, launch: &PreparedLaunch<'_, Self::Device>) -> Result<()>;
 
-    /// Queues a launch, or runs it, after the work that uses the same memory.
+    /// Queues a launch of the line `at`, after the work that uses the same memory.
     ///
     /// # Safety
     /// The launch is of this kernel, and of this stream's device. Its arguments are those of the kernel, from borrows that last as long
@@ -344,6 +373,7 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
         stream: &StreamOf<Self>,
         function: &Self::Function,
         launch: &PreparedLaunch<'_, Self::Device>,
+        at: &'static Location<'static>,
     ) -> Result<()>;
 
     /// Sets a constant for later launches; false if the code has none of this symbol and size.
@@ -387,10 +417,10 @@ pub(crate) trait BackendModule: OfDevice + Send + Sync {
 pub(crate) trait BackendGraph: Send + Sync {
     type Device: Backend;
 
-    /// Queues all steps, or does them.
+    /// Queues all steps.
     ///
     /// # Safety
-    /// The steps are those of this graph, their memory is there, and nobody else uses it until this returns.
+    /// The steps are those of this graph, and their memory is there. Nobody else uses it but by work that is ordered by its uses.
     unsafe fn launch(
         &mut self,
         stream: &<Self::Device as Backend>::Stream,

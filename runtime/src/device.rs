@@ -171,7 +171,7 @@ impl Device {
         CudaDevice::get(index).map(Self::of)
     }
 
-    /// Returns the CPU device: blocks run in parallel on rayon's threads, and launches return when they are done.
+    /// Returns the CPU device: each stream has a thread, and blocks run in parallel on a pool of as many threads as rayon has for the program.
     pub fn cpu() -> Self {
         Self::of(CpuDevice::get())
     }

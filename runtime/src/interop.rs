@@ -21,6 +21,7 @@ use crate::{
     backend::{Any, OfDevice},
     cuda::CudaStream,
     memory::Allocation,
+    usage,
 };
 
 pub use self::code::DeviceCode;
@@ -147,7 +148,7 @@ impl Stream {
 
 impl Device {
     /// Runs `code`, of which the work that this thread queues on the device waits for no other stream, whatever memory it uses: no events are recorded and waited
-    /// for (cudarc's `disable_event_tracking`). Work that comes after, and frees, wait for it as for other work. On the CPU device it only runs.
+    /// for (cudarc's `disable_event_tracking`). Work that comes after, and frees, wait for it as for other work.
     ///
     /// ```
     /// use gpukernel::Device;
@@ -168,9 +169,10 @@ impl Device {
     #[doc(alias = "disable_event_tracking")]
     pub unsafe fn unordered<R>(&self, code: impl FnOnce() -> R) -> R {
         match &self.backend {
-            Any::Cpu(_) => code(),
             // SAFETY: as the caller promises.
-            Any::Cuda(device) => unsafe { crate::cuda::unordered(device, code) },
+            Any::Cpu(device) => unsafe { usage::unordered(*device, code) },
+            // SAFETY: as above.
+            Any::Cuda(device) => unsafe { usage::unordered(*device, code) },
         }
     }
 

@@ -62,6 +62,7 @@ mod slice;
 mod stream;
 mod transfer;
 mod unified;
+mod usage;
 mod view;
 
 pub use buffer::Buffer;

@@ -177,8 +177,9 @@ impl Module {
     /// Launches a kernel on the device's default stream.
     ///
     /// The configuration is [`for_each`](crate::for_each)`(n)` or a [`LaunchConfig::new`]`(grid_dim, block_dim)`; the arguments are a tuple with one for each
-    /// parameter of the kernel. If no thread would run, nothing happens. On a GPU the launch is queued: what goes wrong
-    /// when it runs is reported by the next call that waits for it.
+    /// parameter of the kernel. If no thread would run, nothing happens. The launch is queued: what goes wrong when it
+    /// runs is reported by the next call that waits for the device. On the CPU device that is also [`Error::DivergentBarrier`],
+    /// [`Error::DivergentWarp`] and [`Error::UnmetBarrier`], and with `GPUKERNEL_CHECK=1` [`Error::EndedBeforeBarrier`] and [`Error::Race`].
     ///
     /// ```
     /// use gpu_std::prelude::*;
@@ -208,9 +209,8 @@ impl Module {
     ///
     /// # Errors
     /// If the launch breaks the kernel's contract or a limit of the device, if an argument lies on another device, if the
-    /// image does not hold this kernel or is older than the program, or what the driver says. On the CPU also
-    /// [`Error::KernelPanicked`], [`Error::DivergentBarrier`], [`Error::DivergentWarp`] and [`Error::UnmetBarrier`], and with
-    /// `GPUKERNEL_CHECK=1` [`Error::EndedBeforeBarrier`] and [`Error::Race`].
+    /// image does not hold this kernel or is older than the program, or what the driver says; on the CPU device
+    /// [`Error::NoThread`].
     #[track_caller]
     pub fn launch<K: SafeKernel>(
         &self,

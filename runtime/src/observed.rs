@@ -20,7 +20,7 @@ pub(crate) fn is_unobserved() -> bool {
     !*is_observed && !record::is_on_somewhere()
 }
 
-/// Queues a launch of the line `at`, or runs it.
+/// Queues a launch of the line `at`.
 ///
 /// # Safety
 /// As [`BackendModule::launch`].
@@ -34,7 +34,7 @@ pub(crate) unsafe fn launch<M: BackendModule>(
 ) -> Result<()> {
     match is_unobserved() {
         // SAFETY: as the caller promises.
-        true => unsafe { code.launch(stream, function, launch) },
+        true => unsafe { code.launch(stream, function, launch, at) },
         // SAFETY: as above.
         false => unsafe { observed(code, stream, function, launch, at) },
     }
@@ -51,15 +51,7 @@ unsafe fn observed<M: BackendModule>(
     note(code, function, launch, at)?;
     let _range = nvtx::launch(launch.program.name());
     // SAFETY: as the caller promises.
-    let result = unsafe { code.launch(stream, function, launch) };
-    // What happens on a GPU is known later, and not of which launch it is.
-    if M::Device::ENDS_IN_LAUNCH
-        && let Err(error) = &result
-        && let Some(report) = report::of_process()
-    {
-        report.error(error, code.device().id(), Some(at));
-    }
-    result
+    unsafe { code.launch(stream, function, launch, at) }
 }
 
 /// Tells of a launch that is about to be queued.

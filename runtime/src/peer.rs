@@ -1,8 +1,13 @@
 //! Several devices: copies between them.
 
-use gpu_std::DeviceCopy;
+use gpu_std::{DeviceCopy, host::Access};
 
-use crate::{Device, DeviceSlice, Error, Result, Stream, backend::Any, cuda::peer, slice::same_length};
+use crate::{
+    Device, DeviceSlice, Error, Result, Stream,
+    backend::{Any, BackendMemory},
+    cuda::peer,
+    slice::same_length,
+};
 
 impl Device {
     /// Whether this GPU can use the memory of another one without a detour through the host's (`cudaDeviceCanAccessPeer`); false on the CPU device.
@@ -104,11 +109,15 @@ impl Stream {
                 unsafe { peer::copy(stream, (target, to.address()), (source, from.address()), bytes) }
             }
             // The CPU device's memory is the program's.
-            (_, Any::Cpu(_), _) => {
+            (_, Any::Cpu(memory), _) => {
+                memory.wait(Access::Read)?;
                 // SAFETY: there are as many elements, which are borrowed until the copy is done.
                 unsafe { to.copy_from_raw(Some(self).filter(|_| own == target_device), from.as_ptr()) }
             }
             _ => {
+                if let Any::Cpu(memory) = &target.memory {
+                    memory.wait(Access::Write)?;
+                }
                 // SAFETY: there is room for as many elements, which are borrowed for writing until the copy is done.
                 unsafe { from.copy_to_raw(Some(self).filter(|_| own == source_device), to.as_mut_ptr()) }
             }

@@ -12,7 +12,7 @@ pub(crate) use crate::cuda::refuse_unsafe;
 pub struct Replay(CudaReplay);
 
 impl Replay {
-    /// Records what `call` launches on the device's default stream, of which nothing runs. `None` on a device that launches at once.
+    /// Records what `call` launches on the device's default stream, of which nothing runs. `None` on the CPU device.
     ///
     /// # Errors
     /// What `call` returns: among others [`Error::NotCapturable`] for what cannot be launched again without the call, such as allocations

@@ -109,6 +109,8 @@ impl Stream {
         code: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
     ) -> Result<R> {
         self.not_captured("a scope of copies")?;
+        // At the end it must, or the copies would outlive what is borrowed.
+        each!(&self.backend, stream => stream.check_wait()?);
         let wait = Wait(self);
         let scope = Scope { stream: self, scope: PhantomData, env: PhantomData };
         let result = code(&scope);

@@ -11,7 +11,7 @@ use gpu_std::DeviceCopy;
 
 use crate::{
     Device, Error, Result, Stream,
-    backend::{Backend, BackendMemory, BackendStream, OfDevice, each},
+    backend::{Backend, BackendMemory, OfDevice, each},
     memory::{Allocation, AllocationId, DevicePointer},
     view::{Region, resolve},
 };
@@ -119,7 +119,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     ///
     /// ```
     /// let numbers = gpukernel::Device::cpu().upload(&[1_u32, 2, 3])?;
-    /// // SAFETY: on the CPU device uploads are done when they return.
+    /// // SAFETY: on the CPU device it is an address of the program's; uploads are done when they return.
     /// assert_eq!(unsafe { numbers.as_ptr().add(1).read() }, 2);
     /// # Ok::<(), gpukernel::Error>(())
     /// ```
@@ -176,9 +176,12 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// # Safety
     /// `to` has room for as many elements as are here.
     pub(crate) unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
-        // SAFETY: nobody else uses the memory before this returns.
-        unsafe { self.queue_copy_to(stream, to)? };
-        self.wait_on(stream)
+        let Some(allocation) = self.allocation() else { return Ok(()) };
+        each!(&allocation.memory, memory => {
+            let stream = stream_for(memory, allocation, stream, "a copy to the host")?;
+            // SAFETY: both places have that many bytes: the caller's promise, and what a slice is. Nobody else uses them before this returns.
+            unsafe { memory.copy_to_host_and_wait(stream, self.address(), to.cast(), self.size_bytes()) }
+        })
     }
 
     /// Queues a copy to the host.
@@ -191,14 +194,6 @@ impl<T: DeviceCopy> DeviceSlice<T> {
             let stream = stream_for(memory, allocation, stream, "a copy to the host")?;
             // SAFETY: both places have that many bytes: the caller's promise, and what a slice is.
             unsafe { memory.copy_to_host(stream, self.address(), to.cast(), self.size_bytes()) }
-        })
-    }
-
-    /// Waits for the stream that a copy of these elements was queued on.
-    fn wait_on(&self, stream: Option<&Stream>) -> Result<()> {
-        let Some(allocation) = self.allocation() else { return Ok(()) };
-        each!(&allocation.memory, memory => {
-            stream_for(memory, allocation, stream, "a copy")?.synchronize()
         })
     }
 
@@ -231,9 +226,13 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// # Safety
     /// At `from` are as many elements as here.
     pub(crate) unsafe fn copy_from_raw(&mut self, stream: Option<&Stream>, from: *const T) -> Result<()> {
-        // SAFETY: nobody writes them before this returns.
-        unsafe { self.queue_copy_from(stream, from)? };
-        self.wait_on(stream)
+        let Some(allocation) = self.allocation() else { return Ok(()) };
+        each!(&allocation.memory, memory => {
+            let stream = stream_for(memory, allocation, stream, "a copy from the host")?;
+            // SAFETY: both places have that many bytes: the caller's promise, and what a slice is, which is borrowed for writing. Nobody writes those of the
+            // host before this returns.
+            unsafe { memory.copy_from_host_and_wait(stream, self.address(), from.cast(), self.size_bytes()) }
+        })
     }
 
     /// Queues a copy from the host.

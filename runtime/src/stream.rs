@@ -20,7 +20,7 @@ use crate::{
 /// A queue of work (`cudaStream_t`). Work on one stream runs in order. Streams run independently of each other, except that
 /// operations that use the same memory are ordered automatically.
 ///
-/// Clones are the same stream. On the CPU, work is done when the call that queues it returns.
+/// Clones are the same stream. On the CPU device a stream has a thread of its own once it has work. Work that is queued when the process exits is lost.
 ///
 /// ```
 /// let device = gpukernel::Device::cpu();
@@ -74,8 +74,8 @@ impl Stream {
         match (&self.backend, &other.backend) {
             (Any::Cpu(stream), Any::Cpu(other)) => stream.wait_for_stream(other),
             (Any::Cuda(stream), Any::Cuda(other)) => stream.wait_for_stream(other),
-            // The CPU's work is done.
-            _ => Ok(()),
+            // They cannot wait for each other, but the host can.
+            _ => each!(&other.backend, other => other.wait_until_done()),
         }
     }
 
@@ -290,7 +290,7 @@ impl Stream {
     ///
     /// Whoever waits for the stream before that waits forever, and a stream has room for about a thousand launches, after which a launch
     /// waits, too. Under `compute-sanitizer --tool initcheck` (CUDA 13.0) a copy waits for the stream, and so forever: the tool looks at what is copied before
-    /// the call returns. On the CPU nothing is queued, and nothing is held back.
+    /// the call returns.
     ///
     /// ```
     /// let stream = gpukernel::Device::cpu().stream()?;
@@ -303,7 +303,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Driver`] or [`Error::ContextLost`].
+    /// [`Error::Driver`] or [`Error::ContextLost`]; [`Error::NoThread`] on the CPU device.
     #[doc(alias = "cuStreamWaitValue32")]
     pub fn hold(&self) -> Result<Hold> {
         self.not_captured("holding the stream back")?;

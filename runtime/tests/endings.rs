@@ -14,14 +14,20 @@ use gpu_std::{
     exit_thread,
     prelude::{cluster::*, collective::*, warp::*, *},
 };
-use gpukernel::{Error, LaunchConfig, Result};
+use gpukernel::{Device, Error, LaunchConfig, Result};
 
 /// That a launch failed because a thread panicked, with these words.
-fn assert_panicked(result: Result<()>, expected: &str) {
-    match result {
+#[track_caller]
+fn assert_panicked(launched: Result<()>, expected: &str) {
+    match done(launched) {
         Err(Error::KernelPanicked { message, .. }) if message == expected => {}
         other => panic!("{other:?}"),
     }
+}
+
+/// What becomes of a launch.
+fn done(launched: Result<()>) -> Result<()> {
+    launched.and_then(|()| Device::cpu().synchronize())
 }
 
 /// A payload whose destructor panics, with another such payload at first.
@@ -230,9 +236,13 @@ fn destructors_that_wait() {
                     }
                     let args = (wait, who, before, early, panics);
                     let results = [
-                        module.launch(waits_in_destructors_of_a_block, LaunchConfig::new(1, 64), args),
-                        module.launch(waits_in_destructors_of_a_block, LaunchConfig::new(3, 64), args),
-                        module.launch(waits_in_destructors_of_a_cluster, LaunchConfig::new(4, 64), args),
+                        done(module.launch(waits_in_destructors_of_a_block, LaunchConfig::new(1, 64), args)),
+                        done(module.launch(waits_in_destructors_of_a_block, LaunchConfig::new(3, 64), args)),
+                        done(module.launch(
+                            waits_in_destructors_of_a_cluster,
+                            LaunchConfig::new(4, 64),
+                            args,
+                        )),
                     ];
                     let expected = format!("thread {} gives up", who.trailing_zeros());
                     for result in results {
@@ -316,43 +326,54 @@ fn threads_that_catch_their_end_and_panic_again() {
     });
 }
 
-/// Launches a kernel when it is dropped.
+/// Launches kernels when it is dropped, and waits for them where that can be.
 struct Launches<'m>(&'m gpukernel::Module, u32);
+
+impl Launches<'_> {
+    fn assert_panicked(&self, launched: Result<()>, expected: &str) {
+        match launched.and_then(|()| Device::cpu().synchronize()) {
+            // In a kernel, which it would wait for.
+            Err(Error::WaitInCallback { .. }) => {}
+            result => assert_panicked(result, expected),
+        }
+    }
+}
 
 impl Drop for Launches<'_> {
     fn drop(&mut self) {
         let args = (0, 1 << 5, 1, 0, 0);
         for blocks in [1, 3] {
-            let result = self.0.launch(waits_in_destructors_of_a_block, LaunchConfig::new(blocks, 64), args);
-            assert_panicked(result, "thread 5 gives up");
+            let launched =
+                self.0.launch(waits_in_destructors_of_a_block, LaunchConfig::new(blocks, 64), args);
+            self.assert_panicked(launched, "thread 5 gives up");
         }
         if self.1 > 0 {
-            let result = self.0.launch(launches_in_a_destructor, LaunchConfig::new(1, 32), (self.1 - 1,));
-            assert_panicked(result, "thread 5 launches");
+            let launched = self.0.launch(launches_in_a_destructor, LaunchConfig::new(1, 32), (self.1 - 1,));
+            self.assert_panicked(launched, "thread 5 launches");
         }
     }
 }
 
 #[kernel]
 fn launches_in_a_destructor(more: u32) {
-    on_the_cpu(|_, module| {
-        let _guard = WaitsAtTheEnd;
-        let _launches = (thread_rank() == 5).then_some(Launches(module, more));
-        assert!(thread_rank() != 5, "thread 5 launches");
-        sync(());
-        Ok(())
-    });
+    let module = Device::cpu().load(&common::image()).expect("the image is there");
+    let _guard = WaitsAtTheEnd;
+    let _launches = (thread_rank() == 5).then_some(Launches(&module, more));
+    assert!(thread_rank() != 5, "thread 5 launches");
+    sync(());
 }
 
 /// Where the launch itself is part of a panic, that is not one of the kernel's.
 #[test]
 fn launches_while_the_program_panics() {
-    on_the_cpu(|_, module| {
+    on_the_cpu(|device, module| {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             let _launches = Launches(module, 1);
             panic::resume_unwind(Box::new("the program panics"));
         }));
         assert!(caught.is_err());
+        // Those of what the kernels launched.
+        while device.synchronize().is_err() {}
         Ok(())
     });
 }

@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 use again::{again, folder, is_inner, succeeded};
 use common::on_the_cpu;
 use gpu_std::{exit_thread, prelude::*};
-use gpukernel::{LaunchConfig, for_each};
+use gpukernel::{Device, LaunchConfig, Module, Result, for_each};
 use gpukernel_abi::report::{Event, FindingKind};
 
 #[kernel]
@@ -44,8 +44,10 @@ fn launches_and_mistakes_are_reported() {
                 module.launch(fill, for_each(8), (7, &mut out))?;
             }
             let x = device.zeroed::<u32>(5)?;
-            module.launch(gather, LaunchConfig::new(2, 4), (&x, &mut out)).unwrap_err();
-            module.launch(early, LaunchConfig::new(1, 4), (&mut out,)).unwrap_err();
+            module.launch(gather, LaunchConfig::new(2, 4), (&x, &mut out))?;
+            device.synchronize().unwrap_err();
+            module.launch(early, LaunchConfig::new(1, 4), (&mut out,))?;
+            device.synchronize().unwrap_err();
             // A wrong launch is no mistake of a kernel, and is not made.
             module.launch(fill, LaunchConfig::new(1, 4096), (7, &mut out)).unwrap_err();
             Ok(())
@@ -97,12 +99,41 @@ fn launches_and_mistakes_are_reported() {
     assert_eq!(early.threads[1].place.as_ref().map(|place| place.line), line_of("        exit_thread();"));
 }
 
+/// Also those of work that nobody waits for; what is behind a stream that is held back is not done.
+#[test]
+fn a_process_that_is_observed_ends_after_its_work() {
+    if is_inner() {
+        return on_the_cpu_without_end(|device, module| {
+            let mut out = device.zeroed::<u32>(8)?;
+            let held = device.stream()?;
+            std::mem::forget(held.hold()?);
+            held.launch(module, early, LaunchConfig::new(1, 4), (&mut device.zeroed::<u32>(8)?,))?;
+            (0..100).try_for_each(|_| module.launch(fill, LaunchConfig::new(1 << 10, 256), (7, &mut out)))?;
+            let x = device.zeroed::<u32>(5)?;
+            module.launch(gather, LaunchConfig::new(2, 4), (&x, &mut out))
+        });
+    }
+    let file = folder("end").join("events");
+    succeeded(&again(&[("GPUKERNEL_REPORT", &file)]));
+    let text = fs::read_to_string(&file).expect("the runtime wrote it");
+    let findings = text.lines().filter(|line| matches!(serde_json::from_str(line), Ok(Event::Finding(_))));
+    assert_eq!(findings.count(), 1, "{text}");
+}
+
+/// Runs a test on the CPU whose work nobody waits for.
+fn on_the_cpu_without_end(test: impl Fn(&Device, &Module) -> Result<()>) {
+    let device = Device::cpu();
+    let tested = device.load(&common::image()).and_then(|module| test(&device, &module));
+    tested.unwrap_or_else(|error| panic!("{error}"));
+}
+
 #[test]
 fn a_report_that_cannot_be_written_is_said_and_no_reason_to_fail() {
     if is_inner() {
         return on_the_cpu(|device, module| {
             let mut out = device.zeroed::<u32>(8)?;
-            module.launch(fill, for_each(8), (7, &mut out))
+            module.launch(fill, for_each(8), (7, &mut out))?;
+            device.synchronize()
         });
     }
     let output = again(&[("GPUKERNEL_REPORT", Path::new("/nowhere/events"))]);

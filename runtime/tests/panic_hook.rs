@@ -25,7 +25,9 @@ fn the_programs_hook_sees_the_programs_panics_only() {
     }));
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(1000)?;
-        let mut location = || match module.launch(panics, for_each(1000), (&mut out,)) {
+        let mut launch =
+            || module.launch(panics, for_each(1000), (&mut out,)).and_then(|()| device.synchronize());
+        let mut location = || match launch() {
             Err(Error::KernelPanicked { message, location, .. }) if message == "at 77" => location,
             other => panic!("{other:?}"),
         };

@@ -27,7 +27,7 @@ struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum On {
-    /// The CPU, whose work is done when the call that queues it returns
+    /// The CPU
     Cpu,
     /// The first GPU
     Gpu,

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use super::DeviceAllocator;
 use crate::{
     Device, Result, Stream,
-    backend::{Backend, BackendStream, OfDevice, each},
+    backend::{Backend, OfDevice, each},
 };
 
 /// Allocates by `cudaMalloc` and `cudaFree`; on the CPU device, by the program's allocator. Each call takes tens of microseconds to milliseconds on a
@@ -14,7 +14,7 @@ use crate::{
 #[doc(alias = "cudaMalloc", alias = "cuda_memory_resource")]
 pub struct DirectAllocator;
 
-// SAFETY: the device gives the memory, and gets it back when the stream is done.
+// SAFETY: the device gives the memory, and gets it back in the order of the stream.
 unsafe impl DeviceAllocator for DirectAllocator {
     fn allocate(&self, stream: &Stream, bytes: usize) -> Result<NonNull<u8>> {
         stream.not_captured("an allocation")?;
@@ -22,13 +22,8 @@ unsafe impl DeviceAllocator for DirectAllocator {
     }
 
     unsafe fn deallocate(&self, stream: &Stream, start: NonNull<u8>, bytes: usize) {
-        each!(&stream.backend, stream => {
-            // A lost context has freed its memory.
-            if stream.wait_until_done().is_ok() {
-                // SAFETY: as the caller promises; all work that used it is done.
-                unsafe { stream.device().free_direct(start, bytes) };
-            }
-        });
+        // SAFETY: as the caller promises.
+        each!(&stream.backend, stream => unsafe { stream.device().free_direct(stream, start, bytes) });
     }
 
     fn is_accessible_from(&self, _: &Device) -> bool {

@@ -18,12 +18,14 @@ use gpu_std::{
 };
 
 use super::{
+    at_work,
     block::{Block, BlockWait, Failure, State, Unmet, Worker},
     check::BlockCheck,
     end::end_cluster,
     grid::{Launch, count, index_of},
     overflow,
     stacks::{Lease, MAX_STACKS},
+    threads,
     unwinding::apart_from_panics,
     wait::{Blocks, Ops},
 };
@@ -37,13 +39,13 @@ pub(super) fn max_blocks(block_threads: u64) -> u64 {
 /// Runs all blocks of a launch, of which there are at most [`max_blocks`].
 ///
 /// # Safety
-/// As [`launch`](super::grid::launch).
+/// As [`Grid::run`](super::grid::Grid::run).
 pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Failure> {
     let blocks = count(launch.shape.grid);
     let clusters = blocks / count(launch.cluster);
     let mut stacks = Lease::default();
     stacks.extend_to((blocks * count(launch.shape.block)) as usize);
-    let threads = if launch.is_sequential() { 1 } else { clusters.min(rayon::current_num_threads() as u64) };
+    let threads = if launch.is_sequential() { 1 } else { clusters.min(threads::count() as u64) };
     let rounds = Rounds { threads, round: Mutex::default(), ended: Condvar::new() };
     let share = |first: u64| {
         let clusters = (first..clusters).step_by(threads as usize);
@@ -53,7 +55,10 @@ pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Fai
     };
     thread::scope(|scope| {
         for first in 1..threads {
-            scope.spawn(move || share(first));
+            scope.spawn(move || {
+                at_work::begin();
+                share(first);
+            });
         }
         apart_from_panics(|| share(0));
     });
@@ -63,7 +68,7 @@ pub(super) unsafe fn run(launch: &Launch<'_>, output: &Output) -> Result<(), Fai
 /// Runs the blocks of the cluster with this number, which wait for no others.
 ///
 /// # Safety
-/// As [`launch`](super::grid::launch), and nobody else runs these blocks.
+/// As [`Grid::run`](super::grid::Grid::run), and nobody else runs these blocks.
 pub(super) unsafe fn run_cluster(launch: &Launch<'_>, number: u64) -> Result<(), Failure> {
     let mut stacks = Lease::default();
     stacks.extend_to((count(launch.cluster) * count(launch.shape.block)) as usize);

@@ -2,22 +2,25 @@
 
 use std::{
     alloc::{self, Layout},
-    collections::VecDeque,
     fs,
     ops::RangeInclusive,
-    ptr::NonNull,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    ptr::{self, NonNull},
+    sync::{Arc, OnceLock},
 };
 
 use gpukernel_image::Arch;
 
-use super::{CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, memory::CpuPool, module::needs_a_gpu};
+use super::{
+    CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, at_work, errors::Errors, memory::CpuPool,
+    module::needs_a_gpu, queue,
+};
 use crate::{
     Device, DeviceKind, Error, Limits, Result, Stream,
     allocator::{Current, DeviceAllocator, device_pointer},
-    backend::{Any, Backend, ImageCode, Part},
+    backend::{Any, Backend, BackendMemory, ImageCode, Part},
     buffer::Fill,
     callback,
+    fill::Pattern,
     graph::Plan,
     memory::{self, Allocation, MemoryUsage},
     pinned::PinnedOptions,
@@ -28,8 +31,8 @@ use crate::{
 pub(crate) struct CpuDevice {
     name: String,
     limits: Limits,
-    /// Errors that no call has returned yet.
-    errors: Mutex<VecDeque<Error>>,
+    default_stream: CpuStream,
+    errors: Errors,
     usage: MemoryUsage,
     allocator: Current,
 }
@@ -46,14 +49,63 @@ impl CpuDevice {
                 last_level_cache_bytes: last_level_cache_bytes().unwrap_or(0),
                 ..Limits::CUDA
             },
-            errors: Mutex::default(),
+            default_stream: CpuStream::new(),
+            errors: Errors::default(),
             usage: MemoryUsage::default(),
             allocator: Current::default(),
         })
     }
 
-    fn errors(&self) -> MutexGuard<'_, VecDeque<Error>> {
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Errors that no call has returned yet.
+    pub(super) fn errors(&self) -> &Errors {
+        &self.errors
+    }
+
+    /// How many threads run blocks.
+    pub(super) fn threads(&self) -> usize {
+        self.limits.multiprocessors as usize
+    }
+
+    /// Waits until all work is done.
+    fn wait(&self) -> Result<()> {
+        if !queue::are_all_idle() {
+            at_work::check_wait()?;
+            queue::wait_for_all();
+        }
+        Ok(())
+    }
+
+    /// Memory of the program's allocator: null if there is none.
+    ///
+    /// # Safety
+    /// The layout has at least one byte.
+    unsafe fn allocate_once(layout: Layout, fill: Fill) -> *mut u8 {
+        match fill {
+            // SAFETY: as the caller promises.
+            Fill::Zero => unsafe { alloc::alloc_zeroed(layout) },
+            // SAFETY: as above.
+            Fill::None => unsafe { alloc::alloc(layout) },
+        }
+    }
+
+    /// Memory of the program's allocator, also of buffers that are gone as soon as work that uses them is done.
+    ///
+    /// # Safety
+    /// As [`allocate_once`](Self::allocate_once).
+    unsafe fn allocate_here(&'static self, layout: Layout, fill: Fill) -> Result<NonNull<u8>> {
+        // SAFETY: as the caller promises.
+        let first = NonNull::new(unsafe { Self::allocate_once(layout, fill) });
+        let found = match first {
+            None if self.wait().is_ok() => {
+                // SAFETY: as above.
+                NonNull::new(unsafe { Self::allocate_once(layout, fill) })
+            }
+            first => first,
+        };
+        let start = found.ok_or_else(|| self.out_of_memory(layout.size()))?;
+        // Buffers are addresses.
+        let _ = start.as_ptr().expose_provenance();
+        Ok(start)
     }
 
     /// Of a buffer of so many bytes.
@@ -71,18 +123,19 @@ impl CpuDevice {
 
     /// Calls a function, whose panic is an error of whoever waits next.
     pub(super) fn call(&self, code: impl FnOnce()) {
-        let error = callback::call(code, || self.describe());
-        self.errors().extend(error);
+        if let Some(error) = callback::call(code, || self.describe()) {
+            self.errors.put(error);
+        }
     }
 
     /// Returns the first unreported error.
     pub(super) fn told(&self) -> Result<()> {
-        self.errors().pop_front().map_or(Ok(()), Err)
+        self.errors.told()
     }
 }
 
 impl Backend for CpuDevice {
-    type Memory = CpuMemory;
+    type Memory = Arc<CpuMemory>;
     type Stream = CpuStream;
     type Event = CpuEvent;
     type Module = CpuModule;
@@ -90,7 +143,6 @@ impl Backend for CpuDevice {
     type Pool = CpuPool;
 
     const KIND: DeviceKind = DeviceKind::Cpu;
-    const ENDS_IN_LAUNCH: bool = true;
 
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
         Any::Cpu(part)
@@ -142,15 +194,16 @@ impl Backend for CpuDevice {
     }
 
     fn synchronize(&self) -> Result<()> {
+        self.wait()?;
         self.told()
     }
 
     fn default_stream(&'static self) -> &'static CpuStream {
-        &CpuStream
+        &self.default_stream
     }
 
     fn new_stream(&'static self, _: i32) -> Result<CpuStream> {
-        Ok(CpuStream)
+        Ok(CpuStream::new())
     }
 
     fn stream_priorities(&self) -> Result<RangeInclusive<i32>> {
@@ -160,18 +213,10 @@ impl Backend for CpuDevice {
     fn allocate(&'static self, _: &CpuStream, layout: Layout, fill: Fill) -> Result<Allocation> {
         let bytes = layout.size();
         let layout = self.layout(bytes)?;
-        let memory = match fill {
-            // SAFETY: the caller asks for at least one byte.
-            Fill::Zero => unsafe { alloc::alloc_zeroed(layout) },
-            // SAFETY: as above.
-            Fill::None => unsafe { alloc::alloc(layout) },
-        };
-        if memory.is_null() {
-            return Err(self.out_of_memory(bytes));
-        }
-        let start = memory.expose_provenance();
+        // SAFETY: the caller asks for at least one byte.
+        let start = unsafe { self.allocate_here(layout, fill)? }.as_ptr().addr();
         // SAFETY: the memory was just allocated with this layout, of which the bytes asked for are a part.
-        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::new(start, layout, None)) })
+        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::of_program(start, layout)) })
     }
 
     fn allocator(&self) -> &Current {
@@ -185,37 +230,40 @@ impl Backend for CpuDevice {
         layout: Layout,
         fill: Fill,
     ) -> Result<Allocation> {
-        let (bytes, stream) = (layout.size(), Stream::of(self, stream.clone()));
-        let layout = self.layout(bytes)?;
-        let start = match allocator.allocate(&stream, bytes) {
+        let (bytes, public) = (layout.size(), Stream::of(self, stream.clone()));
+        let start = match allocator.allocate(&public, bytes) {
+            // Memory that was freed, but is still used by work.
             Err(Error::OutOfMemory { .. }) => {
+                self.wait()?;
                 allocator.trim(0)?;
-                allocator.allocate(&stream, bytes)?
+                allocator.allocate(&public, bytes)?
             }
             result => result?,
         };
-        if let Fill::Zero = fill {
-            // SAFETY: there are so many bytes, as an allocator promises.
-            unsafe { start.write_bytes(0, bytes) };
-        }
         let start = start.as_ptr().expose_provenance();
         // SAFETY: the allocator gave so many bytes, which are nobody else's.
-        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::new(start, layout, Some(allocator))) })
+        let memory = unsafe { CpuMemory::of_allocator(allocator, start, bytes, stream) };
+        if let Fill::Zero = fill {
+            // SAFETY: there are so many bytes. Work of before may still use them.
+            unsafe { memory.fill(stream, start, Pattern::One(0), bytes)? };
+        }
+        // SAFETY: as above.
+        Ok(unsafe { Allocation::new::<Self>(start, bytes, memory) })
     }
 
     fn allocate_direct(&'static self, bytes: usize) -> Result<NonNull<u8>> {
         let layout = self.layout(bytes.max(1))?;
         // SAFETY: that is at least one byte.
-        let start = NonNull::new(unsafe { alloc::alloc(layout) }).ok_or_else(|| self.out_of_memory(bytes))?;
-        // Buffers are addresses.
-        let _ = start.as_ptr().expose_provenance();
-        Ok(start)
+        unsafe { self.allocate_here(layout, Fill::None) }
     }
 
-    unsafe fn free_direct(&'static self, start: NonNull<u8>, bytes: usize) {
+    unsafe fn free_direct(&'static self, stream: &CpuStream, start: NonNull<u8>, bytes: usize) {
         if let Ok(layout) = self.layout(bytes.max(1)) {
-            // SAFETY: the memory was allocated so, and nobody uses it.
-            unsafe { alloc::dealloc(start.as_ptr(), layout) };
+            let start = start.as_ptr().expose_provenance();
+            // SAFETY: the memory was allocated so, and nobody uses it after what is queued there.
+            stream.after_all(move || unsafe {
+                alloc::dealloc(ptr::with_exposed_provenance_mut(start), layout)
+            });
         }
     }
 
@@ -224,14 +272,14 @@ impl Backend for CpuDevice {
     }
 
     fn allocate_unified(&'static self, layout: Layout, _: UnifiedKind) -> Result<(Allocation, NonNull<u8>)> {
-        let allocation = self.allocate(&CpuStream, layout, Fill::Zero)?;
+        let allocation = self.allocate(&self.default_stream, layout, Fill::Zero)?;
         let start = device_pointer(allocation.address()).ok_or_else(|| self.out_of_memory(layout.size()))?;
         Ok((allocation, start))
     }
 
     fn allocate_pinned(&'static self, layout: Layout, _: PinnedOptions) -> Result<NonNull<u8>> {
         // SAFETY: the caller asks for at least one byte.
-        NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(|| self.out_of_memory(layout.size()))
+        unsafe { self.allocate_here(layout, Fill::Zero) }
     }
 
     unsafe fn free_pinned(&'static self, start: NonNull<u8>, layout: Layout) {
@@ -246,12 +294,12 @@ impl Backend for CpuDevice {
 
     unsafe fn unpin(&'static self, _: NonNull<u8>) {}
 
-    unsafe fn instantiate(&'static self, _: &Plan<Self>) -> Result<CpuGraph> {
-        Ok(CpuGraph)
+    unsafe fn instantiate(&'static self, plan: &Plan<Self>) -> Result<CpuGraph> {
+        Ok(CpuGraph::new(plan))
     }
 
     /// There is one, which all such memory is of.
-    fn refuses(&'static self, _: &CpuMemory) -> Option<&'static str> {
+    fn refuses(&'static self, _: &Arc<CpuMemory>) -> Option<&'static str> {
         None
     }
 

@@ -12,12 +12,20 @@ use super::{
     CpuDevice,
     block::{Failure, Unmet, Worker},
     check::{self, BlockCheck, LaunchCheck},
-    cooperative, overflow,
+    cooperative,
+    module::needs_a_gpu,
+    overflow,
     panic::Panic,
     stop::Stop,
+    threads,
     unwinding::apart_from_panics,
 };
-use crate::{Error, Result, launch::rules::CheckedConfig, output::Output, prepared::PreparedLaunch};
+use crate::{
+    Error, Result,
+    launch::rules::CheckedConfig,
+    output::Output,
+    prepared::{PreparedLaunch, Program},
+};
 
 /// A piece of work for one of rayon's threads has at least this many kernel threads, if there are enough: taking a piece
 /// costs as much as some ten short threads.
@@ -26,60 +34,87 @@ const PIECE_THREADS: u64 = 1 << 16;
 /// So many pieces per thread of the machine at least, so that blocks of unequal length even out.
 const PIECES_PER_THREAD: u64 = 32;
 
-/// Runs a kernel, and returns when it is done. What it prints goes to `output`.
-///
-/// # Safety
-/// The arguments are those of the kernel and of the launch, the memory they point to is there and lent to this launch.
-pub(super) unsafe fn launch(
-    kernel: &'static KernelInfo,
-    args: &PackedArgs,
-    prepared: &PreparedLaunch<'_, CpuDevice>,
-    table: &ModuleTable,
-    output: &Output,
-) -> Result<()> {
-    let (shape, shared, cooperative) = (prepared.shape, prepared.shared.on_host, prepared.cooperative);
-    let [x, y, z] = kernel.contract.cluster.map(|blocks| blocks.max(1));
-    let cluster = Dim3::new(x, y, z);
-    let check = check::is_wanted().then(|| LaunchCheck::new(cluster));
-    let stop = Stop::of_launch(kernel.name, shape);
-    let launch = Launch { kernel, args, shape, shared, table, check, stop, cluster };
-    let blocks = count(shape.grid);
-    let error = |failure| error(kernel.name, failure, blocks, count(shape.block));
-    // A single block waits for nobody.
-    if cooperative && blocks > 1 {
-        if blocks > cooperative::max_blocks(count(shape.block)) {
-            return Err(error(Failure::NotResident));
+/// A launch that was checked.
+#[derive(Clone, Copy)]
+pub(super) struct Grid<'a> {
+    pub(super) kernel: &'static KernelInfo,
+    pub(super) args: &'a PackedArgs,
+    pub(super) shape: CheckedConfig,
+    pub(super) shared: Layout,
+    pub(super) cooperative: bool,
+}
+
+impl<'a> Grid<'a> {
+    /// The launch, if it is of a kernel that the CPU has.
+    ///
+    /// # Errors
+    /// [`Error::GridNotResident`] if its blocks wait for each other, and are too many.
+    pub(super) fn of(launch: &PreparedLaunch<'a, CpuDevice>) -> Result<Self> {
+        let Program::Kernel(kernel, args) = launch.program else {
+            return Err(needs_a_gpu(launch.program.doing()));
+        };
+        let (shape, shared, cooperative) = (launch.shape, launch.shared.on_host, launch.cooperative);
+        let grid = Self { kernel, args, shape, shared, cooperative };
+        match grid.waits_for_itself() && count(shape.grid) > cooperative::max_blocks(count(shape.block)) {
+            true => Err(grid.error(Failure::NotResident)),
+            false => Ok(grid),
         }
-        // SAFETY: as the caller promises.
-        let result = unsafe { cooperative::run(&launch, output) }.map_err(error);
-        return result.and(output.flush());
     }
-    let piece = piece_blocks(blocks, count(shape.block), rayon::current_num_threads() as u64);
-    let in_clusters = count(launch.cluster) > 1;
-    let pieces = if in_clusters { blocks / count(launch.cluster) } else { blocks.div_ceil(piece) };
-    let run_here = |index: u64| {
-        let first = index * piece;
-        // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid. Whole blocks run below the closure,
-        // which returns on this thread.
-        unsafe {
-            with_printer(output, || {
-                if in_clusters {
-                    cooperative::run_cluster(&launch, index)
-                } else {
-                    launch.run_blocks(first..blocks.min(first + piece))
-                }
-            })
+
+    /// Whether blocks wait for others: a single block waits for nobody.
+    fn waits_for_itself(&self) -> bool {
+        self.cooperative && count(self.shape.grid) > 1
+    }
+
+    fn error(&self, failure: Failure) -> Error {
+        error(self.kernel.name, failure, count(self.shape.grid), count(self.shape.block))
+    }
+
+    /// Runs the kernel, and returns when it is done. What it prints goes to `output`.
+    ///
+    /// # Safety
+    /// The arguments are those of the kernel and of the launch, the memory they point to is there and lent to this launch.
+    pub(super) unsafe fn run(&self, table: &ModuleTable, output: &Output) -> Result<()> {
+        let Self { kernel, args, shape, shared, .. } = *self;
+        let [x, y, z] = kernel.contract.cluster.map(|blocks| blocks.max(1));
+        let cluster = Dim3::new(x, y, z);
+        let check = check::is_wanted().then(|| LaunchCheck::new(cluster));
+        let stop = Stop::of_launch(kernel.name, shape);
+        let launch = Launch { kernel, args, shape, shared, table, check, stop, cluster };
+        let blocks = count(shape.grid);
+        let error = |failure| self.error(failure);
+        if self.waits_for_itself() {
+            // SAFETY: as the caller promises.
+            let result = unsafe { cooperative::run(&launch, output) }.map_err(error);
+            return result.and(output.flush());
         }
-    };
-    let run = |index: u64| apart_from_panics(|| run_here(index));
-    // One piece is no reason to wake other threads. Checks and debuggers see one block after another.
-    let result = if pieces == 1 || launch.is_sequential() {
-        (0..pieces).try_for_each(run)
-    } else {
-        (0..pieces).into_par_iter().try_for_each(run)
-    };
-    let written = output.flush();
-    result.map_err(error).and(written)
+        let piece = piece_blocks(blocks, count(shape.block), threads::count() as u64);
+        let in_clusters = count(launch.cluster) > 1;
+        let pieces = if in_clusters { blocks / count(launch.cluster) } else { blocks.div_ceil(piece) };
+        let run_here = |index: u64| {
+            let first = index * piece;
+            // SAFETY: as the caller promises; the pieces are disjoint and together the whole grid. Whole blocks run below the closure,
+            // which returns on this thread.
+            unsafe {
+                with_printer(output, || {
+                    if in_clusters {
+                        cooperative::run_cluster(&launch, index)
+                    } else {
+                        launch.run_blocks(first..blocks.min(first + piece))
+                    }
+                })
+            }
+        };
+        let run = |index: u64| apart_from_panics(|| run_here(index));
+        // One piece is no reason to wake other threads. Checks and debuggers see one block after another.
+        let pool = if pieces == 1 || launch.is_sequential() { None } else { threads::pool() };
+        let result = match pool {
+            None => (0..pieces).try_for_each(run),
+            Some(pool) => pool.install(|| (0..pieces).into_par_iter().try_for_each(run)),
+        };
+        let written = output.flush();
+        result.map_err(error).and(written)
+    }
 }
 
 /// What all blocks of a launch share.
@@ -106,7 +141,7 @@ impl Launch<'_> {
     }
 
     /// # Safety
-    /// As [`launch`], and each block is run once.
+    /// As [`Grid::run`], and each block is run once.
     unsafe fn run_blocks(&self, blocks: Range<u64>) -> Result<(), Failure> {
         thread_local! {
             /// Taken while in use, so that a kernel that launches another does not meet its own worker.

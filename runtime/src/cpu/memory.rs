@@ -1,55 +1,184 @@
-//! Memory of the CPU device: the program's own.
+//! Memory of the CPU device: the program's own, with a note of who uses it.
 
 use std::{
     alloc::Layout,
     ptr::{self, NonNull},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use gpu_std::host::Access;
+use smallvec::SmallVec;
 
-use super::{CpuDevice, CpuStream};
+use super::{
+    CpuDevice, CpuStream, at_work,
+    queue::{Queue, Waits, Work},
+};
 use crate::{
-    Device, MemoryAdvice, Result,
-    allocator::{BackendPool, DeviceAllocator},
-    backend::{Backend, BackendMemory, OfDevice},
+    MemoryAdvice, Result, Stream,
+    allocator::{BackendPool, DeviceAllocator, device_pointer},
+    backend::{Backend, BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
+    usage::{self, Locked, Order, Ordered, Usage},
     view::Rows,
 };
 
 /// Memory of a buffer.
 pub(crate) struct CpuMemory {
+    source: Source,
+    usage: Mutex<Usage<Queue>>,
+}
+
+/// Where memory is from, and goes.
+enum Source {
+    /// The program's allocator. Work that uses the memory has it, too.
+    Program(Arc<Block>),
+    /// An allocator, which gave so many bytes there, and takes them back in the order of a stream.
+    Allocator(Arc<dyn DeviceAllocator>, usize, usize),
+}
+
+/// Memory of the program's allocator.
+pub(super) struct Block {
     start: usize,
     layout: Layout,
-    /// None: the program's.
-    allocator: Option<Arc<dyn DeviceAllocator>>,
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: the program's allocator gave the memory with this layout, as `of_program` was promised, and nobody uses it any more.
+        unsafe { std::alloc::dealloc(ptr::with_exposed_provenance_mut(self.start), self.layout) };
+    }
 }
 
 impl CpuMemory {
     /// # Safety
-    /// The allocator, or the program's, gave the memory at `start`, with this layout, to nobody else.
-    pub(super) unsafe fn new(
+    /// The program's allocator gave the memory at `start`, with this layout, to nobody else.
+    pub(super) unsafe fn of_program(start: usize, layout: Layout) -> Arc<Self> {
+        let source = Source::Program(Arc::new(Block { start, layout }));
+        Arc::new(Self { source, usage: Mutex::default() })
+    }
+
+    /// Memory that work on `stream` may use, and other work after what is queued there now.
+    ///
+    /// # Safety
+    /// The allocator gave so many bytes at `start`, to nobody else.
+    pub(super) unsafe fn of_allocator(
+        allocator: Arc<dyn DeviceAllocator>,
         start: usize,
-        layout: Layout,
-        allocator: Option<Arc<dyn DeviceAllocator>>,
-    ) -> Self {
-        Self { start, layout, allocator }
+        bytes: usize,
+        stream: &CpuStream,
+    ) -> Arc<Self> {
+        let mut usage = Usage::default();
+        usage.note(stream.queue(), Access::Write, stream.queue().queued());
+        Arc::new(Self { source: Source::Allocator(allocator, start, bytes), usage: Mutex::new(usage) })
+    }
+
+    fn block(&self) -> Option<&Arc<Block>> {
+        match &self.source {
+            Source::Program(block) => Some(block),
+            Source::Allocator(..) => None,
+        }
+    }
+
+    /// Waits until the host may access it.
+    fn wait_for_users(&self, access: Access) -> Result<()> {
+        let users: Waits =
+            self.usage().users(access).map(|(queue, work)| (Arc::clone(queue), work)).collect();
+        if !users.is_empty() {
+            at_work::check_wait()?;
+            users.iter().for_each(|(queue, work)| queue.wait_for(*work));
+        }
+        Ok(())
+    }
+
+    /// Lets the host access it here and now, as if that were work on the stream.
+    fn access<R>(&self, stream: &CpuStream, access: Access, code: impl FnOnce() -> R) -> Result<R> {
+        stream.wait_until_done()?;
+        loop {
+            let is_unordered = usage::is_unordered(self.device());
+            if !is_unordered {
+                self.wait_for_users(access)?;
+            }
+            // Locked, so that nobody queues work that uses it before this is over.
+            let usage = self.usage();
+            if is_unordered || usage.users(access).next().is_none() {
+                let accessed = code();
+                drop(usage);
+                return self.device().told().map(|()| accessed);
+            }
+        }
+    }
+
+    fn device(&self) -> &'static CpuDevice {
+        CpuDevice::get()
+    }
+
+    /// A stream that waits for all who used it; none if it cannot. At its end.
+    fn last_stream(&mut self) -> Option<CpuStream> {
+        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut users: Waits = usage.take_all().collect();
+        users.retain(|(queue, work)| !queue.is_done(*work));
+        let known = users.iter().find_map(|(queue, _)| CpuStream::of(queue));
+        let stream = known.unwrap_or_else(|| CpuDevice::get().default_stream().clone());
+        let waits = users.clone();
+        if stream.delay(waits).is_err() {
+            // There is no thread to wait.
+            at_work::check_wait().ok()?;
+            users.iter().for_each(|(queue, work)| queue.wait_for(*work));
+        }
+        Some(stream)
     }
 }
 
 impl Drop for CpuMemory {
     fn drop(&mut self) {
-        let start = ptr::with_exposed_provenance_mut(self.start);
-        match (&self.allocator, NonNull::new(start)) {
-            (Some(allocator), Some(start)) => {
-                let stream = Device::cpu().default_stream();
-                // SAFETY: it gave the memory for so many bytes, as `new` was promised, and nobody uses it.
-                unsafe { allocator.deallocate(&stream, start, self.layout.size()) };
-            }
-            // SAFETY: the program's allocator gave the memory with this layout, as `new` was promised.
-            _ => unsafe { std::alloc::dealloc(start, self.layout) },
+        let Source::Allocator(allocator, start, bytes) = &self.source else { return };
+        let (allocator, start, bytes) = (Arc::clone(allocator), device_pointer(*start), *bytes);
+        if let (Some(stream), Some(start)) = (self.last_stream(), start) {
+            let stream = Stream::of(self.device(), stream);
+            // SAFETY: it gave the memory for so many bytes, as `of_allocator` was promised; nobody refers to it any more, and what was queued on it
+            // comes before on this stream.
+            unsafe { allocator.deallocate(&stream, start, bytes) };
         }
     }
+}
+
+impl Ordered for CpuMemory {
+    type Queue = Queue;
+
+    fn usage(&self) -> MutexGuard<'_, Usage<Queue>> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Queues `code` on `stream` after conflicting work on other streams; returns the number of the work.
+pub(super) fn ordered(
+    stream: &CpuStream,
+    uses: &[(&Arc<CpuMemory>, Access)],
+    code: impl FnOnce() + Send + 'static,
+) -> Result<u64> {
+    let queue = stream.queue();
+    // Not with locks that a callback may need, for which others wait there.
+    queue.make_room();
+    let mut memory = SmallVec::with_capacity(uses.len());
+    memory.extend(uses.iter().filter_map(|(memory, _)| memory.block().cloned()));
+    let code = Box::new(code);
+    let order = if usage::is_unordered(stream.device()) { Order::Nothing } else { Order::Uses };
+    let wait = |usages: &Locked<'_, Queue>| Ok(conflicts(queue, usages));
+    usage::ordered(queue, uses, order, wait, |waits| {
+        queue.push(Work { waits, memory, code }).map(|number| (number, number))
+    })
+}
+
+#[cold]
+fn conflicts(queue: &Arc<Queue>, usages: &Locked<'_, Queue>) -> Waits {
+    let mut waits = Waits::new();
+    for (other, work) in usages.iter().flat_map(|(usage, access)| usage.conflicts(queue, *access)) {
+        match waits.iter_mut().find(|(known, _)| Arc::ptr_eq(known, other)) {
+            Some((_, last)) => *last = work.max(*last),
+            None => waits.push((Arc::clone(other), work)),
+        }
+    }
+    waits
 }
 
 /// A pool: the program's allocator.
@@ -68,9 +197,9 @@ impl BackendPool for CpuPool {
         self.device().allocate_direct(bytes)
     }
 
-    unsafe fn free(&self, _: &CpuStream, start: NonNull<u8>, bytes: usize) {
-        // SAFETY: as the caller promises: there is no work that is not done.
-        unsafe { self.device().free_direct(start, bytes) };
+    unsafe fn free(&self, stream: &CpuStream, start: NonNull<u8>, bytes: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { self.device().free_direct(stream, start, bytes) };
     }
 
     fn trim(&self, _: usize) -> Result<()> {
@@ -78,7 +207,7 @@ impl BackendPool for CpuPool {
     }
 }
 
-impl OfDevice for CpuMemory {
+impl OfDevice for Arc<CpuMemory> {
     type Device = CpuDevice;
 
     fn device(&self) -> &'static CpuDevice {
@@ -86,8 +215,9 @@ impl OfDevice for CpuMemory {
     }
 }
 
-impl BackendMemory for CpuMemory {
-    fn wait(&self, _: Access) -> Result<()> {
+impl BackendMemory for Arc<CpuMemory> {
+    fn wait(&self, access: Access) -> Result<()> {
+        self.wait_for_users(access)?;
         self.device().told()
     }
 
@@ -99,76 +229,119 @@ impl BackendMemory for CpuMemory {
         Ok(())
     }
 
-    unsafe fn copy_to_host(&self, _: &CpuStream, from: usize, to: *mut u8, bytes: usize) -> Result<()> {
-        // SAFETY: the caller promises the bytes; memory of the device that can be written is not the program's otherwise.
-        unsafe { ptr::copy_nonoverlapping(ptr::with_exposed_provenance(from), to, bytes) };
-        Ok(())
+    unsafe fn copy_to_host(&self, stream: &CpuStream, from: usize, to: *mut u8, bytes: usize) -> Result<()> {
+        let to = to.expose_provenance();
+        // SAFETY: the caller promises the bytes, until the copy is done; memory of the device that can be written is not the program's otherwise.
+        ordered(stream, &[(self, Access::Read)], move || unsafe { copy(from, to, bytes) }).map(drop)
     }
 
-    unsafe fn copy_from_host(&self, _: &CpuStream, to: usize, from: *const u8, bytes: usize) -> Result<()> {
+    unsafe fn copy_from_host(
+        &self,
+        stream: &CpuStream,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let from = from.expose_provenance();
         // SAFETY: as above.
-        unsafe { ptr::copy_nonoverlapping(from, ptr::with_exposed_provenance_mut(to), bytes) };
-        Ok(())
+        ordered(stream, &[(self, Access::Write)], move || unsafe { copy(from, to, bytes) }).map(drop)
+    }
+
+    unsafe fn copy_to_host_and_wait(
+        &self,
+        stream: &CpuStream,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller promises the bytes, and what writes them is done.
+        self.access(stream, Access::Read, || unsafe {
+            ptr::copy_nonoverlapping(ptr::with_exposed_provenance(from), to, bytes);
+        })
+    }
+
+    unsafe fn copy_from_host_and_wait(
+        &self,
+        stream: &CpuStream,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller promises the bytes, and what uses them is done.
+        self.access(stream, Access::Write, || unsafe {
+            ptr::copy_nonoverlapping(from, ptr::with_exposed_provenance_mut(to), bytes);
+        })
     }
 
     unsafe fn copy_from_device(
         &self,
-        _: &CpuStream,
+        stream: &CpuStream,
         to: usize,
-        _: &Self,
+        from_memory: &Self,
         from: usize,
         bytes: usize,
     ) -> Result<()> {
-        let source = ptr::with_exposed_provenance::<u8>(from);
-        // SAFETY: the caller promises the bytes, and that they do not overlap.
-        unsafe { ptr::copy_nonoverlapping(source, ptr::with_exposed_provenance_mut(to), bytes) };
-        Ok(())
+        let uses = [(self, Access::Write), (from_memory, Access::Read)];
+        // SAFETY: the caller promises the bytes, and that they do not overlap. Both are there until the copy is done, and used by it alone.
+        ordered(stream, &uses, move || unsafe { copy(from, to, bytes) }).map(drop)
     }
 
-    unsafe fn fill(&self, _: &CpuStream, to: usize, pattern: Pattern, count: usize) -> Result<()> {
-        // SAFETY: as the caller promises.
-        unsafe { pattern.fill(to, count) };
-        Ok(())
+    unsafe fn fill(&self, stream: &CpuStream, to: usize, pattern: Pattern, count: usize) -> Result<()> {
+        // SAFETY: the caller promises the room, which is there until the fill is done, and used by it alone.
+        ordered(stream, &[(self, Access::Write)], move || unsafe { pattern.fill(to, count) }).map(drop)
     }
 
     unsafe fn copy_rows_to_host(
         &self,
-        _: &CpuStream,
+        stream: &CpuStream,
         from: usize,
         from_rows: Rows,
         to: *mut u8,
         to_rows: Rows,
     ) -> Result<()> {
-        // SAFETY: as the caller promises.
-        unsafe { copy_rows(ptr::with_exposed_provenance(from), from_rows, to, to_rows) };
-        Ok(())
+        // SAFETY: the caller promises the rows, and what writes them is done.
+        self.access(stream, Access::Read, || unsafe {
+            copy_rows(ptr::with_exposed_provenance(from), from_rows, to, to_rows);
+        })
     }
 
     unsafe fn copy_rows_from_host(
         &self,
-        _: &CpuStream,
+        stream: &CpuStream,
         to: usize,
         to_rows: Rows,
         from: *const u8,
         from_rows: Rows,
     ) -> Result<()> {
-        // SAFETY: as the caller promises.
-        unsafe { copy_rows(from, from_rows, ptr::with_exposed_provenance_mut(to), to_rows) };
-        Ok(())
+        // SAFETY: the caller promises the rows, and what uses them is done.
+        self.access(stream, Access::Write, || unsafe {
+            copy_rows(from, from_rows, ptr::with_exposed_provenance_mut(to), to_rows);
+        })
     }
 
     unsafe fn copy_rows_from_device(
         &self,
-        _: &CpuStream,
+        stream: &CpuStream,
         (to, to_rows): (usize, Rows),
-        _: &Self,
+        from_memory: &Self,
         (from, from_rows): (usize, Rows),
     ) -> Result<()> {
-        let (from, to) = (ptr::with_exposed_provenance(from), ptr::with_exposed_provenance_mut(to));
-        // SAFETY: as the caller promises.
-        unsafe { copy_rows(from, from_rows, to, to_rows) };
-        Ok(())
+        let uses = [(self, Access::Write), (from_memory, Access::Read)];
+        let copy = move || {
+            let (from, to) = (ptr::with_exposed_provenance(from), ptr::with_exposed_provenance_mut(to));
+            // SAFETY: the caller promises the rows, which are there until the copy is done, and used by it alone.
+            unsafe { copy_rows(from, from_rows, to, to_rows) };
+        };
+        ordered(stream, &uses, copy).map(drop)
     }
+}
+
+/// # Safety
+/// At both addresses are so many bytes, which do not overlap, those at `to` to be written.
+pub(super) unsafe fn copy(from: usize, to: usize, bytes: usize) {
+    let (from, to) = (ptr::with_exposed_provenance::<u8>(from), ptr::with_exposed_provenance_mut(to));
+    // SAFETY: as the caller promises.
+    unsafe { ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
 /// # Safety

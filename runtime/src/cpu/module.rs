@@ -1,19 +1,27 @@
 //! Modules of the CPU device: their code is in the program, so that only what the host sets is kept.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::{
+    panic::Location,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
 
-use gpu_std::{Constant, DeviceCopy, host::ModuleTable};
+use gpu_std::{
+    Constant, DeviceCopy,
+    host::{ModuleTable, PackedArgs},
+};
 
-use super::{CpuDevice, CpuStream, grid};
+use super::{CpuDevice, CpuStream, errors::ModuleId, grid::Grid, memory};
 use crate::{
     Device, Error, KernelAttributes, Result,
     backend::{Backend, BackendModule, BlockThreads, ImageCode, OfDevice},
     output::Output,
-    prepared::{PreparedLaunch, Program},
+    prepared::PreparedLaunch,
+    report,
 };
 
 /// What kernels of a module see.
 pub(crate) struct CpuModule {
+    id: ModuleId,
     /// Constants that were set, and functions of CUDA C.
     table: RwLock<Arc<ModuleTable>>,
     output: Output,
@@ -23,13 +31,53 @@ impl CpuModule {
     pub(super) fn new(code: &ImageCode<'_>) -> Self {
         // SAFETY: the functions have the signatures that the kernels declare.
         let table = unsafe { ModuleTable::new(code.functions) };
-        Self { table: RwLock::new(Arc::new(table)), output: code.output.clone() }
+        Self { id: ModuleId::new(), table: RwLock::new(Arc::new(table)), output: code.output.clone() }
+    }
+
+    /// What kernels see that are launched now: a copy of the pointer, because constants may be set for later launches.
+    pub(super) fn state(&self) -> ModuleState {
+        ModuleState { id: self.id, table: Arc::clone(&self.table()), output: self.output.clone() }
+    }
+
+    pub(super) fn id(&self) -> ModuleId {
+        self.id
     }
 
     fn table(&self) -> RwLockReadGuard<'_, Arc<ModuleTable>> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// What kernels of a module see, at the time of a launch.
+#[derive(Clone)]
+pub(super) struct ModuleState {
+    id: ModuleId,
+    table: Arc<ModuleTable>,
+    output: Output,
+}
+
+impl ModuleState {
+    /// Runs a kernel of the module that was launched there. Whoever waits for the device next gets its error. False if there is one.
+    ///
+    /// # Safety
+    /// As [`Grid::run`].
+    pub(super) unsafe fn run(&self, grid: &Grid<'_>, at: &'static Location<'static>) -> bool {
+        // SAFETY: as the caller promises.
+        let Err(error) = (unsafe { grid.run(&self.table, &self.output) }) else { return true };
+        let device = CpuDevice::get();
+        if let Some(report) = report::of_process() {
+            report.error(&error, device.id(), Some(at));
+        }
+        device.errors().put_of_kernel(self.id, error);
+        false
+    }
+}
+
+/// Arguments whose memory is lent to a launch until it is done.
+struct Lent(PackedArgs);
+
+// SAFETY: values may be sent, and the memory that pointers point to is the launch's on whatever thread it runs.
+unsafe impl Send for Lent {}
 
 /// The error of everything that needs a GPU.
 pub(super) fn needs_a_gpu(what: String) -> Error {
@@ -65,19 +113,28 @@ impl BackendModule for CpuModule {
         Ok(None)
     }
 
-    fn make_room(&self, (): &(), _: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {
-        Ok(())
+    fn make_room(&self, (): &(), launch: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {
+        Grid::of(launch).map(drop)
     }
 
-    unsafe fn launch(&self, _: &CpuStream, (): &(), launch: &PreparedLaunch<'_, CpuDevice>) -> Result<()> {
-        let Program::Kernel(kernel, args) = *launch.program else {
-            return Err(needs_a_gpu(launch.program.doing()));
-        };
-        // A copy of the pointer: a kernel may set constants of its own module for later launches.
-        let table = Arc::clone(&self.table());
-        let Self { output, .. } = self;
-        // SAFETY: as the caller promises. All memory is the CPU's, and the shape keeps to the contract.
-        unsafe { grid::launch(kernel, args, launch, &table, output) }
+    unsafe fn launch(
+        &self,
+        stream: &CpuStream,
+        (): &(),
+        launch: &PreparedLaunch<'_, CpuDevice>,
+        at: &'static Location<'static>,
+    ) -> Result<()> {
+        let grid = Grid::of(launch)?;
+        let (args, state) = (Lent(grid.args.clone()), self.state());
+        let Grid { kernel, shape, shared, cooperative, .. } = grid;
+        memory::ordered(stream, launch.memory, move || {
+            // The whole of it, not only what is not sent.
+            let Lent(args) = &{ args };
+            let grid = Grid { kernel, args, shape, shared, cooperative };
+            // SAFETY: as the caller promises. All memory is the CPU's, there and ordered until this is done, and the shape keeps to the contract.
+            unsafe { state.run(&grid, at) };
+        })
+        .map(drop)
     }
 
     unsafe fn set_constant<T: DeviceCopy>(

@@ -1,16 +1,66 @@
-//! Streams and events of the CPU device: work is done when the call that queues it returns.
+//! Streams of the CPU device: queues of work, each with a thread of its own once it has work.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use super::CpuDevice;
+use super::{
+    CpuDevice, CpuEvent, at_work,
+    hold::CpuHold,
+    queue::{Queue, Waits, Work},
+};
 use crate::{
     Result,
-    backend::{BackendEvent, BackendStream, Callback, OfDevice, Release},
+    backend::{BackendStream, Callback, OfDevice, Release},
 };
 
-/// A stream, of which nothing needs to be known.
+/// A stream. When nothing refers to it any more, work that is queued on it still runs.
 #[derive(Clone)]
-pub(crate) struct CpuStream;
+pub(crate) struct CpuStream(Arc<Handle>);
+
+/// What programs have of a stream. Memory that it used has its queue, too.
+pub(super) struct Handle(Arc<Queue>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl CpuStream {
+    pub(super) fn new() -> Self {
+        Self(Arc::new_cyclic(|handle| Handle(Arc::new(Queue::new(handle.clone())))))
+    }
+
+    /// The stream of a queue, if a program still has it.
+    pub(super) fn of(queue: &Queue) -> Option<Self> {
+        queue.handle().map(Self)
+    }
+
+    pub(super) fn queue(&self) -> &Arc<Queue> {
+        &self.0.0
+    }
+
+    /// Queues work; returns its number.
+    pub(super) fn push(&self, work: Work) -> Result<u64> {
+        self.queue().make_room();
+        self.queue().push(work)
+    }
+
+    /// Makes work queued from now on wait.
+    pub(super) fn delay(&self, mut waits: Waits) -> Result<()> {
+        waits.retain(|(queue, _)| !Arc::ptr_eq(queue, self.queue()));
+        match waits.is_empty() {
+            true => Ok(()),
+            false => self.push(Work::wait(waits)).map(drop),
+        }
+    }
+
+    /// Calls `code` when the work that is queued so far is done, at once if it is.
+    pub(super) fn after_all(&self, code: impl FnOnce() + Send + 'static) {
+        if let Some(work) = self.queue().push_if_busy(Work::new(Waits::new(), code)) {
+            (work.code)();
+        }
+    }
+}
 
 impl OfDevice for CpuStream {
     type Device = CpuDevice;
@@ -21,85 +71,49 @@ impl OfDevice for CpuStream {
 }
 
 impl BackendStream for CpuStream {
-    /// Work of all is done when the call returns that queues it.
-    fn is_same(&self, _: &Self) -> bool {
-        true
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     fn synchronize(&self) -> Result<()> {
+        self.wait_until_done()?;
         self.device().told()
     }
 
     fn wait_until_done(&self) -> Result<()> {
+        let (queue, queued) = (self.queue(), self.queue().queued());
+        if !queue.is_done(queued) {
+            at_work::check_wait()?;
+            queue.wait_for(queued);
+        }
         Ok(())
     }
 
-    fn wait_for_stream(&self, _: &Self) -> Result<()> {
-        Ok(())
+    fn check_wait(&self) -> Result<()> {
+        at_work::check_wait()
+    }
+
+    fn wait_for_stream(&self, other: &Self) -> Result<()> {
+        self.delay(other.queue().all())
     }
 
     fn is_done(&self) -> Result<bool> {
-        Ok(true)
+        Ok(self.queue().is_idle())
     }
 
-    /// All work is done: it is called at once.
     fn callback(&self, code: Callback) -> Result<()> {
-        self.device().call(code);
-        Ok(())
+        self.push(Work { waits: Waits::new(), memory: smallvec::SmallVec::new(), code }).map(drop)
     }
 
     fn record(&self) -> Result<CpuEvent> {
-        Ok(CpuEvent(Instant::now()))
+        CpuEvent::record(self)
     }
 
-    /// Holds nothing back: nothing is queued.
     fn hold(&self) -> Result<Box<dyn Release>> {
-        Ok(Box::new(NothingHeld))
+        Ok(Box::new(CpuHold::new(self)?))
     }
 
-    fn wait(&self, _: &CpuEvent) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// A stream that was not held back.
-struct NothingHeld;
-
-impl Release for NothingHeld {
-    fn release(&self) {}
-}
-
-/// A moment: all work queued before it is done.
-#[derive(Clone)]
-pub(crate) struct CpuEvent(Instant);
-
-impl OfDevice for CpuEvent {
-    type Device = CpuDevice;
-
-    fn device(&self) -> &'static CpuDevice {
-        CpuDevice::get()
-    }
-}
-
-impl BackendEvent for CpuEvent {
-    fn synchronize(&self) -> Result<()> {
-        self.device().told()
-    }
-
-    fn wait(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn when_done(&self, code: Callback) -> Result<()> {
-        self.device().call(code);
-        Ok(())
-    }
-
-    fn is_done(&self) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn elapsed_since(&self, start: &Self) -> Result<Duration> {
-        Ok(self.0.saturating_duration_since(start.0))
+    fn wait(&self, event: &CpuEvent) -> Result<()> {
+        self.delay(event.waits())
     }
 }

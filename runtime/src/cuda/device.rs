@@ -324,7 +324,6 @@ impl Backend for CudaDevice {
     type Pool = CudaPool;
 
     const KIND: DeviceKind = DeviceKind::Cuda;
-    const ENDS_IN_LAUNCH: bool = false;
 
     fn wrap<P: Part>(part: P::Of<Self>) -> Any<P> {
         Any::Cuda(part)
@@ -440,9 +439,10 @@ impl Backend for CudaDevice {
         self.allocate_directly(bytes)
     }
 
-    unsafe fn free_direct(&'static self, start: NonNull<u8>, _: usize) {
-        if self.bind().is_ok() {
-            // SAFETY: as the caller promises. A drop cannot return the error.
+    unsafe fn free_direct(&'static self, stream: &Arc<CudaStream>, start: NonNull<u8>, _: usize) {
+        // A lost context has freed its memory.
+        if stream.wait_for_all().is_ok() && self.bind().is_ok() {
+            // SAFETY: as the caller promises; all work that used it is done. A drop cannot return the error.
             let _ = unsafe { sys::cuMemFree_v2(start.as_ptr().addr() as u64) };
         }
     }

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::{
     CudaDevice, CudaMemory, CudaStream, callback,
     condition::SetNode,
-    memory::{self, Settled},
+    memory,
     module::LaunchLocks,
     replay,
     rows::{self, Side},
@@ -31,6 +31,7 @@ use crate::{
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
+    usage::{self, Settled},
 };
 
 /// A graph of recorded steps.
@@ -62,7 +63,7 @@ impl Executable {
     fn is_settled(&self, stream: &Arc<CudaStream>) -> bool {
         self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream))
             && self.settled.is_settled()
-            && !memory::is_unordered(self.device)
+            && !usage::is_unordered(self.device)
     }
 
     /// Queues its work, after conflicting work on what it uses.

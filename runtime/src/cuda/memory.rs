@@ -1,12 +1,8 @@
 //! Memory of a GPU: copies, its end, and the ordering of accesses by different streams.
 
 use std::{
-    cell::Cell,
     ptr::{self, NonNull},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
@@ -19,10 +15,10 @@ use super::{CudaDevice, CudaStream, Foreign, driver, pool, replay, rows::copy_ro
 use crate::{
     MemoryAdvice, Result, Stream,
     allocator::{DeviceAllocator, device_pointer},
-    backend::{BackendMemory, OfDevice},
+    backend::{BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
     graph::Place,
-    rare::RARE,
+    usage::{self, Locked, Order, Ordered, Settled, Usage, is_unordered},
     view::Rows,
 };
 
@@ -30,7 +26,7 @@ use crate::{
 #[repr(C, align(64))]
 pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
-    usage: Mutex<Usage>,
+    usage: Mutex<Usage<CudaStream>>,
     address: CUdeviceptr,
     source: Source,
 }
@@ -54,168 +50,12 @@ unsafe impl Send for Source {}
 // SAFETY: as above.
 unsafe impl Sync for Source {}
 
-/// The streams that used an allocation last, each with the number of that work there.
-#[derive(Default)]
-#[repr(C)]
-struct Usage {
-    /// The stream that wrote it last.
-    writer: Option<(Arc<CudaStream>, u64)>,
-    /// Whether there is anything in the fields behind this.
-    has_others: bool,
-    /// The streams that read it since.
-    readers: SmallVec<[(Arc<CudaStream>, u64); 2]>,
-    /// The streams that used it since without having waited for others.
-    unordered: SmallVec<[(Arc<CudaStream>, u64); 1]>,
-    /// Of the graph that used it last.
-    graph: Option<Settled>,
-}
+impl Ordered for CudaMemory {
+    type Queue = CudaStream;
 
-/// The number of work of which there may be more at any time, without a note: that of a graph.
-const EVER_MORE: u64 = u64::MAX;
-
-/// Whether all memory of a graph was used by nobody else since the graph's last launch. The next one on the same stream is then in order, and finds
-/// notes of itself already: it locks nothing.
-#[derive(Clone, Default)]
-pub(super) struct Settled(Arc<AtomicBool>);
-
-impl Settled {
-    pub(super) fn is_settled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    fn usage(&self) -> MutexGuard<'_, Usage<CudaStream>> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    pub(super) fn unsettle(&self) {
-        self.0.store(false, Ordering::Release);
-    }
-}
-
-impl Usage {
-    /// The number of its last work, if this stream wrote it last and is the only one that used it since, outside of a graph.
-    #[inline]
-    fn only_work(&mut self, stream: &Arc<CudaStream>) -> Option<&mut u64> {
-        match &mut self.writer {
-            Some((writer, work)) if !self.has_others && Arc::ptr_eq(writer, stream) => Some(work),
-            _ => None,
-        }
-    }
-
-    /// Takes over the notes of others.
-    fn noted(&mut self) {
-        self.has_others = !self.readers.is_empty() || !self.unordered.is_empty() || self.graph.is_some();
-    }
-
-    /// Whether no other stream used it since it waited for all of them.
-    fn is_of(&self, stream: &Arc<CudaStream>) -> bool {
-        let is_same = |(user, _): &(Arc<CudaStream>, u64)| Arc::ptr_eq(user, stream);
-        self.writer.iter().all(is_same)
-            && self.readers.iter().all(is_same)
-            && self.unordered.iter().all(is_same)
-    }
-
-    /// The streams that writes wait for; reads, for those but the ones that only read.
-    fn users(&self, access: Access) -> impl Iterator<Item = &(Arc<CudaStream>, u64)> {
-        let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        self.writer.iter().chain(readers).chain(&self.unordered)
-    }
-
-    /// The streams that `stream` must wait for before this access.
-    fn conflicts<'u>(
-        &'u self,
-        stream: &'u Arc<CudaStream>,
-        access: Access,
-    ) -> impl Iterator<Item = &'u Arc<CudaStream>> {
-        // A stream that read since the last write has waited for that write already.
-        let ordered = self.readers.iter().any(|(reader, _)| Arc::ptr_eq(reader, stream));
-        let writer = self.writer.iter().filter(move |_| !ordered);
-        let readers = self.readers.iter().filter(move |_| access == Access::Write);
-        let others = writer.chain(readers).chain(&self.unordered);
-        let others = others.filter(move |(other, _)| !Arc::ptr_eq(other, stream));
-        // Who waits for a stream waits for all that is queued there by now: not for work that is known to be done.
-        others.filter(|(other, work)| !other.is_known_done(*work)).map(|(other, _)| other)
-    }
-
-    fn note(&mut self, stream: &Arc<CudaStream>, access: Access, work: u64) {
-        self.unsettle();
-        let same = |(known, last): &mut (Arc<CudaStream>, u64)| {
-            let is_same = Arc::ptr_eq(known, stream);
-            if is_same {
-                // A graph that only reads this, too, may have been launched again meanwhile.
-                *last = work.max(*last);
-            }
-            is_same
-        };
-        match access {
-            Access::Write => {
-                self.readers.clear();
-                self.unordered.clear();
-                match &mut self.writer {
-                    // No graph uses it meanwhile.
-                    Some((known, last)) if Arc::ptr_eq(known, stream) => *last = work,
-                    writer => *writer = Some((Arc::clone(stream), work)),
-                }
-            }
-            // Who waits for its write waits for the read, too.
-            Access::Read if self.readers.is_empty() && self.writer.as_mut().is_some_and(same) => {}
-            Access::Read if self.readers.iter_mut().any(same) => {}
-            Access::Read => self.readers.push((Arc::clone(stream), work)),
-        }
-        self.noted();
-    }
-
-    /// Notes a launch of a graph, which is told when others use the memory.
-    fn note_graph(&mut self, stream: &Arc<CudaStream>, access: Access, graph: &Settled) {
-        self.note(stream, access, EVER_MORE);
-        self.graph = Some(graph.clone());
-        self.noted();
-    }
-
-    /// Tells the graph that used it last that others do now.
-    fn unsettle(&mut self) {
-        if let Some(graph) = self.graph.take() {
-            graph.unsettle();
-        }
-    }
-
-    /// Notes work that did not wait for others.
-    #[cold]
-    fn note_unordered(&mut self, stream: &Arc<CudaStream>, work: u64) {
-        self.unsettle();
-        match self.unordered.iter_mut().find(|(known, _)| Arc::ptr_eq(known, stream)) {
-            Some((_, last)) => *last = work,
-            None => self.unordered.push((Arc::clone(stream), work)),
-        }
-        self.noted();
-    }
-}
-
-thread_local! {
-    /// The device whose work this thread does not order.
-    static UNORDERED_HERE: Cell<*const CudaDevice> = const { Cell::new(ptr::null()) };
-}
-
-/// Runs `code`, of which the work that this thread queues on the device waits for no other stream.
-///
-/// # Safety
-/// The caller orders it with other work on the same memory.
-pub(crate) unsafe fn unordered<R>(device: &'static CudaDevice, code: impl FnOnce() -> R) -> R {
-    /// Orders work again as before, also if the code panics.
-    struct Again(*const CudaDevice);
-    impl Drop for Again {
-        fn drop(&mut self) {
-            UNORDERED_HERE.set(self.0);
-            RARE.unordered.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-    RARE.unordered.fetch_add(1, Ordering::Relaxed);
-    let _again = Again(UNORDERED_HERE.replace(device));
-    code()
-}
-
-/// Whether this thread orders no work of the device.
-#[inline]
-pub(super) fn is_unordered(device: &'static CudaDevice) -> bool {
-    // At the end of a thread nothing is left of its memory, and no call of `unordered`.
-    RARE.unordered.load(Ordering::Relaxed) != 0
-        && UNORDERED_HERE.try_with(|here| ptr::eq(here.get(), device)).unwrap_or(false)
 }
 
 impl CudaMemory {
@@ -242,10 +82,6 @@ impl CudaMemory {
 
     pub(super) fn gpu(&self) -> &'static CudaDevice {
         self.device
-    }
-
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Memory of somebody else, to be used after what is queued on its stream.
@@ -291,11 +127,7 @@ impl CudaMemory {
         // Not the lock while this waits.
         let users: SmallVec<[Arc<CudaStream>; 3]> = {
             let usage = self.usage();
-            let users = usage.users(Access::Write);
-            users
-                .filter(|(user, work)| !user.is_known_done(*work))
-                .map(|(user, _)| Arc::clone(user))
-                .collect()
+            usage.users(Access::Write).map(|(user, _)| Arc::clone(user)).collect()
         };
         let ordered = users
             .iter()
@@ -381,8 +213,7 @@ impl CudaMemory {
     /// The stream that used it last, which waits for all others that did; none if it cannot. At its end. The device's context is current then.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
         let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let users = usage.readers.drain(..).chain(usage.writer.take()).chain(usage.unordered.drain(..));
-        let mut users = users.map(|(stream, _)| stream);
+        let mut users = usage.take_all().map(|(stream, _)| stream);
         // A stream of somebody else may be given back, and one of another device, to which it was copied, is none to free it on.
         let (stream, first) = match users.next() {
             Some(stream) if stream.is_there() && ptr::eq(stream.device(), self.device) => (stream, None),
@@ -411,11 +242,7 @@ impl BackendMemory for Arc<CudaMemory> {
         replay::refuse("access by the host")?;
         let users: SmallVec<[Arc<CudaStream>; 4]> = {
             let usage = self.usage();
-            let users = usage.users(access);
-            users
-                .filter(|(stream, work)| !stream.is_known_done(*work))
-                .map(|(stream, _)| Arc::clone(stream))
-                .collect()
+            usage.users(access).map(|(stream, _)| Arc::clone(stream)).collect()
         };
         users.iter().try_for_each(|stream| stream.wait_for_all())?;
         self.device.told()
@@ -487,6 +314,30 @@ impl BackendMemory for Arc<CudaMemory> {
         })
     }
 
+    unsafe fn copy_to_host_and_wait(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.copy_to_host(stream, from, to, bytes)? };
+        stream.synchronize()
+    }
+
+    unsafe fn copy_from_host_and_wait(
+        &self,
+        stream: &Arc<CudaStream>,
+        to: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.copy_from_host(stream, to, from, bytes)? };
+        stream.synchronize()
+    }
+
     unsafe fn copy_from_device(
         &self,
         stream: &Arc<CudaStream>,
@@ -532,7 +383,8 @@ impl BackendMemory for Arc<CudaMemory> {
         ordered(stream, &[(self, Access::Read)], |stream| {
             // SAFETY: the caller promises the rows, and that they stay as they are as long as this needs them.
             unsafe { copy_rows(stream, (to, to_rows), (Place::Device(from), from_rows)) }
-        })
+        })?;
+        stream.synchronize()
     }
 
     unsafe fn copy_rows_from_host(
@@ -548,7 +400,8 @@ impl BackendMemory for Arc<CudaMemory> {
         ordered(stream, &[(self, Access::Write)], |stream| {
             // SAFETY: as above; the driver only reads the host's.
             unsafe { copy_rows(stream, (Place::Device(to), to_rows), (from, from_rows)) }
-        })
+        })?;
+        stream.synchronize()
     }
 
     unsafe fn copy_rows_from_device(
@@ -564,9 +417,6 @@ impl BackendMemory for Arc<CudaMemory> {
         })
     }
 }
-
-/// What an operation does to memory. Twelve allocations of one operation need none of the host's.
-type Uses<T> = SmallVec<[(T, Access); 12]>;
 
 /// Queues work on `stream` after conflicting work on other streams: reads after writes, writes after both. What is recorded to be
 /// replayed goes to another stream, which `enqueue` gets; its replays are ordered.
@@ -599,79 +449,22 @@ fn ordered_of<R>(
     if let Some(recording) = replay::recording(stream, uses)? {
         return enqueue(&recording);
     }
-    // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
-    // other. They stay locked until the work is queued: a thread that comes between would record its event too early.
-    let sorted;
-    let uses = match uses.is_sorted_by(|(a, _), (b, _)| Arc::as_ptr(a) < Arc::as_ptr(b)) {
-        true => uses,
-        false => {
-            sorted = once_each(uses);
-            &sorted
-        }
+    let order = match graph {
+        _ if is_unordered(stream.device()) => Order::Nothing,
+        Some(graph) => Order::Graph(graph),
+        None => Order::Uses,
     };
-    let mut usages: Uses<MutexGuard<'_, Usage>> = SmallVec::new();
-    // Nearly all work uses what was used by nothing but its stream.
-    let mut is_only = graph.is_none() && !is_unordered(stream.device());
-    for (memory, access) in uses {
-        let mut usage = memory.usage();
-        is_only = is_only && usage.only_work(stream).is_some();
-        usages.push((usage, *access));
-    }
-    if is_only {
-        let queued = enqueue(stream)?;
-        let work = stream.number_work();
-        usages.iter_mut().filter_map(|(usage, _)| usage.only_work(stream)).for_each(|last| *last = work);
-        return Ok(queued);
-    }
-    if is_unordered(stream.device()) {
-        let queued = enqueue(stream)?;
-        let work = stream.number_work();
-        usages.iter_mut().for_each(|(usage, _)| usage.note_unordered(stream, work));
-        return Ok(queued);
-    }
-    wait_for_conflicts(stream, &usages)?;
-    let queued = enqueue(stream)?;
-    note_all(stream, &mut usages, stream.number_work(), graph);
-    Ok(queued)
+    let wait = |usages: &Locked<'_, CudaStream>| wait_for_conflicts(stream, usages);
+    usage::ordered(stream, uses, order, wait, |()| {
+        enqueue(stream).map(|queued| (queued, stream.number_work()))
+    })
 }
 
-/// Notes work that has waited for what it conflicts with.
-#[inline(never)]
-fn note_all(
-    stream: &Arc<CudaStream>,
-    usages: &mut [(MutexGuard<'_, Usage>, Access)],
-    work: u64,
-    graph: Option<&Settled>,
-) {
-    for (usage, access) in usages {
-        match graph {
-            None => usage.note(stream, *access, work),
-            Some(graph) => usage.note_graph(stream, *access, graph),
-        }
-    }
-    if let Some(Settled(is_settled)) = graph {
-        // Before anybody else can use any of it.
-        is_settled.store(true, Ordering::Release);
-    }
-}
-
-/// Each allocation once, written if any of its uses writes, in the order of their addresses.
-#[inline(never)]
-fn once_each<'m>(uses: &[(&'m Arc<CudaMemory>, Access)]) -> Uses<&'m Arc<CudaMemory>> {
-    let mut uses: Uses<&Arc<CudaMemory>> = SmallVec::from_slice(uses);
-    // Equal keys are equal entries, so that the order of a stable sort, which allocates, is not needed.
-    uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
-    uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
-    uses
-}
-
-#[inline(never)]
-fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &[(MutexGuard<'_, Usage>, Access)]) -> Result<()> {
-    if usages.iter().all(|(usage, _)| usage.is_of(stream)) {
-        return Ok(());
-    }
+#[cold]
+fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &Locked<'_, CudaStream>) -> Result<()> {
     let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
-    for other in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
+    // Who waits for a stream waits for all that is queued there by now.
+    for (other, _) in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
         if !waited.iter().any(|known| Arc::ptr_eq(known, other)) {
             stream.wait_for(other)?;
             waited.push(other);

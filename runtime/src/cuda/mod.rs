@@ -40,7 +40,7 @@ pub(crate) use foreign::Foreign;
 pub(crate) use foreign::Owner;
 pub(crate) use graph::CudaGraph;
 pub(crate) use image::code as code_of;
-pub(crate) use memory::{CudaMemory, unordered};
+pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
 #[cfg(feature = "cudarc")]
 pub(crate) use replay::refuse as refuse_foreign;

@@ -5,6 +5,7 @@ use std::{
     ffi::{CStr, CString, c_uint, c_void},
     iter,
     mem::MaybeUninit,
+    panic::Location,
     ptr,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -254,6 +255,7 @@ impl BackendModule for Arc<CudaModule> {
         stream: &Arc<CudaStream>,
         function: &Function,
         launch: &PreparedLaunch<'_, CudaDevice>,
+        _: &'static Location<'static>,
     ) -> Result<()> {
         function.make_room(self.device, launch)?;
         let _locks = LaunchLocks::of(iter::once(&**self));

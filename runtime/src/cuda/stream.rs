@@ -16,6 +16,7 @@ use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, 
 use crate::{
     Result,
     backend::{BackendStream, Callback, OfDevice, Release},
+    usage::Queue,
 };
 
 /// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
@@ -59,11 +60,6 @@ impl CudaStream {
     pub(super) fn number_work(&self) -> u64 {
         // Released, for `wait_for_all`: who reads the number there waits for the work.
         self.queued.fetch_add(1, Ordering::Release) + 1
-    }
-
-    /// Whether somebody has waited for the work of this number.
-    pub(super) fn is_known_done(&self, work: u64) -> bool {
-        work <= self.done.load(Ordering::Acquire)
     }
 
     /// A stream of the usual priority.
@@ -189,6 +185,14 @@ impl CudaStream {
     /// As [`wait_for`](Self::wait_for), or waits here if the stream cannot: the other may be of another GPU, for which nobody waits who waits for this one's.
     pub(super) fn comes_after(&self, other: &Self) -> Result<()> {
         self.wait_for(other).or_else(|_| other.wait_for_all())
+    }
+}
+
+impl Queue for CudaStream {
+    /// Whether somebody has waited for it.
+    #[inline]
+    fn is_known_done(&self, work: u64) -> bool {
+        work <= self.done.load(Ordering::Acquire)
     }
 }
 

@@ -129,6 +129,25 @@ pub enum Error {
         /// What the panic says.
         message: String,
     },
+    /// A callback or a kernel waits for the CPU device, which waits for it.
+    #[doc(alias = "cudaErrorNotPermitted")]
+    #[error(
+        "a callback or a kernel must not wait for {device}, which would wait for itself: wait on another thread, or queue work in place of waiting"
+    )]
+    WaitInCallback {
+        /// The device.
+        device: String,
+    },
+    /// The system has no thread for a stream of the CPU device.
+    #[error(
+        "{device} cannot start the thread of a stream: {reason}; use fewer streams, or allow more threads"
+    )]
+    NoThread {
+        /// The device.
+        device: String,
+        /// The operating system's error.
+        reason: String,
+    },
     /// The device has not enough free memory.
     #[doc(alias = "cudaErrorMemoryAllocation")]
     #[error(

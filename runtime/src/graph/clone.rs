@@ -1,6 +1,6 @@
 //! Graphs that do the same as others, with other memory.
 
-use std::ptr;
+use std::{ptr, sync::Arc};
 
 use gpu_std::host::Access;
 
@@ -163,7 +163,7 @@ impl<B: Backend> Operation<B> {
     unsafe fn moved(&self, moves: &Moves, device: &'static B) -> Result<Self> {
         Ok(match self {
             Self::Empty => Self::Empty,
-            Self::Launch(launch) => Self::Launch(Box::new(launch.moved(moves)?)),
+            Self::Launch(launch) => Self::Launch(Arc::new(launch.moved(moves)?)),
             Self::Copy { to, from } => Self::Copy { to: moves.rows(*to)?, from: moves.rows(*from)? },
             Self::Upload { to, rows, from } => {
                 let to = moves.address(*to, rows.span_bytes())?;
@@ -179,7 +179,7 @@ impl<B: Backend> Operation<B> {
                 let condition = moves.address(*condition, size_of::<u32>())?;
                 // SAFETY: as the caller promises.
                 let body = unsafe { body.moved(moves, device)? };
-                Self::Conditional(Box::new(Conditional { is_loop: *is_loop, condition, body }))
+                Self::Conditional(Arc::new(Conditional { is_loop: *is_loop, condition, body }))
             }
         })
     }

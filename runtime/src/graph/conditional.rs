@@ -176,7 +176,7 @@ impl Branch {
             }
         }
         let conditional = Conditional { is_loop, condition: condition.used.start(), body };
-        let index = recording.push(self.index(), Operation::Conditional(Box::new(conditional)), uses)?;
+        let index = recording.push(self.index(), Operation::Conditional(Arc::new(conditional)), uses)?;
         Ok(Node::new(recording.number, index))
     }
 }

@@ -123,7 +123,7 @@ impl<B: Backend> Instantiated<B> {
     /// The graph holds the memory that the new step uses.
     unsafe fn replace(&mut self, index: usize, launch: Launch<B>, uses: Uses) -> Result<()> {
         let edges = std::mem::take(&mut self.plan.edges);
-        let old = self.plan.replace(index, Operation::Launch(Box::new(launch)), uses);
+        let old = self.plan.replace(index, Operation::Launch(Arc::new(launch)), uses);
         let updated = match edges == self.plan.edges {
             // SAFETY: as the caller promises.
             true => unsafe { self.graph.update(index, &old.operation, &self.plan) },
@@ -200,7 +200,8 @@ impl<M: GraphMemory, N> Graph<M, N> {
     /// another.
     ///
     /// # Errors
-    /// As [`Device::synchronize`](crate::Device::synchronize); on the CPU as [`Module::launch`](crate::Module::launch), and then what would come after is not done.
+    /// [`Error::Driver`](crate::Error::Driver) or [`Error::ContextLost`](crate::Error::ContextLost). Whoever waits for the device next gets those of kernels; what comes after a kernel
+    /// that panics is done all the same, except that on the CPU device a loop ends.
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch", alias = "replay")]
     pub fn launch(&mut self) -> Result<()> {
         let Self { graph, stream, uses_host, memory, .. } = self;

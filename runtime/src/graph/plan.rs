@@ -1,6 +1,6 @@
 //! What a graph does: its steps, and which of them come after which.
 
-use std::mem::MaybeUninit;
+use std::{mem::MaybeUninit, sync::Arc};
 
 use gpu_std::{
     DeviceCopy,
@@ -137,10 +137,11 @@ impl Place {
     }
 }
 
+/// What a step does. Clones are the same.
 pub(crate) enum Operation<B: Backend> {
     /// Nothing: other steps come after it.
     Empty,
-    Launch(Box<Launch<B>>),
+    Launch(Arc<Launch<B>>),
     /// A copy on the device, or between it and pinned memory of the host, of rows that are as many and as long on both sides.
     Copy {
         to: (Place, Rows),
@@ -150,7 +151,7 @@ pub(crate) enum Operation<B: Backend> {
     Upload {
         to: usize,
         rows: Rows,
-        from: Box<[MaybeUninit<u8>]>,
+        from: Arc<[MaybeUninit<u8>]>,
     },
     /// Setting memory to a pattern, so many times.
     Fill {
@@ -161,7 +162,21 @@ pub(crate) enum Operation<B: Backend> {
     /// A call of a function of the host.
     Call(Call),
     /// What depends on a number.
-    Conditional(Box<Conditional<B>>),
+    Conditional(Arc<Conditional<B>>),
+}
+
+impl<B: Backend> Clone for Operation<B> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Launch(launch) => Self::Launch(Arc::clone(launch)),
+            &Self::Copy { to, from } => Self::Copy { to, from },
+            Self::Upload { to, rows, from } => Self::Upload { to: *to, rows: *rows, from: Arc::clone(from) },
+            &Self::Fill { to, pattern, count } => Self::Fill { to, pattern, count },
+            Self::Call(code) => Self::Call(Arc::clone(code)),
+            Self::Conditional(conditional) => Self::Conditional(Arc::clone(conditional)),
+        }
+    }
 }
 
 impl<B: Backend> Plan<B> {

@@ -274,7 +274,7 @@ impl Branch {
         let uses = uses_of(&recording.held, &arguments)?;
         // SAFETY: as the caller promises.
         let launch = unsafe { Launch::new(code, entry, config, arguments, at)? };
-        let index = recording.push(self.index, Operation::Launch(Box::new(launch)), uses)?;
+        let index = recording.push(self.index, Operation::Launch(Arc::new(launch)), uses)?;
         Ok(Node::new(recording.number, index))
     }
 

@@ -8,7 +8,7 @@ use gpu_std::{
 use super::{View, ViewMut};
 use crate::{
     DeviceSlice, Error, Result, Stream,
-    backend::{BackendMemory, BackendStream, OfDevice, each},
+    backend::{BackendMemory, OfDevice, each},
     memory::{Allocation, DevicePointer},
     slice::same_length,
 };
@@ -191,8 +191,7 @@ impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
         each!(&allocation.memory, memory => {
             let stream = Stream::or_default(stream, memory.device(), &|| "a copy to the host".to_owned())?;
             // SAFETY: the view is of these rows, and there is room for them. Nobody else uses it before this returns.
-            unsafe { memory.copy_rows_to_host(stream, self.place.address, rows, to.cast(), rows.packed())? };
-            stream.synchronize()
+            unsafe { memory.copy_rows_to_host(stream, self.place.address, rows, to.cast(), rows.packed()) }
         })
     }
 }
@@ -237,9 +236,8 @@ impl<T: DeviceCopy, S: RowsLayout> ViewMut<'_, T, S> {
             let stream = Stream::or_default(stream, memory.device(), &|| "a copy from the host".to_owned())?;
             // SAFETY: the view is of these rows, for writing, and the elements are as many. Nobody writes them before this returns.
             unsafe {
-                memory.copy_rows_from_host(stream, self.place.address, rows, from.as_ptr().cast(), rows.packed())?;
+                memory.copy_rows_from_host(stream, self.place.address, rows, from.as_ptr().cast(), rows.packed())
             }
-            stream.synchronize()
         })
     }
 

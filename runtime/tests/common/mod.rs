@@ -1,5 +1,7 @@
 //! What the tests share: an image without code, for kernels that the CPU runs, and the loop over all devices.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use gpukernel::{Device, Image, Module, Result};
 use gpukernel_image::{ImageWriter, Manifest};
 
@@ -12,11 +14,22 @@ pub(crate) fn image() -> Image {
     unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) }
 }
 
-/// Runs a test with kernels on the CPU.
+/// Keeps other tests of this program waiting as long as the result is there: an error of a kernel is that of whoever waits next. In a process of its own
+/// (cargo-nextest) a test is alone anyway.
+#[allow(dead_code, reason = "not every test file does")]
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a test with kernels on the CPU, which may fail.
 #[allow(dead_code, reason = "not every test file launches kernels")]
 pub(crate) fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
+    let _alone = alone();
     let device = Device::cpu();
-    let result = device.load(&image()).and_then(|module| test(&device, &module));
+    // Errors of what the test leaves are its own.
+    let tested = device.load(&image()).and_then(|module| test(&device, &module));
+    let result = tested.and_then(|()| device.synchronize());
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -36,6 +49,7 @@ pub(crate) fn on_every_gpu(test: impl Fn(&Device) -> Result<()>) {
 /// Runs a test without kernels on every device there is.
 #[allow(dead_code, reason = "not every test file does")]
 pub(crate) fn on_every_device(test: impl Fn(&Device) -> Result<()>) {
+    let _alone = alone();
     let devices =
         gpukernel::devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"));
     for device in devices {

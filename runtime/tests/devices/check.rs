@@ -50,7 +50,10 @@ fn a_race_on_shared_memory_names_both_threads_and_places() {
     with_checks(|| {
         on_the_cpu(|device, module| {
             let mut out = device.zeroed::<u32>(16)?;
-            let error = module.launch(pass_left, LaunchConfig::new(2, 8), (false, &mut out)).unwrap_err();
+            let error = module
+                .launch(pass_left, LaunchConfig::new(2, 8), (false, &mut out))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::Race { kernel, race } = &error else { panic!("{error}") };
             assert_eq!(kernel, "devices::check::pass_left");
             assert!(race.is_shared);
@@ -109,7 +112,7 @@ fn a_race_on_an_output_is_found_across_blocks() {
             // SAFETY: blocks run one after another when they are checked, so that the race that is looked for is none here.
             let error =
                 unsafe { module.launch_unsafe(scatter, LaunchConfig::new(2, 2), (&x, &twice, &mut y)) };
-            let error = error.unwrap_err();
+            let error = error.and_then(|()| device.synchronize()).unwrap_err();
             let Error::Race { race, .. } = &error else { panic!("{error}") };
             assert_eq!((race.first.block.x, race.first.thread.x), (0, 0));
             assert_eq!((race.second.block.x, race.second.thread.x), (1, 1));
@@ -168,11 +171,12 @@ fn fences_order_blocks_and_relaxed_atomics_do_not() {
                 let mut parts = device.zeroed::<u32>(4)?;
                 let mut done = device.zeroed::<u32>(1)?;
                 let mut total = device.zeroed::<u32>(1)?;
-                let result = module.launch(
+                let launched = module.launch(
                     sum_by_the_last,
                     LaunchConfig::new(4, 1),
                     (with_fences, &mut parts, &mut done, &mut total),
                 );
+                let result = launched.and_then(|()| device.synchronize());
                 if with_fences {
                     result?;
                     assert_eq!(total.to_vec()?, [10]);
@@ -210,7 +214,10 @@ fn a_sync_of_a_warp_orders_and_a_vote_does_not() {
             let mut out = device.zeroed::<u32>(32)?;
             module.launch(pass_in_warp, LaunchConfig::new(1, 32), (true, &mut out))?;
             assert!(out.to_vec()?.into_iter().eq((0..32).map(|i| i ^ 1)));
-            let error = module.launch(pass_in_warp, LaunchConfig::new(1, 32), (false, &mut out)).unwrap_err();
+            let error = module
+                .launch(pass_in_warp, LaunchConfig::new(1, 32), (false, &mut out))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             assert!(matches!(error, Error::Race { .. }), "{error}");
             Ok(())
         });
@@ -232,9 +239,12 @@ fn returns_early(last: u32, by_exit: bool) {
 #[test]
 fn a_thread_that_ends_before_a_barrier_is_named_with_its_place() {
     with_checks(|| {
-        on_the_cpu(|_, module| {
+        on_the_cpu(|device, module| {
             for by_exit in [false, true] {
-                let error = module.launch(returns_early, LaunchConfig::new(2, 8), (4, by_exit)).unwrap_err();
+                let error = module
+                    .launch(returns_early, LaunchConfig::new(2, 8), (4, by_exit))
+                    .and_then(|()| device.synchronize())
+                    .unwrap_err();
                 let Error::EndedBeforeBarrier { waiting, ended, .. } = &error else { panic!("{error}") };
                 assert_eq!((waiting.thread.x, waiting.place.line()), (0, line_of("WAITS")));
                 assert_eq!(ended.thread.x, 5);
@@ -265,8 +275,11 @@ fn ends_at_once() {
 #[test]
 fn a_thread_that_comes_to_no_barrier_at_all() {
     with_checks(|| {
-        on_the_cpu(|_, module| {
-            let error = module.launch(ends_at_once, LaunchConfig::new(1, 8), ()).unwrap_err();
+        on_the_cpu(|device, module| {
+            let error = module
+                .launch(ends_at_once, LaunchConfig::new(1, 8), ())
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let text = error.to_string();
             assert!(
                 text.contains(
@@ -293,8 +306,11 @@ fn two_barriers(mut row: Shared<u32, 8>) {
 #[test]
 fn barriers_at_two_places_are_named() {
     with_checks(|| {
-        on_the_cpu(|_, module| {
-            let error = module.launch(two_barriers, LaunchConfig::new(1, 8), ()).unwrap_err();
+        on_the_cpu(|device, module| {
+            let error = module
+                .launch(two_barriers, LaunchConfig::new(1, 8), ())
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
             assert_eq!((first.thread.x, first.place.line()), (0, line_of("ONE")));
             assert_eq!((second.thread.x, second.place.line()), (4, line_of("OTHER")));

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::on_the_cpu;
+use crate::common::{image, on_the_cpu};
 use gpu_std::{Phase, prelude::*};
-use gpukernel::{Error, LaunchConfig, for_each};
+use gpukernel::{Device, Error, LaunchConfig, for_each};
 
 #[kernel]
 fn rank(out: PerThread<u64>) {
@@ -134,7 +134,10 @@ fn two_barriers(out: PerThread<u32>) {
 fn threads_at_different_barriers_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(8)?;
-        let error = module.launch(two_barriers, LaunchConfig::new(1, 8), (&mut out,)).unwrap_err();
+        let error = module
+            .launch(two_barriers, LaunchConfig::new(1, 8), (&mut out,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x), (0, 3));
         let line = |wait: &gpukernel::BarrierWait| wait.place.line();
@@ -169,14 +172,20 @@ fn other_phases(array: Shared<u32, 4>) {
 fn threads_with_other_shared_arrays_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(4)?;
-        let error = module.launch(other_arrays, LaunchConfig::new(1, 4), (&mut out,)).unwrap_err();
+        let error = module
+            .launch(other_arrays, LaunchConfig::new(1, 4), (&mut out,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x, first.place), (0, 2, second.place));
         assert!(
             error.to_string().contains("thread (2, 0, 0) at the same with other shared arrays;"),
             "{error}"
         );
-        let error = module.launch(other_phases, LaunchConfig::new(1, 4), ()).unwrap_err();
+        let error = module
+            .launch(other_phases, LaunchConfig::new(1, 4), ())
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::DivergentBarrier { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.thread.x, second.thread.x, first.place), (0, 2, second.place));
         Ok(())
@@ -236,7 +245,10 @@ fn catches_its_end() {
 #[test]
 fn threads_that_resist_their_end() {
     on_the_cpu(|device, module| {
-        let error = module.launch(catches_its_end, LaunchConfig::new(1, 8), ()).unwrap_err();
+        let error = module
+            .launch(catches_its_end, LaunchConfig::new(1, 8), ())
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::KernelPanicked { message, thread, .. } = &error else { panic!("{error}") };
         assert_eq!((message.as_str(), thread.x), ("thread 3 gives up", 3));
         // No kernel runs here any more.
@@ -258,24 +270,29 @@ fn survives_its_end(starts: &[Atomic<u32>]) {
 fn no_thread_starts_after_one_has_failed() {
     on_the_cpu(|device, module| {
         let mut starts = device.zeroed::<u32>(8)?;
-        let error = module.launch(survives_its_end, LaunchConfig::new(1, 8), (&mut starts,)).unwrap_err();
+        let error = module
+            .launch(survives_its_end, LaunchConfig::new(1, 8), (&mut starts,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         assert!(matches!(error, Error::KernelPanicked { .. }), "{error}");
         assert_eq!(starts.to_vec()?, [1, 1, 1, 1, 0, 0, 0, 0]);
         Ok(())
     });
 }
 
+/// Only queues: to wait for it would be to wait for itself.
 #[kernel(block = 4)]
 fn launches_another(out: PerThread<u64>, mut array: Shared<u64, 4>) {
     for (i, element) in &mut array {
-        let sum = AtomicUsize::new(0);
-        on_the_cpu(|device, module| {
+        let device = Device::cpu();
+        let module = device.load(&image()).expect("the image is there");
+        let queued = device.filled(64 * 3, 1).and_then(|ones| {
             let mut sums = device.zeroed::<u32>(64 * 3)?;
-            module.launch(prefix_sums, for_each(64 * 3), (&device.filled(64 * 3, 1)?, &mut sums))?;
-            sum.store(sums.to_vec()?[i] as usize, Ordering::Relaxed);
-            Ok(())
+            module.launch(prefix_sums, for_each(64 * 3), (&ones, &mut sums))?;
+            sums.to_vec()
         });
-        *element = sum.into_inner() as u64;
+        assert!(matches!(queued, Err(Error::WaitInCallback { .. })), "{queued:?}");
+        *element = i as u64;
     }
     let array = sync(array);
     for (i, out) in out {
@@ -290,10 +307,10 @@ fn a_kernel_that_launches_another() {
         module.launch(launches_another, LaunchConfig::new(40, 4), (&mut out,))?;
         let found = out.to_vec()?;
         assert!(
-            found.iter().enumerate().all(|(i, &x)| x == (4 - i as u64 % 4) * 10 + i as u64 % 4),
+            found.iter().enumerate().all(|(i, &x)| x == (3 - i as u64 % 4) * 10 + i as u64 % 4),
             "{found:?}"
         );
-        Ok(())
+        device.synchronize()
     });
 }
 
@@ -328,6 +345,7 @@ fn a_panic_ends_the_launch_and_drops_what_waits() {
             DROPPED.store(0, Ordering::Relaxed);
             let error = module
                 .launch(panics_between_barriers, LaunchConfig::new(1, 16), (who, &mut out))
+                .and_then(|()| device.synchronize())
                 .unwrap_err();
             let Error::KernelPanicked { kernel, message, location, block, thread } = &error else {
                 panic!("{error}")
@@ -412,7 +430,10 @@ fn a_panic_names_its_thread_where_blocks_run_side_by_side() {
         for (row, column) in [(0, 0), (5, 17), (11, 39), (12, 20), (23, 39)] {
             let mut out = device.zeroed::<u32>(rows * columns)?;
             let args = (row as u32, column as u32, x.view_2d(columns)?, out.view_2d_mut(columns)?);
-            let error = module.launch(panics_at, LaunchConfig::new((10, 8), (4, 3)), args).unwrap_err();
+            let error = module
+                .launch(panics_at, LaunchConfig::new((10, 8), (4, 3)), args)
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::KernelPanicked { block, thread, .. } = &error else { panic!("{error}") };
             let found = [block.x, block.y, thread.x, thread.y].map(|place| place as usize);
             assert_eq!(found, [column / 4, row / 3, column % 4, row % 3]);
@@ -433,7 +454,10 @@ fn panics_in_one_of_many_blocks(out: PerThread<u32>) {
 fn a_panic_in_one_of_many_blocks_is_found() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(100_000)?;
-        let error = module.launch(panics_in_one_of_many_blocks, for_each(100_000), (&mut out,)).unwrap_err();
+        let error = module
+            .launch(panics_in_one_of_many_blocks, for_each(100_000), (&mut out,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::KernelPanicked { message, block, thread, .. } = &error else { panic!("{error}") };
         assert!(message.contains("i != 77_777"), "{message}");
         assert_eq!((block.x, thread.x), (77_777 / 256, 77_777 % 256));

@@ -24,7 +24,10 @@ fn two_shuffles(out: PerThread<u32>) {
 fn lanes_at_different_operations_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        let error = module.launch(two_shuffles, LaunchConfig::new(1, 64), (&mut out,)).unwrap_err();
+        let error = module
+            .launch(two_shuffles, LaunchConfig::new(1, 64), (&mut out,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         assert_eq!(places(&error).map(|(thread, _)| thread), [0, 20], "{error}");
         let Error::DivergentWarp { first, second, .. } = &error else { panic!("{error}") };
         assert!(first.place.column() < second.place.column(), "{error}");
@@ -45,8 +48,11 @@ fn one_waits_for_the_block() {
 
 #[test]
 fn a_barrier_of_the_block_is_no_operation_of_the_warp() {
-    on_the_cpu(|_, module| {
-        let error = module.launch(one_waits_for_the_block, LaunchConfig::new(1, 32), ()).unwrap_err();
+    on_the_cpu(|device, module| {
+        let error = module
+            .launch(one_waits_for_the_block, LaunchConfig::new(1, 32), ())
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let [(first, line), (second, other_line)] = places(&error);
         assert_eq!((first, second, line), (0, 5, other_line + 2), "{error}");
         assert!(error.to_string().contains("thread (5, 0, 0) in the barrier of the block at"), "{error}");
@@ -71,8 +77,11 @@ fn other_groups() {
 
 #[test]
 fn a_tile_does_not_meet_the_warp() {
-    on_the_cpu(|_, module| {
-        let error = module.launch(other_groups, LaunchConfig::new(1, 32), ()).unwrap_err();
+    on_the_cpu(|device, module| {
+        let error = module
+            .launch(other_groups, LaunchConfig::new(1, 32), ())
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::DivergentWarp { first, second, .. } = &error else { panic!("{error}") };
         assert_eq!((first.lanes, first.thread.x), (Some(0xff), 0), "{error}");
         assert_eq!((second.lanes, second.thread.x), (Some(u32::MAX), 4), "{error}");
@@ -96,8 +105,10 @@ fn loops_of_unequal_length(out: PerThread<u32>) {
 fn a_lane_that_ends_excuses_itself_but_gives_no_value() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(32)?;
-        let error =
-            module.launch(loops_of_unequal_length, LaunchConfig::new(1, 32), (&mut out,)).unwrap_err();
+        let error = module
+            .launch(loops_of_unequal_length, LaunchConfig::new(1, 32), (&mut out,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::KernelPanicked { message, location, thread, .. } = &error else { panic!("{error}") };
         assert_eq!(message, "`shuffle_xor` asks lane 0 for a value, but that lane's thread has ended");
         assert_eq!(thread.x, 1);
@@ -148,9 +159,12 @@ fn panics_between_shuffles(who: u32) {
 
 #[test]
 fn a_panic_between_operations_ends_the_launch() {
-    on_the_cpu(|_, module| {
+    on_the_cpu(|device, module| {
         for who in [0, 7, 31] {
-            let error = module.launch(panics_between_shuffles, LaunchConfig::new(1, 64), (who,)).unwrap_err();
+            let error = module
+                .launch(panics_between_shuffles, LaunchConfig::new(1, 64), (who,))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::KernelPanicked { message, thread, .. } = &error else { panic!("{error}") };
             assert_eq!((message.as_str(), thread.x), (format!("lane {who} gives up").as_str(), who));
         }

@@ -102,7 +102,7 @@ fn a_run_writes_every_form() {
     assert_eq!(results.read("history.jsonl").lines().count(), 1);
 }
 
-/// A device that launches at once has nothing to replay.
+/// The CPU device has nothing to replay.
 #[test]
 fn replay_is_for_gpus() {
     let results = Results::new();

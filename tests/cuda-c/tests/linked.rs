@@ -197,7 +197,8 @@ fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
     for (image, why) in [(&NVCC, "__shared__"), (&CLANG, "__shared__"), (&PTX, "`CudaSources::host`")] {
         let module = device.load(image).unwrap();
         let x = device.upload(&[1; 96]).unwrap();
-        let error = module.launch(largest, LaunchConfig::new(1, 96), (&x, &mut out)).unwrap_err();
+        module.launch(largest, LaunchConfig::new(1, 96), (&x, &mut out)).unwrap();
+        let error = device.synchronize().unwrap_err();
         let Error::NoHostVersion { function, reason, location, .. } = &error else { panic!("{error}") };
         assert_eq!(*function, "block_max");
         assert!(reason.contains(why), "{reason}");

@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
     pin::pin,
     process::Command,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
 };
@@ -93,7 +93,7 @@ pub fn on_every_device_with_clusters(test: impl Fn(&Device, &Module) -> Result<(
 /// # Panics
 /// As [`on_every_device`].
 pub fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
-    on(&Device::cpu(), |device| test(device, &device.load(&KERNELS)?));
+    on_alone(&Device::cpu(), |device| test(device, &device.load(&KERNELS)?));
 }
 
 /// Runs a test on every device in which threads end before others come to a barrier of the block. That works, but those who
@@ -104,7 +104,7 @@ pub fn on_the_cpu(test: impl Fn(&Device, &Module) -> Result<()>) {
 pub fn on_every_device_that_lets_threads_end(test: impl Fn(&Device, &Module) -> Result<()>) {
     for device in devices() {
         let is_refused = is_checking() && !device.is_gpu();
-        on(&device, |device| match test(device, &device.load(&KERNELS)?) {
+        on_alone(&device, |device| match test(device, &device.load(&KERNELS)?) {
             Err(Error::EndedBeforeBarrier { .. }) if is_refused => Ok(()),
             Ok(()) if is_refused => panic!("threads may not end before others come to a barrier"),
             result => result,
@@ -141,7 +141,21 @@ fn devices() -> Vec<Device> {
     gpukernel::devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"))
 }
 
+/// Tests that may fail on the CPU are alone in a process: an error of a kernel is that of whoever waits next.
+static ERRORS: RwLock<()> = RwLock::new(());
+
 fn on(device: &Device, test: impl FnOnce(&Device) -> Result<()>) {
+    let _others = ERRORS.read().unwrap_or_else(PoisonError::into_inner);
+    run_on(device, test);
+}
+
+/// Runs a test that may leave errors of kernels to others.
+fn on_alone(device: &Device, test: impl FnOnce(&Device) -> Result<()>) {
+    let _alone = ERRORS.write().unwrap_or_else(PoisonError::into_inner);
+    run_on(device, |device| test(device).and_then(|()| device.synchronize()));
+}
+
+fn run_on(device: &Device, test: impl FnOnce(&Device) -> Result<()>) {
     let _named = NameOnPanic(device);
     test(device).unwrap_or_else(|error| panic!("{error}"));
 }

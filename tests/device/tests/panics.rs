@@ -222,25 +222,19 @@ fn every_call_that_waits_tells_it() {
     on_every_device_alone(|device, module| {
         let mut out = device.zeroed::<u32>(10)?;
         let stream = device.stream()?;
-        let mut launch = || match device.is_gpu() {
-            true => stream.launch(module, all, for_each(10), (&mut out,)).map(|()| None),
-            // On the CPU the launch is such a call.
-            false => Ok(Some(stream.launch(module, all, for_each(10), (&mut out,)))),
-        };
+        let mut launch = || stream.launch(module, all, for_each(10), (&mut out,));
         let waits: [&dyn Fn() -> Result<()>; 4] =
             [&|| stream.synchronize(), &|| device.synchronize(), &|| stream.record()?.synchronize(), &|| {
                 stream.record()?.elapsed_since(&stream.record()?).map(drop)
             }];
         for wait in waits {
-            let told = launch()?;
-            panicked(told.unwrap_or_else(wait));
+            launch()?;
+            panicked(wait());
             wait()?;
         }
-        if device.is_gpu() {
-            launch()?;
-            panicked(out.to_vec().map(drop));
-            assert_eq!(out.to_vec()?.len(), 10);
-        }
+        launch()?;
+        panicked(out.to_vec().map(drop));
+        assert_eq!(out.to_vec()?.len(), 10);
         Ok(())
     });
 }
@@ -279,15 +273,13 @@ fn a_kernel_that_panics_in_a_graph() {
             assert!(found.location.contains(&format!("src/panics.rs:{FIRST_LINE}:")), "{}", found.location);
             assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
             check_message(device, &found.message, "index out of bounds: the len is 8 but the index is 1094");
-            // Told once. On the CPU the launch ends there, on a GPU what comes after it is done.
+            // Told once. What comes after it is done.
             device.synchronize()?;
-            assert_eq!(graph.memory().2.to_vec()?, [if device.is_gpu() { 7 } else { 0 }; 4]);
+            assert_eq!(graph.memory().2.to_vec()?, [7; 4]);
         }
         // Whoever copies what the graph writes is told, too.
-        if device.is_gpu() {
-            graph.launch()?;
-            panicked(graph.memory().1.to_vec().map(drop));
-        }
+        graph.launch()?;
+        panicked(graph.memory().1.to_vec().map(drop));
         let node = *graph.nodes();
         graph.update(node, |update, (values, out, _)| {
             update.launch(grid, (0, usize::MAX, values, out));
@@ -361,7 +353,9 @@ fn panics_on_two_streams_are_one_error_of_a_module() {
         for stream in &streams {
             told += usize::from(stream.synchronize().is_err());
         }
-        assert_eq!(told, if device.is_gpu() { 1 } else { 2 });
+        // On the CPU device the second may come after the first was told.
+        assert!(told == 1 || told == 2 && !device.is_gpu(), "{told}");
+        while device.synchronize().is_err() {}
         Ok(())
     });
 }

@@ -19,8 +19,10 @@ fn races_between_blocks_of_a_cooperative_launch_are_found() {
             assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| (i + 32) % 128)));
             for barriers in [0, 1, 2] {
                 let grid = LaunchConfig::new(4, 32);
-                let error =
-                    module.launch(pass_to_the_next_block, grid, (barriers, &mut x, &mut out)).unwrap_err();
+                let error = module
+                    .launch(pass_to_the_next_block, grid, (barriers, &mut x, &mut out))
+                    .and_then(|()| device.synchronize())
+                    .unwrap_err();
                 let Error::Race { race, .. } = &error else { panic!("{error}") };
                 // The first block reads what the next one has not written for the first time, or writes again.
                 assert_eq!((race.first.block.x, race.first.writes), (0, false), "{error}");
@@ -43,6 +45,7 @@ fn a_barrier_of_a_cluster_orders_its_blocks_and_no_others() {
             assert!(out.to_vec()?.into_iter().eq((0..128).map(|i| i ^ 32)));
             let error = module
                 .launch(pass_to_another_block, LaunchConfig::new(4, 32), (2, &mut x, &mut out))
+                .and_then(|()| device.synchronize())
                 .unwrap_err();
             let Error::Race { race, .. } = &error else { panic!("{error}") };
             assert_eq!(race.first.block.x ^ race.second.block.x, 2, "{error}");
@@ -68,11 +71,17 @@ fn kernels_that_are_right_pass_all_barriers_checked() {
 fn threads_that_end_or_panic_before_a_barrier_of_the_grid_are_named() {
     with_checks(|| {
         on_the_cpu(|device, module| {
-            let error = module.launch(one_ends_before, LaunchConfig::new(3, 32), (40,)).unwrap_err();
+            let error = module
+                .launch(one_ends_before, LaunchConfig::new(3, 32), (40,))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::UnmetBarrier { other_block, other_thread, .. } = &error else { panic!("{error}") };
             assert_eq!((other_block.x, other_thread.x), (1, 8), "{error}");
             let mut out = device.zeroed::<u32>(1)?;
-            let error = module.launch(panics_between, LaunchConfig::new(4, 32), (70, &mut out)).unwrap_err();
+            let error = module
+                .launch(panics_between, LaunchConfig::new(4, 32), (70, &mut out))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::KernelPanicked { block, thread, .. } = &error else { panic!("{error}") };
             assert_eq!((block.x, thread.x), (2, 6), "{error}");
             Ok(())

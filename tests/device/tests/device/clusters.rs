@@ -147,7 +147,10 @@ fn barriers_of_cluster_and_grid_mix() {
 fn different_barriers_of_a_cluster_are_an_error() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(64)?;
-        let error = module.launch(different_barriers, LaunchConfig::new(2, 32), (&mut out,)).unwrap_err();
+        let error = module
+            .launch(different_barriers, LaunchConfig::new(2, 32), (&mut out,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::UnmetBarrier { wait, other_wait: Some(other), .. } = &error else { panic!("{error}") };
         assert_eq!(
             (wait.operation, other.operation),

@@ -341,7 +341,10 @@ fn threads_that_do_not_come_are_found() {
         let mut results = device.zeroed::<u32>(100)?;
         module.launch(not_all_come, LaunchConfig::new(1, 100), (100, &mut results))?;
         assert_eq!(results.to_vec()?, [100; 100]);
-        let error = module.launch(not_all_come, LaunchConfig::new(1, 100), (70, &mut results)).unwrap_err();
+        let error = module
+            .launch(not_all_come, LaunchConfig::new(1, 100), (70, &mut results))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let text = error.to_string();
         if is_checking() {
             assert!(matches!(error, Error::EndedBeforeBarrier { .. }), "{text}");
@@ -361,8 +364,10 @@ fn threads_that_do_not_come_are_found() {
 fn threads_that_call_different_algorithms_are_found() {
     on_the_cpu(|device, module| {
         let mut results = device.zeroed::<u32>(64)?;
-        let error =
-            module.launch(different_algorithms, LaunchConfig::new(1, 64), (&mut results,)).unwrap_err();
+        let error = module
+            .launch(different_algorithms, LaunchConfig::new(1, 64), (&mut results,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         assert!(matches!(error, Error::DivergentBarrier { .. }), "{error}");
         // With one thread there is nobody to disagree with.
         module.launch(different_algorithms, LaunchConfig::new(1, 1), (&mut results,))?;

@@ -82,7 +82,8 @@ fn indices_beyond_a_constant_are_panics() {
     on_the_cpu(|device, module| {
         let mut y = device.zeroed::<f32>(1)?;
         module.launch(beyond, for_each(1), (3, &mut y))?;
-        let error = module.launch(beyond, for_each(1), (4, &mut y)).unwrap_err();
+        let error =
+            module.launch(beyond, for_each(1), (4, &mut y)).and_then(|()| device.synchronize()).unwrap_err();
         let Error::KernelPanicked { message, .. } = &error else { panic!("{error}") };
         assert_eq!(message, "index 4 is outside of a constant of 4 elements");
         Ok(())

@@ -93,7 +93,10 @@ fn a_panic_is_an_error_with_its_place() {
     on_the_cpu(|device, module| {
         let x = device.upload(&[1.0_f32])?;
         let mut y = device.zeroed::<f32>(3)?;
-        let error = module.launch(saxpy, for_each(3), (1.0, &x, &mut y)).unwrap_err();
+        let error = module
+            .launch(saxpy, for_each(3), (1.0, &x, &mut y))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::KernelPanicked { kernel, message, location, .. } = &error else { panic!("{error}") };
         assert_eq!(kernel, "gpukernel_device_test_kernels::outputs::saxpy");
         assert!(message.contains("index out of bounds"), "{message}");

@@ -110,7 +110,10 @@ fn a_panic_between_barriers_ends_the_launch() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(1)?;
         for who in [0, 5, 33, 127] {
-            let error = module.launch(panics_between, LaunchConfig::new(4, 32), (who, &mut out)).unwrap_err();
+            let error = module
+                .launch(panics_between, LaunchConfig::new(4, 32), (who, &mut out))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::KernelPanicked { message, block, thread, .. } = &error else { panic!("{error}") };
             assert_eq!(*message, format!("thread {who} gives up"));
             assert_eq!((block.x as usize, thread.x as usize), (who / 32, who % 32));
@@ -124,9 +127,12 @@ fn a_panic_between_barriers_ends_the_launch() {
 
 #[test]
 fn a_thread_that_ended_is_missed() {
-    on_the_cpu(|_, module| {
+    on_the_cpu(|device, module| {
         for who in [0, 7, 31, 64] {
-            let error = module.launch(one_ends_before, LaunchConfig::new(3, 32), (who,)).unwrap_err();
+            let error = module
+                .launch(one_ends_before, LaunchConfig::new(3, 32), (who,))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::UnmetBarrier { other_block, other_thread, other_wait, wait, .. } = &error else {
                 panic!("{error}")
             };
@@ -139,9 +145,12 @@ fn a_thread_that_ended_is_missed() {
 
 #[test]
 fn a_block_that_ended_is_missed() {
-    on_the_cpu(|_, module| {
+    on_the_cpu(|device, module| {
         for which in [0, 3] {
-            let error = module.launch(a_block_ends_before, LaunchConfig::new(4, 32), (which,)).unwrap_err();
+            let error = module
+                .launch(a_block_ends_before, LaunchConfig::new(4, 32), (which,))
+                .and_then(|()| device.synchronize())
+                .unwrap_err();
             let Error::UnmetBarrier { block, other_block, .. } = &error else { panic!("{error}") };
             assert!(other_block.x == which && block.x != which, "{error}");
             assert!(
@@ -157,8 +166,11 @@ fn a_block_that_ended_is_missed() {
 
 #[test]
 fn different_barriers_of_the_grid_are_an_error() {
-    on_the_cpu(|_, module| {
-        let error = module.launch(different_barriers, LaunchConfig::new(3, 2), ()).unwrap_err();
+    on_the_cpu(|device, module| {
+        let error = module
+            .launch(different_barriers, LaunchConfig::new(3, 2), ())
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::UnmetBarrier { wait, other_wait: Some(other), .. } = &error else { panic!("{error}") };
         assert_eq!(wait.place.line().abs_diff(other.place.line()), 3, "{error}");
         Ok(())
@@ -167,8 +179,11 @@ fn different_barriers_of_the_grid_are_an_error() {
 
 #[test]
 fn a_barrier_of_the_block_is_none_of_the_grid() {
-    on_the_cpu(|_, module| {
-        let error = module.launch(block_or_grid, LaunchConfig::new(2, 8), ()).unwrap_err();
+    on_the_cpu(|device, module| {
+        let error = module
+            .launch(block_or_grid, LaunchConfig::new(2, 8), ())
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         assert!(matches!(error, Error::DivergentBarrier { .. }), "{error}");
         Ok(())
     });

@@ -144,7 +144,8 @@ fn loops_over_more_than_31_bits_panic() {
     on_the_cpu(|device, module| {
         let mut visits = device.zeroed::<u32>(1)?;
         let mut visit = |rows, columns| {
-            module.launch(visit_2d, LaunchConfig::new((1, 1), (1, 1)), (rows, columns, &mut visits))
+            module.launch(visit_2d, LaunchConfig::new((1, 1), (1, 1)), (rows, columns, &mut visits))?;
+            device.synchronize()
         };
         let most = i32::MAX as usize;
         for (rows, columns) in [(most, 0), (0, most)] {

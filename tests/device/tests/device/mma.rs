@@ -514,8 +514,9 @@ fn a_full_warp_is_enough_without_a_contract() {
 }
 
 /// The panic of a launch, which ends nothing but the launch on the CPU.
-fn panic_of(launch: Result<()>) -> String {
-    launch.expect_err("the kernel panics").to_string()
+fn panic_of(launched: Result<()>) -> String {
+    let done = launched.and_then(|()| Device::cpu().synchronize());
+    done.expect_err("the kernel panics").to_string()
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn structs_in_structs() {
 #[test]
 fn outputs_of_different_extents_are_panics() {
     on_the_cpu(|device, module| {
-        let message = |result: Result<()>| match result {
+        let message = |launched: Result<()>| match launched.and_then(|()| device.synchronize()) {
             Err(Error::KernelPanicked { message, .. }) => message,
             other => panic!("{other:?}"),
         };

@@ -222,10 +222,12 @@ impl std::io::Write for Full {
 
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    // On the CPU alone: on a GPU it is one of the next call of whoever waits.
     gpukernel_device_tests::on_the_cpu(|device, module| {
         module.set_output(Full);
-        let error = module.launch(numbers, LaunchConfig::new(1, 1), (1_usize,)).unwrap_err();
+        let error = module
+            .launch(numbers, LaunchConfig::new(1, 1), (1_usize,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         assert!(error.to_string().contains("the disk is full"), "{error}");
         assert_eq!(
             printed(device, module, || module.launch(numbers, LaunchConfig::new(1, 1), (0_usize,)))?,

@@ -170,7 +170,10 @@ fn no_more_than_the_contract_allows() {
 fn indices_beyond_the_length_of_the_launch_are_panics() {
     on_the_cpu(|device, module| {
         let mut out = device.zeroed::<u32>(1)?;
-        let error = module.launch(read_shared, LaunchConfig::new(1, 8), (10, 10, &mut out)).unwrap_err();
+        let error = module
+            .launch(read_shared, LaunchConfig::new(1, 8), (10, 10, &mut out))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         let Error::KernelPanicked { message, .. } = &error else { panic!("{error}") };
         assert!(message.contains("the len is 10 but the index is 10"), "{message}");
         Ok(())

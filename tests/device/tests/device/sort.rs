@@ -177,7 +177,10 @@ fn keys_of_a_block_with_two_axes_stand_x_first() {
 fn a_scratch_for_another_block_is_found() {
     on_the_cpu(|device, module| {
         let mut y = device.zeroed::<u32>(64)?;
-        let error = module.launch(wrong_block, LaunchConfig::new(1, 32), (&mut y,)).unwrap_err();
+        let error = module
+            .launch(wrong_block, LaunchConfig::new(1, 32), (&mut y,))
+            .and_then(|()| device.synchronize())
+            .unwrap_err();
         assert!(error.to_string().contains("another number of threads"), "{error}");
         module.launch(wrong_block, LaunchConfig::new(1, 64), (&mut y,))?;
         assert!(y.to_vec()?.into_iter().eq(0..64));

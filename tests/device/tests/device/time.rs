@@ -55,9 +55,10 @@ fn a_barrier_does_not_wait_for_threads_that_ended() {
 /// On a GPU nothing works any more after it: that is tested on its own.
 #[test]
 fn a_trap_ends_the_kernel_with_an_error() {
-    on_the_cpu(|_, module| {
+    on_the_cpu(|device, module| {
         module.launch(trap_if, for_each(10), (false,))?;
-        let error = module.launch(trap_if, for_each(10), (true,)).unwrap_err();
+        let error =
+            module.launch(trap_if, for_each(10), (true,)).and_then(|()| device.synchronize()).unwrap_err();
         let Error::KernelPanicked { location: Some(place), message, .. } = &error else { panic!("{error}") };
         assert!(place.contains("time.rs") && message.contains("`trap`"), "{error}");
         module.launch(trap_if, for_each(10), (false,))

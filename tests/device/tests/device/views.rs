@@ -449,7 +449,7 @@ fn places_outside_of_views_are_panics() {
     on_the_cpu(|device, module| {
         let numbers = device.upload(&(0..60).collect::<Vec<u32>>())?;
         let mut out = device.zeroed::<u32>(1)?;
-        let message = |result: gpukernel::Result<()>| match result {
+        let message = |launched: gpukernel::Result<()>| match launched.and_then(|()| device.synchronize()) {
             Err(Error::KernelPanicked { message, .. }) => message,
             other => panic!("{other:?}"),
         };

@@ -1,0 +1,84 @@
+//! Programs that end, and systems without room for a thread.
+
+use gpukernel::{Device, Error, for_each};
+
+use crate::{
+    add,
+    again::{again, is_inner, succeeded},
+    common::{image, on_the_cpu},
+};
+
+/// Ends with work that is queued, that runs, and that will never run.
+#[test]
+fn a_program_may_end_with_queued_work() {
+    if is_inner() {
+        let device = Device::cpu();
+        let module = device.load(&image()).expect("the image is there");
+        let held = device.stream().expect("a stream");
+        std::mem::forget(held.hold().expect("a hold"));
+        let mut never = device.zeroed::<u32>(1000).expect("memory");
+        held.launch(&module, add, for_each(1000), (1, &mut never)).expect("a launch");
+        let mut y = device.zeroed::<u32>(1 << 20).expect("memory");
+        for _ in 0..500 {
+            module.launch(add, for_each(1 << 20), (1, &mut y)).expect("a launch");
+        }
+        std::mem::forget(y);
+        return;
+    }
+    for _ in 0..3 {
+        succeeded(&again(&[]));
+    }
+}
+
+/// Without room for the stack of a thread the call that needs one returns an error, and what needs none works.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_system_without_threads_is_an_error() {
+    if !is_inner() {
+        return succeeded(&again(&[]));
+    }
+    on_the_cpu(|device, module| {
+        let mut y = device.zeroed::<u32>(1000)?;
+        let (launched, filled);
+        {
+            let used = std::fs::read_to_string("/proc/self/statm").expect("Linux tells");
+            let pages: u64 = used.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number");
+            let _limited = Limited::to((pages << 12) + (1 << 20));
+            launched = module.launch(add, for_each(1000), (1, &mut y));
+            filled = device.stream()?.fill(&mut y, 7);
+            assert_eq!(y.to_vec()?, [0; 1000]);
+        }
+        for result in [launched, filled] {
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::NoThread { .. }), "{error}");
+        }
+        module.launch(add, for_each(1000), (1, &mut y))?;
+        assert_eq!(y.to_vec()?, [1; 1000]);
+        Ok(())
+    });
+}
+
+/// Limits the address space of the process, until it is dropped.
+#[cfg(target_os = "linux")]
+struct Limited(libc::rlimit);
+
+#[cfg(target_os = "linux")]
+impl Limited {
+    fn to(bytes: u64) -> Self {
+        let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the pointers are to live structures.
+        unsafe {
+            assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut before), 0);
+            assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &libc::rlimit { rlim_cur: bytes, ..before }), 0);
+        }
+        Self(before)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Limited {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { libc::setrlimit(libc::RLIMIT_AS, &self.0) };
+    }
+}
