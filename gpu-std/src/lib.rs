@@ -22,6 +22,7 @@
 //! | what | where |
 //! |---|---|
 //! | kernels (`__global__`) and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
+//! | functions of arrays from scalar functions (Numba's `@vectorize`) | [`macro@vectorize`], [`elementwise`] |
 //! | generic kernels, device functions as arguments | [`instantiate!`], [`DeviceFn`], [`device_fn!`] |
 //! | indices and extents (`threadIdx`, `blockIdx`, `blockDim`, `gridDim`) | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
 //! | grid-stride and block-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`], [`block_stride`] |
@@ -93,6 +94,7 @@ pub mod complex;
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 pub mod device;
+pub mod elementwise;
 pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
@@ -138,7 +140,9 @@ pub use atomic::{Atomic, AtomicElement, RelaxedCell};
 pub use cluster::{Cluster, cluster, sync_cluster};
 #[doc(inline)]
 pub use collective::{BlockScratch, SortScratch};
-pub use gpu_std_macros::{DeviceCopy, KernelParam, constant, device, instantiate, kernel, print, println};
+pub use gpu_std_macros::{
+    DeviceCopy, KernelParam, constant, device, instantiate, kernel, print, println, vectorize,
+};
 pub use kernel::{
     constant::Constant,
     contract::{self, Contract},

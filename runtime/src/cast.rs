@@ -40,6 +40,31 @@ impl<T: DeviceCopy + NoUninit> DeviceSlice<T> {
         // SAFETY: as above, and what is written as the other type is a value of this one.
         Ok(unsafe { DeviceSlice::from_raw_mut(place, len) })
     }
+}
+
+/// For copies of elements of any type by their bytes.
+impl<T: DeviceCopy> DeviceSlice<T> {
+    /// Reinterprets the bytes as elements of another type, if they are whole elements and aligned.
+    ///
+    /// # Safety
+    /// The bytes are values of the other type, which may be `MaybeUninit`.
+    #[doc(hidden)]
+    pub unsafe fn __cast_unchecked<U: DeviceCopy>(&self) -> Result<&DeviceSlice<U>> {
+        let (place, len) = self.place_as::<U>()?;
+        // SAFETY: the same bytes, which are whole elements and aligned; the rest is the caller's promise.
+        Ok(unsafe { DeviceSlice::from_raw(place, len) })
+    }
+
+    /// The same, for writing.
+    ///
+    /// # Safety
+    /// As there, and what is written as the other type is a value of this one.
+    #[doc(hidden)]
+    pub unsafe fn __cast_unchecked_mut<U: DeviceCopy>(&mut self) -> Result<&mut DeviceSlice<U>> {
+        let (place, len) = self.place_as::<U>()?;
+        // SAFETY: as above, for writing.
+        Ok(unsafe { DeviceSlice::from_raw_mut(place, len) })
+    }
 
     /// Pointer and number of elements of the other type.
     fn place_as<U>(&self) -> Result<(DevicePointer, usize)> {

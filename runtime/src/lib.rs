@@ -96,7 +96,9 @@ pub use slice::DeviceSlice;
 pub use stream::Stream;
 pub use transfer::{Transfer, TransferFuture};
 pub use unified::{MemoryAdvice, UnifiedBuffer};
-pub use view::{View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewStrided, ViewStridedMut};
+pub use view::{
+    View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewNd, ViewNdMut, ViewStrided, ViewStridedMut,
+};
 
 /// Names that the expansion of [`image!`] uses.
 #[doc(hidden)]

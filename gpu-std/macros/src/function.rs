@@ -45,6 +45,18 @@ impl Function {
     }
 }
 
+/// As it was written, if it is neither `async` nor has an ABI.
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { attrs, visibility, signature, .. } = self;
+        let constness = &signature.constness;
+        tokens.extend(quote!(#(#attrs)* #visibility #constness));
+        let inputs = signature.inputs.iter().map(Input::tokens);
+        signature.tokens(&signature.generics, inputs).to_tokens(tokens);
+        self.body().to_tokens(tokens);
+    }
+}
+
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let body;

@@ -43,6 +43,16 @@ impl Typed {
     }
 }
 
+impl Input {
+    /// The argument as written.
+    pub(crate) fn tokens(&self) -> TokenStream {
+        match self {
+            Self::Typed(typed) => typed.with_type(&typed.ty),
+            Self::Receiver(tokens) | Self::Variadic(tokens) => tokens.clone(),
+        }
+    }
+}
+
 impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;

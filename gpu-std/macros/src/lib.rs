@@ -18,6 +18,7 @@ mod kernel;
 mod kernel_param;
 mod param;
 mod print;
+mod vectorize;
 
 /// Turns a function into a kernel (CUDA's `__global__`, Numba's `@cuda.jit`).
 ///
@@ -280,6 +281,37 @@ pub fn device_copy(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(KernelParam)]
 pub fn kernel_param(item: TokenStream) -> TokenStream {
     kernel_param::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a function of arrays from a scalar function (Numba's `@vectorize`, NumPy's universal functions).
+///
+/// The function stays callable under its name, on the host and in kernels. A type of the same name stands for the function of arrays: with the
+/// crate `gpukernel-array`, `gaussian_pdf::apply(&module, (&x, 0.0, 1.0))?` computes each element, of arrays and scalars in any mix, which are
+/// broadcast against each other.
+///
+/// A generic function lists the types for which there are kernels, as [`instantiate!`] does: `#[vectorize(f32, f64)]`, or `#[vectorize(<f32, i32>)]`
+/// for two type parameters. Arguments and result are `DeviceCopy`, and there are at most eight arguments. Of each signature there is a kernel for
+/// contiguous memory, which loads and stores 16 bytes at a time where the types allow, and one for memory of any strides; of a signature
+/// `(T, T) -> T` there are also those of `reduce` and `accumulate`.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The density of the normal distribution.
+/// #[vectorize(f32, f64)]
+/// pub fn gaussian_pdf<T: Float>(x: T, mean: T, sigma: T) -> T {
+///     let z = (x - mean) / sigma;
+///     (T::from_f64(-0.5) * z * z).exp() / (sigma * T::from_f64(2.5066282746310002))
+/// }
+///
+/// assert!((gaussian_pdf(0.0, 0.0, 1.0) - 0.3989422804014327_f64).abs() < 1e-15);
+/// ```
+#[doc(alias = "ufunc", alias = "universal function", alias = "frompyfunc")]
+#[proc_macro_attribute]
+pub fn vectorize(instances: TokenStream, function: TokenStream) -> TokenStream {
+    vectorize::vectorize(instances.into(), function.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }
 
 /// Prints a line from a kernel (CUDA's `printf`).

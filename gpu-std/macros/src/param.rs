@@ -35,6 +35,11 @@ const BORROWING: &[&str] = &[
     "View2d",
     "View3d",
     "MmaOutput",
+    "SliceOrScalar",
+    "ViewNdOrScalar",
+    "PerThreadChunks",
+    "PerThreadNd",
+    "PerThreadRows",
 ];
 
 /// Those of them that are no argument of a launch.

@@ -23,6 +23,7 @@ mod printer;
 mod requirement;
 mod thread;
 mod threads;
+mod vectorized;
 
 pub use crate::shared::layout::shared_layout;
 pub use args::{ArgReader, JoinedPart, PackedArgs, PackedMemory};
@@ -48,6 +49,7 @@ pub use requirement::{known, unmet};
 pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, ClusterContext, Meeting, Met, ThreadContext, Votes, set_current};
 pub use threads::{Suspended, Threads};
+pub use vectorized::{Launch, OrScalar, Scalars, Vectorized, VectorizedBinary, VectorizedFunction};
 
 /// The types with which a runtime stands for device memory.
 pub trait Runtime: Sized + 'static {
@@ -77,6 +79,14 @@ pub struct RawSlice {
     pub element_bytes: usize,
     /// The number by which the runtime finds the allocation again. Kernels never see it.
     pub allocation: u32,
+}
+
+impl RawSlice {
+    /// No element of this type, and no allocation.
+    pub(crate) fn none<T>() -> Self {
+        let address = core::ptr::dangling_mut::<T>().cast();
+        Self { address, len: 0, element_bytes: size_of::<T>(), allocation: 0 }
+    }
 }
 
 /// Where the elements of a view lie.

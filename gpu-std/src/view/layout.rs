@@ -2,6 +2,9 @@
 
 use core::hint;
 
+pub(crate) use super::layout_nd::{Divisors, PlaceNd};
+pub use super::layout_nd::{LayoutNd, MAX_AXES};
+
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::interior::{Interior, MARGIN};
 use crate::{DeviceCopy, signature::Text};
@@ -15,7 +18,7 @@ pub trait ViewLayout: DeviceCopy + sealed::ViewLayout {
     fn extent(&self) -> usize;
 }
 
-mod sealed {
+pub(super) mod sealed {
     pub trait ViewLayout {}
 }
 

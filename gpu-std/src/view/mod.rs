@@ -4,6 +4,7 @@
 //! arithmetic of their own.
 
 pub mod layout;
+mod layout_nd;
 mod strided;
 mod view_2d;
 mod view_3d;

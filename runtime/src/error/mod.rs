@@ -534,6 +534,32 @@ pub enum Error {
     /// A strided view was requested with a step of 0.
     #[error("every 0th element of a slice was asked for; the step of a strided view is at least 1")]
     ZeroStep,
+    /// An array has more axes or elements than kernels index, or another number of strides than of axes.
+    #[error(
+        "kernels do not index an array of shape {shape:?} and strides {strides:?}: it has a stride for each axis, at most {max_axes} axes, and at \
+         most {max_extent} elements along each; merge axes that follow each other in memory, or pass a part"
+    )]
+    NotIndexable {
+        /// The number of elements along each axis.
+        shape: Vec<usize>,
+        /// The strides in elements.
+        strides: Vec<isize>,
+        /// The most axes.
+        max_axes: usize,
+        /// The most elements along an axis.
+        max_extent: usize,
+    },
+    /// Two positions of an array that a kernel was to write may be the same element.
+    #[error(
+        "an array of shape {shape:?} and strides {strides:?} cannot be written: positions are the same element, or may be by their strides; write \
+         an array that is not broadcast"
+    )]
+    OverlappingElements {
+        /// The number of elements along each axis.
+        shape: Vec<usize>,
+        /// The strides in elements.
+        strides: Vec<isize>,
+    },
     /// A kernel panicked (`assert`). Memory that it wrote is in an unknown but valid state; the device stays usable. On a GPU, the next call
     /// that waits for the device returns the error, and kernels built for release have no message.
     #[doc(alias = "cudaErrorAssert")]

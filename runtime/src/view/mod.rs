@@ -22,6 +22,7 @@ mod copy;
 mod strided;
 mod view_2d;
 mod view_3d;
+mod view_nd;
 
 pub(crate) use copy::{Region, Rows, RowsLayout};
 
@@ -58,6 +59,10 @@ pub type View3dMut<'a, T> = ViewMut<'a, T, layout::Layout3d>;
 pub type ViewStrided<'a, T> = View<'a, T, layout::StridedLayout>;
 /// Every n-th element for writing: the argument for `PerThreadStrided<T>`. Created by [`DeviceSlice::view_strided_mut`].
 pub type ViewStridedMut<'a, T> = ViewMut<'a, T, layout::StridedLayout>;
+/// An array of any strides for reading: the argument for `ViewNdOrScalar<T>`. Created by [`DeviceSlice::view_nd`].
+pub type ViewNd<'a, T> = View<'a, T, layout::LayoutNd>;
+/// An array of any strides for writing: the argument for `PerThreadNd<T>` and `PerThreadRows<T>`. Created by [`DeviceSlice::view_nd_mut`].
+pub type ViewNdMut<'a, T> = ViewMut<'a, T, layout::LayoutNd>;
 
 impl<T: DeviceCopy, S: ViewLayout> View<'_, T, S> {
     /// # Safety

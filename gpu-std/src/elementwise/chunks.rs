@@ -1,0 +1,114 @@
+//! Contiguous outputs.
+
+use core::marker::PhantomData;
+
+use super::{MAX_LANES, SliceInputs, align_of_lanes, store};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy, grid_stride,
+    param::{Param, WriteStart},
+    signature::Text,
+};
+
+/// The chunks of `LANES` elements of a slice that the calling thread owns, the last of which may have less. Each belongs to exactly one
+/// thread, whatever the size of the grid.
+///
+/// Thread `i` of `n` owns the chunks `i`, `i + n`, `i + 2n`, …. The launch passes `&mut` memory of `T`.
+///
+/// ```
+/// use gpu_std::{elementwise::*, prelude::*};
+///
+/// #[kernel]
+/// pub fn double(x: SliceOrScalar<f32>, out: PerThreadChunks<f32, 4>) {
+///     out.map((x,), |(x,)| 2.0 * x);
+/// }
+/// ```
+pub struct PerThreadChunks<'a, T, const LANES: usize> {
+    start: *mut T,
+    len: usize,
+    lender: PhantomData<&'a mut [T]>,
+}
+
+impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
+    /// Returns the number of elements, those of other threads included.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no elements, for any thread.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Sets each element that the thread owns to what `f` makes of the elements of the inputs at the same position. Where all memory is aligned,
+    /// chunks are loaded and stored by one instruction each.
+    ///
+    /// # Panics
+    /// If an input is a slice of fewer elements.
+    #[inline(always)]
+    #[track_caller]
+    pub fn map<I: SliceInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
+        const { assert!(LANES > 0 && LANES <= MAX_LANES, "a chunk has 1 to 16 elements") };
+        if !inputs.cover(self.len) {
+            refuse(self.len)
+        }
+        let is_aligned =
+            self.start.addr() & (align_of_lanes::<T, LANES>() - 1) == 0 && inputs.are_aligned::<LANES>();
+        for chunk in grid_stride(self.len.div_ceil(LANES)) {
+            let first = chunk * LANES;
+            if is_aligned && self.len - first >= LANES {
+                // SAFETY: the chunk is inside of the output, and so of the inputs, which cover it; all of them are aligned. It is this thread's,
+                // because the loops of threads have different chunks, and `self` is used up.
+                unsafe {
+                    let items = inputs.lanes::<LANES>(first);
+                    store(self.start.add(first), items.map(&f));
+                }
+            } else {
+                for position in first..self.len.min(first + LANES) {
+                    // SAFETY: as above, of a position in the chunk.
+                    unsafe { self.start.add(position).write(f(inputs.get(position))) };
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refuse(len: usize) -> ! {
+    panic!("an input has fewer elements than the output, which has {len}")
+}
+
+impl<T, const LANES: usize> core::fmt::Debug for PerThreadChunks<'_, T, LANES> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("PerThreadChunks").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: `pack` takes memory that the runtime borrows exclusively for the launch, and each thread uses only the chunks that it owns.
+unsafe impl<'k, T: DeviceCopy, const LANES: usize> Param<'k> for PerThreadChunks<'k, T, LANES> {
+    type Head = WriteStart<'k, T>;
+    type Tail = usize;
+
+    const DIMS: u32 = 1;
+    const SIGNATURE: Text = Text::Of("PerThreadChunks", &[T::TYPE, Text::Number(LANES as i128)]);
+
+    #[inline(always)]
+    unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
+        // SAFETY: no slice has more, by which sums of positions do not wrap round.
+        unsafe { core::hint::assert_unchecked(len <= isize::MAX as usize / size_of::<T>().max(1)) };
+        Self { start: head.as_mut_ptr(), len, lender: PhantomData }
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Arg<R: Runtime> = &'k mut R::Slice<T>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+        args.push_slice(R::raw_slice(arg), Access::Write);
+    }
+}

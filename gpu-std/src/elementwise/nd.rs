@@ -1,0 +1,232 @@
+//! Outputs of any strides.
+
+use core::marker::PhantomData;
+
+use super::{NdInputs, ViewNdOrScalar};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::host::{Access, PackedArgs, Runtime};
+use crate::{
+    DeviceCopy, grid_stride,
+    param::{Param, WriteStart},
+    signature::Text,
+    view::layout::{Divisors, LayoutNd, PlaceNd},
+};
+
+/// What is transferred besides the address.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct NdTail {
+    layout: LayoutNd,
+    divisors: Divisors,
+}
+
+// SAFETY: plain data in a fixed layout.
+#[diagnostic::do_not_recommend]
+unsafe impl DeviceCopy for NdTail {
+    const TYPE: Text = Text::Word("gpu_std::elementwise::NdTail");
+}
+
+/// Defines an output of any strides, in which the thread owns what its methods say.
+macro_rules! nd_output {
+    ($(#[$doc:meta])* $Output:ident) => {
+        $(#[$doc])*
+        pub struct $Output<'a, T> {
+            start: *mut T,
+            tail: NdTail,
+            lender: PhantomData<&'a mut [T]>,
+        }
+
+        impl<T> $Output<'_, T> {
+            /// Returns the number of elements, those of other threads included.
+            #[inline(always)]
+            pub fn len(&self) -> usize {
+                self.tail.layout.len()
+            }
+
+            /// Returns whether there are no elements, for any thread.
+            #[inline(always)]
+            pub fn is_empty(&self) -> bool {
+                self.tail.layout.is_empty()
+            }
+
+            /// # Safety
+            /// The place is inside, and the thread owns it.
+            #[inline(always)]
+            unsafe fn set(&self, place: &PlaceNd, value: T) {
+                // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view.
+                unsafe { self.start.add(self.tail.layout.offset(place)).write(value) };
+            }
+        }
+
+        impl<T> core::fmt::Debug for $Output<'_, T> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($Output)).field("layout", &self.tail.layout).finish_non_exhaustive()
+            }
+        }
+
+        // SAFETY: `pack` takes a view that the runtime borrows exclusively for the launch, in which no two positions are the same element, and
+        // each thread uses only the positions that it owns.
+        unsafe impl<'k, T: DeviceCopy> Param<'k> for $Output<'k, T> {
+            type Head = WriteStart<'k, T>;
+            type Tail = NdTail;
+
+            const DIMS: u32 = 1;
+            const SIGNATURE: Text = Text::Of(stringify!($Output), &[T::TYPE]);
+
+            #[inline(always)]
+            unsafe fn assemble(head: WriteStart<'k, T>, tail: NdTail) -> Self {
+                Self { start: head.as_mut_ptr(), tail, lender: PhantomData }
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            type Arg<R: Runtime> = R::ViewMut<'k, T, LayoutNd>;
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
+                let view = R::raw_view_mut(&arg);
+                args.push_memory(view.slice, Access::Write);
+                args.push(NdTail { divisors: Divisors::of(&view.layout), layout: view.layout });
+            }
+        }
+    };
+}
+
+nd_output! {
+    /// The elements of an array of up to six axes of any strides that the calling thread owns. Each belongs to exactly one thread, whatever
+    /// the size of the grid.
+    ///
+    /// Thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … in row-major order of their positions. The launch passes
+    /// `slice.view_nd_mut(…)?`, which refuses strides by which positions are the same element.
+    ///
+    /// ```
+    /// use gpu_std::{elementwise::*, prelude::*};
+    ///
+    /// #[kernel]
+    /// pub fn double(x: ViewNdOrScalar<f32>, out: PerThreadNd<f32>) {
+    ///     out.map((x,), |(x,)| 2.0 * x);
+    /// }
+    /// ```
+    PerThreadNd
+}
+
+nd_output! {
+    /// The rows, which are along the innermost axis, of an array of up to six axes of any strides that the calling thread owns. Each belongs to
+    /// exactly one thread, whatever the size of the grid.
+    ///
+    /// The launch passes `slice.view_nd_mut(…)?`, as for [`PerThreadNd`].
+    ///
+    /// ```
+    /// use gpu_std::{elementwise::*, prelude::*};
+    ///
+    /// #[kernel]
+    /// pub fn running_sum(x: ViewNdOrScalar<f32>, out: PerThreadRows<f32>) {
+    ///     out.accumulate(x, |sum, x| sum + x);
+    /// }
+    /// ```
+    PerThreadRows
+}
+
+impl<T: DeviceCopy> PerThreadNd<'_, T> {
+    /// Sets each element that the thread owns to what `f` makes of the elements of the inputs at the same position.
+    ///
+    /// # Panics
+    /// If an input is an array of other extents. Axes that are broadcast have the stride 0, not the extent 1.
+    #[inline(always)]
+    #[track_caller]
+    pub fn map<I: NdInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
+        let NdTail { layout, divisors } = self.tail;
+        if !inputs.cover(layout.extents()) {
+            refuse()
+        }
+        for number in grid_stride(layout.len()) {
+            let place = divisors.place(&layout, 0, number);
+            // SAFETY: the place is inside of the output, and so of the inputs, which cover it. It is this thread's, because the loops of
+            // threads have different numbers, and `self` is used up.
+            unsafe { self.set(&place, f(inputs.get(&place))) };
+        }
+    }
+
+    /// Sets each element that the thread owns to the elements of a part of the input's row, combined in order by `f`.
+    ///
+    /// The other extents are the same. Along the innermost axis, the elements of the output divide the row into parts of the same length,
+    /// give or take one; a single element is made of the whole row.
+    ///
+    /// # Panics
+    /// If the other extents differ, or if the rows of the input have fewer elements than those of the output.
+    ///
+    /// ```
+    /// use gpu_std::{elementwise::*, prelude::*};
+    ///
+    /// #[kernel]
+    /// pub fn row_sums(x: ViewNdOrScalar<f32>, out: PerThreadNd<f32>) {
+    ///     out.reduce(x, |a, b| a + b);
+    /// }
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn reduce(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
+        let NdTail { layout, divisors } = self.tail;
+        let (parts, len) = (u64::from(layout.extents()[0]), u64::from(input.row_len()));
+        if !input.covers(layout.extents(), 1) || len < parts {
+            refuse()
+        }
+        for number in grid_stride(layout.len()) {
+            let place = divisors.place(&layout, 0, number);
+            let part = u64::from(place.indices[0]);
+            // Neither product is more than a number of 31 bits times one of 32.
+            let (start, end) = ((part * len / parts) as u32, ((part + 1) * len / parts) as u32);
+            // SAFETY: the row is inside because the extents are the same, and the part of it is, which is not empty because there are as
+            // many elements as parts. For the output, as above.
+            unsafe {
+                let mut value = input.get_in_row(&place, start);
+                for index in start + 1..end {
+                    value = f(value, input.get_in_row(&place, index));
+                }
+                self.set(&place, value);
+            }
+        }
+    }
+}
+
+impl<T: DeviceCopy> PerThreadRows<'_, T> {
+    /// Sets each element of the rows that the thread owns to the elements of the input's row up to its position, combined in order by `f` (an inclusive
+    /// scan of each row).
+    ///
+    /// # Panics
+    /// If the input is an array of other extents.
+    #[inline(always)]
+    #[track_caller]
+    pub fn accumulate(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
+        let NdTail { layout, divisors } = self.tail;
+        if !input.covers(layout.extents(), 0) {
+            refuse()
+        }
+        let len = layout.extents()[0];
+        if len == 0 {
+            return;
+        }
+        for number in grid_stride(layout.len() / len as usize) {
+            let mut place = divisors.place(&layout, 1, number);
+            place.rank = place.rank.max(1);
+            // SAFETY: the rows are inside of both because the extents are the same, and have an element. The row is this thread's, because the
+            // loops of threads have different numbers, and `self` is used up.
+            unsafe {
+                let mut value = input.get_in_row(&place, 0);
+                self.set(&place, value);
+                for index in 1..len {
+                    place.indices[0] = index;
+                    value = f(value, input.get(&place));
+                    self.set(&place, value);
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refuse() -> ! {
+    panic!("an input has other extents than the output")
+}

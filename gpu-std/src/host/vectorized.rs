@@ -1,0 +1,110 @@
+//! What `#[vectorize]` makes of a scalar function: kernels for each signature, and how a library of arrays launches them.
+
+use super::{Runtime, SafeKernel};
+use crate::{DeviceCopy, view::layout::LayoutNd};
+
+/// An argument of an elementwise kernel: memory, or one value for all positions.
+#[derive(Clone, Copy, Debug)]
+pub enum OrScalar<M, T> {
+    /// Memory.
+    Memory(M),
+    /// A value.
+    Scalar(T),
+}
+
+/// How kernels are launched: by a module, on a stream, with a configuration.
+pub trait Launch {
+    /// The types of memory.
+    type Runtime: Runtime;
+    /// What a launch returns.
+    type Output;
+
+    /// Launches a kernel.
+    fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, Self::Runtime>) -> Self::Output;
+}
+
+/// The types of the arguments of a scalar function: a tuple of up to eight.
+pub trait Scalars {
+    /// Contiguous memory for each, or a value.
+    type Slices<'a, R: Runtime>;
+    /// Memory of any strides for each, or a value.
+    type Views<'a, R: Runtime>;
+}
+
+macro_rules! scalars {
+    ($($T:ident)*) => {
+        impl<$($T: DeviceCopy),*> Scalars for ($($T,)*) {
+            type Slices<'a, R: Runtime> = ($(OrScalar<&'a R::Slice<$T>, $T>,)*);
+            type Views<'a, R: Runtime> = ($(OrScalar<R::View<'a, $T, LayoutNd>, $T>,)*);
+        }
+    };
+}
+
+scalars! { A }
+scalars! { A B }
+scalars! { A B C }
+scalars! { A B C D }
+scalars! { A B C D E }
+scalars! { A B C D E F }
+scalars! { A B C D E F G }
+scalars! { A B C D E F G H }
+
+/// A function of arrays: the type that `#[vectorize]` makes under the name of a scalar function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a function of arrays",
+    label = "not a function marked `#[vectorize]`"
+)]
+pub trait VectorizedFunction {
+    /// The name of the scalar function.
+    const NAME: &'static str;
+}
+
+/// A function of arrays with kernels for arguments of these types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no instance for arguments of the types `{S}`",
+    label = "not one of the signatures of its `#[vectorize]`",
+    note = "list the types where the function is declared: `#[vectorize(f32, f64)]`, or for a function of several type parameters `#[vectorize(<f32, i32>)]`"
+)]
+pub trait Vectorized<S: Scalars>: VectorizedFunction {
+    /// What the scalar function returns.
+    type Output: DeviceCopy;
+
+    /// The number of elements that a thread computes of contiguous memory.
+    const LANES: usize;
+
+    /// Launches the kernel for contiguous memory.
+    fn contiguous<'a, L: Launch>(
+        launch: L,
+        inputs: S::Slices<'a, L::Runtime>,
+        output: &'a mut <L::Runtime as Runtime>::Slice<Self::Output>,
+    ) -> L::Output;
+
+    /// Launches the kernel for memory of any strides.
+    fn strided<'a, L: Launch>(
+        launch: L,
+        inputs: S::Views<'a, L::Runtime>,
+        output: <L::Runtime as Runtime>::ViewMut<'a, Self::Output, LayoutNd>,
+    ) -> L::Output;
+}
+
+/// A function of arrays whose scalar function takes two values of a type and returns one of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no instance that combines two values of `{T}` to one",
+    label = "reduce, accumulate and outer need a signature `(T, T) -> T`",
+    note = "list the type where the function is declared: `#[vectorize({T})]`"
+)]
+pub trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T> {
+    /// Launches the kernel that combines parts of rows ([`PerThreadNd::reduce`](crate::elementwise::PerThreadNd::reduce)).
+    fn reduce<'a, L: Launch>(
+        launch: L,
+        input: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
+        output: <L::Runtime as Runtime>::ViewMut<'a, T, LayoutNd>,
+    ) -> L::Output;
+
+    /// Launches the kernel that combines rows step by step ([`PerThreadRows::accumulate`](crate::elementwise::PerThreadRows::accumulate)).
+    fn accumulate<'a, L: Launch>(
+        launch: L,
+        input: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
+        output: <L::Runtime as Runtime>::ViewMut<'a, T, LayoutNd>,
+    ) -> L::Output;
+}

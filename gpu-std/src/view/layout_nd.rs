@@ -1,0 +1,361 @@
+//! Layouts of arrays with several axes, of any strides: transposed, reversed, broadcast.
+
+use crate::{
+    DeviceCopy,
+    signature::Text,
+    view::layout::{MOST_ALONG_AXIS, ViewLayout, sealed},
+};
+
+/// Repeats a block for each axis, with a constant for the axis: an index that the compiler does not know would put arrays of indices
+/// into local memory.
+macro_rules! each_axis {
+    ($axis:ident => $block:block) => {
+        each_axis!(@ $axis $block [0 1 2 3 4 5])
+    };
+    (@ $axis:ident $block:block [$($number:literal)*]) => {
+        $({
+            const _: () = assert!($number < $crate::view::layout::MAX_AXES);
+            let $axis: usize = $number;
+            $block
+        })*
+    };
+}
+/// The most axes that kernels index: those of `ndarray::Ix6`. Axes that follow each other in memory count as one
+/// ([`LayoutNd::new`] is given them merged).
+pub const MAX_AXES: usize = 6;
+
+/// A layout of up to [`MAX_AXES`] axes with a stride each, in elements: 0 along an axis that is broadcast, negative along one that
+/// is reversed.
+///
+/// Axes are numbered from the innermost on, against the order in which shapes are written, so that those which are not there come
+/// last: they have the extent 1 and the stride 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct LayoutNd {
+    strides: [i64; MAX_AXES],
+    /// How far the element of all indices 0 is from the one at the lowest address.
+    start: u64,
+    extents: [u32; MAX_AXES],
+    /// The number of axes.
+    rank: u32,
+    /// Whether offsets, and the number of positions, fit 31 bits.
+    is_narrow: u32,
+}
+
+impl sealed::ViewLayout for LayoutNd {}
+
+// SAFETY: plain numbers with a fixed layout.
+#[diagnostic::do_not_recommend]
+unsafe impl DeviceCopy for LayoutNd {
+    const TYPE: Text = Text::Word("gpu_std::view::layout::LayoutNd");
+}
+
+impl ViewLayout for LayoutNd {
+    fn extent(&self) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        let reach =
+            |axis: usize| (self.extents[axis] - 1) as usize * self.strides[axis].unsigned_abs() as usize;
+        // `new` has seen that it fits.
+        (0..MAX_AXES).map(reach).sum::<usize>() + 1
+    }
+}
+
+impl LayoutNd {
+    /// A single position.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(crate) const POINT: Self =
+        Self { strides: [0; MAX_AXES], start: 0, extents: [1; MAX_AXES], rank: 0, is_narrow: 1 };
+
+    /// Binds a layout of these extents and strides, the innermost axis last as in the shape of an array.
+    ///
+    /// `None` if there are more than [`MAX_AXES`] axes, if an extent is above [`MOST_ALONG_AXIS`], or if the positions, or the elements
+    /// from the first to the last, are more than `isize::MAX`.
+    ///
+    /// ```
+    /// use gpu_std::view::layout::{LayoutNd, ViewLayout};
+    ///
+    /// // A transposed matrix of 3 rows and 4 columns.
+    /// let layout = LayoutNd::new(&[4, 3], &[1, 4]).unwrap();
+    /// assert_eq!((layout.len(), layout.extent()), (12, 12));
+    /// assert!(LayoutNd::new(&[2; 7], &[0; 7]).is_none());
+    /// ```
+    pub fn new(shape: &[usize], strides: &[isize]) -> Option<Self> {
+        let rank = shape.len();
+        if rank > MAX_AXES || strides.len() != rank {
+            return None;
+        }
+        let mut layout = Self {
+            strides: [0; MAX_AXES],
+            start: 0,
+            extents: [1; MAX_AXES],
+            rank: rank as u32,
+            is_narrow: 0,
+        };
+        let (mut len, mut reach, mut start) = (1_u128, 0_u128, 0_u128);
+        for (axis, (&extent, &stride)) in shape.iter().zip(strides).rev().enumerate() {
+            if extent > MOST_ALONG_AXIS as usize {
+                return None;
+            }
+            layout.extents[axis] = extent as u32;
+            layout.strides[axis] = stride as i64;
+            len = len.checked_mul(extent as u128)?;
+            let along = extent.saturating_sub(1) as u128 * stride.unsigned_abs() as u128;
+            reach = reach.checked_add(along)?;
+            if stride < 0 {
+                start += along;
+            }
+        }
+        let most = isize::MAX as u128;
+        // An empty view has no offsets, however far its strides reach.
+        if len == 0 {
+            (reach, start) = (0, 0);
+        }
+        if len > most || reach >= most {
+            return None;
+        }
+        layout.start = start as u64;
+        layout.is_narrow = u32::from(len <= MOST_ALONG_AXIS as u128 && reach < MOST_ALONG_AXIS as u128);
+        Some(layout)
+    }
+
+    /// Returns the number of positions.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.extents.iter().fold(1, |len, &extent| len * extent as usize)
+    }
+
+    /// Returns whether there are no positions.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.extents.contains(&0)
+    }
+
+    /// Returns the number of axes.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// Returns how far the element of all indices 0 is from the one at the lowest address, in elements.
+    #[inline(always)]
+    pub fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    /// Returns whether no two positions are the same element, as far as strides tell: in the order of their absolute values, each is
+    /// larger than all smaller ones reach together.
+    ///
+    /// ```
+    /// use gpu_std::view::layout::LayoutNd;
+    ///
+    /// assert!(LayoutNd::new(&[3, 4], &[-8, 2]).unwrap().is_injective());
+    /// assert!(!LayoutNd::new(&[3, 4], &[0, 1]).unwrap().is_injective(), "broadcast");
+    /// assert!(!LayoutNd::new(&[3, 4], &[3, 1]).unwrap().is_injective(), "rows overlap");
+    /// ```
+    pub fn is_injective(&self) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let mut axes = [(0_u64, 0_u32); MAX_AXES];
+        for (axis, entry) in axes.iter_mut().enumerate() {
+            *entry = (self.strides[axis].unsigned_abs(), self.extents[axis]);
+        }
+        axes.sort_unstable();
+        let mut reach = 0_u64;
+        axes.into_iter().filter(|&(_, extent)| extent > 1).all(|(stride, extent)| {
+            let is_beyond = stride > reach;
+            reach += stride * u64::from(extent - 1);
+            is_beyond
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn extents(&self) -> [u32; MAX_AXES] {
+        self.extents
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.is_narrow != 0
+    }
+
+    /// Returns the offset of a position from the element at the lowest address.
+    ///
+    /// # Safety
+    /// The position is inside along the axes that there are, and the layout is that of elements in memory.
+    #[inline(always)]
+    pub(crate) unsafe fn offset(&self, place: &PlaceNd) -> usize {
+        if self.is_narrow() {
+            let mut offset = self.start as i32;
+            each_axis!(axis => {
+                if axis < place.rank {
+                    offset = offset.wrapping_add((place.indices[axis] as i32).wrapping_mul(self.strides[axis] as i32));
+                }
+            });
+            offset as u32 as usize
+        } else {
+            let mut offset = self.start as i64;
+            each_axis!(axis => {
+                if axis < place.rank {
+                    offset = offset.wrapping_add(i64::from(place.indices[axis]).wrapping_mul(self.strides[axis]));
+                }
+            });
+            offset as usize
+        }
+    }
+}
+
+/// A position: an index along each axis, the innermost first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlaceNd {
+    pub(crate) rank: usize,
+    pub(crate) indices: [u32; MAX_AXES],
+}
+
+/// Extents, and what divides by them without a division: positions from their numbers.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Divisors {
+    multipliers: [u32; MAX_AXES],
+    shifts: [u32; MAX_AXES],
+}
+
+// SAFETY: plain numbers with a fixed layout.
+#[diagnostic::do_not_recommend]
+unsafe impl DeviceCopy for Divisors {
+    const TYPE: Text = Text::Word("gpu_std::view::layout::Divisors");
+}
+
+impl Divisors {
+    /// Those of the extents: a number below 2³¹ divided by `d` is `((n · m) >> 32 + n) >> s`, where `s` is the logarithm of `d` rounded up, and `m` is
+    /// `2³² (2ˢ - d) / d + 1` (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1).
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(crate) fn of(layout: &LayoutNd) -> Self {
+        let mut divisors = Self { multipliers: [0; MAX_AXES], shifts: [0; MAX_AXES] };
+        for axis in 0..layout.rank() {
+            let extent = u64::from(layout.extents[axis].max(1));
+            let shift = u64::BITS - (extent - 1).leading_zeros();
+            let multiplier = (((1_u64 << shift) - extent) << 32) / extent + 1;
+            divisors.multipliers[axis] = multiplier as u32;
+            divisors.shifts[axis] = shift;
+        }
+        divisors
+    }
+
+    /// Returns quotient and remainder of a number below 2³¹.
+    #[inline(always)]
+    fn divide(&self, number: u32, axis: usize, extent: u32) -> (u32, u32) {
+        let high = ((u64::from(number) * u64::from(self.multipliers[axis])) >> 32) as u32;
+        let quotient = high.wrapping_add(number) >> self.shifts[axis];
+        (quotient, number.wrapping_sub(quotient.wrapping_mul(extent)))
+    }
+
+    /// Returns the position of a number in row-major order, along the axes from `first` on; the indices along those before are 0.
+    #[inline(always)]
+    #[allow(unused_assignments)] // after the last axis
+    pub(crate) fn place(&self, layout: &LayoutNd, first: usize, number: usize) -> PlaceNd {
+        let rank = layout.rank();
+        let mut place = PlaceNd { rank, indices: [0; MAX_AXES] };
+        if layout.is_narrow() {
+            let mut rest = number as u32;
+            each_axis!(axis => {
+                if axis >= first && axis < rank {
+                    if axis + 1 == rank {
+                        place.indices[axis] = rest;
+                    } else {
+                        (rest, place.indices[axis]) = self.divide(rest, axis, layout.extents[axis]);
+                    }
+                }
+            });
+        } else {
+            let mut rest = number as u64;
+            each_axis!(axis => {
+                if axis >= first && axis < rank {
+                    if axis + 1 == rank {
+                        place.indices[axis] = rest as u32;
+                    } else {
+                        // A position has extents other than 0.
+                        let extent = u64::from(layout.extents[axis].max(1));
+                        place.indices[axis] = (rest % extent) as u32;
+                        rest /= extent;
+                    }
+                }
+            });
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn divisions_are_exact() {
+        let extents =
+            [1, 2, 3, 5, 7, 10, 641, 1000, 65_535, 65_536, 65_537, MOST_ALONG_AXIS - 1, MOST_ALONG_AXIS];
+        for extent in extents {
+            let layout = LayoutNd::new(&[2, extent as usize], &[0, 0]).unwrap();
+            let divisors = Divisors::of(&layout);
+            let multiples = (0..40)
+                .map(|i| extent.wrapping_mul(i))
+                .flat_map(|n| [n.wrapping_sub(1), n, n.wrapping_add(1)]);
+            let powers = (0..31).flat_map(|i| [(1_u32 << i) - 1, 1 << i]);
+            for number in multiples.chain(powers).chain([MOST_ALONG_AXIS]).filter(|&n| n <= MOST_ALONG_AXIS) {
+                assert_eq!(
+                    divisors.divide(number, 0, extent),
+                    (number / extent, number % extent),
+                    "{number} / {extent}"
+                );
+            }
+        }
+    }
+
+    fn offsets(shape: &[usize], strides: &[isize]) -> Vec<usize> {
+        let layout = LayoutNd::new(shape, strides).unwrap();
+        let divisors = Divisors::of(&layout);
+        // SAFETY: nothing is accessed.
+        (0..layout.len())
+            .map(|number| unsafe { layout.offset(&divisors.place(&layout, 0, number)) })
+            .collect()
+    }
+
+    #[test]
+    fn offsets_follow_strides() {
+        assert_eq!(offsets(&[2, 3], &[3, 1]), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(offsets(&[3, 2], &[1, 3]), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(offsets(&[4], &[-2]), [6, 4, 2, 0]);
+        assert_eq!(offsets(&[2, 3], &[0, -1]), [2, 1, 0, 2, 1, 0]);
+        assert_eq!(offsets(&[], &[]), [0]);
+        assert_eq!(offsets(&[2, 0, 3], &[isize::MAX, 1, 1]), []);
+    }
+
+    #[test]
+    fn narrow_and_wide_offsets_are_the_same() {
+        let wide = LayoutNd::new(&[3, 70_000, 70_000], &[-70_000 * 70_000, 1, 70_000]).unwrap();
+        assert!(!wide.is_narrow());
+        assert_eq!(wide.extent(), 3 * 70_000 * 70_000);
+        let divisors = Divisors::of(&wide);
+        for number in [0, 69_999, 70_000, 4_900_000_000, wide.len() - 1] {
+            let (layer, row, column) = (number / 4_900_000_000, number / 70_000 % 70_000, number % 70_000);
+            let expected = (2 - layer) * 4_900_000_000 + row + column * 70_000;
+            // SAFETY: nothing is accessed.
+            assert_eq!(unsafe { wide.offset(&divisors.place(&wide, 0, number)) }, expected);
+        }
+    }
+
+    #[test]
+    fn layouts_that_kernels_cannot_count_are_refused() {
+        assert!(LayoutNd::new(&[1 << 31], &[1]).is_none());
+        assert!(LayoutNd::new(&[1 << 30; 3], &[0; 3]).is_none(), "more positions than isize::MAX");
+        assert!(LayoutNd::new(&[1 << 30, 1 << 30], &[isize::MAX, isize::MIN]).is_none());
+        assert!(LayoutNd::new(&[2], &[isize::MAX]).is_none());
+        assert!(LayoutNd::new(&[2, 2], &[1]).is_none());
+        assert!(
+            LayoutNd::new(&[1 << 30, 1 << 30, 0], &[isize::MAX; 3]).is_some_and(|layout| layout.is_empty())
+        );
+    }
+}
