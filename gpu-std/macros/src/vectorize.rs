@@ -203,7 +203,8 @@ impl Scalar {
         let name = &self.function.signature.name;
         // Errors of rustc about a type point at it, not at the attribute.
         let place = name.span();
-        let (contiguous, strided) = (format_ident!("{instance}"), format_ident!("{instance}_strided"));
+        let (contiguous, strided) =
+            (format_ident!("{instance}_contiguous"), format_ident!("{instance}_strided"));
         let inputs: Vec<_> =
             (0..arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect();
         let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
@@ -217,12 +218,12 @@ impl Scalar {
             binary_kernels = Some(quote_spanned! {place=>
                 #[::gpu_std::kernel]
                 fn #reduce(input: ::gpu_std::elementwise::ViewNdOrScalar<#output>, output: ::gpu_std::elementwise::PerThreadNd<#output>) {
-                    output.reduce(input, |a, b| #name #turbofish(a, b));
+                    output.reduce(input, #name #turbofish);
                 }
 
                 #[::gpu_std::kernel]
                 fn #accumulate(input: ::gpu_std::elementwise::ViewNdOrScalar<#output>, output: ::gpu_std::elementwise::PerThreadRows<#output>) {
-                    output.accumulate(input, |a, b| #name #turbofish(a, b));
+                    output.accumulate(input, #name #turbofish);
                 }
             });
             let method = |method: Ident, kernel: Ident| {

@@ -327,6 +327,11 @@ macro_rules! half {
             }
 
             #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                $t::from_f64(x)
+            }
+
+            #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 let exact = || Self::from_f32(software::mul_add(self.into(), a.into(), b.into()));
                 if crate::arch() < $arch {

@@ -14,6 +14,11 @@ macro_rules! float {
             }
 
             impl Float for $t {
+                #[inline(always)]
+                fn from_f64(x: f64) -> Self {
+                    x as $t
+                }
+
                 $(
                     #[inline(always)]
                     fn $name(self $(, $arg: $of)*) -> Self {

@@ -1,5 +1,7 @@
 //! [`Float`]: the methods of std's `f32` and `f64` that core does not have, and their implementation on the host.
 
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, Sub, SubAssign};
+
 use super::Sealed;
 use crate::DeviceCopy;
 
@@ -17,7 +19,36 @@ use crate::DeviceCopy;
 ///     }
 /// }
 /// ```
-pub trait Float: DeviceCopy + Sealed {
+///
+/// Generic functions compute with it, too:
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// fn logistic<T: Float>(x: T) -> T {
+///     let one = T::from_f64(1.0);
+///     one / (one + (-x).exp())
+/// }
+///
+/// assert_eq!((logistic(0.0_f32), logistic(0.0_f64)), (0.5, 0.5));
+/// ```
+pub trait Float:
+    DeviceCopy
+    + PartialOrd
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Rem<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + Sealed
+{
+    /// The nearest number of this type: for constants in generic functions.
+    fn from_f64(x: f64) -> Self;
     /// The largest integer not above `self`.
     #[doc(alias = "floorf")]
     fn floor(self) -> Self;
@@ -131,6 +162,11 @@ pub trait Float: DeviceCopy + Sealed {
 macro_rules! float {
     ($t:ident: $($name:ident($($arg:ident: $of:ty),*))*) => {
         impl Float for $t {
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
+
             $(
                 #[inline]
                 fn $name(self $(, $arg: $of)*) -> Self {

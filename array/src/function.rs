@@ -1,0 +1,412 @@
+//! Calls of functions of arrays: `apply`, `reduce`, `accumulate`, `outer`.
+
+use gpu_std::{
+    DeviceCopy,
+    host::{Launch, SafeKernel, Scalars, Vectorized, VectorizedBinary, VectorizedFunction},
+};
+use gpukernel::{Module, ThisRuntime, for_each};
+use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
+
+use crate::{
+    Array, ArrayViewMut, Error, Input, Operand, Result,
+    layout::Layout,
+    operand::{Operands, broadcast_shape, sealed},
+    plan::Plan,
+    storage,
+};
+
+/// A launch with a thread for each of so many elements.
+struct ForEach<'a> {
+    module: &'a Module,
+    threads: usize,
+}
+
+impl Launch for ForEach<'_> {
+    type Runtime = ThisRuntime;
+    type Output = Result<()>;
+
+    #[track_caller]
+    fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
+        Ok(self.module.launch(kernel, for_each(self.threads), args)?)
+    }
+}
+
+/// A function of arrays (NumPy's universal functions): implemented for the type that `#[vectorize]` makes under the name of a scalar function.
+///
+/// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default
+/// stream, in the order of all work on the same memory.
+///
+/// ```
+/// use gpu_std::prelude::*;
+/// use gpukernel::Device;
+/// use gpukernel_array::{Array, ArrayFunction};
+/// # use gpukernel::Image;
+/// # use gpukernel_image::{ImageWriter, Manifest};
+///
+/// // In the kernel crate:
+/// #[vectorize]
+/// pub fn polar_distance(rho1: f32, theta1: f32, rho2: f32, theta2: f32) -> f32 {
+///     let (x, y) = (rho1 * theta1.cos() - rho2 * theta2.cos(), rho1 * theta1.sin() - rho2 * theta2.sin());
+///     (x * x + y * y).sqrt()
+/// }
+///
+/// # let mut manifest = Manifest::new("doc");
+/// # manifest.no_code = Some("this is an example".to_owned());
+/// # // SAFETY: it holds no code.
+/// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+/// let device = Device::cpu();
+/// let module = device.load(&KERNELS)?;
+/// let rho = Array::from_vec(&device, vec![1.0, 2.0, 3.0])?;
+/// let distances = polar_distance::apply(&module, (&rho, 0.0, 1.0, 0.0))?;
+/// assert_eq!(distances.to_vec()?, [0.0, 1.0, 2.0]);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
+#[doc(alias = "ufunc", alias = "vectorize")]
+pub trait ArrayFunction: VectorizedFunction + Sized {
+    /// Computes the function of each position of the arguments, which are broadcast against each other.
+    ///
+    /// # Errors
+    /// [`Error::Broadcast`] if shapes do not broadcast; what [`Module::launch`] says, such as `WrongDevice` for an array on another device than the module
+    /// and `KernelPanicked`.
+    #[track_caller]
+    fn apply<S, X>(module: &Module, args: X) -> Result<Array<Self::Output, X::Dim>>
+    where
+        S: Scalars,
+        X: Operands<S>,
+        Self: Vectorized<S>,
+    {
+        let mut inputs = args.inputs();
+        let shape = broadcast_shape(Self::NAME, &sealed::Inputs::layouts(&inputs))?;
+        sealed::Inputs::broadcast(&mut inputs, Self::NAME, &shape)?;
+        let layout = Layout::standard(IxDyn(&shape))?;
+        storage::written(module.device(), layout, |slice, layout| {
+            run::<Self, S, _>(module, &inputs, ArrayViewMut::new(slice, layout.clone()))
+        })
+    }
+
+    /// Computes the function as [`apply`](Self::apply), into an array of the shape of the result, to which the arguments are broadcast (NumPy's
+    /// `out=`).
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, add, module};
+    /// let device = Device::cpu();
+    /// let x = Array::from_vec(&device, vec![1.0_f32, 2.0, 3.0])?;
+    /// let mut out = Array::zeros(&device, (2, 3))?;
+    /// add::apply_into(&module(&device)?, (&x, 10.0), &mut out)?;
+    /// assert_eq!(out.to_vec()?, [11.0, 12.0, 13.0, 11.0, 12.0, 13.0]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::BroadcastTo`] if an argument does not broadcast to the shape of `out`.
+    #[track_caller]
+    fn apply_into<'o, S, X>(module: &Module, args: X, out: impl Target<'o, Self::Output>) -> Result<()>
+    where
+        S: Scalars,
+        X: Operands<S>,
+        Self: Vectorized<S>,
+        Self::Output: 'o,
+    {
+        let out = out.target();
+        let mut inputs = args.inputs();
+        sealed::Inputs::broadcast(&mut inputs, Self::NAME, out.shape())?;
+        run::<Self, S, _>(module, &inputs, out)
+    }
+
+    /// Combines the elements along an axis (NumPy's `ufunc.reduce`).
+    ///
+    /// The function is taken to be associative, as by rayon's `reduce` and CUB's: neighbours are combined first, in their order, so that sums of
+    /// floating-point numbers are rounded otherwise than one after another.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, add, module};
+    /// # use ndarray::Axis;
+    /// let device = Device::cpu();
+    /// let x = Array::from_shape_fn(&device, (2, 3), |(row, column)| (3 * row + column) as i32)?;
+    /// assert_eq!(add::reduce(&module(&device)?, &x, Axis(0))?.to_vec()?, [3, 5, 7]);
+    /// assert_eq!(add::reduce(&module(&device)?, &x, Axis(1))?.to_vec()?, [3, 12]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchAxis`], [`Error::EmptyReduction`] if the axis has no elements and the result has; what [`Module::launch`] says.
+    #[track_caller]
+    fn reduce<T, X>(module: &Module, x: X, axis: Axis) -> Result<Array<T, <X::Dim as Dimension>::Smaller>>
+    where
+        T: DeviceCopy,
+        X: Operand<T>,
+        X::Dim: RemoveAxis,
+        Self: VectorizedBinary<T>,
+    {
+        let input = x.input();
+        let Some((slice, layout)) = input.parts() else {
+            return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
+        };
+        let rows = layout.with_axis_last(axis)?;
+        let (len, outer) = (layout.shape()[axis.index()], &rows.shape()[..rows.ndim() - 1]);
+        let result = Layout::standard(IxDyn(outer))?;
+        if len == 0 && result.len() != 0 {
+            return Err(Error::EmptyReduction { function: Self::NAME, axis, shape: layout.shape().to_vec() });
+        }
+        let mut parts = parts(len, result.len());
+        if parts == 1 {
+            return storage::written(module.device(), result, |out, layout| {
+                reduce_rows::<Self, T>(module, slice, &rows, out, layout, 1)
+            });
+        }
+        let of_parts = |parts: usize| Layout::standard(IxDyn(&[outer, &[parts]].concat()));
+        let mut partial: Array<T, IxDyn> =
+            storage::written(module.device(), of_parts(parts)?, |out, layout| {
+                reduce_rows::<Self, T>(module, slice, &rows, out, layout, parts)
+            })?;
+        loop {
+            let rows = partial.layout().clone();
+            let len = parts;
+            parts = self::parts(len, result.len());
+            if parts == 1 {
+                return storage::written(module.device(), result, |out, layout| {
+                    reduce_rows::<Self, T>(module, partial.memory(), &rows, out, layout, 1)
+                });
+            }
+            partial = storage::written(module.device(), of_parts(parts)?, |out, layout| {
+                reduce_rows::<Self, T>(module, partial.memory(), &rows, out, layout, parts)
+            })?;
+        }
+    }
+
+    /// Combines the elements along an axis up to each of them (NumPy's `ufunc.accumulate`), one after another.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, add, module};
+    /// # use ndarray::Axis;
+    /// let device = Device::cpu();
+    /// let x = Array::from_vec(&device, vec![1, 2, 3, 4])?;
+    /// assert_eq!(add::accumulate(&module(&device)?, &x, Axis(0))?.to_vec()?, [1, 3, 6, 10]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchAxis`]; what [`Module::launch`] says.
+    #[track_caller]
+    fn accumulate<T, X>(module: &Module, x: X, axis: Axis) -> Result<Array<T, X::Dim>>
+    where
+        T: DeviceCopy,
+        X: Operand<T>,
+        Self: VectorizedBinary<T>,
+    {
+        let input = x.input();
+        let Some((slice, layout)) = input.parts() else {
+            return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
+        };
+        let rows = layout.with_axis_last(axis)?;
+        storage::written(module.device(), Layout::standard(IxDyn(layout.shape()))?, |out, layout| {
+            accumulate_rows::<Self, T>(module, slice, &rows, out, &layout.with_axis_last(axis)?)
+        })
+    }
+
+    /// Computes the function of each pair of elements of two arrays: the shape of the result is that of `a` followed by that of `b` (NumPy's
+    /// `ufunc.outer`).
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, module, mul};
+    /// let device = Device::cpu();
+    /// let (a, b) = (Array::from_vec(&device, vec![1, 2, 3])?, Array::from_vec(&device, vec![10, 20])?);
+    /// let products = mul::outer(&module(&device)?, &a, &b)?;
+    /// assert_eq!(products.shape(), [3, 2]);
+    /// assert_eq!(products.to_vec()?, [10, 20, 20, 40, 30, 60]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`]; what [`Module::launch`] says.
+    #[track_caller]
+    #[allow(clippy::type_complexity)] // the number of axes is computed
+    fn outer<A, B, X, Y>(
+        module: &Module,
+        a: X,
+        b: Y,
+    ) -> Result<Array<Self::Output, <X::Dim as DimAdd<Y::Dim>>::Output>>
+    where
+        A: DeviceCopy,
+        B: DeviceCopy,
+        X: Operand<A>,
+        Y: Operand<B>,
+        X::Dim: DimAdd<Y::Dim>,
+        Self: Vectorized<(A, B)>,
+    {
+        let (mut a, b) = (a.input(), b.input());
+        for _ in 0..b.ndim() {
+            a.push_axis()?;
+        }
+        let mut inputs = (a, b);
+        let shape = broadcast_shape(Self::NAME, &sealed::Inputs::layouts(&inputs))?;
+        sealed::Inputs::broadcast(&mut inputs, Self::NAME, &shape)?;
+        storage::written(module.device(), Layout::standard(IxDyn(&shape))?, |slice, layout| {
+            run::<Self, (A, B), _>(module, &inputs, ArrayViewMut::new(slice, layout.clone()))
+        })
+    }
+}
+
+impl<F: VectorizedFunction> ArrayFunction for F {}
+
+/// An array that a function writes: `&mut Array`, [`ArrayViewMut`] or `&mut ArrayViewMut`.
+///
+/// ```
+/// use gpukernel::Device;
+/// use gpukernel_array::{Array, Target};
+///
+/// fn len<'a>(target: impl Target<'a, f32>) -> usize {
+///     target.target().len()
+/// }
+///
+/// let mut x = Array::zeros(&Device::cpu(), (2, 3))?;
+/// assert_eq!((len(&mut x), len(x.view_mut())), (6, 6));
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
+pub trait Target<'a, T: DeviceCopy> {
+    /// Returns the array, as one of any number of axes.
+    fn target(self) -> ArrayViewMut<'a, T, IxDyn>;
+}
+
+impl<'a, T: DeviceCopy, D: Dimension> Target<'a, T> for &'a mut Array<T, D> {
+    fn target(self) -> ArrayViewMut<'a, T, IxDyn> {
+        self.view_mut().into_dyn()
+    }
+}
+
+impl<'a, T: DeviceCopy, D: Dimension> Target<'a, T> for ArrayViewMut<'a, T, D> {
+    fn target(self) -> ArrayViewMut<'a, T, IxDyn> {
+        self.into_dyn()
+    }
+}
+
+impl<'a, T: DeviceCopy, D: Dimension> Target<'a, T> for &'a mut ArrayViewMut<'_, T, D> {
+    fn target(self) -> ArrayViewMut<'a, T, IxDyn> {
+        self.view_mut().into_dyn()
+    }
+}
+
+/// Launches the kernel that fits the memory of inputs, which have been broadcast, and output.
+#[track_caller]
+pub(crate) fn run<'a, 'i, F, S, I>(
+    module: &Module,
+    inputs: &'a I,
+    out: ArrayViewMut<'a, F::Output, IxDyn>,
+) -> Result<()>
+where
+    S: Scalars,
+    F: Vectorized<S>,
+    I: sealed::Inputs<'i, S>,
+    'i: 'a,
+{
+    if out.is_empty() {
+        return Ok(());
+    }
+    let (memory, layout) = out.into_parts();
+    let plan = Plan::new(&layout, inputs.layouts().into_iter().flatten());
+    let origin = plan.output().origin;
+    match plan.contiguous() {
+        Some(len) => {
+            let memory_len = memory.len();
+            let part = origin.checked_add(len).and_then(|end| memory.get_mut(origin..end));
+            let part = part.ok_or_else(|| sealed::outside(memory_len, origin, len))?;
+            let launch = ForEach { module, threads: len.div_ceil(F::LANES) };
+            F::contiguous(launch, inputs.slices(&plan, len)?, part)
+        }
+        None => {
+            let view = memory.view_nd_mut(origin, plan.shape(), &plan.output().strides)?;
+            let launch = ForEach { module, threads: layout.len() };
+            F::strided(launch, inputs.views(&plan)?, view)
+        }
+    }
+}
+
+/// Computes a function of an array and another argument, which is broadcast to its shape, to new memory.
+#[track_caller]
+pub(crate) fn update<F: VectorizedBinary<T>, T: DeviceCopy>(
+    device: &gpukernel::Device,
+    array: Input<'_, T>,
+    other: Input<'_, T>,
+) -> Result<Array<T, IxDyn>> {
+    let shape = array.shape().to_vec();
+    let mut inputs = (array, other);
+    sealed::Inputs::broadcast(&mut inputs, F::NAME, &shape)?;
+    let module = crate::shipped::module(device)?;
+    storage::written(device, Layout::standard(IxDyn(&shape))?, |slice, layout| {
+        run::<F, (T, T), _>(&module, &inputs, ArrayViewMut::new(slice, layout.clone()))
+    })
+}
+
+/// How many elements a thread combines at most, where few threads would combine more.
+const PART: usize = 64;
+/// How many threads are enough.
+const ENOUGH_THREADS: usize = 1 << 16;
+
+/// The number of parts of a row whose elements are combined by a thread each, for so many rows.
+fn parts(len: usize, rows: usize) -> usize {
+    if len <= PART || rows >= ENOUGH_THREADS { 1 } else { len.div_ceil(PART) }
+}
+
+/// Combines each of so many parts of the rows of an array, whose last axis they are along. The output has those rows, of the parts, or one axis less.
+#[track_caller]
+fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
+    module: &Module,
+    slice: &gpukernel::DeviceSlice<T>,
+    rows: &Layout<IxDyn>,
+    out: &mut gpukernel::DeviceSlice<T>,
+    out_layout: &Layout<IxDyn>,
+    parts: usize,
+) -> Result<()> {
+    if out_layout.len() == 0 {
+        return Ok(());
+    }
+    let (len, stride) = last(rows);
+    let outer = first_of_rows(rows)?;
+    let out_outer =
+        if out_layout.ndim() == rows.ndim() { first_of_rows(out_layout)? } else { out_layout.clone() };
+    let mut plan = Plan::new(&out_outer, [&outer]);
+    plan.with_inner(0, 1);
+    plan.with_inner(1, stride);
+    let (to, from) = (plan.output(), &plan.inputs()[0]);
+    let output = out.view_nd_mut(to.origin, &plan.shape_with(parts), &to.strides)?;
+    let input = slice.view_nd(from.origin, &plan.shape_with(len), &from.strides)?;
+    F::reduce(ForEach { module, threads: out_layout.len() }, input, output)
+}
+
+/// Combines the rows of an array step by step, which are along the last axis of both layouts.
+#[track_caller]
+fn accumulate_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
+    module: &Module,
+    slice: &gpukernel::DeviceSlice<T>,
+    rows: &Layout<IxDyn>,
+    out: &mut gpukernel::DeviceSlice<T>,
+    out_rows: &Layout<IxDyn>,
+) -> Result<()> {
+    if out_rows.len() == 0 {
+        return Ok(());
+    }
+    let ((len, stride), (_, out_stride)) = (last(rows), last(out_rows));
+    let mut plan = Plan::new(&first_of_rows(out_rows)?, [&first_of_rows(rows)?]);
+    plan.with_inner(0, out_stride);
+    plan.with_inner(1, stride);
+    let (to, from) = (plan.output(), &plan.inputs()[0]);
+    let shape = plan.shape_with(len);
+    let output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
+    let input = slice.view_nd(from.origin, &shape, &from.strides)?;
+    F::accumulate(ForEach { module, threads: out_rows.len() / len }, input, output)
+}
+
+/// The number of elements along the last axis, and its stride.
+fn last(rows: &Layout<IxDyn>) -> (usize, isize) {
+    let last = rows.ndim() - 1;
+    (rows.shape()[last], rows.stride(last))
+}
+
+/// The first element of each row.
+fn first_of_rows(rows: &Layout<IxDyn>) -> Result<Layout<IxDyn>> {
+    rows.index_axis(Axis(rows.ndim() - 1), 0)
+}

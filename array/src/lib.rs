@@ -1,0 +1,63 @@
+//! Arrays in the memory of a GPU or of the CPU device, with the shapes, strides and broadcasting of ndarray and NumPy, and functions of arrays
+//! made of scalar functions by `#[vectorize]`.
+//!
+//! An [`Array`] owns its elements, in row-major order. An [`ArrayView`] or [`ArrayViewMut`] is a part of one: slices, transposes, broadcasts and
+//! most reshapes are views and copy nothing. Dimensions, axes and slices are ndarray's own types ([`Ix2`](ndarray::Ix2), [`Axis`](ndarray::Axis),
+//! [`s!`](ndarray::s)).
+//!
+//! ```
+//! use gpukernel::Device;
+//! use gpukernel_array::Array;
+//! use ndarray::{array, s};
+//!
+//! let device = Device::cpu(); // or Device::best()?
+//! let x = Array::from_ndarray(&device, &array![[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
+//! let centred = &x - 3.5;
+//! let last_column = centred.slice(s![.., -1])?;
+//! assert_eq!(last_column.to_ndarray()?, array![-0.5, 2.5]);
+//! assert_eq!(format!("{}", x.t()), "[[1, 4],\n [2, 5],\n [3, 6]]");
+//! # Ok::<(), gpukernel_array::Error>(())
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | arrays from and to the host | [`Array::from_ndarray`], [`Array::from_vec`], [`Array::from_shape_vec`], [`Array::to_ndarray`], [`Array::to_vec`] |
+//! | new arrays | [`Array::zeros`], [`Array::ones`], [`Array::full`], [`Array::range`], [`Array::linspace`], [`Array::from_shape_fn`] |
+//! | views | [`Array::slice`], [`Array::t`], [`Array::permuted_axes`], [`Array::reshape`], [`Array::broadcast`], [`Array::index_axis`], [`Array::insert_axis`] |
+//! | functions of arrays | [`ArrayFunction`], of types made by [`#[vectorize]`](macro@gpu_std::vectorize) |
+//! | arithmetic | operators, which panic, and [`add`](fn@add), [`sub`](fn@sub), …, with [`ArrayFunction::apply`], which return errors |
+//!
+//! Work is queued on the default stream of the arrays' device, and ordered by the memory that it uses; what copies to the host waits for it.
+
+mod array;
+mod assign;
+mod convert;
+mod create;
+mod error;
+mod format;
+mod function;
+mod layout;
+mod operand;
+mod operators;
+mod plan;
+mod shipped;
+mod storage;
+mod view;
+
+pub use array::Array;
+pub use error::{Error, Result};
+pub use function::{ArrayFunction, Target};
+#[doc(inline)]
+pub use gpukernel_array_kernels::{add, div, mul, neg, sub};
+pub use operand::{BroadcastDim, Input, Inputs, Operand, Operands};
+pub use shipped::module;
+pub use view::{ArrayView, ArrayViewMut};
+
+/// An array of one axis.
+pub type Array1<T> = Array<T, ndarray::Ix1>;
+/// An array of two axes.
+pub type Array2<T> = Array<T, ndarray::Ix2>;
+/// An array of three axes.
+pub type Array3<T> = Array<T, ndarray::Ix3>;
+/// An array of any number of axes.
+pub type ArrayD<T> = Array<T, ndarray::IxDyn>;

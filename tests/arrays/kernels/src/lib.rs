@@ -1,0 +1,144 @@
+//! Scalar functions as functions of arrays, for tests.
+#![no_std]
+
+use gpu_std::{complex::Complex, half::f16, prelude::*};
+
+/// The density of the normal distribution.
+#[vectorize(f32, f64)]
+pub fn gaussian_pdf<T: Float>(x: T, mean: T, sigma: T) -> T {
+    let z = (x - mean) / sigma;
+    (T::from_f64(-0.5) * z * z).exp() / (sigma * T::from_f64(2.506_628_274_631_000_2))
+}
+
+/// The distance of two points in polar coordinates.
+#[vectorize]
+pub fn polar_distance(rho1: f32, theta1: f32, rho2: f32, theta2: f32) -> f32 {
+    let (x, y) = (rho1 * theta1.cos() - rho2 * theta2.cos(), rho1 * theta1.sin() - rho2 * theta2.sin());
+    (x * x + y * y).sqrt()
+}
+
+/// (a + b)².
+#[vectorize(f32, f64, i32, Complex<f32>)]
+pub fn squared_sum<T>(a: T, b: T) -> T
+where
+    T: Copy + core::ops::Add<Output = T> + core::ops::Mul<Output = T>,
+{
+    (a + b) * (a + b)
+}
+
+/// The same, four elements per thread, as one writes it by hand.
+#[kernel]
+pub fn squared_sum_by_hand(
+    a: &[gpu_std::vector::f32x4],
+    b: &[gpu_std::vector::f32x4],
+    out: PerThread<gpu_std::vector::f32x4>,
+) {
+    for (i, out) in out {
+        let sum = a[i] + b[i];
+        *out = sum * sum;
+    }
+}
+
+/// The sum of half-precision numbers.
+#[vectorize]
+pub fn add_halves(a: f16, b: f16) -> f16 {
+    a + b
+}
+
+/// Scales numbers of one type by those of another.
+#[vectorize(<f32, i32>, <f64, u8>)]
+pub fn scale<T: Float, S: Copy + Into<f64>>(x: T, by: S) -> T {
+    x * T::from_f64(by.into())
+}
+
+/// Divides, which is a panic by 0.
+#[vectorize(i32, u8)]
+pub fn quotient<T: core::ops::Div<Output = T>>(a: T, b: T) -> T {
+    a / b
+}
+
+/// Whether a number is less than another.
+#[vectorize(f32)]
+pub fn less<T: PartialOrd>(a: T, b: T) -> bool {
+    a < b
+}
+
+/// A closed interval, of twelve bytes with its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C)]
+pub struct Interval {
+    /// The lower bound.
+    pub low: f32,
+    /// The upper bound.
+    pub high: f32,
+    /// Where it comes from.
+    pub kind: u8,
+}
+
+/// The smallest interval around two.
+#[vectorize]
+pub fn hull(a: Interval, b: Interval) -> Interval {
+    Interval { low: a.low.min(b.low), high: a.high.max(b.high), kind: a.kind.max(b.kind) }
+}
+
+/// The width of an interval.
+#[vectorize]
+pub fn width(of: Interval) -> f32 {
+    of.high - of.low
+}
+
+/// The first number, or a polynomial of it with the other seven.
+#[vectorize]
+#[allow(clippy::too_many_arguments)]
+pub fn polynomial(x: f64, a: f64, b: f64, c: f64, d: f64, e: f64, f: f64, g: f64) -> f64 {
+    a + x * (b + x * (c + x * (d + x * (e + x * (f + x * g)))))
+}
+
+/// Functions of arrays are called by other kernels, and by each other.
+#[vectorize]
+pub fn doubled_density(x: f32) -> f32 {
+    2.0 * gaussian_pdf(x, 0.0, 1.0)
+}
+
+/// The largest of two numbers: associative, and exact.
+#[vectorize(i32, f32, u64)]
+pub fn maximum<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b { b } else { a }
+}
+
+/// Composes two affine maps modulo a prime, packed as `a << 32 | b`: associative and not commutative.
+#[vectorize]
+pub fn compose(first: u64, second: u64) -> u64 {
+    const PRIME: u64 = 1_000_003;
+    let ((a, b), (c, d)) = ((first >> 32, first & 0xffff_ffff), (second >> 32, second & 0xffff_ffff));
+    (a * c % PRIME) << 32 | ((b * c + d) % PRIME)
+}
+
+/// Kernels with the parameters of elementwise kernels.
+pub mod by_hand {
+    use gpu_std::{elementwise::*, prelude::*};
+
+    /// Copies chunks.
+    #[kernel]
+    pub fn copy_chunks(x: SliceOrScalar<i32>, out: PerThreadChunks<i32, 4>) {
+        out.map((x,), |(x,)| x);
+    }
+
+    /// Doubles each element.
+    #[kernel]
+    pub fn double(x: ViewNdOrScalar<i32>, out: PerThreadNd<i32>) {
+        out.map((x,), |(x,)| 2 * x);
+    }
+
+    /// Sums parts of rows.
+    #[kernel]
+    pub fn sums(x: ViewNdOrScalar<i32>, out: PerThreadNd<i32>) {
+        out.reduce(x, |a, b| a + b);
+    }
+
+    /// Sums of rows up to each element.
+    #[kernel]
+    pub fn running_sums(x: ViewNdOrScalar<i32>, out: PerThreadRows<i32>) {
+        out.accumulate(x, |a, b| a + b);
+    }
+}

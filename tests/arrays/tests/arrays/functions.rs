@@ -1,0 +1,267 @@
+//! The programs of the reference documents: results against numbers that are computed independently.
+
+use array_test_kernels::{
+    Interval, add_halves, compose, doubled_density, gaussian_pdf, hull, less, maximum, polar_distance,
+    polynomial, quotient, scale, squared_sum, width,
+};
+use gpu_std::{complex::Complex, half::f16};
+use gpukernel::Error::KernelPanicked;
+use gpukernel_array::{Array, ArrayFunction, Error};
+use gpukernel_array_tests::on_every_device;
+use ndarray::{Axis, s};
+
+const MILLION: usize = 1_000_000;
+
+/// Numbers from 0 to 1 that are the same everywhere.
+fn numbers(seed: u64, n: usize) -> Vec<f64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+fn in_f32(numbers: &[f64]) -> Vec<f32> {
+    numbers.iter().map(|&x| x as f32).collect()
+}
+
+#[test]
+fn gaussian_pdf_of_a_million() {
+    let x: Vec<f64> = numbers(1, MILLION).iter().map(|x| 10.0 * x - 5.0).collect();
+    // From the definition, and not in the order in which the kernel computes.
+    let density = |x: f64| {
+        (-(x - 0.5).powi(2) / (2.0 * 1.5_f64.powi(2))).exp() / (1.5 * (2.0 * std::f64::consts::PI).sqrt())
+    };
+    on_every_device(|device, module| {
+        let found = gaussian_pdf::apply(module, (&Array::from_vec(device, &x)?, 0.5, 1.5))?.to_vec()?;
+        let found_f32 =
+            gaussian_pdf::apply(module, (&Array::from_vec(device, in_f32(&x))?, 0.5, 1.5))?.to_vec()?;
+        assert_eq!(found.len(), MILLION);
+        for ((&x, found), found_f32) in x.iter().zip(found).zip(found_f32) {
+            let expected = density(x);
+            assert!((found - expected).abs() <= 1e-15 + 1e-14 * expected, "{x}: {found}, not {expected}");
+            let expected = density(f64::from(x as f32)) as f32;
+            assert!(
+                (found_f32 - expected).abs() <= 1e-6 * expected + 1e-9,
+                "{x}: {found_f32}, not {expected}"
+            );
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn polar_distance_of_a_million() {
+    let columns = [3, 5, 7, 9].map(|seed| in_f32(&numbers(seed, MILLION)));
+    on_every_device(|device, module| {
+        let [rho1, theta1, rho2, theta2] = columns.each_ref().map(|column| Array::from_vec(device, column));
+        let found = polar_distance::apply(module, (&rho1?, &theta1?, &rho2?, &theta2?))?.to_vec()?;
+        for (i, found) in found.into_iter().enumerate() {
+            let [rho1, theta1, rho2, theta2] = columns.each_ref().map(|column| f64::from(column[i]));
+            // The law of cosines.
+            let square = rho1 * rho1 + rho2 * rho2 - 2.0 * rho1 * rho2 * (theta1 - theta2).cos();
+            let expected = square.max(0.0).sqrt();
+            assert!((f64::from(found) - expected).abs() < 1e-6, "{i}: {found}, not {expected}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn squares_of_sums() {
+    on_every_device(|device, module| {
+        for n in [0, 1, 3, 4, 5, 1023, 100_001] {
+            let (a, b): (Vec<i32>, Vec<i32>) = (0..n).map(|i| (i % 1000, 7 - i % 500)).unzip();
+            let (x, y) = (Array::from_vec(device, &a)?, Array::from_vec(device, &b)?);
+            let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| a * a + 2 * a * b + b * b).collect();
+            assert_eq!(squared_sum::apply(module, (&x, &y))?.to_vec()?, expected);
+            // Of parts that are aligned otherwise than the whole, by one or both.
+            if n > 10 {
+                let n = n as usize;
+                let (from, to) = (3, n - 2);
+                let found = squared_sum::apply(module, (x.slice(s![from..to])?, y.slice(s![from..to])?))?;
+                assert_eq!(found.to_vec()?, expected[from..to]);
+                let mut out = Array::full(device, n, -1)?;
+                squared_sum::apply_into(
+                    module,
+                    (x.slice(s![..n - 1])?, &y.slice(s![..n - 1])?),
+                    out.slice_mut(s![1..])?,
+                )?;
+                assert_eq!(out.to_vec()?, [&[-1], &expected[..n - 1]].concat());
+                let reversed = squared_sum::apply(module, (x.slice(s![..;-1])?, y.slice(s![..;-1])?))?;
+                assert_eq!(reversed.to_vec()?, expected.iter().rev().copied().collect::<Vec<_>>());
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn arguments_are_broadcast() {
+    on_every_device(|device, module| {
+        let column = Array::from_shape_fn(device, (1000, 1), |(row, _)| row as f32)?;
+        let sigmas = Array::linspace(device, 1.0_f32, 8.0, 8)?;
+        let found = gaussian_pdf::apply(module, (&column, 0.0, &sigmas))?;
+        assert_eq!(found.shape(), [1000, 8]);
+        let found = found.to_ndarray()?;
+        for ((row, j), &found) in found.indexed_iter() {
+            let expected = gaussian_pdf(row as f64, 0.0, 1.0 + j as f64);
+            // The exponent is rounded in f32, and may be large.
+            let exponent = (row as f64 / (1.0 + j as f64)).powi(2) / 2.0;
+            let error = (f64::from(found) - expected).abs();
+            assert!(
+                error <= 2e-7 * (2.0 + exponent) * expected + 1e-12,
+                "{row} {j}: {found}, not {expected}"
+            );
+        }
+        let all = gaussian_pdf::apply(module, (0.25_f64, 0.5, 2.0))?;
+        assert_eq!(all.shape(), [0_usize; 0]);
+        assert!((all.to_vec()?[0] - gaussian_pdf(0.25_f64, 0.5, 2.0)).abs() < 1e-15);
+        Ok(())
+    });
+}
+
+#[test]
+fn elements_of_any_type() {
+    on_every_device(|device, module| {
+        let complex = |i: i32| Complex::new(i as f32, -2.0);
+        let z = Array::from_vec(device, (0..1001).map(complex).collect::<Vec<_>>())?;
+        let found = squared_sum::apply(module, (&z, Complex::new(1.0, 1.0)))?.to_vec()?;
+        for (i, found) in (0..).zip(found) {
+            let (re, im) = (i as f32 + 1.0, -1.0);
+            assert_eq!(found, Complex::new(re * re - im * im, 2.0 * re * im));
+        }
+        let halves = Array::from_vec(device, (0..1001).map(|i| f16::from_f32(i as f32)).collect::<Vec<_>>())?;
+        let found = add_halves::apply(module, (&halves, f16::from_f32(0.5)))?.to_vec()?;
+        assert_eq!(found[999], f16::from_f32(999.5));
+        let by = Array::from_vec(device, [1_u8, 2, 3])?;
+        assert_eq!(scale::apply(module, (1.5_f64, &by))?.to_vec()?, [1.5, 3.0, 4.5]);
+        let interval = |i: i32| Interval { low: i as f32, high: i as f32 + 0.5, kind: i as u8 };
+        let intervals =
+            Array::from_shape_fn(device, (20, 30), |(row, column)| interval((30 * row + column) as i32))?;
+        let hulls = hull::apply(module, (intervals.t(), interval(7)))?;
+        assert_eq!(hulls.shape(), [30, 20]);
+        assert_eq!(hulls.to_ndarray()?[(3, 1)], Interval { low: 7.0, high: 33.5, kind: 33 });
+        assert_eq!(width::apply(module, (&hulls,))?.to_ndarray()?[(3, 1)], 26.5);
+        let comparison = less::apply(module, (&Array::from_vec(device, [1.0_f32, 3.0])?, 2.0))?;
+        assert_eq!(comparison.to_vec()?, [true, false]);
+        Ok(())
+    });
+}
+
+#[test]
+fn eight_arguments_and_calls_of_other_functions() {
+    on_every_device(|device, module| {
+        let x = Array::linspace(device, -1.0, 1.0, 1001)?;
+        let seven = Array::full(device, 1001, 7.0)?;
+        let found = polynomial::apply(module, (&x, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, &seven))?.to_vec()?;
+        for (x, found) in x.to_vec()?.into_iter().zip(found) {
+            let expected: f64 = (0..7).map(|i| f64::from(i + 1) * x.powi(i)).sum();
+            assert!((found - expected).abs() < 1e-13, "{x}: {found}, not {expected}");
+        }
+        let zero = Array::from_vec(device, [0.0_f32])?;
+        let found = doubled_density::apply(module, (&zero,))?.to_vec()?[0];
+        assert!((f64::from(found) - 2.0 * 0.398_942_280_401_432_7).abs() < 1e-6);
+        Ok(())
+    });
+}
+
+#[test]
+fn panics_of_scalar_functions_are_reported() {
+    on_every_device(|device, module| {
+        let a = Array::from_vec(device, vec![7_i32; 1000])?;
+        let b = Array::from_shape_fn(device, 1000, |i| i as i32 - 500)?;
+        let found = quotient::apply(module, (&a, &b)).and_then(|quotients| quotients.to_vec());
+        let error = found.unwrap_err();
+        assert!(matches!(error, Error::Runtime(KernelPanicked { .. })), "{error}");
+        assert!(error.to_string().contains("divide by zero"), "{error}");
+        // The device stays usable.
+        assert_eq!(quotient::apply(module, (&a, 2))?.to_vec()?, [3; 1000]);
+        Ok(())
+    });
+}
+
+#[test]
+fn reductions() {
+    on_every_device(|device, module| {
+        for shape in
+            [[1, 1, 1], [2, 3, 4], [5, 64, 3], [3, 65, 7], [2, 5000, 2], [1, 1, 100_003], [100_000, 2, 1]]
+        {
+            let x = Array::from_shape_fn(device, (shape[0], shape[1], shape[2]), |(i, j, k)| {
+                ((i * 31 + j * 17 + k * 7) * 7919 % 10_007) as i32
+            })?;
+            let host = x.to_ndarray()?;
+            for axis in (0..3).map(Axis) {
+                let found = maximum::reduce(module, &x, axis)?.to_ndarray()?;
+                assert_eq!(
+                    found,
+                    host.map_axis(axis, |lane| *lane.iter().max().unwrap()),
+                    "{shape:?} {axis:?}"
+                );
+                let found = maximum::reduce(module, x.t().slice(s![..;-1, .., ..])?, axis)?.to_ndarray()?;
+                let host = host.t();
+                assert_eq!(
+                    found,
+                    host.slice(s![..;-1, .., ..]).map_axis(axis, |lane| *lane.iter().max().unwrap())
+                );
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn reductions_keep_the_order_of_elements() {
+    on_every_device(|device, module| {
+        let maps: Vec<u64> =
+            (0..100_000_u64).map(|i| (i * 7 + 1) % 1_000_003 << 32 | (i * 13 + 5) % 1_000_003).collect();
+        let expected = maps.iter().copied().reduce(compose).unwrap();
+        let x = Array::from_vec(device, &maps)?;
+        assert_eq!(compose::reduce(module, &x, Axis(0))?.to_vec()?, [expected]);
+        let mut running = maps.clone();
+        for i in 1..running.len() {
+            running[i] = compose(running[i - 1], running[i]);
+        }
+        assert_eq!(compose::accumulate(module, &x, Axis(0))?.to_vec()?, running);
+        Ok(())
+    });
+}
+
+#[test]
+fn accumulations() {
+    on_every_device(|device, module| {
+        let x = Array::from_shape_fn(device, (3, 4, 5), |(i, j, k)| {
+            ((i * 31 + j * 17 + k * 7) * 7919 % 101) as i32
+        })?;
+        let host = x.to_ndarray()?;
+        for axis in (0..3).map(Axis) {
+            let mut expected = host.clone();
+            for mut lane in expected.lanes_mut(axis) {
+                for i in 1..lane.len() {
+                    lane[i] = lane[i].max(lane[i - 1]);
+                }
+            }
+            assert_eq!(maximum::accumulate(module, &x, axis)?.to_ndarray()?, expected);
+        }
+        let none = Array::zeros(device, (3, 0))?;
+        assert_eq!(maximum::accumulate::<i32, _>(module, &none, Axis(1))?.shape(), [3, 0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn outer_products() {
+    on_every_device(|device, module| {
+        let a = Array::from_shape_fn(device, (2, 3), |(i, j)| (3 * i + j) as i32)?;
+        let b = Array::from_vec(device, [10, 20])?;
+        let found = squared_sum::outer(module, a.t(), &b)?;
+        assert_eq!(found.shape(), [3, 2, 2]);
+        let (host_a, host_b) = (a.to_ndarray()?, b.to_ndarray()?);
+        for ((i, j, k), &found) in found.to_ndarray()?.indexed_iter() {
+            assert_eq!(found, (host_a[(j, i)] + host_b[k]).pow(2));
+        }
+        assert_eq!(squared_sum::outer(module, &b, 1)?.to_vec()?, [121, 441]);
+        Ok(())
+    });
+}

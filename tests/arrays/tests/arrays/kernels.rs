@@ -1,0 +1,101 @@
+//! The parameters of elementwise kernels, used by hand.
+
+use gpu_std::host::OrScalar::{Memory, Scalar};
+use gpukernel::for_each;
+use gpukernel_array_tests::on_every_device;
+
+#[test]
+fn rows_and_parts() {
+    use array_test_kernels::by_hand::{double, running_sums, sums};
+    on_every_device(|device, module| {
+        let x = device.upload(&(0..24).collect::<Vec<i32>>())?;
+        let mut out = device.filled(24, -1)?;
+        // Every second column, in the opposite order, of the transposed matrix.
+        let from = x.view_nd(5, &[3, 4], &[-2, 6])?;
+        module.launch(double, for_each(12), (Memory(from), out.view_nd_mut(23, &[3, 4], &[-8, -2])?))?;
+        let mut expected = vec![-1; 24];
+        for row in 0..3 {
+            for column in 0..4 {
+                expected[23 - 8 * row - 2 * column] = 2 * (5 - 2 * row + 6 * column) as i32;
+            }
+        }
+        assert_eq!(out.to_vec()?, expected);
+        let mut parts = device.filled(6, 0)?;
+        let rows = x.view_nd(0, &[2, 12], &[12, 1])?;
+        module.launch(sums, for_each(6), (Memory(rows), parts.view_nd_mut(0, &[2, 3], &[3, 1])?))?;
+        assert_eq!(parts.to_vec()?, [6, 22, 38, 54, 70, 86]);
+        let mut running = device.filled(8, 0)?;
+        let rows = x.view_nd(0, &[2, 4], &[12, 3])?;
+        // A grid of another size than the rows.
+        module.launch(
+            running_sums,
+            for_each(1),
+            (Memory(rows), running.view_nd_mut(0, &[2, 4], &[1, 2])?),
+        )?;
+        assert_eq!(running.to_vec()?, [0, 12, 3, 27, 9, 45, 18, 66]);
+        module.launch(running_sums, for_each(1), (Scalar(5), running.view_nd_mut(0, &[2, 4], &[1, 2])?))?;
+        assert_eq!(running.to_vec()?, [5, 5, 10, 10, 15, 15, 20, 20]);
+        Ok(())
+    });
+}
+
+#[test]
+fn inputs_of_other_extents_are_panics() {
+    use array_test_kernels::by_hand::{copy_chunks, double, running_sums, sums};
+    on_every_device(|device, module| {
+        let is_refused = |launched: gpukernel::Result<()>| {
+            let error = launched.and_then(|()| device.synchronize()).unwrap_err();
+            assert!(matches!(error, gpukernel::Error::KernelPanicked { .. }), "{error}");
+        };
+        let x = device.upload(&(0..24).collect::<Vec<i32>>())?;
+        let mut out = device.filled(24, -1)?;
+        is_refused(module.launch(copy_chunks, for_each(24), (Memory(&x[1..]), &mut out)));
+        let wrong = || x.view_nd(0, &[4, 3], &[1, 4]);
+        is_refused(module.launch(
+            double,
+            for_each(12),
+            (Memory(wrong()?), out.view_nd_mut(0, &[3, 4], &[4, 1])?),
+        ));
+        is_refused(module.launch(
+            running_sums,
+            for_each(12),
+            (Memory(wrong()?), out.view_nd_mut(0, &[3, 4], &[4, 1])?),
+        ));
+        is_refused(module.launch(
+            sums,
+            for_each(12),
+            (Memory(wrong()?), out.view_nd_mut(0, &[3, 1], &[4, 1])?),
+        ));
+        is_refused(module.launch(
+            sums,
+            for_each(12),
+            (Memory(wrong()?), out.view_nd_mut(0, &[4, 4], &[4, 1])?),
+        ));
+        assert_eq!(out.to_vec()?, [-1; 24]);
+        Ok(())
+    });
+}
+
+#[test]
+fn chunks_of_every_length_and_alignment() {
+    use array_test_kernels::by_hand::copy_chunks;
+    on_every_device(|device, module| {
+        let x = device.upload(&(0..100).collect::<Vec<i32>>())?;
+        for (from, to, len) in
+            (0..5).flat_map(|from| (0..5).flat_map(move |to| (0..10).map(move |len| (from, to, len))))
+        {
+            for threads in [1, 100] {
+                let mut out = device.filled(20, -1)?;
+                module.launch(
+                    copy_chunks,
+                    for_each(threads),
+                    (Memory(&x[from..from + len]), &mut out[to..to + len]),
+                )?;
+                let mut expected = vec![-1; 20];
+                (0..len).for_each(|i| expected[to + i] = (from + i) as i32);
+                assert_eq!(out.to_vec()?, expected);
+            }
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,6 @@
+//! Functions of arrays on every device of the machine, and arrays against ndarray.
+
+mod attacks;
+mod functions;
+mod kernels;
+mod properties;

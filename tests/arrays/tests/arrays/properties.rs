@@ -1,0 +1,249 @@
+//! Random shapes, slices, permutations, reshapes and broadcasts, against what ndarray makes of the same.
+
+use array_test_kernels::{maximum, squared_sum};
+use gpukernel::{Device, Module};
+use gpukernel_array::{Array, ArrayFunction, ArrayView};
+use gpukernel_array_tests::KERNELS;
+use ndarray::{Axis, IxDyn, SliceInfo, SliceInfoElem};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+
+/// How many steps are compared in each test, if `GPUKERNEL_ARRAY_STEPS` says nothing else: 10⁵ in all, in some seconds.
+const STEPS: usize = 50_000;
+/// Steps that a case makes, one after another.
+const STEPS_OF_A_CASE: usize = 10;
+
+/// The number of cases, of ten steps each.
+fn cases() -> u32 {
+    let steps = std::env::var("GPUKERNEL_ARRAY_STEPS").ok().and_then(|steps| steps.parse().ok());
+    (steps.unwrap_or(STEPS) / STEPS_OF_A_CASE) as u32
+}
+
+fn config() -> Config {
+    Config { cases: cases(), failure_persistence: None, ..Config::default() }
+}
+
+/// What is done to a view. Numbers are taken modulo what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Slice(Vec<(i8, Option<i8>, i8, u8)>),
+    Permute(Vec<u8>),
+    Transpose,
+    Reshape(Vec<u8>),
+    Broadcast(Vec<u8>),
+    IndexAxis(u8, u8),
+    InsertAxis(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let elem = (any::<i8>(), any::<Option<i8>>(), -3..=3_i8, 0..8_u8);
+    prop_oneof![
+        4 => prop::collection::vec(elem, 6).prop_map(Step::Slice),
+        2 => prop::collection::vec(any::<u8>(), 6).prop_map(Step::Permute),
+        1 => Just(Step::Transpose),
+        2 => prop::collection::vec(any::<u8>(), 4).prop_map(Step::Reshape),
+        1 => prop::collection::vec(1..4_u8, 2).prop_map(Step::Broadcast),
+        1 => (any::<u8>(), any::<u8>()).prop_map(|(axis, index)| Step::IndexAxis(axis, index)),
+        1 => any::<u8>().prop_map(Step::InsertAxis),
+    ]
+}
+
+type Host<'a> = ndarray::ArrayView<'a, i32, IxDyn>;
+type View<'a> = ArrayView<'a, i32, IxDyn>;
+
+/// Makes a step with both; none if ndarray refuses it, as this crate then does.
+fn apply<'a>(host: &Host<'a>, view: &View<'a>, step: &Step) -> Option<(Host<'a>, View<'a>)> {
+    let ndim = host.ndim();
+    let within =
+        |number: i8, extent: usize| isize::from(number).rem_euclid(2 * extent as isize + 1) - extent as isize;
+    match step {
+        Step::Slice(elems) => {
+            let elems: Vec<SliceInfoElem> = elems
+                .iter()
+                .zip(host.shape())
+                .map(|(&(start, end, by, kind), &extent)| match kind {
+                    0 if extent > 0 => SliceInfoElem::Index(within(start, extent).min(extent as isize - 1)),
+                    _ => SliceInfoElem::Slice {
+                        start: within(start, extent),
+                        end: end.map(|end| within(end, extent)),
+                        step: if by == 0 { 1 } else { by.into() },
+                    },
+                })
+                .collect();
+            let info = SliceInfo::<_, IxDyn, IxDyn>::try_from(elems).unwrap();
+            let sliced = view.slice(info.as_ref()).unwrap();
+            Some((host.clone().slice_move(info.as_ref()), sliced))
+        }
+        Step::Permute(keys) => {
+            let mut axes: Vec<usize> = (0..ndim).collect();
+            axes.sort_by_key(|&axis| keys[axis % keys.len()]);
+            Some((host.clone().permuted_axes(axes.clone()), view.permuted_axes(axes).unwrap()))
+        }
+        Step::Transpose => Some((host.clone().reversed_axes(), view.t())),
+        Step::Reshape(numbers) => {
+            // A shape of as many elements, by its divisors.
+            let (mut rest, mut shape) = (host.len(), Vec::new());
+            for &number in numbers {
+                let divisors: Vec<usize> = (1..=rest.max(1)).filter(|d| rest.is_multiple_of(*d)).collect();
+                let divisor = divisors[number as usize % divisors.len()];
+                shape.push(divisor);
+                rest /= divisor;
+            }
+            shape.push(rest);
+            let expected: Vec<i32> = host.iter().copied().collect();
+            assert_eq!(view.to_shape(shape.clone()).unwrap().to_vec().unwrap(), expected);
+            let Ok(reshaped) = view.reshape(shape.clone()) else {
+                // What lies in order never needs a copy.
+                assert!(!host.is_standard_layout(), "{shape:?} of {:?} {:?}", host.shape(), host.strides());
+                return None;
+            };
+            let values = reshaped.to_vec().unwrap();
+            assert_eq!(values, expected, "{shape:?} of {:?} {:?}", host.shape(), host.strides());
+            if host.is_standard_layout() {
+                return Some((host.clone().into_shape_with_order(shape).ok()?, reshaped));
+            }
+            None
+        }
+        Step::Broadcast(more) => {
+            let mut shape: Vec<usize> = more.iter().map(|&extent| extent.into()).collect();
+            shape.extend(host.shape().iter().map(|&extent| if extent == 1 { 3 } else { extent }));
+            if shape.len() > 6 || shape.iter().product::<usize>() > 2000 {
+                return None;
+            }
+            let broadcast = view.broadcast(shape.clone()).unwrap();
+            // ndarray lends a broadcast of a view for no longer than the view itself: it is made of its parts.
+            let strides: Vec<isize> = broadcast.strides();
+            let expected = host.broadcast(shape.clone()).unwrap();
+            assert_eq!(strides.len(), expected.ndim());
+            let found = broadcast.to_ndarray().unwrap();
+            assert_eq!(found, expected);
+            None
+        }
+        Step::IndexAxis(axis, index) => {
+            let axis = Axis(*axis as usize % ndim.max(1));
+            let extent = *host.shape().get(axis.index())?;
+            let index = *index as usize % (extent + 1);
+            let found = view.index_axis(axis, index);
+            assert_eq!(found.is_ok(), index < extent);
+            Some((host.clone().index_axis_move(axis, index.min(extent.checked_sub(1)?)), found.ok()?))
+        }
+        Step::InsertAxis(axis) => {
+            let axis = Axis(*axis as usize % (ndim + 1));
+            (ndim < 6).then(|| (host.clone().insert_axis(axis), view.insert_axis(axis).unwrap()))
+        }
+    }
+}
+
+fn array() -> impl Strategy<Value = ndarray::Array<i32, IxDyn>> {
+    prop::collection::vec(0..6_usize, 0..5).prop_map(|shape| {
+        let len = shape.iter().product();
+        ndarray::Array::from_shape_vec(IxDyn(&shape), (0..len).map(|i: usize| i as i32).collect()).unwrap()
+    })
+}
+
+#[test]
+fn views_are_those_of_ndarray() {
+    let device = Device::cpu();
+    let steps = prop::collection::vec(step(), STEPS_OF_A_CASE);
+    TestRunner::new(config())
+        .run(&(array(), steps), |(host, steps)| {
+            let array = Array::from_ndarray(&device, &host).unwrap();
+            let (mut expected, mut view) = (host.view(), array.view());
+            for step in &steps {
+                if let Some((next, next_view)) = apply(&expected, &view, step) {
+                    (expected, view) = (next, next_view);
+                }
+                prop_assert_eq!(view.shape(), expected.shape());
+                prop_assert_eq!(view.is_standard_layout(), expected.is_standard_layout());
+                for (axis, (ours, theirs)) in view.strides().iter().zip(expected.strides()).enumerate() {
+                    // That of an axis of fewer elements means nothing.
+                    prop_assert!(view.shape()[axis] < 2 || view.is_empty() || ours == theirs);
+                }
+            }
+            prop_assert_eq!(&view.to_ndarray().unwrap(), &expected);
+            prop_assert_eq!(format!("{view}"), format!("{expected}"));
+            // Up to the strides, which are those of a copy.
+            let (ours, theirs) = (format!("{view:?}"), format!("{expected:?}"));
+            prop_assert_eq!(ours.split(", strides").next(), theirs.split(", strides").next());
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// A function of two views, of which one is broadcast against the other, into a view, and reductions of the result.
+#[test]
+fn functions_of_views_are_those_of_ndarray() {
+    let device = Device::cpu();
+    let module: Module = device.load(&KERNELS).unwrap();
+    let steps = || prop::collection::vec(step(), STEPS_OF_A_CASE / 2);
+    TestRunner::new(config())
+        .run(&(array(), steps(), steps(), any::<u8>(), any::<u8>()), |(host, steps, more, ones, axis)| {
+            let array = Array::from_ndarray(&device, &host).unwrap();
+            let (mut expected, mut view) = (host.view(), array.view());
+            for step in &steps {
+                if let Some(next) = apply(&expected, &view, step) {
+                    (expected, view) = next;
+                }
+            }
+            // The other argument: the same, of one element along some axes, or less axes.
+            let (mut other, mut other_view) = (expected.clone(), view.clone());
+            for axis in 0..other.ndim() {
+                if ones >> axis & 1 == 1 && other.shape()[axis] > 0 {
+                    let elems: Vec<SliceInfoElem> = (0..other.ndim())
+                        .map(|i| SliceInfoElem::Slice { start: 0, end: (i == axis).then_some(1), step: 1 })
+                        .collect();
+                    let info = SliceInfo::<_, IxDyn, IxDyn>::try_from(elems).unwrap();
+                    other_view = other_view.slice(info.as_ref()).unwrap();
+                    other = other.slice_move(info.as_ref());
+                }
+            }
+            let square = |a: i32, b: i32| (a + b) * (a + b);
+            let result = squared_sum::apply(&module, (&view, &other_view)).unwrap();
+            let wide = other.broadcast(expected.raw_dim()).unwrap();
+            let mut sums = expected.to_owned();
+            sums.zip_mut_with(&wide, |a, b| *a = square(*a, *b));
+            prop_assert_eq!(&result.to_ndarray().unwrap(), &sums);
+            // Into part of another array, by the steps that keep elements apart.
+            let mut target = Array::full(&device, result.shape().to_vec(), -1).unwrap();
+            let permutation: Vec<usize> = (0..result.ndim()).rev().collect();
+            squared_sum::apply_into(
+                &module,
+                (
+                    view.permuted_axes(permutation.clone()).unwrap(),
+                    other_view.permuted_axes(permutation).unwrap(),
+                ),
+                target.view_mut().reversed_axes(),
+            )
+            .unwrap();
+            prop_assert_eq!(&target.to_ndarray().unwrap(), &sums);
+            if result.ndim() > 0 {
+                let axis = Axis(axis as usize % result.ndim());
+                let scanned = maximum::accumulate(&module, &view, axis).unwrap().to_ndarray().unwrap();
+                let mut expected_scan = expected.to_owned();
+                for mut lane in expected_scan.lanes_mut(axis) {
+                    (1..lane.len()).for_each(|i| lane[i] = lane[i].max(lane[i - 1]));
+                }
+                prop_assert_eq!(scanned, expected_scan);
+                if expected.shape()[axis.index()] > 0 {
+                    let reduced = maximum::reduce(&module, &view, axis).unwrap().to_ndarray().unwrap();
+                    let lanes = expected.map_axis(axis, |lane| lane.iter().copied().max().unwrap_or(0));
+                    prop_assert_eq!(reduced, lanes);
+                }
+            }
+            // The steps again, of what the function made.
+            let sums = sums.as_standard_layout();
+            let (mut expected, mut view) = (sums.view(), result.view());
+            for step in &more {
+                if let Some(next) = apply(&expected, &view, step) {
+                    (expected, view) = next;
+                }
+            }
+            prop_assert_eq!(&view.to_ndarray().unwrap(), &expected);
+            let sum = &view + &view * 2;
+            prop_assert_eq!(sum.to_ndarray().unwrap(), &expected * 3);
+            Ok(())
+        })
+        .unwrap();
+}
