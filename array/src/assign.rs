@@ -127,7 +127,7 @@ where
     let parts = size_of::<T>() / size_of::<U>();
     // SAFETY: any bytes are a `MaybeUninit` of a number.
     let from = unsafe { from.__cast_unchecked::<MaybeUninit<U>>()? };
-    // SAFETY: as above; what is written are the bytes of elements of the same type, whole, at places of elements.
+    // SAFETY: as above; what is written are the bytes of elements of the same type, whole and at places of elements, because both layouts are divided in the same way.
     let to = unsafe { to.__cast_unchecked_mut::<MaybeUninit<U>>()? };
     let inputs = (Input::array(from, from_layout.divided(parts)?),);
     run::<assign, (MaybeUninit<U>,), _>(

@@ -14,7 +14,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// ```
     /// # use gpukernel::Device;
     /// # use gpukernel_array::Array;
-    /// assert_eq!(Array::zeros(&Device::cpu(), (2, 2))?.to_vec()?, [0.0_f32; 4]);
+    /// assert_eq!(Array::<f32, _>::zeros(&Device::cpu(), (2, 2))?.to_vec()?, [0.0; 4]);
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     ///
@@ -33,7 +33,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// ```
     /// # use gpukernel::Device;
     /// # use gpukernel_array::Array;
-    /// assert_eq!(Array::ones(&Device::cpu(), (2, 2))?.to_vec()?, [1.0_f32; 4]);
+    /// assert_eq!(Array::<f32, _>::ones(&Device::cpu(), (2, 2))?.to_vec()?, [1.0; 4]);
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     ///

@@ -6,7 +6,7 @@ use ndarray::{Dimension, IxDyn};
 
 use crate::{Array, Error, Result, layout::Layout};
 
-/// Allocates an array, which `write` writes: it queues work that writes each element, or returns an error.
+/// Allocates an array, which `write` writes: it queues work that writes each element, as [`Vectorized`](gpu_std::host::Vectorized) promises, or returns an error.
 #[track_caller]
 pub(crate) fn written<T: DeviceCopy, D: Dimension>(
     device: &Device,

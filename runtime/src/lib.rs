@@ -71,6 +71,7 @@ pub use device::{Device, DeviceKind, Limits, devices};
 pub use error::{BarrierWait, DriverError, Ended, Error, Race, RaceSide, Result};
 pub use event::Event;
 pub use foreign::{ForeignModule, RawArg};
+pub use gpu_std::host::OrScalar;
 pub use gpukernel_image::Arch;
 pub use graph::{
     Capture, Condition, ForeignKernel, Graph, GraphMemory, GraphPinned, Node, Nodes, PinnedSlice,

@@ -239,9 +239,10 @@ impl Scalar {
             };
             let methods =
                 [method(format_ident!("reduce"), reduce), method(format_ident!("accumulate"), accumulate)];
+            // SAFETY of what is implemented: `reduce` and `accumulate` set each element that a thread owns, and each element is owned by one.
             binary = Some(quote_spanned! {place=>
                 #[cfg(not(target_arch = "nvptx64"))]
-                impl ::gpu_std::host::VectorizedBinary<#output> for #name {
+                unsafe impl ::gpu_std::host::VectorizedBinary<#output> for #name {
                     #(#methods)*
                 }
             });
@@ -274,8 +275,9 @@ impl Scalar {
 
                 #binary_kernels
 
+                // SAFETY: `map` sets each element that a thread owns, and each element is owned by one.
                 #[cfg(not(target_arch = "nvptx64"))]
-                impl ::gpu_std::host::Vectorized<(#(#arguments,)*)> for #name {
+                unsafe impl ::gpu_std::host::Vectorized<(#(#arguments,)*)> for #name {
                     type Output = #output;
                     const LANES: ::core::primitive::usize = __LANES;
 

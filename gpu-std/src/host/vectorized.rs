@@ -3,7 +3,14 @@
 use super::{Runtime, SafeKernel};
 use crate::{DeviceCopy, view::layout::LayoutNd};
 
-/// An argument of an elementwise kernel: memory, or one value for all positions.
+/// The argument for `SliceOrScalar<T>` and `ViewNdOrScalar<T>` of `gpu_std::elementwise`: memory, or one value for all positions.
+///
+/// ```
+/// use gpu_std::host::OrScalar;
+///
+/// let argument: OrScalar<&[f32], f32> = OrScalar::Scalar(2.0);
+/// assert!(matches!(argument, OrScalar::Scalar(2.0)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum OrScalar<M, T> {
     /// Memory.
@@ -60,12 +67,15 @@ pub trait VectorizedFunction {
 }
 
 /// A function of arrays with kernels for arguments of these types.
+///
+/// # Safety
+/// Where a launch succeeds, the kernel writes each element of the output: it may have no values before. `#[vectorize]` implements the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no instance for arguments of the types `{S}`",
     label = "not one of the signatures of its `#[vectorize]`",
     note = "list the types where the function is declared: `#[vectorize(f32, f64)]`, or for a function of several type parameters `#[vectorize(<f32, i32>)]`"
 )]
-pub trait Vectorized<S: Scalars>: VectorizedFunction {
+pub unsafe trait Vectorized<S: Scalars>: VectorizedFunction {
     /// What the scalar function returns.
     type Output: DeviceCopy;
 
@@ -88,12 +98,15 @@ pub trait Vectorized<S: Scalars>: VectorizedFunction {
 }
 
 /// A function of arrays whose scalar function takes two values of a type and returns one of it.
+///
+/// # Safety
+/// As of [`Vectorized`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no instance that combines two values of `{T}` to one",
     label = "reduce, accumulate and outer need a signature `(T, T) -> T`",
     note = "list the type where the function is declared: `#[vectorize({T})]`"
 )]
-pub trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T> {
+pub unsafe trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T> {
     /// Launches the kernel that combines parts of rows ([`PerThreadNd::reduce`](crate::elementwise::PerThreadNd::reduce)).
     fn reduce<'a, L: Launch>(
         launch: L,

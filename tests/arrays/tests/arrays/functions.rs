@@ -215,7 +215,7 @@ fn reductions() {
 fn reductions_keep_the_order_of_elements() {
     on_every_device(|device, module| {
         let maps: Vec<u64> =
-            (0..100_000_u64).map(|i| (i * 7 + 1) % 1_000_003 << 32 | (i * 13 + 5) % 1_000_003).collect();
+            (0..100_000).map(|i| (((i * 7 + 1) % 1_000_003) << 32) + (i * 13 + 5) % 1_000_003).collect();
         let expected = maps.iter().copied().reduce(compose).unwrap();
         let x = Array::from_vec(device, &maps)?;
         assert_eq!(compose::reduce(module, &x, Axis(0))?.to_vec()?, [expected]);

@@ -1,7 +1,9 @@
 //! The parameters of elementwise kernels, used by hand.
 
-use gpu_std::host::OrScalar::{Memory, Scalar};
-use gpukernel::for_each;
+use gpukernel::{
+    OrScalar::{Memory, Scalar},
+    for_each,
+};
 use gpukernel_array_tests::on_every_device;
 
 #[test]

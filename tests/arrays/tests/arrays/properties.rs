@@ -1,5 +1,7 @@
 //! Random shapes, slices, permutations, reshapes and broadcasts, against what ndarray makes of the same.
 
+#![allow(clippy::unwrap_used)] // what is unwrapped are results of the test
+
 use array_test_kernels::{maximum, squared_sum};
 use gpukernel::{Device, Module};
 use gpukernel_array::{Array, ArrayFunction, ArrayView};
