@@ -7,8 +7,13 @@ use gpukernel::DeviceSlice;
 use gpukernel_array_kernels::assign;
 use ndarray::{Axis, Dimension, IxDyn};
 
-use crate::Input;
-use crate::{Array, ArrayViewMut, Error, Operand, Result, function::run, layout::Layout, shipped};
+use crate::{
+    Array, ArrayViewMut, Error, Input, Operand, Result,
+    function::run,
+    layout::Layout,
+    operand::{Kind, part, part_mut},
+    shipped,
+};
 
 impl<T: DeviceCopy, D: Dimension> ArrayViewMut<'_, T, D> {
     /// Copies an array of the same device here, or sets all elements to a scalar; `from` is broadcast to the shape of this one.
@@ -31,26 +36,18 @@ impl<T: DeviceCopy, D: Dimension> ArrayViewMut<'_, T, D> {
     pub fn assign(&mut self, from: impl Operand<T>) -> Result<()> {
         let input = from.input();
         let (memory, layout) = self.view_mut().into_dyn().into_parts();
-        if layout.len() == 0 {
-            // Shapes are compared nevertheless.
-            return check(&input, &layout);
-        }
-        let Some((source, from_layout)) = input.parts() else {
-            let Some(value) = input.scalar() else { return Ok(()) };
-            let (origin, len) = (layout.origin(), layout.len());
-            if layout.is_standard()
-                && let Some(part) = memory.get_mut(origin..).and_then(|rest| rest.get_mut(..len))
-            {
-                return Ok(part.fill(value)?);
+        match input.into_kind() {
+            Kind::Array(source, from) => copy(source, &broadcast(&from, &layout)?, memory, &layout),
+            Kind::Scalar(value) if layout.is_standard() => {
+                Ok(part_mut(memory, layout.origin(), layout.len())?.fill(value)?)
             }
-            let Some(device) = memory.owner() else { return Ok(()) };
-            let point = device.upload(&[value])?;
-            let broadcast = Layout::line(1).broadcast(IxDyn(layout.shape()));
-            return broadcast.map_or(Ok(()), |from| copy(&point, &from, memory, &layout));
-        };
-        check(&input, &layout)?;
-        let broadcast = from_layout.broadcast(IxDyn(layout.shape()));
-        broadcast.map_or(Ok(()), |from| copy(source, &from, memory, &layout))
+            Kind::Scalar(value) => {
+                // Where there is no memory, there is nothing to do.
+                let Some(device) = memory.owner() else { return Ok(()) };
+                let point = device.upload(&[value])?;
+                copy(&point, &broadcast(&Layout::line(1).into_dyn(), &layout)?, memory, &layout)
+            }
+        }
     }
 }
 
@@ -76,16 +73,13 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     }
 }
 
-/// Refuses an argument that does not broadcast to a layout.
-fn check<T: DeviceCopy>(input: &Input<'_, T>, to: &Layout<IxDyn>) -> Result<()> {
-    match input.layout().is_none_or(|from| from.broadcast(IxDyn(to.shape())).is_some()) {
-        true => Ok(()),
-        false => Err(Error::BroadcastTo {
-            what: "the array that is assigned".to_owned(),
-            shape: input.shape().to_vec(),
-            to: to.shape().to_vec(),
-        }),
-    }
+/// A layout broadcast to the shape of another.
+fn broadcast(from: &Layout<IxDyn>, to: &Layout<IxDyn>) -> Result<Layout<IxDyn>> {
+    from.broadcast(to.dim().clone()).ok_or_else(|| Error::BroadcastTo {
+        what: "the array that is assigned".to_owned(),
+        shape: from.shape().to_vec(),
+        to: to.shape().to_vec(),
+    })
 }
 
 /// Copies an array to another of the same shape.
@@ -97,10 +91,11 @@ pub(crate) fn copy<T: DeviceCopy>(
     to_layout: &Layout<IxDyn>,
 ) -> Result<()> {
     if from_layout.is_standard() && to_layout.is_standard() {
-        let range = |layout: &Layout<IxDyn>| layout.origin()..layout.origin().saturating_add(layout.len());
-        if let (Some(from), Some(to)) = (from.get(range(from_layout)), to.get_mut(range(to_layout))) {
-            return Ok(to.copy_from_device(from)?);
-        }
+        let (from, to) = (
+            part(from, from_layout.origin(), from_layout.len())?,
+            part_mut(to, to_layout.origin(), to_layout.len())?,
+        );
+        return Ok(to.copy_from_device(from)?);
     }
     // By the largest numbers that elements consist of whatever their type: those of their alignment.
     match align_of::<T>() {

@@ -4,7 +4,10 @@ use gpu_std::DeviceCopy;
 use gpukernel::Device;
 use ndarray::{ArrayBase, Data, Dimension, IntoDimension, Ix1};
 
-use crate::{Array, ArrayView, ArrayViewMut, Result, assign::copy, layout::Layout, storage, view::layout_of};
+use crate::{
+    Array, ArrayView, ArrayViewMut, Result, assign::copy, layout::Layout, operand::part, storage,
+    view::layout_of,
+};
 
 impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// Copies an array or view of ndarray to a device, in row-major order.
@@ -91,9 +94,7 @@ macro_rules! to_host {
                 let view = self.view();
                 let (memory, layout) = view.parts();
                 if layout.is_standard() {
-                    // It has no elements at all, or all of these.
-                    let part = memory.get(layout.origin()..).and_then(|rest| rest.get(..layout.len()));
-                    return part.map_or(Ok(Vec::new()), |part| Ok(part.to_vec()?));
+                    return Ok(part(memory, layout.origin(), layout.len())?.to_vec()?);
                 }
                 Ok(view.to_owned()?.as_slice().to_vec()?)
             }

@@ -10,7 +10,7 @@ use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
 use crate::{
     Array, ArrayViewMut, Error, Input, Operand, Result,
     layout::Layout,
-    operand::{Operands, broadcast_shape, sealed},
+    operand::{Operands, broadcast_shape, part_mut, sealed},
     plan::Plan,
     storage,
 };
@@ -311,9 +311,7 @@ where
     let origin = plan.output().origin;
     match plan.contiguous() {
         Some(len) => {
-            let memory_len = memory.len();
-            let part = origin.checked_add(len).and_then(|end| memory.get_mut(origin..end));
-            let part = part.ok_or_else(|| sealed::outside(memory_len, origin, len))?;
+            let part = part_mut(memory, origin, len)?;
             let launch = ForEach { module, threads: len.div_ceil(F::LANES) };
             F::contiguous(launch, inputs.slices(&plan, len)?, part)
         }

@@ -42,7 +42,7 @@ pub trait Operand<T: DeviceCopy> {
 pub struct Input<'a, T: DeviceCopy>(Kind<'a, T>);
 
 #[derive(Clone, Debug)]
-enum Kind<'a, T: DeviceCopy> {
+pub(crate) enum Kind<'a, T: DeviceCopy> {
     Scalar(T),
     Array(&'a DeviceSlice<T>, Layout<IxDyn>),
 }
@@ -73,12 +73,8 @@ impl<'a, T: DeviceCopy> Input<'a, T> {
         }
     }
 
-    /// The scalar, if it is one.
-    pub(crate) fn scalar(&self) -> Option<T> {
-        match &self.0 {
-            Kind::Scalar(value) => Some(*value),
-            Kind::Array(..) => None,
-        }
+    pub(crate) fn into_kind(self) -> Kind<'a, T> {
+        self.0
     }
 
     /// The memory and the layout, if it is an array.
@@ -162,7 +158,7 @@ pub trait Operands<S: Scalars> {
 pub trait Inputs<'a, S: Scalars>: sealed::Inputs<'a, S> {}
 
 pub(crate) mod sealed {
-    use super::{DeviceSlice, IxDyn, Layout, Plan, Result, Scalars, ThisRuntime};
+    use super::{IxDyn, Layout, Plan, Result, Scalars, ThisRuntime};
 
     #[allow(unreachable_pub, private_interfaces, missing_docs)]
     pub trait Inputs<'a, S: Scalars> {
@@ -178,23 +174,35 @@ pub(crate) mod sealed {
         where
             'a: 'b;
     }
+}
 
-    /// A part of a slice, which a plan says is there.
-    pub(crate) fn part<T: gpu_std::DeviceCopy>(
-        slice: &DeviceSlice<T>,
-        origin: usize,
-        len: usize,
-    ) -> Result<&DeviceSlice<T>> {
-        let part = origin.checked_add(len).and_then(|end| slice.get(origin..end));
-        Ok(part.ok_or_else(|| outside(slice.len(), origin, len))?)
-    }
+/// A part of a slice, which a layout says is there. Nothing is there wherever that is.
+pub(crate) fn part<T: DeviceCopy>(
+    slice: &DeviceSlice<T>,
+    origin: usize,
+    len: usize,
+) -> Result<&DeviceSlice<T>> {
+    let origin = if len == 0 { 0 } else { origin };
+    let part = origin.checked_add(len).and_then(|end| slice.get(origin..end));
+    Ok(part.ok_or_else(|| outside(slice.len(), origin, len))?)
+}
 
-    /// The error of a part that is not there.
-    pub(crate) fn outside(slice_len: usize, origin: usize, len: usize) -> gpukernel::Error {
-        gpukernel::Error::OutsideOfView {
-            asked: format!("{len} elements from element {origin} on"),
-            of: format!("{slice_len} elements"),
-        }
+/// A part of a slice, for writing.
+pub(crate) fn part_mut<T: DeviceCopy>(
+    slice: &mut DeviceSlice<T>,
+    origin: usize,
+    len: usize,
+) -> Result<&mut DeviceSlice<T>> {
+    let (origin, slice_len) = (if len == 0 { 0 } else { origin }, slice.len());
+    let part = origin.checked_add(len).and_then(|end| slice.get_mut(origin..end));
+    Ok(part.ok_or_else(|| outside(slice_len, origin, len))?)
+}
+
+/// The error of a part that is not there.
+fn outside(slice_len: usize, origin: usize, len: usize) -> gpukernel::Error {
+    gpukernel::Error::OutsideOfView {
+        asked: format!("{len} elements from element {origin} on"),
+        of: format!("{slice_len} elements"),
     }
 }
 
@@ -235,8 +243,8 @@ macro_rules! tuples {
             {
                 let mut places = plan.inputs().iter();
                 Ok(($(match (&self.$i.0, self.$i.layout().and_then(|_| places.next())) {
-                    (Kind::Array(slice, _), Some(place)) => OrScalar::Memory(sealed::part(slice, place.origin, len)?),
-                    (Kind::Array(slice, layout), None) => OrScalar::Memory(sealed::part(slice, layout.origin(), len)?),
+                    (Kind::Array(slice, _), Some(place)) => OrScalar::Memory(part(slice, place.origin, len)?),
+                    (Kind::Array(slice, layout), None) => OrScalar::Memory(part(slice, layout.origin(), len)?),
                     (Kind::Scalar(value), _) => OrScalar::Scalar(*value),
                 },)*))
             }

@@ -51,7 +51,6 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
     #[inline(always)]
     #[track_caller]
     pub fn map<I: SliceInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
-        const { assert!(LANES > 0 && LANES <= MAX_LANES, "a chunk has 1 to 16 elements") };
         if !inputs.cover(self.len) {
             refuse(self.len)
         }
@@ -94,7 +93,10 @@ unsafe impl<'k, T: DeviceCopy, const LANES: usize> Param<'k> for PerThreadChunks
     type Head = WriteStart<'k, T>;
     type Tail = usize;
 
-    const DIMS: u32 = 1;
+    const DIMS: u32 = {
+        assert!(LANES > 0 && LANES <= MAX_LANES, "a chunk has 1 to 16 elements");
+        1
+    };
     const SIGNATURE: Text = Text::Of("PerThreadChunks", &[T::TYPE, Text::Number(LANES as i128)]);
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Attacks on the parameters of elementwise kernels and on arrays.
 
-use gpu_std::{elementwise::*, prelude::*, view::layout::LayoutNd};
+use gpu_std::{elementwise::*, prelude::*};
 use gpukernel::{Buffer, Module, for_each};
 use gpukernel_array::{Array1, ArrayFunction};
 
@@ -52,17 +52,6 @@ pub fn kept_elements(x: SliceOrScalar<f32>) {
 #[derive(Clone, Copy)]
 struct Covers;
 impl SliceInputs for Covers {}
-
-/// Nor is what a layout holds.
-fn forge(layout: LayoutNd) -> LayoutNd {
-    LayoutNd { extents: [1 << 20; 6], ..layout }
-}
-
-/// Chunks are not wider than code can load.
-#[kernel]
-pub fn lanes(x: SliceOrScalar<u8>, out: PerThreadChunks<u8, 32>) {
-    out.map((x,), |(x,)| x);
-}
 
 /// An array is not read and written by one launch.
 fn aliased(module: &Module, x: &mut Array1<f32>) {
