@@ -31,6 +31,8 @@
 
 mod array;
 mod assign;
+#[cfg(doctest)]
+mod book;
 mod convert;
 mod create;
 mod error;
@@ -61,8 +63,3 @@ pub type Array2<T> = Array<T, ndarray::Ix2>;
 pub type Array3<T> = Array<T, ndarray::Ix3>;
 /// An array of any number of axes.
 pub type ArrayD<T> = Array<T, ndarray::IxDyn>;
-
-/// The page of the book as documentation, so that its examples are compiled and run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/src/arrays.md")]
-mod book {}
