@@ -138,7 +138,7 @@ macro_rules! to_host {
                 let view = self.view();
                 let (memory, layout) = view.parts();
                 let from = layout.clone().into_dyn();
-                storage::written(
+                storage::copied(
                     &view.device(),
                     Layout::standard(layout.dim().clone())?.into_dyn(),
                     |to, layout| copy(memory, &from, to, layout),

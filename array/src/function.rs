@@ -1,5 +1,6 @@
 //! Calls of functions of arrays: `apply`, `reduce`, `accumulate`, `outer`.
 
+use bytemuck::Zeroable;
 use gpu_std::{
     DeviceCopy,
     host::{Launch, SafeKernel, Scalars, Vectorized, VectorizedBinary, VectorizedFunction},
@@ -65,6 +66,9 @@ impl Launch for ForEach<'_> {
 pub trait ArrayFunction: VectorizedFunction + Sized {
     /// Computes the function of each position of the arguments, which are broadcast against each other.
     ///
+    /// The elements of a new array are [`Zeroable`], which `bytemuck` derives: they are zeros where a panic of the kernel leaves them unwritten, or on a
+    /// GPU any bytes, if these are values. [`apply_into`](Self::apply_into) asks for nothing.
+    ///
     /// # Errors
     /// [`Error::Broadcast`] if shapes do not broadcast; what [`Module::launch`] says, such as `WrongDevice` for an array on another device than the module
     /// and `KernelPanicked`.
@@ -74,6 +78,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         S: Scalars,
         X: Operands<S>,
         Self: Vectorized<S>,
+        Self::Output: Zeroable,
     {
         let mut inputs = args.inputs();
         let shape = broadcast_shape(Self::NAME, &sealed::Inputs::layouts(&inputs))?;
@@ -135,7 +140,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
     #[track_caller]
     fn reduce<T, X>(module: &Module, x: X, axis: Axis) -> Result<Array<T, <X::Dim as Dimension>::Smaller>>
     where
-        T: DeviceCopy,
+        T: DeviceCopy + Zeroable,
         X: Operand<T>,
         X::Dim: RemoveAxis,
         Self: VectorizedBinary<T>,
@@ -193,7 +198,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
     #[track_caller]
     fn accumulate<T, X>(module: &Module, x: X, axis: Axis) -> Result<Array<T, X::Dim>>
     where
-        T: DeviceCopy,
+        T: DeviceCopy + Zeroable,
         X: Operand<T>,
         Self: VectorizedBinary<T>,
     {
@@ -237,6 +242,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         Y: Operand<B>,
         X::Dim: DimAdd<Y::Dim>,
         Self: Vectorized<(A, B)>,
+        Self::Output: Zeroable,
     {
         let (mut a, b) = (a.input(), b.input());
         for _ in 0..b.ndim() {
@@ -325,7 +331,7 @@ where
 
 /// Computes a function of an array and another argument, which is broadcast to its shape, to new memory.
 #[track_caller]
-pub(crate) fn update<F: VectorizedBinary<T>, T: DeviceCopy>(
+pub(crate) fn update<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
     device: &gpukernel::Device,
     array: Input<'_, T>,
     other: Input<'_, T>,

@@ -2,6 +2,7 @@
 
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use bytemuck::Zeroable;
 use gpu_std::{
     DeviceCopy,
     host::{Vectorized, VectorizedBinary},
@@ -33,7 +34,7 @@ fn value<T>(result: Result<T>) -> T {
 fn binary<F, T, X, Y>(device: &Device, x: X, y: Y) -> Array<T, <(X, Y) as Operands<(T, T)>>::Dim>
 where
     F: VectorizedBinary<T>,
-    T: DeviceCopy,
+    T: DeviceCopy + Zeroable,
     (X, Y): Operands<(T, T)>,
 {
     value(module(device).and_then(|module| F::apply(&module, (x, y))))
@@ -52,7 +53,7 @@ macro_rules! operator {
         /// If the right side does not broadcast to the shape of the array, is on another device, or as launches fail.
         impl<T, D, X> $Assign<X> for Array<T, D>
         where
-            T: DeviceCopy,
+            T: DeviceCopy + Zeroable,
             D: Dimension,
             X: Operand<T>,
             kernels::$method: VectorizedBinary<T>,
@@ -73,7 +74,7 @@ macro_rules! operator {
         /// If the shapes do not broadcast, the arrays are on different devices, or as launches fail.
         impl<T, D, X> $Trait<X> for $Array
         where
-            T: DeviceCopy,
+            T: DeviceCopy + Zeroable,
             D: Dimension,
             X: Operand<T>,
             (D, X::Dim): BroadcastDim,
@@ -139,7 +140,7 @@ macro_rules! negation {
         /// As launches fail.
         impl<T, D> Neg for $Array
         where
-            T: DeviceCopy,
+            T: DeviceCopy + Zeroable,
             D: Dimension,
             kernels::neg: Vectorized<(T,), Output = T>,
         {

@@ -1,26 +1,51 @@
 //! Memory for results.
 
+use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
-use gpukernel::{Device, DeviceSlice};
+use gpukernel::{Buffer, Device, DeviceSlice};
 use ndarray::{Dimension, IxDyn};
 
 use crate::{Array, Error, Result, layout::Layout};
 
-/// Allocates an array, which `write` writes: it queues work that writes each element, as [`Vectorized`](gpu_std::host::Vectorized) promises, or returns an error.
+/// Allocates an array, which `write` writes: it queues work that writes each element, as [`Vectorized`](gpu_std::host::Vectorized) promises, or returns
+/// an error.
 #[track_caller]
-pub(crate) fn written<T: DeviceCopy, D: Dimension>(
+pub(crate) fn written<T: DeviceCopy + Zeroable, D: Dimension>(
     device: &Device,
     layout: Layout<IxDyn>,
     write: impl FnOnce(&mut DeviceSlice<T>, &Layout<IxDyn>) -> Result<()>,
 ) -> Result<Array<T, D>> {
-    let buffer = device.uninit::<T>(layout.len())?;
-    // SAFETY: what is queued first for the memory writes each element. If that fails when it runs, which is found out later, any bytes are values
-    // of `T`; for other types this function waits for it. If it is not queued, the memory is freed here.
-    let mut buffer = unsafe { buffer.assume_init() };
+    // If the kernel panics, whoever waits next is told, and the program may read the array afterwards. So it has values in any case: what lies in
+    // memory of a GPU are bytes, and in that of the host they may be none. There, zeros of new pages cost nothing.
+    let buffer = if T::ANY_BYTES && device.is_gpu() {
+        // SAFETY: the memory of a GPU has bytes, any of which are values of `T`.
+        unsafe { device.uninit::<T>(layout.len())?.assume_init() }
+    } else {
+        device.zeroed(layout.len())?
+    };
+    finish(buffer, layout, write)
+}
+
+/// Allocates an array, to which `copy` copies elements: it queues copies to each, or returns an error.
+#[track_caller]
+pub(crate) fn copied<T: DeviceCopy, D: Dimension>(
+    device: &Device,
+    layout: Layout<IxDyn>,
+    copy: impl FnOnce(&mut DeviceSlice<T>, &Layout<IxDyn>) -> Result<()>,
+) -> Result<Array<T, D>> {
+    // SAFETY: what is queued first for the memory writes each element. Copies do not panic: if one fails otherwise, the context is lost, and nothing
+    // reads the memory.
+    let buffer = unsafe { device.uninit::<T>(layout.len())?.assume_init() };
+    finish(buffer, layout, copy)
+}
+
+#[track_caller]
+fn finish<T: DeviceCopy, D: Dimension>(
+    mut buffer: Buffer<T>,
+    layout: Layout<IxDyn>,
+    write: impl FnOnce(&mut DeviceSlice<T>, &Layout<IxDyn>) -> Result<()>,
+) -> Result<Array<T, D>> {
     write(&mut buffer, &layout)?;
-    if !T::ANY_BYTES {
-        device.synchronize()?;
-    }
     let of_dimension = layout.with_dimension();
     let layout = of_dimension.ok_or_else(|| Error::WrongDimension {
         shape: layout.shape().to_vec(),

@@ -64,7 +64,7 @@ pub fn less<T: PartialOrd>(a: T, b: T) -> bool {
 }
 
 /// A closed interval, of twelve bytes with its kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Interval {
     /// The lower bound.
