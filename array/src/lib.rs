@@ -2,7 +2,7 @@
 //! made of scalar functions by `#[vectorize]`.
 //!
 //! An [`Array`] owns its elements, in row-major order. An [`ArrayView`] or [`ArrayViewMut`] is a part of one: slices, transposes, broadcasts and
-//! most reshapes are views and copy nothing. Dimensions, axes and slices are ndarray's own types ([`Ix2`](ndarray::Ix2), [`Axis`](ndarray::Axis),
+//! most reshapes are views and copy nothing. Dimensions, axes and slices are ndarray's own types ([`Ix2`](type@ndarray::Ix2), [`Axis`](ndarray::Axis),
 //! [`s!`](ndarray::s)).
 //!
 //! ```
