@@ -229,7 +229,8 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
     /// # Errors
     /// [`Error::TooLarge`]; what [`Module::launch`] says.
     #[track_caller]
-    #[allow(clippy::type_complexity)] // the number of axes is computed
+    // The number of axes is computed.
+    #[allow(clippy::type_complexity)]
     fn outer<A, B, X, Y>(
         module: &Module,
         a: X,

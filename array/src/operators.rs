@@ -30,7 +30,8 @@ fn value<T>(result: Result<T>) -> T {
 
 /// Computes a function of two arguments of a type on a device.
 #[track_caller]
-#[allow(clippy::type_complexity)] // the number of axes is computed
+// The number of axes is computed.
+#[allow(clippy::type_complexity)]
 fn binary<F, T, X, Y>(device: &Device, x: X, y: Y) -> Array<T, <(X, Y) as Operands<(T, T)>>::Dim>
 where
     F: VectorizedBinary<T>,

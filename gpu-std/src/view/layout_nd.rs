@@ -254,7 +254,8 @@ impl Divisors {
 
     /// Returns the position of a number in row-major order, along the axes from `first` on; the indices along those before are 0.
     #[inline(always)]
-    #[allow(unused_assignments)] // after the last axis
+    // After the last axis.
+    #[allow(unused_assignments)]
     pub(crate) fn place(&self, layout: &LayoutNd, first: usize, number: usize) -> PlaceNd {
         let rank = layout.rank();
         let mut place = PlaceNd { rank, indices: [0; MAX_AXES] };
