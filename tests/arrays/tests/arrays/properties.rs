@@ -5,11 +5,10 @@
 use array_test_kernels::{maximum, squared_sum};
 use gpukernel::{Device, Module};
 use gpukernel_array::{Array, ArrayFunction, ArrayView};
-use gpukernel_array_tests::KERNELS;
 use ndarray::{Axis, IxDyn, SliceInfo, SliceInfoElem};
 use proptest::{
     prelude::*,
-    test_runner::{Config, TestRunner},
+    test_runner::{Config, TestCaseError, TestRunner},
 };
 
 /// How many steps are compared in each test, if `GPUKERNEL_ARRAY_STEPS` says nothing else: 10⁵ in all, in some seconds.
@@ -17,14 +16,24 @@ const STEPS: usize = 50_000;
 /// Steps that a case makes, one after another.
 const STEPS_OF_A_CASE: usize = 10;
 
-/// The number of cases, of ten steps each.
-fn cases() -> u32 {
-    let steps = std::env::var("GPUKERNEL_ARRAY_STEPS").ok().and_then(|steps| steps.parse().ok());
-    (steps.unwrap_or(STEPS) / STEPS_OF_A_CASE) as u32
-}
+/// One of so many cases is tried on a GPU, too, where each takes some copies to the host: 10³ steps.
+const CASES_PER_CASE_ON_GPUS: u32 = 100;
 
-fn config() -> Config {
-    Config { cases: cases(), failure_persistence: None, ..Config::default() }
+/// Tries random cases of so many steps each on every device.
+fn on_every_device<S: Strategy>(
+    strategy: impl Fn() -> S,
+    test: impl Fn(&Device, &Module, S::Value) -> Result<(), TestCaseError>,
+) {
+    let steps = std::env::var("GPUKERNEL_ARRAY_STEPS").ok().and_then(|steps| steps.parse().ok());
+    let cases = (steps.unwrap_or(STEPS) / STEPS_OF_A_CASE) as u32;
+    gpukernel_array_tests::on_every_device(|device, module| {
+        let cases = if device.is_gpu() { cases / CASES_PER_CASE_ON_GPUS } else { cases };
+        let config = Config { cases, failure_persistence: None, ..Config::default() };
+        TestRunner::new(config)
+            .run(&strategy(), |value| test(device, module, value))
+            .unwrap_or_else(|error| panic!("{device}: {error}"));
+        Ok(())
+    });
 }
 
 /// What is done to a view. Numbers are taken modulo what there is.
@@ -147,11 +156,10 @@ fn array() -> impl Strategy<Value = ndarray::Array<i32, IxDyn>> {
 
 #[test]
 fn views_are_those_of_ndarray() {
-    let device = Device::cpu();
-    let steps = prop::collection::vec(step(), STEPS_OF_A_CASE);
-    TestRunner::new(config())
-        .run(&(array(), steps), |(host, steps)| {
-            let array = Array::from_ndarray(&device, &host).unwrap();
+    on_every_device(
+        || (array(), prop::collection::vec(step(), STEPS_OF_A_CASE)),
+        |device, _, (host, steps)| {
+            let array = Array::from_ndarray(device, &host).unwrap();
             let (mut expected, mut view) = (host.view(), array.view());
             for step in &steps {
                 if let Some((next, next_view)) = apply(&expected, &view, step) {
@@ -170,19 +178,18 @@ fn views_are_those_of_ndarray() {
             let (ours, theirs) = (format!("{view:?}"), format!("{expected:?}"));
             prop_assert_eq!(ours.split(", strides").next(), theirs.split(", strides").next());
             Ok(())
-        })
-        .unwrap();
+        },
+    );
 }
 
 /// A function of two views, of which one is broadcast against the other, into a view, and reductions of the result.
 #[test]
 fn functions_of_views_are_those_of_ndarray() {
-    let device = Device::cpu();
-    let module: Module = device.load(&KERNELS).unwrap();
     let steps = || prop::collection::vec(step(), STEPS_OF_A_CASE / 2);
-    TestRunner::new(config())
-        .run(&(array(), steps(), steps(), any::<u8>(), any::<u8>()), |(host, steps, more, ones, axis)| {
-            let array = Array::from_ndarray(&device, &host).unwrap();
+    on_every_device(
+        || (array(), steps(), steps(), any::<u8>(), any::<u8>()),
+        |device, module, (host, steps, more, ones, axis)| {
+            let array = Array::from_ndarray(device, &host).unwrap();
             let (mut expected, mut view) = (host.view(), array.view());
             for step in &steps {
                 if let Some(next) = apply(&expected, &view, step) {
@@ -202,16 +209,16 @@ fn functions_of_views_are_those_of_ndarray() {
                 }
             }
             let square = |a: i32, b: i32| (a + b) * (a + b);
-            let result = squared_sum::apply(&module, (&view, &other_view)).unwrap();
+            let result = squared_sum::apply(module, (&view, &other_view)).unwrap();
             let wide = other.broadcast(expected.raw_dim()).unwrap();
             let mut sums = expected.to_owned();
             sums.zip_mut_with(&wide, |a, b| *a = square(*a, *b));
             prop_assert_eq!(&result.to_ndarray().unwrap(), &sums);
             // Into part of another array, by the steps that keep elements apart.
-            let mut target = Array::full(&device, result.shape().to_vec(), -1).unwrap();
+            let mut target = Array::full(device, result.shape().to_vec(), -1).unwrap();
             let permutation: Vec<usize> = (0..result.ndim()).rev().collect();
             squared_sum::apply_into(
-                &module,
+                module,
                 (
                     view.permuted_axes(permutation.clone()).unwrap(),
                     other_view.permuted_axes(permutation).unwrap(),
@@ -222,14 +229,14 @@ fn functions_of_views_are_those_of_ndarray() {
             prop_assert_eq!(&target.to_ndarray().unwrap(), &sums);
             if result.ndim() > 0 {
                 let axis = Axis(axis as usize % result.ndim());
-                let scanned = maximum::accumulate(&module, &view, axis).unwrap().to_ndarray().unwrap();
+                let scanned = maximum::accumulate(module, &view, axis).unwrap().to_ndarray().unwrap();
                 let mut expected_scan = expected.to_owned();
                 for mut lane in expected_scan.lanes_mut(axis) {
                     (1..lane.len()).for_each(|i| lane[i] = lane[i].max(lane[i - 1]));
                 }
                 prop_assert_eq!(scanned, expected_scan);
                 if expected.shape()[axis.index()] > 0 {
-                    let reduced = maximum::reduce(&module, &view, axis).unwrap().to_ndarray().unwrap();
+                    let reduced = maximum::reduce(module, &view, axis).unwrap().to_ndarray().unwrap();
                     let lanes = expected.map_axis(axis, |lane| lane.iter().copied().max().unwrap_or(0));
                     prop_assert_eq!(reduced, lanes);
                 }
@@ -246,6 +253,6 @@ fn functions_of_views_are_those_of_ndarray() {
             let sum = &view + &view * 2;
             prop_assert_eq!(sum.to_ndarray().unwrap(), &expected * 3);
             Ok(())
-        })
-        .unwrap();
+        },
+    );
 }
