@@ -56,10 +56,42 @@ pub use shipped::module;
 pub use view::{ArrayView, ArrayViewMut};
 
 /// An array of one axis.
+///
+/// ```
+/// # use gpukernel::Device;
+/// # use gpukernel_array::{Array, Array1};
+/// let x: Array1<f32> = Array::from_vec(&Device::cpu(), [1.0, 2.0])?;
+/// assert_eq!(x.shape(), [2]);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
 pub type Array1<T> = Array<T, ndarray::Ix1>;
 /// An array of two axes.
+///
+/// ```
+/// # use gpukernel::Device;
+/// # use gpukernel_array::{Array, Array2};
+/// let x: Array2<f32> = Array::zeros(&Device::cpu(), (2, 3))?;
+/// assert_eq!(x.shape(), [2, 3]);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
 pub type Array2<T> = Array<T, ndarray::Ix2>;
 /// An array of three axes.
+///
+/// ```
+/// # use gpukernel::Device;
+/// # use gpukernel_array::{Array, Array3};
+/// let x: Array3<f32> = Array::zeros(&Device::cpu(), (2, 3, 4))?;
+/// assert_eq!(x.shape(), [2, 3, 4]);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
 pub type Array3<T> = Array<T, ndarray::Ix3>;
 /// An array of any number of axes.
+///
+/// ```
+/// # use gpukernel::Device;
+/// # use gpukernel_array::{Array, ArrayD};
+/// let x: ArrayD<f32> = Array::zeros(&Device::cpu(), ndarray::IxDyn(&[2, 3]))?;
+/// assert_eq!(x.shape(), [2, 3]);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
 pub type ArrayD<T> = Array<T, ndarray::IxDyn>;

@@ -37,7 +37,14 @@ pub trait Operand<T: DeviceCopy> {
     fn input(&self) -> Input<'_, T>;
 }
 
-/// An array of any number of axes, or a scalar.
+/// An array of any number of axes, or a scalar: what an [`Operand`] is.
+///
+/// ```
+/// use gpukernel_array::{Input, Operand};
+///
+/// let input: Input<'_, f32> = Operand::input(&2.0_f32);
+/// assert!(input.shape().is_empty());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Input<'a, T: DeviceCopy>(Kind<'a, T>);
 
@@ -132,12 +139,32 @@ arrays! {
 }
 
 /// The number of axes that arrays of a tuple of dimensions are broadcast to.
+///
+/// ```
+/// use gpukernel_array::BroadcastDim;
+/// use ndarray::{Ix0, Ix1, Ix2};
+///
+/// let dim: <(Ix1, Ix0, Ix2) as BroadcastDim>::Output = Ix2(3, 4);
+/// ```
 pub trait BroadcastDim {
     /// The largest of them.
     type Output: Dimension;
 }
 
 /// The arguments of a function of arrays: a tuple of up to eight [`Operand`]s, of which `S` are the scalar types.
+///
+/// ```
+/// use gpukernel_array::{Array, ArrayFunction, Operands, Result, add, module};
+///
+/// /// A function of your own that takes the arguments of `add`.
+/// fn sum<X: Operands<(f32, f32)>>(args: X) -> Result<Vec<f32>> {
+///     add::apply(&module(&gpukernel::Device::cpu())?, args)?.to_vec()
+/// }
+///
+/// let x = Array::from_vec(&gpukernel::Device::cpu(), [1.0, 2.0])?;
+/// assert_eq!(sum((&x, 0.5))?, [1.5, 2.5]);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not arguments for elements of the types `{S}`",
     note = "arguments are a tuple of scalars, arrays and views, of the types of one of the signatures in the function's `#[vectorize]`: `(&x, 0.0)`, `(&x,)`"
