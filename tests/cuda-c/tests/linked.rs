@@ -1,6 +1,9 @@
 //! Functions in CUDA C do the same in every way of linking them, on every device.
 
-use std::ptr;
+use std::{
+    ptr,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use gpukernel::{Device, Error, Image, LaunchConfig, Module, RawArg, Result, devices, for_each};
 use gpukernel_cuda_c_test_kernels::{RESULTS, all, largest, meetings, places};
@@ -12,8 +15,15 @@ use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
 
 const INPUT: [i32; 6] = [0, 1, 13, 100, 50, 127];
 
+/// Keeps other tests of this program waiting that may fail on the CPU: an error of a kernel is that of whoever waits next.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs a test with an image on every device. On the CPU it must say so if it does not have the functions.
 fn on_every_device(image: &Image, on_cpu: bool, test: impl Fn(&Module) -> Result<()>) {
+    let _alone = alone();
     for device in devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}")) {
         match device.load(image).and_then(|module| test(&module)) {
             Err(Error::NoHostVersion { .. }) if !device.is_gpu() && !on_cpu => {}
@@ -192,6 +202,7 @@ kinds! {
 
 #[test]
 fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
+    let _alone = alone();
     let device = Device::cpu();
     let mut out = device.zeroed::<i32>(1).unwrap();
     for (image, why) in [(&NVCC, "__shared__"), (&CLANG, "__shared__"), (&PTX, "`CudaSources::host`")] {

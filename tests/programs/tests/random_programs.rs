@@ -1,5 +1,7 @@
 //! Random programs compute the same on every device, and however they are compiled.
 
+use std::sync::{Mutex, PoisonError};
+
 use gpukernel::{Device, Image};
 use gpukernel_image::{Arch, CodeKind};
 use gpukernel_program_tests::{Checked, DEV, Optimised, RELEASE};
@@ -15,6 +17,9 @@ const SEEDS: u64 = 50;
 
 /// What a seed's program comes to on the CPU, by the kernels of a crate.
 fn on_cpu<K: Kernels>() -> Vec<Vec<Outcome>> {
+    // A panic of a kernel is an error of whoever waits next: no other test of this program.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let module = load_on_cpu().unwrap_or_else(|error| panic!("{error}"));
     let outcomes = |seed: u64| {
         let outcome =
