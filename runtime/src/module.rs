@@ -271,11 +271,9 @@ impl Module {
         kernel: &KernelInfo,
         args: &PackedArgs,
     ) -> Result<(&Arc<LoadedImage<B>>, Entry<B>)> {
-        let loaded = device.own(self.code()).ok_or_else(|| Error::WrongDevice {
-            what: "the stream".to_owned(),
-            doing: format!("a launch of `{}`", kernel.name),
-            found: Device::of(device).to_string(),
-            expected: self.device().to_string(),
+        let loaded = device.own(self.code()).ok_or_else(|| {
+            let doing = || format!("a launch of `{}`", kernel.name);
+            Stream::of_another(&Device::of(device), self.device(), &doing)
         })?;
         let entry = loaded.entry(&id, || self.inner.check(&loaded.code, kernel, args))?;
         Ok((loaded, *entry))

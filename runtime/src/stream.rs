@@ -95,15 +95,18 @@ impl Stream {
         doing: &dyn Fn() -> String,
     ) -> Result<&'s B::Stream> {
         let Some(stream) = stream else { return Ok(device.default_stream()) };
-        device.own(&stream.backend).ok_or_else(|| stream.wrong_device(&Device::of(device), doing))
+        device
+            .own(&stream.backend)
+            .ok_or_else(|| Self::of_another(&stream.device(), &Device::of(device), doing))
     }
 
+    /// The error of a stream that is of another device than expected.
     #[cold]
-    fn wrong_device(&self, expected: &Device, doing: &dyn Fn() -> String) -> Error {
+    pub(crate) fn of_another(found: &Device, expected: &Device, doing: &dyn Fn() -> String) -> Error {
         Error::WrongDevice {
             what: "the stream".to_owned(),
             doing: doing(),
-            found: self.device().to_string(),
+            found: found.to_string(),
             expected: expected.to_string(),
         }
     }

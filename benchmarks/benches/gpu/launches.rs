@@ -23,7 +23,7 @@ const RAW_GRAPH: &str = "cuGraphLaunch";
 const GPUKERNEL: &str = "gpukernel";
 
 /// Why a limit that is sometimes passed is no failure.
-const NOT_YET: &str = "1.08 to 1.12 from run to run: a launch has 1100 instructions of the runtime, a replay 180, and the driver leaves little of them in \
+const NOT_YET: &str = "1.08 to 1.13 from run to run: a launch has 1100 instructions of the runtime, a replay 180, and the driver leaves little of them in \
                        the caches";
 
 /// The memory of a provider.

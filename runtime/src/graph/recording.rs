@@ -25,7 +25,7 @@ use super::{
     plan::{Operation, Place, Plan, Use, Uses},
 };
 use crate::{
-    Device, DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result,
+    Device, DeviceSlice, Error, ForeignModule, LaunchConfig, Module, RawArg, Result, Stream,
     backend::{Any, Backend, OfDevice, Recordings, each},
     callback::Call,
     fill::Pattern,
@@ -248,11 +248,9 @@ impl Branch {
         let args = args.iter().map(|arg| unsafe { arg.detached() }).collect();
         let arguments = Arguments::Foreign { name: name.into(), args, shared_bytes };
         each!(&self.recording, recording => {
-            let loaded = recording.device.own(module.code()).ok_or_else(|| Error::WrongDevice {
-                what: "the stream".to_owned(),
-                doing: arguments.doing(),
-                found: Device::of(recording.device).to_string(),
-                expected: module.device().to_string(),
+            let loaded = recording.device.own(module.code()).ok_or_else(|| {
+                let found = Device::of(recording.device);
+                Stream::of_another(&found, module.device(), &|| arguments.doing())
             })?;
             let (code, entry) = (Code::Foreign(Arc::clone(loaded)), *foreign::entry(loaded, name)?);
             // SAFETY: as the caller promises.

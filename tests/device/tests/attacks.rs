@@ -40,6 +40,10 @@ impl Operation {
         Self::Drop,
     ];
 
+    fn is_of_graph(self) -> bool {
+        matches!(self, Self::GraphRead | Self::GraphWrite)
+    }
+
     fn only_reads(self) -> bool {
         matches!(self, Self::Read | Self::CopyFrom | Self::GraphRead)
     }
@@ -89,7 +93,7 @@ struct Pair<'t> {
 
 impl Pair<'_> {
     fn queue(&mut self, operation: Operation, stream: &Stream) -> Result<()> {
-        if matches!(operation, Operation::GraphRead | Operation::GraphWrite) {
+        if operation.is_of_graph() {
             return self.queue_graph(operation, stream);
         }
         if operation == Operation::Drop {
@@ -181,7 +185,7 @@ fn check_pair(
         (!matches!(pair.holder, Holder::Nothing), matches!(pair.holder, Holder::Graph(_)));
     pair.queue(second, &streams[1])?;
     // Launches of a graph run one after another.
-    let both_are_graphs = is_graph && matches!(second, Operation::GraphRead | Operation::GraphWrite);
+    let both_are_graphs = is_graph && second.is_of_graph();
     let conflict = both_are_graphs || !(first.only_reads() && second.only_reads());
     if device.is_gpu() && is_held && is_there && second != Operation::Drop && conflict {
         // That two which only read do not wait is not asked for: streams may share a channel of the device.
@@ -202,11 +206,7 @@ fn check_pair(
     let found = pair.outputs.iter().map(|output| output.to_vec().map(|values| uniform(&values)));
     assert_eq!(found.collect::<Result<Vec<_>>>()?, expected, "{case}: what was read");
     // A graph that is launched again does what it did before.
-    let again = if is_graph && matches!(second, Operation::GraphRead | Operation::GraphWrite) {
-        first
-    } else {
-        second
-    };
+    let again = if both_are_graphs { first } else { second };
     if let Some(x) = pair.holder.slice() {
         assert_eq!(uniform(&x.to_vec()?), again.result(after), "{case}: what was written");
     }
