@@ -7,7 +7,10 @@ use std::{
 };
 
 /// What the programs use, by the folder in the repository.
-const DEPENDENCIES: [(&str, &str); 2] = [("gpukernel-std", "gpu-std"), ("gpukernel", "runtime")];
+const DEPENDENCIES: [(&str, &str); 3] =
+    [("gpukernel-std", "gpu-std"), ("gpukernel", "runtime"), ("gpukernel-array", "array")];
+/// And from the registry, of the releases that the repository has.
+const FROM_REGISTRY: &str = "bytemuck = { version = \"1\", features = [\"derive\"] }\nndarray = \"0.16\"\n";
 
 /// The programs, sorted.
 pub(crate) fn programs() -> Vec<PathBuf> {
@@ -33,6 +36,7 @@ pub(crate) fn write(programs: &[PathBuf]) -> PathBuf {
     for (name, at) in DEPENDENCIES {
         let _ = writeln!(manifest, "{name} = {{ path = {:?} }}", repository.join(at));
     }
+    manifest.push_str(FROM_REGISTRY);
     for program in programs {
         let _ = writeln!(manifest, "\n[[bin]]\nname = {:?}\npath = {program:?}", name(program));
     }

@@ -4,5 +4,5 @@
 
 #[test]
 fn compile_fail() {
-    gpukernel_compile_fail::check();
+    gpukernel_compile_fail::check("compile_fail");
 }
