@@ -4,10 +4,11 @@
 
 use std::{
     cell::Cell,
+    num::NonZeroU32,
     ptr,
     sync::{
-        Arc, MutexGuard,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
     },
 };
 
@@ -18,6 +19,9 @@ use crate::{Result, rare::RARE};
 
 /// A stream, as far as it matters here.
 pub(crate) trait Queue {
+    /// Its number among all streams; `None` if all its work is noted with the memory locked.
+    fn id(&self) -> Option<NonZeroU32>;
+
     /// Whether work of this number is known to be done, without asking a device.
     fn is_known_done(&self, work: u64) -> bool;
 }
@@ -26,18 +30,131 @@ pub(crate) trait Queue {
 pub(crate) trait Ordered {
     type Queue: Queue;
 
-    /// Who used it last, which nobody else changes as long as the result is there.
-    fn usage(&self) -> MutexGuard<'_, Usage<Self::Queue>>;
+    fn users(&self) -> &Users<Self::Queue>;
+}
+
+/// Who used an allocation last. It is locked, but for work that a thread queues where nobody but the thread and the stream have used it.
+// In this order, so that a launch needs one line of the cache.
+#[repr(C)]
+pub(crate) struct Users<Q> {
+    /// The stream that wrote it last and the thread that queued that, if no other used it since.
+    only: AtomicU64,
+    /// For those that have been the only ones.
+    notes: [Note; 3],
+    usage: Mutex<Usage<Q>>,
+}
+
+/// What a thread notes without a lock.
+#[derive(Default)]
+struct Note {
+    /// The thread and its stream, the first to use this, and the only one ever: it may be about to write here.
+    of: AtomicU64,
+    /// The number of its last work there.
+    work: AtomicU64,
+}
+
+/// Nobody in particular.
+const NOBODY: u64 = 0;
+
+/// A stream and this thread.
+#[inline]
+fn here<Q: Queue>(queue: &Q) -> u64 {
+    match (queue.id(), this_thread()) {
+        (Some(queue), Some(thread)) => u64::from(queue.get()) << u32::BITS | u64::from(thread.get()),
+        _ => NOBODY,
+    }
+}
+
+/// The number of this thread among all that there ever are.
+#[inline]
+fn this_thread() -> Option<NonZeroU32> {
+    static THREADS: Numbers = Numbers::new();
+    thread_local!(static THREAD: Cell<Option<NonZeroU32>> = const { Cell::new(None) });
+    THREAD.with(|thread| {
+        if thread.get().is_none() {
+            thread.set(THREADS.next());
+        }
+        thread.get()
+    })
+}
+
+/// Gives each number once.
+pub(crate) struct Numbers(AtomicU32);
+
+impl Numbers {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// `None` when there are no more.
+    #[cold]
+    pub(crate) fn next(&self) -> Option<NonZeroU32> {
+        let next = |given: u32| given.checked_add(1);
+        self.0
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .ok()
+            .and_then(|given| NonZeroU32::new(given + 1))
+    }
+}
+
+impl<Q: Queue> Users<Q> {
+    pub(crate) fn new(usage: Usage<Q>) -> Self {
+        Self { only: AtomicU64::new(NOBODY), notes: Default::default(), usage: Mutex::new(usage) }
+    }
+
+    /// The last uses, to which nobody else adds as long as the result is there, but for uses at the same time as the caller's, which need no order with it.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Usage<Q>> {
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let only = self.only.load(Ordering::Relaxed);
+        if only != NOBODY {
+            self.only.store(NOBODY, Ordering::Relaxed);
+            // See `ordered`.
+            fence(Ordering::SeqCst);
+            usage.note_only(self.work_of(only));
+        }
+        usage
+    }
+
+    /// The last uses, at the end.
+    pub(crate) fn get_mut(&mut self) -> &mut Usage<Q> {
+        let only = *self.only.get_mut();
+        let work = self.work_of(only);
+        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if only != NOBODY {
+            usage.note_only(work);
+        }
+        usage
+    }
+
+    #[inline]
+    fn note_of(&self, here: u64) -> Option<&Note> {
+        self.notes.iter().find(|note| note.of.load(Ordering::Relaxed) == here)
+    }
+
+    fn work_of(&self, only: u64) -> u64 {
+        self.note_of(only).map_or(0, |note| note.work.load(Ordering::Relaxed))
+    }
+
+    /// Lets this thread note work without a lock, if there is a place for it. It holds the lock.
+    fn are_only(&self, here: u64, work: u64) {
+        if let Some(note) = self.note_of(here).or_else(|| self.note_of(NOBODY)) {
+            note.work.store(work, Ordering::Relaxed);
+            note.of.store(here, Ordering::Relaxed);
+            self.only.store(here, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<Q: Queue> Default for Users<Q> {
+    fn default() -> Self {
+        Self::new(Usage::default())
+    }
 }
 
 /// The streams that used an allocation last, each with the number of that work there.
-// In this order, so that a launch needs one line of the cache.
-#[repr(C)]
 pub(crate) struct Usage<Q> {
     /// The stream that wrote it last.
     writer: Option<(Arc<Q>, u64)>,
-    /// Whether there is anything in the fields behind this.
-    has_others: bool,
     /// The streams that read it since.
     readers: SmallVec<[(Arc<Q>, u64); 2]>,
     /// The streams that used it since without having waited for others.
@@ -49,7 +166,7 @@ pub(crate) struct Usage<Q> {
 impl<Q> Default for Usage<Q> {
     fn default() -> Self {
         let (readers, unordered) = (SmallVec::new(), SmallVec::new());
-        Self { writer: None, has_others: false, readers, unordered, graph: None }
+        Self { writer: None, readers, unordered, graph: None }
     }
 }
 
@@ -72,18 +189,17 @@ impl Settled {
 }
 
 impl<Q: Queue> Usage<Q> {
-    /// The number of its last work, if this stream wrote it last and is the only one that used it since, outside of a graph.
-    #[inline]
-    fn only_work(&mut self, queue: &Arc<Q>) -> Option<&mut u64> {
-        match &mut self.writer {
-            Some((writer, work)) if !self.has_others && Arc::ptr_eq(writer, queue) => Some(work),
-            _ => None,
+    /// Notes the last work of the stream that wrote it last.
+    fn note_only(&mut self, work: u64) {
+        if let Some((_, last)) = &mut self.writer {
+            *last = work;
         }
     }
 
-    /// Takes over what is noted of others.
-    fn noted(&mut self) {
-        self.has_others = !self.readers.is_empty() || !self.unordered.is_empty() || self.graph.is_some();
+    /// Whether this stream wrote it last, and no other used it since, nor a graph.
+    fn is_only_of(&self, queue: &Arc<Q>) -> bool {
+        let is_writer = self.writer.as_ref().is_some_and(|(writer, _)| Arc::ptr_eq(writer, queue));
+        is_writer && self.readers.is_empty() && self.unordered.is_empty() && self.graph.is_none()
     }
 
     /// Whether no other stream used it since it waited for all of them.
@@ -141,14 +257,12 @@ impl<Q: Queue> Usage<Q> {
             Access::Read if self.readers.iter_mut().any(same) => {}
             Access::Read => self.readers.push((Arc::clone(queue), work)),
         }
-        self.noted();
     }
 
     /// Notes the launch of a graph, which is told when others use the memory.
     fn note_graph(&mut self, queue: &Arc<Q>, access: Access, graph: &Settled) {
         self.note(queue, access, EVER_MORE);
         self.graph = Some(graph.clone());
-        self.noted();
     }
 
     /// Tells the graph that used it last that others do now.
@@ -166,7 +280,6 @@ impl<Q: Queue> Usage<Q> {
             Some((_, last)) => *last = work,
             None => self.unordered.push((Arc::clone(queue), work)),
         }
-        self.noted();
     }
 
     /// Takes all streams out, when nobody uses the memory any more.
@@ -232,6 +345,33 @@ pub(crate) fn ordered<M: Ordered, W: Default, R>(
     wait: impl FnOnce(&Locked<'_, M::Queue>) -> Result<W>,
     enqueue: impl FnOnce(W) -> Result<(R, u64)>,
 ) -> Result<R> {
+    // Nearly all work uses what was used by nothing but its stream and its thread.
+    let here = here(&**queue);
+    let are_only = || uses.iter().all(|(memory, _)| memory.users().only.load(Ordering::Relaxed) == here);
+    if here == NOBODY || !matches!(order, Order::Uses) || !are_only() {
+        return ordered_and_noted(queue, here, uses, order, wait, enqueue);
+    }
+    let (queued, work) = enqueue(W::default())?;
+    let notes = uses.iter().filter_map(|(memory, _)| memory.users().note_of(here));
+    notes.for_each(|note| note.work.store(work, Ordering::Relaxed));
+    // Who locks the memory writes `only` before such a fence, and reads the note behind it: either the other thread sees this work, or it is seen here.
+    fence(Ordering::SeqCst);
+    if !are_only() {
+        // Its use is at the same time, by borrows of another part or of what both only read, and needs no order with this one. Those that come after both do.
+        note_late(queue, uses, work);
+    }
+    Ok(queued)
+}
+
+#[inline(never)]
+fn ordered_and_noted<M: Ordered, W: Default, R>(
+    queue: &Arc<M::Queue>,
+    here: u64,
+    uses: &[(&Arc<M>, Access)],
+    order: Order<'_>,
+    wait: impl FnOnce(&Locked<'_, M::Queue>) -> Result<W>,
+    enqueue: impl FnOnce(W) -> Result<(R, u64)>,
+) -> Result<R> {
     // One entry per allocation, and locked in the order of their addresses, so that two threads never wait for each
     // other. They stay locked until the work is queued: a thread that comes between would wait for too little.
     let sorted;
@@ -242,49 +382,35 @@ pub(crate) fn ordered<M: Ordered, W: Default, R>(
             &sorted
         }
     };
-    let mut usages: Uses<MutexGuard<'_, Usage<M::Queue>>> = SmallVec::new();
-    // Nearly all work uses what was used by nothing but its stream.
-    let mut is_only = matches!(order, Order::Uses);
-    for (memory, access) in uses {
-        let mut usage = memory.usage();
-        is_only = is_only && usage.only_work(queue).is_some();
-        usages.push((usage, *access));
-    }
+    let mut usages: Uses<MutexGuard<'_, Usage<M::Queue>>> =
+        uses.iter().map(|(memory, access)| (memory.users().lock(), *access)).collect();
     let waits = match order {
-        Order::Uses | Order::Graph(_) if !is_only && !usages.iter().all(|(usage, _)| usage.is_of(queue)) => {
+        Order::Uses | Order::Graph(_) if !usages.iter().all(|(usage, _)| usage.is_of(queue)) => {
             wait(&usages)?
         }
         _ => W::default(),
     };
     let (queued, work) = enqueue(waits)?;
-    match is_only {
-        true => {
-            usages.iter_mut().filter_map(|(usage, _)| usage.only_work(queue)).for_each(|last| *last = work)
-        }
-        false => note_all(queue, &mut usages, work, &order),
-    }
-    Ok(queued)
-}
-
-/// Notes work that has waited for what it conflicts with, if it was to.
-#[inline(never)]
-fn note_all<Q: Queue>(
-    queue: &Arc<Q>,
-    usages: &mut [(MutexGuard<'_, Usage<Q>>, Access)],
-    work: u64,
-    order: &Order<'_>,
-) {
-    for (usage, access) in usages {
+    for ((memory, _), (usage, access)) in uses.iter().zip(&mut usages) {
         match order {
             Order::Uses => usage.note(queue, *access, work),
             Order::Graph(graph) => usage.note_graph(queue, *access, graph),
             Order::Nothing => usage.note_unordered(queue, work),
+        }
+        if here != NOBODY && usage.is_only_of(queue) {
+            memory.users().are_only(here, work);
         }
     }
     if let Order::Graph(Settled(is_settled)) = order {
         // Before anybody else can use any of it.
         is_settled.store(true, Ordering::Release);
     }
+    Ok(queued)
+}
+
+#[cold]
+fn note_late<M: Ordered>(queue: &Arc<M::Queue>, uses: &[(&Arc<M>, Access)], work: u64) {
+    uses.iter().for_each(|(memory, _)| memory.users().lock().note_unordered(queue, work));
 }
 
 /// Each allocation once, written if any of its uses writes, in the order of their addresses.
@@ -295,4 +421,155 @@ fn once_each<'m, M>(uses: &[(&'m Arc<M>, Access)]) -> Uses<&'m Arc<M>> {
     uses.sort_unstable_by_key(|(memory, access)| (Arc::as_ptr(memory).addr(), *access != Access::Write));
     uses.dedup_by_key(|(memory, _)| Arc::as_ptr(memory).addr());
     uses
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{iter, thread};
+
+    use super::*;
+
+    /// A stream that numbers its work, and never does it.
+    struct Numbered {
+        id: Option<NonZeroU32>,
+        queued: AtomicU64,
+    }
+
+    impl Numbered {
+        fn new() -> Arc<Self> {
+            static IDS: Numbers = Numbers::new();
+            Arc::new(Self { id: IDS.next(), queued: AtomicU64::new(0) })
+        }
+
+        fn queued(&self) -> u64 {
+            self.queued.load(Ordering::Acquire)
+        }
+    }
+
+    impl Queue for Numbered {
+        fn id(&self) -> Option<NonZeroU32> {
+            self.id
+        }
+
+        fn is_known_done(&self, _: u64) -> bool {
+            false
+        }
+    }
+
+    #[derive(Default)]
+    struct Memory(Users<Numbered>);
+
+    impl Ordered for Memory {
+        type Queue = Numbered;
+
+        fn users(&self) -> &Users<Numbered> {
+            &self.0
+        }
+    }
+
+    /// Streams with the numbers of their work.
+    type Work = Vec<(Arc<Numbered>, u64)>;
+
+    /// Queues a use of the memory; returns its number, and the streams that it waits for with their numbers of then.
+    fn queue(stream: &Arc<Numbered>, memory: &[(&Arc<Memory>, Access)]) -> (u64, Work) {
+        queue_while(stream, memory, || {}, || {})
+    }
+
+    /// The same, where something else happens before it has its number, and behind that.
+    fn queue_while(
+        stream: &Arc<Numbered>,
+        memory: &[(&Arc<Memory>, Access)],
+        before: impl FnOnce(),
+        behind: impl FnOnce(),
+    ) -> (u64, Work) {
+        let wait = |locked: &Locked<'_, Numbered>| {
+            let conflicts = locked.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access));
+            Ok(conflicts.map(|(other, _)| (Arc::clone(other), other.queued())).collect())
+        };
+        let enqueue = |waits| {
+            before();
+            let work = stream.queued.fetch_add(1, Ordering::Release) + 1;
+            behind();
+            Ok(((work, waits), work))
+        };
+        ordered(stream, memory, Order::Uses, wait, enqueue).expect("nothing fails")
+    }
+
+    fn noted(memory: &Memory) -> Work {
+        memory.users().lock().users(Access::Write).map(|(user, work)| (Arc::clone(user), work)).collect()
+    }
+
+    fn covers(notes: &[(Arc<Numbered>, u64)], stream: &Arc<Numbered>, work: u64) -> bool {
+        notes.iter().any(|(user, last)| Arc::ptr_eq(user, stream) && *last >= work)
+    }
+
+    #[test]
+    fn work_without_a_lock_is_noted() {
+        let (one, two, memory) = (Numbered::new(), Numbered::new(), Arc::<Memory>::default());
+        let write = [(&memory, Access::Write)];
+        for _ in 0..3 {
+            let (_, waits) = queue(&one, &write);
+            assert!(waits.is_empty());
+        }
+        assert_ne!(memory.users().only.load(Ordering::Relaxed), NOBODY, "this takes the lock again");
+        // Work without the memory counts for nothing.
+        one.queued.fetch_add(5, Ordering::Release);
+        assert!(matches!(&noted(&memory)[..], [(user, 3)] if Arc::ptr_eq(user, &one)));
+        let (_, waits) = queue(&two, &[(&memory, Access::Read)]);
+        assert!(covers(&waits, &one, 3));
+        let notes = noted(&memory);
+        assert!(covers(&notes, &one, 3) && covers(&notes, &two, 1));
+        // More streams and threads than have a note of their own.
+        let streams: Vec<_> = iter::repeat_with(Numbered::new).take(6).collect();
+        for (i, stream) in streams.iter().enumerate() {
+            let use_twice = || (queue(stream, &write), queue(stream, &write)).1;
+            let (work, _) = match i % 2 {
+                0 => use_twice(),
+                _ => thread::scope(|scope| scope.spawn(use_twice).join().expect("no panic")),
+            };
+            assert!(
+                matches!(&noted(&memory)[..], [(user, last)] if Arc::ptr_eq(user, stream) && *last == work)
+            );
+        }
+    }
+
+    /// Of two uses at the same time, each is noted for those that come after both, or the other has waited for it.
+    #[test]
+    fn uses_at_the_same_time_are_both_noted() {
+        for (access, other_access) in iter::zip(
+            [Access::Write, Access::Write, Access::Read, Access::Read],
+            [Access::Write, Access::Read].into_iter().cycle(),
+        ) {
+            for other_uses in 1..4 {
+                for is_before in [true, false] {
+                    let (one, two, memory) = (Numbered::new(), Numbered::new(), Arc::<Memory>::default());
+                    let mut other = (0, Vec::new());
+                    let mut use_elsewhere = || {
+                        let uses =
+                            || (0..other_uses).map(|_| queue(&two, &[(&memory, other_access)])).collect();
+                        let mut uses: Vec<_> =
+                            thread::scope(|scope| scope.spawn(uses).join().expect("no panic"));
+                        let (last, _) = uses.pop().expect("a use");
+                        other = (last, uses.into_iter().next().map_or(Vec::new(), |(_, waits)| waits));
+                    };
+                    queue(&one, &[(&memory, Access::Write)]);
+                    queue(&one, &[(&memory, Access::Write)]);
+                    let (work, waits) = match is_before {
+                        true => queue_while(&one, &[(&memory, access)], &mut use_elsewhere, || {}),
+                        false => queue_while(&one, &[(&memory, access)], || {}, &mut use_elsewhere),
+                    };
+                    assert!(waits.is_empty(), "it was the only one before");
+                    let notes = noted(&memory);
+                    assert!(covers(&notes, &two, other.0));
+                    assert!(covers(&notes, &one, work) || covers(&other.1, &one, work));
+                    // And both are waited for by who comes then.
+                    let (_, waits) = queue(&Numbered::new(), &[(&memory, Access::Write)]);
+                    assert!(
+                        covers(&waits, &two, other.0)
+                            && (covers(&waits, &one, work) || covers(&other.1, &one, work))
+                    );
+                }
+            }
+        }
+    }
 }

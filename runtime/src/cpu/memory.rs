@@ -3,7 +3,7 @@
 use std::{
     alloc::Layout,
     ptr::{self, NonNull},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use gpu_std::host::Access;
@@ -18,14 +18,14 @@ use crate::{
     allocator::{BackendPool, DeviceAllocator, device_pointer},
     backend::{Backend, BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
-    usage::{self, Locked, Order, Ordered, Usage},
+    usage::{self, Locked, Order, Ordered, Usage, Users},
     view::Rows,
 };
 
 /// Memory of a buffer.
 pub(crate) struct CpuMemory {
     source: Source,
-    usage: Mutex<Usage<Queue>>,
+    users: Users<Queue>,
 }
 
 /// Where memory is from, and goes.
@@ -54,7 +54,7 @@ impl CpuMemory {
     /// The program's allocator gave the memory at `start`, with this layout, to nobody else.
     pub(super) unsafe fn of_program(start: usize, layout: Layout) -> Arc<Self> {
         let source = Source::Program(Arc::new(Block { start, layout }));
-        Arc::new(Self { source, usage: Mutex::default() })
+        Arc::new(Self { source, users: Users::default() })
     }
 
     /// Memory that work on `stream` may use, and other work after what is queued there now.
@@ -69,7 +69,7 @@ impl CpuMemory {
     ) -> Arc<Self> {
         let mut usage = Usage::default();
         usage.note(stream.queue(), Access::Write, stream.queue().queued());
-        Arc::new(Self { source: Source::Allocator(allocator, start, bytes), usage: Mutex::new(usage) })
+        Arc::new(Self { source: Source::Allocator(allocator, start, bytes), users: Users::new(usage) })
     }
 
     fn block(&self) -> Option<&Arc<Block>> {
@@ -82,7 +82,7 @@ impl CpuMemory {
     /// Waits until the host may access it.
     fn wait_for_users(&self, access: Access) -> Result<()> {
         let users: Waits =
-            self.usage().users(access).map(|(queue, work)| (Arc::clone(queue), work)).collect();
+            self.users.lock().users(access).map(|(queue, work)| (Arc::clone(queue), work)).collect();
         if !users.is_empty() {
             at_work::check_wait()?;
             users.iter().for_each(|(queue, work)| queue.wait_for(*work));
@@ -99,7 +99,7 @@ impl CpuMemory {
                 self.wait_for_users(access)?;
             }
             // Locked, so that nobody queues work that uses it before this is over.
-            let usage = self.usage();
+            let usage = self.users.lock();
             if is_unordered || usage.users(access).next().is_none() {
                 let accessed = code();
                 drop(usage);
@@ -114,7 +114,7 @@ impl CpuMemory {
 
     /// A stream that waits for all who used it; none if it cannot. At its end.
     fn last_stream(&mut self) -> Option<CpuStream> {
-        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let usage = self.users.get_mut();
         let mut users: Waits = usage.take_all().collect();
         users.retain(|(queue, work)| !queue.is_done(*work));
         let known = users.iter().find_map(|(queue, _)| CpuStream::of(queue));
@@ -145,8 +145,8 @@ impl Drop for CpuMemory {
 impl Ordered for CpuMemory {
     type Queue = Queue;
 
-    fn usage(&self) -> MutexGuard<'_, Usage<Queue>> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    fn users(&self) -> &Users<Queue> {
+        &self.users
     }
 }
 

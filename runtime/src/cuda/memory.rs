@@ -2,7 +2,7 @@
 
 use std::{
     ptr::{self, NonNull},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
@@ -18,7 +18,7 @@ use crate::{
     backend::{BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
     graph::Place,
-    usage::{self, Locked, Order, Ordered, Settled, Usage, is_unordered},
+    usage::{self, Locked, Order, Ordered, Settled, Usage, Users, is_unordered},
     view::Rows,
 };
 
@@ -26,7 +26,7 @@ use crate::{
 #[repr(C, align(64))]
 pub(crate) struct CudaMemory {
     device: &'static CudaDevice,
-    usage: Mutex<Usage<CudaStream>>,
+    users: Users<CudaStream>,
     address: CUdeviceptr,
     source: Source,
 }
@@ -53,8 +53,8 @@ unsafe impl Sync for Source {}
 impl Ordered for CudaMemory {
     type Queue = CudaStream;
 
-    fn usage(&self) -> MutexGuard<'_, Usage<CudaStream>> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    fn users(&self) -> &Users<CudaStream> {
+        &self.users
     }
 }
 
@@ -66,14 +66,14 @@ impl CudaMemory {
         source: Source,
         stream: &Arc<CudaStream>,
     ) -> Self {
-        let memory = Self { device, address, source, usage: Mutex::default() };
+        let memory = Self { device, address, source, users: Users::default() };
         memory.is_written_by(stream);
         memory
     }
 
     /// Notes that work was queued that writes it.
     pub(super) fn is_written_by(&self, stream: &Arc<CudaStream>) {
-        self.usage().note(stream, Access::Write, stream.number_work());
+        self.users.lock().note(stream, Access::Write, stream.number_work());
     }
 
     pub(super) fn source(&self) -> &Source {
@@ -89,7 +89,7 @@ impl CudaMemory {
         let mut usage = Usage::default();
         let stream = foreign.stream();
         usage.note(stream, Access::Write, stream.number_work());
-        Self { device, address, source: Source::Foreign(foreign), usage: Mutex::new(usage) }
+        Self { device, address, source: Source::Foreign(foreign), users: Users::new(usage) }
     }
 
     /// Who frees the memory, if that is somebody else.
@@ -126,7 +126,7 @@ impl CudaMemory {
     pub(crate) fn order_before(&self, stream: &CudaStream) -> Result<()> {
         // Not the lock while this waits.
         let users: SmallVec<[Arc<CudaStream>; 3]> = {
-            let usage = self.usage();
+            let usage = self.users.lock();
             usage.users(Access::Write).map(|(user, _)| Arc::clone(user)).collect()
         };
         let ordered = users
@@ -212,7 +212,7 @@ impl CudaMemory {
 
     /// The stream that used it last, which waits for all others that did; none if it cannot. At its end. The device's context is current then.
     fn last_stream(&mut self) -> Option<Arc<CudaStream>> {
-        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let usage = self.users.get_mut();
         let mut users = usage.take_all().map(|(stream, _)| stream);
         // A stream of somebody else may be given back, and one of another device, to which it was copied, is none to free it on.
         let (stream, first) = match users.next() {
@@ -241,7 +241,7 @@ impl BackendMemory for Arc<CudaMemory> {
     fn wait(&self, access: Access) -> Result<()> {
         replay::refuse("access by the host")?;
         let users: SmallVec<[Arc<CudaStream>; 4]> = {
-            let usage = self.usage();
+            let usage = self.users.lock();
             usage.users(access).map(|(stream, _)| Arc::clone(stream)).collect()
         };
         users.iter().try_for_each(|stream| stream.wait_for_all())?;

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::c_void,
+    num::NonZeroU32,
     ptr,
     sync::{
         Arc, OnceLock,
@@ -16,13 +17,15 @@ use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, 
 use crate::{
     Result,
     backend::{BackendStream, Callback, OfDevice, Release},
-    usage::Queue,
+    usage::{Numbers, Queue},
 };
 
 /// A stream, destroyed when nothing refers to it any more; work that is queued on it then still runs.
 pub(crate) struct CudaStream {
     device: &'static CudaDevice,
     raw: CUstream,
+    /// Its number among all.
+    id: Option<NonZeroU32>,
     /// Whether it is destroyed with this.
     is_own: bool,
     /// The number of the last work that was queued here and uses memory.
@@ -43,10 +46,12 @@ unsafe impl Sync for CudaStream {}
 
 impl CudaStream {
     fn of(device: &'static CudaDevice, raw: CUstream, is_own: bool) -> Self {
+        static STREAMS: Numbers = Numbers::new();
         let (queued, done) = (AtomicU64::new(0), AtomicU64::new(0));
         Self {
             device,
             raw,
+            id: STREAMS.next(),
             is_own,
             queued,
             done,
@@ -189,6 +194,11 @@ impl CudaStream {
 }
 
 impl Queue for CudaStream {
+    #[inline]
+    fn id(&self) -> Option<NonZeroU32> {
+        self.id
+    }
+
     /// Whether somebody has waited for it.
     #[inline]
     fn is_known_done(&self, work: u64) -> bool {
