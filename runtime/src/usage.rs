@@ -352,8 +352,11 @@ pub(crate) fn ordered<M: Ordered, W: Default, R>(
         return ordered_and_noted(queue, here, uses, order, wait, enqueue);
     }
     let (queued, work) = enqueue(W::default())?;
-    let notes = uses.iter().filter_map(|(memory, _)| memory.users().note_of(here));
-    notes.for_each(|note| note.work.store(work, Ordering::Relaxed));
+    for (memory, _) in uses {
+        if let Some(note) = memory.users().note_of(here) {
+            note.work.store(work, Ordering::Relaxed);
+        }
+    }
     // Who locks the memory writes `only` before such a fence, and reads the note behind it: either the other thread sees this work, or it is seen here.
     fence(Ordering::SeqCst);
     if !are_only() {

@@ -1,9 +1,7 @@
 //! The arguments of a launch, packed once for the driver and for the CPU device.
 
 use core::{alloc::Layout, mem::MaybeUninit, ptr};
-use std::vec::Vec;
-
-use smallvec::SmallVec;
+use std::{boxed::Box, vec::Vec};
 
 use super::{Access, KernelInfo, RawSlice};
 use crate::{
@@ -26,15 +24,14 @@ const INLINE_UNITS: usize = 16;
 /// assert_eq!(args.layouts().map(|layout| layout.size()).collect::<Vec<_>>(), [4, 8]);
 /// ```
 #[derive(Clone, Debug)]
+// What every launch sets lies in front of what has no values yet. Between them the compiler would set that, too.
+#[repr(C)]
 pub struct PackedArgs {
-    /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
-    /// padding and pointers are more than their bytes.
-    inline: [MaybeUninit<u128>; INLINE_UNITS],
-    /// In place of those, if there are more.
-    spilled: Vec<MaybeUninit<u128>>,
     used_bytes: usize,
-    values: SmallVec<[Value; INLINE_VALUES]>,
-    memory: SmallVec<[PackedMemory; INLINE_SLICES]>,
+    values_len: usize,
+    memory_len: usize,
+    /// All values and memory, if there are more than lie in here.
+    spilled: Option<Box<Spilled>>,
     /// The kernel's own shared arrays; none if they are larger than the address space.
     fixed: Option<Layout>,
     /// The shared arrays whose length the launch gives; none if they are larger than can be addressed.
@@ -45,6 +42,19 @@ pub struct PackedArgs {
     too_long: Option<usize>,
     /// The rows and columns of the tiles that each warp owns, if a parameter is an output in such tiles.
     warp_tiles: Option<[usize; 2]>,
+    values: [MaybeUninit<Value>; INLINE_VALUES],
+    memory: [MaybeUninit<PackedMemory>; INLINE_SLICES],
+    /// In 16-byte units, so that a value of any alignment up to 16 can lie in it; maybe uninitialised, because values have
+    /// padding and pointers are more than their bytes.
+    inline: [MaybeUninit<u128>; INLINE_UNITS],
+}
+
+/// The arguments of a launch that has many.
+#[derive(Clone, Debug)]
+struct Spilled {
+    storage: Vec<MaybeUninit<u128>>,
+    values: Vec<Value>,
+    memory: Vec<PackedMemory>,
 }
 
 /// Memory that a launch uses.
@@ -102,17 +112,19 @@ impl PackedArgs {
         let empty = Some(Layout::new::<()>());
         let fixed = if arrays.is_empty() { empty } else { shared_layout(arrays).ok() };
         Self {
-            inline: [MaybeUninit::uninit(); INLINE_UNITS],
-            spilled: Vec::new(),
             used_bytes: 0,
-            values: SmallVec::new(),
-            memory: SmallVec::new(),
+            values_len: 0,
+            memory_len: 0,
+            spilled: None,
             fixed,
             // They come first there.
             dynamic: if dynamic_arrays { fixed } else { empty },
             has_dynamic: false,
             too_long: None,
             warp_tiles: None,
+            values: [MaybeUninit::uninit(); INLINE_VALUES],
+            memory: [MaybeUninit::uninit(); INLINE_SLICES],
+            inline: [MaybeUninit::uninit(); INLINE_UNITS],
         }
     }
 
@@ -148,47 +160,106 @@ impl PackedArgs {
         if size_of::<T>() == 0 {
             return;
         }
-        let value_place = self.make_room(size_of::<T>(), align_of::<T>());
-        self.values.push(value_place);
+        let place = self.make_room(size_of::<T>(), align_of::<T>(), 1, 0);
+        self.note_value(place, size_of::<T>(), align_of::<T>());
         // SAFETY: `make_room` made room for a `T` there.
-        unsafe { self.storage_mut().add(value_place.offset()).cast::<T>().write(value) };
+        unsafe { self.storage_mut().add(place).cast::<T>().write(value) };
     }
 
-    /// Makes room for a value behind the others: the storage has so many bytes at its offset, aligned because the storage is to 16 and the offset
-    /// to `align`.
-    #[inline]
-    fn make_room(&mut self, bytes: usize, align: usize) -> Value {
+    /// Makes room behind the others for values of so many bytes and one alignment, and for so many notes of values and of memory. Returns where the values lie:
+    /// there are so many bytes, aligned because the storage is to 16 and the offset to `align`.
+    #[inline(always)]
+    fn make_room(&mut self, bytes: usize, align: usize, values: usize, memory: usize) -> usize {
         // An alignment is a power of two, which `next_multiple_of` does not know.
-        let offset = (self.used_bytes + align - 1) & !(align - 1);
-        self.used_bytes = offset + bytes;
-        if self.used_bytes > INLINE_UNITS * MAX_ALIGN {
+        let place = (self.used_bytes + align - 1) & !(align - 1);
+        self.used_bytes = place + bytes;
+        let fits = self.used_bytes <= INLINE_UNITS * MAX_ALIGN
+            && self.values_len + values <= INLINE_VALUES
+            && self.memory_len + memory <= INLINE_SLICES;
+        if !fits || self.spilled.is_some() {
             self.spill();
         }
-        // A kernel has at most some hundred parameters, each of at most `MAX_BYTES`.
-        Value { offset: offset as u32, bytes: bytes as u32, align: align as u32 }
+        place
     }
 
-    /// Makes room for the bytes that are used, which are more than lie in here.
+    /// Moves everything out of here, if it is not yet, and makes room there for the bytes that are used.
     #[cold]
     fn spill(&mut self) {
-        if self.spilled.is_empty() {
-            self.spilled.extend_from_slice(&self.inline);
+        if self.spilled.is_none() {
+            let (storage, values, memory) =
+                (self.inline.to_vec(), self.values().to_vec(), self.memory().to_vec());
+            self.spilled = Some(Box::new(Spilled { storage, values, memory }));
         }
-        let units = self.used_bytes.div_ceil(MAX_ALIGN).max(self.spilled.len());
-        self.spilled.resize(units, MaybeUninit::uninit());
+        let units = self.used_bytes.div_ceil(MAX_ALIGN);
+        if let Some(spilled) = &mut self.spilled {
+            let units = units.max(spilled.storage.len());
+            spilled.storage.resize(units, MaybeUninit::uninit());
+        }
+    }
+
+    /// Notes a value, for which `make_room` made room.
+    #[inline(always)]
+    fn note_value(&mut self, offset: usize, bytes: usize, align: usize) {
+        // A kernel has at most some hundred parameters, each of at most `MAX_BYTES`.
+        let value = Value { offset: offset as u32, bytes: bytes as u32, align: align as u32 };
+        match &mut self.spilled {
+            None => {
+                self.values[self.values_len].write(value);
+            }
+            Some(spilled) => spilled.values.push(value),
+        }
+        self.values_len += 1;
+    }
+
+    /// Notes memory, for which `make_room` made room.
+    #[inline(always)]
+    fn note_memory(&mut self, memory: PackedMemory) {
+        match &mut self.spilled {
+            None => {
+                self.memory[self.memory_len].write(memory);
+            }
+            Some(spilled) => spilled.memory.push(memory),
+        }
+        self.memory_len += 1;
     }
 
     #[inline]
     fn storage(&self) -> *const u8 {
-        if self.spilled.is_empty() { self.inline.as_ptr().cast() } else { self.spilled.as_ptr().cast() }
+        match &self.spilled {
+            None => self.inline.as_ptr().cast(),
+            Some(spilled) => spilled.storage.as_ptr().cast(),
+        }
     }
 
     #[inline]
     fn storage_mut(&mut self) -> *mut u8 {
-        if self.spilled.is_empty() {
-            self.inline.as_mut_ptr().cast()
-        } else {
-            self.spilled.as_mut_ptr().cast()
+        match &mut self.spilled {
+            None => self.inline.as_mut_ptr().cast(),
+            Some(spilled) => spilled.storage.as_mut_ptr().cast(),
+        }
+    }
+
+    #[inline]
+    fn values(&self) -> &[Value] {
+        match &self.spilled {
+            // SAFETY: so many were noted.
+            None => unsafe { self.values[..self.values_len].assume_init_ref() },
+            Some(spilled) => &spilled.values,
+        }
+    }
+
+    fn memory_mut(&mut self) -> &mut [PackedMemory] {
+        match &mut self.spilled {
+            // SAFETY: as above.
+            None => unsafe { self.memory[..self.memory_len].assume_init_mut() },
+            Some(spilled) => &mut spilled.memory,
+        }
+    }
+
+    fn truncate_values(&mut self, len: usize) {
+        self.values_len = len;
+        if let Some(spilled) = &mut self.spilled {
+            spilled.values.truncate(len);
         }
     }
 
@@ -204,7 +275,7 @@ impl PackedArgs {
         join: impl FnOnce(&mut ArgReader<'_>) -> (H, T),
         parts: impl FnOnce(&H) -> [JoinedPart; N],
     ) {
-        let (values, used_bytes, memory) = (self.values.len(), self.used_bytes, self.memory.len());
+        let (values, used_bytes, memory) = (self.values_len, self.used_bytes, self.memory_len);
         pack(self);
         let (head, tail) = join(&mut ArgReader { args: self, next: values });
         let parts = parts(&head);
@@ -213,10 +284,10 @@ impl PackedArgs {
         let (mut next, mut moved) = (values, memory);
         for JoinedPart { address, head_bytes, tail_bytes } in parts {
             if head_bytes > 0 {
-                let from = self.values[next].offset();
+                let from = self.values()[next].offset();
                 let is_inside = |place: &&mut usize| (from..from + head_bytes).contains(&**place);
                 while let Some(place) =
-                    self.memory.get_mut(moved).map(|memory| &mut memory.place).filter(is_inside)
+                    self.memory_mut().get_mut(moved).map(|memory| &mut memory.place).filter(is_inside)
                 {
                     *place = *place - from + (address - start);
                     moved += 1;
@@ -224,12 +295,12 @@ impl PackedArgs {
             }
             next += usize::from(head_bytes > 0) + usize::from(tail_bytes > 0);
         }
-        debug_assert_eq!(moved, self.memory.len(), "an address is not in the head of a part");
-        self.values.truncate(values);
+        debug_assert_eq!(moved, self.memory_len, "an address is not in the head of a part");
+        self.truncate_values(values);
         self.used_bytes = used_bytes;
         self.write(head);
-        if let Some(&head) = self.values.get(values) {
-            self.memory[memory..].iter_mut().for_each(|memory| memory.place += head.offset());
+        if let Some(&head) = self.values().get(values) {
+            self.memory_mut()[memory..].iter_mut().for_each(|memory| memory.place += head.offset());
         }
         self.write(tail);
     }
@@ -292,10 +363,12 @@ impl PackedArgs {
     /// Adds the address of memory, and notes what the launch does to it.
     #[inline]
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
-        self.write(slice.address);
-        // An address has bytes.
-        let place = self.used_bytes - size_of::<*mut u8>();
-        self.memory.push(PackedMemory { slice, access, place });
+        const BYTES: usize = size_of::<*mut u8>();
+        let place = self.make_room(BYTES, BYTES, 1, 1);
+        self.note_value(place, BYTES, BYTES);
+        self.note_memory(PackedMemory { slice, access, place });
+        // SAFETY: there is room for an address.
+        unsafe { self.storage_mut().add(place).cast::<*mut u8>().write(slice.address) };
     }
 
     /// Adds a slice: the address of its memory, of which it notes what the launch does to it, and its length.
@@ -316,8 +389,18 @@ impl PackedArgs {
         allocation: u32,
         access: Access,
     ) {
-        self.push_memory(RawSlice { address, len, element_bytes, allocation }, access);
-        self.write(len);
+        const BYTES: usize = size_of::<usize>();
+        let place = self.make_room(2 * BYTES, BYTES, 2, 1);
+        self.note_value(place, BYTES, BYTES);
+        self.note_value(place + BYTES, BYTES, BYTES);
+        let slice = RawSlice { address, len, element_bytes, allocation };
+        self.note_memory(PackedMemory { slice, access, place });
+        // SAFETY: there is room for both.
+        unsafe {
+            let start = self.storage_mut().add(place);
+            start.cast::<*mut u8>().write(address);
+            start.add(BYTES).cast::<usize>().write(len);
+        }
     }
 
     /// Puts other memory, of the same length, in the place of each that has bytes: the address and the number of the allocation that `find` returns.
@@ -329,8 +412,14 @@ impl PackedArgs {
         &mut self,
         mut find: impl FnMut(&RawSlice, Access) -> Result<(*mut u8, u32), E>,
     ) -> Result<(), E> {
-        let storage = self.storage_mut();
-        for PackedMemory { slice, access, place } in &mut self.memory {
+        let (storage, memory): (*mut u8, _) = match &mut self.spilled {
+            // SAFETY: so many were noted.
+            None => unsafe {
+                (self.inline.as_mut_ptr().cast(), self.memory[..self.memory_len].assume_init_mut())
+            },
+            Some(spilled) => (spilled.storage.as_mut_ptr().cast(), &mut *spilled.memory),
+        };
+        for PackedMemory { slice, access, place } in memory {
             if slice.len != 0 && slice.element_bytes != 0 {
                 (slice.address, slice.allocation) = find(slice, *access)?;
                 // SAFETY: `push_memory` wrote an address there, which `push_joined` may have moved, but to a place of the storage.
@@ -344,22 +433,27 @@ impl PackedArgs {
     }
 
     /// The memory that the launch uses.
+    #[inline]
     pub fn memory(&self) -> &[PackedMemory] {
-        &self.memory
+        match &self.spilled {
+            // SAFETY: so many were noted.
+            None => unsafe { self.memory[..self.memory_len].assume_init_ref() },
+            Some(spilled) => &spilled.memory,
+        }
     }
 
     /// The size and alignment of each value.
     pub fn layouts(&self) -> impl ExactSizeIterator<Item = Layout> + '_ {
         let layout = |value: &Value| Layout::from_size_align(value.bytes as usize, value.align as usize);
         // Each was that of a type.
-        self.values.iter().map(move |value| layout(value).unwrap_or(Layout::new::<()>()))
+        self.values().iter().map(move |value| layout(value).unwrap_or(Layout::new::<()>()))
     }
 
     /// Where each value lies, in the order of the entry's parameters: what the driver's launch call takes.
     pub fn pointers(&self) -> impl ExactSizeIterator<Item = *const u8> + '_ {
         let start = self.storage();
         // SAFETY: the offset is inside the storage.
-        self.values.iter().map(move |value| unsafe { start.add(value.offset()) })
+        self.values().iter().map(move |value| unsafe { start.add(value.offset()) })
     }
 
     /// All values, laid out as the fields of a C structure are; what is between them is not initialised.
@@ -410,9 +504,60 @@ impl ArgReader<'_> {
             // SAFETY: a type without size has no bytes to read; the caller promises that one may be made.
             return unsafe { core::ptr::NonNull::<T>::dangling().read() };
         }
-        let value = self.args.values[self.next];
+        let value = self.args.values()[self.next];
         self.next += 1;
         // SAFETY: the caller promises that the bytes at the offset, written by `push`, are a `T`.
         unsafe { self.args.storage().add(value.offset()).cast::<T>().read() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many there are, wherever they lie.
+    #[test]
+    fn arguments_are_read_as_they_were_pushed() {
+        for count in [0, 1, 4, 7, 8, 11, 12, 13, 23, 24, 25, 100] {
+            let mut args = PackedArgs::new();
+            let slice = |i: usize| RawSlice {
+                address: ptr::without_provenance_mut(8 * i),
+                len: i,
+                element_bytes: 8,
+                allocation: i as u32,
+            };
+            for i in 0..count {
+                args.push(i as u8);
+                match i % 3 {
+                    0 => args.push_slice(slice(i), Access::Read),
+                    1 => args.push_memory(slice(i), Access::Write),
+                    _ => args.push([i as u128; 2]),
+                }
+            }
+            let mut args = args.clone();
+            assert_eq!(args.memory().len(), (0..count).filter(|i| i % 3 != 2).count());
+            let known =
+                args.memory().iter().all(|memory| memory.slice.len == memory.slice.allocation as usize);
+            assert!(known, "{count}");
+            assert_eq!(args.layouts().len(), args.pointers().len());
+            assert!(args.pointers().zip(args.layouts()).all(|(at, layout)| at.addr() % layout.align() == 0));
+            let moved =
+                |slice: &RawSlice, _| Ok::<_, ()>((slice.address.wrapping_add(1 << 20), slice.allocation));
+            args.move_memory(moved).expect("it cannot fail");
+            let mut reader = args.reader();
+            for i in 0..count {
+                // Memory without elements stays where it is.
+                let address = if i == 0 { 0 } else { 8 * i + (1 << 20) };
+                // SAFETY: these were pushed in this order.
+                unsafe {
+                    assert_eq!(reader.read::<u8>(), i as u8);
+                    match i % 3 {
+                        0 => assert_eq!((reader.read::<usize>(), reader.read::<usize>()), (address, i)),
+                        1 => assert_eq!(reader.read::<usize>(), address),
+                        _ => assert_eq!(reader.read::<[u128; 2]>(), [i as u128; 2]),
+                    }
+                }
+            }
+        }
     }
 }

@@ -97,7 +97,16 @@ pub(crate) fn refuse_unsafe(what: &str) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::NotCapturable`] on another stream than the default one.
+#[inline]
 pub(super) fn recording(
+    stream: &Arc<CudaStream>,
+    uses: &[(&Arc<CudaMemory>, Access)],
+) -> Result<Option<Arc<CudaStream>>> {
+    if RARE.replays.load(Ordering::Relaxed) == 0 { Ok(None) } else { recorded(stream, uses) }
+}
+
+#[cold]
+fn recorded(
     stream: &Arc<CudaStream>,
     uses: &[(&Arc<CudaMemory>, Access)],
 ) -> Result<Option<Arc<CudaStream>>> {
@@ -116,6 +125,7 @@ pub(super) fn recording(
 }
 
 /// Keeps the code of a launch, if this thread records a call.
+#[inline]
 pub(super) fn hold(module: &Arc<CudaModule>) {
     look(|recording| {
         if let Some(recording) = recording {
