@@ -39,6 +39,8 @@ pub(crate) struct CudaGraph {
     exec: Executable,
     /// What it was made of, whose nodes name its own.
     description: Description,
+    /// Whether its code may have locks to hold while it is queued.
+    has_locks: bool,
 }
 
 /// A graph that the driver can launch.
@@ -85,12 +87,14 @@ impl Executable {
     ///
     /// # Safety
     /// As [`launch`](Self::launch).
+    #[inline]
     unsafe fn launch_again(&self, stream: &CudaStream) -> Result<()> {
         replay::refuse("a graph")?;
         self.device.bind()?;
         self.queue(stream)
     }
 
+    #[inline]
     fn queue(&self, stream: &CudaStream) -> Result<()> {
         let _range = (!observed::is_unobserved()).then(|| nvtx::launch("graph"));
         // SAFETY: both are alive, and the memory is ordered, as the callers promise.
@@ -425,7 +429,7 @@ impl CudaGraph {
         let mut description = Description::new(device)?;
         description.add_all(plan)?;
         let exec = description.instantiate()?;
-        Ok(Self { exec, description })
+        Ok(Self { exec, description, has_locks: true })
     }
 }
 
@@ -434,16 +438,23 @@ impl BackendGraph for CudaGraph {
 
     unsafe fn launch(&mut self, stream: &Arc<CudaStream>, plan: &Plan<CudaDevice>) -> Result<()> {
         // Nothing to do for each launch otherwise: that is what graphs are for.
-        if !observed::is_unobserved() {
+        let is_unobserved = observed::is_unobserved();
+        if is_unobserved && !self.has_locks && self.exec.is_settled(stream) {
+            // SAFETY: as the caller promises; the plan has the code.
+            return unsafe { self.exec.launch_again(stream) };
+        }
+        if !is_unobserved {
             for launch in plan.launches() {
                 if let Some(prepared) = launch.prepared(&mut Lists::new()) {
                     observed::note(launch.code(), launch.function(), &prepared, launch.at)?;
                 }
             }
         }
-        let _locks = LaunchLocks::of(plan.code.iter().map(|code| &**code.module()));
+        let locks = LaunchLocks::of(plan.code.iter().map(|code| &**code.module()));
+        // Code that has none when it is loaded never has.
+        self.has_locks = locks.is_some();
         if self.exec.is_settled(stream) {
-            // SAFETY: as the caller promises; the plan has the code.
+            // SAFETY: as above.
             return unsafe { self.exec.launch_again(stream) };
         }
         let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
