@@ -1,5 +1,6 @@
 //! Kernels of ours beside the same from nvcc and from CUB. On the CPU device, drafts beside their tuned versions.
 
+mod arrays;
 mod block;
 mod families;
 mod launches;

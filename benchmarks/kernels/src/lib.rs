@@ -2,6 +2,7 @@
 
 #![no_std]
 
+pub mod arrays;
 pub mod block;
 pub mod draft;
 pub mod launches;
