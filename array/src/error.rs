@@ -50,6 +50,88 @@ pub enum Error {
         /// The requested shape.
         to: Vec<usize>,
     },
+    /// An array has less axes than its core.
+    #[error(
+        "{what} has the shape {shape:?}, and the last {axes} axes of an array are those of its core `{core}`"
+    )]
+    TooFewAxes {
+        /// What does, such as `argument 1 of \`matmul\``.
+        what: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Its core in the layout of the function, such as `(n,p)`.
+        core: String,
+        /// How many axes that has.
+        axes: usize,
+    },
+    /// A core dimension has two extents.
+    #[error(
+        "`{dimension}` is {} in {} and {} in {} of `{function}`, whose cores are `{layout}`", extents[0], places[0], extents[1], places[1]
+    )]
+    CoreDimension {
+        /// The name of the function.
+        function: &'static str,
+        /// Its layout.
+        layout: &'static str,
+        /// The name of the dimension.
+        dimension: &'static str,
+        /// Its extents.
+        extents: [usize; 2],
+        /// Where it has these: `argument 0`, `output 0`.
+        places: [String; 2],
+    },
+    /// A core dimension is not what the layout of the function says.
+    #[error(
+        "axis {} of {place} of `{function}` has {extent} elements, and {expected} in its cores `{layout}`", axis.0
+    )]
+    FixedDimension {
+        /// The name of the function.
+        function: &'static str,
+        /// Its layout.
+        layout: &'static str,
+        /// `argument 0`, `output 0`.
+        place: String,
+        /// The axis of the array.
+        axis: Axis,
+        /// How many elements that has.
+        extent: usize,
+        /// How many it has in the layout.
+        expected: usize,
+    },
+    /// The axes of an argument before those of its core do not broadcast with those of the others.
+    #[error(
+        "argument {argument} of `{function}` has the shape {shape:?}, of which {own:?} are not axes of its core and do not broadcast with {other:?}, those of \
+         the arguments before it: extents are equal or 1, counted from the last axis on"
+    )]
+    BroadcastLoop {
+        /// The name of the function.
+        function: &'static str,
+        /// The position of the argument, from 0 on.
+        argument: usize,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// That of its axes before those of its core.
+        own: Vec<usize>,
+        /// What those of the arguments before it are broadcast to.
+        other: Vec<usize>,
+    },
+    /// The axes of an argument, or of another output, before those of its core do not broadcast to those of the first output.
+    #[error(
+        "{what} has the shape {shape:?}, of which {own:?} are not axes of its core and {}, those of output 0",
+        if *is_output { format!("are not {to:?}") } else { format!("do not broadcast to {to:?}") }
+    )]
+    LoopOfOutput {
+        /// What does, such as `argument 1 of \`matmul\``.
+        what: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// That of its axes before those of its core.
+        own: Vec<usize>,
+        /// Those of the first output.
+        to: Vec<usize>,
+        /// Whether it is an output, which is not broadcast.
+        is_output: bool,
+    },
     /// A shape has another number of elements than the array.
     #[error("an array of shape {asked:?} has {} elements, and {shape:?} has {len}", elements(asked))]
     WrongLength {

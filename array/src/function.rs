@@ -5,30 +5,30 @@ use gpu_std::{
     DeviceCopy,
     host::{Launch, SafeKernel, Scalars, Vectorized, VectorizedBinary, VectorizedFunction},
 };
-use gpukernel::{Module, ThisRuntime, for_each};
+use gpukernel::{LaunchConfig, Module, ThisRuntime, for_each};
 use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
 
 use crate::{
     Array, ArrayViewMut, Error, Input, Operand, Result,
     layout::Layout,
     operand::{Operands, broadcast_shape, part_mut, sealed},
-    plan::Plan,
+    plan::{NdPlace, Plan},
     storage,
 };
 
-/// A launch with a thread for each of so many elements.
-struct ForEach<'a> {
-    module: &'a Module,
-    threads: usize,
+/// Launches of a configuration.
+pub(crate) struct Configured<'a> {
+    pub(crate) module: &'a Module,
+    pub(crate) config: LaunchConfig,
 }
 
-impl Launch for ForEach<'_> {
+impl Launch for Configured<'_> {
     type Runtime = ThisRuntime;
     type Output = Result<()>;
 
     #[track_caller]
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
-        Ok(self.module.launch(kernel, for_each(self.threads), args)?)
+        Ok(self.module.launch(kernel, self.config, args)?)
     }
 }
 
@@ -319,13 +319,14 @@ where
     match plan.contiguous() {
         Some(len) => {
             let part = part_mut(memory, origin, len)?;
-            let launch = ForEach { module, threads: len.div_ceil(F::LANES) };
+            let launch = Configured { module, config: for_each(len.div_ceil(F::LANES)) };
             F::contiguous(launch, inputs.slices(&plan, len)?, part)
         }
         None => {
             let view = memory.view_nd_mut(origin, plan.shape(), &plan.output().strides)?;
-            let launch = ForEach { module, threads: layout.len() };
-            F::strided(launch, inputs.views(&plan)?, view)
+            let launch = Configured { module, config: for_each(layout.len()) };
+            let places = plan.inputs().iter().map(|place| NdPlace::of(place, plan.shape()));
+            F::strided(launch, inputs.views(&places.collect::<Vec<_>>())?, view)
         }
     }
 }
@@ -379,7 +380,7 @@ fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     let (to, from) = (plan.output(), &plan.inputs()[0]);
     let output = out.view_nd_mut(to.origin, &plan.shape_with(parts), &to.strides)?;
     let input = slice.view_nd(from.origin, &plan.shape_with(len), &from.strides)?;
-    F::reduce(ForEach { module, threads: out_layout.len() }, input, output)
+    F::reduce(Configured { module, config: for_each(out_layout.len()) }, input, output)
 }
 
 /// Combines the rows of an array step by step, which are along the last axis of both layouts.
@@ -402,7 +403,7 @@ fn accumulate_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     let shape = plan.shape_with(len);
     let output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
     let input = slice.view_nd(from.origin, &shape, &from.strides)?;
-    F::accumulate(ForEach { module, threads: out_rows.len() / len }, input, output)
+    F::accumulate(Configured { module, config: for_each(out_rows.len() / len) }, input, output)
 }
 
 /// The number of elements along the last axis, and its stride.

@@ -292,6 +292,14 @@ impl Layout<IxDyn> {
         self
     }
 
+    /// Divides the axes into the last `axes`, those of a core, and those before: the positions of cores, and shape and strides of each.
+    pub(crate) fn split(&self, axes: usize) -> Option<(Self, Vec<usize>, Vec<isize>)> {
+        let before = self.ndim().checked_sub(axes)?;
+        let part = |of: &IxDyn| IxDyn(&of.slice()[..before]);
+        let outer = Self { shape: part(&self.shape), strides: part(&self.strides), origin: self.origin };
+        Some((outer, self.shape()[before..].to_vec(), self.strides().skip(before).collect()))
+    }
+
     /// With an axis as the last one.
     pub(crate) fn with_axis_last(&self, axis: Axis) -> Result<Self> {
         self.check_axis(axis)?;

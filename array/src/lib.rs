@@ -25,6 +25,7 @@
 //! | new arrays | [`Array::zeros`], [`Array::ones`], [`Array::full`], [`Array::range`], [`Array::linspace`], [`Array::from_shape_fn`] |
 //! | views | [`Array::slice`], [`Array::t`], [`Array::permuted_axes`], [`Array::reshape`], [`Array::broadcast`], [`Array::index_axis`], [`Array::insert_axis`] |
 //! | functions of arrays | [`ArrayFunction`], of types made by [`#[vectorize]`](macro@gpu_std::vectorize) |
+//! | functions of cores, such as products of matrices | [`CoreFunction`], of types made by [`#[guvectorize]`](macro@gpu_std::guvectorize) |
 //! | arithmetic | operators, which panic, and [`add`](fn@add), [`sub`](fn@sub), …, with [`ArrayFunction::apply`], which return errors |
 //!
 //! Work is queued on the default stream of the arrays' device, and ordered by the memory that it uses; what copies to the host waits for it.
@@ -34,6 +35,7 @@ mod assign;
 #[cfg(doctest)]
 mod book;
 mod convert;
+mod core_function;
 mod create;
 mod error;
 mod format;
@@ -47,6 +49,9 @@ mod storage;
 mod view;
 
 pub use array::Array;
+pub use core_function::{
+    CoreDimension, CoreFunction, CoreOperands, CoreResults, CoreTargets, LoopDimension, OutputElements,
+};
 pub use error::{Error, Result};
 pub use function::{ArrayFunction, Target};
 #[doc(inline)]

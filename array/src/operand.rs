@@ -7,7 +7,11 @@ use gpu_std::{
 use gpukernel::{DeviceSlice, ThisRuntime};
 use ndarray::{DimMax, Dimension, Ix0, IxDyn};
 
-use crate::{Array, ArrayView, ArrayViewMut, Error, Result, layout::Layout, plan::Plan};
+use crate::{
+    Array, ArrayView, ArrayViewMut, Error, Result,
+    layout::Layout,
+    plan::{NdPlace, Plan},
+};
 
 /// An argument of a function of arrays for elements of type `T`: a scalar, an [`Array`], an [`ArrayView`] or an [`ArrayViewMut`], or a
 /// reference to one of these.
@@ -185,7 +189,7 @@ pub trait Operands<S: Scalars> {
 pub trait Inputs<'a, S: Scalars>: sealed::Inputs<'a, S> {}
 
 pub(crate) mod sealed {
-    use super::{IxDyn, Layout, Plan, Result, Scalars, ThisRuntime};
+    use super::{IxDyn, Layout, NdPlace, Plan, Result, Scalars, ThisRuntime};
 
     #[allow(unreachable_pub, private_interfaces, missing_docs)]
     pub trait Inputs<'a, S: Scalars> {
@@ -196,8 +200,8 @@ pub(crate) mod sealed {
         fn slices<'b>(&'b self, plan: &Plan, len: usize) -> Result<S::Slices<'b, ThisRuntime>>
         where
             'a: 'b;
-        /// As arguments of a kernel for memory of any strides.
-        fn views<'b>(&'b self, plan: &Plan) -> Result<S::Views<'b, ThisRuntime>>
+        /// As arguments of a kernel for memory of any strides: a place for each array.
+        fn views<'b>(&'b self, places: &[NdPlace<'_>]) -> Result<S::Views<'b, ThisRuntime>>
         where
             'a: 'b;
     }
@@ -276,14 +280,14 @@ macro_rules! tuples {
                 },)*))
             }
 
-            fn views<'b>(&'b self, plan: &Plan) -> Result<<($($T,)*) as Scalars>::Views<'b, ThisRuntime>>
+            fn views<'b>(&'b self, places: &[NdPlace<'_>]) -> Result<<($($T,)*) as Scalars>::Views<'b, ThisRuntime>>
             where
                 'a: 'b,
             {
-                let mut places = plan.inputs().iter();
+                let mut places = places.iter();
                 Ok(($(match (&self.$i.0, self.$i.layout().and_then(|_| places.next())) {
                     (Kind::Array(slice, _), Some(place)) => {
-                        OrScalar::Memory(slice.view_nd(place.origin, plan.shape(), &place.strides)?)
+                        OrScalar::Memory(slice.view_nd(place.origin, place.shape, place.strides)?)
                     }
                     (Kind::Array(slice, layout), None) => {
                         let strides: Vec<isize> = layout.strides().collect();

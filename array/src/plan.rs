@@ -21,6 +21,21 @@ pub(crate) struct Place {
     pub(crate) strides: Vec<isize>,
 }
 
+/// Where an array lies, as kernels for any strides are told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NdPlace<'a> {
+    pub(crate) origin: usize,
+    pub(crate) shape: &'a [usize],
+    pub(crate) strides: &'a [isize],
+}
+
+impl<'a> NdPlace<'a> {
+    /// Of a shape with these strides.
+    pub(crate) fn of(place: &'a Place, shape: &'a [usize]) -> Self {
+        Self { origin: place.origin, shape, strides: &place.strides }
+    }
+}
+
 impl Plan {
     /// Of an output and inputs, all of the same shape. The order in which positions are visited does not matter, so that axes may be reversed and
     /// change places.
@@ -96,6 +111,11 @@ impl Plan {
         &self.arrays[0]
     }
 
+    /// Of the output, and then of the inputs.
+    pub(crate) fn arrays(&self) -> &[Place] {
+        &self.arrays
+    }
+
     pub(crate) fn inputs(&self) -> &[Place] {
         &self.arrays[1..]
     }
@@ -116,7 +136,12 @@ impl Plan {
 
     /// Shape of the positions, with an axis of so many elements as the innermost one.
     pub(crate) fn shape_with(&self, len: usize) -> Vec<usize> {
-        self.shape.iter().copied().chain([len]).collect()
+        self.shape_with_core(&[len])
+    }
+
+    /// Shape of the positions, with the axes of a core as the innermost ones.
+    pub(crate) fn shape_with_core(&self, core: &[usize]) -> Vec<usize> {
+        [&self.shape, core].concat()
     }
 }
 

@@ -527,6 +527,10 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
         ArrayViewMut::new(self.memory, self.layout.into_dyn())
     }
 
+    pub(crate) fn layout(&self) -> &Layout<D> {
+        &self.layout
+    }
+
     pub(crate) fn into_parts(self) -> (&'a mut DeviceSlice<T>, Layout<D>) {
         (self.memory, self.layout)
     }

@@ -23,6 +23,7 @@
 //! |---|---|
 //! | kernels (`__global__`) and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
 //! | functions of arrays from scalar functions (Numba's `@vectorize`) | [`macro@vectorize`], [`elementwise`] |
+//! | functions of arrays from functions of small arrays (Numba's `@guvectorize`) | [`macro@guvectorize`], [`gufunc`] |
 //! | generic kernels, device functions as arguments | [`instantiate!`], [`DeviceFn`], [`device_fn!`] |
 //! | indices and extents (`threadIdx`, `blockIdx`, `blockDim`, `gridDim`) | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
 //! | grid-stride and block-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`], [`block_stride`] |
@@ -95,6 +96,7 @@ pub mod complex;
 #[doc(hidden)]
 pub mod device;
 pub mod elementwise;
+pub mod gufunc;
 pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
@@ -141,7 +143,7 @@ pub use cluster::{Cluster, cluster, sync_cluster};
 #[doc(inline)]
 pub use collective::{BlockScratch, SortScratch};
 pub use gpu_std_macros::{
-    DeviceCopy, KernelParam, constant, device, instantiate, kernel, print, println, vectorize,
+    DeviceCopy, KernelParam, constant, device, guvectorize, instantiate, kernel, print, println, vectorize,
 };
 pub use kernel::{
     constant::Constant,
@@ -176,5 +178,5 @@ pub use view::{View2d, View3d, ViewStrided};
 #[doc(inline)]
 pub use warp::{
     LaneGroup, WARP_SIZE, active_mask, coalesced, lane_index, lane_mask_eq, lane_mask_ge, lane_mask_gt,
-    lane_mask_le, lane_mask_lt, tiled_partition, warp, warp_index, warps_per_block,
+    lane_mask_le, lane_mask_lt, tiled_partition, warp, warp_index, warp_stride, warps_per_block,
 };

@@ -11,8 +11,11 @@ mod device_entry;
 mod expand;
 mod function;
 mod generic;
+mod gufunc_layout;
+mod guvectorize;
 mod host_body;
 mod input;
+mod instances;
 mod instantiate;
 mod kernel;
 mod kernel_param;
@@ -313,6 +316,80 @@ pub fn kernel_param(item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn vectorize(instances: TokenStream, function: TokenStream) -> TokenStream {
     vectorize::vectorize(instances.into(), function.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a function of arrays from a function of small arrays, their cores (Numba's `@guvectorize`, NumPy's generalized universal functions).
+///
+/// The layout names the dimensions of the cores, as NumPy's signatures do: `"(m,n),(n,p)->(m,p)"` for a matrix product. A dimension has one extent in all
+/// arguments, and is a name or a number. With the crate `gpukernel-array`, `matmul::apply(&module, (&a, &b))?` takes the last axes of each argument for those of
+/// a core, broadcasts the axes before, and computes a core at each position along them. A generic function lists the types for which there are kernels, as for
+/// [`macro@vectorize`].
+///
+/// | in the layout | argument or result of the function |
+/// |---|---|
+/// | an input `()` | a value `T` |
+/// | an input of `N` dimensions | `CoreView<T, N>` |
+/// | an output of `N` dimensions | an argument after the inputs: `CoreViewMut<T, N>` |
+/// | an output `()` | the value that it returns; of several, a tuple |
+///
+/// ```
+/// use gpu_std::{gufunc::*, prelude::*};
+///
+/// /// The product of two matrices.
+/// #[guvectorize("(m,n),(n,p)->(m,p)", f32, f64)]
+/// pub fn matmul<T: Float>(a: CoreView<T, 2>, b: CoreView<T, 2>, mut c: CoreViewMut<T, 2>) {
+///     for row in 0..a.rows() {
+///         for column in 0..b.columns() {
+///             let mut sum = T::from_f64(0.0);
+///             for k in 0..a.columns() {
+///                 sum += a[(row, k)] * b[(k, column)];
+///             }
+///             c[(row, column)] = sum;
+///         }
+///     }
+/// }
+///
+/// /// Mean and variance.
+/// #[guvectorize("(n)->(),()")]
+/// pub fn moments(x: CoreView<f64, 1>) -> (f64, f64) {
+///     let mean = x.iter().sum::<f64>() / x.len() as f64;
+///     (mean, x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len() as f64)
+/// }
+///
+/// // The function stays callable, on the host and in kernels.
+/// assert_eq!(moments(CoreView::from_shape([4], &[1.0, 3.0, 1.0, 3.0]).unwrap()), (2.0, 1.0));
+/// ```
+///
+/// # Who computes a core
+/// One thread does, unless the attribute says `per = warp` or `per = block`: then all threads of a warp or block call the function for the same core, with outputs
+/// `CorePerLane<T, N>` or `CorePerThread<T, N>`, of which each thread writes the elements that it owns. Of values that are returned, those of the first thread count.
+/// Functions of a block may take shared memory as further arguments: `BlockScratch<T>`, `Shared<T, N>` and so on. A block has 256 threads, or `block = 128`.
+///
+/// ```
+/// use gpu_std::{gufunc::*, prelude::{*, warp::*}};
+///
+/// /// Divides each row by its Euclidean norm, a warp per row.
+/// #[guvectorize("(n)->(n)", per = warp)]
+/// pub fn normalise(x: CoreView<f32, 1>, out: CorePerLane<f32, 1>) {
+///     let mut squares = 0.0;
+///     for i in warp_stride(x.len()) {
+///         squares += x[i] * x[i];
+///     }
+///     let norm = warp().reduce_sum(squares).sqrt();
+///     for (i, out) in out {
+///         *out = x[i] / norm;
+///     }
+/// }
+/// ```
+///
+/// Of each signature there are two kernels: for cores whose elements lie one after another along the innermost axis, and for any strides. The function is
+/// `#[inline(always)]` unless it has an attribute of that kind, so that checks of indices along core dimensions vanish.
+#[doc(alias = "gufunc", alias = "generalized universal function")]
+#[proc_macro_attribute]
+pub fn guvectorize(arguments: TokenStream, function: TokenStream) -> TokenStream {
+    guvectorize::guvectorize(arguments.into(), function.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

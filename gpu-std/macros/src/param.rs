@@ -40,6 +40,10 @@ const BORROWING: &[&str] = &[
     "PerThreadChunks",
     "PerThreadNd",
     "PerThreadRows",
+    "InputCores",
+    "PerThreadCores",
+    "PerWarpCores",
+    "PerBlockCores",
 ];
 
 /// Those of them that are no argument of a launch.

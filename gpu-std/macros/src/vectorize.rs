@@ -1,51 +1,20 @@
 //! `#[vectorize]`: a function of arrays from a scalar function. The function stays as it is; a type of its name stands for the function of
 //! arrays, with kernels for each signature.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
-    Error, GenericParam, Ident, Result, ReturnType, Token, Type,
-    ext::IdentExt,
-    parse::{Parse, ParseStream},
-    punctuated::Punctuated,
-    spanned::Spanned,
+    Error, GenericParam, Ident, Result, ReturnType, Token, Type, ext::IdentExt, punctuated::Punctuated,
 };
 
 use crate::{
     function::{Function, Signature},
-    input::{Input, too_much},
+    input::Input,
+    instances::{Instance, mentions_impl, name_instances},
 };
 
 /// The most arguments of a scalar function; those of what `gpu_std::host::Scalars` is implemented for.
 const MAX_ARGUMENTS: usize = 8;
-
-/// The types of an instance: `f32`, or `<f32, i32>` for several type parameters.
-struct Instance(Vec<Type>);
-
-impl Parse for Instance {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        // `<f32 as Trait>::Type` is a type, too.
-        let is_list = input.peek(Token![<]) && {
-            let ahead = input.fork();
-            ahead.parse::<Token![<]>()?;
-            ahead.parse::<Type>()?;
-            !ahead.peek(Token![as])
-        };
-        if !is_list {
-            return Ok(Self(vec![input.parse().map_err(too_much)?]));
-        }
-        input.parse::<Token![<]>()?;
-        let mut types = Vec::new();
-        while !input.peek(Token![>]) {
-            types.push(input.parse().map_err(too_much)?);
-            if !input.peek(Token![>]) {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        input.parse::<Token![>]>()?;
-        Ok(Self(types))
-    }
-}
 
 /// A function that is fit to be vectorised.
 struct Scalar {
@@ -59,61 +28,8 @@ struct Scalar {
 pub(crate) fn vectorize(instances: TokenStream, function: TokenStream) -> Result<TokenStream> {
     let scalar = Scalar::new(syn::parse2(function)?)?;
     let listed = syn::parse::Parser::parse2(Punctuated::<Instance, Token![,]>::parse_terminated, instances)?;
-    let name = &scalar.function.signature.name;
-    if scalar.generics.is_empty() {
-        if let Some(Instance(types)) = listed.first() {
-            return Err(Error::new(
-                types.first().map_or(Span::call_site(), Spanned::span),
-                "this function has no type parameters, so that its signature is the only one: `#[vectorize]`",
-            ));
-        }
-        return Ok(scalar.expand(&[(name.unraw().to_string(), Vec::new())]));
-    }
-    if listed.is_empty() {
-        return Err(Error::new_spanned(
-            name,
-            "list the types for which there are kernels: `#[vectorize(f32, f64)]`, or for several type parameters \
-             `#[vectorize(<f32, i32>)]`",
-        ));
-    }
-    let mut named: Vec<(String, Vec<Type>)> = Vec::new();
-    for Instance(types) in listed {
-        if types.len() != scalar.generics.len() {
-            return Err(Error::new(
-                types.first().map_or(Span::call_site(), Spanned::span),
-                format!(
-                    "`{name}` has {} type parameters, and this is {}: write `<A, B>` for the types of one instance",
-                    scalar.generics.len(),
-                    types.len()
-                ),
-            ));
-        }
-        let instance =
-            format!("{}_{}", name.unraw(), types.iter().map(as_word).collect::<Vec<_>>().join("_"));
-        if named.iter().any(|(other, _)| *other == instance) {
-            return Err(Error::new_spanned(&types[0], format!("there is already an instance `{instance}`")));
-        }
-        named.push((instance, types));
-    }
+    let named = name_instances(&scalar.function.signature.name, &scalar.generics, listed, "#[vectorize]")?;
     Ok(scalar.expand(&named))
-}
-
-/// A type as part of a name: `Complex_f32`.
-fn as_word(ty: &Type) -> String {
-    let mut word = String::new();
-    let mut separated = false;
-    for c in ty.to_token_stream().to_string().chars() {
-        if c.is_alphanumeric() {
-            if separated && !word.is_empty() {
-                word.push('_');
-            }
-            separated = false;
-            word.push(c);
-        } else {
-            separated = true;
-        }
-    }
-    word
 }
 
 impl Scalar {
@@ -312,15 +228,6 @@ fn text(ty: &Type) -> String {
     ty.to_token_stream().to_string()
 }
 
-/// Whether `impl Trait` is among the tokens.
-fn mentions_impl(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == "impl",
-        TokenTree::Group(group) => mentions_impl(group.stream()),
-        _ => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,13 +336,5 @@ mod tests {
             let found = error(quote!(), function);
             assert!(found.contains(message), "{found}");
         }
-    }
-
-    #[test]
-    fn names_of_types_are_words() {
-        let word = |ty: TokenStream| as_word(&syn::parse2(ty).expect("a type"));
-        assert_eq!(word(quote!(f32)), "f32");
-        assert_eq!(word(quote!(gpu_std::complex::Complex<f32>)), "gpu_std_complex_Complex_f32");
-        assert_eq!(word(quote!([u8; 4])), "u8_4");
     }
 }

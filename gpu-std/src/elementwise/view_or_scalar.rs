@@ -66,7 +66,7 @@ impl<T> core::fmt::Debug for ViewTail<T> {
 impl<T: DeviceCopy> ViewNdOrScalar<'_, T> {
     /// Whether there is an element at each position of an output of these extents, compared from an axis on.
     #[inline(always)]
-    pub(super) fn covers(&self, extents: [u32; MAX_AXES], first: usize) -> bool {
+    pub(crate) fn covers(&self, extents: [u32; MAX_AXES], first: usize) -> bool {
         let own = self.tail.layout.extents();
         // All are compared, because a branch for each costs more.
         let differs = (first..MAX_AXES).fold(0, |differs, axis| differs | (own[axis] ^ extents[axis]));
@@ -78,7 +78,7 @@ impl<T: DeviceCopy> ViewNdOrScalar<'_, T> {
     /// # Safety
     /// The input covers it.
     #[inline(always)]
-    pub(super) unsafe fn get(&self, place: &PlaceNd) -> T {
+    pub(crate) unsafe fn get(&self, place: &PlaceNd) -> T {
         // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view; a value is written with its mark.
         unsafe {
             if self.tail.is_scalar != 0 {

@@ -14,6 +14,7 @@ mod args;
 mod check;
 mod cuda_c;
 mod exit;
+mod guvectorized;
 mod import;
 pub(crate) mod interior;
 mod kernel_info;
@@ -31,6 +32,10 @@ pub use check::{Memory, Order, Touch};
 pub(crate) use check::{Watch, order};
 pub use exit::Exit;
 pub(crate) use exit::exit;
+pub use guvectorized::{
+    CoreArgument, CoreAxes, CoreDim, CoreScalars, GufuncLayout, Guvectorized, GuvectorizedFunction,
+    OutputScalars, Per,
+};
 #[doc(hidden)]
 pub use import::Import;
 pub use import::{HostCode, HostFunction, NoHostVersion};

@@ -44,7 +44,7 @@ extents! { PerWarp along one axis, |output| output.layout }
 impl GridStride {
     /// The indices below `len` that the calling warp takes.
     #[inline(always)]
-    fn of_warps(len: usize) -> Self {
+    pub(crate) fn of_warps(len: usize) -> Self {
         let per_block = warps_per_block() as usize;
         // A grid has at most isize::MAX threads, so nothing here overflows.
         let rank = block_rank().wrapping_mul(per_block).wrapping_add(warp_index() as usize);

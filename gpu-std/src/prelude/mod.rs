@@ -20,8 +20,8 @@ pub use crate::{
     Atomic, BlockTiles, BlockTiles2d, DeviceCopy, Dim3, FastMath, Float, FloatExt, KernelParam, PerBlock,
     PerThread, PerThread2d, PerThread3d, Shared, Shared2d, SharedAtomics, SharedSlice, View2d, View3d,
     block_dim, block_index, block_rank, block_stride, global_index, global_rank, grid_dim, grid_stride,
-    grid_stride_2d, grid_stride_3d, instantiate, kernel, print, println, sync, thread_index, thread_rank,
-    threads_per_block, threads_per_grid, unroll, vectorize,
+    grid_stride_2d, grid_stride_3d, guvectorize, instantiate, kernel, print, println, sync, thread_index,
+    thread_rank, threads_per_block, threads_per_grid, unroll, vectorize,
 };
 
 /// Warps, tiles of lanes, shuffles and votes.
@@ -30,7 +30,7 @@ pub mod warp {
     pub use crate::warp::{
         Coalesced, LaneGroup, WARP_SIZE, Warp, WarpTile, active_mask, coalesced, lane_index, lane_mask_eq,
         lane_mask_ge, lane_mask_gt, lane_mask_le, lane_mask_lt, tiled_partition, warp, warp_index,
-        warps_per_block,
+        warp_stride, warps_per_block,
     };
 }
 

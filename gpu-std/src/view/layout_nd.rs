@@ -1,5 +1,7 @@
 //! Layouts of arrays with several axes, of any strides: transposed, reversed, broadcast.
 
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::gufunc::CoreLayout;
 use crate::{
     DeviceCopy,
     signature::Text,
@@ -142,6 +144,35 @@ impl LayoutNd {
     #[inline(always)]
     pub fn start(&self) -> usize {
         self.start as usize
+    }
+
+    /// Divides the axes into the innermost `N`, those of a core, and the others, along which there is a core at each position. Axes that are not there
+    /// have the extent 1.
+    ///
+    /// The offset of a core is that of its element of all indices 0. Without elements, all offsets are 0: none is accessed.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(crate) fn split<const N: usize>(&self) -> (Self, CoreLayout<N>) {
+        let core = CoreLayout {
+            strides: core::array::from_fn(|axis| self.strides[N - 1 - axis]),
+            shape: core::array::from_fn(|axis| self.extents[N - 1 - axis]),
+        };
+        let mut outer = Self {
+            strides: [0; MAX_AXES],
+            start: 0,
+            extents: [1; MAX_AXES],
+            rank: self.rank.saturating_sub(N as u32),
+            is_narrow: 0,
+        };
+        outer.extents[..MAX_AXES - N].copy_from_slice(&self.extents[N..]);
+        if !self.is_empty() {
+            outer.strides[..MAX_AXES - N].copy_from_slice(&self.strides[N..]);
+            outer.start = self.start;
+        }
+        // `new` has not seen that it fits, where a core has no elements.
+        let len = outer.extents.iter().fold(1_u128, |len, &extent| len.saturating_mul(extent.into()));
+        let most = MOST_ALONG_AXIS as u128;
+        outer.is_narrow = u32::from(len <= most && self.extent() as u128 <= most);
+        (outer, core)
     }
 
     /// Returns whether no two positions are the same element, as far as strides tell: in the order of their absolute values, each is
@@ -346,6 +377,28 @@ mod tests {
             // SAFETY: nothing is accessed.
             assert_eq!(unsafe { wide.offset(&divisors.place(&wide, 0, number)) }, expected);
         }
+    }
+
+    #[test]
+    fn cores_are_the_innermost_axes() {
+        let layout = LayoutNd::new(&[5, 3, 4], &[-12, 1, 3]).unwrap();
+        let (outer, core) = layout.split::<2>();
+        assert_eq!((core.shape, core.strides), ([3, 4], [1, 3]));
+        assert_eq!((outer.rank(), outer.len(), outer.is_narrow()), (1, 5, true));
+        let place = |index| PlaceNd { rank: 1, indices: [index, 0, 0, 0, 0, 0] };
+        // SAFETY: nothing is accessed.
+        assert_eq!(unsafe { (outer.offset(&place(0)), outer.offset(&place(4))) }, (48, 0));
+        let (outer, core) = LayoutNd::new(&[4], &[1]).unwrap().split::<2>();
+        assert_eq!((core.shape, outer.rank(), outer.len()), ([1, 4], 0, 1));
+    }
+
+    #[test]
+    fn cores_without_elements_are_counted() {
+        let many = MOST_ALONG_AXIS as usize;
+        let (outer, core) = LayoutNd::new(&[many, many, 0], &[isize::MAX, 1, 1]).unwrap().split::<1>();
+        assert_eq!((core.shape, outer.is_narrow(), outer.len()), ([0], false, many * many));
+        // SAFETY: nothing is accessed.
+        assert_eq!(unsafe { outer.offset(&PlaceNd { rank: 2, indices: [7, 7, 0, 0, 0, 0] }) }, 0);
     }
 
     #[test]

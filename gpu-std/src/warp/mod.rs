@@ -31,6 +31,7 @@ mod group;
 mod operations;
 mod reduce;
 mod route;
+mod stride;
 mod tile;
 
 pub(crate) use arithmetic::Reduction;
@@ -40,6 +41,7 @@ pub use element::WarpElement;
 pub use group::LaneGroup;
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use reduce::{inclusive_scan, reduce_to_first};
+pub use stride::warp_stride;
 pub use tile::{Warp, WarpTile, tiled_partition, warp};
 
 use crate::{thread_rank, threads_per_block};

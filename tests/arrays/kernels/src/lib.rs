@@ -3,6 +3,8 @@
 
 use gpu_std::{complex::Complex, half::f16, prelude::*};
 
+pub mod cores;
+
 /// The density of the normal distribution.
 #[vectorize(f32, f64)]
 pub fn gaussian_pdf<T: Float>(x: T, mean: T, sigma: T) -> T {
