@@ -282,7 +282,7 @@ impl Core {
         let Self { inputs, outputs, generics, .. } = self;
         let name = &self.function.signature.name;
         // Errors of rustc about a type point at it, not at the attribute.
-        let place = name.span();
+        let place = Span::call_site().located_at(name.span());
         let names = |letter: &str, count: usize| -> Vec<Ident> {
             (0..count).map(|i| Ident::new(&format!("{letter}{i}"), Span::mixed_site())).collect()
         };
@@ -332,7 +332,7 @@ impl Core {
     fn kernel(&self, kernel: &Ident, is_contiguous: bool, x: &[Ident], y: &[Ident]) -> TokenStream {
         let Self { inputs, outputs, shared, generics, arguments, .. } = self;
         let (name, layout, per) = (&self.function.signature.name, &arguments.layout, arguments.per);
-        let place = name.span();
+        let place = Span::call_site().located_at(name.span());
         let mixed = |text: String| Ident::new(&text, Span::mixed_site());
         let s: Vec<_> = (0..shared.len()).map(|i| mixed(format!("s{i}"))).collect();
         let dims: Vec<_> = (0..layout.names.len()).map(|i| mixed(format!("d{i}"))).collect();

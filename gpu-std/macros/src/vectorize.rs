@@ -117,8 +117,8 @@ impl Scalar {
     fn instance(&self, instance: &str, types: &[Type]) -> TokenStream {
         let Self { arguments, output, generics, .. } = self;
         let name = &self.function.signature.name;
-        // Errors of rustc about a type point at it, not at the attribute.
-        let place = name.span();
+        // Errors of rustc about a type point at it, not at the attribute; the code is of the macro, for crates that forbid `unsafe`.
+        let place = Span::call_site().located_at(name.span());
         let (contiguous, strided) =
             (format_ident!("{instance}_contiguous"), format_ident!("{instance}_strided"));
         let inputs: Vec<_> =

@@ -1,6 +1,6 @@
 //! Core calls: tuples of inputs and outputs, whose cores at one position a function takes.
 
-use super::params::{ByBlock, sealed};
+use super::params::{ByBlock, have, sealed};
 use crate::{
     block_rank, blocks_per_grid,
     view::layout::{Divisors, LayoutNd, MAX_AXES, PlaceNd},
@@ -90,7 +90,8 @@ macro_rules! outputs {
             #[inline(always)]
             fn cover(&self, extents: [u32; MAX_AXES]) -> bool {
                 let ($First, $($T,)*) = self;
-                $First.outer().0.extents() == extents $(&& $T.outer().0.extents() == extents)*
+                // The first, too, of which the compiler knows.
+                have(extents, $First.outer().0.extents()) $(& have(extents, $T.outer().0.extents()))*
             }
 
             #[inline(always)]

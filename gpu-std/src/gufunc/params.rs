@@ -328,15 +328,19 @@ pub(super) mod sealed {
     }
 }
 
+/// Whether extents are these. All are compared, because a branch for each costs more; and not as arrays, which is a call.
+#[inline(always)]
+pub(super) fn have(extents: [u32; MAX_AXES], own: [u32; MAX_AXES]) -> bool {
+    (0..MAX_AXES).fold(0, |differs, axis| differs | (own[axis] ^ extents[axis])) == 0
+}
+
 #[allow(private_interfaces)]
 impl<'k, T: DeviceCopy, const N: usize> sealed::Input for InputCores<'k, T, N> {
     type Core = CoreView<'k, T, N>;
 
     #[inline(always)]
     fn covers(&self, extents: [u32; MAX_AXES]) -> bool {
-        let own = self.tail.outer.extents();
-        // All are compared, because a branch for each costs more.
-        (0..MAX_AXES).fold(0, |differs, axis| differs | (own[axis] ^ extents[axis])) == 0
+        have(extents, self.tail.outer.extents())
     }
 
     #[inline(always)]

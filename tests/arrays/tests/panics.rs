@@ -2,9 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use array_test_kernels::{quotient, squared_sum_by_hand};
+use array_test_kernels::{
+    cores::{at, square_roots},
+    quotient, squared_sum_by_hand,
+};
 use gpukernel::{Error::KernelPanicked, OrScalar::Memory, for_each};
-use gpukernel_array::{Array, ArrayFunction, Error};
+use gpukernel_array::{Array, ArrayFunction, CoreFunction, Error};
 use gpukernel_array_tests::on_every_device;
 
 /// Keeps other tests waiting as long as the result is there.
@@ -91,6 +94,124 @@ fn results_have_values_after_a_panic() {
         // Whatever they are on a GPU.
         let values = quotients.to_vec()?;
         assert!(device.is_gpu() || values == [0; 5000]);
+        Ok(())
+    });
+}
+
+#[test]
+fn panics_of_core_functions_leave_values() {
+    let _alone = alone();
+    on_every_device(|device, module| {
+        let x =
+            Array::from_shape_fn(device, (500, 3), |(row, i)| if (row, i) == (250, 1) { -1.0 } else { 4.0 })?;
+        let (roots, done) = square_roots::apply(module, (&x,))?;
+        let error = device.synchronize().unwrap_err();
+        assert!(matches!(error, KernelPanicked { .. }), "{error}");
+        assert!(error.to_string().contains("element 1 is negative"), "{error}");
+        // `bool` has values other than which are undefined behaviour.
+        let (roots, done) = (roots.to_vec()?, done.to_vec()?);
+        assert!(!done[250] && roots[750..753] == [0.0; 3]);
+        assert!(roots.iter().all(|&root| root == 0.0 || root == 2.0));
+        Ok(())
+    });
+}
+
+#[test]
+fn indices_outside_of_cores_are_panics() {
+    let _alone = alone();
+    on_every_device(|device, module| {
+        let x = Array::from_shape_fn(device, (3, 4), |(row, i)| (10 * row + i) as i32)?;
+        assert_eq!(at::apply(module, (&x, 3_u32))?.to_vec()?, [3, 13, 23]);
+        for x in [x.view(), x.slice(ndarray::s![.., ..;-1])?] {
+            let found = at::apply(module, (&x, 4_u32)).and_then(|found| found.to_vec());
+            let error = found.unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .contains("index 4 is outside of axis 0 of a core, which has 4 elements along it"),
+                "{error}"
+            );
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn cores_of_other_extents_are_panics() {
+    let _alone = alone();
+    use array_test_kernels::cores::by_hand::{
+        copy_contiguous_rows, copy_rows, copy_rows_by_blocks, copy_rows_by_warps,
+    };
+    use gpukernel::LaunchConfig;
+    on_every_device(|device, module| {
+        let is_refused = |launched: gpukernel::Result<()>| {
+            let error = launched.and_then(|()| device.synchronize()).unwrap_err();
+            assert!(matches!(error, gpukernel::Error::KernelPanicked { .. }), "{error}");
+        };
+        let x = device.upload(&(0..24).collect::<Vec<i32>>())?;
+        let mut out = device.filled(24, -1)?;
+        let config = for_each(1024);
+        // Cores of other extents, and other loops.
+        for (from, to) in [([4, 3], [4, 4]), ([4, 4], [4, 3]), ([3, 4], [4, 4]), ([4, 4], [3, 4])] {
+            let view = || x.view_nd(0, &from, &[from[1] as isize, 1]);
+            let strides = [to[1] as isize, 1];
+            is_refused(module.launch(copy_rows, config, (view()?, out.view_nd_mut(0, &to, &strides)?)));
+            if from[1] >= to[1] && from[0] == to[0] {
+                continue;
+            }
+            is_refused(module.launch(
+                copy_rows_by_warps,
+                config,
+                (view()?, out.view_nd_mut(0, &to, &strides)?),
+            ));
+            is_refused(module.launch(
+                copy_rows_by_blocks,
+                config,
+                (view()?, out.view_nd_mut(0, &to, &strides)?),
+            ));
+        }
+        let mut out = device.filled(24, -1)?;
+        // Elements that do not follow each other.
+        let turned = || x.view_nd(0, &[4, 6], &[1, 4]);
+        is_refused(module.launch(
+            copy_contiguous_rows,
+            config,
+            (turned()?, out.view_nd_mut(0, &[4, 6], &[6, 1])?),
+        ));
+        let rows = || x.view_nd(0, &[6, 4], &[4, 1]);
+        is_refused(module.launch(
+            copy_contiguous_rows,
+            config,
+            (rows()?, out.view_nd_mut(0, &[6, 4], &[1, 6])?),
+        ));
+        // Less blocks than cores.
+        is_refused(module.launch(
+            copy_rows_by_blocks,
+            LaunchConfig::new(3, 32),
+            (rows()?, out.view_nd_mut(0, &[6, 4], &[4, 1])?),
+        ));
+        assert_eq!(out.to_vec()?, [-1; 24]);
+        // As many as there are threads, warps of fewer lanes, and more blocks.
+        module.launch(
+            copy_rows,
+            LaunchConfig::new(1, 4),
+            (rows()?, out.view_nd_mut(0, &[6, 4], &[4, 1])?),
+        )?;
+        assert_eq!(out.to_vec()?, (0..24).collect::<Vec<_>>());
+        out.fill(-1)?;
+        module.launch(
+            copy_rows_by_warps,
+            LaunchConfig::new(1, 35),
+            (rows()?, out.view_nd_mut(0, &[6, 4], &[4, 1])?),
+        )?;
+        assert_eq!(out.to_vec()?, (0..24).collect::<Vec<_>>());
+        out.fill(-1)?;
+        module.launch(
+            copy_rows_by_blocks,
+            LaunchConfig::new(7, 3),
+            (rows()?, out.view_nd_mut(0, &[6, 4], &[4, 1])?),
+        )?;
+        assert_eq!(out.to_vec()?, (0..24).collect::<Vec<_>>());
         Ok(())
     });
 }

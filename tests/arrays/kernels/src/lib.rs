@@ -1,5 +1,6 @@
 //! Scalar functions as functions of arrays, for tests.
 #![no_std]
+#![forbid(unsafe_code)]
 
 use gpu_std::{complex::Complex, half::f16, prelude::*};
 

@@ -1,8 +1,11 @@
 //! Shapes that do not broadcast, outputs that overlap, axes without elements, and what else safe code can ask for.
 
-use array_test_kernels::{maximum, squared_sum};
+use array_test_kernels::{
+    cores::{add_to, cross, matmul, min_max, normalise_by_blocks, normalise_by_warps, total},
+    maximum, squared_sum,
+};
 use gpukernel::Device;
-use gpukernel_array::{Array, ArrayFunction, ArrayView, Error, add, module};
+use gpukernel_array::{Array, ArrayFunction, ArrayView, CoreFunction, Error, add, module};
 use gpukernel_array_tests::on_every_device;
 use ndarray::{Axis, Dimension, IxDyn, s};
 
@@ -159,4 +162,105 @@ mod needs_a_gpu {
         }
         assert!(Array::<i32, _>::zeros(&gpu, 3).unwrap().assign(&a).is_err());
     }
+}
+
+#[test]
+fn cores_that_do_not_fit() {
+    on_every_device(|device, module| {
+        let zeros = |shape: &[usize]| Array::<f32, _>::zeros(device, shape.to_vec());
+        let text = |error: Error| error.to_string();
+        let (a, b) = (zeros(&[7, 2, 5])?, zeros(&[7, 4, 3])?);
+        assert_eq!(
+            text(matmul::apply(module, (&a, &b)).unwrap_err()),
+            "`n` is 5 in argument 0 and 4 in argument 1 of `matmul`, whose cores are `(m,n),(n,p)->(m,p)`"
+        );
+        // Core dimensions are not broadcast.
+        assert_eq!(
+            text(matmul::apply(module, (&zeros(&[2, 1])?, &b)).unwrap_err()),
+            "`n` is 1 in argument 0 and 4 in argument 1 of `matmul`, whose cores are `(m,n),(n,p)->(m,p)`"
+        );
+        assert_eq!(
+            text(matmul::apply(module, (&a, &zeros(&[5])?)).unwrap_err()),
+            "argument 1 of `matmul` has the shape [5], and the last 2 axes of an array are those of its core `(n,p)`"
+        );
+        assert_eq!(
+            text(matmul::apply(module, (&zeros(&[3, 2, 4])?, &b)).unwrap_err()),
+            "argument 1 of `matmul` has the shape [7, 4, 3], of which [7] are not axes of its core and do not broadcast with [3], those of the \
+             arguments before it: extents are equal or 1, counted from the last axis on"
+        );
+        let a = zeros(&[7, 2, 4])?;
+        let mut out = zeros(&[7, 2, 4])?;
+        assert_eq!(
+            text(matmul::apply_into(module, (&a, &b), &mut out).unwrap_err()),
+            "`p` is 3 in argument 1 and 4 in output 0 of `matmul`, whose cores are `(m,n),(n,p)->(m,p)`"
+        );
+        let mut out = zeros(&[6, 2, 3])?;
+        assert_eq!(
+            text(matmul::apply_into(module, (&a, &b), &mut out).unwrap_err()),
+            "argument 0 of `matmul` has the shape [7, 2, 4], of which [7] are not axes of its core and do not broadcast to [6], those of output 0"
+        );
+        // What an output has is not broadcast.
+        let mut out = zeros(&[1, 2, 3])?;
+        assert!(matches!(
+            matmul::apply_into(module, (&a, &b), &mut out),
+            Err(Error::LoopOfOutput { is_output: false, .. })
+        ));
+        let mut out = zeros(&[3])?;
+        assert!(matches!(
+            matmul::apply_into(module, (&a, &b), &mut out),
+            Err(Error::TooFewAxes { axes: 2, .. })
+        ));
+        let (mut least, mut most) = (zeros(&[7, 2])?, zeros(&[1, 2])?);
+        assert_eq!(
+            text(min_max::apply_into(module, (&a,), (&mut least, &mut most)).unwrap_err()),
+            "output 1 of `min_max` has the shape [1, 2], of which [1, 2] are not axes of its core and are not [7, 2], those of output 0"
+        );
+        assert_eq!(
+            text(cross::apply(module, (&zeros(&[9, 3])?, &zeros(&[9, 4])?)).unwrap_err()),
+            "axis 1 of argument 1 of `cross` has 4 elements, and 3 in its cores `(3),(3)->(3)`"
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn cores_beyond_what_kernels_index() {
+    on_every_device(|device, module| {
+        let x = Array::<f32, _>::ones(device, 1)?;
+        // Axes of the stride 0: positions without memory.
+        let many = x.broadcast(IxDyn(&[1 << 31]))?;
+        let error = total_of(module, &many).unwrap_err();
+        assert!(error.to_string().contains("2147483647"), "{error}");
+        let shape = [2; 7];
+        let axes = Array::<f32, _>::zeros(device, IxDyn(&shape))?;
+        assert_eq!(normalise_by_warps::apply(module, (&axes,))?.shape(), shape);
+        let error =
+            normalise_by_warps::apply(module, (axes.permuted_axes(vec![5, 3, 1, 6, 4, 2, 0])?,)).unwrap_err();
+        assert!(error.to_string().contains("6 axes"), "{error}");
+        let error =
+            matmul::apply(module, (&many.broadcast(IxDyn(&[1, 1 << 31]))?, &x.reshape((1, 1))?)).unwrap_err();
+        assert!(matches!(error, Error::CoreDimension { .. }), "{error}");
+        Ok(())
+    });
+}
+
+fn total_of(module: &gpukernel::Module, x: &ArrayView<'_, f32, IxDyn>) -> gpukernel_array::Result<()> {
+    normalise_by_blocks::apply(module, (x,)).map(drop)
+}
+
+#[test]
+fn cores_on_another_device() {
+    on_every_device(|device, module| {
+        let (here, cpu) =
+            (Array::from_vec(device, vec![1, 2])?, Array::from_vec(&Device::cpu(), vec![1, 2])?);
+        if !device.is_gpu() {
+            assert_eq!(add_to::apply(module, (&here, &cpu))?.shape(), [2, 2]);
+        } else {
+            let error = add_to::apply(module, (&here, &cpu)).unwrap_err();
+            assert!(matches!(error, Error::Runtime(gpukernel::Error::WrongDevice { .. })), "{error}");
+            let error = total::apply(module, (&cpu,)).unwrap_err();
+            assert!(matches!(error, Error::Runtime(gpukernel::Error::WrongDevice { .. })), "{error}");
+        }
+        Ok(())
+    });
 }

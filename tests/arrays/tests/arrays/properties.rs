@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // what is unwrapped are results of the test
 
-use array_test_kernels::{maximum, squared_sum};
+use array_test_kernels::{
+    cores::{add_to, sorted, total},
+    maximum, squared_sum,
+};
 use gpukernel::{Device, Module};
-use gpukernel_array::{Array, ArrayFunction, ArrayView};
+use gpukernel_array::{Array, ArrayFunction, ArrayView, CoreFunction};
 use ndarray::{Axis, IxDyn, SliceInfo, SliceInfoElem};
 use proptest::{
     prelude::*,
@@ -252,6 +255,46 @@ fn functions_of_views_are_those_of_ndarray() {
             prop_assert_eq!(&view.to_ndarray().unwrap(), &expected);
             let sum = &view + &view * 2;
             prop_assert_eq!(sum.to_ndarray().unwrap(), &expected * 3);
+            Ok(())
+        },
+    );
+}
+
+/// Functions of the rows of a view.
+#[test]
+fn functions_of_cores_are_those_of_ndarray() {
+    on_every_device(
+        || (array(), prop::collection::vec(step(), STEPS_OF_A_CASE)),
+        |device, module, (host, steps)| {
+            let array = Array::from_ndarray(device, &host).unwrap();
+            let (mut expected, mut view) = (host.view(), array.view());
+            for step in &steps {
+                if let Some(next) = apply(&expected, &view, step) {
+                    (expected, view) = next;
+                }
+            }
+            if expected.ndim() == 0 {
+                return Ok(());
+            }
+            let last = Axis(expected.ndim() - 1);
+            let sums = expected.map_axis(last, |row| row.sum());
+            let totals = total::apply::<(i32,), _>(module, (&view,)).unwrap();
+            prop_assert_eq!(&totals.to_ndarray().unwrap(), &sums);
+            // A number for each row, of the total of it.
+            let shifted = add_to::apply::<(i32, i32), _>(module, (&view, &totals)).unwrap();
+            prop_assert_eq!(shifted.to_ndarray().unwrap(), &expected + &sums.insert_axis(last));
+            let (mut unequal, mut ordered) = (
+                Array::zeros(device, totals.shape().to_vec()).unwrap(),
+                Array::full(device, view.shape().iter().rev().copied().collect::<Vec<_>>(), -1).unwrap(),
+            );
+            sorted::apply_into(module, (&view,), (&mut unequal, ordered.view_mut().reversed_axes())).unwrap();
+            let mut rows = expected.to_owned();
+            rows.lanes_mut(last).into_iter().for_each(|mut row| {
+                let mut sorted = row.to_vec();
+                sorted.sort_unstable();
+                row.assign(&ndarray::ArrayView1::from(&sorted));
+            });
+            prop_assert_eq!(ordered.t().to_ndarray().unwrap(), rows);
             Ok(())
         },
     );
