@@ -2,6 +2,7 @@
 
 mod arrays;
 mod block;
+mod documents;
 mod families;
 mod launches;
 mod linked;

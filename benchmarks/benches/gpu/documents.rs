@@ -1,0 +1,124 @@
+//! Programs that Numba's introductions time. What Numba and the interpreter need on the same machine, `numba/documents.py` prints.
+
+use std::array::from_fn;
+
+use benchmark_kernels::{
+    documents::{mandelbrot, mandelbrot_image, prime, prime_alone, transpose_naive},
+    draft::dense::transpose,
+};
+use gpukernel::{Buffer, LaunchConfig, for_each, for_each_2d};
+use gpukernel_array::{Array1, Array2, ArrayFunction};
+use gpukernel_bench::{Bench, Compare, Output, Result, bench};
+use ndarray::Dimension;
+
+use super::KERNELS;
+
+/// Where functions of arrays write.
+struct Written<T: gpu_std::DeviceCopy, D: Dimension>(gpukernel_array::Array<T, D>);
+
+impl<T: gpu_std::DeviceCopy + Compare, D: Dimension> Output for Written<T, D> {
+    type Values = Vec<T>;
+
+    fn values(&self) -> Result<Vec<T>> {
+        Ok(self.0.to_vec()?)
+    }
+}
+
+/// The Mandelbrot set in 20 iterations: a kernel of pixels, and a function of a row and a column of coordinates, which are broadcast.
+#[bench]
+fn mandelbrot_set(bench: &mut Bench<'_>) -> Result {
+    const ITERATIONS: u32 = 20;
+    const SHAPE: (usize, usize) = (1024, 1536);
+    let ((height, width), corner) = (SHAPE, [-2.0, -1.0]);
+    let step = [3.0 / width as f64, 2.0 / height as f64];
+    let device = bench.device();
+    let module = device.load(&KERNELS)?;
+    let axis =
+        |axis: usize, len: usize| (0..len).map(|i| corner[axis] + i as f64 * step[axis]).collect::<Vec<_>>();
+    let (x, y) = (axis(0, width), axis(1, height));
+    let expected = y.iter().flat_map(|&y| x.iter().map(move |&x| mandelbrot(x, y, ITERATIONS))).collect();
+    let x = Array1::from_vec(&device, x)?;
+    let y = Array2::from_shape_vec(&device, (height, 1), y)?;
+    let (mut image, mut array) = (device.zeroed(height * width)?, Written(Array2::zeros(&device, SHAPE)?));
+    bench
+        .measure()
+        .elements(height * width)
+        .expect(expected)
+        .provider("kernel", &mut image, |image| {
+            let args = (corner, step, ITERATIONS, image.view_2d_mut(width)?);
+            module.launch(mandelbrot_image, for_each_2d(height, width), args)
+        })
+        .provider("vectorize", &mut array, |image| {
+            mandelbrot::apply_into(&module, (&x, &y, ITERATIONS), &mut image.0)
+        })
+        .run()
+}
+
+/// Where the result of one number is, and all results.
+struct OneByOne {
+    result: Buffer<i32>,
+    all: Vec<i32>,
+}
+
+impl Output for OneByOne {
+    type Values = Vec<i32>;
+
+    fn values(&self) -> Result<Vec<i32>> {
+        Ok(self.all.clone())
+    }
+}
+
+/// The prime numbers below 10 000: in one launch, and in one for each number, whose result the host waits for.
+#[bench]
+fn primes(bench: &mut Bench<'_>) -> Result {
+    const UPPER: i32 = 10_000;
+    let device = bench.device();
+    let module = device.load(&KERNELS)?;
+    let numbers = Array1::from_vec(&device, (2..UPPER).collect::<Vec<_>>())?;
+    let mut array = Written(Array1::zeros(&device, numbers.len())?);
+    let mut one_by_one = OneByOne { result: device.zeroed(1)?, all: Vec::new() };
+    bench
+        .measure()
+        .elements(numbers.len())
+        .synchronous()
+        .expect((2..UPPER).map(prime).collect())
+        .provider("one_launch", &mut array, |primes| {
+            prime::apply_into(&module, (&numbers,), &mut primes.0)?;
+            device.synchronize().map_err(gpukernel_array::Error::from)
+        })
+        .provider("launch_per_number", &mut one_by_one, |OneByOne { result, all }| {
+            *all = (2..UPPER)
+                .map(|number| {
+                    module.launch(prime_alone, LaunchConfig::new(1, 1), (number, &mut *result))?;
+                    Ok(result.to_vec()?[0])
+                })
+                .collect::<gpukernel::Result<_>>()?;
+            Ok::<_, gpukernel::Error>(())
+        })
+        .run()
+}
+
+/// The transpose of 1024 x 1024 numbers by blocks of 32 x 8 threads: each thread for itself, and in tiles of shared memory with a column of padding.
+#[bench]
+fn transposes(bench: &mut Bench<'_>) -> Result {
+    const WIDTH: usize = 1024;
+    let device = bench.device();
+    let module = device.load(&KERNELS)?;
+    let values: Vec<f32> = (0..WIDTH * WIDTH).map(|i| i as f32).collect();
+    let from = device.upload(&values)?;
+    let [mut naive, mut tiled]: [Buffer<f32>; 2] =
+        [device.zeroed(values.len())?, device.zeroed(values.len())?];
+    let grid = LaunchConfig::new((WIDTH / 32, WIDTH / 32), (32, 8));
+    bench
+        .measure()
+        .elements(values.len())
+        .bytes(2 * values.len() * size_of::<f32>())
+        .expect((0..values.len()).map(|i| values[i % WIDTH * WIDTH + i / WIDTH]).collect())
+        .provider("naive", &mut naive, |to| {
+            module.launch(transpose_naive, grid, (from.view_2d(WIDTH)?, to.view_2d_mut(WIDTH)?))
+        })
+        .provider("tiled", &mut tiled, |to| {
+            module.launch(transpose, grid, (from.view_2d(WIDTH)?, to.view_2d_mut(WIDTH)?))
+        })
+        .run()
+}
