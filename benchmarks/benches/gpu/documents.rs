@@ -1,12 +1,10 @@
 //! Programs that Numba's introductions time. What Numba and the interpreter need on the same machine, `numba/documents.py` prints.
 
-use std::array::from_fn;
-
 use benchmark_kernels::{
     documents::{mandelbrot, mandelbrot_image, prime, prime_alone, transpose_naive},
     draft::dense::transpose,
 };
-use gpukernel::{Buffer, LaunchConfig, for_each, for_each_2d};
+use gpukernel::{Buffer, LaunchConfig, for_each_2d};
 use gpukernel_array::{Array1, Array2, ArrayFunction};
 use gpukernel_bench::{Bench, Compare, Output, Result, bench};
 use ndarray::Dimension;

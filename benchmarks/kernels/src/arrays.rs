@@ -12,7 +12,7 @@ pub fn squared_sum(a: f32, b: f32) -> f32 {
 /// The density of the normal distribution.
 #[vectorize]
 #[inline]
-pub fn gaussian_pdf(x: f32, mean: f32, sigma: f32) -> f32 {
+pub fn gaussian_pdf(x: f32, #[scalar] mean: f32, #[scalar] sigma: f32) -> f32 {
     let z = (x - mean) / sigma;
     (-0.5 * z * z).exp() / (sigma * 2.506_628_3)
 }
@@ -20,7 +20,7 @@ pub fn gaussian_pdf(x: f32, mean: f32, sigma: f32) -> f32 {
 /// The price of a European call (Black and Scholes 1973), with the polynomial for the normal distribution of Abramowitz and Stegun, 26.2.17.
 #[vectorize]
 #[inline]
-pub fn call_price(spot: f32, strike: f32, years: f32, rate: f32, volatility: f32) -> f32 {
+pub fn call_price(spot: f32, strike: f32, years: f32, #[scalar] rate: f32, #[scalar] volatility: f32) -> f32 {
     let deviation = volatility * years.sqrt();
     let d1 = ((spot / strike).ln() + (rate + 0.5 * volatility * volatility) * years) / deviation;
     spot * cumulative_normal(d1) - strike * (-rate * years).exp() * cumulative_normal(d1 - deviation)

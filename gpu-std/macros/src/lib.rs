@@ -296,16 +296,17 @@ pub fn kernel_param(item: TokenStream) -> TokenStream {
 /// broadcast against each other.
 ///
 /// A generic function lists the types for which there are kernels, as [`instantiate!`] does: `#[vectorize(f32, f64)]`, or `#[vectorize(<f32, i32>)]`
-/// for two type parameters. Arguments and result are `DeviceCopy`, and there are at most eight arguments. Of each signature there is a kernel for
-/// contiguous memory, which loads and stores 16 bytes at a time where the types allow, and one for memory of any strides; of a signature
-/// `(T, T) -> T` there are also those of `reduce` and `accumulate`.
+/// for two type parameters. Arguments and result are `DeviceCopy`, and there are at most eight arguments. Of each signature there are kernels
+/// for contiguous memory, which load and store 16 bytes at a time where the types allow, and one for memory of any strides; of a signature
+/// `(T, T) -> T` there are also those of `reduce` and `accumulate`. Any argument may be an array or a scalar. Those marked `#[scalar]` are scalars in most calls,
+/// which then take a kernel with fewer registers.
 ///
 /// ```
 /// use gpu_std::prelude::*;
 ///
 /// /// The density of the normal distribution.
 /// #[vectorize(f32, f64)]
-/// pub fn gaussian_pdf<T: Float>(x: T, mean: T, sigma: T) -> T {
+/// pub fn gaussian_pdf<T: Float>(x: T, #[scalar] mean: T, #[scalar] sigma: T) -> T {
 ///     let z = (x - mean) / sigma;
 ///     (T::from_f64(-0.5) * z * z).exp() / (sigma * T::from_f64(2.5066282746310002))
 /// }

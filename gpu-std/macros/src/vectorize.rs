@@ -20,6 +20,8 @@ const MAX_ARGUMENTS: usize = 8;
 struct Scalar {
     function: Function,
     arguments: Vec<Type>,
+    /// Which of them are marked `#[scalar]`.
+    scalars: Vec<bool>,
     output: Type,
     /// The names of its type parameters.
     generics: Vec<Ident>,
@@ -33,7 +35,15 @@ pub(crate) fn vectorize(instances: TokenStream, function: TokenStream) -> Result
 }
 
 impl Scalar {
-    fn new(function: Function) -> Result<Self> {
+    fn new(mut function: Function) -> Result<Self> {
+        let mut scalars = Vec::new();
+        for input in &mut function.signature.inputs {
+            if let Input::Typed(typed) = input {
+                let attrs = typed.attrs.len();
+                typed.attrs.retain(|attr| !attr.path().is_ident("scalar"));
+                scalars.push(typed.attrs.len() != attrs);
+            }
+        }
         let Signature { asyncness, unsafety, abi, name, generics, inputs, output, .. } = &function.signature;
         fn refuse<T: ToTokens>(what: Option<T>, message: &str) -> Result<()> {
             what.map_or(Ok(()), |what| Err(Error::new_spanned(what, message)))
@@ -81,7 +91,7 @@ impl Scalar {
                 "the types of a function of arrays have names: use type parameters",
             ));
         }
-        Ok(Self { function, arguments, output, generics })
+        Ok(Self { function, arguments, scalars, output, generics })
     }
 
     fn expand(&self, instances: &[(String, Vec<Type>)]) -> TokenStream {
@@ -115,16 +125,30 @@ impl Scalar {
 
     /// The kernels of an instance, and their launches. Type parameters are aliases there, so that types are used as they are written.
     fn instance(&self, instance: &str, types: &[Type]) -> TokenStream {
-        let Self { arguments, output, generics, .. } = self;
+        let Self { arguments, scalars, output, generics, .. } = self;
         let name = &self.function.signature.name;
         // Errors of rustc about a type point at it, not at the attribute; the code is of the macro, for crates that forbid `unsafe`.
         let place = Span::call_site().located_at(name.span());
-        let (contiguous, strided) =
-            (format_ident!("{instance}_contiguous"), format_ident!("{instance}_strided"));
+        let [contiguous, mixed, strided] =
+            ["contiguous", "mixed", "strided"].map(|kind| format_ident!("{instance}_{kind}"));
         let inputs: Vec<_> =
             (0..arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect();
         let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
         let call = quote!(|(#(#inputs,)*)| #name #turbofish(#(#inputs),*));
+        // What most calls pass: arrays, and values for what is marked.
+        let with_marks = || inputs.iter().zip(arguments).zip(scalars);
+        let usual_params = with_marks().map(|((x, ty), is_scalar)| match is_scalar {
+            true => quote!(#x: #ty),
+            false => quote!(#x: &[#ty]),
+        });
+        let usual_inputs = with_marks().map(|((x, _), is_scalar)| match is_scalar {
+            true => quote!(::gpu_std::elementwise::Splat(#x)),
+            false => quote!(#x),
+        });
+        let usual_args = with_marks().map(|((x, _), is_scalar)| match is_scalar {
+            true => quote!(::gpu_std::host::OrScalar::Scalar(#x)),
+            false => quote!(::gpu_std::host::OrScalar::Memory(#x)),
+        });
         let same =
             arguments.len() == 2 && [&arguments[1], output].iter().all(|ty| text(ty) == text(&arguments[0]));
         let (mut binary_kernels, mut binary) = (None, None);
@@ -175,6 +199,14 @@ impl Scalar {
 
                 #[::gpu_std::kernel]
                 fn #contiguous(
+                    #(#usual_params,)*
+                    output: ::gpu_std::elementwise::PerThreadChunks<#output, __LANES>,
+                ) {
+                    output.map((#(#usual_inputs,)*), #call);
+                }
+
+                #[::gpu_std::kernel]
+                fn #mixed(
                     #(#inputs: ::gpu_std::elementwise::SliceOrScalar<#arguments>,)*
                     output: ::gpu_std::elementwise::PerThreadChunks<#output, __LANES>,
                 ) {
@@ -199,10 +231,13 @@ impl Scalar {
 
                     fn contiguous<'a, L: ::gpu_std::host::Launch>(
                         launch: L,
-                        (#(#inputs,)*): <(#(#arguments,)*) as ::gpu_std::host::Scalars>::Slices<'a, L::Runtime>,
+                        inputs: <(#(#arguments,)*) as ::gpu_std::host::Scalars>::Slices<'a, L::Runtime>,
                         output: &'a mut <L::Runtime as ::gpu_std::host::Runtime>::Slice<Self::Output>,
                     ) -> L::Output {
-                        launch.launch(#contiguous, (#(#inputs,)* output))
+                        match inputs {
+                            (#(#usual_args,)*) => launch.launch(#contiguous, (#(#inputs,)* output)),
+                            (#(#inputs,)*) => launch.launch(#mixed, (#(#inputs,)* output)),
+                        }
                     }
 
                     fn strided<'a, L: ::gpu_std::host::Launch>(
@@ -265,6 +300,21 @@ mod tests {
         );
         assert!(error(quote!(f32), two.clone()).contains("has 2 type parameters"));
         assert!(vectorize(quote!(<f32, i32>, <f64, i64>), two).is_ok());
+    }
+
+    #[test]
+    fn marks_of_scalars_are_not_left_in_the_function() {
+        let function = quote!(
+            fn scale(x: f32, #[scalar] by: f32) -> f32 {
+                x * by
+            }
+        );
+        let expanded = vectorize(quote!(), function).expect("it is a function of arrays").to_string();
+        assert!(!expanded.contains("# [scalar]"), "{expanded}");
+        assert!(expanded.contains("fn scale_contiguous (x0 : & [f32] , x1 : f32 ,"), "{expanded}");
+        assert!(
+            expanded.contains("fn scale_mixed (x0 : :: gpu_std :: elementwise :: SliceOrScalar < f32 > ,")
+        );
     }
 
     #[test]

@@ -6,9 +6,11 @@ use super::{MAX_LANES, SliceInputs, align_of_lanes, store};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
-    DeviceCopy, grid_stride,
+    DeviceCopy, global_rank, grid_stride,
     param::{Param, WriteStart},
     signature::Text,
+    thread::grid_stride::GridStride,
+    threads_per_grid,
 };
 
 /// The chunks of `LANES` elements of a slice that the calling thread owns, the last of which may have less. Each belongs to exactly one
@@ -56,19 +58,27 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
         }
         let is_aligned =
             self.start.addr() & (align_of_lanes::<T, LANES>() - 1) == 0 && inputs.are_aligned::<LANES>();
-        for chunk in grid_stride(self.len.div_ceil(LANES)) {
+        let (all, whole) = (self.len.div_ceil(LANES), if is_aligned { self.len / LANES } else { 0 });
+        for chunk in grid_stride(whole) {
             let first = chunk * LANES;
-            if is_aligned && self.len - first >= LANES {
-                // SAFETY: the chunk is inside of the output, and so of the inputs, which cover it; all of them are aligned. It is this thread's,
-                // because the loops of threads have different chunks, and `self` is used up.
-                unsafe {
-                    let items = inputs.lanes::<LANES>(first);
-                    store(self.start.add(first), items.map(&f));
-                }
-            } else {
-                for position in first..self.len.min(first + LANES) {
-                    // SAFETY: as above, of a position in the chunk.
+            // SAFETY: the chunk is inside of the output, and so of the inputs, which cover it; all of them are aligned. It is this thread's,
+            // because the loops of threads have different chunks, and `self` is used up.
+            unsafe {
+                let items = inputs.lanes::<LANES>(first);
+                store(self.start.add(first), items.map(&f));
+            }
+        }
+        // The same chunks are a thread's whether they are aligned or not, which threads may not agree on. Nearly always there is nothing left here.
+        if whole < all {
+            let threads = threads_per_grid();
+            // A step that the compiler does not know, or there are copies of the function for each of the elements.
+            let one = threads.min(1);
+            for chunk in GridStride::new(global_rank(), all, threads) {
+                let (mut position, end) = (chunk * LANES, self.len.min(chunk * LANES + LANES));
+                while chunk >= whole && position < end {
+                    // SAFETY: as above, of a position in a chunk that was not visited.
                     unsafe { self.start.add(position).write(f(inputs.get(position))) };
+                    position += one;
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! Tuples of inputs, of which a function takes the elements at one position.
 
-use super::{SliceOrScalar, ViewNdOrScalar};
+use super::{ViewNdOrScalar, align_of_lanes, load};
 use crate::{
     DeviceCopy,
     view::layout::{MAX_AXES, PlaceNd},
 };
 
-/// A tuple of up to eight [`SliceOrScalar`].
+/// A tuple of up to eight inputs: [`SliceOrScalar`], `&[T]`, [`Splat`].
 pub trait SliceInputs: Copy + sealed::SliceInputs {}
 
 /// A tuple of up to eight [`ViewNdOrScalar`].
@@ -14,6 +14,21 @@ pub trait NdInputs: Copy + sealed::NdInputs {}
 
 pub(super) mod sealed {
     use super::{MAX_AXES, PlaceNd};
+
+    #[allow(missing_docs, clippy::missing_safety_doc, unreachable_pub)]
+    pub trait ChunkInput: Copy {
+        type Item: Copy;
+        /// Whether there is an element for each of so many positions.
+        fn covers(&self, len: usize) -> bool;
+        /// Whether chunks of so many elements are loaded by one instruction.
+        fn is_aligned<const N: usize>(&self) -> bool;
+        /// # Safety
+        /// The input covers the position.
+        unsafe fn get(&self, position: usize) -> Self::Item;
+        /// # Safety
+        /// The input covers so many positions from this one on, which is a multiple of their number, and is aligned.
+        unsafe fn lanes<const N: usize>(&self, position: usize) -> [Self::Item; N];
+    }
 
     #[allow(missing_docs, clippy::missing_safety_doc, unreachable_pub)]
     pub trait SliceInputs {
@@ -40,13 +55,79 @@ pub(super) mod sealed {
     }
 }
 
+/// One value for all positions.
+///
+/// ```
+/// use gpu_std::{elementwise::*, prelude::*};
+///
+/// #[kernel]
+/// pub fn scale(x: &[f32], by: f32, out: PerThreadChunks<f32, 4>) {
+///     out.map((x, Splat(by)), |(x, by)| x * by);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Splat<T>(pub T);
+
+/// An input of chunks.
+pub(super) use sealed::ChunkInput;
+
+impl<T: DeviceCopy> ChunkInput for Splat<T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn covers(&self, _: usize) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn is_aligned<const N: usize>(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn get(&self, _: usize) -> T {
+        self.0
+    }
+
+    #[inline(always)]
+    unsafe fn lanes<const N: usize>(&self, _: usize) -> [T; N] {
+        [self.0; N]
+    }
+}
+
+impl<T: DeviceCopy> ChunkInput for &[T] {
+    type Item = T;
+
+    #[inline(always)]
+    fn covers(&self, len: usize) -> bool {
+        self.len() >= len
+    }
+
+    #[inline(always)]
+    fn is_aligned<const N: usize>(&self) -> bool {
+        self.as_ptr().addr() & (align_of_lanes::<T, N>() - 1) == 0
+    }
+
+    #[inline(always)]
+    unsafe fn get(&self, position: usize) -> T {
+        // SAFETY: the caller promises that the element is there.
+        unsafe { *self.get_unchecked(position) }
+    }
+
+    #[inline(always)]
+    unsafe fn lanes<const N: usize>(&self, position: usize) -> [T; N] {
+        // SAFETY: as above; the address of an aligned chunk of an aligned slice is aligned.
+        unsafe { load(self.as_ptr().add(position)) }
+    }
+}
+
 macro_rules! tuples {
     ($($T:ident)*) => {
-        impl<$($T: DeviceCopy),*> SliceInputs for ($(SliceOrScalar<'_, $T>,)*) {}
+        impl<$($T: ChunkInput),*> SliceInputs for ($($T,)*) {}
 
         #[allow(non_snake_case)]
-        impl<$($T: DeviceCopy),*> sealed::SliceInputs for ($(SliceOrScalar<'_, $T>,)*) {
-            type Items = ($($T,)*);
+        impl<$($T: ChunkInput),*> sealed::SliceInputs for ($($T,)*) {
+            type Items = ($($T::Item,)*);
 
             #[inline(always)]
             fn cover(&self, len: usize) -> bool {

@@ -26,7 +26,7 @@ mod slice_or_scalar;
 mod view_or_scalar;
 
 pub use chunks::PerThreadChunks;
-pub use inputs::{NdInputs, SliceInputs};
+pub use inputs::{NdInputs, SliceInputs, Splat};
 pub use nd::{PerThreadNd, PerThreadRows};
 pub use slice_or_scalar::SliceOrScalar;
 pub use view_or_scalar::ViewNdOrScalar;

@@ -2,7 +2,7 @@
 
 use core::{marker::PhantomData, mem::MaybeUninit, slice};
 
-use super::{align_of_lanes, load};
+use super::{align_of_lanes, inputs::ChunkInput, load};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, OrScalar, PackedArgs, RawSlice, Runtime};
 use crate::{
@@ -81,38 +81,32 @@ impl<'k, T: DeviceCopy> SliceOrScalar<'k, T> {
         // SAFETY: `pack` writes the length of a slice that lives as long as the launch, and nobody writes it.
         (!self.is_scalar()).then(|| unsafe { slice::from_raw_parts(self.start, self.tail.len) })
     }
+}
 
-    /// Returns whether there is an element for each of so many positions.
+impl<T: DeviceCopy> ChunkInput for SliceOrScalar<'_, T> {
+    type Item = T;
+
     #[inline(always)]
-    pub(super) fn covers(&self, len: usize) -> bool {
+    fn covers(&self, len: usize) -> bool {
         // The length of a value is more than any.
         self.tail.len >= len
     }
 
-    /// Returns whether chunks of so many elements are loaded by one instruction.
     #[inline(always)]
-    pub(super) fn is_aligned<const N: usize>(&self) -> bool {
+    fn is_aligned<const N: usize>(&self) -> bool {
         self.is_scalar() || self.start.addr() & (align_of_lanes::<T, N>() - 1) == 0
     }
 
-    /// Returns the element at a position.
-    ///
-    /// # Safety
-    /// The input covers it.
     #[inline(always)]
-    pub(super) unsafe fn get(&self, position: usize) -> T {
+    unsafe fn get(&self, position: usize) -> T {
         // SAFETY: the caller promises that the element is there; a value is written with its length.
         unsafe {
             if self.is_scalar() { self.tail.value.assume_init() } else { self.start.add(position).read() }
         }
     }
 
-    /// Returns the elements from a position on.
-    ///
-    /// # Safety
-    /// The input covers them, is aligned, and the position is a multiple of their number.
     #[inline(always)]
-    pub(super) unsafe fn lanes<const N: usize>(&self, position: usize) -> [T; N] {
+    unsafe fn lanes<const N: usize>(&self, position: usize) -> [T; N] {
         // SAFETY: as above; the address of an aligned chunk of an aligned slice is aligned.
         unsafe {
             if self.is_scalar() { [self.tail.value.assume_init(); N] } else { load(self.start.add(position)) }

@@ -8,7 +8,7 @@ pub mod cores;
 
 /// The density of the normal distribution.
 #[vectorize(f32, f64)]
-pub fn gaussian_pdf<T: Float>(x: T, mean: T, sigma: T) -> T {
+pub fn gaussian_pdf<T: Float>(x: T, #[scalar] mean: T, #[scalar] sigma: T) -> T {
     let z = (x - mean) / sigma;
     (T::from_f64(-0.5) * z * z).exp() / (sigma * T::from_f64(2.506_628_274_631_000_2))
 }
