@@ -41,7 +41,7 @@ pub use element::WarpElement;
 pub use group::LaneGroup;
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use reduce::{inclusive_scan, reduce_to_first};
-pub use stride::warp_stride;
+pub use stride::{WarpStride, warp_stride};
 pub use tile::{Warp, WarpTile, tiled_partition, warp};
 
 use crate::{thread_rank, threads_per_block};

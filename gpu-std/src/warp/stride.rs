@@ -1,7 +1,8 @@
 //! Warp-stride loops: the lanes of a warp together visit each index exactly once.
 
+use core::iter::FusedIterator;
+
 use super::{LaneGroup, warp};
-use crate::thread::grid_stride::GridStride;
 
 /// Iterates over the indices below `len` that belong to the calling lane in its warp: lane `i` of `n` gets `i`, `i + n`, `i + 2n`, …
 ///
@@ -28,7 +29,37 @@ use crate::thread::grid_stride::GridStride;
 #[doc(alias = "warp_stride_loop")]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn warp_stride(len: usize) -> GridStride {
+pub fn warp_stride(len: usize) -> WarpStride {
     let warp = warp();
-    GridStride::new(warp.rank() as usize, len, warp.size() as usize)
+    WarpStride { round: 0, rank: warp.rank() as usize, end: len, stride: warp.size() as usize }
 }
+
+/// The iterator of [`warp_stride`].
+///
+/// It counts from 0, the same for all lanes, and adds the rank of the lane to that: so the index is compared in each round, and the compiler removes the
+/// check of an access to as many elements.
+#[derive(Clone, Debug)]
+pub struct WarpStride {
+    round: usize,
+    rank: usize,
+    end: usize,
+    stride: usize,
+}
+
+impl Iterator for WarpStride {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.round >= self.end {
+            return None;
+        }
+        // `end` is at most isize::MAX and a warp has at most 32 lanes: nothing here overflows.
+        let index = self.rank.wrapping_add(self.round);
+        self.round = self.round.wrapping_add(self.stride);
+        // Only the last round may be partial.
+        (index < self.end).then_some(index)
+    }
+}
+
+impl FusedIterator for WarpStride {}
