@@ -1,18 +1,18 @@
 //! Core calls: tuples of inputs and outputs, whose cores at one position a function takes.
 
-use super::params::{ByBlock, have, sealed};
+use super::params::{ByBlock, have, sealed as arrays};
 use crate::{
     block_rank, blocks_per_grid,
     view::layout::{Divisors, LayoutNd, MAX_AXES, PlaceNd},
 };
 
 /// A tuple of up to eight [`InputCores`](super::InputCores) and [`ViewNdOrScalar`](crate::elementwise::ViewNdOrScalar).
-pub trait CoreInputs: Copy + sealed_tuples::Inputs {}
+pub trait CoreInputs: Copy + sealed::Inputs {}
 
 /// A tuple of up to four outputs of one kind, such as [`PerThreadCores`](super::PerThreadCores).
-pub trait CoreOutputs: sealed_tuples::Outputs {}
+pub trait CoreOutputs: sealed::Outputs {}
 
-mod sealed_tuples {
+pub(super) mod sealed {
     use super::{Divisors, LayoutNd, MAX_AXES, PlaceNd};
 
     #[allow(missing_docs, unreachable_pub, private_interfaces, clippy::missing_safety_doc)]
@@ -42,10 +42,10 @@ mod sealed_tuples {
 
 macro_rules! inputs {
     ($($T:ident)*) => {
-        impl<$($T: sealed::Input),*> CoreInputs for ($($T,)*) {}
+        impl<$($T: arrays::Input),*> CoreInputs for ($($T,)*) {}
 
         #[allow(non_snake_case, private_interfaces)]
-        impl<$($T: sealed::Input),*> sealed_tuples::Inputs for ($($T,)*) {
+        impl<$($T: arrays::Input),*> sealed::Inputs for ($($T,)*) {
             type Cores = ($($T::Core,)*);
 
             #[inline(always)]
@@ -75,10 +75,10 @@ inputs! { A B C D E F G H }
 
 macro_rules! outputs {
     ($First:ident $($T:ident)*) => {
-        impl<$First: sealed::Output, $($T: sealed::Output<Owner = $First::Owner>),*> CoreOutputs for ($First, $($T,)*) {}
+        impl<$First: arrays::Output, $($T: arrays::Output<Owner = $First::Owner>),*> CoreOutputs for ($First, $($T,)*) {}
 
         #[allow(non_snake_case, private_interfaces)]
-        impl<$First: sealed::Output, $($T: sealed::Output<Owner = $First::Owner>),*> sealed_tuples::Outputs for ($First, $($T,)*) {
+        impl<$First: arrays::Output, $($T: arrays::Output<Owner = $First::Owner>),*> sealed::Outputs for ($First, $($T,)*) {
             type Owner = $First::Owner;
             type Cores = ($First::Core, $($T::Core,)*);
 
@@ -130,13 +130,13 @@ outputs! { A B C D }
 #[track_caller]
 pub fn for_each_core<I: CoreInputs, O: CoreOutputs>(inputs: I, outputs: O, f: impl Fn(I::Cores, O::Cores))
 where
-    O::Owner: sealed::Visit,
+    O::Owner: arrays::Visit,
 {
     let (outer, divisors) = outputs.first();
     if !inputs.cover(outer.extents()) || !outputs.cover(outer.extents()) {
         refuse()
     }
-    for number in <O::Owner as sealed::Visit>::numbers(outer.len()) {
+    for number in <O::Owner as arrays::Visit>::numbers(outer.len()) {
         let place = divisors.place(outer, 0, number);
         // SAFETY: the place is inside of all arrays, because their extents are the same. It is this thread's or its warp's, because the loops of others have
         // different numbers; and it is asked for once, because `outputs` is used up.

@@ -6,6 +6,7 @@ mod bad_input;
 mod budgets;
 mod checks_once;
 mod choices;
+mod core_functions;
 mod crashes;
 mod cuda_c;
 mod device_warnings;
