@@ -74,6 +74,11 @@ pub trait CoreResults<Loop, Axes>: OutputElements {
 /// take::<(f32, f32)>((&mut least, &mut most));
 /// # Ok::<(), gpukernel_array::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what outputs of the types `{O}` are written to",
+    label = "not an array for writing, or a tuple with one for each output",
+    note = "pass `&mut array` or a view for writing, and for several outputs a tuple: `(&mut least, &mut most)`"
+)]
 pub trait CoreTargets<'o, O: OutputElements> {
     /// Returns the arrays, as ones of any number of axes.
     #[doc(hidden)]

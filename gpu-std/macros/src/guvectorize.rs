@@ -4,7 +4,8 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
-    Error, GenericArgument, GenericParam, Ident, LitStr, PathArguments, Result, ReturnType, Token, Type,
+    Error, Expr, ExprLit, GenericArgument, GenericParam, Ident, Lit, LitStr, PathArguments, Result,
+    ReturnType, Token, Type,
     ext::IdentExt,
     parse::{Parse, ParseStream},
 };
@@ -456,6 +457,14 @@ fn element(typed: &Typed, expected: &str, core: &[Dim], layout: &Layout, per: Pe
     {
         return Err(refuse());
     }
+    // A number that is written; rustc compares others.
+    let axes = arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Const(Expr::Lit(ExprLit { lit: Lit::Int(axes), .. })) => axes.base10_parse().ok(),
+        _ => None,
+    });
+    if axes.is_some_and(|axes: usize| axes != core.len()) {
+        return Err(refuse());
+    }
     let mut types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty.clone()),
         _ => None,
@@ -552,6 +561,13 @@ mod tests {
                     fn f(x: &[f32]) -> f32 {}
                 ),
                 "this is `&[f32]`, and its core `(n)` is a `CoreView<T, 1>`",
+            ),
+            (
+                quote!("(m,n)->()"),
+                quote!(
+                    fn f(x: CoreView<f32, 1>) -> f32 {}
+                ),
+                "this is `CoreView<f32, 1>`, and its core `(m,n)` is a `CoreView<T, 2>`",
             ),
             (
                 quote!("(n)->(n)", per = warp),

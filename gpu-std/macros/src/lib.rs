@@ -48,6 +48,8 @@ mod vectorize;
 /// | `SliceOrScalar<T>`, `ViewNdOrScalar<T>` | an input of `gpu_std::elementwise` | `OrScalar::Memory(&slice)`, `OrScalar::Memory(slice.view_nd(origin, shape, strides)?)`, `OrScalar::Scalar(value)` |
 /// | `PerThreadChunks<T, N>` | an output of `gpu_std::elementwise` | `&mut DeviceSlice<T>` |
 /// | `PerThreadNd<T>`, `PerThreadRows<T>` | the same, of any strides | `slice.view_nd_mut(origin, shape, strides)?` |
+/// | `InputCores<T, N>` | an input of `gpu_std::gufunc` | `slice.view_nd(origin, shape, strides)?` |
+/// | `PerThreadCores<T, N>`, `PerWarpCores<T, N>`, `PerBlockCores<T, N>` | an output of `gpu_std::gufunc` | `slice.view_nd_mut(origin, shape, strides)?` |
 /// | `[P; N]` of global memory, such as `[&[T]; 9]`, `[PerThread2d<T>; 9]` | an array | an array of the arguments: `[&mut a, &mut b]` |
 /// | a struct with `#[derive(KernelParam)]`, as `Fields<'_>` | the struct | a tuple of the arguments of its fields |
 /// | `*const T`, `*mut T` (`unsafe fn` only) | an address | `&DeviceSlice<T>`, `&mut DeviceSlice<T>` |

@@ -106,6 +106,18 @@ impl<const N: usize> CoreLayout<N> {
 }
 
 /// A position in a core of `N` axes: `usize`, `(usize, usize)`, `(usize, usize, usize)`, or `[usize; N]`.
+///
+/// ```
+/// use gpu_std::gufunc::{CorePlace, CoreView};
+///
+/// /// An element, or 0 outside.
+/// fn padded<const N: usize>(x: CoreView<f32, N>, place: impl CorePlace<N>) -> f32 {
+///     x.get(place).copied().unwrap_or(0.0)
+/// }
+///
+/// let x = CoreView::from_shape([2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+/// assert_eq!((padded(x, (1, 0)), padded(x, [1, 2])), (3.0, 0.0));
+/// ```
 pub trait CorePlace<const N: usize>: Copy {
     /// Returns the index along each axis.
     fn indices(self) -> [usize; N];

@@ -134,6 +134,16 @@ fn refuse_strides() -> ! {
 /// An input that is an array of up to six axes of any strides, of which the innermost `N` are those of a core.
 ///
 /// The launch passes `slice.view_nd(…)?`. Inputs whose cores are single elements are [`ViewNdOrScalar`].
+///
+/// ```
+/// use gpu_std::{gufunc::*, prelude::*};
+///
+/// /// The first element of each row.
+/// #[kernel]
+/// pub fn heads(x: InputCores<f32, 1>, heads: PerThreadCores<f32, 0>) {
+///     for_each_core((x,), (heads,), |(row,), (mut head,)| head[[]] = row[0]);
+/// }
+/// ```
 pub struct InputCores<'k, T, const N: usize> {
     start: *const T,
     tail: InputTail<N>,
@@ -247,11 +257,41 @@ output_cores! {
     /// belongs to one thread, whatever the size of the grid.
     ///
     /// Thread `i` of `n` owns the cores `i`, `i + n`, `i + 2n`, … in row-major order. The launch passes `slice.view_nd_mut(…)?`.
+    ///
+    /// ```
+    /// use gpu_std::{gufunc::*, prelude::*};
+    ///
+    /// /// Reverses each row.
+    /// #[kernel]
+    /// pub fn reverse(x: InputCores<f32, 1>, y: PerThreadCores<f32, 1>) {
+    ///     let [columns] = x.core_shape();
+    ///     for_each_core((x,), (y.with_core_shape([columns]),), |(x,), (mut y,)| {
+    ///         for i in 0..x.len() {
+    ///             y[i] = x[x.len() - 1 - i];
+    ///         }
+    ///     });
+    /// }
+    /// ```
     PerThreadCores of ByThread, gives CoreViewMut: |start, layout| CoreViewMut::new(start, layout)
 }
 
 output_cores! {
     /// The cores of an array that belong to the calling warp, as [`PerThreadCores`] to a thread. Of each core, the elements are divided among the lanes.
+    ///
+    /// ```
+    /// use gpu_std::{gufunc::*, prelude::*};
+    ///
+    /// /// Reverses each row, a warp per row.
+    /// #[kernel(block = 256)]
+    /// pub fn reverse(x: InputCores<f32, 1>, y: PerWarpCores<f32, 1>) {
+    ///     let [columns] = x.core_shape();
+    ///     for_each_core((x,), (y.with_core_shape([columns]),), |(x,), (y,)| {
+    ///         for (i, y) in y {
+    ///             *y = x[x.len() - 1 - i];
+    ///         }
+    ///     });
+    /// }
+    /// ```
     PerWarpCores of ByWarp, gives CorePerLane: |start, layout| {
         CorePerLane::new(start, layout, warp().rank(), warp().size())
     }
@@ -260,6 +300,21 @@ output_cores! {
 output_cores! {
     /// The core of an array that belongs to the calling block: block `i` owns core `i` in row-major order. Its elements are divided among the threads of
     /// the block.
+    ///
+    /// ```
+    /// use gpu_std::{gufunc::*, prelude::*};
+    ///
+    /// /// Reverses each row, a block per row.
+    /// #[kernel]
+    /// pub fn reverse(x: InputCores<f32, 1>, y: PerBlockCores<f32, 1>) {
+    ///     let [columns] = x.core_shape();
+    ///     with_core_of_block((x,), (y.with_core_shape([columns]),), |(x,), (y,)| {
+    ///         for (i, y) in y {
+    ///             *y = x[x.len() - 1 - i];
+    ///         }
+    ///     });
+    /// }
+    /// ```
     PerBlockCores of ByBlock, gives CorePerThread: |start, layout| {
         CorePerThread::new(start, layout, thread_rank(), threads_per_block())
     }

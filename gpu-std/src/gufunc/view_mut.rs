@@ -50,6 +50,16 @@ impl<'a, T, const N: usize> CoreViewMut<'a, T, N> {
     }
 
     /// Makes a view of elements in row-major order, to call a core function by hand; `None` if there are fewer than the shape has.
+    ///
+    /// ```
+    /// use gpu_std::gufunc::CoreViewMut;
+    ///
+    /// let mut elements = [0; 4];
+    /// let mut a = CoreViewMut::from_shape([2, 2], &mut elements).unwrap();
+    /// a[(1, 0)] = 5;
+    /// a.row_mut(0)[1] = 7;
+    /// assert_eq!(elements, [0, 7, 5, 0]);
+    /// ```
     #[inline]
     pub fn from_shape(shape: [usize; N], elements: &'a mut [T]) -> Option<Self> {
         let layout = CoreLayout::standard(shape, elements.len())?;

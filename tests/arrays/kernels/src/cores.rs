@@ -175,6 +175,33 @@ where
     scratch.reduce(sum, Sum)
 }
 
+/// As many arguments and outputs as there can be.
+#[guvectorize("(n),(n),(n),(n),(n),(n),(m),()->(n),(),(m),(2)")]
+#[allow(clippy::too_many_arguments)]
+pub fn many(
+    a: CoreView<i32, 1>,
+    b: CoreView<i64, 1>,
+    c: CoreView<u8, 1>,
+    d: CoreView<i16, 1>,
+    e: CoreView<f32, 1>,
+    f: CoreView<f64, 1>,
+    g: CoreView<u32, 1>,
+    h: bool,
+    mut sums: CoreViewMut<f64, 1>,
+    mut doubled: CoreViewMut<u32, 1>,
+    mut flags: CoreViewMut<bool, 1>,
+) -> i64 {
+    for i in 0..a.len() {
+        sums[i] = f64::from(a[i]) + b[i] as f64 + f64::from(c[i]) + f64::from(d[i]) + f64::from(e[i]) + f[i];
+    }
+    for i in 0..g.len() {
+        doubled[i] = 2 * g[i];
+    }
+    flags.as_mut_slice().map_or((), |flags| flags.fill(h));
+    (flags[0], flags[1]) = (h, !h);
+    b.iter().sum()
+}
+
 /// Panics if an element is negative, before anything is written.
 #[guvectorize("(n)->(n),()")]
 pub fn square_roots(x: CoreView<f32, 1>, mut roots: CoreViewMut<f32, 1>) -> bool {

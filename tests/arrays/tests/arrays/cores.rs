@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // what is unwrapped are results of the test
 
 use array_test_kernels::cores::{
-    add_to, cross, distance, first_only, matmul, matmul_by_blocks, matmul_by_warps, matvec, min_max,
+    add_to, cross, distance, first_only, many, matmul, matmul_by_blocks, matmul_by_warps, matvec, min_max,
     normalise, normalise_by_blocks, normalise_by_warps, sorted, square_roots, total, traces,
 };
 use gpu_std::gufunc::{CoreView, CoreViewMut};
@@ -367,6 +367,29 @@ fn many_cores() {
                 assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn as_many_arguments_as_there_can_be() {
+    on_every_device(|device, module| {
+        let rows = |n: usize| Array::from_shape_fn(device, (4, n), move |(row, i)| row * n + i);
+        macro_rules! rows {
+            ($T:ty) => {
+                Array::from_vec(device, rows(3)?.to_vec()?.into_iter().map(|x| x as $T).collect::<Vec<_>>())?
+                    .into_shape((4, 3))?
+            };
+        }
+        let (a, b, c, d, e, f) = (rows!(i32), rows!(i64), rows!(u8), rows!(i16), rows!(f32), rows!(f64));
+        let g = Array::from_vec(device, [1_u32, 2, 3, 4])?;
+        // Another order of strides for one of them.
+        let e = e.t().to_owned()?;
+        let (sums, total, doubled, flags) = many::apply(module, (&a, &b, &c, &d, e.t(), &f, &g, true))?;
+        assert_eq!(sums.to_vec()?, (0..12).map(|i| 6.0 * f64::from(i)).collect::<Vec<_>>());
+        assert_eq!(total.to_vec()?, [3, 12, 21, 30]);
+        assert_eq!(doubled.to_vec()?, [2, 4, 6, 8].repeat(4));
+        assert_eq!(flags.to_vec()?, [true, false].repeat(4));
         Ok(())
     });
 }
