@@ -173,6 +173,9 @@ pub use thread::{
     global_rank, global_timer, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, nanosleep,
     thread_index, thread_rank, threads_per_block, threads_per_grid, trap, unroll,
 };
+#[cfg(target_arch = "nvptx64")]
+#[doc(hidden)]
+pub use thread::has_panicked;
 #[doc(inline)]
 pub use view::{View2d, View3d, ViewStrided};
 #[doc(inline)]

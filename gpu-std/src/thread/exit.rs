@@ -70,3 +70,15 @@ pub fn trap() -> ! {
     #[cfg(not(target_arch = "nvptx64"))]
     panic!("the kernel called `trap`")
 }
+
+/// Whether a thread of a kernel of this module has panicked, and the host has not been told yet. For a thread that waits for another in a loop, which
+/// may have ended by a panic. On the CPU device a panic unwinds the threads of its block, and so runs their destructors.
+#[cfg(target_arch = "nvptx64")]
+#[doc(hidden)]
+#[inline(always)]
+pub fn has_panicked() -> bool {
+    unsafe extern "C" {
+        safe fn __gpukernel_has_panicked() -> u32;
+    }
+    __gpukernel_has_panicked() != 0
+}

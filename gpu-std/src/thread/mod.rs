@@ -15,6 +15,8 @@ pub use arch::arch;
 pub use block_stride::{BlockStride, block_stride};
 pub use clock::{clock, clock64, global_timer, nanosleep};
 pub use dim::Dim3;
+#[cfg(target_arch = "nvptx64")]
+pub use exit::has_panicked;
 pub use exit::{exit_thread, trap};
 pub use grid_stride::{GridStride, GridStride2d, GridStride3d, grid_stride, grid_stride_2d, grid_stride_3d};
 pub use index::{

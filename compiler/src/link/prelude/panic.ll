@@ -75,6 +75,21 @@ define void @__gpukernel_panic_retire() #1 {
   unreachable
 }
 
+; Whether a thread of the module has panicked, and the host has not read of it yet: for threads that wait for others.
+define i32 @__gpukernel_has_panicked() #1 {
+  %record = load volatile ptr addrspace(1), ptr addrspace(1) @${panic.record}, align 8
+  %unset = icmp eq ptr addrspace(1) %record, null
+  br i1 %unset, label %none, label %ask
+
+none:
+  ret i32 0
+
+ask:
+  %claimed = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.claimed}
+  %value = load volatile i32, ptr addrspace(1) %claimed, align 4
+  ret i32 %value
+}
+
 ; All of it, where no message is recorded.
 define void @__gpukernel_panic_place(ptr noundef %location, i32 noundef %kernel) #1 {
   %record = call ptr @__gpukernel_panic_claim(ptr %location, i32 %kernel)

@@ -1,0 +1,89 @@
+//! Elements of device-wide algorithms, and operators with an identity.
+
+use bytemuck::Pod;
+use gpu_std::{
+    DeviceCopy,
+    prelude::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum},
+};
+
+/// An element that kernels compute with: numbers, arrays of them, and structs that derive [`DeviceCopy`] and [`bytemuck::Pod`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element of device-wide algorithms",
+    note = "numbers, arrays of them, and structs that derive `DeviceCopy`, `bytemuck::Zeroable` and `bytemuck::Pod` are"
+)]
+pub trait Element: DeviceCopy + Pod {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceCopy + Pod> Element for T {}
+
+/// An associative operator of values of type `T` with an identity: a value that changes none that it is combined with, on either side.
+///
+/// ```
+/// use gpu_std::prelude::{*, collective::Operator};
+/// use gpukernel_algorithms_kernels::Identity;
+///
+/// /// Multiplies modulo 1 000 007.
+/// #[derive(Clone, Copy, Debug, Default)]
+/// pub struct ProductModulo;
+///
+/// impl Operator<u64> for ProductModulo {
+///     fn combine(&self, first: u64, second: u64) -> u64 {
+///         first * second % 1_000_007
+///     }
+/// }
+///
+/// impl Identity<u64> for ProductModulo {
+///     const IDENTITY: u64 = 1;
+/// }
+/// ```
+#[doc(alias = "monoid", alias = "init")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no identity for values of type `{T}`",
+    note = "implement `Operator<{T}>` and `Identity<{T}>` for a type of the kernel's crate, which derives `Clone`, `Copy` and `Default`"
+)]
+pub trait Identity<T>: Operator<T> + Copy + Default + 'static {
+    /// The identity.
+    const IDENTITY: T;
+}
+
+macro_rules! identities {
+    ($($Operator:ident: $($t:ident)*, $identity:expr;)*) => {
+        $($(impl Identity<$t> for $Operator {
+            const IDENTITY: $t = {
+                #[allow(unused_imports)]
+                use core::$t::*;
+                $identity
+            };
+        })*)*
+    };
+}
+
+identities! {
+    Sum: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;
+    // A sum of no numbers but -0 is -0, as that of `Iterator::sum`.
+    Sum: f32 f64, -0.0;
+    Product: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 1;
+    Product: f32 f64, 1.0;
+    Min: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, MAX;
+    Max: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, MIN;
+    // Which minimum and maximum pass over.
+    Min: f32 f64, NAN;
+    Max: f32 f64, NAN;
+    BitAnd: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, !0;
+    BitOr: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;
+    BitXor: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;
+}
+
+/// An operator applied to each of several values at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Each<O>(pub(crate) O);
+
+impl<T: Copy, O: Operator<T>, const N: usize> Operator<[T; N]> for Each<O> {
+    #[inline(always)]
+    fn combine(&self, mut first: [T; N], second: [T; N]) -> [T; N] {
+        for i in 0..N {
+            first[i] = self.0.combine(first[i], second[i]);
+        }
+        first
+    }
+}

@@ -1,0 +1,123 @@
+//! Tiles: the elements that a block handles at once, a few vectors of 16 bytes for each of its threads.
+//!
+//! A tile has [`ROWS`] rows, of which each thread has one vector: neighbouring threads access neighbouring vectors. Elements of a tile are in the order
+//! of rows, of threads in them, and of lanes of a vector.
+
+use gpu_std::{prelude::memory::UnsafeSlice, thread_rank};
+
+use crate::Element;
+
+/// The number of threads of a block.
+pub const BLOCK: usize = 256;
+
+/// The number of rows of a tile.
+pub const ROWS: usize = 4;
+
+/// The number of elements of a vector: as many as make 16 bytes, at least one.
+///
+/// ```
+/// use gpukernel_algorithms_kernels::lanes;
+///
+/// assert_eq!((lanes::<f32>(), lanes::<u64>(), lanes::<[f64; 3]>()), (4, 2, 1));
+/// ```
+pub const fn lanes<T>() -> usize {
+    match size_of::<T>() {
+        1 => 16,
+        2 => 8,
+        3..=4 => 4,
+        5..=8 => 2,
+        _ => 1,
+    }
+}
+
+/// The number of elements of a tile with so many in a vector.
+///
+/// ```
+/// use gpukernel_algorithms_kernels::tile_len;
+///
+/// assert_eq!(tile_len(4), 4096);
+/// ```
+pub const fn tile_len(lanes: usize) -> usize {
+    BLOCK * ROWS * lanes
+}
+
+/// Elements aligned as one value of 16 bytes.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Aligned<T>(T);
+
+/// Whether vectors that start at an address are loaded and stored by one instruction.
+#[inline(always)]
+fn is_vector<T, const V: usize>(start: *const T) -> bool {
+    size_of::<[T; V]>() == 16 && align_of::<T>() <= 16 && start.addr().is_multiple_of(16)
+}
+
+/// The position of the first element of the calling thread's vector in a row.
+#[inline(always)]
+pub(crate) fn position<const V: usize>(tile: usize, row: usize) -> usize {
+    tile.wrapping_mul(tile_len(V)).wrapping_add((row * BLOCK + thread_rank() as usize) * V)
+}
+
+/// Whether all elements of a tile are below a length.
+#[inline(always)]
+pub(crate) fn is_whole<const V: usize>(tile: usize, len: usize) -> bool {
+    len / tile_len(V) > tile
+}
+
+/// Loads the calling thread's elements of a tile. Those at the end of the slice or behind it are `fill`.
+#[inline(always)]
+pub(crate) fn load<T: Element, const V: usize>(x: &[T], tile: usize, fill: T) -> [[T; V]; ROWS] {
+    let mut rows = [[fill; V]; ROWS];
+    if is_whole::<V>(tile, x.len()) {
+        let start = x.as_ptr();
+        if is_vector::<T, V>(start) {
+            for row in 0..ROWS {
+                // SAFETY: the tile is inside of the slice, and a vector of an aligned slice is aligned.
+                rows[row] = unsafe { start.add(position::<V>(tile, row)).cast::<Aligned<[T; V]>>().read().0 };
+            }
+        } else {
+            for row in 0..ROWS {
+                for lane in 0..V {
+                    // SAFETY: the tile is inside of the slice.
+                    rows[row][lane] = unsafe { *start.add(position::<V>(tile, row) + lane) };
+                }
+            }
+        }
+    } else {
+        for row in 0..ROWS {
+            for lane in 0..V {
+                if let Some(x) = x.get(position::<V>(tile, row) + lane) {
+                    rows[row][lane] = *x;
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Stores the calling thread's elements of a tile, but for those at the end of the memory or behind it.
+///
+/// # Safety
+/// Only this block writes the tile, and no other thread reads it.
+#[inline(always)]
+pub(crate) unsafe fn store<T: Element, const V: usize>(y: UnsafeSlice<T>, tile: usize, rows: [[T; V]; ROWS]) {
+    // The CPU device looks for races element by element.
+    #[cfg(target_arch = "nvptx64")]
+    if is_whole::<V>(tile, y.len()) && is_vector::<T, V>(y.as_mut_ptr()) {
+        for row in 0..ROWS {
+            let to = y.as_mut_ptr().wrapping_add(position::<V>(tile, row)).cast::<Aligned<[T; V]>>();
+            // SAFETY: the tile is inside of the memory, which is aligned, and the block's, as the caller promises; each thread has its own vectors.
+            unsafe { to.write(Aligned(rows[row])) };
+        }
+        return;
+    }
+    for row in 0..ROWS {
+        for lane in 0..V {
+            let at = position::<V>(tile, row) + lane;
+            if at < y.len() {
+                // SAFETY: as above.
+                unsafe { y.set(at, rows[row][lane]) };
+            }
+        }
+    }
+}

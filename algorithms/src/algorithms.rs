@@ -1,0 +1,158 @@
+//! What all algorithms share: kernels, a stream, and memory for a while.
+
+use bytemuck::Zeroable;
+use gpu_std::{
+    DeviceCopy,
+    host::{Kernel, SafeKernel},
+};
+use gpukernel::{Buffer, Device, DeviceSlice, LaunchConfig, Module, Stream, ThisRuntime};
+use gpukernel_algorithms_kernels::{BLOCK, Launch};
+
+use crate::{Error, Result, shipped};
+
+/// Algorithms over device memory, on a stream of a device.
+///
+/// Work is queued, and ordered by the memory that it uses, as launches are; only methods that return a number or values to the host wait for it. Memory
+/// that an algorithm needs for a while is allocated and freed in the order of the stream.
+///
+/// ```
+/// use gpukernel::Device;
+/// use gpukernel_algorithms::{Algorithms, Max};
+///
+/// let device = Device::cpu();
+/// let stream = device.stream()?;
+/// let on_stream = Algorithms::new(&device)?.on(&stream);
+/// assert_eq!(on_stream.reduce(&stream.upload(&[1.5, 2.5, -1.0])?, Max)?, 2.5);
+/// # Ok::<(), gpukernel_algorithms::Error>(())
+/// ```
+#[doc(alias = "cub", alias = "thrust", alias = "cuda.compute")]
+#[derive(Clone, Debug)]
+pub struct Algorithms {
+    device: Device,
+    stream: Stream,
+    shipped: Module,
+    module: Option<Module>,
+}
+
+impl Algorithms {
+    /// Algorithms on the default stream of a device, with the kernels that ship, which are loaded when they are first used on the device.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn new(device: &Device) -> Result<Self> {
+        let stream = device.default_stream();
+        Ok(Self { device: device.clone(), stream, shipped: shipped::module(device)?, module: None })
+    }
+
+    /// The same on another stream.
+    #[must_use]
+    #[doc(alias = "par_on")]
+    pub fn on(mut self, stream: &Stream) -> Self {
+        self.stream = stream.clone();
+        self
+    }
+
+    /// The same with the module of a kernel crate, for the instances that it declares.
+    ///
+    /// ```
+    /// use gpu_std::prelude::collective::Product;
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// // In the kernel crate:
+    /// gpukernel_algorithms_kernels::reduction! {
+    ///     pub mod product = Product of f64;
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// # fn main() -> Result<(), gpukernel_algorithms::Error> {
+    /// let device = Device::cpu();
+    /// let algorithms = Algorithms::new(&device)?.with_module(&device.load(&KERNELS)?);
+    /// assert_eq!(algorithms.reduce(&device.upload(&[2.0, 3.0, 7.0])?, Product)?, 42.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_module(mut self, module: &Module) -> Self {
+        self.module = Some(module.clone());
+        self
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// A launch of so many blocks.
+    pub(crate) fn blocks(&self, blocks: usize) -> Blocks<'_> {
+        Blocks { algorithms: self, config: LaunchConfig::new(blocks, BLOCK) }
+    }
+
+    /// Memory for a while, in which a kernel writes what it or others read.
+    pub(crate) fn temporary<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
+        // As results of functions of arrays: a kernel that panics may leave it unwritten, and then it has bytes in memory of a GPU only.
+        Ok(if T::ANY_BYTES && self.device.is_gpu() {
+            // SAFETY: the memory of a GPU has bytes, any of which are values of `T`.
+            unsafe { self.stream.uninit::<T>(len)?.assume_init() }
+        } else {
+            self.stream.zeroed(len)?
+        })
+    }
+
+    /// Copies one element to the host, and waits for it.
+    pub(crate) fn read<T: DeviceCopy + Zeroable>(&self, from: &DeviceSlice<T>) -> Result<T> {
+        let mut value = [T::zeroed()];
+        self.stream.copy_to_host(from, &mut value)?;
+        Ok(value[0])
+    }
+}
+
+/// A launch of blocks of [`BLOCK`] threads.
+pub(crate) struct Blocks<'a> {
+    algorithms: &'a Algorithms,
+    config: LaunchConfig,
+}
+
+impl Blocks<'_> {
+    /// The module that has a kernel.
+    fn module<K: Kernel>(&self) -> Result<&Module> {
+        let Algorithms { shipped, module, .. } = self.algorithms;
+        if K::INFO.name.starts_with(shipped::CRATE) {
+            return Ok(shipped);
+        }
+        module.as_ref().ok_or(Error::NoModule { kernel: K::INFO.name })
+    }
+}
+
+impl Launch for Blocks<'_> {
+    type Runtime = ThisRuntime;
+    type Output = Result<()>;
+
+    #[track_caller]
+    fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
+        let module = self.module::<K>()?;
+        Ok(self.algorithms.stream.launch(module, kernel, self.config, args)?)
+    }
+
+    #[track_caller]
+    unsafe fn launch_unsafe<K: Kernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
+        let module = self.module::<K>()?;
+        // SAFETY: as the caller promises; the module is that of the crate which declares the kernel, or has none of its name.
+        Ok(unsafe { self.algorithms.stream.launch_unsafe(module, kernel, self.config, args)? })
+    }
+}
+
+/// Refuses an output that has fewer elements than are written.
+pub(crate) fn has_room(algorithm: &'static str, output: &'static str, needed: usize, len: usize) -> Result<()> {
+    if len < needed { Err(Error::TooShort { algorithm, output, needed, len }) } else { Ok(()) }
+}

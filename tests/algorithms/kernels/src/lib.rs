@@ -1,0 +1,63 @@
+//! Types and operators of a user.
+#![no_std]
+
+use bytemuck::{Pod, Zeroable};
+use gpu_std::prelude::{collective::Operator, *};
+use gpukernel_algorithms_kernels::{Identity, reduction, scan};
+
+/// A function `x ↦ a·x + b` of numbers modulo 2³², in a struct of an odd number of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Affine {
+    /// The factor.
+    pub a: u32,
+    /// What is added.
+    pub b: u32,
+    /// How many functions it is made of.
+    pub count: u32,
+}
+
+/// Composes functions: not commutative.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compose;
+
+impl Operator<Affine> for Compose {
+    fn combine(&self, first: Affine, second: Affine) -> Affine {
+        Affine {
+            a: first.a.wrapping_mul(second.a),
+            b: second.a.wrapping_mul(first.b).wrapping_add(second.b),
+            count: first.count.wrapping_add(second.count),
+        }
+    }
+}
+
+impl Identity<Affine> for Compose {
+    const IDENTITY: Affine = Affine { a: 1, b: 0, count: 0 };
+}
+
+scan! {
+    pub mod compose = Compose of Affine;
+}
+
+/// The sum, which panics of numbers above a million.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SumOfSmall;
+
+impl Operator<u64> for SumOfSmall {
+    fn combine(&self, first: u64, second: u64) -> u64 {
+        assert!(first <= 1_000_000 && second <= 1_000_000, "a large number");
+        first + second
+    }
+}
+
+impl Identity<u64> for SumOfSmall {
+    const IDENTITY: u64 = 0;
+}
+
+reduction! {
+    pub mod sum_of_small = SumOfSmall of u64;
+}
+
+scan! {
+    pub mod running_sum_of_small = SumOfSmall of u64;
+}

@@ -1,0 +1,4 @@
+//! Device-wide algorithms against std, on every device.
+
+mod reduce;
+mod scan;
