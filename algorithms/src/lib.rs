@@ -23,8 +23,9 @@ mod error;
 mod reduce;
 mod scan;
 mod shipped;
+mod sort;
 
 pub use algorithms::Algorithms;
 pub use error::{Error, Result};
 pub use gpu_std::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
-pub use gpukernel_algorithms_kernels::{Element, Identity, Reduce, Scan};
+pub use gpukernel_algorithms_kernels::{Element, Identity, Key, Reduce, Scan};

@@ -7,7 +7,7 @@ pub use host::*;
 mod host {
     use gpu_std::host::{Kernel, Runtime, SafeKernel};
 
-    use crate::{Element, Identity};
+    use crate::{Bytes, Element, Identity, KeyWord, Order, SortValue};
 
     /// How kernels are launched: by a module, on a stream, with a number of blocks.
     pub trait Launch {
@@ -67,6 +67,157 @@ mod host {
             y: &'a mut Slice<L, T>,
         ) -> L::Output;
     }
+
+    /// Words with kernels that sort them together with values.
+    ///
+    /// # Safety
+    /// As for [`Reduce`].
+    pub unsafe trait SortWords<V: SortValue>: KeyWord {
+        /// How many keys a block sorts.
+        const TILE: usize;
+        /// How many keys make 16 bytes.
+        const LANES: usize;
+
+        /// Launches the kernel `count_digits`.
+        fn count_digits<'a, L: Launch>(
+            launch: L,
+            keys: &'a Slice<L, Self>,
+            order: Order<Self>,
+            stride: usize,
+            counts: &'a mut Slice<L, u64>,
+        ) -> L::Output;
+
+        /// Launches the kernel `sort_pass`.
+        ///
+        /// # Safety
+        /// As it says.
+        #[allow(clippy::too_many_arguments)]
+        unsafe fn sort_pass<'a, L: Launch>(
+            launch: L,
+            keys: &'a Slice<L, Self>,
+            values: &'a Slice<L, V>,
+            index: usize,
+            orders: [Order<Self>; 2],
+            shift: u32,
+            starts: &'a mut Slice<L, u64>,
+            state: &'a mut Slice<L, u32>,
+            out: (&'a mut Slice<L, Self>, &'a mut Slice<L, V>),
+        ) -> L::Output;
+    }
+
+    /// Words with kernels that sort them alone, with values of 4 bytes, and with values of 8 bytes.
+    pub trait SortableWord: SortWords<()> + SortWords<Bytes<u32>> + SortWords<Bytes<u64>> {}
+
+    impl<W: SortWords<()> + SortWords<Bytes<u32>> + SortWords<Bytes<u64>>> SortableWord for W {}
+
+    /// Launches the kernel `start_digits`, a block for each digit of a word.
+    pub fn start_digits<'a, L: Launch>(
+        launch: L,
+        stride: usize,
+        counts: &'a mut Slice<L, u64>,
+    ) -> L::Output {
+        launch.launch(crate::sort::start_digits, (stride, counts))
+    }
+
+    /// A type of keys that sorts take: `i32`, `u32`, `i64`, `u64`, `f32`, `f64`, and types with an instance by [`sort_key!`](crate::sort_key).
+    ///
+    /// Floating-point numbers are sorted as by [`f32::total_cmp`]: -0 before 0, NaNs at either end by their sign.
+    ///
+    /// # Safety
+    /// As for [`Reduce`]. If keys are words, they are as large, and any bytes are a key; else `words` launches.
+    #[diagnostic::on_unimplemented(
+        message = "there are no kernels that sort keys of type `{Self}`",
+        note = "in a kernel crate of yours, implement `SortKey`, and `gpukernel_algorithms_kernels::sort_key! {{ pub mod name = Type; }}` declares them"
+    )]
+    pub unsafe trait Key: gpu_std::DeviceCopy {
+        /// The type of words.
+        type Word: SortableWord;
+        /// Whether keys become words bit by bit, which the sort does itself.
+        const IS_WORD: bool;
+        /// How the bits of a key, or of what `words` writes, become a word.
+        const ORDER: Order<Self::Word>;
+
+        /// Launches the kernel that writes the words of keys, if they are none.
+        fn words<'a, L: Launch>(
+            launch: L,
+            keys: &'a Slice<L, Self>,
+            words: &'a mut Slice<L, Self::Word>,
+        ) -> Option<L::Output>;
+    }
+
+    macro_rules! keys {
+        ($($t:ident as $word:ident: $order:expr;)*) => {$(
+            // SAFETY: of numbers, any bytes are one, and words are as large.
+            unsafe impl Key for $t {
+                type Word = $word;
+                const IS_WORD: bool = true;
+                const ORDER: Order<$word> = $order;
+
+                fn words<'a, L: Launch>(_: L, _: &'a Slice<L, Self>, _: &'a mut Slice<L, $word>) -> Option<L::Output> {
+                    None
+                }
+            }
+        )*};
+    }
+
+    keys! {
+        u32 as u32: [0, 0, 0];
+        u64 as u64: [0, 0, 0];
+        i32 as u32: [0, 1 << 31, 0];
+        i64 as u64: [0, 1 << 63, 0];
+        f32 as u32: [u32::MAX, 1 << 31, 0];
+        f64 as u64: [u64::MAX, 1 << 63, 0];
+    }
+
+    /// Parts of elements with a kernel that collects them.
+    ///
+    /// # Safety
+    /// As for [`Reduce`].
+    pub unsafe trait Part: gpu_std::DeviceCopy {
+        /// Launches the kernel `gather`.
+        fn gather<'a, L: Launch>(
+            launch: L,
+            from: &'a Slice<L, Self>,
+            parts: u32,
+            indices: &'a Slice<L, u32>,
+            to: &'a mut Slice<L, Self>,
+        ) -> L::Output;
+    }
+}
+
+/// Declares the kernel that sorts keys of a type: in a kernel crate, for its own types, which implement [`SortKey`](trait@crate::SortKey).
+#[macro_export]
+macro_rules! sort_key {
+    ($($(#[$attribute:meta])* $visibility:vis mod $name:ident = $T:ident;)*) => {$(
+        $(#[$attribute])*
+        #[doc = concat!("The kernel that writes the words by which keys of type `", stringify!($T), "` are sorted.")]
+        $visibility mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            use $crate::__kernels::gpu_std as __gpu_std;
+
+            __gpu_std::instantiate! {
+                /// Writes the words of keys.
+                fn kernel = $crate::__kernels::to_words::<$T>
+            }
+
+            // SAFETY: it is, and launched.
+            #[cfg(not(target_arch = "nvptx64"))]
+            unsafe impl $crate::Key for $T {
+                type Word = <$T as $crate::SortKey>::Word;
+                const IS_WORD: bool = false;
+                const ORDER: $crate::Order<Self::Word> = $crate::as_they_are::<Self::Word>();
+
+                fn words<'a, L: $crate::Launch>(
+                    launch: L,
+                    keys: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
+                    words: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<Self::Word>,
+                ) -> ::core::option::Option<L::Output> {
+                    ::core::option::Option::Some(launch.launch(kernel, (keys, words)))
+                }
+            }
+        }
+    )*};
 }
 
 /// Declares the kernels that reduce elements of a type by an operator: in a kernel crate, for its own types or operators.
@@ -192,6 +343,85 @@ macro_rules! scan {
 /// The instances for numbers.
 mod shipped {
     use gpu_std::prelude::collective::{Max, Min, Sum};
+
+    use crate::{Bytes, sort};
+
+    gpu_std::instantiate!(sort::count_digits::<u32, 4, 1024>, sort::count_digits::<u64, 2, 2048>);
+
+    macro_rules! sorts {
+        ($($W:ident with $V:ty: $items:literal, of $lanes:literal, $counters:literal;)*) => {$(
+            gpu_std::instantiate!(sort::sort_pass::<$W, $V, $items, { 256 * $items }>);
+
+            // SAFETY: they are.
+            #[cfg(not(target_arch = "nvptx64"))]
+            unsafe impl crate::SortWords<$V> for $W {
+                const TILE: usize = 256 * $items;
+                const LANES: usize = $lanes;
+
+                fn count_digits<'a, L: crate::Launch>(
+                    launch: L,
+                    keys: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<$W>,
+                    order: crate::Order<$W>,
+                    stride: usize,
+                    counts: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<u64>,
+                ) -> L::Output {
+                    launch.launch(sort::count_digits::<$W, $lanes, $counters>, (keys, order, stride, counts))
+                }
+
+                unsafe fn sort_pass<'a, L: crate::Launch>(
+                    launch: L,
+                    keys: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<$W>,
+                    values: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<$V>,
+                    index: usize,
+                    [from, to]: [crate::Order<$W>; 2],
+                    shift: u32,
+                    starts: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<u64>,
+                    state: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<u32>,
+                    (keys_out, values_out): (
+                        &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<$W>,
+                        &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<$V>,
+                    ),
+                ) -> L::Output {
+                    let kernel = sort::sort_pass::<$W, $V, $items, { 256 * $items }>;
+                    let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out);
+                    // SAFETY: as the caller promises.
+                    unsafe { launch.launch_unsafe(kernel, args) }
+                }
+            }
+        )*};
+    }
+
+    // Keys of a thread: as many as registers and 48 KiB of shared memory hold.
+    sorts! {
+        u32 with (): 20, of 4, 1024;
+        u32 with Bytes<u32>: 16, of 4, 1024;
+        u32 with Bytes<u64>: 12, of 4, 1024;
+        u64 with (): 12, of 2, 2048;
+        u64 with Bytes<u32>: 10, of 2, 2048;
+        u64 with Bytes<u64>: 8, of 2, 2048;
+    }
+
+    macro_rules! parts {
+        ($($part:ident)*) => {$(
+            gpu_std::instantiate!(sort::gather::<Bytes<$part>>);
+
+            // SAFETY: it is.
+            #[cfg(not(target_arch = "nvptx64"))]
+            unsafe impl crate::Part for Bytes<$part> {
+                fn gather<'a, L: crate::Launch>(
+                    launch: L,
+                    from: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<Self>,
+                    parts: u32,
+                    indices: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<u32>,
+                    to: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<Self>,
+                ) -> L::Output {
+                    launch.launch(sort::gather::<Self>, (from, parts, indices, to))
+                }
+            }
+        )*};
+    }
+
+    parts! { u8 u16 u32 u64 u128 }
 
     reduction! {
         mod sum_i32 = Sum of i32;

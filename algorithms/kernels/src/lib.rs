@@ -9,22 +9,28 @@
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
+mod bytes;
 mod element;
 mod instances;
+mod key;
 mod look_back;
 mod reduce;
 mod scan;
+mod sort;
 mod tile;
 
+pub use bytes::Bytes;
 pub use element::{Element, Identity};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use instances::{Launch, Reduce, Scan};
+pub use instances::{Key, Launch, Part, Reduce, Scan, SortWords, SortableWord, start_digits};
+pub use key::{KeyWord, Order, as_they_are, flipped};
 pub use look_back::state_len;
+pub use sort::{DIGITS, SortKey, SortValue};
 pub use tile::{BLOCK, ROWS, lanes, tile_len};
 
 /// Names that the expansions of macros use.
 #[doc(hidden)]
 pub mod __kernels {
-    pub use crate::{reduce::*, scan::*};
+    pub use crate::{reduce::*, scan::*, sort::*};
     pub use gpu_std;
 }

@@ -195,7 +195,7 @@ pub(crate) fn wait_for(place: &Atomic<u64>) -> Option<u32> {
 
 /// Lets other threads of the machine run that this one waits for.
 #[inline(always)]
-fn pause(polls: u32) {
+pub(crate) fn pause(polls: u32) {
     #[cfg(not(target_arch = "nvptx64"))]
     if polls < 64 { core::hint::spin_loop() } else { std::thread::yield_now() }
     #[cfg(target_arch = "nvptx64")]

@@ -25,3 +25,14 @@ pub fn on_every_device(test: impl Fn(&Device, &Algorithms) -> Result<()>) {
 
 /// Lengths around those of tiles, groups of tiles, and none.
 pub const LENGTHS: &[usize] = &[0, 1, 2, 31, 255, 256, 257, 1023, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 20_000];
+
+/// Numbers that look random.
+pub fn numbers(len: usize) -> impl Iterator<Item = u64> {
+    (1..=len as u64).map(|i| {
+        // SplitMix64 (Steele, Lea and Flood, 2014).
+        let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    })
+}

@@ -3,7 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use gpu_std::prelude::{collective::Operator, *};
-use gpukernel_algorithms_kernels::{Identity, reduction, scan};
+use gpukernel_algorithms_kernels::{Identity, SortKey, reduction, scan, sort_key};
 
 /// A function `x ↦ a·x + b` of numbers modulo 2³², in a struct of an odd number of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy, Pod, Zeroable)]
@@ -60,4 +60,28 @@ reduction! {
 
 scan! {
     pub mod running_sum_of_small = SumOfSmall of u64;
+}
+
+/// A key of a user, in a struct with padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy)]
+#[repr(C)]
+pub struct Version {
+    /// Compared last.
+    pub patch: u8,
+    /// Compared first.
+    pub major: u16,
+    /// What is not compared.
+    pub id: u32,
+}
+
+impl SortKey for Version {
+    type Word = u32;
+
+    fn to_word(&self) -> u32 {
+        u32::from(self.major) << 8 | u32::from(self.patch)
+    }
+}
+
+sort_key! {
+    pub mod versions = Version;
 }

@@ -2,3 +2,4 @@
 
 mod reduce;
 mod scan;
+mod sort;

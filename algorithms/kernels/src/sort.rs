@@ -1,0 +1,353 @@
+//! Radix sort by digits of eight bits, the lowest first (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022).
+//!
+//! One pass counts all digits. Then there is a pass for each digit, which reads and writes each key once: a block sorts a tile in shared memory, and
+//! learns how many keys of each digit are in the tiles before it from their blocks, while these run.
+
+use core::mem::MaybeUninit;
+
+use gpu_std::{
+    SharedElement,
+    collective::{BlockScratch, Sum},
+    prelude::{
+        memory::{SharedCells, UnsafeShared, UnsafeSlice},
+        warp::{LaneGroup, lane_index, lane_mask_lt, warp, warp_index},
+        *,
+    },
+};
+
+use crate::{
+    BLOCK, Bytes,
+    key::{KeyWord, Order, from_word, to_word},
+    tile,
+};
+
+/// The number of digits that there are.
+pub const DIGITS: usize = 256;
+
+const WARPS: usize = BLOCK / 32;
+
+/// What is sorted along with keys: the bytes of any type of 4 or 8 bytes, or nothing.
+pub trait SortValue: SharedElement {
+    /// The number of a key, in place of a value.
+    #[doc(hidden)]
+    fn from_index(index: usize) -> Self;
+}
+
+impl SortValue for () {
+    #[inline(always)]
+    fn from_index(_: usize) {}
+}
+
+impl SortValue for Bytes<u32> {
+    #[inline(always)]
+    fn from_index(index: usize) -> Self {
+        Self(MaybeUninit::new(index as u32))
+    }
+}
+
+impl SortValue for Bytes<u64> {
+    #[inline(always)]
+    fn from_index(index: usize) -> Self {
+        Self(MaybeUninit::new(index as u64))
+    }
+}
+
+/// Adds to each counter the number of keys with the digit: [`DIGITS`] counters for each digit of a word, the lowest first, `N` in all. Those of
+/// one begin `stride` counters after those of the one before.
+#[kernel(block = 256)]
+pub fn count_digits<W: KeyWord, const V: usize, const N: usize>(
+    keys: &[W],
+    order: Order<W>,
+    stride: usize,
+    counts: &[Atomic<u64>],
+    counters: SharedAtomics<u32, N>,
+) {
+    counters.fill(0);
+    sync(());
+    let count = |key: W| {
+        let word = to_word(key, order);
+        for place in 0..N / DIGITS {
+            let digit = word.digit(8 * place as u32) as usize;
+            if let Some(counter) = counters.get(place * DIGITS + digit) {
+                counter.fetch_add(1);
+            }
+        }
+    };
+    let mut tile = block_rank();
+    while tile < keys.len().div_ceil(tile::tile_len(V)) {
+        if tile::is_whole::<V>(tile, keys.len()) {
+            for row in tile::load::<W, V>(keys, tile, W::ALL) {
+                for key in row {
+                    count(key);
+                }
+            }
+        } else {
+            for i in block_stride(tile::tile_len(V)) {
+                if let Some(key) = keys.get(tile * tile::tile_len(V) + i) {
+                    count(*key);
+                }
+            }
+        }
+        tile += gpu_std::blocks_per_grid();
+    }
+    sync(());
+    for (i, counter) in counters.owned() {
+        if let (Some(count), found @ 1..) = (counts.get(i / DIGITS * stride + i % DIGITS), counter.load()) {
+            count.fetch_add(found.into());
+        }
+    }
+}
+
+/// Replaces the counts of digits by the positions of the first key with each: one block for each digit of a word.
+///
+/// `stride` counters are there for each, of which the first [`DIGITS`] are read and written.
+#[kernel(block = 256)]
+pub fn start_digits(stride: usize, counts: &[Atomic<u64>], mut scratch: BlockScratch<u64>) {
+    let place = counts.get(block_rank() * stride + thread_rank() as usize);
+    let start = scratch.exclusive_scan(place.map_or(0, |place| place.load()), 0, Sum);
+    if let Some(place) = place {
+        place.store(start);
+    }
+}
+
+/// A word of the state of a tile's digit: what the upper bits say of the count in the others.
+const OF_TILE: u32 = 1 << 30;
+const UP_TO_TILE: u32 = 2 << 30;
+const COUNT: u32 = OF_TILE - 1;
+
+/// Sorts keys and values by a digit, stable. One block for each tile of `TILE` keys, which are `ITEMS` for each thread; all together less than 2³⁰.
+///
+/// Values are `values`, or if there are none the numbers of keys, from `index` on. The positions of digits are read from `starts`, the first [`DIGITS`], and those
+/// after these keys written to the next.
+///
+/// # Safety
+/// `state` is 0: a word for tickets, and [`DIGITS`] for each tile. `starts` are positions such that each key has one of its own.
+#[kernel(block = 256)]
+pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE: usize>(
+    keys: &[W],
+    values: &[V],
+    index: usize,
+    from: Order<W>,
+    to: Order<W>,
+    shift: u32,
+    starts: &[Atomic<u64>],
+    state: &[Atomic<u32>],
+    keys_out: UnsafeSlice<W>,
+    values_out: UnsafeSlice<V>,
+    notes: SharedCells<u32, 1>,
+    counters: SharedAtomics<u32, 2048>,
+    places: UnsafeShared<u64, 256>,
+    sorted: UnsafeShared<W, TILE>,
+    sorted_values: UnsafeShared<V, TILE>,
+    mut scratch: BlockScratch<u32>,
+) {
+    let has_values = size_of::<V>() != 0;
+    let (thread, warp, lane) = (thread_rank() as usize, warp(), lane_index() as usize);
+    let of_warp = warp_index() as usize % WARPS * DIGITS;
+    if thread == 0 {
+        notes[0].store(state.first().map_or(u32::MAX, |tickets| tickets.fetch_add(1)));
+    }
+    counters.fill(0);
+    sync(());
+    let tile = notes[0].load() as usize;
+    let first = tile * TILE;
+    // Of the last tile there are less, and keys behind the end are the largest: their digits are last among all, and they last among their digit.
+    let there = keys.len().saturating_sub(first).min(TILE);
+    let of_lane = warp_index() as usize * 32 * ITEMS + lane;
+    let mut words = [W::ALL; ITEMS];
+    if there == TILE {
+        for k in 0..ITEMS {
+            // SAFETY: all keys of the tile are there.
+            words[k] = unsafe { *keys.get_unchecked(first + of_lane + 32 * k) };
+        }
+    } else {
+        for k in 0..ITEMS {
+            words[k] = match keys.get(first + of_lane + 32 * k) {
+                Some(key) => *key,
+                None => from_word(W::ALL, from),
+            };
+        }
+    }
+    let mut ranks = [0; ITEMS];
+    for k in 0..ITEMS {
+        words[k] = to_word(words[k], from);
+        let digit = words[k].digit(shift);
+        let peers = same_digit(digit);
+        let leader = peers.trailing_zeros();
+        let counter = &counters[of_warp + (digit as usize & (DIGITS - 1))];
+        let before = if lane as u32 == leader { counter.fetch_add(peers.count_ones()) } else { 0 };
+        // All lanes are at the shuffle before one of them adds for the next key.
+        ranks[k] = warp.shuffle(before, leader) + (peers & lane_mask_lt()).count_ones();
+    }
+    sync(());
+    // A thread for each digit.
+    let digit = thread & (DIGITS - 1);
+    let mut of_warps = [0; WARPS];
+    let mut count = 0;
+    for warp in 0..WARPS {
+        of_warps[warp] = count;
+        count += counters[warp * DIGITS + digit].load();
+    }
+    let in_tile = if digit == DIGITS - 1 { count.saturating_sub((TILE - there) as u32) } else { count };
+    let word_of = |tile: usize| state.get(1 + tile * DIGITS + digit);
+    if let Some(word) = word_of(tile) {
+        word.store(if tile == 0 { UP_TO_TILE | in_tile } else { OF_TILE | in_tile });
+    }
+    let start = scratch.exclusive_scan(count, 0, Sum);
+    for warp in 0..WARPS {
+        counters[warp * DIGITS + digit].store(start + of_warps[warp]);
+    }
+    let mut before = 0;
+    let mut earlier = tile;
+    while earlier > 0 {
+        earlier -= 1;
+        let Some(word) = word_of(earlier) else { break };
+        let found = wait_for(word);
+        before += found & COUNT;
+        if found >= UP_TO_TILE {
+            break;
+        }
+    }
+    if let (Some(word), 1..) = (word_of(tile), tile) {
+        word.store(UP_TO_TILE | (before + in_tile));
+    }
+    let position = starts.get(digit).map_or(0, |start| start.load()) + u64::from(before);
+    if first + there == keys.len()
+        && let Some(next) = starts.get(DIGITS + digit)
+    {
+        next.store(position + u64::from(in_tile));
+    }
+    // SAFETY: each thread writes its own, which others read behind the barrier.
+    unsafe { places.set(digit, position.wrapping_sub(start.into())) };
+    sync(());
+    let mut locals = [0; ITEMS];
+    for k in 0..ITEMS {
+        let digit = words[k].digit(shift) as usize & (DIGITS - 1);
+        locals[k] = ((counters[of_warp + digit].load() + ranks[k]) as usize).min(TILE - 1);
+        // SAFETY: each key of the tile has another place, and is read behind the barrier.
+        unsafe { sorted.set(locals[k], words[k]) };
+    }
+    if has_values {
+        for k in 0..ITEMS {
+            let i = first + of_lane + 32 * k;
+            let value = if values.is_empty() { Some(V::from_index(index + i)) } else { values.get(i).copied() };
+            if let Some(value) = value {
+                // SAFETY: as above.
+                unsafe { sorted_values.set(locals[k], value) };
+            }
+        }
+    }
+    sync(());
+    for k in 0..ITEMS {
+        let local = BLOCK * k + thread;
+        if local < there {
+            // SAFETY: written before the barrier.
+            let (word, place) = unsafe {
+                let word = sorted.get(local);
+                (word, places.get(word.digit(shift) as usize & (DIGITS - 1)))
+            };
+            let at = place.wrapping_add(local as u64) as usize;
+            if at < keys_out.len() {
+                // SAFETY: as the launch promises, no other key has the position.
+                unsafe { keys_out.set(at, from_word(word, to)) };
+            }
+            if has_values && at < values_out.len() {
+                // SAFETY: as above, for values.
+                unsafe { values_out.set(at, sorted_values.get(local)) };
+            }
+        }
+    }
+}
+
+/// Waits until a word is not 0. No kernel that changes it can panic.
+#[inline(always)]
+fn wait_for(word: &Atomic<u32>) -> u32 {
+    let mut polls = 0_u32;
+    loop {
+        let found = word.load();
+        if found != 0 {
+            return found;
+        }
+        polls = polls.wrapping_add(1);
+        crate::look_back::pause(polls);
+    }
+}
+
+/// The lanes of the warp that have the same digit.
+#[inline(always)]
+fn same_digit(digit: u32) -> u32 {
+    // A vote for each bit is faster than `match.any`, which takes a round for each value that there is. On the CPU each vote is a meeting.
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let mut peers = u32::MAX;
+        for bit in 0..8 {
+            let is_set = digit >> bit & 1 != 0;
+            let voters = warp().ballot(is_set);
+            peers &= if is_set { voters } else { !voters };
+        }
+        peers
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    warp().match_any(digit)
+}
+
+/// Writes the words of keys.
+#[kernel]
+pub fn to_words<K: SortKey>(keys: &[K], words: PerThread<K::Word>) {
+    for (i, word) in words {
+        if let Some(key) = keys.get(i) {
+            *word = key.to_word();
+        }
+    }
+}
+
+/// A key of a user's type: sorted as a word of the same order.
+///
+/// ```
+/// use bytemuck::{Pod, Zeroable};
+/// use gpu_std::prelude::*;
+/// use gpukernel_algorithms_kernels::{SortKey, sort_key};
+///
+/// #[derive(Clone, Copy, Debug, DeviceCopy, Pod, Zeroable)]
+/// #[repr(C)]
+/// pub struct Date {
+///     pub day: u16,
+///     pub month: u16,
+///     pub year: u32,
+/// }
+///
+/// impl SortKey for Date {
+///     type Word = u64;
+///
+///     fn to_word(&self) -> u64 {
+///         u64::from(self.year) << 32 | u64::from(self.month) << 16 | u64::from(self.day)
+///     }
+/// }
+///
+/// sort_key! {
+///     pub mod dates = Date;
+/// }
+/// ```
+pub trait SortKey: DeviceCopy {
+    /// `u32` or `u64`: half as many bits are sorted in half the time.
+    type Word: KeyWord;
+
+    /// The word of the key: that of a smaller key is smaller, and that of an equal one the same.
+    fn to_word(&self) -> Self::Word;
+}
+
+/// Collects elements, each of which has `parts` parts, by their numbers.
+#[kernel]
+pub fn gather<P: DeviceCopy>(from: &[P], parts: u32, indices: &[u32], to: PerThread<P>) {
+    for (i, to) in to {
+        // A position that 32 bits hold is divided faster.
+        let (element, part) = match u32::try_from(i) {
+            Ok(i) => ((i / parts.max(1)) as usize, (i % parts.max(1)) as usize),
+            Err(_) => (i / parts.max(1) as usize, i % parts.max(1) as usize),
+        };
+        let found = indices.get(element).and_then(|index| from.get(*index as usize * parts as usize + part));
+        if let Some(found) = found {
+            *to = *found;
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Sorts.
+
+use bytemuck::Zeroable;
+use gpu_std::DeviceCopy;
+use gpukernel::{Buffer, DeviceSlice};
+use gpukernel_algorithms_kernels::{
+    BLOCK, Bytes, DIGITS, Key, KeyWord, Order, Part, SortValue, SortWords, as_they_are, flipped, start_digits,
+    tile_len,
+};
+
+use crate::{Algorithms, Error, Result, algorithms::has_room};
+
+/// So many keys at most are sorted by one launch, whose blocks count in 30 bits.
+const MAX_PORTION: usize = (1 << 30) - 1;
+
+/// So many blocks at most count digits.
+const MAX_BLOCKS: usize = 1024;
+
+/// Words, and values that go with them.
+struct Pairs<'a, W: KeyWord, V: SortValue> {
+    words: &'a mut DeviceSlice<W>,
+    values: &'a mut DeviceSlice<V>,
+}
+
+/// What the first pass reads.
+enum Input<'a, W: KeyWord> {
+    /// The keys and values that are sorted in their place.
+    InPlace,
+    /// Keys of another place, and their numbers as values.
+    Numbered(&'a DeviceSlice<W>),
+}
+
+impl Algorithms {
+    /// Sorts keys in ascending order (CUB's `DeviceRadixSort::SortKeys`, Thrust's `sort`).
+    ///
+    /// Floating-point numbers are sorted as by [`f32::total_cmp`]: -0 before 0, NaNs at either end by their sign.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let mut keys = device.upload(&[2.5_f32, -1.0, 7.0])?;
+    /// Algorithms::new(&device)?.sort(&mut keys)?;
+    /// assert_eq!(keys.to_vec()?, [-1.0, 2.5, 7.0]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] for more than 2³² keys that are not numbers; what a launch says, such as
+    /// [`WrongDevice`](gpukernel::Error::WrongDevice).
+    #[doc(alias = "DeviceRadixSort", alias = "DeviceRadixSort::SortKeys")]
+    #[doc(alias = "RadixSort", alias = "sort_unstable")]
+    #[track_caller]
+    pub fn sort<K: Key>(&self, keys: &mut DeviceSlice<K>) -> Result<()> {
+        self.sort_keys("sort", keys, false)
+    }
+
+    /// Sorts keys in descending order (CUB's `DeviceRadixSort::SortKeysDescending`), as [`sort`](Self::sort).
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let mut keys = device.upload(&[2_i64, -1, 7])?;
+    /// Algorithms::new(&device)?.sort_descending(&mut keys)?;
+    /// assert_eq!(keys.to_vec()?, [7, 2, -1]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(alias = "SortKeysDescending")]
+    #[track_caller]
+    pub fn sort_descending<K: Key>(&self, keys: &mut DeviceSlice<K>) -> Result<()> {
+        self.sort_keys("sort_descending", keys, true)
+    }
+
+    /// Sorts keys in ascending order, and puts values of any type in the same order (CUB's `DeviceRadixSort::SortPairs`, Thrust's
+    /// `stable_sort_by_key`). Stable: values of equal keys stay in their order.
+    ///
+    /// Values of 4 or 8 bytes that are aligned to their size, such as numbers, are moved with the keys. Others are collected at the end.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let mut keys = device.upload(&[2_u32, 1, 2])?;
+    /// let mut values = device.upload(&['a', 'b', 'c'])?;
+    /// Algorithms::new(&device)?.sort_pairs(&mut keys, &mut values)?;
+    /// assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![1, 2, 2], vec!['b', 'a', 'c']));
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::DifferentLengths`]; [`Error::TooMany`] for more than 2³² keys that are not numbers, or with values of other sizes; what a launch says.
+    #[doc(alias = "DeviceRadixSort::SortPairs", alias = "stable_sort_by_key")]
+    #[doc(alias = "sort_by_key")]
+    #[track_caller]
+    pub fn sort_pairs<K: Key, V: DeviceCopy>(
+        &self,
+        keys: &mut DeviceSlice<K>,
+        values: &mut DeviceSlice<V>,
+    ) -> Result<()> {
+        self.sort_keys_and_values("sort_pairs", keys, values, false)
+    }
+
+    /// Sorts keys in descending order, and puts values in the same order (CUB's `DeviceRadixSort::SortPairsDescending`), as
+    /// [`sort_pairs`](Self::sort_pairs). Stable.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let mut keys = device.upload(&[2_u32, 1, 2])?;
+    /// let mut values = device.upload(&[[0_u8; 3], [1; 3], [2; 3]])?;
+    /// Algorithms::new(&device)?.sort_pairs_descending(&mut keys, &mut values)?;
+    /// assert_eq!(values.to_vec()?, [[0; 3], [2; 3], [1; 3]]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(alias = "SortPairsDescending")]
+    #[track_caller]
+    pub fn sort_pairs_descending<K: Key, V: DeviceCopy>(
+        &self,
+        keys: &mut DeviceSlice<K>,
+        values: &mut DeviceSlice<V>,
+    ) -> Result<()> {
+        self.sort_keys_and_values("sort_pairs_descending", keys, values, true)
+    }
+
+    /// Writes the positions of keys in ascending order (NumPy's `argsort(kind='stable')`): `keys[indices[0]]` is the smallest. Stable. Elements of
+    /// `indices` behind as many as there are keys stay as they are.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let mut indices = device.zeroed(3)?;
+    /// Algorithms::new(&device)?.argsort(&device.upload(&[2.5_f64, -1.0, 7.0])?, &mut indices)?;
+    /// assert_eq!(indices.to_vec()?, [1, 0, 2]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooShort`]; [`Error::TooMany`] for more than 2³² keys; what a launch says.
+    #[track_caller]
+    pub fn argsort<K: Key>(&self, keys: &DeviceSlice<K>, indices: &mut DeviceSlice<u32>) -> Result<()> {
+        self.sort_indices("argsort", keys, indices, false)
+    }
+
+    /// Writes the positions of keys in descending order, as [`argsort`](Self::argsort). Stable.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let mut indices = device.zeroed(3)?;
+    /// Algorithms::new(&device)?.argsort_descending(&device.upload(&[7, 1, 7])?, &mut indices)?;
+    /// assert_eq!(indices.to_vec()?, [0, 2, 1]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn argsort_descending<K: Key>(
+        &self,
+        keys: &DeviceSlice<K>,
+        indices: &mut DeviceSlice<u32>,
+    ) -> Result<()> {
+        self.sort_indices("argsort_descending", keys, indices, true)
+    }
+
+    #[track_caller]
+    fn sort_keys<K: Key>(
+        &self,
+        algorithm: &'static str,
+        keys: &mut DeviceSlice<K>,
+        descending: bool,
+    ) -> Result<()> {
+        if K::IS_WORD {
+            // SAFETY: such keys are as large as their words, and any bytes are a key.
+            let words = unsafe { keys.__cast_unchecked_mut::<K::Word>()? };
+            let values = &mut self.temporary(words.len())?;
+            return self.sort_moving::<_, ()>(words, values, order::<K>(descending));
+        }
+        let indices = self.indices(algorithm, keys, descending)?;
+        self.collect(keys, &indices)
+    }
+
+    #[track_caller]
+    fn sort_keys_and_values<K: Key, V: DeviceCopy>(
+        &self,
+        algorithm: &'static str,
+        keys: &mut DeviceSlice<K>,
+        values: &mut DeviceSlice<V>,
+        descending: bool,
+    ) -> Result<()> {
+        let (first_len, second_len) = (keys.len(), values.len());
+        if first_len != second_len {
+            let (first, second) = ("keys", "values");
+            return Err(Error::DifferentLengths { algorithm, first, first_len, second, second_len });
+        }
+        if K::IS_WORD {
+            let order = order::<K>(descending);
+            // SAFETY of all casts: such keys are as large as their words, and any bytes are a key; values have bytes, and what is written are some of
+            // them, moved.
+            match (size_of::<V>(), align_of::<V>()) {
+                (4, 4) => unsafe {
+                    let (words, values) = (keys.__cast_unchecked_mut()?, values.__cast_unchecked_mut()?);
+                    return self.sort_moving::<K::Word, Bytes<u32>>(words, values, order);
+                },
+                (8, 8) => unsafe {
+                    let (words, values) = (keys.__cast_unchecked_mut()?, values.__cast_unchecked_mut()?);
+                    return self.sort_moving::<K::Word, Bytes<u64>>(words, values, order);
+                },
+                _ => {}
+            }
+        }
+        let indices = self.indices(algorithm, keys, descending)?;
+        self.collect(keys, &indices)?;
+        self.collect(values, &indices)
+    }
+
+    /// The positions of keys in their order.
+    #[track_caller]
+    fn indices<K: Key>(
+        &self,
+        algorithm: &'static str,
+        keys: &DeviceSlice<K>,
+        descending: bool,
+    ) -> Result<Buffer<u32>> {
+        let mut indices = self.temporary(keys.len())?;
+        self.sort_indices(algorithm, keys, &mut indices, descending)?;
+        Ok(indices)
+    }
+
+    #[track_caller]
+    fn sort_indices<K: Key>(
+        &self,
+        algorithm: &'static str,
+        keys: &DeviceSlice<K>,
+        indices: &mut DeviceSlice<u32>,
+        descending: bool,
+    ) -> Result<()> {
+        has_room(algorithm, "indices", keys.len(), indices.len())?;
+        let limit = 1 << 32;
+        if keys.len() > limit {
+            return Err(Error::TooMany { algorithm, limit, len: keys.len() });
+        }
+        let mut of_keys = self.temporary(if K::IS_WORD { 0 } else { keys.len() })?;
+        let words = match K::words(self.blocks(keys.len().div_ceil(BLOCK)), keys, &mut of_keys) {
+            Some(launched) => {
+                launched?;
+                &*of_keys
+            }
+            // SAFETY: without words of their own, keys are as large as words, any bytes of which are one.
+            None => unsafe { keys.__cast_unchecked::<K::Word>()? },
+        };
+        // SAFETY: numbers are bytes, and what is written are numbers.
+        let values = unsafe { indices[..keys.len()].__cast_unchecked_mut::<Bytes<u32>>()? };
+        let (mut a, mut b) = (self.temporary(keys.len())?, self.temporary(keys.len())?);
+        let mut numbers = self.temporary(keys.len())?;
+        let other = Pairs { words: &mut a, values: &mut numbers };
+        self.passes(Input::Numbered(words), other, Pairs { words: &mut b, values }, order::<K>(descending))
+    }
+
+    /// Sorts words with values that are moved with them.
+    #[track_caller]
+    fn sort_moving<W: SortWords<V>, V: SortValue>(
+        &self,
+        words: &mut DeviceSlice<W>,
+        values: &mut DeviceSlice<V>,
+        order: Order<W>,
+    ) -> Result<()> {
+        let (mut other_words, mut other_values) =
+            (self.temporary(words.len())?, self.temporary(words.len())?);
+        let other = Pairs { words: &mut other_words, values: &mut other_values };
+        self.passes(Input::InPlace, other, Pairs { words, values }, order)
+    }
+
+    /// Sorts by each digit, from one place to the other and back, which leaves the result in `result`: words have an even number of digits.
+    #[track_caller]
+    fn passes<'a, W: SortWords<V>, V: SortValue>(
+        &self,
+        input: Input<'_, W>,
+        mut other: Pairs<'a, W, V>,
+        mut result: Pairs<'a, W, V>,
+        order: Order<W>,
+    ) -> Result<()> {
+        let len = result.words.len();
+        if len == 0 {
+            return Ok(());
+        }
+        let passes = size_of::<W>();
+        let portion = MAX_PORTION / W::TILE * W::TILE;
+        let portions = len.div_ceil(portion);
+        let stride = (portions + 1) * DIGITS;
+        let mut counts = self.stream().zeroed(passes * stride)?;
+        let keys = match &input {
+            Input::InPlace => &*result.words,
+            Input::Numbered(words) => words,
+        };
+        let blocks = len.div_ceil(tile_len(W::LANES)).min(MAX_BLOCKS);
+        W::count_digits(self.blocks(blocks), keys, order, stride, &mut counts)?;
+        start_digits(self.blocks(passes), stride, &mut counts)?;
+        let state_len = 1 + len.min(portion).div_ceil(W::TILE) * DIGITS;
+        let mut state = self.stream().zeroed::<u32>(state_len)?;
+        let mut is_used = false;
+        let none = self.temporary(0)?;
+        for pass in 0..passes {
+            let from = if pass == 0 { order } else { as_they_are() };
+            let to = if pass + 1 == passes { order } else { as_they_are() };
+            let (words, values, out) = match (pass, &input) {
+                (0, Input::Numbered(words)) => (*words, &*none, &mut other),
+                (pass, _) if pass % 2 == 0 => (&*result.words, &*result.values, &mut other),
+                _ => (&*other.words, &*other.values, &mut result),
+            };
+            for number in 0..portions {
+                if is_used {
+                    self.stream().fill(&mut state, 0)?;
+                }
+                is_used = true;
+                let range = number * portion..len.min((number + 1) * portion);
+                let tiles = range.len().div_ceil(W::TILE);
+                let starts = pass * stride + number * DIGITS;
+                let values = if values.is_empty() { values } else { &values[range.clone()] };
+                // SAFETY: the state is 0. The digits of all keys were counted, and the keys of the portions before have taken their positions.
+                unsafe {
+                    W::sort_pass(
+                        self.blocks(tiles),
+                        &words[range.clone()],
+                        values,
+                        range.start,
+                        [from, to],
+                        8 * pass as u32,
+                        &mut counts[starts..starts + 2 * DIGITS],
+                        &mut state,
+                        (&mut *out.words, &mut *out.values),
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces elements by those at the positions.
+    #[track_caller]
+    fn collect<T: DeviceCopy>(&self, elements: &mut DeviceSlice<T>, indices: &DeviceSlice<u32>) -> Result<()> {
+        let bytes = size_of::<T>();
+        // A value is a whole number of parts that are aligned like it, or that large.
+        match align_of::<T>() {
+            _ if bytes == 0 => Ok(()),
+            1 => self.collect_parts::<T, Bytes<u8>>(elements, indices),
+            2 => self.collect_parts::<T, Bytes<u16>>(elements, indices),
+            4 => self.collect_parts::<T, Bytes<u32>>(elements, indices),
+            8 => self.collect_parts::<T, Bytes<u64>>(elements, indices),
+            _ => self.collect_parts::<T, Bytes<u128>>(elements, indices),
+        }
+    }
+
+    #[track_caller]
+    fn collect_parts<T: DeviceCopy, P: Part + Zeroable>(
+        &self,
+        elements: &mut DeviceSlice<T>,
+        indices: &DeviceSlice<u32>,
+    ) -> Result<()> {
+        // SAFETY: values have bytes, and what is written are values, moved.
+        let parts = unsafe { elements.__cast_unchecked_mut::<P>()? };
+        let mut from = self.temporary(parts.len())?;
+        self.stream().copy(parts, &mut from)?;
+        let of_each = (size_of::<T>() / size_of::<P>()) as u32;
+        P::gather(self.blocks(parts.len().div_ceil(BLOCK)), &from, of_each, indices, parts)
+    }
+}
+
+/// How keys become words that are sorted in ascending order.
+fn order<K: Key>(descending: bool) -> Order<K::Word> {
+    let [negative, always, at_last] = K::ORDER;
+    [negative, always, if descending { flipped(at_last) } else { at_last }]
+}
