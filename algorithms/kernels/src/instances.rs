@@ -393,8 +393,8 @@ mod shipped {
 
     // Keys of a thread: as many as registers and 48 KiB of shared memory hold.
     sorts! {
-        u32 with (): 20, of 4, 1024;
-        u32 with Bytes<u32>: 16, of 4, 1024;
+        u32 with (): 18, of 4, 1024;
+        u32 with Bytes<u32>: 14, of 4, 1024;
         u32 with Bytes<u64>: 12, of 4, 1024;
         u64 with (): 12, of 2, 2048;
         u64 with Bytes<u32>: 10, of 2, 2048;

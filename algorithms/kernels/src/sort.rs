@@ -76,9 +76,10 @@ pub fn count_digits<W: KeyWord, const V: usize, const N: usize>(
     let mut tile = block_rank();
     while tile < keys.len().div_ceil(tile::tile_len(V)) {
         if tile::is_whole::<V>(tile, keys.len()) {
-            for row in tile::load::<W, V>(keys, tile, W::ALL) {
-                for key in row {
-                    count(key);
+            let rows = tile::load::<W, V>(keys, tile, W::ALL);
+            for row in 0..tile::ROWS {
+                for lane in 0..V {
+                    count(rows[row][lane]);
                 }
             }
         } else {
@@ -122,7 +123,7 @@ const COUNT: u32 = OF_TILE - 1;
 ///
 /// # Safety
 /// `state` is 0: a word for tickets, and [`DIGITS`] for each tile. `starts` are positions such that each key has one of its own.
-#[kernel(block = 256)]
+#[kernel(block = 256, min_blocks_per_sm = 3)]
 pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE: usize>(
     keys: &[W],
     values: &[V],
@@ -156,20 +157,20 @@ pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE
     let of_lane = warp_index() as usize * 32 * ITEMS + lane;
     let mut words = [W::ALL; ITEMS];
     if there == TILE {
-        for k in 0..ITEMS {
+        unroll::<ITEMS>(|k| {
             // SAFETY: all keys of the tile are there.
             words[k] = unsafe { *keys.get_unchecked(first + of_lane + 32 * k) };
-        }
+        });
     } else {
-        for k in 0..ITEMS {
+        unroll::<ITEMS>(|k| {
             words[k] = match keys.get(first + of_lane + 32 * k) {
                 Some(key) => *key,
                 None => from_word(W::ALL, from),
             };
-        }
+        });
     }
     let mut ranks = [0; ITEMS];
-    for k in 0..ITEMS {
+    unroll::<ITEMS>(|k| {
         words[k] = to_word(words[k], from);
         let digit = words[k].digit(shift);
         let peers = same_digit(digit);
@@ -178,7 +179,7 @@ pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE
         let before = if lane as u32 == leader { counter.fetch_add(peers.count_ones()) } else { 0 };
         // All lanes are at the shuffle before one of them adds for the next key.
         ranks[k] = warp.shuffle(before, leader) + (peers & lane_mask_lt()).count_ones();
-    }
+    });
     sync(());
     // A thread for each digit.
     let digit = thread & (DIGITS - 1);
@@ -221,21 +222,21 @@ pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE
     unsafe { places.set(digit, position.wrapping_sub(start.into())) };
     sync(());
     let mut locals = [0; ITEMS];
-    for k in 0..ITEMS {
+    unroll::<ITEMS>(|k| {
         let digit = words[k].digit(shift) as usize & (DIGITS - 1);
         locals[k] = ((counters[of_warp + digit].load() + ranks[k]) as usize).min(TILE - 1);
         // SAFETY: each key of the tile has another place, and is read behind the barrier.
         unsafe { sorted.set(locals[k], words[k]) };
-    }
+    });
     if has_values {
-        for k in 0..ITEMS {
+        unroll::<ITEMS>(|k| {
             let i = first + of_lane + 32 * k;
             let value = if values.is_empty() { Some(V::from_index(index + i)) } else { values.get(i).copied() };
             if let Some(value) = value {
                 // SAFETY: as above.
                 unsafe { sorted_values.set(locals[k], value) };
             }
-        }
+        });
     }
     sync(());
     for k in 0..ITEMS {

@@ -3,6 +3,8 @@
 //! A tile has [`ROWS`] rows, of which each thread has one vector: neighbouring threads access neighbouring vectors. Elements of a tile are in the order
 //! of rows, of threads in them, and of lanes of a vector.
 
+use core::mem;
+
 use gpu_std::{prelude::memory::UnsafeSlice, thread_rank};
 
 use crate::Element;
@@ -42,14 +44,20 @@ pub const fn tile_len(lanes: usize) -> usize {
 }
 
 /// Elements aligned as one value of 16 bytes.
+#[cfg(target_arch = "nvptx64")]
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Aligned<T>(T);
 
-/// Whether vectors that start at an address are loaded and stored by one instruction.
+/// Whether a vector is loaded and stored by one instruction, where it is aligned.
+const fn is_vector<T, const V: usize>() -> bool {
+    size_of::<[T; V]>() == 16 && align_of::<T>() <= 16
+}
+
+/// Whether all of a tile is in memory of so many elements that begins there, and its vectors are aligned if they are loaded and stored by one instruction.
 #[inline(always)]
-fn is_vector<T, const V: usize>(start: *const T) -> bool {
-    size_of::<[T; V]>() == 16 && align_of::<T>() <= 16 && start.addr().is_multiple_of(16)
+fn is_fast<T, const V: usize>(start: *const T, tile: usize, len: usize) -> bool {
+    is_whole::<V>(tile, len) && (!is_vector::<T, V>() || start.addr().is_multiple_of(16))
 }
 
 /// The position of the first element of the calling thread's vector in a row.
@@ -68,20 +76,18 @@ pub(crate) fn is_whole<const V: usize>(tile: usize, len: usize) -> bool {
 #[inline(always)]
 pub(crate) fn load<T: Element, const V: usize>(x: &[T], tile: usize, fill: T) -> [[T; V]; ROWS] {
     let mut rows = [[fill; V]; ROWS];
-    if is_whole::<V>(tile, x.len()) {
-        let start = x.as_ptr();
-        if is_vector::<T, V>(start) {
-            for row in 0..ROWS {
-                // SAFETY: the tile is inside of the slice, and a vector of an aligned slice is aligned.
-                rows[row] = unsafe { start.add(position::<V>(tile, row)).cast::<Aligned<[T; V]>>().read().0 };
-            }
-        } else {
-            for row in 0..ROWS {
-                for lane in 0..V {
-                    // SAFETY: the tile is inside of the slice.
-                    rows[row][lane] = unsafe { *start.add(position::<V>(tile, row) + lane) };
+    let start = x.as_ptr();
+    if is_fast::<T, V>(start, tile, x.len()) {
+        for row in 0..ROWS {
+            let from = start.wrapping_add(position::<V>(tile, row));
+            // SAFETY: the tile is inside of the slice; a vector is aligned, and any bytes are elements.
+            rows[row] = unsafe {
+                if const { is_vector::<T, V>() } {
+                    mem::transmute_copy(&from.cast::<u128>().read())
+                } else {
+                    from.cast::<[T; V]>().read()
                 }
-            }
+            };
         }
     } else {
         for row in 0..ROWS {
@@ -103,11 +109,18 @@ pub(crate) fn load<T: Element, const V: usize>(x: &[T], tile: usize, fill: T) ->
 pub(crate) unsafe fn store<T: Element, const V: usize>(y: UnsafeSlice<T>, tile: usize, rows: [[T; V]; ROWS]) {
     // The CPU device looks for races element by element.
     #[cfg(target_arch = "nvptx64")]
-    if is_whole::<V>(tile, y.len()) && is_vector::<T, V>(y.as_mut_ptr()) {
+    if is_fast::<T, V>(y.as_mut_ptr(), tile, y.len()) {
         for row in 0..ROWS {
-            let to = y.as_mut_ptr().wrapping_add(position::<V>(tile, row)).cast::<Aligned<[T; V]>>();
-            // SAFETY: the tile is inside of the memory, which is aligned, and the block's, as the caller promises; each thread has its own vectors.
-            unsafe { to.write(Aligned(rows[row])) };
+            let to = y.as_mut_ptr().wrapping_add(position::<V>(tile, row)).cast::<[T; V]>();
+            // SAFETY: the tile is inside of the memory, and the block's, as the caller promises; each thread has its own vectors, which are aligned if
+            // they are written at once.
+            unsafe {
+                if const { is_vector::<T, V>() } {
+                    to.cast::<Aligned<[T; V]>>().write(Aligned(rows[row]));
+                } else {
+                    to.write(rows[row]);
+                }
+            }
         }
         return;
     }
