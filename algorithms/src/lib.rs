@@ -20,12 +20,14 @@
 
 mod algorithms;
 mod error;
+mod gather;
 mod reduce;
 mod scan;
+mod select;
 mod shipped;
 mod sort;
 
 pub use algorithms::Algorithms;
 pub use error::{Error, Result};
 pub use gpu_std::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
-pub use gpukernel_algorithms_kernels::{Element, Identity, Key, Reduce, Scan};
+pub use gpukernel_algorithms_kernels::{Element, Identity, Key, Predicate, Reduce, Scan, Unique};

@@ -1,10 +1,9 @@
 //! Sorts.
 
-use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, DeviceSlice};
 use gpukernel_algorithms_kernels::{
-    BLOCK, Bytes, DIGITS, Key, KeyWord, Order, Part, SortValue, SortWords, as_they_are, flipped, start_digits,
+    BLOCK, Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, flipped, start_digits,
     tile_len,
 };
 
@@ -193,7 +192,7 @@ impl Algorithms {
             return self.sort_moving::<_, ()>(words, values, order::<K>(descending));
         }
         let indices = self.indices(algorithm, keys, descending)?;
-        self.collect(keys, &indices)
+        self.permute(keys, &indices)
     }
 
     #[track_caller]
@@ -226,8 +225,8 @@ impl Algorithms {
             }
         }
         let indices = self.indices(algorithm, keys, descending)?;
-        self.collect(keys, &indices)?;
-        self.collect(values, &indices)
+        self.permute(keys, &indices)?;
+        self.permute(values, &indices)
     }
 
     /// The positions of keys in their order.
@@ -350,35 +349,6 @@ impl Algorithms {
             }
         }
         Ok(())
-    }
-
-    /// Replaces elements by those at the positions.
-    #[track_caller]
-    fn collect<T: DeviceCopy>(&self, elements: &mut DeviceSlice<T>, indices: &DeviceSlice<u32>) -> Result<()> {
-        let bytes = size_of::<T>();
-        // A value is a whole number of parts that are aligned like it, or that large.
-        match align_of::<T>() {
-            _ if bytes == 0 => Ok(()),
-            1 => self.collect_parts::<T, Bytes<u8>>(elements, indices),
-            2 => self.collect_parts::<T, Bytes<u16>>(elements, indices),
-            4 => self.collect_parts::<T, Bytes<u32>>(elements, indices),
-            8 => self.collect_parts::<T, Bytes<u64>>(elements, indices),
-            _ => self.collect_parts::<T, Bytes<u128>>(elements, indices),
-        }
-    }
-
-    #[track_caller]
-    fn collect_parts<T: DeviceCopy, P: Part + Zeroable>(
-        &self,
-        elements: &mut DeviceSlice<T>,
-        indices: &DeviceSlice<u32>,
-    ) -> Result<()> {
-        // SAFETY: values have bytes, and what is written are values, moved.
-        let parts = unsafe { elements.__cast_unchecked_mut::<P>()? };
-        let mut from = self.temporary(parts.len())?;
-        self.stream().copy(parts, &mut from)?;
-        let of_each = (size_of::<T>() / size_of::<P>()) as u32;
-        P::gather(self.blocks(parts.len().div_ceil(BLOCK)), &from, of_each, indices, parts)
     }
 }
 

@@ -5,7 +5,10 @@ pub use host::*;
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
-    use gpu_std::host::{Kernel, Runtime, SafeKernel};
+    use gpu_std::{
+        DeviceFn,
+        host::{Kernel, Runtime, SafeKernel},
+    };
 
     use crate::{Bytes, Element, Identity, KeyWord, Order, SortValue};
 
@@ -180,7 +183,73 @@ mod host {
             from: &'a Slice<L, Self>,
             parts: u32,
             indices: &'a Slice<L, u32>,
+            limit: &'a Slice<L, u64>,
             to: &'a mut Slice<L, Self>,
+        ) -> L::Output;
+
+        /// Launches the kernel `select` for elements of one part, by flags.
+        ///
+        /// # Safety
+        /// As it says.
+        unsafe fn select<'a, L: Launch>(
+            launch: L,
+            x: &'a Slice<L, Self>,
+            flags: &'a Slice<L, u8>,
+            state: &'a mut Slice<L, u64>,
+            count: &'a mut Slice<L, u64>,
+            out: [&'a mut Slice<L, Self>; 2],
+        ) -> L::Output;
+    }
+
+    /// Launches the kernel `number`.
+    pub fn number<'a, L: Launch>(launch: L, indices: &'a mut Slice<L, u32>) -> L::Output {
+        launch.launch(crate::gather::number, (indices,))
+    }
+
+    /// A predicate with a kernel that selects elements of a type by it, which [`select_if!`](crate::select_if) declares.
+    ///
+    /// # Safety
+    /// As for [`Reduce`].
+    #[diagnostic::on_unimplemented(
+        message = "there is no kernel that selects elements of type `{T}` by `{Self}`",
+        note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::select_if! {{ pub mod name = Predicate of Type; }}` declares it"
+    )]
+    pub unsafe trait Predicate<T: Element>: DeviceFn<(T,), Output = bool> + gpu_std::DeviceCopy {
+        /// Launches the kernel `select`.
+        ///
+        /// # Safety
+        /// As it says.
+        unsafe fn select<'a, L: Launch>(
+            self,
+            launch: L,
+            x: &'a Slice<L, T>,
+            no_flags: &'a Slice<L, u8>,
+            state: &'a mut Slice<L, u64>,
+            count: &'a mut Slice<L, u64>,
+            out: [&'a mut Slice<L, T>; 2],
+        ) -> L::Output;
+    }
+
+    /// A type with a kernel that selects the first of equal elements, which [`unique!`](crate::unique) declares.
+    ///
+    /// # Safety
+    /// As for [`Reduce`].
+    #[diagnostic::on_unimplemented(
+        message = "there is no kernel that finds equal elements of type `{Self}`",
+        note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::unique! {{ pub mod name = Type; }}` declares it"
+    )]
+    pub unsafe trait Unique: Element + PartialEq {
+        /// Launches the kernel `select`.
+        ///
+        /// # Safety
+        /// As it says.
+        unsafe fn select<'a, L: Launch>(
+            launch: L,
+            x: &'a Slice<L, Self>,
+            no_flags: &'a Slice<L, u8>,
+            state: &'a mut Slice<L, u64>,
+            count: &'a mut Slice<L, u64>,
+            out: [&'a mut Slice<L, Self>; 2],
         ) -> L::Output;
     }
 }
@@ -214,6 +283,126 @@ macro_rules! sort_key {
                     words: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<Self::Word>,
                 ) -> ::core::option::Option<L::Output> {
                     ::core::option::Option::Some(launch.launch(kernel, (keys, words)))
+                }
+            }
+        }
+    )*};
+}
+
+/// Declares the kernels that select elements of a type by a predicate: in a kernel crate, for its own predicates.
+///
+/// ```
+/// use gpu_std::prelude::*;
+/// use gpukernel_algorithms_kernels::select_if;
+///
+/// gpu_std::device_fn! {
+///     /// Whether a number is above a limit.
+///     pub Above { limit: f32 } = |x: f32| -> bool { x > limit }
+/// }
+///
+/// select_if! {
+///     pub mod above = Above of f32;
+/// }
+/// ```
+#[macro_export]
+macro_rules! select_if {
+    ($($(#[$attribute:meta])* $visibility:vis mod $name:ident = $Predicate:ident of $T:ident;)*) => {$(
+        $(#[$attribute])*
+        #[doc = concat!("The kernel that selects elements of type `", stringify!($T), "` by `", stringify!($Predicate), "`.")]
+        $visibility mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            use $crate::__kernels::gpu_std as __gpu_std;
+
+            __gpu_std::instantiate! {
+                /// Selects elements.
+                ///
+                /// # Safety
+                /// As for the kernel of which it is an instance.
+                unsafe fn kernel = $crate::__kernels::select::<
+                    $T,
+                    $crate::__kernels::Where<$Predicate>,
+                    { $crate::lanes::<$T>() },
+                    { $crate::tile_len($crate::lanes::<$T>()) }
+                >
+            }
+
+            // SAFETY: it is.
+            #[cfg(not(target_arch = "nvptx64"))]
+            unsafe impl $crate::Predicate<$T> for $Predicate {
+                unsafe fn select<'a, L: $crate::Launch>(
+                    self,
+                    launch: L,
+                    x: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
+                    no_flags: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<u8>,
+                    state: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<u64>,
+                    count: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<u64>,
+                    [chosen, rest]: [&'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>; 2],
+                ) -> L::Output {
+                    let choice = $crate::__kernels::Where(self);
+                    // SAFETY: as the caller promises.
+                    unsafe { launch.launch_unsafe(kernel, (x, no_flags, choice, state, count, chosen, rest)) }
+                }
+            }
+        }
+    )*};
+}
+
+/// Declares the kernel that selects the first of equal elements of a type: in a kernel crate, for its own types.
+///
+/// ```
+/// use bytemuck::{Pod, Zeroable};
+/// use gpu_std::prelude::*;
+/// use gpukernel_algorithms_kernels::unique;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, DeviceCopy, Pod, Zeroable)]
+/// #[repr(C)]
+/// pub struct Cell {
+///     pub row: u32,
+///     pub column: u32,
+/// }
+///
+/// unique! {
+///     pub mod unique_cells = Cell;
+/// }
+/// ```
+#[macro_export]
+macro_rules! unique {
+    ($($(#[$attribute:meta])* $visibility:vis mod $name:ident = $T:ident;)*) => {$(
+        $(#[$attribute])*
+        #[doc = concat!("The kernel that selects the first of equal elements of type `", stringify!($T), "`.")]
+        $visibility mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            use $crate::__kernels::gpu_std as __gpu_std;
+
+            __gpu_std::instantiate! {
+                /// Selects elements.
+                ///
+                /// # Safety
+                /// As for the kernel of which it is an instance.
+                unsafe fn kernel = $crate::__kernels::select::<
+                    $T,
+                    $crate::__kernels::Distinct,
+                    { $crate::lanes::<$T>() },
+                    { $crate::tile_len($crate::lanes::<$T>()) }
+                >
+            }
+
+            // SAFETY: it is.
+            #[cfg(not(target_arch = "nvptx64"))]
+            unsafe impl $crate::Unique for $T {
+                unsafe fn select<'a, L: $crate::Launch>(
+                    launch: L,
+                    x: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
+                    no_flags: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<u8>,
+                    state: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<u64>,
+                    count: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<u64>,
+                    [chosen, rest]: [&'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>; 2],
+                ) -> L::Output {
+                    let choice = $crate::__kernels::Distinct;
+                    // SAFETY: as the caller promises.
+                    unsafe { launch.launch_unsafe(kernel, (x, no_flags, choice, state, count, chosen, rest)) }
                 }
             }
         }
@@ -344,7 +533,7 @@ macro_rules! scan {
 mod shipped {
     use gpu_std::prelude::collective::{Max, Min, Sum};
 
-    use crate::{Bytes, sort};
+    use crate::{Bytes, gather, select, sort, tile_len};
 
     gpu_std::instantiate!(sort::count_digits::<u32, 4, 1024>, sort::count_digits::<u64, 2, 2048>);
 
@@ -403,7 +592,10 @@ mod shipped {
 
     macro_rules! parts {
         ($($part:ident)*) => {$(
-            gpu_std::instantiate!(sort::gather::<Bytes<$part>>);
+            gpu_std::instantiate!(
+                gather::gather::<Bytes<$part>>,
+                select::select::<Bytes<$part>, select::Flagged, { 16 / size_of::<$part>() }, { tile_len(16 / size_of::<$part>()) }>,
+            );
 
             // SAFETY: it is.
             #[cfg(not(target_arch = "nvptx64"))]
@@ -413,15 +605,43 @@ mod shipped {
                     from: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<Self>,
                     parts: u32,
                     indices: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<u32>,
+                    limit: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<u64>,
                     to: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<Self>,
                 ) -> L::Output {
-                    launch.launch(sort::gather::<Self>, (from, parts, indices, to))
+                    launch.launch(gather::gather::<Self>, (from, parts, indices, limit, to))
+                }
+
+                unsafe fn select<'a, L: crate::Launch>(
+                    launch: L,
+                    x: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<Self>,
+                    flags: &'a <L::Runtime as gpu_std::host::Runtime>::Slice<u8>,
+                    state: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<u64>,
+                    count: &'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<u64>,
+                    [chosen, rest]: [&'a mut <L::Runtime as gpu_std::host::Runtime>::Slice<Self>; 2],
+                ) -> L::Output {
+                    let kernel = select::select::<
+                        Self,
+                        select::Flagged,
+                        { 16 / size_of::<$part>() },
+                        { tile_len(16 / size_of::<$part>()) },
+                    >;
+                    // SAFETY: as the caller promises.
+                    unsafe { launch.launch_unsafe(kernel, (x, flags, select::Flagged, state, count, chosen, rest)) }
                 }
             }
         )*};
     }
 
     parts! { u8 u16 u32 u64 u128 }
+
+    unique! {
+        mod unique_i32 = i32;
+        mod unique_i64 = i64;
+        mod unique_u32 = u32;
+        mod unique_u64 = u64;
+        mod unique_f32 = f32;
+        mod unique_f64 = f64;
+    }
 
     reduction! {
         mod sum_i32 = Sum of i32;

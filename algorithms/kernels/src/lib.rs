@@ -11,18 +11,22 @@ extern crate std;
 
 mod bytes;
 mod element;
+mod gather;
 mod instances;
 mod key;
 mod look_back;
 mod reduce;
 mod scan;
+mod select;
 mod sort;
 mod tile;
 
 pub use bytes::Bytes;
 pub use element::{Element, Identity};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use instances::{Key, Launch, Part, Reduce, Scan, SortWords, SortableWord, start_digits};
+pub use instances::{
+    Key, Launch, Part, Predicate, Reduce, Scan, SortWords, SortableWord, Unique, number, start_digits,
+};
 pub use key::{KeyWord, Order, as_they_are, flipped};
 pub use look_back::state_len;
 pub use sort::{DIGITS, SortKey, SortValue};
@@ -31,6 +35,6 @@ pub use tile::{BLOCK, ROWS, lanes, tile_len};
 /// Names that the expansions of macros use.
 #[doc(hidden)]
 pub mod __kernels {
-    pub use crate::{reduce::*, scan::*, sort::*};
+    pub use crate::{reduce::*, scan::*, select::*, sort::*};
     pub use gpu_std;
 }

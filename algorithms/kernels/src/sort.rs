@@ -336,19 +336,3 @@ pub trait SortKey: DeviceCopy {
     /// The word of the key: that of a smaller key is smaller, and that of an equal one the same.
     fn to_word(&self) -> Self::Word;
 }
-
-/// Collects elements, each of which has `parts` parts, by their numbers.
-#[kernel]
-pub fn gather<P: DeviceCopy>(from: &[P], parts: u32, indices: &[u32], to: PerThread<P>) {
-    for (i, to) in to {
-        // A position that 32 bits hold is divided faster.
-        let (element, part) = match u32::try_from(i) {
-            Ok(i) => ((i / parts.max(1)) as usize, (i % parts.max(1)) as usize),
-            Err(_) => (i / parts.max(1) as usize, i % parts.max(1) as usize),
-        };
-        let found = indices.get(element).and_then(|index| from.get(*index as usize * parts as usize + part));
-        if let Some(found) = found {
-            *to = *found;
-        }
-    }
-}

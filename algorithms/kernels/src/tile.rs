@@ -3,11 +3,10 @@
 //! A tile has [`ROWS`] rows, of which each thread has one vector: neighbouring threads access neighbouring vectors. Elements of a tile are in the order
 //! of rows, of threads in them, and of lanes of a vector.
 
-use core::mem;
+use core::mem::{self, MaybeUninit};
 
-use gpu_std::{prelude::memory::UnsafeSlice, thread_rank};
+use gpu_std::{DeviceCopy, prelude::memory::UnsafeSlice, thread_rank};
 
-use crate::Element;
 
 /// The number of threads of a block.
 pub const BLOCK: usize = 256;
@@ -51,13 +50,13 @@ struct Aligned<T>(T);
 
 /// Whether a vector is loaded and stored by one instruction, where it is aligned.
 const fn is_vector<T, const V: usize>() -> bool {
-    size_of::<[T; V]>() == 16 && align_of::<T>() <= 16
+    matches!(size_of::<[T; V]>(), 2 | 4 | 8 | 16) && align_of::<T>() <= size_of::<[T; V]>()
 }
 
 /// Whether all of a tile is in memory of so many elements that begins there, and its vectors are aligned if they are loaded and stored by one instruction.
 #[inline(always)]
 fn is_fast<T, const V: usize>(start: *const T, tile: usize, len: usize) -> bool {
-    is_whole::<V>(tile, len) && (!is_vector::<T, V>() || start.addr().is_multiple_of(16))
+    is_whole::<V>(tile, len) && (!is_vector::<T, V>() || start.addr().is_multiple_of(size_of::<[T; V]>()))
 }
 
 /// The position of the first element of the calling thread's vector in a row.
@@ -72,9 +71,19 @@ pub(crate) fn is_whole<const V: usize>(tile: usize, len: usize) -> bool {
     len / tile_len(V) > tile
 }
 
+/// Loads elements as one number, whose bytes need not all have values.
+///
+/// # Safety
+/// Those bytes are there, aligned for the number, which is as large as they are.
+#[inline(always)]
+unsafe fn at_once<T: Copy, W: Copy, const V: usize>(from: *const T) -> [T; V] {
+    // SAFETY: as the caller promises.
+    unsafe { mem::transmute_copy(&from.cast::<MaybeUninit<W>>().read()) }
+}
+
 /// Loads the calling thread's elements of a tile. Those at the end of the slice or behind it are `fill`.
 #[inline(always)]
-pub(crate) fn load<T: Element, const V: usize>(x: &[T], tile: usize, fill: T) -> [[T; V]; ROWS] {
+pub(crate) fn load<T: Copy, const V: usize>(x: &[T], tile: usize, fill: T) -> [[T; V]; ROWS] {
     let mut rows = [[fill; V]; ROWS];
     let start = x.as_ptr();
     if is_fast::<T, V>(start, tile, x.len()) {
@@ -82,10 +91,12 @@ pub(crate) fn load<T: Element, const V: usize>(x: &[T], tile: usize, fill: T) ->
             let from = start.wrapping_add(position::<V>(tile, row));
             // SAFETY: the tile is inside of the slice; a vector is aligned, and any bytes are elements.
             rows[row] = unsafe {
-                if const { is_vector::<T, V>() } {
-                    mem::transmute_copy(&from.cast::<u128>().read())
-                } else {
-                    from.cast::<[T; V]>().read()
+                // As one number: LLVM would make loads of the elements of it, find those below, and join them.
+                match size_of::<[T; V]>() {
+                    16 if const { is_vector::<T, V>() } => at_once::<T, u128, V>(from),
+                    8 if const { is_vector::<T, V>() } => at_once::<T, u64, V>(from),
+                    4 if const { is_vector::<T, V>() } => at_once::<T, u32, V>(from),
+                    _ => from.cast::<[T; V]>().read(),
                 }
             };
         }
@@ -106,7 +117,7 @@ pub(crate) fn load<T: Element, const V: usize>(x: &[T], tile: usize, fill: T) ->
 /// # Safety
 /// Only this block writes the tile, and no other thread reads it.
 #[inline(always)]
-pub(crate) unsafe fn store<T: Element, const V: usize>(y: UnsafeSlice<T>, tile: usize, rows: [[T; V]; ROWS]) {
+pub(crate) unsafe fn store<T: DeviceCopy, const V: usize>(y: UnsafeSlice<T>, tile: usize, rows: [[T; V]; ROWS]) {
     // The CPU device looks for races element by element.
     #[cfg(target_arch = "nvptx64")]
     if is_fast::<T, V>(y.as_mut_ptr(), tile, y.len()) {
@@ -115,7 +126,7 @@ pub(crate) unsafe fn store<T: Element, const V: usize>(y: UnsafeSlice<T>, tile: 
             // SAFETY: the tile is inside of the memory, and the block's, as the caller promises; each thread has its own vectors, which are aligned if
             // they are written at once.
             unsafe {
-                if const { is_vector::<T, V>() } {
+                if const { size_of::<[T; V]>() == 16 && is_vector::<T, V>() } {
                     to.cast::<Aligned<[T; V]>>().write(Aligned(rows[row]));
                 } else {
                     to.write(rows[row]);

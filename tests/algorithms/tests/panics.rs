@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use algorithm_test_kernels::SumOfSmall;
+use algorithm_test_kernels::{Above, SumOfSmall};
 use gpukernel_algorithms::{Error, Sum};
 use gpukernel_algorithms_tests::on_every_device;
 
@@ -46,6 +46,21 @@ fn a_scan_whose_operator_panics_is_an_error_and_ends() {
         let x = device.filled(1000, 1_u64)?;
         algorithms.inclusive_scan(&x, SumOfSmall, &mut y)?;
         assert_eq!(y[..1000].to_vec()?, (1..=1000).collect::<Vec<_>>());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_selection_whose_predicate_panics_is_an_error_and_ends() {
+    let _alone = alone();
+    on_every_device(|device, algorithms| {
+        let mut chosen = device.zeroed(500_000)?;
+        for place in [0, 2047, 70_000, 499_999] {
+            let mut x = vec![7_u64; chosen.len()];
+            x[place] = 1_000_000;
+            let error = algorithms.select_if(&device.upload(&x)?, Above { limit: 3 }, &mut chosen).unwrap_err();
+            assert!(is_of_the_operator(&error), "{error}");
+        }
         Ok(())
     });
 }

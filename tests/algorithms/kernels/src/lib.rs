@@ -3,7 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use gpu_std::prelude::{collective::Operator, *};
-use gpukernel_algorithms_kernels::{Identity, SortKey, reduction, scan, sort_key};
+use gpukernel_algorithms_kernels::{Identity, SortKey, reduction, scan, select_if, sort_key, unique};
 
 /// A function `x ↦ a·x + b` of numbers modulo 2³², in a struct of an odd number of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy, Pod, Zeroable)]
@@ -37,6 +37,28 @@ impl Identity<Affine> for Compose {
 
 scan! {
     pub mod compose = Compose of Affine;
+}
+
+unique! {
+    pub mod unique_functions = Affine;
+}
+
+gpu_std::device_fn! {
+    /// Whether a number is above a limit; of a million it is not known.
+    pub Above { limit: u64 } = |x: u64| -> bool {
+        assert!(x != 1_000_000, "a large number");
+        x > limit
+    }
+}
+
+gpu_std::device_fn! {
+    /// Whether a function has an odd factor.
+    pub HasOddFactor {} = |f: Affine| -> bool { f.a % 2 == 1 }
+}
+
+select_if! {
+    pub mod above = Above of u64;
+    pub mod has_odd_factor = HasOddFactor of Affine;
 }
 
 /// The sum, which panics of numbers above a million.

@@ -2,4 +2,5 @@
 
 mod reduce;
 mod scan;
+mod select;
 mod sort;
