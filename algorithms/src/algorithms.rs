@@ -153,6 +153,11 @@ impl Launch for Blocks<'_> {
 }
 
 /// Refuses an output that has fewer elements than are written.
-pub(crate) fn has_room(algorithm: &'static str, output: &'static str, needed: usize, len: usize) -> Result<()> {
+pub(crate) fn has_room(
+    algorithm: &'static str,
+    output: &'static str,
+    needed: usize,
+    len: usize,
+) -> Result<()> {
     if len < needed { Err(Error::TooShort { algorithm, output, needed, len }) } else { Ok(()) }
 }

@@ -35,7 +35,9 @@ pub enum Error {
         len: usize,
     },
     /// Two inputs that belong together, or an input and what is changed with it, have different lengths.
-    #[error("`{algorithm}` takes as many elements of `{first}` as of `{second}`, and they have {first_len} and {second_len}")]
+    #[error(
+        "`{algorithm}` takes as many elements of `{first}` as of `{second}`, and they have {first_len} and {second_len}"
+    )]
     DifferentLengths {
         /// The name of the algorithm.
         algorithm: &'static str,
@@ -67,7 +69,9 @@ pub enum Error {
         reason: String,
     },
     /// An instance is of a crate of which no module was given.
-    #[error("the kernel `{kernel}` is not one that ships: give the module of its crate, by `Algorithms::with_module`")]
+    #[error(
+        "the kernel `{kernel}` is not one that ships: give the module of its crate, by `Algorithms::with_module`"
+    )]
     NoModule {
         /// The path of the kernel.
         kernel: &'static str,

@@ -19,15 +19,26 @@
 //! ```
 
 mod algorithms;
+mod by_key;
 mod error;
 mod gather;
+mod histogram;
+mod matrix;
+mod random;
 mod reduce;
 mod scan;
+mod search;
 mod select;
 mod shipped;
 mod sort;
+mod top_k;
+mod words;
 
 pub use algorithms::Algorithms;
+pub use by_key::ByKey;
 pub use error::{Error, Result};
 pub use gpu_std::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
-pub use gpukernel_algorithms_kernels::{Element, Identity, Key, Predicate, Reduce, Scan, Unique};
+pub use gpukernel_algorithms_kernels::{
+    Bits, Element, Histogram, Identity, Key, MatrixElement, Normal, Predicate, Random, Reduce, ReduceByKey,
+    Scan, SegmentValue, Uniform, Unique,
+};

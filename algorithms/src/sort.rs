@@ -3,11 +3,10 @@
 use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, DeviceSlice};
 use gpukernel_algorithms_kernels::{
-    BLOCK, Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, flipped, start_digits,
-    tile_len,
+    Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, start_digits, tile_len,
 };
 
-use crate::{Algorithms, Error, Result, algorithms::has_room};
+use crate::{Algorithms, Error, Result, algorithms::has_room, words::order};
 
 /// So many keys at most are sorted by one launch, whose blocks count in 30 bits.
 const MAX_PORTION: usize = (1 << 30) - 1;
@@ -16,13 +15,20 @@ const MAX_PORTION: usize = (1 << 30) - 1;
 const MAX_BLOCKS: usize = 1024;
 
 /// Words, and values that go with them.
-struct Pairs<'a, W: KeyWord, V: SortValue> {
-    words: &'a mut DeviceSlice<W>,
-    values: &'a mut DeviceSlice<V>,
+pub(crate) struct Pairs<'a, W: KeyWord, V: SortValue> {
+    pub(crate) words: &'a mut DeviceSlice<W>,
+    pub(crate) values: &'a mut DeviceSlice<V>,
+}
+
+/// How keys become words, and words keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Orders<W> {
+    pub(crate) from: Order<W>,
+    pub(crate) to: Order<W>,
 }
 
 /// What the first pass reads.
-enum Input<'a, W: KeyWord> {
+pub(crate) enum Input<'a, W: KeyWord> {
     /// The keys and values that are sorted in their place.
     InPlace,
     /// Keys of another place, and their numbers as values.
@@ -255,21 +261,15 @@ impl Algorithms {
         if keys.len() > limit {
             return Err(Error::TooMany { algorithm, limit, len: keys.len() });
         }
-        let mut of_keys = self.temporary(if K::IS_WORD { 0 } else { keys.len() })?;
-        let words = match K::words(self.blocks(keys.len().div_ceil(BLOCK)), keys, &mut of_keys) {
-            Some(launched) => {
-                launched?;
-                &*of_keys
-            }
-            // SAFETY: without words of their own, keys are as large as words, any bytes of which are one.
-            None => unsafe { keys.__cast_unchecked::<K::Word>()? },
-        };
+        let words = self.words(keys)?;
+        let order = order::<K>(descending);
+        let orders = Orders { from: order, to: order };
         // SAFETY: numbers are bytes, and what is written are numbers.
         let values = unsafe { indices[..keys.len()].__cast_unchecked_mut::<Bytes<u32>>()? };
         let (mut a, mut b) = (self.temporary(keys.len())?, self.temporary(keys.len())?);
         let mut numbers = self.temporary(keys.len())?;
         let other = Pairs { words: &mut a, values: &mut numbers };
-        self.passes(Input::Numbered(words), other, Pairs { words: &mut b, values }, order::<K>(descending))
+        self.passes(Input::Numbered(&words), other, Pairs { words: &mut b, values }, orders)
     }
 
     /// Sorts words with values that are moved with them.
@@ -283,17 +283,17 @@ impl Algorithms {
         let (mut other_words, mut other_values) =
             (self.temporary(words.len())?, self.temporary(words.len())?);
         let other = Pairs { words: &mut other_words, values: &mut other_values };
-        self.passes(Input::InPlace, other, Pairs { words, values }, order)
+        self.passes(Input::InPlace, other, Pairs { words, values }, Orders { from: order, to: order })
     }
 
     /// Sorts by each digit, from one place to the other and back, which leaves the result in `result`: words have an even number of digits.
     #[track_caller]
-    fn passes<'a, W: SortWords<V>, V: SortValue>(
+    pub(crate) fn passes<'a, W: SortWords<V>, V: SortValue>(
         &self,
         input: Input<'_, W>,
         mut other: Pairs<'a, W, V>,
         mut result: Pairs<'a, W, V>,
-        order: Order<W>,
+        orders: Orders<W>,
     ) -> Result<()> {
         let len = result.words.len();
         if len == 0 {
@@ -309,15 +309,15 @@ impl Algorithms {
             Input::Numbered(words) => words,
         };
         let blocks = len.div_ceil(tile_len(W::LANES)).min(MAX_BLOCKS);
-        W::count_digits(self.blocks(blocks), keys, order, stride, &mut counts)?;
+        W::count_digits(self.blocks(blocks), keys, orders.from, stride, &mut counts)?;
         start_digits(self.blocks(passes), stride, &mut counts)?;
         let state_len = 1 + len.min(portion).div_ceil(W::TILE) * DIGITS;
         let mut state = self.stream().zeroed::<u32>(state_len)?;
         let mut is_used = false;
         let none = self.temporary(0)?;
         for pass in 0..passes {
-            let from = if pass == 0 { order } else { as_they_are() };
-            let to = if pass + 1 == passes { order } else { as_they_are() };
+            let from = if pass == 0 { orders.from } else { as_they_are() };
+            let to = if pass + 1 == passes { orders.to } else { as_they_are() };
             let (words, values, out) = match (pass, &input) {
                 (0, Input::Numbered(words)) => (*words, &*none, &mut other),
                 (pass, _) if pass % 2 == 0 => (&*result.words, &*result.values, &mut other),
@@ -350,10 +350,4 @@ impl Algorithms {
         }
         Ok(())
     }
-}
-
-/// How keys become words that are sorted in ascending order.
-fn order<K: Key>(descending: bool) -> Order<K::Word> {
-    let [negative, always, at_last] = K::ORDER;
-    [negative, always, if descending { flipped(at_last) } else { at_last }]
 }

@@ -20,6 +20,8 @@ pub(crate) mod sealed {
         fn signs(self) -> Self;
         /// The eight bits from one on.
         fn digit(self, shift: u32) -> u32;
+        /// All bits.
+        fn bits(self) -> u64;
     }
 }
 
@@ -37,6 +39,11 @@ macro_rules! words {
             #[inline(always)]
             fn digit(self, shift: u32) -> u32 {
                 (self >> (shift & (Self::BITS - 1))) as u32 & 0xff
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.into()
             }
         }
     )*};

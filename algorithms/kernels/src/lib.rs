@@ -9,32 +9,46 @@
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
+mod by_key;
 mod bytes;
 mod element;
 mod gather;
+mod histogram;
 mod instances;
 mod key;
+#[cfg(not(target_arch = "nvptx64"))]
+mod launch;
 mod look_back;
+mod matrix;
+mod random;
 mod reduce;
 mod scan;
+mod search;
 mod select;
+mod shipped;
 mod sort;
 mod tile;
+mod top_k;
 
+pub use by_key::{Segment, SegmentValue, assert_segment};
 pub use bytes::Bytes;
 pub use element::{Element, Identity};
-#[cfg(not(target_arch = "nvptx64"))]
-pub use instances::{
-    Key, Launch, Part, Predicate, Reduce, Scan, SortWords, SortableWord, Unique, number, start_digits,
-};
 pub use key::{KeyWord, Order, as_they_are, flipped};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use launch::{
+    Histogram, Key, Launch, MatrixElement, Part, Predicate, Random, Reduce, ReduceByKey, Scan, SearchWords,
+    SortWords, SortableWord, Unique, choose_digit, number, start_digits,
+};
 pub use look_back::state_len;
+pub use random::{Bits, Normal, Uniform};
+#[doc(hidden)]
+pub use search::Candidate;
 pub use sort::{DIGITS, SortKey, SortValue};
 pub use tile::{BLOCK, ROWS, lanes, tile_len};
 
 /// Names that the expansions of macros use.
 #[doc(hidden)]
 pub mod __kernels {
-    pub use crate::{reduce::*, scan::*, select::*, sort::*};
+    pub use crate::{by_key::*, reduce::*, scan::*, select::*, sort::*};
     pub use gpu_std;
 }

@@ -27,6 +27,9 @@ const FAN: usize = 32;
 const VALUE: u64 = 1 << 32;
 const POISON: u64 = 2 << 32;
 
+/// The number of no tile.
+const NO_TILE: u64 = u64::MAX;
+
 /// So many times a lane asks for a value before it asks whether a thread has panicked, of which there is no other sign on a GPU.
 #[cfg(target_arch = "nvptx64")]
 const PATIENCE: u32 = 1 << 16;
@@ -68,9 +71,10 @@ impl<'a> LookBack<'a> {
     /// Takes the next tile. The number is that of no other block, whatever the state was.
     #[inline(always)]
     pub(crate) fn take(state: &'a [Atomic<u64>], tiles: usize, notes: &Notes<'_>) -> Self {
-        // A slice without a first element has no tickets either.
         if thread_rank() == 0 {
-            notes[0].store(state.first().map_or(u64::MAX, |tickets| tickets.fetch_add(1)));
+            // Of a state that is not 0, a number may be one that there is no tile of: positions in it must not be those of another.
+            let ticket = state.first().map(|tickets| tickets.fetch_add(1));
+            notes[0].store(ticket.filter(|ticket| *ticket < tiles as u64).unwrap_or(NO_TILE));
         }
         sync(());
         Self { words: state.get(1..).unwrap_or_default(), tiles, tile: notes[0].load() as usize }
@@ -94,7 +98,8 @@ impl<'a> LookBack<'a> {
         if ends_group && lane == 0 {
             self.publish(self.group(group), is_known.then(|| combine(tiles, aggregate)));
         }
-        let found = if lane < in_chunk { self.wait(self.group(chunk * FAN + lane)) } else { Some(O::IDENTITY) };
+        let found =
+            if lane < in_chunk { self.wait(self.group(chunk * FAN + lane)) } else { Some(O::IDENTITY) };
         let start = if chunk > 0 { self.wait(self.chunk(chunk - 1)) } else { Some(initial) };
         let is_known = warp.all(found.is_some() && start.is_some() && is_known);
         let groups = warp.reduce(found.unwrap_or(O::IDENTITY), combine);
@@ -197,7 +202,11 @@ pub(crate) fn wait_for(place: &Atomic<u64>) -> Option<u32> {
 #[inline(always)]
 pub(crate) fn pause(polls: u32) {
     #[cfg(not(target_arch = "nvptx64"))]
-    if polls < 64 { core::hint::spin_loop() } else { std::thread::yield_now() }
+    if polls < 64 {
+        core::hint::spin_loop()
+    } else {
+        std::thread::yield_now()
+    }
     #[cfg(target_arch = "nvptx64")]
     let _ = polls;
 }

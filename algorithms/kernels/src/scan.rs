@@ -39,8 +39,7 @@ pub fn scan<T: Element, O: Identity<T>, const V: usize>(
             sums[row] = operator.combine(sums[row], rows[row][lane]);
         }
     }
-    let (in_rows, totals) =
-        scratch.exclusive_scan_with_total(sums, [O::IDENTITY; ROWS], Each(operator));
+    let (in_rows, totals) = scratch.exclusive_scan_with_total(sums, [O::IDENTITY; ROWS], Each(operator));
     if thread_rank() < 32 {
         let mut aggregate = totals[0];
         for row in 1..ROWS {

@@ -140,8 +140,7 @@ pub unsafe fn select<T: SharedElement, C: Choice<T>, const V: usize, const TILE:
     let before = (tile * TILE).wrapping_sub(prefix);
     let mut i = thread;
     while i < there {
-        let (to, at) =
-            if i < total { (chosen, prefix + i) } else { (rest, before.wrapping_add(i - total)) };
+        let (to, at) = if i < total { (chosen, prefix + i) } else { (rest, before.wrapping_add(i - total)) };
         if at < to.len() {
             // SAFETY: the element was moved before the barrier; as the launch promises, no other has this position.
             unsafe { to.set(at, moved.get(i)) };

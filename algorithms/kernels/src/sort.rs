@@ -231,7 +231,8 @@ pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE
     if has_values {
         unroll::<ITEMS>(|k| {
             let i = first + of_lane + 32 * k;
-            let value = if values.is_empty() { Some(V::from_index(index + i)) } else { values.get(i).copied() };
+            let value =
+                if values.is_empty() { Some(V::from_index(index + i)) } else { values.get(i).copied() };
             if let Some(value) = value {
                 // SAFETY: as above.
                 unsafe { sorted_values.set(locals[k], value) };

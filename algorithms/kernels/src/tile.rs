@@ -7,7 +7,6 @@ use core::mem::{self, MaybeUninit};
 
 use gpu_std::{DeviceCopy, prelude::memory::UnsafeSlice, thread_rank};
 
-
 /// The number of threads of a block.
 pub const BLOCK: usize = 256;
 
@@ -117,7 +116,11 @@ pub(crate) fn load<T: Copy, const V: usize>(x: &[T], tile: usize, fill: T) -> [[
 /// # Safety
 /// Only this block writes the tile, and no other thread reads it.
 #[inline(always)]
-pub(crate) unsafe fn store<T: DeviceCopy, const V: usize>(y: UnsafeSlice<T>, tile: usize, rows: [[T; V]; ROWS]) {
+pub(crate) unsafe fn store<T: DeviceCopy, const V: usize>(
+    y: UnsafeSlice<T>,
+    tile: usize,
+    rows: [[T; V]; ROWS],
+) {
     // The CPU device looks for races element by element.
     #[cfg(target_arch = "nvptx64")]
     if is_fast::<T, V>(y.as_mut_ptr(), tile, y.len()) {
@@ -142,6 +145,35 @@ pub(crate) unsafe fn store<T: DeviceCopy, const V: usize>(y: UnsafeSlice<T>, til
                 // SAFETY: as above.
                 unsafe { y.set(at, rows[row][lane]) };
             }
+        }
+    }
+}
+
+/// Stores elements that follow each other, but for those behind the end of the memory.
+///
+/// # Safety
+/// Only this thread writes them, and no other reads them.
+#[inline(always)]
+pub(crate) unsafe fn store_group<T: DeviceCopy, const N: usize>(
+    y: UnsafeSlice<T>,
+    first: usize,
+    group: [T; N],
+) {
+    #[cfg(target_arch = "nvptx64")]
+    if size_of::<[T; N]>() == 16
+        && align_of::<T>() <= 16
+        && y.as_mut_ptr().addr().is_multiple_of(16)
+        && first.is_multiple_of(N)
+        && y.len().saturating_sub(first) >= N
+    {
+        // SAFETY: all of them are there, aligned, and the thread's, as the caller promises.
+        unsafe { y.as_mut_ptr().add(first).cast::<Aligned<[T; N]>>().write(Aligned(group)) };
+        return;
+    }
+    for i in 0..N {
+        if first + i < y.len() {
+            // SAFETY: as above.
+            unsafe { y.set(first + i, group[i]) };
         }
     }
 }

@@ -24,7 +24,8 @@ pub fn on_every_device(test: impl Fn(&Device, &Algorithms) -> Result<()>) {
 }
 
 /// Lengths around those of tiles, groups of tiles, and none.
-pub const LENGTHS: &[usize] = &[0, 1, 2, 31, 255, 256, 257, 1023, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 20_000];
+pub const LENGTHS: &[usize] =
+    &[0, 1, 2, 31, 255, 256, 257, 1023, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 20_000];
 
 /// Numbers that look random.
 pub fn numbers(len: usize) -> impl Iterator<Item = u64> {

@@ -58,7 +58,8 @@ fn a_selection_whose_predicate_panics_is_an_error_and_ends() {
         for place in [0, 2047, 70_000, 499_999] {
             let mut x = vec![7_u64; chosen.len()];
             x[place] = 1_000_000;
-            let error = algorithms.select_if(&device.upload(&x)?, Above { limit: 3 }, &mut chosen).unwrap_err();
+            let error =
+                algorithms.select_if(&device.upload(&x)?, Above { limit: 3 }, &mut chosen).unwrap_err();
             assert!(is_of_the_operator(&error), "{error}");
         }
         Ok(())

@@ -16,8 +16,7 @@ fn elements_of_all_sizes_are_selected_and_partitioned() {
                 let (on_device, flags_on_device) = (device.upload(&x)?, device.upload(&flags)?);
                 let mut chosen = device.filled(len, value(77))?;
                 let mut rest = device.filled(len, value(77))?;
-                let count =
-                    algorithms.partition(&on_device, &flags_on_device, &mut chosen, &mut rest)?;
+                let count = algorithms.partition(&on_device, &flags_on_device, &mut chosen, &mut rest)?;
                 let of = |is_chosen: bool| {
                     x.iter().zip(&flags).filter(move |(_, flag)| **flag == is_chosen).map(|(x, _)| *x)
                 };
@@ -71,7 +70,8 @@ fn predicates_of_users_select_and_partition() {
         let mut chosen = device.zeroed(x.len())?;
         let count = algorithms.select_if(&device.upload(&x)?, Above { limit: 60 }, &mut chosen)?;
         assert!(chosen[..count].to_vec()?.into_iter().eq(x.iter().copied().filter(|x| *x > 60)));
-        let x: Vec<Affine> = numbers(3000).zip(0..).map(|(x, b)| Affine { a: x as u32, b, count: 1 }).collect();
+        let x: Vec<Affine> =
+            numbers(3000).zip(0..).map(|(x, b)| Affine { a: x as u32, b, count: 1 }).collect();
         let (mut odd, mut even) = (device.zeroed(x.len())?, device.zeroed(x.len())?);
         let count = algorithms.partition_if(&device.upload(&x)?, HasOddFactor {}, &mut odd, &mut even)?;
         assert!(odd[..count].to_vec()?.into_iter().eq(x.iter().copied().filter(|x| x.a % 2 == 1)));

@@ -1,0 +1,150 @@
+//! Transposes and products of matrices.
+
+use core::ops::{Add, Mul};
+
+use gpu_std::{
+    SharedElement,
+    prelude::{
+        memory::{UnsafeShared, UnsafeSlice},
+        *,
+    },
+};
+
+use crate::{BLOCK, Element};
+
+/// The number of rows and columns of a tile.
+pub(crate) const TILE: usize = 32;
+
+/// Transposes matrices of `rows` times `columns` elements, which follow each other. One block for each tile of each.
+///
+/// # Safety
+/// There are as many elements as in that many matrices, and as many blocks as tiles.
+#[kernel(block = 256)]
+pub unsafe fn transpose<P: SharedElement>(
+    from: &[P],
+    rows: usize,
+    columns: usize,
+    to: UnsafeSlice<P>,
+    // Columns of 33 elements, so that threads that read a row access different banks.
+    tile: UnsafeShared<P, 1056>,
+) {
+    let (down, across) = (rows.div_ceil(TILE), columns.div_ceil(TILE));
+    let block = block_rank();
+    let of_matrix = (down * across).max(1);
+    let (matrix, block) = (block / of_matrix, block % of_matrix);
+    let (row, column) = (block / across.max(1) * TILE, block % across.max(1) * TILE);
+    let first = matrix * rows * columns;
+    let (lane, line) = (thread_rank() as usize % TILE, thread_rank() as usize / TILE % (BLOCK / TILE));
+    for part in 0..TILE * TILE / BLOCK {
+        let line = line + part * (BLOCK / TILE);
+        if row + line < rows
+            && column + lane < columns
+            && let Some(element) = from.get(first + (row + line) * columns + column + lane)
+        {
+            // SAFETY: each thread writes its own, which others read behind the barrier.
+            unsafe { tile.set(line * (TILE + 1) + lane, *element) };
+        }
+    }
+    sync(());
+    for part in 0..TILE * TILE / BLOCK {
+        let line = line + part * (BLOCK / TILE);
+        let at = first + (column + line) * rows + row + lane;
+        if column + line < columns && row + lane < rows && at < to.len() {
+            // SAFETY: written before the barrier; each element of the result belongs to one thread of one block.
+            unsafe { to.set(at, tile.get(lane * (TILE + 1) + line)) };
+        }
+    }
+}
+
+/// Multiplies matrices, `[rows, inner]` times `[inner, columns]`, of which there are some that follow each other: an element of the results for each
+/// thread.
+#[kernel]
+pub fn multiply_small<T: Element + Add<Output = T> + Mul<Output = T>>(
+    a: &[T],
+    b: &[T],
+    rows: usize,
+    inner: usize,
+    columns: usize,
+    c: PerThread<T>,
+) {
+    for (i, c) in c {
+        let (line, column) = (i / columns.max(1), i % columns.max(1));
+        let matrix = line / rows.max(1);
+        let mut sum = T::zeroed();
+        for j in 0..inner {
+            if let (Some(a), Some(b)) =
+                (a.get(line * inner + j), b.get((matrix * inner + j) * columns + column))
+            {
+                sum = sum + *a * *b;
+            }
+        }
+        *c = sum;
+    }
+}
+
+/// Multiplies matrices as [`multiply_small`]: a tile of a result for each block, of which each thread has four elements.
+///
+/// # Safety
+/// As for [`transpose`].
+#[kernel(block = 256)]
+pub unsafe fn multiply<T: Element + Add<Output = T> + Mul<Output = T>>(
+    a: &[T],
+    b: &[T],
+    rows: usize,
+    inner: usize,
+    columns: usize,
+    c: UnsafeSlice<T>,
+    of_a: UnsafeShared<T, 1024>,
+    of_b: UnsafeShared<T, 1024>,
+) {
+    const LINES: usize = BLOCK / TILE;
+    let (down, across) = (rows.div_ceil(TILE), columns.div_ceil(TILE));
+    let of_matrix = (down * across).max(1);
+    let (matrix, block) = (block_rank() / of_matrix, block_rank() % of_matrix);
+    let (row, column) = (block / across.max(1) * TILE, block % across.max(1) * TILE);
+    let (lane, line) = (thread_rank() as usize % TILE, thread_rank() as usize / TILE % LINES);
+    let mut sums = [T::zeroed(); TILE / LINES];
+    let mut step = 0;
+    while step < inner {
+        for part in 0..TILE / LINES {
+            let line = line + part * LINES;
+            let inside = |is: bool, x: &[T], at: usize| {
+                if is { x.get(at).copied() } else { None }.unwrap_or(T::zeroed())
+            };
+            let x = inside(
+                row + line < rows && step + lane < inner,
+                a,
+                (matrix * rows + row + line) * inner + step + lane,
+            );
+            let y = inside(
+                step + line < inner && column + lane < columns,
+                b,
+                (matrix * inner + step + line) * columns + column + lane,
+            );
+            // SAFETY: each thread writes its own; others read them between the barriers.
+            unsafe {
+                of_a.set(line * TILE + lane, x);
+                of_b.set(line * TILE + lane, y);
+            }
+        }
+        sync(());
+        for j in 0..TILE {
+            // SAFETY: written before the barrier, as all below.
+            let y = unsafe { of_b.get(j * TILE + lane) };
+            for part in 0..TILE / LINES {
+                // SAFETY: as above.
+                sums[part] = sums[part] + unsafe { of_a.get((line + part * LINES) * TILE + j) } * y;
+            }
+        }
+        sync(());
+        step += TILE;
+    }
+    for part in 0..TILE / LINES {
+        let line = row + line + part * LINES;
+        let at = (matrix * rows + line) * columns + column + lane;
+        if line < rows && column + lane < columns && at < c.len() {
+            // SAFETY: each element of the result belongs to one thread of one block.
+            unsafe { c.set(at, sums[part]) };
+        }
+    }
+}

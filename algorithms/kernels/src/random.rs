@@ -1,0 +1,90 @@
+//! Random numbers.
+
+use gpu_std::{
+    prelude::{memory::UnsafeSlice, *},
+    rng::{Generator, Philox4x32, Real},
+};
+
+use crate::{Element, tile};
+
+/// A distribution, of which `N` numbers are drawn at once, which take four words of the generator.
+pub(crate) trait Distribution<T, const N: usize>: 'static {
+    /// Draws numbers with two parameters.
+    #[doc(hidden)]
+    fn draw(parameters: [T; 2], rng: &mut Philox4x32) -> [T; N];
+}
+
+/// All bits random.
+#[derive(Clone, Copy, Debug)]
+pub enum Bits {}
+
+/// Uniform from the first parameter up to the second.
+#[derive(Clone, Copy, Debug)]
+pub enum Uniform {}
+
+/// Normal: the mean, and the standard deviation.
+#[derive(Clone, Copy, Debug)]
+pub enum Normal {}
+
+impl Distribution<u32, 4> for Bits {
+    #[inline(always)]
+    fn draw(_: [u32; 2], rng: &mut Philox4x32) -> [u32; 4] {
+        rng.next_block()
+    }
+}
+
+impl Distribution<u64, 2> for Bits {
+    #[inline(always)]
+    fn draw(_: [u64; 2], rng: &mut Philox4x32) -> [u64; 2] {
+        [rng.next_u64(), rng.next_u64()]
+    }
+}
+
+#[inline(always)]
+fn between<T: Real + Element + PartialOrd>([low, high]: [T; 2], rng: &mut Philox4x32) -> T {
+    let x = low + (high - low) * rng.uniform::<T>();
+    // Rounded up it can be the end, which is not part of the range.
+    if x < high { x } else { low }
+}
+
+impl Distribution<f32, 4> for Uniform {
+    #[inline(always)]
+    fn draw(range: [f32; 2], rng: &mut Philox4x32) -> [f32; 4] {
+        [between(range, rng), between(range, rng), between(range, rng), between(range, rng)]
+    }
+}
+
+impl Distribution<f64, 2> for Uniform {
+    #[inline(always)]
+    fn draw(range: [f64; 2], rng: &mut Philox4x32) -> [f64; 2] {
+        [between(range, rng), between(range, rng)]
+    }
+}
+
+macro_rules! normal {
+    ($($t:ident)*) => {$(
+        impl Distribution<$t, 2> for Normal {
+            #[inline(always)]
+            fn draw([mean, deviation]: [$t; 2], rng: &mut Philox4x32) -> [$t; 2] {
+                let (a, b) = rng.normal_pair::<$t>();
+                [mean + deviation * a, mean + deviation * b]
+            }
+        }
+    )*};
+}
+
+normal! { f32 f64 }
+
+/// Draws numbers: those of group `i` of `N` elements are the first of subsequence `i` of the seed.
+#[kernel(block = 256)]
+pub fn random<T: Element, D: Distribution<T, N>, const N: usize>(
+    seed: u64,
+    parameters: [T; 2],
+    out: UnsafeSlice<T>,
+) {
+    for group in grid_stride(out.len().div_ceil(N)) {
+        let numbers = D::draw(parameters, &mut Philox4x32::subsequence(seed, group as u64));
+        // SAFETY: each group is one thread's, and nobody reads them.
+        unsafe { tile::store_group(out, group * N, numbers) };
+    }
+}

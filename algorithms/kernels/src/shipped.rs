@@ -1,0 +1,330 @@
+//! The instances for numbers.
+
+use gpu_std::prelude::collective::{Max, Min, Sum};
+
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::launch::Slice;
+use crate::{
+    Bytes, gather, histogram, matrix,
+    random::{self, Bits, Normal, Uniform},
+    search, select, sort, top_k,
+};
+
+gpu_std::instantiate!(sort::count_digits::<u32, 4, 1024>, sort::count_digits::<u64, 2, 2048>);
+
+macro_rules! sorts {
+    ($($W:ident with $V:ty: $items:literal, of $lanes:literal, $counters:literal;)*) => {$(
+        gpu_std::instantiate!(sort::sort_pass::<$W, $V, $items, { 256 * $items }>);
+
+        // SAFETY: they are.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl crate::SortWords<$V> for $W {
+            const TILE: usize = 256 * $items;
+            const LANES: usize = $lanes;
+
+            fn count_digits<'a, L: crate::Launch>(
+                launch: L,
+                keys: &'a Slice<L, $W>,
+                order: crate::Order<$W>,
+                stride: usize,
+                counts: &'a mut Slice<L, u64>,
+            ) -> L::Output {
+                launch.launch(sort::count_digits::<$W, $lanes, $counters>, (keys, order, stride, counts))
+            }
+
+            unsafe fn sort_pass<'a, L: crate::Launch>(
+                launch: L,
+                keys: &'a Slice<L, $W>,
+                values: &'a Slice<L, $V>,
+                index: usize,
+                [from, to]: [crate::Order<$W>; 2],
+                shift: u32,
+                starts: &'a mut Slice<L, u64>,
+                state: &'a mut Slice<L, u32>,
+                (keys_out, values_out): (
+                    &'a mut Slice<L, $W>,
+                    &'a mut Slice<L, $V>,
+                ),
+            ) -> L::Output {
+                let kernel = sort::sort_pass::<$W, $V, $items, { 256 * $items }>;
+                let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out);
+                // SAFETY: as the caller promises.
+                unsafe { launch.launch_unsafe(kernel, args) }
+            }
+        }
+    )*};
+}
+
+// Keys of a thread: as many as registers and 48 KiB of shared memory hold.
+sorts! {
+    u32 with (): 18, of 4, 1024;
+    u32 with Bytes<u32>: 14, of 4, 1024;
+    u32 with Bytes<u64>: 12, of 4, 1024;
+    u64 with (): 12, of 2, 2048;
+    u64 with Bytes<u32>: 10, of 2, 2048;
+    u64 with Bytes<u64>: 8, of 2, 2048;
+}
+
+macro_rules! parts {
+    ($($part:ident: $lanes:literal, $tile:literal;)*) => {$(
+        gpu_std::instantiate!(
+            gather::gather::<Bytes<$part>>,
+            select::select::<Bytes<$part>, select::Flagged, $lanes, $tile>,
+            matrix::transpose::<Bytes<$part>>,
+        );
+
+        // SAFETY: it is.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl crate::Part for Bytes<$part> {
+            fn gather<'a, L: crate::Launch>(
+                launch: L,
+                from: &'a Slice<L, Self>,
+                parts: u32,
+                indices: &'a Slice<L, u32>,
+                limit: &'a Slice<L, u64>,
+                to: &'a mut Slice<L, Self>,
+            ) -> L::Output {
+                launch.launch(gather::gather::<Self>, (from, parts, indices, limit, to))
+            }
+
+            unsafe fn transpose<'a, L: crate::Launch>(
+                launch: L,
+                from: &'a Slice<L, Self>,
+                [rows, columns]: [usize; 2],
+                to: &'a mut Slice<L, Self>,
+            ) -> L::Output {
+                // SAFETY: as the caller promises.
+                unsafe { launch.launch_unsafe(matrix::transpose::<Self>, (from, rows, columns, to)) }
+            }
+
+            unsafe fn select<'a, L: crate::Launch>(
+                launch: L,
+                x: &'a Slice<L, Self>,
+                flags: &'a Slice<L, u8>,
+                state: &'a mut Slice<L, u64>,
+                count: &'a mut Slice<L, u64>,
+                [chosen, rest]: [&'a mut Slice<L, Self>; 2],
+            ) -> L::Output {
+                let kernel = select::select::<Self, select::Flagged, $lanes, $tile>;
+                // SAFETY: as the caller promises.
+                unsafe { launch.launch_unsafe(kernel, (x, flags, select::Flagged, state, count, chosen, rest)) }
+            }
+        }
+    )*};
+}
+
+parts! {
+    u8: 16, 16384;
+    u16: 8, 8192;
+    u32: 4, 4096;
+    u64: 2, 2048;
+    u128: 1, 1024;
+}
+
+crate::unique! {
+    mod unique_i32 = i32;
+    mod unique_i64 = i64;
+    mod unique_u32 = u32;
+    mod unique_u64 = u64;
+    mod unique_f32 = f32;
+    mod unique_f64 = f64;
+}
+
+crate::reduction! {
+    mod sum_i32 = Sum of i32;
+    mod sum_i64 = Sum of i64;
+    mod sum_u32 = Sum of u32;
+    mod sum_u64 = Sum of u64;
+    mod sum_f32 = Sum of f32;
+    mod sum_f64 = Sum of f64;
+    mod min_i32 = Min of i32;
+    mod min_i64 = Min of i64;
+    mod min_u32 = Min of u32;
+    mod min_u64 = Min of u64;
+    mod min_f32 = Min of f32;
+    mod min_f64 = Min of f64;
+    mod max_i32 = Max of i32;
+    mod max_i64 = Max of i64;
+    mod max_u32 = Max of u32;
+    mod max_u64 = Max of u64;
+    mod max_f32 = Max of f32;
+    mod max_f64 = Max of f64;
+}
+
+crate::scan! {
+    mod running_sum_i32 = Sum of i32;
+    mod running_sum_i64 = Sum of i64;
+    mod running_sum_u32 = Sum of u32;
+    mod running_sum_u64 = Sum of u64;
+    mod running_sum_f32 = Sum of f32;
+    mod running_sum_f64 = Sum of f64;
+}
+
+macro_rules! searches {
+    ($($W:ident: $lanes:literal;)*) => {$(
+        gpu_std::instantiate!(
+            search::search::<$W>,
+            search::first_of_smallest::<$W, $lanes>,
+            top_k::count_candidates::<$W, $lanes>,
+            top_k::collect_smallest::<$W, $lanes>,
+        );
+
+        // SAFETY: they are.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl crate::SearchWords for $W {
+            fn search<'a, L: crate::Launch>(
+                launch: L,
+                keys: &'a Slice<L, Self>,
+                needles: &'a Slice<L, Self>,
+                order: crate::Order<Self>,
+                upper: u32,
+                positions: &'a mut Slice<L, u64>,
+            ) -> L::Output {
+                launch.launch(search::search::<$W>, (keys, needles, order, upper, positions))
+            }
+
+            fn first_of_smallest<'a, L: crate::Launch>(
+                launch: L,
+                keys: &'a Slice<L, Self>,
+                positions: &'a Slice<L, u64>,
+                order: crate::Order<Self>,
+                words: &'a mut Slice<L, Self>,
+                found: &'a mut Slice<L, u64>,
+            ) -> L::Output {
+                launch.launch(search::first_of_smallest::<$W, $lanes>, (keys, positions, order, words, found))
+            }
+
+            fn count_candidates<'a, L: crate::Launch>(
+                launch: L,
+                keys: &'a Slice<L, Self>,
+                order: crate::Order<Self>,
+                shift: u32,
+                found: &'a mut Slice<L, u64>,
+                counts: &'a mut Slice<L, u64>,
+            ) -> L::Output {
+                launch.launch(top_k::count_candidates::<$W, $lanes>, (keys, order, shift, found, counts))
+            }
+
+            unsafe fn collect_smallest<'a, L: crate::Launch>(
+                launch: L,
+                keys: &'a Slice<L, Self>,
+                order: crate::Order<Self>,
+                k: u64,
+                found: &'a Slice<L, u64>,
+                state: &'a mut Slice<L, u64>,
+                words: &'a mut Slice<L, Self>,
+                positions: &'a mut Slice<L, u32>,
+            ) -> L::Output {
+                let kernel = top_k::collect_smallest::<$W, $lanes>;
+                // SAFETY: as the caller promises.
+                unsafe { launch.launch_unsafe(kernel, (keys, order, k, found, state, words, positions)) }
+            }
+        }
+    )*};
+}
+
+searches! {
+    u32: 4;
+    u64: 2;
+}
+
+macro_rules! histograms {
+    ($($t:ident: $lanes:literal;)*) => {$(
+        gpu_std::instantiate!(histogram::histogram::<$t, $lanes>);
+
+        // SAFETY: it is.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl crate::Histogram for $t {
+            fn is_range(low: Self, high: Self) -> bool {
+                low < high && histogram::Sample::is_finite(high, low)
+            }
+
+            fn histogram<'a, L: crate::Launch>(
+                launch: L,
+                x: &'a Slice<L, Self>,
+                low: Self,
+                high: Self,
+                counts: &'a mut Slice<L, u64>,
+            ) -> L::Output {
+                launch.launch(histogram::histogram::<$t, $lanes>, (x, low, high, counts))
+            }
+        }
+    )*};
+}
+
+histograms! {
+    u8: 16;
+    i32: 4;
+    u32: 4;
+    f32: 4;
+    f64: 2;
+}
+
+macro_rules! products {
+    ($($t:ident)*) => {$(
+        gpu_std::instantiate!(matrix::multiply_small::<$t>, matrix::multiply::<$t>);
+
+        // SAFETY: they are.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl crate::MatrixElement for $t {
+            fn multiply_small<'a, L: crate::Launch>(
+                launch: L,
+                a: &'a Slice<L, Self>,
+                b: &'a Slice<L, Self>,
+                [rows, inner, columns]: [usize; 3],
+                c: &'a mut Slice<L, Self>,
+            ) -> L::Output {
+                launch.launch(matrix::multiply_small::<$t>, (a, b, rows, inner, columns, c))
+            }
+
+            unsafe fn multiply<'a, L: crate::Launch>(
+                launch: L,
+                a: &'a Slice<L, Self>,
+                b: &'a Slice<L, Self>,
+                [rows, inner, columns]: [usize; 3],
+                c: &'a mut Slice<L, Self>,
+            ) -> L::Output {
+                // SAFETY: as the caller promises.
+                unsafe { launch.launch_unsafe(matrix::multiply::<$t>, (a, b, rows, inner, columns, c)) }
+            }
+        }
+    )*};
+}
+
+products! { f32 f64 }
+
+macro_rules! randoms {
+    ($($t:ident by $D:ident: $group:literal;)*) => {$(
+        gpu_std::instantiate!(random::random::<$t, $D, $group>);
+
+        // SAFETY: it is.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl crate::Random<$D> for $t {
+            const GROUP: usize = $group;
+
+            fn random<L: crate::Launch>(launch: L, seed: u64, parameters: [$t; 2], out: &mut Slice<L, $t>) -> L::Output {
+                launch.launch(random::random::<$t, $D, $group>, (seed, parameters, out))
+            }
+        }
+    )*};
+}
+
+randoms! {
+    u32 by Bits: 4;
+    u64 by Bits: 2;
+    f32 by Uniform: 4;
+    f64 by Uniform: 2;
+    f32 by Normal: 2;
+    f64 by Normal: 2;
+}
+
+crate::reduce_by_key! {
+    mod sum_u32_by_u32 = Sum of u32, u32;
+    mod sum_u64_by_u32 = Sum of u32, u64;
+    mod sum_f32_by_u32 = Sum of u32, f32;
+    mod sum_f64_by_u32 = Sum of u32, f64;
+    mod sum_u32_by_u64 = Sum of u64, u32;
+    mod sum_u64_by_u64 = Sum of u64, u64;
+    mod sum_f32_by_u64 = Sum of u64, f32;
+    mod sum_f64_by_u64 = Sum of u64, f64;
+}

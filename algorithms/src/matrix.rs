@@ -1,0 +1,154 @@
+//! Transposes and products of matrices.
+
+use gpu_std::DeviceCopy;
+use gpukernel::DeviceSlice;
+use gpukernel_algorithms_kernels::{BLOCK, Bytes, MatrixElement, Part};
+
+use crate::{Algorithms, Error, Result};
+
+/// The rows and columns of a tile.
+const TILE: usize = 32;
+
+/// So many elements of a result, and so many products for each, are enough for tiles.
+const LEAST_TILED: [usize; 2] = [TILE * TILE / 2, 8];
+
+impl Algorithms {
+    /// Transposes a matrix of so many columns, in row-major order: element `(i, j)` becomes `(j, i)`. Several matrices that follow each other, of `rows`
+    /// rows each, are transposed each.
+    ///
+    /// Elements of any type of 1, 2, 4, 8 or 16 bytes that are aligned to their size are transposed.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let (matrix, mut transposed) = (device.upload(&[1, 2, 3, 4, 5, 6])?, device.zeroed(6)?);
+    /// Algorithms::new(&device)?.transpose(&matrix, 2, 3, &mut transposed)?;
+    /// assert_eq!(transposed.to_vec()?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if elements are not whole matrices, or are of another size; [`Error::DifferentLengths`]; what a launch says, such as
+    /// [`WrongDevice`](gpukernel::Error::WrongDevice).
+    #[track_caller]
+    pub fn transpose<T: DeviceCopy>(
+        &self,
+        from: &DeviceSlice<T>,
+        rows: usize,
+        columns: usize,
+        to: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        let algorithm = "transpose";
+        let (first_len, second_len) = (from.len(), to.len());
+        if first_len != second_len {
+            let (first, second) = ("from", "to");
+            return Err(Error::DifferentLengths { algorithm, first, first_len, second, second_len });
+        }
+        let Some(matrices) = whole(from.len(), &[rows, columns]) else {
+            let reason = format!("{first_len} elements are not whole matrices of {rows} x {columns}");
+            return Err(Error::Argument { algorithm, reason });
+        };
+        let shape = [rows, columns];
+        match (size_of::<T>(), align_of::<T>()) {
+            (0, _) => Ok(()),
+            (1, 1) => self.transpose_parts::<T, Bytes<u8>>(from, matrices, shape, to),
+            (2, 2) => self.transpose_parts::<T, Bytes<u16>>(from, matrices, shape, to),
+            (4, 4) => self.transpose_parts::<T, Bytes<u32>>(from, matrices, shape, to),
+            (8, 8) => self.transpose_parts::<T, Bytes<u64>>(from, matrices, shape, to),
+            (16, 16) => self.transpose_parts::<T, Bytes<u128>>(from, matrices, shape, to),
+            (bytes, align) => Err(Error::Argument {
+                algorithm,
+                reason: format!(
+                    "elements of {bytes} bytes that are aligned to {align} are not transposed: it is for those of 1, 2, 4, 8 and 16 bytes that are aligned to their size"
+                ),
+            }),
+        }
+    }
+
+    #[track_caller]
+    fn transpose_parts<T: DeviceCopy, P: Part>(
+        &self,
+        from: &DeviceSlice<T>,
+        matrices: usize,
+        [rows, columns]: [usize; 2],
+        to: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE);
+        // SAFETY: elements have bytes, and what is written are elements, moved. There are as many as in the matrices, and a block for each tile.
+        unsafe {
+            let (from, to) = (from.__cast_unchecked::<P>()?, to.__cast_unchecked_mut::<P>()?);
+            P::transpose(self.blocks(blocks), from, [rows, columns], to)
+        }
+    }
+
+    /// Multiplies matrices in row-major order, `a` of `shape[0]` rows and `shape[1]` columns, `b` of `shape[1]` rows and `shape[2]` columns (NumPy's
+    /// `matmul`). Several that follow each other are multiplied each with the other's: for many small matrices. For large ones, cuBLAS is faster, which
+    /// [`gpukernel`] lends memory to.
+    ///
+    /// Products are added in the order of columns of `a`.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// // Two products, of 1 x 2 and 2 x 1.
+    /// let (a, b) = (device.upload(&[1.0, 2.0, 3.0, 4.0])?, device.upload(&[10.0, 1.0, 100.0, 1.0])?);
+    /// let mut c = device.zeroed(2)?;
+    /// Algorithms::new(&device)?.matmul(&a, &b, [1, 2, 1], &mut c)?;
+    /// assert_eq!(c.to_vec()?, [12.0, 304.0]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `c` is not whole matrices of its shape, or has some, and `a` or `b` are not as many; what a launch says.
+    #[doc(alias = "gemm", alias = "gemmBatched")]
+    #[doc(alias = "gemmStridedBatched")]
+    #[track_caller]
+    pub fn matmul<T: MatrixElement>(
+        &self,
+        a: &DeviceSlice<T>,
+        b: &DeviceSlice<T>,
+        shape: [usize; 3],
+        c: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        let [rows, inner, columns] = shape;
+        let refuse = |what: &str, len: usize, rows: usize, columns: usize, of: String| {
+            let reason = format!("`{what}` has {len} elements, which are not {of} of {rows} x {columns}");
+            Err(Error::Argument { algorithm: "matmul", reason })
+        };
+        let Some(matrices) = whole(c.len(), &[rows, columns]) else {
+            return refuse("c", c.len(), rows, columns, "whole matrices".to_owned());
+        };
+        if c.is_empty() {
+            return Ok(());
+        }
+        if is_not(a.len(), &[matrices, rows, inner]) {
+            return refuse("a", a.len(), rows, inner, format!("{matrices} matrices"));
+        }
+        if is_not(b.len(), &[matrices, inner, columns]) {
+            return refuse("b", b.len(), inner, columns, format!("{matrices} matrices"));
+        }
+        if rows * columns < LEAST_TILED[0] || inner < LEAST_TILED[1] {
+            return T::multiply_small(self.blocks(c.len().div_ceil(BLOCK)), a, b, shape, c);
+        }
+        let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE);
+        // SAFETY: there are as many elements as in the matrices, and a block for each tile.
+        unsafe { T::multiply(self.blocks(blocks), a, b, shape, c) }
+    }
+}
+
+/// How many matrices so many elements are, if they are whole ones.
+fn whole(len: usize, shape: &[usize; 2]) -> Option<usize> {
+    match shape[0].checked_mul(shape[1])? {
+        0 => (len == 0).then_some(0),
+        each => len.is_multiple_of(each).then(|| len / each),
+    }
+}
+
+/// Whether there is another number of elements.
+fn is_not(len: usize, extents: &[usize]) -> bool {
+    extents.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent)) != Some(len)
+}

@@ -1,0 +1,147 @@
+//! Searches, extremes and histograms.
+
+use algorithm_test_kernels::Version;
+use gpukernel_algorithms::Error;
+use gpukernel_algorithms_tests::{LENGTHS, numbers, on_every_device};
+use proptest::prelude::*;
+
+#[test]
+fn needles_are_found_where_std_finds_them() {
+    on_every_device(|device, algorithms| {
+        for &len in LENGTHS {
+            let mut keys: Vec<i64> = numbers(len).map(|x| (x % 1000) as i64 - 500).collect();
+            keys.sort();
+            let needles: Vec<i64> = (-510..510).collect();
+            let (on_device, of_needles) = (device.upload(&keys)?, device.upload(&needles)?);
+            let mut positions = device.zeroed(needles.len())?;
+            algorithms.lower_bound(&on_device, &of_needles, &mut positions)?;
+            let lower = needles.iter().map(|needle| keys.partition_point(|key| key < needle) as u64);
+            assert!(positions.to_vec()?.into_iter().eq(lower), "{len}");
+            algorithms.upper_bound(&on_device, &of_needles, &mut positions)?;
+            let upper = needles.iter().map(|needle| keys.partition_point(|key| key <= needle) as u64);
+            assert!(positions.to_vec()?.into_iter().eq(upper), "{len}");
+        }
+        let keys = device.upload(&[f32::NEG_INFINITY, -0.0, 0.0, f32::NAN])?;
+        let mut positions = device.zeroed(3)?;
+        algorithms.upper_bound(&keys, &device.upload(&[-0.0, 0.0, f32::NAN])?, &mut positions)?;
+        assert_eq!(positions.to_vec()?, [2, 3, 4]);
+        let error = algorithms.lower_bound(&keys, &keys, &mut positions).unwrap_err();
+        assert!(matches!(error, Error::TooShort { needed: 4, len: 3, .. }), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn the_first_extreme_is_found() {
+    on_every_device(|device, algorithms| {
+        for &len in LENGTHS {
+            let keys: Vec<i32> = numbers(len).map(|x| (x % 50) as i32 - 25).collect();
+            let on_device = device.upload(&keys)?;
+            assert_eq!(algorithms.arg_min(&on_device)?, (0..len).min_by_key(|&i| keys[i]));
+            let largest = (0..len).min_by_key(|&i| std::cmp::Reverse(keys[i]));
+            assert_eq!(algorithms.arg_max(&on_device)?, largest);
+        }
+        let keys = device.upload(&[1.0, f64::NAN, -0.0, 0.0])?;
+        assert_eq!(algorithms.arg_min(&keys)?, Some(2));
+        assert_eq!(algorithms.arg_max(&keys)?, Some(1));
+        let versions: Vec<_> = [3, 1, 2, 1].iter().map(|&major| Version { patch: 0, major, id: 0 }).collect();
+        assert_eq!(algorithms.arg_min(&device.upload(&versions)?)?, Some(1));
+        let mut position = device.zeroed(1)?;
+        algorithms.arg_min_to(&keys[..0], &mut position)?;
+        assert_eq!(position.to_vec()?, [u64::MAX]);
+        Ok(())
+    });
+}
+
+#[test]
+fn the_largest_and_smallest_keys_are_found() {
+    on_every_device(|device, algorithms| {
+        for &len in &[1, 2, 300, 5000, 20_000] {
+            // Many that are equal, at the end of what is taken, too.
+            let keys: Vec<u32> = numbers(len).map(|x| (x % 64) as u32 * 0x0100_0001).collect();
+            let on_device = device.upload(&keys)?;
+            for k in [0, 1, len / 3, len - 1, len] {
+                let mut order: Vec<u32> = (0..len as u32).collect();
+                order.sort_by_key(|&i| std::cmp::Reverse(keys[i as usize]));
+                let (mut out, mut positions) = (device.zeroed(k)?, device.zeroed(k)?);
+                algorithms.top_k(&on_device, &mut out, &mut positions)?;
+                assert!(positions.to_vec()? == order[..k], "{len} {k}");
+                assert!(out.to_vec()?.into_iter().eq(order[..k].iter().map(|&i| keys[i as usize])));
+                order.sort_by_key(|&i| (keys[i as usize], i));
+                algorithms.bottom_k(&on_device, &mut out, &mut positions)?;
+                assert!(positions.to_vec()? == order[..k], "{len} {k}");
+            }
+        }
+        let keys: Vec<f64> = numbers(9000).map(|x| (x as f64).sin()).collect();
+        let (mut out, mut positions) = (device.zeroed(100)?, device.zeroed(100)?);
+        algorithms.top_k(&device.upload(&keys)?, &mut out, &mut positions)?;
+        let mut sorted = keys;
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        assert!(out.to_vec()? == sorted[..100]);
+        let versions: Vec<_> =
+            numbers(3000).map(|x| Version { patch: x as u8, major: (x >> 8) as u16, id: x as u32 }).collect();
+        let (mut out, mut positions) = (device.upload(&versions[..10])?, device.zeroed(10)?);
+        algorithms.bottom_k(&device.upload(&versions)?, &mut out, &mut positions)?;
+        let mut sorted = versions;
+        sorted.sort_by_key(|version| (version.major, version.patch));
+        assert!(out.to_vec()? == sorted[..10]);
+        let (keys, mut out) = (device.zeroed::<f32>(3)?, device.zeroed(4)?);
+        let error = algorithms.top_k(&keys, &mut out, &mut device.zeroed(4)?).unwrap_err();
+        assert_eq!(error.to_string(), "`top_k`: there is room for 4 of 3 keys");
+        let error = algorithms.top_k(&keys, &mut out[..2], &mut device.zeroed(3)?).unwrap_err();
+        assert!(matches!(error, Error::DifferentLengths { .. }), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn numbers_are_counted_in_bins() {
+    on_every_device(|device, algorithms| {
+        for &len in LENGTHS {
+            let bytes: Vec<u8> = numbers(len).map(|x| x as u8).collect();
+            let mut counts = device.filled(256, 7_u64)?;
+            // 255 is the end of the range, which is not counted.
+            algorithms.histogram(&device.upload(&bytes)?, 0..255, &mut counts[..255])?;
+            let mut expected = [0_u64; 256];
+            bytes.iter().for_each(|byte| expected[usize::from(*byte)] += 1);
+            assert_eq!(counts.to_vec()?[..255], expected[..255], "{len}");
+            // More bins than a block has counters for, and numbers outside.
+            let x: Vec<i32> = numbers(len).map(|x| (x % 30_000) as i32 - 15_000).collect();
+            let mut counts = device.zeroed(5000)?;
+            algorithms.histogram(&device.upload(&x)?, -10_000..10_000, &mut counts)?;
+            let mut expected = vec![0_u64; 5000];
+            for x in x.into_iter().filter(|x| (-10_000..10_000).contains(x)) {
+                expected[(x + 10_000) as usize / 4] += 1;
+            }
+            assert!(counts.to_vec()? == expected, "{len}");
+        }
+        let x = device.upload(&[0.0, 0.24, 0.25, 0.999_999_9, 1.0, -0.1, f32::NAN, f32::INFINITY])?;
+        let mut counts = device.zeroed(4)?;
+        algorithms.histogram(&x, 0.0..1.0, &mut counts)?;
+        assert_eq!(counts.to_vec()?, [2, 1, 0, 1]);
+        for range in [0.0..0.0, 1.0..0.0, f32::NAN..1.0, 0.0..f32::INFINITY, f32::MIN..f32::MAX] {
+            let error = algorithms.histogram(&x, range.clone(), &mut counts).unwrap_err();
+            assert!(matches!(error, Error::Argument { .. }), "{range:?}: {error}");
+        }
+        let error = algorithms.histogram(&x, 0.0..1.0, &mut device.zeroed(0)?).unwrap_err();
+        assert_eq!(error.to_string(), "`histogram`: 0 bins from 0.0 up to 1.0 are none");
+        Ok(())
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn any_largest_keys_are_found(keys in proptest::collection::vec(any::<i64>(), 1..5000), part in 0.0..1.0) {
+        on_every_device(|device, algorithms| {
+            let k = (keys.len() as f64 * part) as usize;
+            let (mut out, mut positions) = (device.zeroed(k)?, device.zeroed(k)?);
+            algorithms.top_k(&device.upload(&keys)?, &mut out, &mut positions)?;
+            let mut sorted = keys.clone();
+            sorted.sort_by(|a, b| b.cmp(a));
+            assert!(out.to_vec()? == sorted[..k]);
+            Ok(())
+        });
+    }
+}
