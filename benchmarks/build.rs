@@ -16,6 +16,14 @@ use gpukernel_build::{
 fn main() -> Result<(), Box<dyn Error>> {
     Builder::new("kernels").build()?;
     Builder::new("tuned").build()?;
+    if env::var_os("CARGO_FEATURE_CUB").is_some() {
+        let library = PathBuf::from(env::var("OUT_DIR")?).join("device.so");
+        if gpukernel_build::needs_no_device_code() {
+            fs::write(library, "")?;
+        } else {
+            nvcc_library(Path::new("cuda/device.cu"), &library)?;
+        }
+    }
     if env::var_os("CARGO_FEATURE_NVCC").is_none() {
         return Ok(());
     }
@@ -58,6 +66,20 @@ fn nvcc(source: &Path, fatbin: &Path) -> Result<(), Box<dyn Error>> {
         let (major, minor) = arch.compute_capability();
         command.arg(format!("-gencode=arch=compute_{major}{minor},code=sm_{major}{minor}"));
     }
+    run(command)
+}
+
+/// Builds a library for the host whose kernels are for an H100: for each further architecture, CUB takes minutes.
+fn nvcc_library(source: &Path, library: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", source.display());
+    let toolchain = Toolchain::find(&FindOptions::new("."))?;
+    let mut command = Command::new(&toolchain.cuda.require(CudaPart::Nvcc)?.path);
+    command.args(["-O3", "-shared", "-arch=sm_90", "-cudart=static", "-Xcompiler=-fPIC,-fvisibility=hidden", "-o"]);
+    command.arg(library).arg(source);
+    run(command)
+}
+
+fn run(mut command: Command) -> Result<(), Box<dyn Error>> {
     let status = command.status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
 }

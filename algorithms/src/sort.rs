@@ -28,11 +28,11 @@ pub(crate) struct Orders<W> {
 }
 
 /// What the first pass reads.
-pub(crate) enum Input<'a, W: KeyWord> {
+pub(crate) enum Input<'a, W: KeyWord, V: SortValue> {
     /// The keys and values that are sorted in their place.
     InPlace,
-    /// Keys of another place, and their numbers as values.
-    Numbered(&'a DeviceSlice<W>),
+    /// Keys and values of another place; without values, the numbers of keys.
+    From(&'a DeviceSlice<W>, &'a DeviceSlice<V>),
 }
 
 impl Algorithms {
@@ -59,6 +59,91 @@ impl Algorithms {
     #[track_caller]
     pub fn sort<K: Key>(&self, keys: &mut DeviceSlice<K>) -> Result<()> {
         self.sort_keys("sort", keys, false)
+    }
+
+    /// Sorts keys in ascending order to another place, as [`sort`](Self::sort). The first elements of `sorted` are written.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let (keys, mut sorted) = (device.upload(&[3, 1, 2])?, device.zeroed(3)?);
+    /// Algorithms::new(&device)?.sort_to(&keys, &mut sorted)?;
+    /// assert_eq!((keys.to_vec()?, sorted.to_vec()?), (vec![3, 1, 2], vec![1, 2, 3]));
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::TooShort`].
+    #[track_caller]
+    pub fn sort_to<K: Key>(&self, keys: &DeviceSlice<K>, sorted: &mut DeviceSlice<K>) -> Result<()> {
+        has_room("sort_to", "sorted", keys.len(), sorted.len())?;
+        let sorted = &mut sorted[..keys.len()];
+        if !K::IS_WORD {
+            let indices = self.indices("sort_to", keys, false)?;
+            return self.gather(keys, &indices, &*self.temporary(0)?, sorted);
+        }
+        // SAFETY: such keys are as large as their words, and any bytes are a key.
+        let (from, to) = unsafe { (keys.__cast_unchecked()?, sorted.__cast_unchecked_mut()?) };
+        let values = &self.temporary(keys.len())?;
+        self.sort_moving_to::<K::Word, ()>(
+            (from, values),
+            (to, &mut *self.temporary(keys.len())?),
+            order::<K>(false),
+        )
+    }
+
+    /// Sorts keys and values in ascending order of the keys to another place, as [`sort_pairs`](Self::sort_pairs), for values of 4 or 8 bytes that are
+    /// aligned to their size. The first elements of both outputs are written.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let (keys, values) = (device.upload(&[3, 1])?, device.upload(&[0.3_f32, 0.1])?);
+    /// let (mut sorted, mut moved) = (device.zeroed(2)?, device.zeroed(2)?);
+    /// Algorithms::new(&device)?.sort_pairs_to((&keys, &values), (&mut sorted, &mut moved))?;
+    /// assert_eq!((sorted.to_vec()?, moved.to_vec()?), (vec![1, 3], vec![0.1, 0.3]));
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there, [`Error::TooShort`], and [`Error::Argument`] for keys or values of other types.
+    #[track_caller]
+    pub fn sort_pairs_to<K: Key, V: DeviceCopy>(
+        &self,
+        (keys, values): (&DeviceSlice<K>, &DeviceSlice<V>),
+        (sorted, moved): (&mut DeviceSlice<K>, &mut DeviceSlice<V>),
+    ) -> Result<()> {
+        let (algorithm, first_len, second_len) = ("sort_pairs_to", keys.len(), values.len());
+        if first_len != second_len {
+            let (first, second) = ("keys", "values");
+            return Err(Error::DifferentLengths { algorithm, first, first_len, second, second_len });
+        }
+        has_room(algorithm, "sorted", first_len, sorted.len())?;
+        has_room(algorithm, "moved", first_len, moved.len())?;
+        let (sorted, moved) = (&mut sorted[..first_len], &mut moved[..first_len]);
+        let order = order::<K>(false);
+        // SAFETY of all casts: as in `sort_keys_and_values`.
+        match (size_of::<V>(), align_of::<V>()) {
+            (4, 4) if K::IS_WORD => unsafe {
+                let from = (keys.__cast_unchecked()?, values.__cast_unchecked()?);
+                let to = (sorted.__cast_unchecked_mut()?, moved.__cast_unchecked_mut()?);
+                self.sort_moving_to::<K::Word, Bytes<u32>>(from, to, order)
+            },
+            (8, 8) if K::IS_WORD => unsafe {
+                let from = (keys.__cast_unchecked()?, values.__cast_unchecked()?);
+                let to = (sorted.__cast_unchecked_mut()?, moved.__cast_unchecked_mut()?);
+                self.sort_moving_to::<K::Word, Bytes<u64>>(from, to, order)
+            },
+            _ => {
+                let reason =
+                    "keys are numbers, and values have 4 or 8 bytes: copy others, and use `sort_pairs`";
+                Err(Error::Argument { algorithm, reason: reason.to_owned() })
+            }
+        }
     }
 
     /// Sorts keys in descending order (CUB's `DeviceRadixSort::SortKeysDescending`), as [`sort`](Self::sort).
@@ -267,9 +352,23 @@ impl Algorithms {
         // SAFETY: numbers are bytes, and what is written are numbers.
         let values = unsafe { indices[..keys.len()].__cast_unchecked_mut::<Bytes<u32>>()? };
         let (mut a, mut b) = (self.temporary(keys.len())?, self.temporary(keys.len())?);
-        let mut numbers = self.temporary(keys.len())?;
+        let (mut numbers, none) = (self.temporary(keys.len())?, self.temporary(0)?);
         let other = Pairs { words: &mut a, values: &mut numbers };
-        self.passes(Input::Numbered(&words), other, Pairs { words: &mut b, values }, orders)
+        self.passes(Input::From(&words, &none), other, Pairs { words: &mut b, values }, orders)
+    }
+
+    /// Sorts words with values that are moved with them to another place.
+    #[track_caller]
+    fn sort_moving_to<W: SortWords<V>, V: SortValue>(
+        &self,
+        (from, from_values): (&DeviceSlice<W>, &DeviceSlice<V>),
+        (words, values): (&mut DeviceSlice<W>, &mut DeviceSlice<V>),
+        order: Order<W>,
+    ) -> Result<()> {
+        let (mut other_words, mut other_values) = (self.temporary(from.len())?, self.temporary(from.len())?);
+        let other = Pairs { words: &mut other_words, values: &mut other_values };
+        let orders = Orders { from: order, to: order };
+        self.passes(Input::From(from, from_values), other, Pairs { words, values }, orders)
     }
 
     /// Sorts words with values that are moved with them.
@@ -290,7 +389,7 @@ impl Algorithms {
     #[track_caller]
     pub(crate) fn passes<'a, W: SortWords<V>, V: SortValue>(
         &self,
-        input: Input<'_, W>,
+        input: Input<'_, W, V>,
         mut other: Pairs<'a, W, V>,
         mut result: Pairs<'a, W, V>,
         orders: Orders<W>,
@@ -306,7 +405,7 @@ impl Algorithms {
         let mut counts = self.stream().zeroed(passes * stride)?;
         let keys = match &input {
             Input::InPlace => &*result.words,
-            Input::Numbered(words) => words,
+            Input::From(words, _) => words,
         };
         let blocks = len.div_ceil(tile_len(W::LANES)).min(MAX_BLOCKS);
         W::count_digits(self.blocks(blocks), keys, orders.from, stride, &mut counts)?;
@@ -314,12 +413,11 @@ impl Algorithms {
         let state_len = 1 + len.min(portion).div_ceil(W::TILE) * DIGITS;
         let mut state = self.stream().zeroed::<u32>(state_len)?;
         let mut is_used = false;
-        let none = self.temporary(0)?;
         for pass in 0..passes {
             let from = if pass == 0 { orders.from } else { as_they_are() };
             let to = if pass + 1 == passes { orders.to } else { as_they_are() };
             let (words, values, out) = match (pass, &input) {
-                (0, Input::Numbered(words)) => (*words, &*none, &mut other),
+                (0, Input::From(words, values)) => (*words, *values, &mut other),
                 (pass, _) if pass % 2 == 0 => (&*result.words, &*result.values, &mut other),
                 _ => (&*other.words, &*other.values, &mut result),
             };

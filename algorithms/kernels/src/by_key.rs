@@ -96,7 +96,7 @@ impl<V: SegmentValue, O: Identity<V>> Identity<Segment<V>> for InSegments<O> {
 ///
 /// # Safety
 /// `state` has [`state_len`](crate::state_len) words for values of 8 bytes more than a value, which are 0.
-#[kernel(block = 256)]
+#[kernel(block = 256, min_blocks_per_sm = 2)]
 pub unsafe fn reduce_by_key<K: Element + PartialEq, V: SegmentValue, O: Identity<V>, const L: usize>(
     keys: &[K],
     values: &[V],

@@ -13,18 +13,16 @@ pub const BLOCK: usize = 256;
 /// The number of rows of a tile.
 pub const ROWS: usize = 4;
 
-/// The number of elements of a vector: as many as make 16 bytes, at least one.
+/// The number of elements of a vector: as many as make 16 bytes, at least one, and at most four, because each is compiled by itself.
 ///
 /// ```
 /// use gpukernel_algorithms_kernels::lanes;
 ///
-/// assert_eq!((lanes::<f32>(), lanes::<u64>(), lanes::<[f64; 3]>()), (4, 2, 1));
+/// assert_eq!((lanes::<u8>(), lanes::<f32>(), lanes::<u64>(), lanes::<[f64; 3]>()), (4, 4, 2, 1));
 /// ```
 pub const fn lanes<T>() -> usize {
     match size_of::<T>() {
-        1 => 16,
-        2 => 8,
-        3..=4 => 4,
+        0..=4 => 4,
         5..=8 => 2,
         _ => 1,
     }

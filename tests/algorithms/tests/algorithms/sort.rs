@@ -15,6 +15,16 @@ fn keys_are_sorted_as_by_std() {
             let mut sorted = keys.clone();
             sorted.sort();
             assert!(on_device.to_vec()? == sorted, "{len}");
+            let (from, values) =
+                (device.upload(&keys)?, device.upload(&(0..len as u64).collect::<Vec<_>>())?);
+            let (mut to, mut moved) = (device.filled(len + 1, 9)?, device.filled(len + 2, 9_u64)?);
+            algorithms.sort_to(&from, &mut to)?;
+            assert!(to[..len].to_vec()? == sorted && to.to_vec()?[len] == 9, "{len}");
+            to.fill(9)?;
+            algorithms.sort_pairs_to((&from, &values), (&mut to, &mut moved))?;
+            assert!(to[..len].to_vec()? == sorted && to.to_vec()?[len] == 9, "{len}");
+            assert!(moved[..len].to_vec()?.into_iter().map(|i| keys[i as usize]).eq(sorted.iter().copied()));
+            assert!(from.to_vec()? == keys);
             let mut on_device = device.upload(&keys)?;
             algorithms.sort_descending(&mut on_device)?;
             sorted.reverse();

@@ -1,0 +1,80 @@
+// CUB's device-wide algorithms, which `gpukernel-algorithms` is compared with: a library for the host, built with `nvcc -O3 -shared`; the headers come
+// with nvcc.
+//
+// Each function is called without memory first, to ask how many bytes it needs, and returns an error of CUDA's runtime.
+
+#include <cub/device/device_histogram.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+
+#include <cstdint>
+
+#define EXPORT extern "C" __attribute__((visibility("default"))) int
+
+// Lengths that need 64 bits make CUB's kernels slower, and few have them.
+EXPORT sum_f32(void* memory, size_t* bytes, const float* x, float* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceReduce::Sum(memory, *bytes, x, out, (int)n, stream);
+}
+
+EXPORT sum_f64(void* memory, size_t* bytes, const double* x, double* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceReduce::Sum(memory, *bytes, x, out, (int)n, stream);
+}
+
+EXPORT scan_u32(void* memory, size_t* bytes, const uint32_t* x, uint32_t* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceScan::InclusiveSum(memory, *bytes, x, out, (int)n, stream);
+}
+
+EXPORT scan_f32(void* memory, size_t* bytes, const float* x, float* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceScan::InclusiveSum(memory, *bytes, x, out, (int)n, stream);
+}
+
+EXPORT scan_f64(void* memory, size_t* bytes, const double* x, double* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceScan::InclusiveSum(memory, *bytes, x, out, (int)n, stream);
+}
+
+EXPORT sort_u32(void* memory, size_t* bytes, const uint32_t* x, uint32_t* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceRadixSort::SortKeys(memory, *bytes, x, out, (int)n, 0, 32, stream);
+}
+
+EXPORT sort_u64(void* memory, size_t* bytes, const uint64_t* x, uint64_t* out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceRadixSort::SortKeys(memory, *bytes, x, out, (int)n, 0, 64, stream);
+}
+
+EXPORT sort_pairs_u32(
+    void* memory, size_t* bytes, const uint32_t* keys, uint32_t* keys_out, const uint32_t* values, uint32_t* values_out, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceRadixSort::SortPairs(memory, *bytes, keys, keys_out, values, values_out, (int)n, 0, 32, stream);
+}
+
+EXPORT select_u32(
+    void* memory, size_t* bytes, const uint32_t* x, const uint8_t* flags, uint32_t* out, uint64_t* count, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceSelect::Flagged(memory, *bytes, x, flags, out, count, (int)n, stream);
+}
+
+EXPORT unique_u32(void* memory, size_t* bytes, const uint32_t* x, uint32_t* out, uint64_t* count, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceSelect::Unique(memory, *bytes, x, out, count, (int)n, stream);
+}
+
+EXPORT reduce_by_key_u32_f32(
+    void* memory, size_t* bytes, const uint32_t* keys, uint32_t* keys_out, const float* values, float* values_out, uint64_t* count, int64_t n,
+    cudaStream_t stream)
+{
+    return cub::DeviceReduce::ReduceByKey(
+        memory, *bytes, keys, keys_out, values, values_out, count, cuda::std::plus<float>(), (int)n, stream);
+}
+
+EXPORT histogram_u8(void* memory, size_t* bytes, const uint8_t* x, uint32_t* counts, int64_t n, cudaStream_t stream)
+{
+    return cub::DeviceHistogram::HistogramEven(memory, *bytes, x, counts, 257, 0, 256, (int)n, stream);
+}
