@@ -74,7 +74,14 @@ fn nvcc_library(source: &Path, library: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", source.display());
     let toolchain = Toolchain::find(&FindOptions::new("."))?;
     let mut command = Command::new(&toolchain.cuda.require(CudaPart::Nvcc)?.path);
-    command.args(["-O3", "-shared", "-arch=sm_90", "-cudart=static", "-Xcompiler=-fPIC,-fvisibility=hidden", "-o"]);
+    command.args([
+        "-O3",
+        "-shared",
+        "-arch=sm_90",
+        "-cudart=static",
+        "-Xcompiler=-fPIC,-fvisibility=hidden",
+        "-o",
+    ]);
     command.arg(library).arg(source);
     run(command)
 }

@@ -41,7 +41,7 @@ impl Algorithms {
     /// As [`Device::load`].
     pub fn new(device: &Device) -> Result<Self> {
         let stream = device.default_stream();
-        Ok(Self { device: device.clone(), stream, shipped: shipped::module(device)?, module: None })
+        Ok(Self { device: device.clone(), stream, shipped: shipped::KERNELS.on(device)?, module: None })
     }
 
     /// The same on another stream.
@@ -55,27 +55,44 @@ impl Algorithms {
     /// The same with the module of a kernel crate, for the instances that it declares.
     ///
     /// ```
-    /// use gpu_std::prelude::collective::Product;
-    /// use gpukernel::Device;
-    /// use gpukernel_algorithms::Algorithms;
-    /// # use gpukernel::Image;
+    /// # use gpukernel::{Device, Image};
     /// # use gpukernel_image::{ImageWriter, Manifest};
-    ///
+    /// # mod kernels {
     /// // In the kernel crate:
-    /// gpukernel_algorithms_kernels::reduction! {
-    ///     pub mod product = Product of f64;
+    /// use gpu_std::prelude::collective::Operator;
+    /// use gpukernel_algorithms_kernels::{Identity, reduction};
+    ///
+    /// /// Adds numbers modulo 360.
+    /// #[derive(Clone, Copy, Debug, Default)]
+    /// pub struct SumOfAngles;
+    ///
+    /// impl Operator<u32> for SumOfAngles {
+    ///     fn combine(&self, a: u32, b: u32) -> u32 {
+    ///         (a + b) % 360
+    ///     }
     /// }
+    ///
+    /// impl Identity<u32> for SumOfAngles {
+    ///     const IDENTITY: u32 = 0;
+    /// }
+    ///
+    /// reduction! {
+    ///     pub mod sum_of_angles = SumOfAngles of u32;
+    /// }
+    /// # }
+    ///
+    /// // In the program:
+    /// use gpukernel_algorithms::Algorithms;
+    /// # use kernels::SumOfAngles;
     ///
     /// # let mut manifest = Manifest::new("doc");
     /// # manifest.no_code = Some("this is an example".to_owned());
     /// # // SAFETY: it holds no code.
     /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
-    /// # fn main() -> Result<(), gpukernel_algorithms::Error> {
     /// let device = Device::cpu();
     /// let algorithms = Algorithms::new(&device)?.with_module(&device.load(&KERNELS)?);
-    /// assert_eq!(algorithms.reduce(&device.upload(&[2.0, 3.0, 7.0])?, Product)?, 42.0);
-    /// # Ok(())
-    /// # }
+    /// assert_eq!(algorithms.reduce(&device.upload(&[300, 70, 10])?, SumOfAngles)?, 20);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
     /// ```
     #[must_use]
     pub fn with_module(mut self, module: &Module) -> Self {

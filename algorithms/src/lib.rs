@@ -19,6 +19,8 @@
 //! ```
 
 mod algorithms;
+#[cfg(doctest)]
+mod book;
 mod by_key;
 mod error;
 mod gather;

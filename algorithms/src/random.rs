@@ -17,7 +17,7 @@ impl Algorithms {
     /// use gpukernel_algorithms::Algorithms;
     ///
     /// let device = Device::cpu();
-    /// let (mut x, mut y) = (device.zeroed::<u32>(1000)?, device.zeroed(1000)?);
+    /// let (mut x, mut y) = (device.zeroed::<u32>(1000)?, device.zeroed::<u32>(1000)?);
     /// let algorithms = Algorithms::new(&device)?;
     /// algorithms.fill_random(7, &mut x)?;
     /// algorithms.fill_random(7, &mut y)?;

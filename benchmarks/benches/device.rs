@@ -79,35 +79,36 @@ fn numbers<T: DeviceCopy + bytemuck::Zeroable>(
     Ok(numbers)
 }
 
-type Unary<T> = unsafe extern "C" fn(*mut c_void, *mut usize, *const T, *mut T, i64, *mut c_void) -> i32;
+type Unary<T, U> = unsafe extern "C" fn(*mut c_void, *mut usize, *const T, *mut U, i64, *mut c_void) -> i32;
 
 /// Measures an algorithm from one buffer to another, of so many elements that are written.
-fn unary<T>(
+fn unary<T, U>(
     bench: &mut Bench<'_>,
     name: &str,
     x: &Buffer<T>,
     written: usize,
     tolerance: f64,
-    ours: impl Fn(&Algorithms, &Buffer<T>, &mut Buffer<T>) -> gpukernel_algorithms::Result<()>,
+    ours: impl Fn(&Algorithms, &Buffer<T>, &mut Buffer<U>) -> gpukernel_algorithms::Result<()>,
 ) -> Result
 where
-    T: DeviceCopy + bytemuck::Zeroable + Compare,
+    T: DeviceCopy,
+    U: DeviceCopy + bytemuck::Zeroable + Compare,
 {
     let device = bench.device();
     let (stream, algorithms, cub) = (device.default_stream(), Algorithms::new(&device)?, Cub::load()?);
     // SAFETY: the type of the functions of one input and one output in cuda/device.cu.
-    let function: Unary<T> = unsafe { cub.function(name)? };
+    let function: Unary<T, U> = unsafe { cub.function(name)? };
     let mut bytes = 0;
-    let null = std::ptr::null_mut;
+    let null = std::ptr::null_mut::<c_void>;
     // SAFETY: without memory, it says how much it needs.
-    ok(unsafe { function(null(), &mut bytes, x.as_ptr(), null(), x.len() as i64, null()) })?;
+    ok(unsafe { function(null(), &mut bytes, x.as_ptr(), null().cast(), x.len() as i64, null()) })?;
     let mut memory = device.zeroed::<u8>(bytes)?;
-    let mut of_cub = Written(device.zeroed::<T>(written)?, written);
-    let mut of_ours = Written(device.zeroed::<T>(written)?, written);
+    let mut of_cub = Written(device.zeroed::<U>(written)?, written);
+    let mut of_ours = Written(device.zeroed::<U>(written)?, written);
     bench
         .measure()
         .elements(x.len())
-        .bytes((x.len() + written) * size_of::<T>())
+        .bytes(x.len() * size_of::<T>() + written * size_of::<U>())
         .expect_like("CUB")
         .tolerance(tolerance)
         .provider("CUB", &mut of_cub, |out| {
@@ -146,7 +147,7 @@ fn scan_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     if needs_gpu(bench) {
         return Ok(());
     }
-    let x = numbers(&bench.device(), elements, |of, x| of.fill_random(1, x))?;
+    let x = numbers::<u32>(&bench.device(), elements, |of, x| of.fill_random(1, x))?;
     unary(bench, "scan_u32", &x, elements, 0.0, |of, x, out| of.inclusive_scan(x, Sum, out))
 }
 
@@ -173,8 +174,21 @@ fn sort_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     if needs_gpu(bench) {
         return Ok(());
     }
-    let x = numbers(&bench.device(), elements, |of, x| of.fill_random(1, x))?;
+    let x = numbers::<u32>(&bench.device(), elements, |of, x| of.fill_random(1, x))?;
     unary(bench, "sort_u32", &x, elements, 0.0, |of, x, out| of.sort_to(x, out))
+}
+
+/// Random bytes, a bin for each.
+#[bench(elements = [1 << 20, 1 << 24, 1 << 28])]
+fn histogram_u8(bench: &mut Bench<'_>, elements: usize) -> Result {
+    if needs_gpu(bench) {
+        return Ok(());
+    }
+    // CUB counts up to 256, which is no byte; 255 is in no bin of ours.
+    let x = numbers::<u32>(&bench.device(), elements / 4, |of, x| of.fill_random(1, x))?;
+    let bytes: Vec<u8> = x.to_vec()?.into_iter().flat_map(u32::to_le_bytes).map(|x| x.min(254)).collect();
+    let x = bench.device().upload(&bytes)?;
+    unary(bench, "histogram_u8", &x, 255, 0.0, |of, x, out| of.histogram(x, 0_u8..255, out))
 }
 
 #[bench(elements = [1 << 20, 1 << 24, 1 << 27])]
@@ -182,7 +196,7 @@ fn sort_u64(bench: &mut Bench<'_>, elements: usize) -> Result {
     if needs_gpu(bench) {
         return Ok(());
     }
-    let x = numbers(&bench.device(), elements, |of, x| of.fill_random(1, x))?;
+    let x = numbers::<u64>(&bench.device(), elements, |of, x| of.fill_random(1, x))?;
     unary(bench, "sort_u64", &x, elements, 0.0, |of, x, out| of.sort_to(x, out))
 }
 
@@ -208,16 +222,16 @@ fn sort_pairs_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     let values = numbers::<u32>(&device, elements, |of, x| of.fill_random(2, x))?;
     // SAFETY: the type of the function in cuda/device.cu.
     let function: Pairs = unsafe { cub.function("sort_pairs_u32")? };
-    let (mut bytes, null) = (0, std::ptr::null_mut);
+    let (mut bytes, null) = (0, std::ptr::null_mut::<c_void>);
     // SAFETY: without memory, it says how much it needs.
     ok(unsafe {
         function(
             null().cast(),
             &mut bytes,
             keys.as_ptr(),
-            null(),
+            null().cast(),
             values.as_ptr(),
-            null(),
+            null().cast(),
             elements as i64,
             null().cast(),
         )
@@ -244,9 +258,8 @@ fn sort_pairs_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             let (keys, values) = (keys.as_ptr(), values.as_ptr());
             // SAFETY: the parameters of the function; it queues its work on the stream.
             unsafe {
-                let call = |raw| {
-                    function(space, &mut bytes, keys, to_keys, values, to_values, elements as i64, raw)
-                };
+                let call =
+                    |raw| function(space, &mut bytes, keys, to_keys, values, to_values, elements as i64, raw);
                 stream.queue(&args, call).and_then(ok)
             }
         })
@@ -281,7 +294,7 @@ fn select_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     let chosen = (0..elements).filter(|i| i % 7 % 2 == 0).count();
     // SAFETY: the type of the function in cuda/device.cu.
     let function: Select = unsafe { cub.function("select_u32")? };
-    let (mut bytes, null) = (0, std::ptr::null_mut);
+    let (mut bytes, null) = (0, std::ptr::null_mut::<c_void>);
     // SAFETY: without memory, it says how much it needs.
     ok(unsafe {
         function(
@@ -289,7 +302,7 @@ fn select_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             &mut bytes,
             x.as_ptr(),
             bits.as_ptr(),
-            null(),
+            null().cast(),
             null().cast(),
             elements as i64,
             null().cast(),
@@ -321,9 +334,7 @@ fn select_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
                 stream.queue(&args, call).and_then(ok)
             }
         })
-        .provider("gpukernel", &mut ours, |out| {
-            algorithms.select_to(&x, &flags, &mut out.0, &mut our_count)
-        })
+        .provider("gpukernel", &mut ours, |out| algorithms.select_to(&x, &flags, &mut out.0, &mut our_count))
         .run()
 }
 
@@ -342,14 +353,14 @@ fn unique_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     let distinct = elements.div_ceil(7);
     // SAFETY: the type of the function in cuda/device.cu.
     let function: Unique = unsafe { cub.function("unique_u32")? };
-    let (mut bytes, null) = (0, std::ptr::null_mut);
+    let (mut bytes, null) = (0, std::ptr::null_mut::<c_void>);
     // SAFETY: without memory, it says how much it needs.
     ok(unsafe {
         function(
             null().cast(),
             &mut bytes,
             x.as_ptr(),
-            null(),
+            null().cast(),
             null().cast(),
             elements as i64,
             null().cast(),
@@ -408,14 +419,14 @@ fn reduce_by_key_u32_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
     let distinct = elements.div_ceil(7);
     // SAFETY: the type of the function in cuda/device.cu.
     let function: Reduce = unsafe { cub.function("reduce_by_key_u32_f32")? };
-    let (mut bytes, null) = (0, std::ptr::null_mut);
+    let (mut bytes, null) = (0, std::ptr::null_mut::<c_void>);
     // SAFETY: without memory, it says how much it needs.
     ok(unsafe {
         function(
             null().cast(),
             &mut bytes,
             keys.as_ptr(),
-            null(),
+            null().cast(),
             values.as_ptr(),
             null().cast(),
             null().cast(),
@@ -449,9 +460,8 @@ fn reduce_by_key_u32_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
             let (keys, values) = (keys.as_ptr(), values.as_ptr());
             // SAFETY: the parameters of the function; it queues its work on the stream.
             unsafe {
-                let call = |raw| {
-                    function(space, &mut bytes, keys, to_keys, values, to, count, elements as i64, raw)
-                };
+                let call =
+                    |raw| function(space, &mut bytes, keys, to_keys, values, to, count, elements as i64, raw);
                 stream.queue(&args, call).and_then(ok)
             }
         })

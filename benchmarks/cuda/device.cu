@@ -74,7 +74,7 @@ EXPORT reduce_by_key_u32_f32(
         memory, *bytes, keys, keys_out, values, values_out, count, cuda::std::plus<float>(), (int)n, stream);
 }
 
-EXPORT histogram_u8(void* memory, size_t* bytes, const uint8_t* x, uint32_t* counts, int64_t n, cudaStream_t stream)
+EXPORT histogram_u8(void* memory, size_t* bytes, const uint8_t* x, unsigned long long* counts, int64_t n, cudaStream_t stream)
 {
-    return cub::DeviceHistogram::HistogramEven(memory, *bytes, x, counts, 257, 0, 256, (int)n, stream);
+    return cub::DeviceHistogram::HistogramEven(memory, *bytes, x, counts, 256, 0, 255, (int)n, stream);
 }

@@ -43,6 +43,7 @@ mod image;
 mod interop;
 mod ipc;
 mod launch;
+mod lazy_module;
 mod loaded;
 mod memory;
 mod message;
@@ -87,6 +88,7 @@ pub use launch::{
     Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,
     for_each_tile_2d, record_launches,
 };
+pub use lazy_module::LazyModule;
 pub use memory::MemoryInfo;
 pub use module::{Module, ThisRuntime};
 pub use pinned::{PinnedBuffer, PinnedOptions};

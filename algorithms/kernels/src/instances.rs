@@ -49,6 +49,7 @@ macro_rules! sort_key {
 /// select_if! {
 ///     pub mod above = Above of f32;
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! select_if {
@@ -111,6 +112,7 @@ macro_rules! select_if {
 /// unique! {
 ///     pub mod unique_cells = Cell;
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! unique {
@@ -155,7 +157,8 @@ macro_rules! unique {
     )*};
 }
 
-/// Declares the kernels that reduce elements of a type by an operator: in a kernel crate, for its own types or operators.
+/// Declares the kernels that reduce elements of a type by an operator: in a kernel crate, of which the type or the operator is. (An operator of your own
+/// may do what one of the library does.)
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -186,6 +189,7 @@ macro_rules! unique {
 /// reduction! {
 ///     pub mod hull_of_intervals = Hull of Interval;
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! reduction {
@@ -241,6 +245,7 @@ macro_rules! reduction {
 /// scan! {
 ///     pub mod compose = Compose of Affine;
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! scan {
@@ -278,11 +283,21 @@ macro_rules! scan {
 /// Declares the kernel that reduces values of keys which follow each other and are equal: in a kernel crate, for its own operators or types.
 ///
 /// ```
-/// use gpu_std::prelude::collective::Max;
+/// use bytemuck::{Pod, Zeroable};
+/// use gpu_std::prelude::{*, collective::Sum};
+///
+/// /// A cell of a map.
+/// #[derive(Clone, Copy, Debug, PartialEq, DeviceCopy, Pod, Zeroable)]
+/// #[repr(C)]
+/// pub struct Cell {
+///     pub row: u32,
+///     pub column: u32,
+/// }
 ///
 /// gpukernel_algorithms_kernels::reduce_by_key! {
-///     pub mod largest_of_each = Max of u32, f32;
+///     pub mod sum_of_each_cell = Sum of Cell, f32;
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! reduce_by_key {

@@ -329,6 +329,7 @@ pub fn to_words<K: SortKey>(keys: &[K], words: PerThread<K::Word>) {
 /// sort_key! {
 ///     pub mod dates = Date;
 /// }
+/// # fn main() {}
 /// ```
 pub trait SortKey: DeviceCopy {
     /// `u32` or `u64`: half as many bits are sorted in half the time.
