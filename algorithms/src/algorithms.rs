@@ -165,7 +165,8 @@ impl Launch for Blocks<'_> {
     unsafe fn launch_unsafe<K: Kernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
         let module = self.module::<K>()?;
         // SAFETY: as the caller promises; the module is that of the crate which declares the kernel, or has none of its name.
-        Ok(unsafe { self.algorithms.stream.launch_unsafe(module, kernel, self.config, args)? })
+        unsafe { self.algorithms.stream.launch_unsafe(module, kernel, self.config, args)? };
+        Ok(())
     }
 }
 

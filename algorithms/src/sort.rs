@@ -82,7 +82,7 @@ impl Algorithms {
         let sorted = &mut sorted[..keys.len()];
         if !K::IS_WORD {
             let indices = self.indices("sort_to", keys, false)?;
-            return self.gather(keys, &indices, &*self.temporary(0)?, sorted);
+            return self.gather(keys, &indices, &self.temporary(0)?, sorted);
         }
         // SAFETY: such keys are as large as their words, and any bytes are a key.
         let (from, to) = unsafe { (keys.__cast_unchecked()?, sorted.__cast_unchecked_mut()?) };
@@ -126,13 +126,14 @@ impl Algorithms {
         has_room(algorithm, "moved", first_len, moved.len())?;
         let (sorted, moved) = (&mut sorted[..first_len], &mut moved[..first_len]);
         let order = order::<K>(false);
-        // SAFETY of all casts: as in `sort_keys_and_values`.
         match (size_of::<V>(), align_of::<V>()) {
+            // SAFETY: such keys are as large as their words, and any bytes are a key; values have bytes, and what is written are some of them, moved.
             (4, 4) if K::IS_WORD => unsafe {
                 let from = (keys.__cast_unchecked()?, values.__cast_unchecked()?);
                 let to = (sorted.__cast_unchecked_mut()?, moved.__cast_unchecked_mut()?);
                 self.sort_moving_to::<K::Word, Bytes<u32>>(from, to, order)
             },
+            // SAFETY: as above.
             (8, 8) if K::IS_WORD => unsafe {
                 let from = (keys.__cast_unchecked()?, values.__cast_unchecked()?);
                 let to = (sorted.__cast_unchecked_mut()?, moved.__cast_unchecked_mut()?);
@@ -301,13 +302,14 @@ impl Algorithms {
         }
         if K::IS_WORD {
             let order = order::<K>(descending);
-            // SAFETY of all casts: such keys are as large as their words, and any bytes are a key; values have bytes, and what is written are some of
-            // them, moved.
             match (size_of::<V>(), align_of::<V>()) {
+                // SAFETY: such keys are as large as their words, and any bytes are a key; values have bytes, and what is written are some of them,
+                // moved.
                 (4, 4) => unsafe {
                     let (words, values) = (keys.__cast_unchecked_mut()?, values.__cast_unchecked_mut()?);
                     return self.sort_moving::<K::Word, Bytes<u32>>(words, values, order);
                 },
+                // SAFETY: as above.
                 (8, 8) => unsafe {
                     let (words, values) = (keys.__cast_unchecked_mut()?, values.__cast_unchecked_mut()?);
                     return self.sort_moving::<K::Word, Bytes<u64>>(words, values, order);

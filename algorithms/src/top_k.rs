@@ -123,7 +123,7 @@ impl Algorithms {
             // SAFETY: such keys are as large as their words, any of which are one.
             return Ok(self.stream().copy(&collected, unsafe { out.__cast_unchecked_mut()? })?);
         }
-        self.gather(keys, positions, &*self.temporary(0)?, out)
+        self.gather(keys, positions, &self.temporary(0)?, out)
     }
 
     /// Finds the largest of the `k` smallest words, digit by digit, and how many of those equal to it are among them.

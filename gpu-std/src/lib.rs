@@ -167,15 +167,15 @@ pub use shared::{
     Phase, Shared, Shared2d, SharedAtomics, SharedCells, SharedElement, SharedSlice, SharedSliceView,
     SharedView, SharedView2d, UnsafeShared, sync, sync_all, sync_any, sync_count, sync_grid,
 };
+#[cfg(target_arch = "nvptx64")]
+#[doc(hidden)]
+pub use thread::has_panicked;
 pub use thread::{
     BlockStride, Dim3, GlobalDim3, GridStride, GridStride2d, GridStride3d, arch, block_dim, block_index,
     block_rank, block_stride, blocks_per_grid, clock, clock64, exit_thread, global_dim, global_index,
     global_rank, global_timer, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, nanosleep,
     thread_index, thread_rank, threads_per_block, threads_per_grid, trap, unroll,
 };
-#[cfg(target_arch = "nvptx64")]
-#[doc(hidden)]
-pub use thread::has_panicked;
 #[doc(inline)]
 pub use view::{View2d, View3d, ViewStrided};
 #[doc(inline)]

@@ -50,8 +50,8 @@ macro_rules! identities {
     ($($Operator:ident: $($t:ident)*, $identity:expr;)*) => {
         $($(impl Identity<$t> for $Operator {
             const IDENTITY: $t = {
-                #[allow(unused_imports)]
-                use core::$t::*;
+                #[allow(dead_code)]
+                type T = $t;
                 $identity
             };
         })*)*
@@ -64,11 +64,11 @@ identities! {
     Sum: f32 f64, -0.0;
     Product: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 1;
     Product: f32 f64, 1.0;
-    Min: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, MAX;
-    Max: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, MIN;
+    Min: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, T::MAX;
+    Max: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, T::MIN;
     // Which minimum and maximum pass over.
-    Min: f32 f64, NAN;
-    Max: f32 f64, NAN;
+    Min: f32 f64, T::NAN;
+    Max: f32 f64, T::NAN;
     BitAnd: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, !0;
     BitOr: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;
     BitXor: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;

@@ -109,7 +109,7 @@ impl<W> SortableWord for W where W: SearchWords + SortWords<()> + SortWords<Byte
 {}
 
 /// Launches the kernel `start_digits`, a block for each digit of a word.
-pub fn start_digits<'a, L: Launch>(launch: L, stride: usize, counts: &'a mut Slice<L, u64>) -> L::Output {
+pub fn start_digits<L: Launch>(launch: L, stride: usize, counts: &mut Slice<L, u64>) -> L::Output {
     launch.launch(crate::sort::start_digits, (stride, counts))
 }
 
@@ -204,7 +204,7 @@ pub unsafe trait Part: gpu_std::DeviceCopy {
 }
 
 /// Launches the kernel `number`.
-pub fn number<'a, L: Launch>(launch: L, indices: &'a mut Slice<L, u32>) -> L::Output {
+pub fn number<L: Launch>(launch: L, indices: &mut Slice<L, u32>) -> L::Output {
     launch.launch(crate::gather::number, (indices,))
 }
 
