@@ -392,6 +392,19 @@ impl Algorithms {
     pub(crate) fn passes<'a, W: SortWords<V>, V: SortValue>(
         &self,
         input: Input<'_, W, V>,
+        other: Pairs<'a, W, V>,
+        result: Pairs<'a, W, V>,
+        orders: Orders<W>,
+    ) -> Result<()> {
+        self.passes_in_portions(MAX_PORTION, input, other, result, orders)
+    }
+
+    /// Sorts as [`passes`](Self::passes), by launches for so many keys each.
+    #[track_caller]
+    fn passes_in_portions<'a, W: SortWords<V>, V: SortValue>(
+        &self,
+        max_portion: usize,
+        input: Input<'_, W, V>,
         mut other: Pairs<'a, W, V>,
         mut result: Pairs<'a, W, V>,
         orders: Orders<W>,
@@ -401,7 +414,7 @@ impl Algorithms {
             return Ok(());
         }
         let passes = size_of::<W>();
-        let portion = MAX_PORTION / W::TILE * W::TILE;
+        let portion = max_portion / W::TILE * W::TILE;
         let portions = len.div_ceil(portion);
         let stride = (portions + 1) * DIGITS;
         let mut counts = self.stream().zeroed(passes * stride)?;
@@ -449,5 +462,44 @@ impl Algorithms {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpukernel::Device;
+
+    use super::*;
+
+    /// As more than 2³⁰ keys are, which are too many for a test.
+    #[test]
+    fn portions_follow_each_other() {
+        let device = Device::cpu();
+        let algorithms = Algorithms::new(&device).unwrap();
+        let len = 30_001;
+        let keys: Vec<u32> = (0..len as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 20).collect();
+        let from = device.upload(&keys).unwrap();
+        let (mut a, mut b) = (device.zeroed(len).unwrap(), device.zeroed(len).unwrap());
+        let (mut c, mut d) = (device.zeroed(len).unwrap(), device.zeroed(len).unwrap());
+        let none = device.zeroed(0).unwrap();
+        let other = Pairs { words: &mut a, values: &mut b };
+        let result = Pairs { words: &mut c, values: &mut d };
+        let orders = Orders { from: as_they_are(), to: as_they_are() };
+        let tile = <u32 as SortWords<Bytes<u32>>>::TILE;
+        algorithms
+            .passes_in_portions::<u32, Bytes<u32>>(
+                2 * tile + 5,
+                Input::From(&from, &none),
+                other,
+                result,
+                orders,
+            )
+            .unwrap();
+        let mut expected: Vec<u32> = (0..len as u32).collect();
+        expected.sort_by_key(|&i| keys[i as usize]);
+        // SAFETY: numbers were written.
+        let indices = unsafe { d.__cast_unchecked::<u32>() }.unwrap();
+        assert!(indices.to_vec().unwrap() == expected);
+        assert!(c.to_vec().unwrap().into_iter().eq(expected.iter().map(|&i| keys[i as usize])));
     }
 }

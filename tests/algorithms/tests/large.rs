@@ -1,0 +1,59 @@
+//! More than 2³¹ elements: on GPUs with enough free memory, because they take the CPU device minutes. What is counted is tested with few elements
+//! elsewhere.
+
+use gpukernel_algorithms::Sum;
+use gpukernel_algorithms_tests::on_every_device;
+
+const LEN: usize = (1 << 31) + 4099;
+
+/// Whether a device is a GPU that has so many bytes for each of the elements.
+fn has_room(device: &gpukernel::Device, bytes: u64) -> bool {
+    device.is_gpu() && device.memory_info().free_bytes > bytes * LEN as u64 + (1 << 30)
+}
+
+#[test]
+fn numbers_behind_2_31_others_are_counted_and_selected() {
+    on_every_device(|device, algorithms| {
+        if !has_room(device, 3) {
+            return Ok(());
+        }
+        let (mut x, mut flags) = (device.zeroed::<u8>(LEN)?, device.filled(LEN, false)?);
+        let places = [5, (1 << 31) - 1, 1 << 31, LEN - 1];
+        for (number, place) in (1..).zip(places) {
+            x[place..=place].fill(number)?;
+            flags[place..=place].fill(true)?;
+        }
+        let mut counts = device.zeroed(5)?;
+        algorithms.histogram(&x, 0..5, &mut counts)?;
+        assert_eq!(counts.to_vec()?, [LEN as u64 - 4, 1, 1, 1, 1]);
+        let (mut chosen, mut rest) = (device.filled(4, 9)?, device.filled(LEN - 4, 9)?);
+        assert_eq!(algorithms.partition(&x, &flags, &mut chosen, &mut rest)?, 4);
+        assert_eq!(chosen.to_vec()?, [1, 2, 3, 4]);
+        algorithms.histogram(&rest, 0..1, &mut counts[..1])?;
+        assert_eq!(counts[..1].to_vec()?, [LEN as u64 - 4]);
+        Ok(())
+    });
+}
+
+#[test]
+fn more_than_2_31_numbers_are_reduced_scanned_and_sorted() {
+    on_every_device(|device, algorithms| {
+        if !has_room(device, 17) {
+            return Ok(());
+        }
+        let x = device.filled(LEN, 1_u32)?;
+        assert_eq!(algorithms.reduce(&x, Sum)?, LEN as u32);
+        let mut y = device.zeroed::<u32>(LEN)?;
+        algorithms.inclusive_scan(&x, Sum, &mut y)?;
+        let end = LEN - 10_000;
+        assert!(y[end..].to_vec()?.into_iter().eq((end..LEN).map(|i| i as u32 + 1)));
+        // From the largest to the smallest, so that each key goes to the other end.
+        assert_eq!(algorithms.arg_max(&y)?, Some(LEN - 1));
+        algorithms.sort_descending(&mut y)?;
+        let sorted = |first: usize| (0..10_000).map(move |i| (LEN - first - i) as u32);
+        for first in [0, (1 << 30) - 5000, (1 << 31) - 5000, end] {
+            assert!(y[first..first + 10_000].to_vec()?.into_iter().eq(sorted(first)), "{first}");
+        }
+        Ok(())
+    });
+}
