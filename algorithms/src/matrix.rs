@@ -105,7 +105,7 @@ impl Algorithms {
     /// # Errors
     /// [`Error::Argument`] if `c` is not whole matrices of its shape, or has some, and `a` or `b` are not as many; what a launch says.
     #[doc(alias = "gemm", alias = "gemmBatched")]
-    #[doc(alias = "gemmStridedBatched")]
+    #[doc(alias = "cublasSgemmStridedBatched")]
     #[track_caller]
     pub fn matmul<T: MatrixElement>(
         &self,

@@ -77,7 +77,7 @@ impl Algorithms {
     ///
     /// # Errors
     /// As there.
-    #[doc(alias = "curandGenerateNormal")]
+    #[doc(alias = "curandGenerateNormal", alias = "normal")]
     #[track_caller]
     pub fn fill_normal<T: Random<Normal>>(
         &self,

@@ -33,7 +33,7 @@ impl Algorithms {
     ///
     /// # Errors
     /// [`Error::Argument`] if there are less keys; [`Error::DifferentLengths`]; [`Error::TooMany`] for more than 2³² keys; what a launch says.
-    #[doc(alias = "topk", alias = "DeviceTopK")]
+    #[doc(alias = "topk", alias = "DeviceTopK::MaxPairs")]
     #[doc(alias = "select_nth_unstable", alias = "nlargest")]
     #[track_caller]
     pub fn top_k<K: Key>(
@@ -61,7 +61,8 @@ impl Algorithms {
     ///
     /// # Errors
     /// As there.
-    #[doc(alias = "nsmallest")]
+    #[doc(alias = "nsmallest", alias = "argpartition")]
+    #[doc(alias = "DeviceTopK::MinPairs")]
     #[track_caller]
     pub fn bottom_k<K: Key>(
         &self,

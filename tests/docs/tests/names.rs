@@ -12,7 +12,8 @@ use gpukernel_docs_tests::Tree;
 const NO_NAMES: [&str; 5] = ["struct", "return", "raise ValueError", "debug=True", "range(start, n, stride)"];
 
 /// The crates that programs and kernels use.
-const CRATES: [&str; 5] = ["gpu-std/src", "gpu-std/macros/src", "runtime/src", "compiler/src", "image/src"];
+const CRATES: [&str; 6] =
+    ["gpu-std/src", "gpu-std/macros/src", "runtime/src", "compiler/src", "image/src", "algorithms/src"];
 
 /// What stands before the name of an item.
 const KINDS: [&str; 11] =
