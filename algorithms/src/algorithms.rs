@@ -44,7 +44,17 @@ impl Algorithms {
         Ok(Self { device: device.clone(), stream, shipped: shipped::KERNELS.on(device)?, module: None })
     }
 
-    /// The same on another stream.
+    /// The same on another stream of the device: launches with one of another device are refused.
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let algorithms = Algorithms::new(&device)?.on(&device.stream()?);
+    /// assert_eq!(algorithms.stream().device(), *algorithms.device());
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
     #[must_use]
     #[doc(alias = "par_on")]
     pub fn on(mut self, stream: &Stream) -> Self {
@@ -100,12 +110,12 @@ impl Algorithms {
         self
     }
 
-    /// The device.
+    /// The device, as in the example of [`on`](Self::on).
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The stream.
+    /// The stream, as in the example of [`on`](Self::on).
     pub fn stream(&self) -> &Stream {
         &self.stream
     }

@@ -6,6 +6,17 @@ use gpukernel_algorithms_kernels::{Element, ReduceByKey, Segment, SegmentValue, 
 use crate::{Algorithms, Error, Result, algorithms::has_room};
 
 /// What a reduction by key writes.
+///
+/// ```
+/// use gpukernel::Device;
+/// use gpukernel_algorithms::ByKey;
+///
+/// let device = Device::cpu();
+/// let (mut keys, mut values) = (device.zeroed::<u32>(10)?, device.zeroed::<f32>(10)?);
+/// let out = ByKey { keys: &mut keys, values: &mut values };
+/// assert_eq!(out.keys.len(), 10);
+/// # Ok::<(), gpukernel_algorithms::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ByKey<'a, K: Element, V: Element> {
     /// The keys, each once for those that follow each other and are equal.

@@ -22,6 +22,21 @@ use crate::{
 ///
 /// # Safety
 /// A [`Segment`] of it has no padding: its size is a multiple of 4, and its alignment at most 8. [`assert_segment`] says so.
+/// ```
+/// use bytemuck::{Pod, Zeroable};
+/// use gpu_std::DeviceCopy;
+/// use gpukernel_algorithms_kernels::SegmentValue;
+///
+/// #[derive(Clone, Copy, Debug, DeviceCopy, Pod, Zeroable)]
+/// #[repr(C)]
+/// struct Moments {
+///     count: u32,
+///     sum: f32,
+/// }
+///
+/// // SAFETY: 8 bytes, aligned to 4.
+/// unsafe impl SegmentValue for Moments {}
+/// ```
 pub unsafe trait SegmentValue: Element {}
 
 /// Asserts what [`SegmentValue`] promises.
@@ -44,6 +59,11 @@ macro_rules! numbers {
 numbers! { i32 u32 f32 i64 u64 f64 }
 
 /// Elements that follow each other: how many begin a segment, in two words, and the value of the last segment that has some of them.
+/// ```
+/// use gpukernel_algorithms_kernels::Segment;
+///
+/// assert_eq!((size_of::<Segment<f32>>(), size_of::<Segment<f64>>()), (12, 16));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Segment<V> {

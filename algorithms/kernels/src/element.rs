@@ -7,6 +7,12 @@ use gpu_std::{
 };
 
 /// An element that kernels compute with: numbers, arrays of them, and structs that derive [`DeviceCopy`] and [`bytemuck::Pod`].
+/// ```
+/// use gpukernel_algorithms_kernels::Element;
+///
+/// fn is_element<T: Element>() {}
+/// is_element::<[f32; 3]>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of device-wide algorithms",
     note = "numbers, arrays of them, and structs that derive `DeviceCopy`, `bytemuck::Zeroable` and `bytemuck::Pod` are"

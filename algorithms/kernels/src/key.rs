@@ -3,6 +3,12 @@
 use crate::Element;
 
 /// A word that keys are sorted as: `u32` or `u64`.
+/// ```
+/// use gpukernel_algorithms_kernels::KeyWord;
+///
+/// fn is_word<W: KeyWord>() {}
+/// is_word::<u64>();
+/// ```
 pub trait KeyWord: Element + Ord + sealed::Word {}
 
 impl KeyWord for u32 {}
@@ -54,6 +60,13 @@ words! { u32 as i32 u64 as i64 }
 /// How the bits of a key become a word of the same order, and back: `[if negative, always, at last]`, the bits that are inverted.
 ///
 /// One kernel sorts integers, signed or not, and floating-point numbers, ascending or descending.
+/// ```
+/// use gpukernel_algorithms_kernels::{Key, Order};
+///
+/// // All bits of negative numbers are inverted, of others the sign.
+/// let order: Order<u32> = f32::ORDER;
+/// assert_eq!(order, [u32::MAX, 1 << 31, 0]);
+/// ```
 pub type Order<W> = [W; 3];
 
 /// The order of words as they are.

@@ -8,6 +8,15 @@ use gpu_std::{
 use crate::{Bytes, Element, Identity, KeyWord, Order, SegmentValue, SortValue};
 
 /// How kernels are launched: by a module, on a stream, with a number of blocks.
+///
+/// ```
+/// use gpu_std::host::SafeKernel;
+/// use gpukernel_algorithms_kernels::Launch;
+///
+/// fn launch_without_arguments<L: Launch, K: for<'a> SafeKernel<Args<'a, L::Runtime> = ()>>(by: L, kernel: K) -> L::Output {
+///     by.launch(kernel, ())
+/// }
+/// ```
 pub trait Launch {
     /// The types of memory.
     type Runtime: Runtime;
@@ -28,6 +37,65 @@ pub trait Launch {
 pub(crate) type Slice<L, T> = <<L as Launch>::Runtime as Runtime>::Slice<T>;
 
 /// An operator with kernels that reduce elements of a type, which [`reduction!`](crate::reduction) declares.
+///
+/// ```
+/// use gpu_std::collective::Sum;
+/// use gpukernel_algorithms_kernels::Reduce;
+///
+/// fn has_kernels<O: Reduce<f32>>(_: O) {}
+/// has_kernels(Sum);
+/// ```
+///
+/// ```
+/// use gpu_std::collective::Sum;
+/// use gpukernel_algorithms_kernels::Scan;
+///
+/// fn has_kernels<O: Scan<u64>>(_: O) {}
+/// has_kernels(Sum);
+/// ```
+///
+/// ```
+/// use gpukernel_algorithms_kernels::Key;
+///
+/// assert!(f64::IS_WORD);
+/// assert_eq!(i32::ORDER, [0, 1 << 31, 0]); // the sign is inverted
+/// ```
+///
+/// ```
+/// use gpukernel_algorithms_kernels::{Element, Predicate};
+///
+/// fn describe<T: Element, P: Predicate<T>>(predicate: &P, x: T) -> &'static str {
+///     if predicate.call((x,)) { "selected" } else { "not selected" }
+/// }
+/// ```
+///
+/// ```
+/// use gpukernel_algorithms_kernels::Unique;
+///
+/// fn has_kernels<T: Unique>() {}
+/// has_kernels::<i64>();
+/// ```
+///
+/// ```
+/// use gpukernel_algorithms_kernels::Histogram;
+///
+/// assert!(f32::is_range(-1.0, 1.0) && !f32::is_range(0.0, f32::INFINITY) && !u8::is_range(3, 3));
+/// ```
+///
+/// ```
+/// use gpukernel_algorithms_kernels::MatrixElement;
+///
+/// fn has_kernels<T: MatrixElement>() {}
+/// has_kernels::<f32>();
+/// ```
+///
+/// ```
+/// use gpu_std::collective::Sum;
+/// use gpukernel_algorithms_kernels::ReduceByKey;
+///
+/// fn has_kernels<O: ReduceByKey<u32, f32>>(_: O) {}
+/// has_kernels(Sum);
+/// ```
 ///
 /// # Safety
 /// The kernel that is launched is an instance of that of this crate, for `T` and the operator.
@@ -373,6 +441,12 @@ pub unsafe trait MatrixElement: Element {
 }
 
 /// A type of numbers of which random ones are drawn from a distribution.
+///
+/// ```
+/// use gpukernel_algorithms_kernels::{Normal, Random, Uniform};
+///
+/// assert_eq!((<f32 as Random<Uniform>>::GROUP, <f32 as Random<Normal>>::GROUP), (4, 2));
+/// ```
 ///
 /// # Safety
 /// As for [`Reduce`].

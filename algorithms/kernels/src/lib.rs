@@ -30,20 +30,29 @@ mod sort;
 mod tile;
 mod top_k;
 
-pub use by_key::{Segment, SegmentValue, assert_segment};
+#[doc(hidden)]
+pub use by_key::assert_segment;
+pub use by_key::{Segment, SegmentValue};
+#[doc(hidden)]
 pub use bytes::Bytes;
 pub use element::{Element, Identity};
-pub use key::{KeyWord, Order, as_they_are, flipped};
+pub use key::{KeyWord, Order};
+#[doc(hidden)]
+pub use key::{as_they_are, flipped};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use launch::{
-    Histogram, Key, Launch, MatrixElement, Part, Predicate, Random, Reduce, ReduceByKey, Scan, SearchWords,
-    SortWords, SortableWord, Unique, choose_digit, number, start_digits,
+    Histogram, Key, Launch, MatrixElement, Predicate, Random, Reduce, ReduceByKey, Scan, Unique,
 };
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+pub use launch::{Part, SearchWords, SortWords, SortableWord, choose_digit, number, start_digits};
 pub use look_back::state_len;
 pub use random::{Bits, Normal, Uniform};
 #[doc(hidden)]
 pub use search::Candidate;
-pub use sort::{DIGITS, SortKey, SortValue};
+pub use sort::SortKey;
+#[doc(hidden)]
+pub use sort::{DIGITS, SortValue};
 pub use tile::{BLOCK, ROWS, lanes, tile_len};
 
 /// Names that the expansions of macros use.

@@ -32,7 +32,7 @@ const NO_TILE: u64 = u64::MAX;
 
 /// So many times a lane asks for a value before it asks whether a thread has panicked, of which there is no other sign on a GPU.
 #[cfg(target_arch = "nvptx64")]
-const PATIENCE: u32 = 1 << 16;
+const PATIENCE: u32 = 1 << 18;
 
 /// The number of words that a value of so many bytes is published in.
 const fn words(size: usize) -> usize {

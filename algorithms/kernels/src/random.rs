@@ -15,14 +15,32 @@ pub(crate) trait Distribution<T, const N: usize>: 'static {
 }
 
 /// All bits random.
+/// ```
+/// use gpukernel_algorithms_kernels::{Bits, Random};
+///
+/// fn has_kernels<T: Random<Bits>>() {}
+/// has_kernels::<u32>();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Bits {}
 
 /// Uniform from the first parameter up to the second.
+/// ```
+/// use gpukernel_algorithms_kernels::{Uniform, Random};
+///
+/// fn has_kernels<T: Random<Uniform>>() {}
+/// has_kernels::<f32>();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Uniform {}
 
 /// Normal: the mean, and the standard deviation.
+/// ```
+/// use gpukernel_algorithms_kernels::{Normal, Random};
+///
+/// fn has_kernels<T: Random<Normal>>() {}
+/// has_kernels::<f64>();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Normal {}
 

@@ -8,9 +8,17 @@ use core::mem::{self, MaybeUninit};
 use gpu_std::{DeviceCopy, prelude::memory::UnsafeSlice, thread_rank};
 
 /// The number of threads of a block.
+/// ```
+/// use gpukernel_algorithms_kernels::{BLOCK, ROWS, tile_len};
+///
+/// assert_eq!(tile_len(1), BLOCK * ROWS);
+/// ```
 pub const BLOCK: usize = 256;
 
 /// The number of rows of a tile.
+/// ```
+/// assert_eq!(gpukernel_algorithms_kernels::ROWS, 4);
+/// ```
 pub const ROWS: usize = 4;
 
 /// The number of elements of a vector: as many as make 16 bytes, at least one, and at most four, because each is compiled by itself.
