@@ -5,8 +5,8 @@ use gpukernel::Device;
 use ndarray::{ArrayBase, Data, Dimension, IntoDimension, Ix1};
 
 use crate::{
-    Array, ArrayView, ArrayViewMut, Result, assign::copy, layout::Layout, operand::part, storage,
-    view::layout_of,
+    Array, ArrayView, ArrayViewMut, ForeignArray, Result, assign::copy, layout::Layout, operand::part,
+    storage, view::layout_of,
 };
 
 impl<T: DeviceCopy, D: Dimension> Array<T, D> {
@@ -151,3 +151,4 @@ macro_rules! to_host {
 to_host! { Array<T, D> }
 to_host! { ArrayView<'_, T, D> }
 to_host! { ArrayViewMut<'_, T, D> }
+to_host! { ForeignArray<T, D> }

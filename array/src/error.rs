@@ -2,6 +2,8 @@
 
 use ndarray::{Axis, SliceInfoElem};
 
+use crate::ElementType;
+
 /// The result type of arrays.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -203,6 +205,40 @@ pub enum Error {
         shape: Vec<usize>,
         /// The requested number of axes.
         asked: usize,
+    },
+    /// An array of another library is to be written, which forbids it.
+    #[error(
+        "an array of shape {shape:?} of another library is read-only: copy it by `to_owned`, or pass one that can be written"
+    )]
+    ReadOnly {
+        /// The shape of the array.
+        shape: Vec<usize>,
+    },
+    /// An array of another library has elements of another type.
+    #[error("the elements of {what} are {found}, not {asked}")]
+    WrongElementType {
+        /// What it is, such as `a DLPack tensor`.
+        what: &'static str,
+        /// What the elements are.
+        found: String,
+        /// What they are to be.
+        asked: ElementType,
+    },
+    /// The elements have a type that others have no name for.
+    #[error("{what} cannot have elements of type {element}")]
+    NoSuchElementType {
+        /// What it is, such as `an array interface`.
+        what: &'static str,
+        /// The type.
+        element: ElementType,
+    },
+    /// What another library says of an array cannot be used.
+    #[error("{what} cannot be used: {reason}")]
+    Foreign {
+        /// What it is, such as `a DLPack tensor`.
+        what: &'static str,
+        /// The reason, and what to do.
+        reason: String,
     },
     /// A reduction of no elements.
     #[error("`{function}` cannot reduce axis {} of an array of shape {shape:?}, which has no elements: there is no value to begin with", axis.0)]

@@ -5,7 +5,7 @@ use std::fmt;
 use gpu_std::DeviceCopy;
 use ndarray::Dimension;
 
-use crate::{Array, ArrayView, ArrayViewMut};
+use crate::{Array, ArrayView, ArrayViewMut, ForeignArray};
 
 macro_rules! formats {
     ($($Trait:ident)*; $Array:ty) => {$(
@@ -24,3 +24,4 @@ macro_rules! formats {
 formats! { Debug Display LowerExp UpperExp LowerHex; Array<T, D> }
 formats! { Debug Display LowerExp UpperExp LowerHex; ArrayView<'_, T, D> }
 formats! { Debug Display LowerExp UpperExp LowerHex; ArrayViewMut<'_, T, D> }
+formats! { Debug Display LowerExp UpperExp LowerHex; ForeignArray<T, D> }

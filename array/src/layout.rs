@@ -70,6 +70,25 @@ impl<D: Dimension> Layout<D> {
             })
     }
 
+    /// Whether no two positions are the same element, as far as kernels know: in the order of their absolute values, each stride is larger than the smaller ones reach together.
+    pub(crate) fn is_injective(&self) -> bool {
+        let mut axes: Vec<(usize, usize)> = self
+            .shape()
+            .iter()
+            .zip(self.strides())
+            .map(|(&extent, stride)| (stride.unsigned_abs(), extent))
+            .filter(|&(_, extent)| extent > 1)
+            .collect();
+        axes.sort_unstable();
+        let mut reach = 0_usize;
+        self.len() == 0
+            || axes.into_iter().all(|(stride, extent)| {
+                let is_larger = stride > reach;
+                reach = reach.saturating_add(stride.saturating_mul(extent - 1));
+                is_larger
+            })
+    }
+
     pub(crate) fn into_dyn(self) -> Layout<IxDyn> {
         Layout { shape: self.shape.into_dyn(), strides: self.strides.into_dyn(), origin: self.origin }
     }
@@ -280,6 +299,34 @@ impl<D: Dimension> Layout<D> {
 }
 
 impl Layout<IxDyn> {
+    /// Of memory of somebody else, with strides in elements, and how many elements there are from the first one in memory to the last one; `None` if there are more than can be.
+    pub(crate) fn strided(shape: &[usize], strides: &[isize]) -> Result<Option<(Self, usize)>> {
+        if shape.len() != strides.len() {
+            return Err(Error::WrongDimension { shape: shape.to_vec(), asked: strides.len() });
+        }
+        let mut layout = Self::standard(IxDyn(shape))?;
+        if layout.len() == 0 {
+            return Ok(Some((layout, 0)));
+        }
+        let (mut before, mut after) = (0_usize, 0_usize);
+        for (axis, (&extent, &stride)) in shape.iter().zip(strides).enumerate() {
+            // Along an axis of one element, the stride may be anything, and is not used.
+            if extent < 2 {
+                continue;
+            }
+            layout.strides.slice_mut()[axis] = stride as usize;
+            let Some(reach) = stride.unsigned_abs().checked_mul(extent - 1) else { return Ok(None) };
+            let side = if stride < 0 { &mut before } else { &mut after };
+            match side.checked_add(reach) {
+                Some(sum) => *side = sum,
+                None => return Ok(None),
+            }
+        }
+        layout.origin = before;
+        let len = before.checked_add(after).filter(|&reach| reach < isize::MAX as usize);
+        Ok(len.map(|reach| (layout, reach + 1)))
+    }
+
     /// Of the parts of elements, so many each, along the last axis.
     pub(crate) fn scaled(mut self, parts: usize) -> Self {
         let last = self.ndim() - 1;

@@ -37,9 +37,16 @@ mod book;
 mod convert;
 mod core_function;
 mod create;
+#[cfg(feature = "dlpack")]
+mod dlpack;
+mod element;
 mod error;
+#[cfg(feature = "dlpack")]
+mod export;
+mod foreign;
 mod format;
 mod function;
+mod interface;
 mod layout;
 mod operand;
 mod operators;
@@ -52,10 +59,15 @@ pub use array::Array;
 pub use core_function::{
     CoreDimension, CoreFunction, CoreOperands, CoreResults, CoreTargets, LoopDimension, OutputElements,
 };
+pub use element::{Element, ElementKind, ElementType};
 pub use error::{Error, Result};
+#[cfg(feature = "dlpack")]
+pub use export::{ConsumerStream, ExportedArray};
+pub use foreign::ForeignArray;
 pub use function::{ArrayFunction, Target};
 #[doc(inline)]
 pub use gpukernel_array_kernels::{add, div, mul, neg, sub};
+pub use interface::ArrayInterface;
 pub use operand::{BroadcastDim, Input, Inputs, Operand, Operands};
 pub use shipped::module;
 pub use view::{ArrayView, ArrayViewMut};

@@ -8,7 +8,7 @@ use gpukernel::{DeviceSlice, ThisRuntime};
 use ndarray::{DimMax, Dimension, Ix0, IxDyn};
 
 use crate::{
-    Array, ArrayView, ArrayViewMut, Error, Result,
+    Array, ArrayView, ArrayViewMut, Error, ForeignArray, Result,
     layout::Layout,
     plan::{NdPlace, Plan},
 };
@@ -139,7 +139,8 @@ macro_rules! arrays {
 }
 
 arrays! {
-    Array<T, D>, &Array<T, D>, ArrayView<'_, T, D>, &ArrayView<'_, T, D>, ArrayViewMut<'_, T, D>, &ArrayViewMut<'_, T, D>
+    Array<T, D>, &Array<T, D>, ArrayView<'_, T, D>, &ArrayView<'_, T, D>, ArrayViewMut<'_, T, D>, &ArrayViewMut<'_, T, D>,
+    ForeignArray<T, D>, &ForeignArray<T, D>
 }
 
 /// The number of axes that arrays of a tuple of dimensions are broadcast to.

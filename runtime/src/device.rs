@@ -219,6 +219,19 @@ impl Device {
         each!(self.backend, device => device.id())
     }
 
+    /// The index of a GPU, which [`Device::gpu`] takes (`cudaGetDevice`); `None` for the CPU.
+    ///
+    /// ```
+    /// assert_eq!(gpukernel::Device::cpu().gpu_index(), None);
+    /// ```
+    #[doc(alias = "cudaGetDevice", alias = "CUdevice", alias = "ordinal")]
+    pub fn gpu_index(&self) -> Option<usize> {
+        match &self.backend {
+            Any::Cpu(_) => None,
+            Any::Cuda(device) => Some(device.index()),
+        }
+    }
+
     /// The kind of the device.
     pub fn kind(&self) -> DeviceKind {
         each!(self.backend, device => kind_of(device))

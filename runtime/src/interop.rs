@@ -11,6 +11,7 @@ mod cust;
 mod lend;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 mod memory;
+mod raw;
 
 use std::{ffi::c_void, sync::Arc};
 

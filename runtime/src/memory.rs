@@ -24,6 +24,9 @@ use crate::{
 /// Accesses"), on the CPU so that code that relies on it works there too.
 pub(crate) const ALIGN: usize = 256;
 
+/// What frees memory of others when it is dropped.
+pub(crate) type Owner = Box<dyn std::any::Any + Send + Sync>;
+
 /// The memory that work uses, and how. Twelve arguments need no allocation, as in packed arguments.
 pub(crate) type Uses<'a, B> = SmallVec<[(&'a <B as Backend>::Memory, Access); 12]>;
 

@@ -67,7 +67,7 @@ impl CpuDevice {
     }
 
     /// Waits until all work is done.
-    fn wait(&self) -> Result<()> {
+    pub(crate) fn wait(&self) -> Result<()> {
         if !queue::are_all_idle() {
             at_work::check_wait()?;
             queue::wait_for_all();

@@ -18,6 +18,7 @@ use crate::{
     allocator::{BackendPool, DeviceAllocator, device_pointer},
     backend::{Backend, BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
+    memory::Owner,
     usage::{self, Locked, Order, Ordered, Usage, Users},
     view::Rows,
 };
@@ -34,6 +35,8 @@ enum Source {
     Program(Arc<Block>),
     /// An allocator, which gave so many bytes there, and takes them back in the order of a stream.
     Allocator(Arc<dyn DeviceAllocator>, usize, usize),
+    /// Somebody else, who frees it. `None` once that has happened.
+    Foreign(Option<Owner>),
 }
 
 /// Memory of the program's allocator.
@@ -72,10 +75,33 @@ impl CpuMemory {
         Arc::new(Self { source: Source::Allocator(allocator, start, bytes), users: Users::new(usage) })
     }
 
+    /// Memory of somebody else, to be used after what is queued on `stream` by now.
+    ///
+    /// # Safety
+    /// The memory is there until the owner is dropped.
+    pub(crate) unsafe fn of_foreign(owner: Owner, stream: &CpuStream) -> Arc<Self> {
+        let mut usage = Usage::default();
+        usage.note(stream.queue(), Access::Write, stream.queue().queued());
+        Arc::new(Self { source: Source::Foreign(Some(owner)), users: Users::new(usage) })
+    }
+
+    /// Drops the owner when the work that uses the memory is done. Here, if this thread may wait, and not on the thread of a stream: an owner may need a lock
+    /// that the program holds while it waits for the stream, such as Python's.
+    fn end_foreign(&mut self, owner: Owner) {
+        if self.wait_for_users(Access::Write).is_ok() {
+            drop(owner);
+        } else if let Some(stream) = self.last_stream() {
+            stream.after_all(move || drop(owner));
+        } else {
+            // Work that cannot be waited for may still use the memory.
+            std::mem::forget(owner);
+        }
+    }
+
     fn block(&self) -> Option<&Arc<Block>> {
         match &self.source {
             Source::Program(block) => Some(block),
-            Source::Allocator(..) => None,
+            Source::Allocator(..) | Source::Foreign(_) => None,
         }
     }
 
@@ -131,8 +157,18 @@ impl CpuMemory {
 
 impl Drop for CpuMemory {
     fn drop(&mut self) {
-        let Source::Allocator(allocator, start, bytes) = &self.source else { return };
-        let (allocator, start, bytes) = (Arc::clone(allocator), device_pointer(*start), *bytes);
+        let (allocator, start, bytes) = match &mut self.source {
+            Source::Program(_) => return,
+            Source::Allocator(allocator, start, bytes) => {
+                (Arc::clone(allocator), device_pointer(*start), *bytes)
+            }
+            Source::Foreign(owner) => {
+                if let Some(owner) = owner.take() {
+                    self.end_foreign(owner);
+                }
+                return;
+            }
+        };
         if let (Some(stream), Some(start)) = (self.last_stream(), start) {
             let stream = Stream::of(self.device(), stream);
             // SAFETY: it gave the memory for so many bytes, as `of_allocator` was promised; nobody refers to it any more, and what was queued on it

@@ -244,7 +244,7 @@ impl CudaDevice {
     }
 
     /// Waits until all work is done.
-    pub(super) fn wait(&self) -> Result<()> {
+    pub(crate) fn wait(&self) -> Result<()> {
         replay::refuse("waiting for the device")?;
         self.bind()?;
         // SAFETY: a context is current.

@@ -1,14 +1,14 @@
 //! Memory of a GPU that another library, or another process, frees.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, ffi::c_int, sync::Arc};
 
-use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::sys::{self, CUdeviceptr, CUpointer_attribute, CUresult};
 
 use super::{CudaDevice, CudaMemory, CudaStream};
-use crate::memory::Allocation;
-
-/// What frees memory when it is dropped.
-pub(crate) type Owner = Box<dyn Any + Send + Sync>;
+use crate::{
+    Result,
+    memory::{Allocation, Owner},
+};
 
 /// Who frees memory.
 pub(crate) struct Foreign {
@@ -43,6 +43,23 @@ impl Foreign {
 }
 
 impl CudaDevice {
+    /// The number of the GPU whose memory an address is of; `None` if the driver knows no memory there.
+    pub(crate) fn gpu_of(&'static self, address: usize) -> Result<Option<usize>> {
+        self.bind()?;
+        let attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+        let mut ordinal: c_int = -1;
+        // SAFETY: the pointer is to a live integer, as the attribute asks for; of the address, the driver says whether it knows it.
+        let result = unsafe {
+            sys::cuPointerGetAttribute((&raw mut ordinal).cast(), attribute, address as CUdeviceptr)
+        };
+        if result == CUresult::CUDA_ERROR_INVALID_VALUE {
+            return Ok(None);
+        }
+        self.check("cuPointerGetAttribute", result)?;
+        // -2 for memory of the host that no GPU owns.
+        Ok(usize::try_from(ordinal).ok())
+    }
+
     /// Memory of somebody else, to be used after what is queued on the stream of `foreign` by now.
     ///
     /// # Safety

@@ -9,8 +9,6 @@ use cudarc::driver::sys::{self, CUdeviceptr, CUmem_advise};
 use gpu_std::host::Access;
 use smallvec::SmallVec;
 
-#[cfg(any(feature = "cudarc", feature = "cust"))]
-use super::Owner;
 use super::{CudaDevice, CudaStream, Foreign, driver, pool, replay, rows::copy_rows};
 use crate::{
     MemoryAdvice, Result, Stream,
@@ -112,7 +110,7 @@ impl CudaMemory {
 
     /// Who frees the memory, when the work that uses it is done, as in [`order_before`](Self::order_before).
     #[cfg(any(feature = "cudarc", feature = "cust"))]
-    pub(crate) fn into_owner(mut self) -> Option<Owner> {
+    pub(crate) fn into_owner(mut self) -> Option<crate::memory::Owner> {
         // If this fails, the context is lost, and with it the work.
         let _ = self.order_before(self.foreign()?.stream());
         let nobody = Source::Foreign(Foreign::new(self.device.default(), None));
@@ -149,9 +147,16 @@ impl Drop for CudaMemory {
     /// A drop cannot return errors: a lost context has freed its memory, and another error is reported by the next call.
     fn drop(&mut self) {
         if let Source::Foreign(foreign) = &self.source {
-            if foreign.has_owner() {
+            match (foreign.has_owner(), foreign.stream().is_there()) {
+                (false, _) => {}
                 // Who frees it does so on this stream, or waits for it: after this. If it fails, the context is lost.
-                let _ = self.order_before(foreign.stream());
+                (true, true) => {
+                    let _ = self.order_before(foreign.stream());
+                }
+                // The stream was given back before.
+                (true, false) => {
+                    self.wait_for_users();
+                }
             }
             return;
         }

@@ -36,8 +36,6 @@ pub(crate) use device::CudaDevice;
 pub(crate) use driver::checked_by_driver;
 pub(crate) use event::CudaEvent;
 pub(crate) use foreign::Foreign;
-#[cfg(any(feature = "cudarc", feature = "cust"))]
-pub(crate) use foreign::Owner;
 pub(crate) use graph::CudaGraph;
 pub(crate) use image::code as code_of;
 pub(crate) use memory::CudaMemory;

@@ -1,0 +1,112 @@
+//! What memory is borrowed by functions for Python, which can get one array twice: for reading as often as anybody likes, for writing once. Rust's rules for references, checked when a
+//! program runs, for this extension; other extensions and libraries follow rules of their own.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{Error, Result};
+
+/// Where the elements of an array lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The GPU; `None` for memory of the host.
+    gpu: Option<usize>,
+    /// The address of the first byte, and of that after the last one.
+    bytes: (usize, usize),
+    /// The size of an element.
+    element: usize,
+    /// Elements lie only so many bytes, or multiples of that, from each other; 0 if there is only one place.
+    grid: usize,
+}
+
+impl Place {
+    /// Of an array whose element of all indices 0 is at an address, with strides in elements.
+    pub(crate) fn new(
+        gpu: Option<usize>,
+        address: usize,
+        shape: &[usize],
+        strides: &[isize],
+        element: usize,
+    ) -> Self {
+        let (mut start, mut end, mut grid) = (address, address.wrapping_add(element), 0);
+        if shape.contains(&0) {
+            end = start;
+        } else {
+            // All elements are there, so that nothing wraps around.
+            for (&extent, &stride) in shape.iter().zip(strides).filter(|(extent, _)| **extent > 1) {
+                let stride = stride.wrapping_mul(element as isize);
+                let reach = stride.wrapping_mul(extent as isize - 1);
+                let side = if stride < 0 { &mut start } else { &mut end };
+                *side = side.wrapping_add_signed(reach);
+                grid = gcd(grid, stride.unsigned_abs());
+            }
+        }
+        Self { gpu, bytes: (start, end), element, grid }
+    }
+
+    /// Whether both may have a byte in common.
+    fn overlaps(&self, other: &Self) -> bool {
+        let ((start, end), (other_start, other_end)) = (self.bytes, other.bytes);
+        if self.gpu != other.gpu
+            || start == end
+            || other_start == other_end
+            || end <= other_start
+            || other_end <= start
+        {
+            return false;
+        }
+        // Columns of one matrix, say, lie between each other.
+        match gcd(self.grid, other.grid) {
+            0 => true,
+            grid => {
+                let after = (start as isize - other_start as isize).rem_euclid(grid as isize) as usize;
+                after < other.element || grid - after < self.element
+            }
+        }
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Everything that is borrowed now, with a number.
+static BORROWED: Mutex<Table> = Mutex::new(Table { next: 0, entries: Vec::new() });
+
+struct Table {
+    next: u64,
+    entries: Vec<(u64, Place, bool)>,
+}
+
+fn table() -> MutexGuard<'static, Table> {
+    BORROWED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Memory that is borrowed until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Borrow(u64);
+
+impl Borrow {
+    pub(crate) fn new(place: Place, is_to_be_written: bool) -> Result<Self> {
+        let mut table = table();
+        let conflict = table
+            .entries
+            .iter()
+            .find(|(_, other, is_written)| (is_to_be_written || *is_written) && place.overlaps(other));
+        if let Some(&(_, _, is_written)) = conflict {
+            return Err(Error::Borrowed { is_to_be_written, is_written });
+        }
+        let number = table.next;
+        table.next += 1;
+        table.entries.push((number, place, is_to_be_written));
+        Ok(Self(number))
+    }
+}
+
+impl Drop for Borrow {
+    fn drop(&mut self) {
+        let mut table = table();
+        if let Some(entry) = table.entries.iter().position(|(number, ..)| *number == self.0) {
+            table.entries.swap_remove(entry);
+        }
+    }
+}
