@@ -4,7 +4,11 @@ use gpu_std::DeviceCopy;
 use gpukernel::{Device, DeviceSlice};
 use ndarray::{Axis, Dimension, IntoDimension, Ix1, IxDyn, RemoveAxis, SliceArg};
 
-use crate::{Array, Error, Input, Result, layout::Layout};
+use crate::{
+    Array, Error, Input, Result,
+    layout::Layout,
+    operand::{part, part_mut},
+};
 
 /// An array borrowed for reading (ndarray's `ArrayView`): a part of an [`Array`], or of a [`DeviceSlice`], with a shape and strides.
 ///
@@ -336,6 +340,22 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayView<'a, T, D> {
         Ok(Self { layout: layout_of(shape.into_dimension(), memory.len())?, memory })
     }
 
+    /// Returns the elements as kernels take them, if they lie in row-major order without gaps (ndarray's `as_slice`).
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// # use ndarray::s;
+    /// let x = Array::from_shape_fn(&Device::cpu(), (2, 2), |(row, column)| 2 * row + column)?;
+    /// assert_eq!(x.slice(s![1.., ..])?.as_slice().map(|row| row.to_vec()).transpose()?, Some(vec![2, 3]));
+    /// assert!(x.t().as_slice().is_none());
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    pub fn as_slice(&self) -> Option<&'a DeviceSlice<T>> {
+        let layout = &self.layout;
+        if layout.is_standard() { part(self.memory, layout.origin(), layout.len()).ok() } else { None }
+    }
+
     /// Returns the same view.
     ///
     /// ```
@@ -425,6 +445,24 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// ```
     pub fn view(&self) -> ArrayView<'_, T, D> {
         ArrayView::new(self.memory, self.layout.clone())
+    }
+
+    /// Returns the elements for writing, as kernels take them, if they lie in row-major order without gaps (ndarray's `as_slice_mut`).
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// let mut x = Array::from_vec(&Device::cpu(), vec![1, 2, 3])?;
+    /// if let Some(slice) = x.view_mut().as_mut_slice() {
+    ///     slice[1..].fill(0)?;
+    /// }
+    /// assert_eq!(x.to_vec()?, [1, 0, 0]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    #[doc(alias = "as_slice_mut")]
+    pub fn as_mut_slice(&mut self) -> Option<&mut DeviceSlice<T>> {
+        let layout = &self.layout;
+        if layout.is_standard() { part_mut(self.memory, layout.origin(), layout.len()).ok() } else { None }
     }
 
     /// Returns the array for writing, borrowed from this view.

@@ -37,6 +37,14 @@ pub enum Error {
         /// The name of its type.
         found: String,
     },
+    /// A function has no instance for the elements of an array.
+    #[error("the elements are {found}, and this function takes {known}")]
+    NoInstance {
+        /// What the elements are.
+        found: String,
+        /// What they may be.
+        known: String,
+    },
     /// An object breaks a protocol.
     #[error("an object of type `{found}` breaks the protocol of arrays: {reason}")]
     Protocol {
@@ -72,9 +80,9 @@ impl From<Error> for PyErr {
         let text = error.to_string();
         match error {
             Error::Python(error) => error,
-            Error::NotAnArray { .. } | Error::Array(gpukernel_array::Error::WrongElementType { .. }) => {
-                PyTypeError::new_err(text)
-            }
+            Error::NotAnArray { .. }
+            | Error::NoInstance { .. }
+            | Error::Array(gpukernel_array::Error::WrongElementType { .. }) => PyTypeError::new_err(text),
             Error::Borrowed { .. }
             | Error::UsedCapsule { .. }
             | Error::Protocol { .. }

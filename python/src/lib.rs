@@ -28,6 +28,7 @@ mod borrow;
 mod buffer;
 mod capsule;
 mod device_array;
+mod dispatch;
 mod error;
 mod import;
 mod library;
@@ -35,3 +36,9 @@ mod library;
 pub use array::{PyArray, PyArrayMut};
 pub use device_array::DeviceArray;
 pub use error::{Error, Result};
+
+/// Names that the expansion of [`dispatch!`] uses.
+#[doc(hidden)]
+pub mod __dispatch {
+    pub use crate::dispatch::{Element, dtype, is, no_instance};
+}

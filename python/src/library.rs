@@ -64,7 +64,9 @@ impl Library {
             Self::Own => return Ok(array),
             // Arrays from its `from_dlpack` are read-only before 2.1. On a GPU, this copies to the host.
             Self::NumPy => {
-                return Ok(py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (array,))?);
+                return Ok(py
+                    .import(intern!(py, "numpy"))?
+                    .call_method1(intern!(py, "asarray"), (array,))?);
             }
             Self::CuPy => py.import(intern!(py, "cupy"))?.into_any(),
             Self::PyTorch => py.import(intern!(py, "torch"))?.into_any(),
