@@ -208,7 +208,7 @@ pub enum Error {
     },
     /// An array of another library is to be written, which forbids it.
     #[error(
-        "an array of shape {shape:?} of another library is read-only: copy it by `to_owned`, or pass one that can be written"
+        "an array of shape {shape:?} of another library is read-only, and is to be written: pass a copy"
     )]
     ReadOnly {
         /// The shape of the array.

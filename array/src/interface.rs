@@ -31,7 +31,6 @@ const WHAT: &str = "an array interface";
 /// # Ok::<(), gpukernel_array::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 #[doc(alias = "__cuda_array_interface__", alias = "__array_interface__", alias = "CUDA Array Interface")]
 pub struct ArrayInterface {
     /// The number of elements along each axis.

@@ -1,6 +1,6 @@
 //! The buffer protocol: memory of the host, of NumPy's arrays, `array.array`, `bytes`, `memoryview` and others.
 
-use std::ffi::CStr;
+use std::{borrow::Cow, ffi::CStr};
 
 use gpukernel::Device;
 use gpukernel_array::{ArrayInterface, Element, ElementKind, ElementType, ForeignArray};
@@ -25,38 +25,59 @@ impl Drop for Buffer {
     }
 }
 
+impl Buffer {
+    fn of(object: &Bound<'_, PyAny>, is_to_be_written: bool) -> Result<Self> {
+        // SAFETY: the object is alive.
+        if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
+            return Err(Error::NotAnArray { found: type_name(object) });
+        }
+        let flags = if is_to_be_written { ffi::PyBUF_FULL } else { ffi::PyBUF_FULL_RO };
+        let mut buffer = Box::new(ffi::Py_buffer::new());
+        // SAFETY: the pointers are to a live object and a live struct, which stays where it is.
+        if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *buffer, flags) } != 0 {
+            return Err(PyErr::fetch(object.py()).into());
+        }
+        Ok(Self(buffer))
+    }
+
+    /// The format of Python's `struct`.
+    fn format(&self) -> Cow<'_, str> {
+        match self.0.format.is_null() {
+            // Bytes.
+            true => "B".into(),
+            // SAFETY: it is a text that is there as long as the buffer.
+            false => unsafe { CStr::from_ptr(self.0.format) }.to_string_lossy(),
+        }
+    }
+
+    /// The type of the elements, or what there is in place of one.
+    fn element(&self) -> Result<ElementType, String> {
+        let format = self.format();
+        element(&format, self.0.itemsize).ok_or_else(|| format!("of the format {format:?}"))
+    }
+}
+
+/// The name of the type of an object's elements, by its buffer.
+pub(crate) fn element_type(object: &Bound<'_, PyAny>) -> Result<String> {
+    Ok(Buffer::of(object, false)?.element().map_or_else(|other| other, |element| element.to_string()))
+}
+
 /// An object as an array of the CPU device, by its buffer.
 pub(crate) fn import<T: Element>(
     object: &Bound<'_, PyAny>,
     is_to_be_written: bool,
 ) -> Result<ForeignArray<T, IxDyn>> {
     let found = || type_name(object);
-    // SAFETY: the object is alive.
-    if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
-        return Err(Error::NotAnArray { found: found() });
-    }
-    let flags = if is_to_be_written { ffi::PyBUF_FULL } else { ffi::PyBUF_FULL_RO };
-    let mut buffer = Box::new(ffi::Py_buffer::new());
-    // SAFETY: the pointers are to a live object and a live struct, which stays where it is.
-    if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *buffer, flags) } != 0 {
-        return Err(PyErr::fetch(object.py()).into());
-    }
-    let buffer = Buffer(buffer);
+    let buffer = Buffer::of(object, is_to_be_written)?;
     let view = &*buffer.0;
     let protocol = |reason: &str| Error::Protocol { found: found(), reason: reason.to_owned() };
     if !view.suboffsets.is_null() {
         return Err(protocol("its buffer is one of pointers to rows"));
     }
-    // SAFETY: the format is a text as long as the buffer, if there is one; without, elements are bytes.
-    let format = (!view.format.is_null()).then(|| unsafe { CStr::from_ptr(view.format) }.to_string_lossy());
-    let format = format.as_deref().unwrap_or("B");
-    let element = element(format, view.itemsize);
-    let asked = T::ELEMENT_TYPE;
-    if element != Some(asked) {
-        let found =
-            element.map_or_else(|| format!("of the format {format:?}"), |element| element.to_string());
-        let error = gpukernel_array::Error::WrongElementType { what: "a buffer", found, asked };
-        return Err(error.into());
+    let (element, asked) = (buffer.element(), T::ELEMENT_TYPE);
+    if element != Ok(asked) {
+        let found = element.map_or_else(|other| other, |element| element.to_string());
+        return Err(gpukernel_array::Error::WrongElementType { what: "a buffer", found, asked }.into());
     }
     let axes =
         usize::try_from(view.ndim).map_err(|_| protocol("its buffer has a negative number of axes"))?;

@@ -29,10 +29,10 @@ use crate::{
 /// use gpukernel_python::{DeviceArray, Result};
 /// use pyo3::prelude::*;
 ///
-/// /// The numbers from 0 on, on the first GPU if there is one.
+/// /// So many numbers from 0 to 1, on the first GPU if there is one.
 /// #[pyfunction]
-/// fn arange(len: usize) -> Result<DeviceArray> {
-///     Ok(DeviceArray::new(Array::range(&Device::best()?, 0..len as i64)?))
+/// fn linspace(len: usize) -> Result<DeviceArray> {
+///     Ok(DeviceArray::new(Array::linspace(&Device::best()?, 0.0, 1.0, len)?))
 /// }
 /// ```
 #[pyclass(frozen, weakref, module = "gpukernel")]

@@ -5,13 +5,15 @@ pub use gpukernel_array::Element;
 use gpukernel_array::ElementType;
 use pyo3::{intern, prelude::*};
 
-use crate::{Error, Result, import::type_name};
+use crate::{Error, Result, buffer};
 
-/// The name of the type of an array's elements, by its `dtype`.
+/// The name of the type of an array's elements, by its `dtype`, or its buffer.
 #[doc(hidden)]
 pub fn dtype(object: &Bound<'_, PyAny>) -> Result<String> {
-    let found = || Error::NotAnArray { found: type_name(object) };
-    let dtype = object.getattr_opt(intern!(object.py(), "dtype"))?.ok_or_else(found)?.str()?;
+    let Some(dtype) = object.getattr_opt(intern!(object.py(), "dtype"))? else {
+        return buffer::element_type(object);
+    };
+    let dtype = dtype.str()?;
     let dtype = dtype.to_str()?;
     // PyTorch's is `torch.float32`.
     Ok(dtype.rsplit('.').next().unwrap_or(dtype).to_owned())

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let text = "it depends on the checkout of gpukernel at";
         status::note("Note", format_args!("{text} {}; `--gpukernel` chooses otherwise", checkout.display()));
     }
-    status::note("Next", format_args!("`cd {}`, then `cargo gpukernel test`", args.path.display()));
+    status::note("Next", format_args!("`cd {}`, then `{}`", args.path.display(), args.template.next));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,7 +20,15 @@ const STANDARD_LIBRARIES: [&str; 5] = ["alloc", "core", "proc_macro", "std", "te
 const ARTIFACTS: [&str; 4] = ["build", "deps", "examples", "incremental"];
 
 /// What the templates depend on, as Rust knows it.
-const DEPENDENCIES: [&str; 4] = ["gpu_std", "gpukernel", "gpukernel_bench", "gpukernel_build"];
+const DEPENDENCIES: [&str; 7] = [
+    "gpu_std",
+    "gpukernel",
+    "gpukernel_array",
+    "gpukernel_bench",
+    "gpukernel_build",
+    "gpukernel_python",
+    "pyo3",
+];
 
 /// Checks that a package can have this name, and warns of names that are not usual.
 pub(crate) fn check(name: &str) -> anyhow::Result<()> {

@@ -27,8 +27,14 @@ pub(crate) const BUILD: Part = Part { name: "gpukernel-build", folder: "compiler
 /// What measures them.
 pub(crate) const BENCH: Part = Part { name: "gpukernel-bench", folder: "bench" };
 
+/// What has arrays.
+pub(crate) const ARRAY: Part = Part { name: "gpukernel-array", folder: "array" };
+
+/// What has those of Python.
+pub(crate) const PYTHON: Part = Part { name: "gpukernel-python", folder: "python" };
+
 /// All of them.
-pub(crate) const PARTS: [Part; 4] = [RUNTIME, DEVICE_LIBRARY, BUILD, BENCH];
+pub(crate) const PARTS: [Part; 6] = [RUNTIME, DEVICE_LIBRARY, BUILD, BENCH, ARRAY, PYTHON];
 
 /// This package, whose version the others have as well.
 const THIS: &str = env!("CARGO_PKG_NAME");

@@ -16,6 +16,8 @@ pub(crate) struct Template {
     /// Its name.
     pub(crate) name: &'static str,
     help: &'static str,
+    /// The command to go on with.
+    pub(crate) next: &'static str,
     files: &'static [File],
 }
 
@@ -34,16 +36,21 @@ macro_rules! files {
 /// Files of all projects that are no part of a workspace.
 const COMMON: &[File] = files!("common": ".github/workflows/ci.yml" ".gitignore" ".vscode/extensions.json" ".vscode/settings.json");
 
-static TEMPLATES: [Template; 4] = [
+/// What tests a program.
+const TEST: &str = "cargo gpukernel test";
+
+static TEMPLATES: [Template; 5] = [
     Template {
         name: "plain",
         help: "a program with a kernel, a test and a benchmark",
+        next: TEST,
         files: files!("plain":
             "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/main.rs" "tests/saxpy.rs"),
     },
     Template {
         name: "cuda-c",
         help: "a program whose kernel calls a function in CUDA C",
+        next: TEST,
         files: files!("cuda-c":
             "Cargo.toml.in" "benches/softsign.rs" "build.rs" "cuda/softsign.cu" "gpukernel.toml" "kernels/Cargo.toml.in"
             "kernels/src/lib.rs" "src/main.rs" "tests/softsign.rs"),
@@ -51,6 +58,7 @@ static TEMPLATES: [Template; 4] = [
     Template {
         name: "library",
         help: "a library that launches kernels, with an example",
+        next: TEST,
         files: files!("library":
             "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "examples/saxpy.rs" "kernels/Cargo.toml.in" "kernels/build.rs" "kernels/src/lib.rs"
             "src/lib.rs"
@@ -59,8 +67,17 @@ static TEMPLATES: [Template; 4] = [
     Template {
         name: "bench",
         help: "a program with a benchmark of its kernel beside a loop on the host",
+        next: TEST,
         files: files!("bench":
             "Cargo.toml.in" "benches/saxpy.rs" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "src/main.rs" "tests/saxpy.rs"),
+    },
+    Template {
+        name: "python",
+        help: "a Python package with functions of NumPy, CuPy and PyTorch arrays",
+        next: "python3 -m venv .venv && .venv/bin/pip install \".[test]\" && .venv/bin/pytest",
+        files: files!("python":
+            ".github/workflows/ci.yml" ".gitignore" "Cargo.toml.in" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "pyproject.toml"
+            "src/lib.rs" "tests/kernels.rs" "tests/test_arrays.py"),
     },
 ];
 
@@ -72,9 +89,13 @@ impl Template {
 
     /// Its files for a project of this name, `Cargo.toml` among them; with those that only the root of a repository has, if it is one.
     pub(crate) fn files(self, project: &str, is_root: bool) -> impl Iterator<Item = (String, String)> {
-        let common = COMMON.iter().filter(move |_| is_root);
+        // A template may have its own in place of these.
+        let is_common = |file: &File| COMMON.iter().any(|common| common.0 == file.0);
+        let own = self.files.iter().filter(move |file| is_root || !is_common(file));
+        let is_own = move |file: &File| self.files.iter().any(|own| own.0 == file.0);
+        let common = COMMON.iter().filter(move |file| is_root && !is_own(file));
         let (project, library) = (project.to_owned(), name::library(project));
-        self.files.iter().chain(common).map(move |(path, text)| {
+        own.chain(common).map(move |(path, text)| {
             let path = match path.strip_suffix(MANIFEST) {
                 Some(folder) => format!("{folder}Cargo.toml"),
                 None => (*path).to_owned(),
@@ -140,9 +161,11 @@ mod tests {
             for (path, text) in template.files("ray-tracer", true) {
                 assert!(!text.contains("my-project") && !text.contains("my_project"), "{path}: {text}");
             }
-            let tests =
-                template.files("ray-tracer", false).find(|(path, _)| path.starts_with("tests/")).unwrap();
-            assert!(tests.1.contains("use ray_tracer"), "{}", tests.1);
+            let mut tests =
+                template.files("ray-tracer", false).filter(|(path, _)| path.starts_with("tests/"));
+            assert!(
+                tests.all(|(_, text)| text.contains("use ray_tracer") || text.contains("import ray_tracer"))
+            );
         }
     }
 }

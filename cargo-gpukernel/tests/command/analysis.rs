@@ -9,7 +9,7 @@ use std::{
 use crate::common::{Folder, projects_dir, share_builds};
 use serde_json::Value;
 
-const TEMPLATES: [&str; 4] = ["plain", "cuda-c", "library", "bench"];
+const TEMPLATES: [&str; 5] = ["plain", "cuda-c", "library", "bench", "python"];
 
 /// A machine with Rust and nothing else: no cache, no rustup, no nvcc.
 struct Machine {

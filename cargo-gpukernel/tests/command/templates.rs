@@ -2,8 +2,8 @@
 
 use crate::common::Folder;
 
-/// Creates a project and tests it after a change of a kernel, with its benchmark run once.
-fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, checked: &str) -> (Folder, String) {
+/// Creates a project and tests it after a change of a kernel.
+fn tested(template: &str, edit: (&str, &str), checked: &str) -> (Folder, String) {
     let folder = Folder::with(&[]);
     let name = format!("template-{template}");
     folder.gpukernel("", &["new", &name, "--template", template, "--quiet"]).succeeded();
@@ -17,6 +17,12 @@ fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, checke
     let said = folder.cargo(&name, &["test", "--workspace", "--quiet"]).succeeded();
     assert!(!said.stderr.contains("warning"), "{}", said.stderr);
     assert!(said.stdout.contains(checked), "{checked} in {}", said.stdout);
+    (folder, name)
+}
+
+/// Creates a project, tests it, with its benchmark run once, and runs it.
+fn check(template: &str, edit: (&str, &str), run: &[&str], printed: &str, checked: &str) -> (Folder, String) {
+    let (folder, name) = tested(template, edit, checked);
     let said = folder.cargo(&name, &[&["run", "--quiet"], run].concat()).succeeded();
     assert!(said.stdout.starts_with("cpu (") && said.stdout.contains(printed), "{}", said.stdout);
     (folder, name)
@@ -53,4 +59,18 @@ fn bench() {
     let bench = ["bench", "--profile", "dev", "--axis", "elements=1000", "--", "--max-time", "0.1"];
     let said = folder.built(&name, &bench).succeeded();
     assert!(said.stdout.contains("loop on the host"), "{}", said.stdout);
+}
+
+/// What needs no Python: `.ci/run python` runs the rest.
+#[test]
+fn python() {
+    let (folder, name) = tested("python", ("    x + y", "    y + x"), "test add_broadcasts ... ok");
+    let said = folder.gpukernel("", &["new", "in-python", "--template", "python"]).succeeded().stderr;
+    assert!(said.contains("`cd in-python`, then `python3 -m venv .venv && .venv/bin/pip install"), "{said}");
+    let workflow = folder.read(&format!("{name}/.github/workflows/ci.yml"));
+    assert!(
+        workflow.contains("- run: pytest") && !workflow.contains("--locked cargo-gpukernel\n"),
+        "{workflow}"
+    );
+    assert!(folder.read(&format!("{name}/.gitignore")).contains("/.venv\n"));
 }

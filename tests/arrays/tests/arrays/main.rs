@@ -3,5 +3,6 @@
 mod attacks;
 mod cores;
 mod functions;
+mod interop;
 mod kernels;
 mod properties;

@@ -1,0 +1,1 @@
+../../../templates/python/build.rs

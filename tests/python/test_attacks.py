@@ -1,0 +1,477 @@
+"""Arrays that lie, are freed, borrowed twice, written where that is forbidden: each is an exception, and nothing is lost or kept."""
+
+import array
+import ctypes
+import gc
+import threading
+
+import numpy
+import pytest
+
+import gpukernel_python_tests as ours
+
+PointerOf = ctypes.pythonapi.PyCapsule_GetPointer
+PointerOf.restype, PointerOf.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+IsValid = ctypes.pythonapi.PyCapsule_IsValid
+IsValid.restype, IsValid.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+
+VERSIONED = b"dltensor_versioned"
+
+
+class Tensor(ctypes.Structure):
+    """`DLTensor`."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class Versioned(ctypes.Structure):
+    """`DLManagedTensorVersioned`."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    ]
+
+
+class Producer:
+    """An object whose `__dlpack__` returns the same thing each time."""
+
+    dtype = numpy.dtype("float64")
+
+    def __init__(self, capsule, device=(1, 0)):
+        self.capsule, self.device = capsule, device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **_):
+        return self.capsule
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept():
+    gc.collect()
+    before = ours.buffers("cpu")
+    yield
+    gc.collect()
+    assert ours.buffers("cpu") == before
+
+
+@pytest.fixture(params=["cpu", "gpu"])
+def device(request):
+    if request.param == "gpu" and not ours.has_gpu():
+        pytest.skip("there is no GPU")
+    return request.param
+
+
+def capsule(shape=(3,)):
+    return ours.arange(list(shape), "cpu").__dlpack__(max_version=(1, 0))
+
+
+def fields(capsule):
+    return Versioned.from_address(PointerOf(capsule, VERSIONED))
+
+
+# Capsules.
+
+
+def test_a_capsule_is_used_once():
+    producer = Producer(capsule())
+    assert ours.elements(producer) == [0, 1, 2]
+    assert IsValid(producer.capsule, b"used_dltensor_versioned") == 1
+    for _ in range(2):
+        with pytest.raises(BufferError, match="was used before.*used_dltensor_versioned"):
+            ours.elements(producer)
+    legacy = Producer(ours.arange([3], "cpu").__dlpack__())
+    assert ours.elements(legacy) == [0, 1, 2]
+    with pytest.raises(BufferError, match="was used before.*used_dltensor"):
+        ours.elements(legacy)
+
+
+def test_a_capsule_that_nobody_uses_frees_its_memory(device):
+    before = ours.buffers(device)
+    capsules = [ours.arange([3], device).__dlpack__(max_version=(1, 3)) for _ in range(5)]
+    assert ours.buffers(device) == before + 5
+    del capsules
+    assert ours.buffers(device) == before
+
+
+def test_memory_is_freed_with_its_last_user():
+    x = ours.arange([4], "cpu")
+    by_dlpack, by_interface = numpy.from_dlpack(x), numpy.asarray(x)
+    by_interface[0] = 7
+    assert by_dlpack.tolist() == [7, 1, 2, 3] == ours.elements(x)
+    before = ours.buffers("cpu")
+    del x, by_interface
+    assert ours.buffers("cpu") == before and by_dlpack.tolist() == [7, 1, 2, 3]
+    del by_dlpack
+    assert ours.buffers("cpu") == before - 1
+
+
+def test_memory_is_freed_on_another_thread(device):
+    before = ours.buffers(device)
+    kept = [ours.arange([1000], device).__dlpack__(max_version=(1, 0)) for _ in range(10)]
+    thread = threading.Thread(target=kept.clear)
+    thread.start()
+    thread.join()
+    assert ours.buffers(device) == before
+
+
+def test_versions_and_names_of_capsules():
+    x = ours.arange([3], "cpu")
+    for version, name in [(None, b"dltensor"), ((0, 8), b"dltensor"), ((1, 0), VERSIONED), ((2, 0), VERSIONED)]:
+        assert IsValid(x.__dlpack__(max_version=version), name) == 1
+    for found in [None, 3, "dltensor", object()]:
+        with pytest.raises(BufferError, match="has to return a capsule"):
+            ours.elements(Producer(found))
+    New = ctypes.pythonapi.PyCapsule_New
+    New.restype, New.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    for name in [b"arrow_array", None]:
+        with pytest.raises(BufferError, match="none of DLPack's"):
+            ours.elements(Producer(New(1, name, None)))
+
+
+def test_what_a_tensor_says_is_checked():
+    def change(**changes):
+        changed = capsule((2, 3))
+        for name, value in changes.items():
+            where = fields(changed)
+            if name == "axis":
+                where.tensor.shape[0] = value
+            elif name == "stride":
+                where.tensor.strides[0] = value
+            elif hasattr(where, name):
+                setattr(where, name, value)
+            else:
+                setattr(where.tensor, name, value)
+        return Producer(changed)
+
+    for error, match, changes in [
+        (BufferError, "incompatible|version", {"major": 2}),
+        (ValueError, "negative: -1", {"axis": -1}),
+        (ValueError, "overflows", {"axis": 1 << 62}),
+        (ValueError, "reaches further than memory", {"stride": 1 << 62}),
+        (ValueError, "reaches further than memory", {"stride": -(1 << 62)}),
+        (ValueError, "reaches further than memory", {"stride": -(1 << 63)}),
+        (ValueError, "strides", {"strides": ctypes.POINTER(ctypes.c_int64)()}),
+        (ValueError, "shape pointer is null", {"shape": ctypes.POINTER(ctypes.c_int64)()}),
+        (ValueError, "ndim is negative", {"ndim": -1}),
+        (ValueError, "aligned to 8 bytes", {"byte_offset": 4}),
+        (ValueError, "beyond memory", {"byte_offset": (1 << 64) - 1}),
+        (ValueError, "0x0, is not one of f64", {"data": None}),
+        (TypeError, "float32, not float64", {"bits": 32}),
+        (TypeError, "int64, not float64", {"code": 0}),
+        (TypeError, "code 2, with 64 bits and 2 lanes", {"lanes": 2}),
+        (TypeError, "code 17, with 4 bits", {"code": 17, "bits": 4}),
+        (ValueError, "bit width", {"bits": 0}),
+        (ValueError, "device of DLPack's type 10", {"device_type": 10}),
+    ]:
+        with pytest.raises(error, match=match):
+            ours.elements(change(**changes))
+    # A tensor of 0 bytes need not be anywhere.
+    assert ours.elements(change(axis=0, data=None)) == []
+
+
+def test_a_read_only_tensor_is_not_written():
+    for write in [lambda x: ours.fill(x, 1.0), lambda x: ours.copy(numpy.zeros(3), x), ours.panic]:
+        read_only = capsule()
+        fields(read_only).flags |= 1
+        with pytest.raises(BufferError, match="read-only"):
+            write(Producer(read_only))
+    read_only = capsule()
+    fields(read_only).flags |= 1
+    assert ours.elements(Producer(read_only)) == [0, 1, 2]
+
+
+def test_devices_that_are_not_there():
+    with pytest.raises((ValueError, RuntimeError)):
+        ours.elements(Producer(capsule(), device=(2, 99)))
+    with pytest.raises(ValueError, match="device of DLPack's type 8"):
+        changed = capsule()
+        fields(changed).tensor.device_type = 8
+        ours.elements(Producer(changed, device=(8, 0)))
+
+
+def test_errors_of_producers_are_theirs():
+    class Broken:
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **_):
+            raise KeyError("as it happens")
+
+    class Nonsense:
+        def __dlpack_device__(self):
+            return "cpu"
+
+    with pytest.raises(KeyError, match="as it happens"):
+        ours.elements(Broken())
+    with pytest.raises(TypeError):
+        ours.elements(Nonsense())
+
+
+# What a DeviceArray is asked for.
+
+
+def test_requests_that_cannot_be_met(device):
+    x = ours.arange([3], device)
+    kind = x.__dlpack_device__()
+    for request in [{"copy": True}, {"dl_device": (8, 0)}, {"dl_device": (3 - kind[0], 0)}]:
+        with pytest.raises(BufferError, match="makes no copies"):
+            x.__dlpack__(**request)
+    with pytest.raises(ValueError, match="stream"):
+        x.__dlpack__(stream=0 if device == "gpu" else 1)
+    with pytest.raises(ValueError, match="stream"):
+        x.__dlpack__(stream=-2)
+    if device == "cpu":
+        assert not hasattr(x, "__cuda_array_interface__")
+    else:
+        assert not hasattr(x, "__array_interface__")
+        assert x.__cuda_array_interface__["stream"] is None
+    x.__dlpack__(copy=False, dl_device=kind)
+    assert (x.shape, x.ndim, x.dtype, x.device) == ((3,), 1, "float64", "cpu" if device == "cpu" else "gpu:0")
+    assert repr(x).startswith("<DeviceArray of shape [3] and dtype float64 on ")
+
+
+def test_a_device_array_is_taken_by_all(device):
+    x = ours.arange([2, 3], device)
+    assert numpy.asarray(x).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert x.__array__(dtype="int32").dtype == "int32"
+    ours.fill(x, 4.0)
+    assert ours.elements(x) == [4] * 6
+    y = ours.copied(x)
+    assert type(y) is ours.DeviceArray and y.device == x.device
+    if device == "gpu":
+        with pytest.raises(ValueError, match="only as copies"):
+            x.__array__(copy=False)
+    with pytest.raises(BufferError, match="overlaps"):
+        ours.copy(x, x)
+    with pytest.raises(TypeError):
+        ours.DeviceArray()
+
+
+# Shapes, strides, alignment.
+
+
+def test_any_strides_are_read():
+    x = numpy.arange(24.0).reshape(2, 3, 4)
+    for view in [
+        x,
+        x.T,
+        x[::-1],
+        x[:, ::-2, 1:],
+        x[..., ::-1].T,
+        numpy.asfortranarray(x),
+        x[1, 2, 3],
+        x[1, 2, 3:],
+        x[:, :0],
+        x[:0].T,
+        numpy.broadcast_to(x[0, 0], (5, 2, 4)),
+        numpy.float64(3),
+        numpy.zeros((1,) * 20),
+    ]:
+        assert ours.elements(view) == numpy.ravel(view).tolist()
+        assert ours.elements_detached(view) == numpy.ravel(view).tolist()
+
+
+def test_any_strides_without_overlap_are_written():
+    for part in [
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x[::-1, ::2],
+        lambda x: x[:, 1:2],
+        lambda x: x[1],
+        lambda x: x[1, 2],
+        lambda x: x[:, :0],
+        lambda x: x[::-2].T,
+    ]:
+        x, expected = numpy.zeros((4, 6)), numpy.zeros((4, 6))
+        part(expected)[...] = 5
+        view = part(x)
+        # A number is no array, and would be a copy.
+        ours.fill(view if isinstance(view, numpy.ndarray) else x[1:2, 2:3], 5.0)
+        assert x.tolist() == expected.tolist()
+
+
+def test_elements_that_are_several_positions_are_not_written():
+    x = numpy.zeros(8)
+    overlapping = numpy.lib.stride_tricks.as_strided(x, (3, 4), (16, 8))
+    assert ours.elements(overlapping) == [0] * 12
+    with pytest.raises(ValueError, match="same element|overlap"):
+        ours.fill(overlapping, 1.0)
+    # NumPy says that it is read-only.
+    with pytest.raises(BufferError, match="read-only"):
+        ours.fill(numpy.broadcast_to(numpy.zeros(1), 3), 1.0)
+    assert x.tolist() == [0] * 8
+
+
+def test_misaligned_elements():
+    memory = numpy.zeros(41, dtype="uint8")
+    misaligned = memory[1:].view("float64")
+    with pytest.raises(ValueError, match="aligned to 8 bytes"):
+        ours.elements(misaligned)
+    # Every 12 bytes a float64: NumPy does not export strides that are no multiples.
+    packed = numpy.zeros(3, dtype=[("x", "<f8"), ("y", "<i4")])["x"]
+    with pytest.raises((BufferError, ValueError)):
+        ours.elements(packed)
+
+
+def test_other_elements():
+    for other, found in [
+        (numpy.zeros(3, "float32"), "float32, not float64"),
+        (numpy.zeros(3, "int64"), "int64, not float64"),
+        (numpy.zeros(3, "bool"), "bool, not float64"),
+        (numpy.zeros(3, "complex128"), "complex128, not float64"),
+    ]:
+        with pytest.raises(TypeError, match=found):
+            ours.elements(other)
+    for other in [
+        numpy.zeros(3, ">f8"),
+        numpy.zeros(3, "longdouble"),
+        numpy.zeros(3, "U4"),
+        numpy.zeros(3, "M8[ns]"),
+        numpy.zeros(3, [("x", "f8")]),
+        numpy.array([None]),
+    ]:
+        with pytest.raises((TypeError, BufferError)):
+            ours.elements(other)
+    with pytest.raises(ValueError, match="1 axes, not 2"):
+        ours.rows(numpy.zeros(3))
+    assert ours.halves(numpy.array([1.5, -2], "float16")) == [1.5, -2]
+    assert ours.parts(numpy.array([1 + 2j], "complex64")) == [(1, 2)]
+
+
+def test_more_elements_than_31_bits():
+    # Zeros of the system, of which two pages are touched.
+    x = numpy.zeros((1 << 31) + 8, dtype="uint8")
+    x[-1] = 9
+    assert ours.last_byte(x) == ((1 << 31) + 8, 9)
+    assert ours.last_byte(x[::-2]) == ((1 << 30) + 4, 0)
+    with pytest.raises((ValueError, MemoryError)):
+        ours.elements(numpy.broadcast_to(numpy.zeros(1), (1 << 40, 1 << 40)))
+
+
+# Other protocols.
+
+
+def test_buffers():
+    assert ours.bytes(b"abc") == list(b"abc") == ours.bytes(bytearray(b"abc")) == ours.bytes(memoryview(b"abc"))
+    assert ours.bytes(memoryview(b"abcdef")[::-2]) == list(b"fdb")
+    numbers = array.array("d", [1, 2, 3])
+    assert ours.elements(numbers) == [1, 2, 3]
+    ours.fill(numbers, 4.0)
+    assert numbers.tolist() == [4, 4, 4]
+    # It is released.
+    numbers.append(5)
+    with pytest.raises(BufferError):
+        ours.while_read(numbers, lambda: numbers.append(6))
+    with pytest.raises(BufferError):
+        ours.fill(memoryview(numbers).toreadonly(), 1.0)
+    with pytest.raises(TypeError, match="float32, not float64"):
+        ours.elements(array.array("f", [1]))
+    with pytest.raises(TypeError, match="no array"):
+        ours.elements([1.0, 2.0])
+
+
+def test_cuda_array_interfaces_that_lie():
+    class Liar:
+        def __init__(self, **interface):
+            self.__cuda_array_interface__ = interface
+
+    good = {"shape": (3,), "typestr": "<f8", "data": (4096, False), "version": 3}
+    for error, changes in [
+        (BufferError, {"shape": None}),
+        (BufferError, {"data": None}),
+        (BufferError, {"mask": numpy.zeros(3)}),
+    ]:
+        interface = {name: value for name, value in (good | changes).items() if value is not None}
+        with pytest.raises(error):
+            ours.elements(Liar(**interface))
+    # Nobody knows memory there, be there a driver or not.
+    with pytest.raises((RuntimeError, ValueError)):
+        ours.elements(Liar(**good))
+
+
+# Borrows.
+
+
+def test_an_array_is_written_by_one_at_a_time():
+    x = numpy.zeros((4, 4))
+    assert ours.while_read(x, lambda: ours.elements(x)) == [0] * 16
+    for inner in [lambda: ours.fill(x, 1.0), lambda: ours.fill(x[1:2], 1.0), lambda: ours.copy(x[0], x[0])]:
+        with pytest.raises(BufferError, match="written overlaps another one.*for reading"):
+            ours.while_read(x, inner)
+    for inner in [lambda: ours.elements(x), lambda: ours.elements(x[::-1, 3])]:
+        with pytest.raises(BufferError, match="read overlaps another one.*for writing"):
+            ours.while_written(x, inner)
+    ours.fill(x, 2.0)
+    assert x.sum() == 32
+
+
+def test_parts_that_do_not_overlap_are_borrowed_together():
+    x = numpy.arange(16.0).reshape(4, 4)
+    ours.copy(x[0], x[1])
+    ours.copy(x[:, 0], x[:, 3])
+    ours.copy(x[::2, ::-1], x[1::2])
+    ours.while_written(x[:, 1], lambda: ours.fill(x[:, 2], 1.0))
+    with pytest.raises(BufferError, match="overlaps"):
+        ours.copy(x[:2], x[1:3])
+    with pytest.raises(BufferError, match="overlaps"):
+        ours.copy(x[:, :2], x[:, 1:3])
+
+
+def test_a_borrow_on_another_thread():
+    x, errors = numpy.zeros(4), []
+
+    def other():
+        try:
+            ours.fill(x, 1.0)
+        except BufferError as error:
+            errors.append(error)
+
+    def inside():
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+
+    ours.while_read(x, inside)
+    assert len(errors) == 1 and x.sum() == 0
+
+
+def test_a_panic_ends_the_borrow():
+    x = numpy.zeros(4)
+    for _ in range(3):
+        with pytest.raises(BaseException, match=r"of shape \[4\]"):
+            ours.panic(x)
+    ours.fill(x, 1.0)
+    with pytest.raises(ZeroDivisionError):
+        ours.while_written(x, lambda: 1 / 0)
+    ours.fill(x, 2.0)
+    assert x.tolist() == [2] * 4
+
+
+def test_an_array_outlives_the_names_that_python_has_for_it():
+    x = numpy.zeros(1000)
+
+    def forget():
+        nonlocal x
+        x = None
+        gc.collect()
+        return numpy.ones(1000)
+
+    assert ours.while_read(x, forget).sum() == 1000
