@@ -1,5 +1,8 @@
-//! The page of the book about arrays as documentation, so that its examples are tests of this crate. The other pages are in
+//! The pages of the book about arrays as documentation, so that their examples are tests of this crate. The other pages are in
 //! `runtime/src/book.rs`.
 
 #[doc = include_str!("../../docs/src/arrays.md")]
 mod arrays {}
+
+#[doc = include_str!("../../docs/src/python.md")]
+mod python {}

@@ -12,7 +12,7 @@ use crate::{
 
 /// An array in the memory of another library, of any strides, which that library frees when this is dropped.
 ///
-/// It comes [by DLPack](Self::from_dlpack), [by `__cuda_array_interface__`](Self::from_interface), or [by its address](Self::from_raw), without a copy.
+/// It comes by DLPack (`from_dlpack`, with the feature `dlpack`), [by `__cuda_array_interface__`](Self::from_interface), or [by its address](Self::from_raw), without a copy.
 ///
 /// ```
 /// use gpukernel::Device;

@@ -26,6 +26,7 @@
 //! | views | [`Array::slice`], [`Array::t`], [`Array::permuted_axes`], [`Array::reshape`], [`Array::broadcast`], [`Array::index_axis`], [`Array::insert_axis`] |
 //! | functions of arrays | [`ArrayFunction`], of types made by [`#[vectorize]`](macro@gpu_std::vectorize) |
 //! | functions of cores, such as products of matrices | [`CoreFunction`], of types made by [`#[guvectorize]`](macro@gpu_std::guvectorize) |
+//! | arrays of other libraries, and ours for them | [`ForeignArray`], [`ArrayInterface`]; with the feature `dlpack`, `ForeignArray::from_dlpack`, `Array::into_dlpack` and `ExportedArray` |
 //! | arithmetic | operators, which panic, and [`add`](fn@add), [`sub`](fn@sub), …, with [`ArrayFunction::apply`], which return errors |
 //!
 //! Work is queued on the default stream of the arrays' device, and ordered by the memory that it uses; what copies to the host waits for it.

@@ -12,9 +12,9 @@ pub(crate) struct Place {
     gpu: Option<usize>,
     /// The address of the first byte, and of that after the last one.
     bytes: (usize, usize),
-    /// The size of an element.
-    element: usize,
-    /// Elements lie only so many bytes, or multiples of that, from each other; 0 if there is only one place.
+    /// So many bytes follow each other, such as a row.
+    block: usize,
+    /// Blocks lie only so many bytes, or multiples of that, from each other; 0 if there is only one.
     grid: usize,
 }
 
@@ -27,20 +27,30 @@ impl Place {
         strides: &[isize],
         element: usize,
     ) -> Self {
-        let (mut start, mut end, mut grid) = (address, address.wrapping_add(element), 0);
+        let (mut start, mut end) = (address, address.wrapping_add(element));
         if shape.contains(&0) {
-            end = start;
-        } else {
-            // All elements are there, so that nothing wraps around.
-            for (&extent, &stride) in shape.iter().zip(strides).filter(|(extent, _)| **extent > 1) {
-                let stride = stride.wrapping_mul(element as isize);
-                let reach = stride.wrapping_mul(extent as isize - 1);
-                let side = if stride < 0 { &mut start } else { &mut end };
-                *side = side.wrapping_add_signed(reach);
-                grid = gcd(grid, stride.unsigned_abs());
+            return Self { gpu, bytes: (start, start), block: element, grid: 0 };
+        }
+        // All elements are there, so that nothing wraps around.
+        let mut axes: Vec<(usize, usize)> = Vec::new();
+        for (&extent, &stride) in
+            shape.iter().zip(strides).filter(|(extent, stride)| **extent > 1 && **stride != 0)
+        {
+            let stride = stride.wrapping_mul(element as isize);
+            let reach = stride.wrapping_mul(extent as isize - 1);
+            let side = if stride < 0 { &mut start } else { &mut end };
+            *side = side.wrapping_add_signed(reach);
+            axes.push((stride.unsigned_abs(), extent));
+        }
+        axes.sort_unstable();
+        let (mut block, mut grid) = (element, 0);
+        for (stride, extent) in axes {
+            match stride == block && grid == 0 {
+                true => block *= extent,
+                false => grid = gcd(grid, stride),
             }
         }
-        Self { gpu, bytes: (start, end), element, grid }
+        Self { gpu, bytes: (start, end), block, grid }
     }
 
     /// Whether both may have a byte in common.
@@ -54,12 +64,12 @@ impl Place {
         {
             return false;
         }
-        // Columns of one matrix, say, lie between each other.
+        // Columns of one matrix, say, lie between each other, and every other row.
         match gcd(self.grid, other.grid) {
             0 => true,
             grid => {
                 let after = (start as isize - other_start as isize).rem_euclid(grid as isize) as usize;
-                after < other.element || grid - after < self.element
+                after < other.block || grid - after < self.block
             }
         }
     }

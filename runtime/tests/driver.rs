@@ -6,6 +6,8 @@ mod again;
 #[cfg(feature = "cudarc")]
 #[path = "driver/cudarc.rs"]
 mod cudarc;
+#[path = "driver/foreign.rs"]
+mod foreign;
 #[path = "driver/ipc.rs"]
 mod ipc;
 #[path = "common/library.rs"]

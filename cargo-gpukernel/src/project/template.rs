@@ -27,6 +27,9 @@ const PLACEHOLDER: &str = "my-project";
 /// A manifest, under the name that it has in this package.
 const MANIFEST: &str = "Cargo.toml.in";
 
+/// A `.gitignore` of a template, which git does not read through a link.
+const IGNORED: &str = "gitignore.in";
+
 macro_rules! files {
     ($folder:literal: $($path:literal)*) => {
         &[$(($path, include_str!(concat!("../../templates/", $folder, "/", $path)))),*]
@@ -76,7 +79,7 @@ static TEMPLATES: [Template; 5] = [
         help: "a Python package with functions of NumPy, CuPy and PyTorch arrays",
         next: "python3 -m venv .venv && .venv/bin/pip install \".[test]\" && .venv/bin/pytest",
         files: files!("python":
-            ".github/workflows/ci.yml" ".gitignore" "Cargo.toml.in" "build.rs" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "pyproject.toml"
+            ".github/workflows/ci.yml" "Cargo.toml.in" "build.rs" "gitignore.in" "kernels/Cargo.toml.in" "kernels/src/lib.rs" "pyproject.toml"
             "src/lib.rs" "tests/kernels.rs" "tests/test_arrays.py"),
     },
 ];
@@ -90,15 +93,19 @@ impl Template {
     /// Its files for a project of this name, `Cargo.toml` among them; with those that only the root of a repository has, if it is one.
     pub(crate) fn files(self, project: &str, is_root: bool) -> impl Iterator<Item = (String, String)> {
         // A template may have its own in place of these.
-        let is_common = |file: &File| COMMON.iter().any(|common| common.0 == file.0);
+        let path_of = |file: &File| match file.0 {
+            IGNORED => ".gitignore",
+            path => path,
+        };
+        let is_common = move |file: &File| COMMON.iter().any(|common| common.0 == path_of(file));
         let own = self.files.iter().filter(move |file| is_root || !is_common(file));
-        let is_own = move |file: &File| self.files.iter().any(|own| own.0 == file.0);
+        let is_own = move |file: &File| self.files.iter().any(|own| path_of(own) == file.0);
         let common = COMMON.iter().filter(move |file| is_root && !is_own(file));
         let (project, library) = (project.to_owned(), name::library(project));
-        own.chain(common).map(move |(path, text)| {
+        own.chain(common).map(move |file @ (path, text)| {
             let path = match path.strip_suffix(MANIFEST) {
                 Some(folder) => format!("{folder}Cargo.toml"),
-                None => (*path).to_owned(),
+                None => path_of(file).to_owned(),
             };
             (path, text.replace(PLACEHOLDER, &project).replace(&name::library(PLACEHOLDER), &library))
         })

@@ -542,6 +542,15 @@ driver! {
         if !is_there(address, 1) { return INVALID_VALUE }
         unsafe { give(handle, IpcHandle([address; 8])) }
     }
+    fn cuPointerGetAttribute(value: *mut c_int, attribute: c_int, address: u64) {
+        assert_eq!(attribute, 9, "the ordinal of the device");
+        let found = alive().range(..=address as usize).next_back().map(|(start, kind)| (*start, *kind));
+        match found {
+            Some((start, (Kind::Device(device), bytes))) if (address as usize) < start + bytes => unsafe { give(value, device) },
+            Some((start, (Kind::Host, bytes))) if (address as usize) < start + bytes => unsafe { give(value, -2) },
+            _ => INVALID_VALUE,
+        }
+    }
     fn cuIpcOpenMemHandle_v2(address: *mut u64, handle: IpcHandle, _flags: c_uint) {
         if !is_there(handle.0[7], 1) { return INVALID_VALUE }
         OPENED.fetch_add(1, Ordering::Relaxed);
