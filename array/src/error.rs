@@ -207,9 +207,7 @@ pub enum Error {
         asked: usize,
     },
     /// An array of another library is to be written, which forbids it.
-    #[error(
-        "an array of shape {shape:?} of another library is read-only, and is to be written: pass a copy"
-    )]
+    #[error("an array of shape {shape:?} of another library is read-only, and is to be written: pass a copy")]
     ReadOnly {
         /// The shape of the array.
         shape: Vec<usize>,

@@ -95,6 +95,9 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
             shape: shape.to_vec(),
             asked: D::NDIM.unwrap_or_default(),
         })?;
+        if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(too_far());
+        }
         let before = layout.origin().checked_mul(size_of::<T>()).ok_or_else(too_far)?;
         let start = if len == 0 { address } else { address.checked_sub(before).ok_or_else(too_far)? };
         let start = std::ptr::with_exposed_provenance_mut(start);

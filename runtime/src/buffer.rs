@@ -82,22 +82,16 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Self { device, len, memory, elements: PhantomData })
     }
 
-    /// Refuses more elements of memory of others than slices can have.
-    pub(crate) fn check_size(len: usize) -> Result<()> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        if bytes > MAX_BYTES || len > isize::MAX as usize {
-            return Err(Error::TooManyElements { asked: len });
-        }
-        Ok(())
-    }
-
     /// Elements of memory that others free; an allocation if they have bytes.
     pub(crate) fn of_allocation(
         device: Device,
         len: usize,
         allocation: Option<memory::Allocation>,
     ) -> Result<Self> {
-        Self::check_size(len)?;
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes > MAX_BYTES || len > isize::MAX as usize {
+            return Err(Error::TooManyElements { asked: len });
+        }
         let memory = allocation.map(Registered::new).transpose()?;
         Ok(Self { device, len, memory, elements: PhantomData })
     }

@@ -13,6 +13,7 @@ use crate::{
     cpu::{CpuDevice, CpuMemory},
     cuda::Foreign,
     memory::Allocation,
+    slice::MAX_BYTES,
 };
 
 impl<T: DeviceCopy> Buffer<T> {
@@ -36,7 +37,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Foreign`] if the address is null or not aligned for the elements, or the driver does not know it as one of this GPU; [`Error::TooManyElements`],
+    /// [`Error::Foreign`] if the address is null or not aligned for the elements, or the driver does not know it as one of this GPU, or it is larger than 4 TiB; [`Error::TooManyElements`],
     /// [`Error::TooManyBuffers`], [`Error::NotCapturable`] on a stream that is being captured, or what the driver says.
     ///
     /// # Safety
@@ -57,8 +58,9 @@ impl<T: DeviceCopy> Buffer<T> {
         if bytes == 0 {
             return Self::of_allocation(stream.device(), len, None);
         }
-        // Before the allocation counts it.
-        Self::check_size(len)?;
+        if bytes > MAX_BYTES {
+            return Err(foreign(format!("it has {bytes} bytes, and buffers have at most {MAX_BYTES}")));
+        }
         if address == 0 || !address.is_multiple_of(align_of::<T>()) {
             let (name, align) = (type_name::<T>(), align_of::<T>());
             return Err(foreign(format!(

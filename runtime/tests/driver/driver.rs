@@ -277,9 +277,9 @@ fn is_there(start: u64, bytes: usize) -> bool {
     })
 }
 
-/// Whether it is a stream of the current context: null is its legacy default stream.
+/// Whether it is a stream of the current context: null and 1 are its legacy default stream, and 2 is its per-thread one.
 fn is_stream(handle: Handle) -> bool {
-    handle.is_null() || is(handle, Kind::Stream(current_device()))
+    handle.addr() <= 2 || is(handle, Kind::Stream(current_device()))
 }
 
 fn is(handle: Handle, kind: Kind) -> bool {
