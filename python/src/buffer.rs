@@ -81,12 +81,12 @@ pub(crate) fn import<T: Element>(
     }
     let axes =
         usize::try_from(view.ndim).map_err(|_| protocol("its buffer has a negative number of axes"))?;
-    // SAFETY: a buffer of full information has as many extents and strides, if it has axes.
     let (shape, strides) = match axes {
         0 => (&[][..], &[][..]),
         _ if view.shape.is_null() || view.strides.is_null() => {
             return Err(protocol("its buffer has no shape"));
         }
+        // SAFETY: a buffer of full information has as many extents and strides.
         _ => unsafe {
             (std::slice::from_raw_parts(view.shape, axes), std::slice::from_raw_parts(view.strides, axes))
         },

@@ -22,10 +22,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// Of arrays.
     #[error(transparent)]
-    Array(#[from] gpukernel_array::Error),
+    Array(Box<gpukernel_array::Error>),
     /// Of the runtime.
     #[error(transparent)]
-    Runtime(#[from] gpukernel::Error),
+    Runtime(Box<gpukernel::Error>),
     /// An exception.
     #[error(transparent)]
     Python(#[from] PyErr),
@@ -75,19 +75,36 @@ pub enum Error {
     },
 }
 
+impl From<gpukernel_array::Error> for Error {
+    fn from(error: gpukernel_array::Error) -> Self {
+        match error {
+            gpukernel_array::Error::Runtime(error) => error.into(),
+            error => Self::Array(Box::new(error)),
+        }
+    }
+}
+
+impl From<gpukernel::Error> for Error {
+    fn from(error: gpukernel::Error) -> Self {
+        Self::Runtime(Box::new(error))
+    }
+}
+
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         let text = error.to_string();
         match error {
             Error::Python(error) => error,
-            Error::NotAnArray { .. }
-            | Error::NoInstance { .. }
-            | Error::Array(gpukernel_array::Error::WrongElementType { .. }) => PyTypeError::new_err(text),
-            Error::Borrowed { .. }
-            | Error::UsedCapsule { .. }
-            | Error::Protocol { .. }
-            | Error::Array(gpukernel_array::Error::ReadOnly { .. }) => PyBufferError::new_err(text),
-            Error::Runtime(error) | Error::Array(gpukernel_array::Error::Runtime(error)) => match error {
+            Error::NotAnArray { .. } | Error::NoInstance { .. } => PyTypeError::new_err(text),
+            Error::Borrowed { .. } | Error::UsedCapsule { .. } | Error::Protocol { .. } => {
+                PyBufferError::new_err(text)
+            }
+            Error::Array(error) => match *error {
+                gpukernel_array::Error::WrongElementType { .. } => PyTypeError::new_err(text),
+                gpukernel_array::Error::ReadOnly { .. } => PyBufferError::new_err(text),
+                _ => PyValueError::new_err(text),
+            },
+            Error::Runtime(error) => match *error {
                 gpukernel::Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
                 gpukernel::Error::OverlappingElements { .. }
                 | gpukernel::Error::NotIndexable { .. }
@@ -95,7 +112,6 @@ impl From<Error> for PyErr {
                 | gpukernel::Error::WrongDevice { .. } => PyValueError::new_err(text),
                 _ => PyRuntimeError::new_err(text),
             },
-            Error::Array(_) => PyValueError::new_err(text),
         }
     }
 }

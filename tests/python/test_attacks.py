@@ -526,8 +526,8 @@ def test_cuda_array_interfaces(on_gpu):
         (ValueError, "aligned to 8 bytes", {"data": (address + 4, False)}),
         (ValueError, "knows no memory there", {"data": (4096, False)}),
         (BufferError, "mask", {"mask": 1}),
-        (TypeError, "", {"shape": "text"}),
-        (OverflowError, "", {"shape": (-1, 3)}),
+        (TypeError, ".", {"shape": "text"}),
+        (OverflowError, ".", {"shape": (-1, 3)}),
     ]:
         with pytest.raises(error, match=match):
             ours.fill(Interface(on_gpu, **changes), 1.0)

@@ -61,6 +61,10 @@ mod tests {
                     _cargo_gpukernel cargo-gpukernel '' --template\necho \"${COMPREPLY[@]}\"\n";
         let script = script(Shell::Bash).unwrap() + line;
         let output = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "plain cuda-c library bench python\n", "{output:?}");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "plain cuda-c library bench python\n",
+            "{output:?}"
+        );
     }
 }

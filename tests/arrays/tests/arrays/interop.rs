@@ -114,11 +114,14 @@ fn tensors_go_and_come_without_copies() {
     });
 }
 
+/// How many numbers there are and the first one, a shape, strides, and what is there.
+type Case = ((usize, usize), &'static [i64], &'static [i64], &'static [i32]);
+
 #[test]
 fn tensors_of_any_strides_are_read_and_written() {
     on_every_device(|device, _| {
         let freed = Arc::new(AtomicUsize::new(0));
-        let cases: &[((usize, usize), &[i64], &[i64], &[i32])] = &[
+        let cases: &[Case] = &[
             ((12, 0), &[3, 4], &[4, 1], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
             ((12, 0), &[4, 3], &[1, 4], &[0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]),
             ((12, 11), &[3, 2], &[-4, -2], &[11, 9, 7, 5, 3, 1]),
