@@ -111,14 +111,6 @@ impl<T: Element, D: Dimension> ForeignArray<T, D> {
     ) -> Result<Self> {
         let device = checked_device(&tensor)?;
         let stream = stream.map_or_else(|| device.default_stream(), Stream::clone);
-        if stream.device() != device {
-            return Err(Error::Runtime(gpukernel::Error::WrongDevice {
-                what: "the stream".to_owned(),
-                doing: "taking over a DLPack tensor".to_owned(),
-                found: stream.device().to_string(),
-                expected: device.to_string(),
-            }));
-        }
         let first = WaitFirst { stream: stream.clone(), owner: () };
         // SAFETY: as the caller promises.
         unsafe { Self::__from_dlpack(tensor, &stream, first) }
@@ -128,13 +120,22 @@ impl<T: Element, D: Dimension> ForeignArray<T, D> {
     /// by then is done.
     ///
     /// # Safety
-    /// As there, and the stream is of the tensor's device.
+    /// As there.
     #[doc(hidden)]
     pub unsafe fn __from_dlpack<M: ManagedTensorBase + 'static, B: Send + Sync + 'static>(
         tensor: Managed<M>,
         stream: &Stream,
         before: B,
     ) -> Result<Self> {
+        let device = checked_device(&tensor)?;
+        if stream.device() != device {
+            return Err(Error::Runtime(gpukernel::Error::WrongDevice {
+                what: "the stream".to_owned(),
+                doing: "taking over a DLPack tensor".to_owned(),
+                found: stream.device().to_string(),
+                expected: device.to_string(),
+            }));
+        }
         let is_read_only = tensor.flags().contains(DlpackFlags::READ_ONLY);
         let found = tensor.validate().map_err(|source| error(source.to_string()))?;
         let (asked, data_type) = (T::ELEMENT_TYPE, found.dtype());

@@ -98,7 +98,7 @@ impl ConsumerStream {
 }
 
 /// An array that was given to other libraries, which use it by DLPack tensors and array interfaces, as often as they ask: what is behind the methods `__dlpack__` and
-/// `__cuda_array_interface__` of a Python object. This program does not read or write it any more.
+/// `__cuda_array_interface__` of a Python object. This program does not write it any more, and the others order their work among each other.
 ///
 /// The memory is freed when this, its clones and all tensors are gone, on any thread. On a GPU that is after the work of the others: what is queued by then on the legacy default stream, if
 /// it was exported for that alone, else on all streams of the GPU, which are waited for.
@@ -126,6 +126,14 @@ pub struct ExportedArray {
 
 impl ExportedArray {
     /// Gives the array away.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_eq!(exported.to_cpu()?.shape(), [3]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
     pub fn new<T: Element, D: Dimension>(array: Array<T, D>) -> Self {
         let (device, shape) = (array.device().clone(), array.shape().to_vec());
         let memory = Memory {
@@ -137,21 +145,53 @@ impl ExportedArray {
     }
 
     /// Returns the device that has the elements.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_eq!(exported.device(), &Device::cpu());
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
     pub fn device(&self) -> &Device {
         &self.device
     }
 
     /// Returns the number of elements along each axis.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_eq!(exported.shape(), [3]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     /// Returns the type of the elements.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_eq!(exported.element_type(), i32::ELEMENT_TYPE);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
     pub fn element_type(&self) -> ElementType {
         self.element
     }
 
     /// Returns a tensor of DLPack 1, which may be written, for work on a stream of the consumer.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_eq!(exported.to_dlpack(ConsumerStream::legacy_default())?.version().major, 1);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Device::synchronize`]; [`Error::Foreign`](crate::Error::Foreign) for more axes or elements than DLPack counts.
@@ -162,6 +202,14 @@ impl ExportedArray {
 
     /// Returns a tensor of DLPack before version 1, as [`to_dlpack`](Self::to_dlpack).
     ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert!(exported.to_legacy_dlpack(ConsumerStream::wait())?.validate().is_ok());
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As there.
     #[doc(alias = "DLManagedTensor")]
@@ -171,6 +219,14 @@ impl ExportedArray {
 
     /// Returns what `__cuda_array_interface__` is on a GPU, and `__array_interface__` on the CPU device, of memory that may be written. Waits for the work that uses the array.
     ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_eq!(exported.interface()?.typestr, "<i4");
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Array::interface`].
     #[doc(alias = "__cuda_array_interface__", alias = "__array_interface__")]
@@ -178,7 +234,15 @@ impl ExportedArray {
         self.memory.interface()
     }
 
-    /// Copies the elements to the CPU device.
+    /// Copies the elements to the CPU device, after all work of the GPU if it was exported. Nobody writes them meanwhile on another thread, as those who take tensors have to promise.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ConsumerStream, Element, ExportedArray};
+    /// let exported = ExportedArray::new(Array::from_vec(&Device::cpu(), [1, 2, 3])?);
+    /// assert_ne!(exported.to_cpu()?.interface()?.data, exported.interface()?.data);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Device::synchronize`].
@@ -201,7 +265,7 @@ impl ExportedArray {
             .set_data(data)
             .set_dtype(self.element.to_dlpack())
             .set_device(to_dlpack_device(&self.device));
-        // SAFETY: the array has the elements, in row-major order, until it is dropped with the context. This program does not use them any more, so that they may be written.
+        // SAFETY: the array has the elements, in row-major order, until it is dropped with the context. This program does not write them any more, and others may.
         Ok(unsafe { initialized.finish() })
     }
 }
@@ -285,14 +349,13 @@ impl<T: Element> Given for Memory<T> {
     }
 
     fn to_cpu(&self) -> Result<ExportedArray> {
-        match self.array().as_ref() {
-            Some(array) => Ok(ExportedArray::new(Array::from_shape_vec(
-                &Device::cpu(),
-                array.raw_dim(),
-                array.to_vec()?,
-            )?)),
-            None => Err(error("its memory is gone")),
+        let array = self.array();
+        let Some(array) = array.as_ref() else { return Err(error("its memory is gone")) };
+        if self.by_others.load(Ordering::Relaxed) || self.by_legacy.load(Ordering::Relaxed) {
+            array.device().__wait_until_idle()?;
         }
+        let elements = array.to_vec()?;
+        Ok(ExportedArray::new(Array::from_shape_vec(&Device::cpu(), array.raw_dim(), elements)?))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{DeviceArray, Error, Result, borrow::Borrow, import, library::Library
 ///
 /// `T` is one of the numbers with an [`Element`] type of which all bytes are values, and `D` the number of axes, any by default.
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use gpukernel_python::{PyArray, Result};
 /// use ndarray::Ix2;
 /// use pyo3::prelude::*;
@@ -45,7 +45,7 @@ pub struct PyArray<'py, T: DeviceCopy, D: Dimension = IxDyn> {
 
 /// An array of a Python library, borrowed for reading and writing by a function, as [`PyArray`]: no other array of the function's has memory of it.
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use gpukernel_python::{PyArrayMut, Result};
 /// use pyo3::prelude::*;
 ///

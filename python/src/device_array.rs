@@ -23,7 +23,7 @@ use crate::{
 /// It has `shape`, `dtype` and `device`, and the methods of the protocols: `__dlpack__`, `__dlpack_device__`, `__cuda_array_interface__` on a GPU, `__array_interface__` on the CPU device,
 /// and `__array__`.
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use gpukernel::Device;
 /// use gpukernel_array::Array;
 /// use gpukernel_python::{DeviceArray, Result};

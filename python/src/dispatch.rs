@@ -34,7 +34,7 @@ pub fn no_instance(found: String, known: &[ElementType]) -> Error {
 
 /// Evaluates an expression with a type of elements, the one of the list that an object's `dtype` names: the instance of a generic function that a call from Python asks for.
 ///
-/// ```no_run
+/// ```no_run,standalone_crate
 /// use gpukernel_array::{ArrayFunction, Element, add, module};
 /// use gpukernel_python::{PyArray, Result, dispatch};
 /// use pyo3::prelude::*;

@@ -86,20 +86,28 @@ fn dlpack<T: Element>(
         result => result?,
     };
     match capsule::take(&capsule)? {
-        Tensor::Legacy(tensor) => managed(tensor, stream, library),
-        Tensor::Versioned(tensor) => managed(tensor, stream, library),
+        Tensor::Legacy(tensor) => managed(object, tensor, stream, library),
+        Tensor::Versioned(tensor) => managed(object, tensor, stream, library),
     }
 }
 
 fn managed<T: Element, M: ManagedTensorBase + 'static>(
+    object: &Bound<'_, PyAny>,
     tensor: Managed<M>,
     stream: Option<Stream>,
     library: Library,
 ) -> Result<ForeignArray<T, IxDyn>> {
     match stream {
-        // Its device is checked there.
-        // SAFETY: the tensor is of a compiled library, which promises it. Nobody else uses it meanwhile, as the caller of the function for Python promises.
-        None => Ok(unsafe { ForeignArray::from_dlpack(tensor, None)? }),
+        None => {
+            // SAFETY: the tensor is of a compiled library, which promises it. Nobody else uses it meanwhile, as the caller of the function for Python promises.
+            let array: ForeignArray<T, IxDyn> = unsafe { ForeignArray::from_dlpack(tensor, None)? };
+            if array.device().is_gpu() {
+                // Its work was not ordered before that of this device.
+                let reason = "its tensor is on a GPU, and `__dlpack_device__` said that it is not".to_owned();
+                return Err(Error::Protocol { found: type_name(object), reason });
+            }
+            Ok(array)
+        }
         Some(stream) => {
             let after = After { stream: stream.clone(), library };
             // SAFETY: as above; the stream waits for what the library has queued, and the library's for what is queued there.

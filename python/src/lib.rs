@@ -3,7 +3,7 @@
 //! A function takes [`PyArray`] and [`PyArrayMut`]: objects of NumPy, CuPy, PyTorch, JAX and others that have `__dlpack__`, `__cuda_array_interface__` or the buffer protocol. It computes
 //! where they are, on a GPU or, for arrays in the memory of the host, on the CPU device. [`PyArray::like`] returns an array as an object of the same library.
 //!
-//! ```no_run
+//! ```no_run,standalone_crate
 //! use gpukernel_array::{ArrayFunction, add, module};
 //! use gpukernel_python::{PyArray, Result};
 //! use pyo3::prelude::*;
