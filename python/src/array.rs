@@ -75,6 +75,9 @@ impl<'py, T: Element, D: Dimension> PyArray<'py, T, D> {
         }
         let library = Library::of(&object);
         let array = import::import::<T>(&object, library, is_to_be_written)?.into_dimensionality::<D>()?;
+        if is_to_be_written && library.is_immutable() {
+            return Err(gpukernel_array::Error::ReadOnly { shape: array.shape().to_vec() }.into());
+        }
         let borrow = Borrow::new(import::place(&array), is_to_be_written)?;
         Ok(Self { array, object, library, _borrow: borrow })
     }

@@ -14,6 +14,7 @@ pub(crate) enum Library {
     NumPy,
     CuPy,
     PyTorch,
+    Jax,
     Other,
 }
 
@@ -30,10 +31,16 @@ impl Library {
                 "numpy" => Some(Self::NumPy),
                 "cupy" => Some(Self::CuPy),
                 "torch" => Some(Self::PyTorch),
+                "jax" | "jaxlib" => Some(Self::Jax),
                 _ => None,
             }
         });
         known.unwrap_or(Self::Other)
+    }
+
+    /// Whether nobody may write its arrays, which their tensors do not say.
+    pub(crate) fn is_immutable(self) -> bool {
+        self == Self::Jax
     }
 
     /// The stream on which the library works now on a GPU, by its handle; `None` if that is not known.
@@ -51,7 +58,7 @@ impl Library {
                     .getattr(intern!(py, "ptr"))?
                     .extract()?
             }
-            Self::Own | Self::NumPy | Self::Other => return Ok(None),
+            Self::Own | Self::NumPy | Self::Jax | Self::Other => return Ok(None),
         };
         Ok(Some(std::ptr::with_exposed_provenance_mut(handle)))
     }
@@ -70,7 +77,7 @@ impl Library {
             }
             Self::CuPy => py.import(intern!(py, "cupy"))?.into_any(),
             Self::PyTorch => py.import(intern!(py, "torch"))?.into_any(),
-            Self::Other => match like.getattr_opt(intern!(py, "__array_namespace__"))? {
+            Self::Jax | Self::Other => match like.getattr_opt(intern!(py, "__array_namespace__"))? {
                 Some(namespace) => namespace.call0()?,
                 None => return Ok(array),
             },

@@ -199,6 +199,21 @@ def test_a_read_only_tensor_is_not_written():
     assert ours.elements(Producer(read_only)) == [0, 1, 2]
 
 
+def test_arrays_of_jax_are_not_written():
+    """Its tensors do not say so. Here, and with the library where it is."""
+    kind = type("ArrayImpl", (Producer,), {"__module__": "jaxlib._jax"})
+    assert ours.elements(kind(capsule())) == [0, 1, 2]
+    with pytest.raises(BufferError, match="read-only"):
+        ours.fill(kind(capsule()), 1.0)
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    x = jax.numpy.arange(3.0, dtype="float64")
+    y = ours.copied(x)
+    assert type(y) is type(x) and y.tolist() == ours.elements(x) == [0, 1, 2]
+    with pytest.raises(BufferError, match="read-only"):
+        ours.fill(x, 1.0)
+
+
 def test_devices_that_are_not_there():
     with pytest.raises((ValueError, RuntimeError)):
         ours.elements(Producer(capsule(), device=(2, 99)))

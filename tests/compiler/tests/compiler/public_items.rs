@@ -12,8 +12,16 @@ use std::{
 use gpukernel_tests::repository;
 
 /// The crates that programs and kernels use.
-const CRATES: [&str; 7] =
-    ["abi/src", "gpu-std/src", "runtime/src", "image/src", "compiler/src", "communicator/src", "array/src"];
+const CRATES: [&str; 8] = [
+    "abi/src",
+    "gpu-std/src",
+    "runtime/src",
+    "image/src",
+    "compiler/src",
+    "communicator/src",
+    "array/src",
+    "python/src",
+];
 
 /// Files whose public functions are listed, too: they are for the runtime and for what macros write.
 const INTERNAL: [&str; 4] =
