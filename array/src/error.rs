@@ -80,7 +80,7 @@ pub enum Error {
         /// Its extents.
         extents: [usize; 2],
         /// Where it has these: `argument 0`, `output 0`.
-        places: [String; 2],
+        places: Box<[String; 2]>,
     },
     /// A core dimension is not what the layout of the function says.
     #[error(
@@ -249,6 +249,9 @@ pub enum Error {
         shape: Vec<usize>,
     },
 }
+
+// From here on, clippy refuses functions that return it (`result_large_err`), those of users, too.
+const _: () = assert!(size_of::<Error>() < 128);
 
 /// The number of elements of a shape as text.
 fn elements(shape: &[usize]) -> String {

@@ -14,7 +14,7 @@ use dlpark::{
     ffi::{DLManagedTensor, DLManagedTensorVersioned},
     legacy, metadata, versioned,
 };
-use gpukernel::{Device, RawArg};
+use gpukernel::{CurrentContext, Device, RawArg};
 use ndarray::{Dimension, IxDyn};
 
 use crate::{
@@ -321,6 +321,7 @@ impl<T: Element> Memory<T> {
 
 impl<T: Element> Given for Memory<T> {
     fn address_for(&self, stream: ConsumerStream) -> Result<usize> {
+        let _kept = CurrentContext::keep();
         let mut array = self.array();
         let Some(array) = array.as_mut() else { return Ok(0) };
         let device = array.device().clone();
@@ -341,6 +342,7 @@ impl<T: Element> Given for Memory<T> {
     }
 
     fn interface(&self) -> Result<ArrayInterface> {
+        let _kept = CurrentContext::keep();
         self.by_others.store(true, Ordering::Relaxed);
         match self.array().as_mut() {
             Some(array) => array.interface(),
@@ -349,6 +351,7 @@ impl<T: Element> Given for Memory<T> {
     }
 
     fn to_cpu(&self) -> Result<ExportedArray> {
+        let _kept = CurrentContext::keep();
         let array = self.array();
         let Some(array) = array.as_ref() else { return Err(error("its memory is gone")) };
         if self.by_others.load(Ordering::Relaxed) || self.by_legacy.load(Ordering::Relaxed) {
@@ -361,11 +364,14 @@ impl<T: Element> Given for Memory<T> {
 
 impl<T: Element> Drop for Memory<T> {
     fn drop(&mut self) {
-        let Some(mut array) = self.array().take() else { return };
+        let Some(array) = self.array().take() else { return };
         let device = array.device().clone();
         if !device.is_gpu() || array.is_empty() {
             return;
         }
+        // Others call this, with a device of theirs. Dropped after the array.
+        let _kept = CurrentContext::keep();
+        let mut array = array;
         let args = [RawArg::slice_mut(array.as_mut_slice())];
         let is_ordered = !self.by_others.load(Ordering::Relaxed)
             && (!self.by_legacy.load(Ordering::Relaxed)

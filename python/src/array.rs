@@ -1,7 +1,7 @@
 //! Arrays that functions take.
 
 use gpu_std::DeviceCopy;
-use gpukernel::Device;
+use gpukernel::{CurrentContext, Device};
 use gpukernel_array::{Array, ArrayView, ArrayViewMut, Element, ForeignArray, Input, Operand};
 use ndarray::{Dimension, IxDyn};
 use pyo3::{Borrowed, prelude::*};
@@ -41,6 +41,8 @@ pub struct PyArray<'py, T: DeviceCopy, D: Dimension = IxDyn> {
     object: Bound<'py, PyAny>,
     library: Library,
     _borrow: Borrow,
+    /// The library's device stays the current one of this thread.
+    _kept: Option<CurrentContext>,
 }
 
 /// An array of a Python library, borrowed for reading and writing by a function, as [`PyArray`]: no other array of the function's has memory of it.
@@ -74,12 +76,13 @@ impl<'py, T: Element, D: Dimension> PyArray<'py, T, D> {
             );
         }
         let library = Library::of(&object);
+        let kept = (library != Library::NumPy).then(CurrentContext::keep);
         let array = import::import::<T>(&object, library, is_to_be_written)?.into_dimensionality::<D>()?;
         if is_to_be_written && library.is_immutable() {
             return Err(gpukernel_array::Error::ReadOnly { shape: array.shape().to_vec() }.into());
         }
         let borrow = Borrow::new(import::place(&array), is_to_be_written)?;
-        Ok(Self { array, object, library, _borrow: borrow })
+        Ok(Self { array, object, library, _borrow: borrow, _kept: kept })
     }
 
     /// Returns an array as an object of the same library as this one, without a copy: `numpy.ndarray` for `numpy.ndarray`, and so on. It is [`DeviceArray`], which they all take,

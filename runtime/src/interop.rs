@@ -25,9 +25,9 @@ use crate::{
     usage,
 };
 
-pub use self::code::DeviceCode;
 #[cfg(feature = "cudarc")]
 pub use self::lend::{CudarcScope, CudarcView, CudarcViewMut};
+pub use self::{code::DeviceCode, raw::CurrentContext};
 
 impl Device {
     /// The driver's handle of the context (`CUcontext`): the device's primary context, which the runtime API and NVIDIA's libraries use, too. `None`

@@ -80,9 +80,9 @@ pub use graph::{
 };
 pub use hold::Hold;
 pub use image::Image;
-pub use interop::DeviceCode;
 #[cfg(feature = "cudarc")]
 pub use interop::{CudarcScope, CudarcView, CudarcViewMut};
+pub use interop::{CurrentContext, DeviceCode};
 pub use ipc::{IpcEventHandle, IpcMemoryHandle};
 pub use launch::{
     Extents, KernelAttributes, LaunchConfig, LaunchRecord, for_each, for_each_2d, for_each_3d, for_each_tile,

@@ -645,3 +645,27 @@ def test_the_current_stream_of_a_library_waits(on_gpu, monkeypatch):
         assert ours.elements(kind(on_gpu.__dlpack__(max_version=(1, 0)), device=(2, 0))) == [0, 1, 2, 3, 4, 5]
         monkeypatch.setattr(Library, "cuda", Cuda)
         asked.clear()
+
+
+def test_the_device_of_the_program_stays(on_gpu):
+    """`cudaSetDevice` chooses a context, which calls of ours change meanwhile."""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    current, other = ctypes.c_void_p(), ctypes.c_void_p()
+    # The device that was used last, and a context that is none, or that of another device.
+    cuda.cuCtxGetCurrent(ctypes.byref(other))
+    if ours.gpus() > 1:
+        ours.arange([3], "gpu:1")
+        cuda.cuCtxGetCurrent(ctypes.byref(other))
+    else:
+        other.value = None
+    for function in [
+        lambda: ours.elements(on_gpu),
+        lambda: ours.fill(on_gpu, 1.0),
+        lambda: ours.copied(on_gpu).__dlpack__(),
+        lambda: ours.elements(Interface(on_gpu)),
+        lambda: numpy.asarray(on_gpu),
+    ]:
+        cuda.cuCtxSetCurrent(other)
+        function()
+        cuda.cuCtxGetCurrent(ctypes.byref(current))
+        assert current.value == other.value

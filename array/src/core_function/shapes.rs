@@ -92,7 +92,7 @@ impl Dimensions {
                     layout,
                     dimension,
                     extents: [*known, extent],
-                    places: [first.clone(), place.to_owned()],
+                    places: Box::new([first.clone(), place.to_owned()]),
                 }),
                 Some(_) => Ok(()),
                 None => {

@@ -3,15 +3,17 @@
 use std::{
     any::{Any as Object, type_name},
     ffi::c_void,
+    ptr,
 };
 
+use cudarc::driver::sys::{self, CUcontext, CUresult};
 use gpu_std::{DeviceCopy, host::Access};
 
 use crate::{
     Buffer, Device, DeviceSlice, Error, Result, Stream,
     backend::{Any, BackendMemory, BackendStream, each},
     cpu::{CpuDevice, CpuMemory},
-    cuda::Foreign,
+    cuda::{CudaDevice, Foreign},
     memory::Allocation,
     slice::MAX_BYTES,
 };
@@ -124,6 +126,53 @@ impl Device {
         match &self.backend {
             Any::Cpu(device) => device.wait(),
             Any::Cuda(device) => device.wait(),
+        }
+    }
+}
+
+/// The context that is current on this thread, which becomes current again when this is dropped: calls of this crate make that of their device current. For libraries in programs that choose a device
+/// by `cudaSetDevice`, such as extensions for Python.
+///
+/// ```
+/// use gpukernel::{CurrentContext, Device};
+///
+/// let kept = CurrentContext::keep();
+/// let zeros = Device::best()?.zeroed::<f32>(10)?;
+/// drop(kept); // the CUDA runtime's device is the one from before
+/// # drop(zeros);
+/// # Ok::<(), gpukernel::Error>(())
+/// ```
+#[derive(Debug)]
+#[doc(
+    alias = "cuCtxPushCurrent",
+    alias = "cuCtxPopCurrent",
+    alias = "cudaSetDevice",
+    alias = "cudaGetDevice"
+)]
+pub struct CurrentContext {
+    /// `None` where there is no GPU.
+    context: Option<CUcontext>,
+}
+
+impl CurrentContext {
+    /// Keeps the current context, if there is a GPU.
+    pub fn keep() -> Self {
+        if CudaDevice::count().unwrap_or(0) == 0 {
+            return Self { context: None };
+        }
+        let mut context: CUcontext = ptr::null_mut();
+        // SAFETY: the pointer is to a live handle, and the driver is initialised.
+        let result = unsafe { sys::cuCtxGetCurrent(&mut context) };
+        Self { context: (result == CUresult::CUDA_SUCCESS).then_some(context) }
+    }
+}
+
+impl Drop for CurrentContext {
+    fn drop(&mut self) {
+        if let Some(context) = self.context {
+            // Somebody may have destroyed it since, which is an error that there is nobody to tell.
+            // SAFETY: it was current, or there was none.
+            let _ = unsafe { sys::cuCtxSetCurrent(context) };
         }
     }
 }

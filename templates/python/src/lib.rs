@@ -3,8 +3,9 @@
 use gpukernel::for_each;
 use gpukernel_array::{ArrayFunction, Modules};
 use gpukernel_python::{PyArray, PyArrayMut, Result, dispatch};
-use my_project_kernels as kernels;
 use pyo3::prelude::*;
+
+use my_project_kernels as kernels;
 
 /// Loaded on each device when they are first used there.
 static KERNELS: Modules = Modules::new(gpukernel::image!("kernels"));

@@ -105,6 +105,11 @@ fn has_gpu() -> Result<bool> {
     Ok(Device::best()?.is_gpu())
 }
 
+#[pyfunction]
+fn gpus() -> Result<usize> {
+    Ok(gpukernel::devices()?.iter().filter(|device| device.is_gpu()).count())
+}
+
 #[pymodule]
 fn gpukernel_python_tests(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<DeviceArray>()?;
@@ -123,5 +128,6 @@ fn gpukernel_python_tests(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(while_written, module)?)?;
     module.add_function(wrap_pyfunction!(panic, module)?)?;
     module.add_function(wrap_pyfunction!(buffers, module)?)?;
-    module.add_function(wrap_pyfunction!(has_gpu, module)?)
+    module.add_function(wrap_pyfunction!(has_gpu, module)?)?;
+    module.add_function(wrap_pyfunction!(gpus, module)?)
 }
