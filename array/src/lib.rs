@@ -49,7 +49,6 @@ mod format;
 mod function;
 mod interface;
 mod layout;
-mod modules;
 mod operand;
 mod operators;
 mod plan;
@@ -70,7 +69,6 @@ pub use function::{ArrayFunction, Target};
 #[doc(inline)]
 pub use gpukernel_array_kernels::{add, div, mul, neg, sub};
 pub use interface::ArrayInterface;
-pub use modules::Modules;
 pub use operand::{BroadcastDim, Input, Inputs, Operand, Operands};
 pub use shipped::module;
 pub use view::{ArrayView, ArrayViewMut};

@@ -64,7 +64,7 @@ fn bench() {
 /// What needs no Python: `.ci/run python` runs the rest.
 #[test]
 fn python() {
-    let (folder, name) = tested("python", ("    x + y", "    y + x"), "test add_broadcasts ... ok");
+    let (folder, name) = tested("python", ("    x + y", "    y + x"), "test result: ok. 2 passed");
     let said = folder.gpukernel("", &["new", "in-python", "--template", "python"]).succeeded().stderr;
     assert!(said.contains("`cd in-python`, then `python3 -m venv .venv && .venv/bin/pip install"), "{said}");
     let workflow = folder.read(&format!("{name}/.github/workflows/ci.yml"));

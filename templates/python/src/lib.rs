@@ -1,14 +1,14 @@
 //! Functions for Python, of arrays of NumPy, CuPy, PyTorch and others. They compute where the arrays are, on a GPU or on the CPU, without copies.
 
-use gpukernel::for_each;
-use gpukernel_array::{ArrayFunction, Modules};
+use gpukernel::{LazyModule, for_each};
+use gpukernel_array::ArrayFunction;
 use gpukernel_python::{PyArray, PyArrayMut, Result, dispatch};
 use pyo3::prelude::*;
 
 use my_project_kernels as kernels;
 
 /// Loaded on each device when they are first used there.
-static KERNELS: Modules = Modules::new(gpukernel::image!("kernels"));
+static KERNELS: LazyModule = LazyModule::new(gpukernel::image!("kernels"));
 
 /// Adds two arrays of float32, float64, int32 or int64, of the same type, which are broadcast. Returns a new array of the library that `x` is of,
 /// or writes the sum to `out` and returns that.

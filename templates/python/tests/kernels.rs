@@ -1,10 +1,10 @@
 //! The kernels without Python. Each test runs on every device of this machine: on the CPU, and on GPUs if there are any.
 
-use gpukernel::{Device, for_each};
-use gpukernel_array::{Array, ArrayFunction, Modules, Result};
+use gpukernel::{Device, LazyModule, for_each};
+use gpukernel_array::{Array, ArrayFunction, Result};
 use my_project_kernels::{add, add_to_each};
 
-static KERNELS: Modules = Modules::new(gpukernel::image!("kernels"));
+static KERNELS: LazyModule = LazyModule::new(gpukernel::image!("kernels"));
 
 #[test]
 fn add_broadcasts() -> Result<()> {
