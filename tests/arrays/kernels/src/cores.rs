@@ -197,7 +197,6 @@ pub fn many(
     for i in 0..g.len() {
         doubled[i] = 2 * g[i];
     }
-    flags.as_mut_slice().map_or((), |flags| flags.fill(h));
     (flags[0], flags[1]) = (h, !h);
     b.iter().sum()
 }
@@ -276,23 +275,5 @@ pub mod by_hand {
                 *out = x[i];
             }
         });
-    }
-
-    /// The product of matrices of which each has its columns one after another, as one writes it by hand.
-    #[kernel]
-    pub fn matmul(a: &[f32], b: &[f32], c: &[gpu_std::RelaxedCell<f32>], m: u32, n: u32, p: u32) {
-        let (m, n, p) = (m as usize, n as usize, p as usize);
-        for i in grid_stride(c.len() / (m * p).max(1)) {
-            let (a, b, c) = (&a[i * m * n..][..m * n], &b[i * n * p..][..n * p], &c[i * m * p..][..m * p]);
-            for row in 0..m {
-                for column in 0..p {
-                    let mut sum = 0.0;
-                    for k in 0..n {
-                        sum += a[row * n + k] * b[k * p + column];
-                    }
-                    c[row * p + column].store(sum);
-                }
-            }
-        }
     }
 }

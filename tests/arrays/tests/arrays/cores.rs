@@ -360,7 +360,7 @@ fn core_functions_are_called_on_the_host() {
 fn many_cores() {
     on_every_device(|device, module| {
         // More warps and blocks than a multiprocessor has at once, and threads in several rounds of the CPU device.
-        let x = Array::from_shape_fn(device, (20_000, 3), |(row, column)| (row % 50 + column + 1) as f32)?;
+        let x = Array::from_shape_fn(device, (3000, 3), |(row, column)| (row % 50 + column + 1) as f32)?;
         let expected = normalise::apply(module, (&x,))?.to_vec()?;
         for found in [normalise_by_warps::apply(module, (&x,))?, normalise_by_blocks::apply(module, (&x,))?] {
             for (found, expected) in found.to_vec()?.iter().zip(&expected) {
