@@ -1,5 +1,7 @@
 //! The error type of arrays.
 
+use std::fmt;
+
 use ndarray::{Axis, SliceInfoElem};
 
 use crate::ElementType;
@@ -79,8 +81,8 @@ pub enum Error {
         dimension: &'static str,
         /// Its extents.
         extents: [usize; 2],
-        /// Where it has these: `argument 0`, `output 0`.
-        places: Box<[String; 2]>,
+        /// Where it has these.
+        places: [CoreOperand; 2],
     },
     /// A core dimension is not what the layout of the function says.
     #[error(
@@ -91,8 +93,8 @@ pub enum Error {
         function: &'static str,
         /// Its layout.
         layout: &'static str,
-        /// `argument 0`, `output 0`.
-        place: String,
+        /// Of which argument or output.
+        place: CoreOperand,
         /// The axis of the array.
         axis: Axis,
         /// How many elements that has.
@@ -248,6 +250,30 @@ pub enum Error {
         /// The shape of the array.
         shape: Vec<usize>,
     },
+}
+
+/// An argument or an output of a function of cores.
+///
+/// ```
+/// use gpukernel_array::CoreOperand;
+///
+/// assert_eq!(CoreOperand::Argument(1).to_string(), "argument 1");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoreOperand {
+    /// The argument at this position, from 0 on.
+    Argument(usize),
+    /// The output at this position, from 0 on.
+    Output(usize),
+}
+
+impl fmt::Display for CoreOperand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(position) => write!(f, "argument {position}"),
+            Self::Output(position) => write!(f, "output {position}"),
+        }
+    }
 }
 
 // From here on, clippy refuses functions that return it (`result_large_err`), those of users, too.

@@ -61,7 +61,7 @@ pub use core_function::{
     CoreDimension, CoreFunction, CoreOperands, CoreResults, CoreTargets, LoopDimension, OutputElements,
 };
 pub use element::{Element, ElementKind, ElementType};
-pub use error::{Error, Result};
+pub use error::{CoreOperand, Error, Result};
 #[cfg(feature = "dlpack")]
 pub use export::{ConsumerStream, ExportedArray};
 pub use foreign::ForeignArray;

@@ -3,7 +3,7 @@
 use gpu_std::host::{CoreDim, GufuncLayout};
 use ndarray::{Axis, IxDyn};
 
-use crate::{Error, Result, layout::Layout, operand::broadcast_shape};
+use crate::{CoreOperand, Error, Result, layout::Layout, operand::broadcast_shape};
 
 /// An array, divided into cores.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Cores {
 pub(super) struct Dimensions {
     function: &'static str,
     layout: GufuncLayout,
-    known: Vec<(&'static str, usize, String)>,
+    known: Vec<(&'static str, usize, CoreOperand)>,
 }
 
 impl Dimensions {
@@ -30,14 +30,14 @@ impl Dimensions {
     /// Divides the inputs, of which values have no layout, into cores.
     pub(super) fn inputs(&mut self, layouts: &[Option<&Layout<IxDyn>>]) -> Result<Vec<Option<Cores>>> {
         let inputs = layouts.iter().zip(self.layout.inputs).enumerate();
-        inputs.map(|(i, (layout, dims))| self.divide(*layout, dims, &format!("argument {i}"))).collect()
+        inputs.map(|(i, (layout, dims))| self.divide(*layout, dims, CoreOperand::Argument(i))).collect()
     }
 
     /// Divides the outputs into cores.
     pub(super) fn outputs(&mut self, layouts: &[Layout<IxDyn>]) -> Result<Vec<Cores>> {
         let outputs = layouts.iter().zip(self.layout.outputs).enumerate();
         let cores =
-            outputs.map(|(i, (layout, dims))| self.divide(Some(layout), dims, &format!("output {i}")));
+            outputs.map(|(i, (layout, dims))| self.divide(Some(layout), dims, CoreOperand::Output(i)));
         // Each has a layout.
         Ok(cores.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
@@ -46,7 +46,7 @@ impl Dimensions {
         &mut self,
         layout: Option<&Layout<IxDyn>>,
         dims: &[CoreDim],
-        place: &str,
+        place: CoreOperand,
     ) -> Result<Option<Cores>> {
         let Some((outer, shape, mut strides)) = layout.and_then(|layout| layout.split(dims.len())) else {
             if layout.is_none() && dims.is_empty() {
@@ -70,11 +70,11 @@ impl Dimensions {
     }
 
     /// `argument 0 of \`matmul\``.
-    fn what(&self, place: &str) -> String {
+    fn what(&self, place: CoreOperand) -> String {
         format!("{place} of `{}`", self.function)
     }
 
-    fn bind(&mut self, dim: CoreDim, extent: usize, axis: Axis, place: &str) -> Result<()> {
+    fn bind(&mut self, dim: CoreDim, extent: usize, axis: Axis, place: CoreOperand) -> Result<()> {
         let (function, layout) = (self.function, self.layout.text);
         match dim {
             CoreDim::Fixed(expected) if extent != expected => Err(Error::FixedDimension {
@@ -92,11 +92,11 @@ impl Dimensions {
                     layout,
                     dimension,
                     extents: [*known, extent],
-                    places: Box::new([first.clone(), place.to_owned()]),
+                    places: [*first, place],
                 }),
                 Some(_) => Ok(()),
                 None => {
-                    self.known.push((dimension, extent, place.to_owned()));
+                    self.known.push((dimension, extent, place));
                     Ok(())
                 }
             },
@@ -122,7 +122,7 @@ impl Dimensions {
             let Some(cores) = cores else { continue };
             let outer = cores.outer.broadcast(IxDyn(shape));
             cores.outer =
-                outer.ok_or_else(|| self.other_loop(&format!("argument {i}"), cores, shape, false))?;
+                outer.ok_or_else(|| self.other_loop(CoreOperand::Argument(i), cores, shape, false))?;
         }
         Ok(())
     }
@@ -132,13 +132,13 @@ impl Dimensions {
         let shape = outputs.first().map_or_else(Vec::new, |cores| cores.outer.shape().to_vec());
         for (i, cores) in outputs.iter().enumerate() {
             if cores.outer.shape() != shape {
-                return Err(self.other_loop(&format!("output {i}"), cores, &shape, true));
+                return Err(self.other_loop(CoreOperand::Output(i), cores, &shape, true));
             }
         }
         Ok(shape)
     }
 
-    fn other_loop(&self, place: &str, cores: &Cores, to: &[usize], is_output: bool) -> Error {
+    fn other_loop(&self, place: CoreOperand, cores: &Cores, to: &[usize], is_output: bool) -> Error {
         let own = cores.outer.shape().to_vec();
         Error::LoopOfOutput {
             what: self.what(place),

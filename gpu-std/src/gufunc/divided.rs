@@ -61,9 +61,9 @@ macro_rules! divided {
                 let number = (0..N).fold(0_usize, |number, axis| {
                     number.wrapping_mul(self.layout.extent(axis)).wrapping_add(indices[axis])
                 });
+                let is_own = number % self.threads as usize == self.rank as usize;
                 // SAFETY: the element is inside, this thread's as in the loop, and borrowed from `self`.
-                (number % self.threads as usize == self.rank as usize)
-                    .then(|| unsafe { &mut *self.start.offset(self.layout.offset(indices)) })
+                is_own.then(|| unsafe { &mut *self.start.offset(self.layout.offset(indices)) })
             }
         }
 

@@ -58,11 +58,7 @@ impl<const N: usize> CoreLayout<N> {
     /// Whether each index is inside.
     #[inline(always)]
     pub(super) fn holds(&self, indices: [usize; N]) -> bool {
-        let mut holds = true;
-        for axis in 0..N {
-            holds &= indices[axis] < self.extent(axis);
-        }
-        holds
+        (0..N).fold(true, |holds, axis| holds & (indices[axis] < self.extent(axis)))
     }
 
     /// The offset of an element from that of all indices 0.
@@ -71,15 +67,12 @@ impl<const N: usize> CoreLayout<N> {
     /// The indices are inside, and the layout is that of elements in memory.
     #[inline(always)]
     pub(super) unsafe fn offset(&self, indices: [usize; N]) -> isize {
-        let mut offset = 0_isize;
-        for axis in 0..N {
+        (0..N).fold(0_isize, |offset, axis| {
             // SAFETY: by the caller's promise each product, and each sum of some of them, is a distance between elements in memory.
             unsafe {
-                let along = (indices[axis] as isize).unchecked_mul(self.strides[axis] as isize);
-                offset = offset.unchecked_add(along);
+                offset.unchecked_add((indices[axis] as isize).unchecked_mul(self.strides[axis] as isize))
             }
-        }
-        offset
+        })
     }
 
     /// Whether elements lie in row-major order without gaps.
