@@ -2,6 +2,7 @@
 
 mod arrays;
 mod block;
+mod cores;
 mod documents;
 mod families;
 mod launches;

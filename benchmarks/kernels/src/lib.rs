@@ -4,6 +4,7 @@
 
 pub mod arrays;
 pub mod block;
+pub mod cores;
 pub mod documents;
 pub mod draft;
 pub mod launches;
