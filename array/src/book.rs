@@ -4,5 +4,8 @@
 #[doc = include_str!("../../docs/src/arrays.md")]
 mod arrays {}
 
+#[doc = include_str!("../../docs/src/coming-from-numba.md")]
+mod coming_from_numba {}
+
 #[doc = include_str!("../../docs/src/python.md")]
 mod python {}
