@@ -270,7 +270,8 @@ impl Workspace {
         }
         for package in &members {
             let Some(folder) = package.manifest_path.parent() else { continue };
-            let is_example = folder.parent() == Some(self.root().join("examples").as_path());
+            let is_example = folder.parent() == Some(self.root().join("examples").as_path())
+                && package.targets.iter().any(|target| target.is_kind(TargetKind::Bin));
             if is_example && folder.file_name() == Some(name) {
                 return Ok(Example::Package(&package.name));
             }

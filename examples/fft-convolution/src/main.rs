@@ -4,15 +4,11 @@ mod convolution;
 mod libraries;
 mod picture;
 
-use std::{
-    fs::File,
-    io::BufWriter,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use anyhow::{Context, ensure};
-use clap::{Parser, ValueEnum, value_parser};
-use gpukernel::Device;
+use anyhow::ensure;
+use clap::{Parser, value_parser};
+use example_support::On;
 
 use crate::{
     convolution::{Filter, Filtered, Noise},
@@ -46,16 +42,6 @@ struct Args {
     output: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum On {
-    /// The CPU
-    Cpu,
-    /// The first GPU
-    Gpu,
-    /// A GPU if there is one, else the CPU
-    Best,
-}
-
 /// An extent of a picture.
 fn even(text: &str) -> Result<u32, String> {
     let extent: u32 = text.parse().map_err(|error| format!("{error}"))?;
@@ -70,11 +56,7 @@ const ALLOWED_ERROR: f64 = 1e-5;
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let device = match args.device {
-        On::Cpu => Device::cpu(),
-        On::Gpu => Device::gpu(0)?,
-        On::Best => Device::best()?,
-    };
+    let device = args.device.device()?;
     let extents = Extents { rows: args.height as usize, columns: args.width as usize };
     let filter = Filter { radius: args.radius as usize, deviation: args.radius as f32 / 3.0 + 0.5 };
     let size = filter.size();
@@ -99,18 +81,5 @@ fn main() -> anyhow::Result<()> {
         .flat_map(|row| panels.iter().flat_map(move |panel| &panel[row]))
         .map(|pixel| (255.0 * pixel.clamp(0.0, 1.0)).round() as u8)
         .collect();
-    write_png(&args.output, 3 * args.width, args.height, &pixels)
-        .with_context(|| format!("cannot write {}", args.output.display()))?;
-    println!("{}", args.output.display());
-    Ok(())
-}
-
-/// Writes pixels in shades of grey, row by row.
-fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> anyhow::Result<()> {
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(pixels)?;
-    Ok(writer.finish()?)
+    example_support::write_grey(&args.output, 3 * extents.columns, &pixels)
 }

@@ -4,8 +4,8 @@
 mod overlap;
 mod timeline;
 
-use clap::{Parser, ValueEnum, value_parser};
-use gpukernel::Device;
+use clap::{Parser, value_parser};
+use example_support::On;
 
 /// Increment numbers in chunks on three streams, and draw when what ran
 #[derive(Debug, Parser)]
@@ -25,23 +25,9 @@ struct Args {
     columns: u32,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum On {
-    /// The CPU
-    Cpu,
-    /// The first GPU
-    Gpu,
-    /// A GPU if there is one, else the CPU
-    Best,
-}
-
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let device = match args.device {
-        On::Cpu => Device::cpu(),
-        On::Gpu => Device::gpu(0)?,
-        On::Best => Device::best()?,
-    };
+    let device = args.device.device()?;
     let (len, chunks) = (args.numbers as usize, args.chunks as usize);
     println!("{device}: {len} numbers in {chunks} chunks");
     let serial = overlap::run(&device, len, chunks, overlap::Streams::One)?;

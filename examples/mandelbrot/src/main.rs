@@ -3,15 +3,10 @@
 mod render;
 mod report;
 
-use std::{
-    fs::File,
-    io::BufWriter,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use anyhow::Context;
-use clap::{Parser, ValueEnum, value_parser};
-use gpukernel::Device;
+use clap::{Parser, value_parser};
+use example_support::On;
 use mandelbrot_kernels::MAX_ITERATIONS;
 
 use crate::render::Picture;
@@ -43,23 +38,9 @@ struct Args {
 /// Keeps the number of pixels of a square picture below 2³².
 const MAX_EXTENT: i64 = 65_535;
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum On {
-    /// The CPU
-    Cpu,
-    /// The first GPU
-    Gpu,
-    /// A GPU if there is one, else the CPU
-    Best,
-}
-
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let device = match args.device {
-        On::Cpu => Device::cpu(),
-        On::Gpu => Device::gpu(0)?,
-        On::Best => Device::best()?,
-    };
+    let device = args.device.device()?;
     let picture =
         Picture { width: args.width as usize, height: args.height as usize, iterations: args.iterations };
     let (pixels, times) = render::render(&device, picture)?;
@@ -69,18 +50,5 @@ fn main() -> anyhow::Result<()> {
     if args.stats {
         println!("{}", report::stats(&pixels));
     }
-    write_png(&args.output, args.width, args.height, &pixels)
-        .with_context(|| format!("cannot write {}", args.output.display()))?;
-    println!("{}", args.output.display());
-    Ok(())
-}
-
-/// Writes pixels in shades of grey, row by row.
-fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> anyhow::Result<()> {
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(pixels)?;
-    Ok(writer.finish()?)
+    example_support::write_grey(&args.output, picture.width, &pixels)
 }

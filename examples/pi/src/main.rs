@@ -2,8 +2,8 @@
 
 mod estimate;
 
-use clap::{Parser, ValueEnum, value_parser};
-use gpukernel::Device;
+use clap::{Parser, value_parser};
+use example_support::On;
 
 use crate::estimate::Experiment;
 
@@ -28,23 +28,9 @@ struct Args {
     stats: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum On {
-    /// The CPU
-    Cpu,
-    /// The first GPU
-    Gpu,
-    /// A GPU if there is one, else the CPU
-    Best,
-}
-
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let device = match args.device {
-        On::Cpu => Device::cpu(),
-        On::Gpu => Device::gpu(0)?,
-        On::Best => Device::best()?,
-    };
+    let device = args.device.device()?;
     let experiment = Experiment { threads: args.threads, points: args.iterations, seed: args.seed };
     let (inside, time) = estimate::run(&device, experiment)?;
 
