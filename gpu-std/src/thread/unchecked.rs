@@ -45,7 +45,7 @@ macro_rules! unchecked {
             /// # Panics
             /// If `index` is out of bounds.
             #[inline(always)]
-            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            #[track_caller]
             pub unsafe fn get(self, index: usize) -> T {
                 let at = self.at(index);
                 #[cfg(not(target_arch = "nvptx64"))]
@@ -62,7 +62,7 @@ macro_rules! unchecked {
             /// # Panics
             /// If `index` is out of bounds.
             #[inline(always)]
-            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            #[track_caller]
             pub unsafe fn set(self, index: usize, value: T) {
                 let at = self.at(index);
                 #[cfg(not(target_arch = "nvptx64"))]
@@ -78,7 +78,7 @@ macro_rules! unchecked {
             }
 
             #[inline(always)]
-            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            #[track_caller]
             fn at(self, index: usize) -> *mut T {
                 let len = self.len();
                 assert!(index < len, "index out of bounds: the len is {len} but the index is {index}");
