@@ -40,8 +40,8 @@ mod tests {
             let expected = [0.0, 2.0, 2.0, 4.0, -0.0, -2.0, -2.0, 0.0, -1.0];
             assert_eq!(bits(&rounded(module, &halves, 0)?), bits(&expected));
             // 0.0005 · 1000 is 0.5 once it is rounded.
-            let thousandths = [0.0005, 0.0015, 0.0025, 1.0005, 0.12345, -2.71828];
-            let expected = [0.0, 0.002, 0.002, 1.0, 0.123, -2.718];
+            let thousandths = [0.0005, 0.0015, 0.0025, 1.0005, 0.12345, -1.23456];
+            let expected = [0.0, 0.002, 0.002, 1.0, 0.123, -1.235];
             assert_eq!(bits(&rounded(module, &thousandths, 3)?), bits(&expected));
             Ok(())
         });
