@@ -1,7 +1,9 @@
-//! Transposes, products and normalised rows of matrices: each in the obvious way, and in another that is compared with it.
+//! Transposes, products, sums, extremes and normalised rows of matrices.
 
+mod batches;
 mod normalise;
 mod product;
+mod sum;
 mod transpose;
 
 use std::time::Duration;
@@ -37,6 +39,12 @@ enum Program {
         #[arg(long, default_value_t = 512, value_parser = value_parser!(u32).range(1..=16_384))]
         size: u32,
     },
+    /// Multiply a thousand pairs of small matrices
+    BatchedProduct,
+    /// Find the largest and the smallest number of each row
+    MaxMin,
+    /// Add 1234 numbers
+    Sum,
     /// Divide each row of a matrix by its mean
     Normalise,
 }
@@ -49,6 +57,9 @@ fn main() -> anyhow::Result<()> {
     match args.program {
         Program::Transpose { size } => transpose::print(&module, size as usize)?,
         Program::Product { size } => product::print(&module, size as usize)?,
+        Program::BatchedProduct => batches::print_products(&module)?,
+        Program::MaxMin => batches::print_extremes(&module)?,
+        Program::Sum => sum::print(&device)?,
         Program::Normalise => normalise::print(&module)?,
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! Transposes, products and normalised rows of matrices, each written in the obvious way and, where that is faster, with shared memory.
+//! Transposes, products, extremes and normalised rows of matrices, some written in the obvious way and with shared memory.
 #![no_std]
 #![forbid(unsafe_code)]
 
-use gpu_std::prelude::*;
+use gpu_std::{gufunc::*, prelude::*};
 
 /// Rows and columns of a tile that a block transposes.
 pub const TILE: usize = 32;
@@ -87,6 +87,22 @@ pub fn product_tiled(
             *c = sum;
         }
     }
+}
+
+/// A product of small matrices, as a function of arrays of them.
+#[guvectorize("(m,n),(n,p)->(m,p)")]
+pub fn matmul(a: CoreView<f32, 2>, b: CoreView<f32, 2>, mut c: CoreViewMut<f32, 2>) {
+    for row in 0..a.rows() {
+        for column in 0..b.columns() {
+            c[(row, column)] = (0..a.columns()).map(|k| a[(row, k)] * b[(k, column)]).sum();
+        }
+    }
+}
+
+/// The largest and the smallest number of a row, which is not empty. What is not a number counts as none.
+#[guvectorize("(n)->(),()")]
+pub fn max_min(row: CoreView<f64, 1>) -> (f64, f64) {
+    row.iter().fold((row[0], row[0]), |(max, min), x| (x.max(max), x.min(min)))
 }
 
 /// Divides each row by its mean.
