@@ -9,6 +9,11 @@ use elementwise_kernels::{check_prime, is_prime};
 use gpukernel::{LaunchConfig, Module};
 use gpukernel_array::{Array, ArrayFunction, Result};
 
+/// Numbers along a side of the spiral, an odd number.
+const SIDE: usize = 201;
+/// Along a side of the square for a number.
+const PIXELS: usize = 3;
+
 /// By one launch.
 fn primes(module: &Module, below: u32) -> Result<Vec<u32>> {
     let numbers: Vec<u32> = (0..below).collect();
@@ -49,8 +54,7 @@ pub(crate) fn print(module: &Module, below: u32, output: &Path) -> anyhow::Resul
     {
         println!("{name:<25} {:>6} primes below {below} {:>10.3} ms", primes.len(), time.as_secs_f64() * 1e3);
     }
-    let (side, pixels) = (201, 3);
-    example_support::write_grey(output, side * pixels, &drawn(module, side, pixels)?)
+    example_support::write_grey(output, SIDE * PIXELS, &drawn(module, SIDE, PIXELS)?)
 }
 
 /// The number at a place of a spiral that starts with 1 in the middle and goes to the right and up, as Ulam drew it.
@@ -135,6 +139,19 @@ mod tests {
             let pixels = drawn(module, 201, 2)?;
             let black = pixels.iter().filter(|pixel| **pixel == 0).count();
             assert_eq!((pixels.len(), black / 4), (402 * 402, sieved(201 * 201 + 1).len()));
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn the_picture_in_the_book_is_what_the_program_draws() {
+        let file = include_bytes!("../../../docs/src/images/primes.png");
+        let mut shown = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+        let mut pixels_shown = vec![0; (SIDE * PIXELS).pow(2)];
+        let frame = shown.next_frame(&mut pixels_shown).unwrap();
+        assert_eq!((frame.width, frame.height, frame.color_type), (603, 603, png::ColorType::Grayscale));
+        on_every_device(|module| {
+            assert!(drawn(module, SIDE, PIXELS)? == pixels_shown);
             Ok(())
         });
     }
