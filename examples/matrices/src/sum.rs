@@ -13,7 +13,7 @@ fn numbers(device: &Device, count: u32) -> Result<Array1<f64>> {
 
 /// Stays on the device: an array without axes.
 fn sum(x: &Array1<f64>) -> Result<gpukernel_array::Array<f64, ndarray::Ix0>> {
-    add::reduce(&gpukernel_array::module(&x.device())?, x, Axis(0))
+    add::reduce(&gpukernel_array::module(x.device())?, x, Axis(0))
 }
 
 pub(crate) fn print(device: &Device) -> Result<()> {

@@ -69,7 +69,7 @@ fn print<T: Debug>(mistaken: Result<T>, corrected: T) {
 mod tests {
     use std::{
         process::Command,
-        sync::{Mutex, PoisonError},
+        sync::{Mutex, MutexGuard, PoisonError},
         thread,
     };
 
@@ -82,10 +82,15 @@ mod tests {
         <Args as clap::CommandFactory>::command().debug_assert();
     }
 
-    /// Runs a test on every device there is, one test after another: an error of a kernel is that of whoever waits next.
-    pub(crate) fn on_every_device(test: impl Fn(&Module) -> Result<()>) {
+    /// Keeps other tests waiting as long as the result is there: an error of a kernel is that of whoever waits next.
+    fn alone() -> MutexGuard<'static, ()> {
         static ONE: Mutex<()> = Mutex::new(());
-        let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a test on every device there is.
+    pub(crate) fn on_every_device(test: impl Fn(&Module) -> Result<()>) {
+        let _alone = alone();
         for device in gpukernel::devices().unwrap() {
             let module = device.load(&KERNELS).unwrap();
             test(&module).unwrap_or_else(|error| panic!("{device}: {error}"));
@@ -95,6 +100,7 @@ mod tests {
     /// Runs a test on the CPU device with `GPUKERNEL_CHECK=1`: in a process of its own, because it is read once.
     pub(crate) fn with_checks(test: impl FnOnce(&Module) -> Result<()>) {
         if std::env::var_os("GPUKERNEL_CHECK").is_some_and(|value| value == "1") {
+            let _alone = alone();
             return Device::cpu().load(&KERNELS).and_then(|module| test(&module)).unwrap();
         }
         let name = thread::current().name().map(str::to_owned).unwrap();
