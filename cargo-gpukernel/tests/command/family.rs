@@ -195,3 +195,20 @@ fn mistyped_names_get_suggestions() {
         assert_eq!(ran.status.code(), Some(code), "{words:?}: {}", stderr(&ran));
     }
 }
+
+#[test]
+fn libraries_beside_examples_are_none_themselves() {
+    let package =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    let folder = Folder::with(&[
+        ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"examples/*\"]\n"),
+        ("examples/parts/Cargo.toml", &package("parts")),
+        ("examples/parts/src/lib.rs", ""),
+        ("examples/show/Cargo.toml", &package("show")),
+        ("examples/show/src/main.rs", "fn main() {}"),
+    ]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+    command.args(["gpukernel", "run", "--example", "parts"]).current_dir(&folder.path);
+    let said = stderr(&output(command));
+    assert!(said.contains("there is no example `parts`") && said.contains("available: show"), "{said}");
+}
