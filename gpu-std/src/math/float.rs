@@ -3,7 +3,7 @@
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, Sub, SubAssign};
 
 use super::Sealed;
-use crate::DeviceCopy;
+use crate::warp::LaneNumber;
 
 /// Mathematical functions of `f32` and `f64`: std's methods that core does not have. The others are in core: `abs`, `signum`,
 /// `copysign`, `recip`, `min`, `max`, `clamp`, `midpoint`, `to_degrees`, `to_radians`, `total_cmp`, `next_up`, `next_down`, `is_nan`, `classify`,
@@ -33,7 +33,7 @@ use crate::DeviceCopy;
 /// assert_eq!((logistic(0.0_f32), logistic(0.0_f64)), (0.5, 0.5));
 /// ```
 pub trait Float:
-    DeviceCopy
+    LaneNumber
     + PartialOrd
     + Neg<Output = Self>
     + Add<Output = Self>

@@ -1,11 +1,12 @@
 //! Arithmetic reductions over groups of lanes, by the hardware's instruction (`redux.sync`, sm_80) if there is one.
 
 use super::{LaneGroup, WarpElement, reduce};
+use crate::half::{bf16, f16};
 
 /// A number type of the arithmetic reductions, [`reduce_sum`](LaneGroup::reduce_sum) and others.
 #[diagnostic::on_unimplemented(
     message = "lanes cannot add or compare values of type `{Self}` by name",
-    note = "that is for integers of up to 64 bits, f32 and f64: use `reduce(value, |a, b| …)`"
+    note = "that is for integers of up to 64 bits, f32, f64, f16 and bf16: use `reduce(value, |a, b| …)`"
 )]
 pub trait LaneNumber: WarpElement + sealed::Number {}
 
@@ -32,6 +33,11 @@ pub(crate) mod sealed {
 
     #[allow(unreachable_pub)]
     pub trait Number: Sized {
+        /// What a sum and the others begin with.
+        const IDENTITY_OF_SUM: Self;
+        const IDENTITY_OF_PRODUCT: Self;
+        const IDENTITY_OF_MAX: Self;
+        const IDENTITY_OF_MIN: Self;
         fn sum_of(self, other: Self) -> Self;
         fn least_of(self, other: Self) -> Self;
         fn greatest_of(self, other: Self) -> Self;
@@ -129,6 +135,11 @@ macro_rules! integers {
         impl LaneBits for $t {}
 
         impl sealed::Number for $t {
+            const IDENTITY_OF_SUM: Self = 0;
+            const IDENTITY_OF_PRODUCT: Self = 1;
+            const IDENTITY_OF_MAX: Self = <$t>::MIN;
+            const IDENTITY_OF_MIN: Self = <$t>::MAX;
+
             #[inline(always)]
             fn sum_of(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -196,10 +207,15 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($t:ty)*) => {$(
+    ($($t:ty: $zero:expr, $one:expr;)*) => {$(
         impl LaneNumber for $t {}
 
         impl sealed::Number for $t {
+            const IDENTITY_OF_SUM: Self = $zero;
+            const IDENTITY_OF_PRODUCT: Self = $one;
+            const IDENTITY_OF_MAX: Self = <$t>::NEG_INFINITY;
+            const IDENTITY_OF_MIN: Self = <$t>::INFINITY;
+
             #[inline(always)]
             fn sum_of(self, other: Self) -> Self {
                 self + other
@@ -232,4 +248,9 @@ macro_rules! floats {
     )*};
 }
 
-floats!(f32 f64);
+floats! {
+    f32: 0.0, 1.0;
+    f64: 0.0, 1.0;
+    f16: f16::ZERO, f16::ONE;
+    bf16: bf16::ZERO, bf16::ONE;
+}

@@ -35,6 +35,7 @@ mod stride;
 mod tile;
 
 pub(crate) use arithmetic::Reduction;
+pub(crate) use arithmetic::sealed as number;
 pub use arithmetic::{LaneBits, LaneNumber};
 pub use coalesced::{Coalesced, coalesced};
 pub use element::WarpElement;
