@@ -2,10 +2,10 @@
 
 use gpu_std::DeviceCopy;
 use gpukernel::Device;
-use ndarray::{ArrayBase, Data, Dimension, IntoDimension, Ix1};
+use ndarray::{ArrayBase, Data, Dimension, IntoDimension, Ix0, Ix1};
 
 use crate::{
-    Array, ArrayView, ArrayViewMut, ForeignArray, Result, assign::copy, layout::Layout, operand::part,
+    Array, ArrayView, ArrayViewMut, Error, ForeignArray, Result, assign::copy, layout::Layout, operand::part,
     storage, view::layout_of,
 };
 
@@ -54,6 +54,27 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
         let elements = elements.as_ref();
         let layout = layout_of(shape.into_dimension(), elements.len())?;
         Ok(Self::new(device.upload(elements)?, layout))
+    }
+}
+
+impl<T: DeviceCopy> Array<T, Ix0> {
+    /// Copies the element to the host, once the kernels that write it have run (ndarray's `into_scalar`).
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// # use ndarray::Ix0;
+    /// let x = Array::full(&Device::cpu(), Ix0(), 2.5)?;
+    /// assert_eq!(x.to_scalar()?, 2.5);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the kernels say, such as [`KernelPanicked`](gpukernel::Error::KernelPanicked).
+    #[doc(alias = "into_scalar", alias = "item", alias = "get")]
+    pub fn to_scalar(&self) -> Result<T> {
+        let mut values = self.as_slice().to_vec()?;
+        values.pop().ok_or(Error::WrongLength { asked: Vec::new(), shape: vec![0], len: 0 })
     }
 }
 

@@ -240,6 +240,38 @@ pub enum Error {
         /// The reason, and what to do.
         reason: String,
     },
+    /// An argument of a pipeline is not contiguous.
+    #[error(
+        "argument {argument} of `{function}`, of shape {shape:?}, has the strides {strides:?}, and a pipeline takes contiguous arrays: `to_owned` copies it"
+    )]
+    NotContiguous {
+        /// The name of the function.
+        function: &'static str,
+        /// The position of the argument, from 0 on.
+        argument: usize,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Its strides in elements.
+        strides: Vec<isize>,
+    },
+    /// An adaptor of a pipeline was given what it cannot do.
+    #[error("`{function}` has {reason}")]
+    Pipeline {
+        /// The name of the function.
+        function: &'static str,
+        /// The adaptor, and why.
+        reason: String,
+    },
+    /// An array for the result of a pipeline has another shape.
+    #[error("the result of `{function}` has the shape {expected:?}, and the array for it {shape:?}")]
+    WrongShape {
+        /// The name of the function.
+        function: &'static str,
+        /// The shape of the array.
+        shape: Vec<usize>,
+        /// The shape of the result.
+        expected: Vec<usize>,
+    },
     /// A reduction of no elements.
     #[error("`{function}` cannot reduce axis {} of an array of shape {shape:?}, which has no elements: there is no value to begin with", axis.0)]
     EmptyReduction {

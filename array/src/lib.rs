@@ -27,14 +27,17 @@
 //! | functions of arrays | [`ArrayFunction`], of types made by [`#[vectorize]`](macro@gpu_std::vectorize) |
 //! | functions of cores, such as products of matrices | [`CoreFunction`], of types made by [`#[guvectorize]`](macro@gpu_std::guvectorize) |
 //! | arrays of other libraries, and ours for them | [`ForeignArray`], [`ArrayInterface`]; with the feature `dlpack`, `ForeignArray::from_dlpack`, `Array::into_dlpack` and `ExportedArray` |
+//! | pipelines and reductions | [`ArrayPipeline`], of types made by [`#[pipeline]`](macro@gpu_std::pipeline) and [`#[reduction]`](macro@gpu_std::reduction) |
 //! | arithmetic | operators, which panic, and [`add`](fn@add), [`sub`](fn@sub), …, with [`ArrayFunction::apply`], which return errors |
 //!
 //! Work is queued on the default stream of the arrays' device, and ordered by the memory that it uses; what copies to the host waits for it.
 
+mod argument;
 mod array;
 mod assign;
 #[cfg(doctest)]
 mod book;
+mod compact;
 mod convert;
 mod core_function;
 mod create;
@@ -51,12 +54,15 @@ mod interface;
 mod layout;
 mod operand;
 mod operators;
+mod pipeline;
 mod plan;
 mod shipped;
 mod storage;
 mod view;
 
+pub use argument::{Argument, Arguments};
 pub use array::Array;
+pub use compact::Compact;
 pub use core_function::{
     CoreDimension, CoreFunction, CoreOperands, CoreResults, CoreTargets, LoopDimension, OutputElements,
 };
@@ -70,6 +76,7 @@ pub use function::{ArrayFunction, Target};
 pub use gpukernel_array_kernels::{add, div, mul, neg, sub};
 pub use interface::ArrayInterface;
 pub use operand::{BroadcastDim, Input, Inputs, Operand, Operands};
+pub use pipeline::{ArrayEnd, ArrayPipeline, NewResult};
 pub use shipped::module;
 pub use view::{ArrayView, ArrayViewMut};
 

@@ -15,15 +15,21 @@ pub(crate) fn written<T: DeviceCopy + Zeroable, D: Dimension>(
     layout: Layout<IxDyn>,
     write: impl FnOnce(&mut DeviceSlice<T>, &Layout<IxDyn>) -> Result<()>,
 ) -> Result<Array<T, D>> {
-    // If the kernel panics, whoever waits next is told, and the program may read the array afterwards. So it has values in any case: what lies in
-    // memory of a GPU are bytes, and in that of the host they may be none. There, zeros of new pages cost nothing.
-    let buffer = if T::ANY_BYTES && device.is_gpu() {
+    finish(with_values(device, layout.len())?, layout, write)
+}
+
+/// Allocates memory for what a kernel writes.
+///
+/// If the kernel panics, whoever waits next is told, and the program may read the memory afterwards. So it has values in any case.
+#[track_caller]
+pub(crate) fn with_values<T: DeviceCopy + Zeroable>(device: &Device, len: usize) -> Result<Buffer<T>> {
+    // What lies in memory of a GPU are bytes, and in that of the host they may be none. There, zeros of new pages cost nothing.
+    if T::ANY_BYTES && device.is_gpu() {
         // SAFETY: the memory of a GPU has bytes, any of which are values of `T`.
-        unsafe { device.uninit::<T>(layout.len())?.assume_init() }
+        Ok(unsafe { device.uninit::<T>(len)?.assume_init() })
     } else {
-        device.zeroed(layout.len())?
-    };
-    finish(buffer, layout, write)
+        Ok(device.zeroed(len)?)
+    }
 }
 
 /// Allocates an array, to which `copy` copies elements: it queues copies to each, or returns an error.

@@ -24,6 +24,7 @@
 //! | kernels (`__global__`) and their parameters, launch contracts | [`macro@kernel`], [`macro@DeviceCopy`] |
 //! | functions of arrays from scalar functions (Numba's `@vectorize`) | [`macro@vectorize`], [`elementwise`] |
 //! | functions of arrays from functions of small arrays (Numba's `@guvectorize`) | [`macro@guvectorize`], [`gufunc`] |
+//! | functions of arrays from chains of iterators, reductions (Numba's `@reduce`) | [`macro@pipeline`], [`macro@reduction`], [`mod@pipeline`] |
 //! | generic kernels, device functions as arguments | [`instantiate!`], [`DeviceFn`], [`device_fn!`] |
 //! | indices and extents (`threadIdx`, `blockIdx`, `blockDim`, `gridDim`) | [`thread_index`], [`block_index`], [`block_dim`], [`grid_dim`], [`global_index`], [`global_rank`], [`block_rank`], … |
 //! | grid-stride and block-stride loops | [`grid_stride`], [`grid_stride_2d`], [`grid_stride_3d`], [`block_stride`] |
@@ -105,6 +106,8 @@ mod kernel;
 pub mod math;
 pub mod mma;
 mod output;
+#[doc(alias = "iterators", alias = "cub", alias = "fancy iterators")]
+pub mod pipeline;
 pub mod prelude;
 #[doc(alias = "printf")]
 pub mod print;
@@ -143,7 +146,8 @@ pub use cluster::{Cluster, cluster, sync_cluster};
 #[doc(inline)]
 pub use collective::{BlockScratch, SortScratch};
 pub use gpu_std_macros::{
-    DeviceCopy, KernelParam, constant, device, guvectorize, instantiate, kernel, print, println, vectorize,
+    DeviceCopy, KernelParam, constant, device, guvectorize, instantiate, kernel, pipeline, print, println,
+    reduction, vectorize,
 };
 pub use kernel::{
     constant::Constant,

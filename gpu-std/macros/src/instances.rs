@@ -1,4 +1,4 @@
-//! The signatures that `#[vectorize]` and `#[guvectorize]` list: the types for which there are kernels of a generic function.
+//! The signatures that `#[vectorize]`, `#[guvectorize]`, `#[pipeline]` and `#[reduction]` list: the types for which there are kernels of a generic function.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;

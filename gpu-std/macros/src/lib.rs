@@ -20,6 +20,7 @@ mod instantiate;
 mod kernel;
 mod kernel_param;
 mod param;
+mod pipeline;
 mod print;
 mod vectorize;
 
@@ -393,6 +394,72 @@ pub fn vectorize(instances: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn guvectorize(arguments: TokenStream, function: TokenStream) -> TokenStream {
     guvectorize::guvectorize(arguments.into(), function.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a function of arrays from a function that chains lazy iterators: rustc fuses them and their closures to one kernel.
+///
+/// Inputs are `In<T>` for contiguous arrays, `In2d<T>` for matrices, and values. The return type says what becomes of what the body makes: one value
+/// (`Scalar<T>`), an item at each position (`Out<T>`), those that a filter leaves (`Compact<T>`), a scan (`Scan<T>`), and of rows a matrix (`Out2d<T>`) or a
+/// value for each (`PerRow<T>`). The adaptors are methods of the traits in [`gpu_std::pipeline`](mod@pipeline).
+///
+/// A type of the function's name stands for it: with the crate `gpukernel-array`, `rmse::call(&module, (&x, &y))?` runs its kernel. A generic function lists the
+/// types for which there are kernels: `#[pipeline(f32, f64)]`, or `#[pipeline(<f32, i32>)]` for two type parameters.
+///
+/// ```
+/// use gpu_std::{pipeline::*, prelude::*};
+///
+/// /// The root of the mean square difference.
+/// #[pipeline(f32, f64)]
+/// pub fn rmse<T: Float>(x: In<T>, y: In<T>) -> Scalar<T> {
+///     x.zip(y).map(|(a, b)| (a - b) * (a - b)).mean().then(|mean| mean.sqrt())
+/// }
+/// ```
+///
+/// The body is run by each thread, and by the host, which computes the size of the result: it makes the pipeline of its parameters only, and closures
+/// have no other effects than their results.
+#[doc(alias = "fuse", alias = "transform_reduce", alias = "mapreduce", alias = "fancy iterators")]
+#[proc_macro_attribute]
+pub fn pipeline(instances: TokenStream, function: TokenStream) -> TokenStream {
+    pipeline::pipeline(instances.into(), function.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a reduction of arrays from a function that combines two values (Numba's `@reduce`, CUB's `DeviceReduce::Reduce`).
+///
+/// `identity` is the result for an empty array, and changes no value that it is combined with. The function is associative and commutative; where it is not
+/// exactly, as for floating-point numbers, the order depends on the length only, so that results have the same bits on each launch and on each device.
+///
+/// The function stays callable under its name, on the host and in kernels. A type of the same name stands for the reduction: with the crate
+/// `gpukernel-array`, `largest::call(&module, &x)?` leaves the result on the device, from which `to_scalar()?` gets it.
+///
+/// ```
+/// use gpu_std::prelude::*;
+///
+/// /// The larger of two numbers.
+/// #[reduction(identity = T::from_f64(f64::NEG_INFINITY), f32, f64)]
+/// pub fn largest<T: Float>(a: T, b: T) -> T {
+///     if a < b { b } else { a }
+/// }
+///
+/// /// The greatest common divisor.
+/// #[reduction(identity = 0)]
+/// pub fn gcd(a: u64, b: u64) -> u64 {
+///     let (mut a, mut b) = (a, b);
+///     while b != 0 {
+///         (a, b) = (b, a % b);
+///     }
+///     a
+/// }
+///
+/// assert_eq!(gcd(12, 18), 6);
+/// ```
+#[doc(alias = "reduce", alias = "cuda.reduce", alias = "fold")]
+#[proc_macro_attribute]
+pub fn reduction(arguments: TokenStream, function: TokenStream) -> TokenStream {
+    pipeline::reduction(arguments.into(), function.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

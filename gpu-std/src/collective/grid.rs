@@ -62,18 +62,10 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
         let parts = &parts[..blocks];
         let part = reduce_to_first(self, value, &operator);
         // There is a part for each block; `get` avoids a panic, by which threads could diverge.
-        let is_last = part.zip(parts.get(block_rank())).is_some_and(|(part, place)| {
-            place.store(part);
-            // Makes the part of this block visible to the block that finishes last.
-            fence(Device, Release);
-            let last = (blocks - 1) as u32;
-            arrived.fetch_inc(last) == last
-        });
-        let ((), is_last) = sync_any((), is_last);
-        if !is_last {
+        let store = part.zip(parts.get(block_rank())).map(|(part, place)| move || place.store(part));
+        if !is_last_block(arrived, store) {
             return None;
         }
-        fence(Device, Acquire);
         // Each thread gets contiguous parts, so that their order is kept.
         let (rank, threads) = (thread_rank() as usize, threads_per_block() as usize);
         let share = |rank: usize| rank * blocks / threads;
@@ -83,4 +75,24 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
         }
         reduce_to_first(self, result, &operator)
     }
+}
+
+/// Lets one thread of the block store its part, and returns whether the block is the last of the grid to do so. Then its threads may read the parts of all.
+///
+/// All threads of the block call it, of which one gives `store`. `arrived` is 0 before, and again after all blocks have.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(crate) fn is_last_block(arrived: &Atomic<u32>, store: Option<impl FnOnce()>) -> bool {
+    let is_last = store.is_some_and(|store| {
+        store();
+        // Makes the part of this block visible to the block that finishes last.
+        fence(Device, Release);
+        let last = (blocks_per_grid() - 1) as u32;
+        arrived.fetch_inc(last) == last
+    });
+    let ((), is_last) = sync_any((), is_last);
+    if is_last {
+        fence(Device, Acquire);
+    }
+    is_last
 }

@@ -48,7 +48,11 @@ mod scratch;
 mod sort;
 mod sort_key;
 
+pub(crate) use grid::is_last_block;
 pub use operator::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
 pub use scratch::BlockScratch;
+#[doc(hidden)]
+pub use scratch::Room;
+pub(crate) use scratch::{from_room, to_room};
 pub use sort::SortScratch;
 pub use sort_key::SortKey;

@@ -77,6 +77,55 @@ impl<T: WarpElement> BlockScratch<'_, T> {
     }
 }
 
+/// Room for a value of any type of at most 32 bytes.
+pub type Room = [u64; 4];
+
+/// Refuses types that have no room, when the kernel is compiled.
+const fn fits<T>() {
+    assert!(
+        size_of::<T>() <= size_of::<Room>() && align_of::<T>() <= 16,
+        "values that threads combine have at most 32 bytes"
+    );
+}
+
+/// Stores a value in the room for one.
+#[inline(always)]
+pub(crate) fn to_room<T: WarpElement>(value: T) -> Room {
+    const { fits::<T>() };
+    let mut room = Room::default();
+    bytemuck::bytes_of_mut(&mut room)[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+    room
+}
+
+/// Returns the value that [`to_room`] stored.
+#[inline(always)]
+pub(crate) fn from_room<T: WarpElement>(room: &Room) -> T {
+    const { fits::<T>() };
+    bytemuck::pod_read_unaligned(&bytemuck::bytes_of(room)[..size_of::<T>()])
+}
+
+impl BlockScratch<'_, Room> {
+    /// Returns the same scratch for one operation on values of another type.
+    #[inline(always)]
+    pub(crate) fn for_one<'s, T: WarpElement>(&mut self) -> BlockScratch<'s, T>
+    where
+        Self: 's,
+    {
+        const { fits::<T>() };
+        // The half that is next, of which the first call of an operation uses the beginning: slots of a smaller type end before the other half.
+        #[cfg(target_arch = "nvptx64")]
+        let start = self.slots().cast();
+        #[cfg(not(target_arch = "nvptx64"))]
+        let start = self.start.cast();
+        BlockScratch {
+            start,
+            #[cfg(target_arch = "nvptx64")]
+            turn: 0,
+            scope: PhantomData,
+        }
+    }
+}
+
 impl<T> fmt::Debug for BlockScratch<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BlockScratch").finish_non_exhaustive()

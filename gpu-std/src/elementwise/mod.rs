@@ -41,6 +41,7 @@ pub use view_or_scalar::ViewNdOrScalar;
 /// assert_eq!(lanes(&[1, 8]), 2);
 /// assert_eq!(lanes(&[4, 12]), 1);
 /// assert_eq!(lanes(&[0]), 1);
+/// assert_eq!(lanes(&[]), 1);
 /// ```
 pub const fn lanes(sizes: &[usize]) -> usize {
     let (mut largest, mut are_powers, mut i) = (0, true, 0);
@@ -49,7 +50,7 @@ pub const fn lanes(sizes: &[usize]) -> usize {
         largest = if sizes[i] > largest { sizes[i] } else { largest };
         i += 1;
     }
-    if are_powers && largest <= MAX_BYTES { MAX_BYTES / largest } else { 1 }
+    if are_powers && largest > 0 && largest <= MAX_BYTES { MAX_BYTES / largest } else { 1 }
 }
 
 /// What one instruction loads.
@@ -72,7 +73,7 @@ macro_rules! aligned {
         /// # Safety
         /// There are so many at the address, which is a multiple of their size if [`is_vector`] says so.
         #[inline(always)]
-        unsafe fn load<T: Copy, const N: usize>(from: *const T) -> [T; N] {
+        pub(crate) unsafe fn load<T: Copy, const N: usize>(from: *const T) -> [T; N] {
             // SAFETY: as the caller promises; where the type is more aligned than its elements, it is as large as it is aligned.
             unsafe {
                 match size_of::<[T; N]>() {
@@ -87,7 +88,7 @@ macro_rules! aligned {
         /// # Safety
         /// As for [`load`], for writing.
         #[inline(always)]
-        unsafe fn store<T: Copy, const N: usize>(to: *mut T, elements: [T; N]) {
+        pub(crate) unsafe fn store<T: Copy, const N: usize>(to: *mut T, elements: [T; N]) {
             // SAFETY: as above.
             unsafe {
                 match size_of::<[T; N]>() {
@@ -98,7 +99,7 @@ macro_rules! aligned {
         }
 
         /// Returns the alignment of elements that are loaded as one value, which is that of an element if they are not.
-        const fn align_of_lanes<T, const N: usize>() -> usize {
+        pub(crate) const fn align_of_lanes<T, const N: usize>() -> usize {
             match size_of::<[T; N]>() {
                 $($align if align_of::<T>() <= $align => $align,)*
                 _ => align_of::<T>(),

@@ -20,6 +20,7 @@ pub(crate) mod interior;
 mod kernel_info;
 mod module_table;
 mod param_list;
+mod pipelined;
 mod printer;
 mod requirement;
 mod thread;
@@ -46,6 +47,9 @@ pub(crate) use module_table::value_of;
 pub use module_table::{EnteredModule, ModuleTable, enter_module};
 #[doc(hidden)]
 pub use param_list::{ParamList, SharedList};
+pub use pipelined::{
+    CompactArgs, Parameter, Parameters, PipelineFunction, Pipelined, ReduceArgs, RowsArgs, ScanArgs,
+};
 pub use printer::{Printer, with_printer};
 pub(crate) use printer::{in_printing_kernel, print};
 pub use requirement::Unmet;

@@ -20,8 +20,8 @@ pub use crate::{
     Atomic, BlockTiles, BlockTiles2d, DeviceCopy, Dim3, FastMath, Float, FloatExt, KernelParam, PerBlock,
     PerThread, PerThread2d, PerThread3d, Shared, Shared2d, SharedAtomics, SharedSlice, View2d, View3d,
     block_dim, block_index, block_rank, block_stride, global_index, global_rank, grid_dim, grid_stride,
-    grid_stride_2d, grid_stride_3d, guvectorize, instantiate, kernel, print, println, sync, thread_index,
-    thread_rank, threads_per_block, threads_per_grid, unroll, vectorize,
+    grid_stride_2d, grid_stride_3d, guvectorize, instantiate, kernel, pipeline, print, println, reduction,
+    sync, thread_index, thread_rank, threads_per_block, threads_per_grid, unroll, vectorize,
 };
 
 /// Warps, tiles of lanes, shuffles and votes.

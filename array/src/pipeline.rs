@@ -1,0 +1,414 @@
+//! Calls of pipelines and reductions.
+
+use bytemuck::Zeroable;
+use gpu_std::{
+    DeviceCopy,
+    host::{CompactArgs, PipelineFunction, Pipelined, ReduceArgs, RowsArgs, ScanArgs},
+    pipeline::{
+        self, End, Out, Out2d, PerRow, Scalar, Scan, Size,
+        kernels::{MAX_BLOCKS, MAX_ROW_THREADS, ROW_SLOTS, THREADS},
+    },
+};
+use gpukernel::{Device, LaunchConfig, Module};
+use ndarray::{Dimension, IntoDimension, Ix0, Ix1, Ix2};
+
+use crate::{Arguments, Array, Compact, Error, Result, function::Configured, layout::Layout, storage};
+
+/// A pipeline or a reduction of arrays: implemented for the type that [`#[pipeline]`](macro@gpu_std::pipeline) and
+/// [`#[reduction]`](macro@gpu_std::reduction) make under the name of a function.
+///
+/// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default stream, in the order of
+/// all work on the same memory: nothing waits.
+///
+/// | the function returns | the call |
+/// |---|---|
+/// | [`Scalar<T>`](Scalar) | an array of no axes, [`Array<T, Ix0>`](Array); [`to_scalar`](Array::to_scalar) gets the value |
+/// | [`Out<T>`](Out), [`Scan<T>`](Scan), [`PerRow<T>`](PerRow) | [`Array1<T>`](crate::Array1) |
+/// | [`Out2d<T>`](Out2d) | [`Array2<T>`](crate::Array2) |
+/// | [`Compact<T>`](pipeline::Compact) | [`Compact<T>`](Compact), whose length is known when the kernels have run |
+///
+/// ```
+/// use gpu_std::{pipeline::*, prelude::*};
+/// use gpukernel::Device;
+/// use gpukernel_array::{Array, ArrayPipeline};
+/// # use gpukernel::Image;
+/// # use gpukernel_image::{ImageWriter, Manifest};
+///
+/// // In the kernel crate:
+/// #[pipeline(f32, f64)]
+/// pub fn rmse<T: Float>(x: In<T>, y: In<T>) -> Scalar<T> {
+///     x.zip(y).map(|(a, b)| (a - b) * (a - b)).mean().then(|mean| mean.sqrt())
+/// }
+///
+/// # let mut manifest = Manifest::new("doc");
+/// # manifest.no_code = Some("this is an example".to_owned());
+/// # // SAFETY: it holds no code.
+/// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+/// let device = Device::cpu();
+/// let module = device.load(&KERNELS)?;
+/// let x = Array::from_vec(&device, vec![1.0, 2.0, 3.0])?;
+/// let y = Array::from_vec(&device, vec![4.0, -1.0, 6.0])?;
+/// assert_eq!(rmse::call(&module, (&x, &y))?.to_scalar()?, 3.0);
+/// # Ok::<(), gpukernel_array::Error>(())
+/// ```
+pub trait ArrayPipeline: PipelineFunction + Sized {
+    /// Runs the pipeline, to new memory.
+    ///
+    /// Elements are [`Zeroable`]: where a panic of a closure leaves them unwritten, they are zeros, or on a GPU any bytes, if these are values.
+    /// [`call_into`](Self::call_into) does not ask for that.
+    ///
+    /// # Errors
+    /// [`Error::NotContiguous`], [`Error::Pipeline`] if an adaptor was given what it cannot do; what [`Module::launch`] says, such as `WrongDevice`.
+    ///
+    /// # Panics
+    /// If the body of the function does, which the host runs to know the size of the result.
+    #[track_caller]
+    fn call<S, X>(module: &Module, args: X) -> Result<<Self::End as ArrayEnd>::Result>
+    where
+        X: Arguments<S, Self::Parameters>,
+        Self: Pipelined<S, End: NewResult>,
+    {
+        let size = size::<Self, S, X>(&args)?;
+        let mut result = Self::End::create(module.device(), size)?;
+        Self::End::run::<Self, S, X>(module, &args, size, &mut result)?;
+        Ok(result)
+    }
+
+    /// Runs the pipeline, to the memory of an earlier result.
+    ///
+    /// ```
+    /// use gpu_std::{pipeline::*, prelude::*};
+    /// use gpukernel::Module;
+    /// use gpukernel_array::{Array1, ArrayPipeline, Result};
+    ///
+    /// // In the kernel crate:
+    /// #[pipeline]
+    /// pub fn halve(x: In<f32>) -> Out<f32> {
+    ///     x.map(|v| 0.5 * v)
+    /// }
+    ///
+    /// fn quarter(module: &Module, x: &Array1<f32>) -> Result<Array1<f32>> {
+    ///     let half = halve::call(module, x)?;
+    ///     let mut quarter = halve::call(module, &half)?;
+    ///     halve::call_into(module, &half, &mut quarter)?;
+    ///     Ok(quarter)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`call`](Self::call), and [`Error::WrongShape`] if the result has another shape.
+    ///
+    /// # Panics
+    /// As [`call`](Self::call).
+    #[track_caller]
+    fn call_into<S, X>(module: &Module, args: X, result: &mut <Self::End as ArrayEnd>::Result) -> Result<()>
+    where
+        X: Arguments<S, Self::Parameters>,
+        Self: Pipelined<S, End: ArrayEnd>,
+    {
+        let size = size::<Self, S, X>(&args)?;
+        Self::End::check(Self::NAME, size, result)?;
+        Self::End::run::<Self, S, X>(module, &args, size, result)
+    }
+}
+
+impl<F: PipelineFunction> ArrayPipeline for F {}
+
+/// The sizes that a pipeline has for its arguments.
+fn size<F: Pipelined<S>, S, X: Arguments<S, F::Parameters>>(args: &X) -> Result<Size> {
+    F::size(args.measured())
+        .map_err(|reason| Error::Pipeline { function: F::NAME, reason: reason.to_string() })
+}
+
+/// The return type of a pipeline, as what the host gets for it.
+///
+/// ```
+/// use gpukernel::Module;
+/// use gpukernel_array::{Arguments, ArrayEnd, ArrayPipeline, NewResult, Result};
+/// use gpu_std::host::Pipelined;
+///
+/// /// Runs a pipeline twice.
+/// fn twice<F, S, X>(module: &Module, x: X) -> Result<<F::End as ArrayEnd>::Result>
+/// where
+///     F: ArrayPipeline + Pipelined<S, End: NewResult>,
+///     X: Arguments<S, F::Parameters> + Copy,
+/// {
+///     F::call(module, x)?;
+///     F::call(module, x)
+/// }
+/// ```
+pub trait ArrayEnd: End + sealed::Run {
+    /// What the host gets.
+    type Result;
+
+    /// Refuses a result of another shape.
+    #[doc(hidden)]
+    fn check(function: &'static str, size: Size, result: &Self::Result) -> Result<()>;
+
+    /// Queues the kernels.
+    #[doc(hidden)]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>;
+}
+
+/// The return type of a pipeline whose elements new memory has.
+pub trait NewResult: ArrayEnd {
+    /// Allocates the result.
+    #[doc(hidden)]
+    fn create(device: &Device, size: Size) -> Result<Self::Result>;
+}
+
+mod sealed {
+    use super::*;
+
+    pub trait Run {}
+    impl<T: DeviceCopy> Run for Scalar<T> {}
+    impl<T: DeviceCopy> Run for Out<T> {}
+    impl<T: DeviceCopy> Run for pipeline::Compact<T> {}
+    impl<T: DeviceCopy> Run for Scan<T> {}
+    impl<T: DeviceCopy> Run for Out2d<T> {}
+    impl<T: DeviceCopy> Run for PerRow<T> {}
+}
+
+/// A number of blocks that depends on the size only, for results that do not depend on the device: one for so many elements, up to [`MAX_BLOCKS`].
+fn blocks(len: usize, of_block: usize) -> usize {
+    len.div_ceil(of_block).clamp(1, MAX_BLOCKS)
+}
+
+/// Launches so many blocks of [`THREADS`].
+fn launch_blocks(module: &Module, blocks: usize) -> Configured<'_> {
+    Configured { module, config: LaunchConfig::new(blocks, THREADS as usize) }
+}
+
+/// The elements of a tile, of which each thread of a block has a chunk.
+fn tile<F: Pipelined<S>, S>() -> usize {
+    THREADS as usize * F::LANES
+}
+
+/// Refuses an array of another shape than a result has.
+fn check_shape<T: DeviceCopy, D: Dimension>(
+    function: &'static str,
+    shape: D,
+    result: &Array<T, D>,
+) -> Result<()> {
+    match shape.slice() == result.shape() {
+        true => Ok(()),
+        false => Err(Error::WrongShape {
+            function,
+            shape: result.shape().to_vec(),
+            expected: shape.slice().to_vec(),
+        }),
+    }
+}
+
+/// An array whose elements have values before a kernel writes them.
+fn new_array<T: DeviceCopy + Zeroable, D: Dimension>(device: &Device, shape: D) -> Result<Array<T, D>> {
+    let layout = Layout::standard(shape)?;
+    Ok(Array::new(storage::with_values(device, layout.len())?, layout))
+}
+
+impl<T: DeviceCopy> ArrayEnd for Scalar<T> {
+    type Result = Array<T, Ix0>;
+
+    fn check(function: &'static str, _: Size, result: &Self::Result) -> Result<()> {
+        check_shape(function, Ix0(), result)
+    }
+
+    #[track_caller]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>,
+    {
+        // Enough for a thread to have several loads on their way.
+        let blocks = blocks(size.len, 4 * tile::<F, S>());
+        let device = module.device();
+        let (mut parts, mut arrived) = (storage::with_values(device, blocks)?, device.zeroed(1)?);
+        let memory = ReduceArgs { parts: &mut *parts, arrived: &mut *arrived, output: result.as_mut_slice() };
+        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+    }
+}
+
+impl<T: DeviceCopy + Zeroable> NewResult for Scalar<T> {
+    fn create(device: &Device, _: Size) -> Result<Self::Result> {
+        new_array(device, Ix0())
+    }
+}
+
+impl<T: DeviceCopy> ArrayEnd for Out<T> {
+    type Result = Array<T, Ix1>;
+
+    fn check(function: &'static str, size: Size, result: &Self::Result) -> Result<()> {
+        check_shape(function, Ix1(size.len), result)
+    }
+
+    #[track_caller]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>,
+    {
+        let args = args.args(F::NAME)?;
+        if size.len == 0 {
+            return Ok(());
+        }
+        let config = gpukernel::for_each(size.len.div_ceil(F::LANES));
+        F::launch(Configured { module, config }, args, result.as_mut_slice())
+    }
+}
+
+impl<T: DeviceCopy + Zeroable> NewResult for Out<T> {
+    fn create(device: &Device, size: Size) -> Result<Self::Result> {
+        new_array(device, Ix1(size.len))
+    }
+}
+
+impl<T: DeviceCopy> ArrayEnd for pipeline::Compact<T> {
+    type Result = Compact<T>;
+
+    fn check(function: &'static str, size: Size, result: &Self::Result) -> Result<()> {
+        match result.capacity() >= size.len {
+            true => Ok(()),
+            false => {
+                Err(Error::WrongShape { function, shape: vec![result.capacity()], expected: vec![size.len] })
+            }
+        }
+    }
+
+    #[track_caller]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>,
+    {
+        let Compact { items, len } = result;
+        // Not the number of earlier items, if a kernel panics.
+        len.fill(0)?;
+        if size.len == 0 {
+            args.args(F::NAME)?;
+            return Ok(());
+        }
+        let (device, positions, blocks) = (module.device(), size.len, blocks(size.len, tile::<F, S>()));
+        let (mut offsets, mut state) = (storage::with_values(device, blocks + 1)?, device.zeroed(2)?);
+        let memory =
+            CompactArgs::Count { positions, offsets: &mut *offsets, state: &mut *state, len: &mut **len };
+        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
+        let memory =
+            CompactArgs::Write { positions, offsets: &*offsets, state: &mut *state, output: &mut **items };
+        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+    }
+}
+
+impl<T: DeviceCopy + Zeroable> NewResult for pipeline::Compact<T> {
+    fn create(device: &Device, size: Size) -> Result<Self::Result> {
+        Compact::with_capacity(device, size.len)
+    }
+}
+
+impl<T: DeviceCopy> ArrayEnd for Scan<T> {
+    type Result = Array<T, Ix1>;
+
+    fn check(function: &'static str, size: Size, result: &Self::Result) -> Result<()> {
+        check_shape(function, Ix1(size.len), result)
+    }
+
+    #[track_caller]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>,
+    {
+        if size.len == 0 {
+            args.args(F::NAME)?;
+            return Ok(());
+        }
+        let (device, positions, blocks) = (module.device(), size.len, blocks(size.len, tile::<F, S>()));
+        let (mut parts, mut arrived) = (storage::with_values(device, blocks)?, device.zeroed(1)?);
+        let memory = ScanArgs::Combine { positions, parts: &mut *parts, arrived: &mut *arrived };
+        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
+        let memory = ScanArgs::Write { parts: &*parts, output: result.as_mut_slice() };
+        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+    }
+}
+
+impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
+    fn create(device: &Device, size: Size) -> Result<Self::Result> {
+        new_array(device, Ix1(size.len))
+    }
+}
+
+/// Queues the kernel of a pipeline of rows, of which an output of this shape has one value or as many as columns for each.
+#[track_caller]
+fn run_rows<F, S, X, T, D>(
+    module: &Module,
+    args: &X,
+    size: Size,
+    shape: [usize; 2],
+    result: &mut Array<T, D>,
+) -> Result<()>
+where
+    T: DeviceCopy,
+    X: Arguments<S, F::Parameters>,
+    F: Pipelined<S>,
+    F::End: for<'a> End<Args<'a, gpukernel::ThisRuntime> = RowsArgs<'a, gpukernel::ThisRuntime, T>>,
+    D: Dimension,
+{
+    let args = args.args(F::NAME)?;
+    if result.is_empty() {
+        return Ok(());
+    }
+    // As many threads as keep the row in registers, in whole warps. The number depends on the size only.
+    let threads = size.columns.div_ceil(ROW_SLOTS).next_multiple_of(32).clamp(32, MAX_ROW_THREADS as usize);
+    // A block for each row, along two axes where they are more than one has.
+    const MOST: usize = (1 << 31) - 1;
+    let config = LaunchConfig::new((size.len.min(MOST), size.len.div_ceil(MOST)), threads);
+    F::launch(Configured { module, config }, args, RowsArgs { shape, output: result.as_mut_slice() })
+}
+
+impl<T: DeviceCopy> ArrayEnd for Out2d<T> {
+    type Result = Array<T, Ix2>;
+
+    fn check(function: &'static str, size: Size, result: &Self::Result) -> Result<()> {
+        check_shape(function, (size.len, size.columns).into_dimension(), result)
+    }
+
+    #[track_caller]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>,
+    {
+        run_rows::<F, S, X, T, Ix2>(module, args, size, [size.len, size.columns], result)
+    }
+}
+
+impl<T: DeviceCopy + Zeroable> NewResult for Out2d<T> {
+    fn create(device: &Device, size: Size) -> Result<Self::Result> {
+        new_array(device, (size.len, size.columns).into_dimension())
+    }
+}
+
+impl<T: DeviceCopy> ArrayEnd for PerRow<T> {
+    type Result = Array<T, Ix1>;
+
+    fn check(function: &'static str, size: Size, result: &Self::Result) -> Result<()> {
+        check_shape(function, Ix1(size.len), result)
+    }
+
+    #[track_caller]
+    fn run<F, S, X>(module: &Module, args: &X, size: Size, result: &mut Self::Result) -> Result<()>
+    where
+        X: Arguments<S, F::Parameters>,
+        F: Pipelined<S, End = Self>,
+    {
+        run_rows::<F, S, X, T, Ix1>(module, args, size, [size.len, 1], result)
+    }
+}
+
+impl<T: DeviceCopy + Zeroable> NewResult for PerRow<T> {
+    fn create(device: &Device, size: Size) -> Result<Self::Result> {
+        new_array(device, Ix1(size.len))
+    }
+}

@@ -1,0 +1,622 @@
+//! Pipelines of rows: a block goes through each row of a matrix. Each thread keeps the elements of a row that it visits in registers.
+
+use core::mem::MaybeUninit;
+
+use super::{
+    End, EndsIn, Finish, In2d, IndexedParallelIterator, Out2d, ParallelIterator, PerRow, Position, Refusal,
+    Scope, Size, collect::refuse, iter::NOWHERE, reduce::by, scope,
+};
+use crate::{
+    BlockScratch, DeviceCopy, UnsafeSlice, block_rank,
+    collective::{Operator, Room},
+    elementwise::{align_of_lanes, load, store},
+    thread_rank, threads_per_block, unroll,
+    warp::WarpElement,
+};
+
+/// The items of a row that a thread keeps in registers.
+pub(super) const SLOTS: usize = 16;
+
+/// The threads of a block that go through a row. Of each round, a thread visits a chunk; which one depends on its rank only.
+#[derive(Clone, Copy)]
+pub struct Block {
+    scratch: *mut BlockScratch<'static, Room>,
+    rank: usize,
+    threads: usize,
+    /// The length of a chunk: a constant once the kernel is compiled.
+    lanes: usize,
+}
+
+impl core::fmt::Debug for Block {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Block")
+            .field("rank", &self.rank)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Block {
+    /// # Safety
+    /// The scratch is used by nothing else as long as there are rows of this block.
+    #[inline(always)]
+    unsafe fn new(scratch: &mut BlockScratch<'_, Room>, lanes: usize) -> Self {
+        Self {
+            scratch: (&raw mut *scratch).cast(),
+            rank: thread_rank() as usize,
+            threads: threads_per_block() as usize,
+            lanes,
+        }
+    }
+
+    /// The number of rounds whose chunks are kept in registers.
+    #[inline(always)]
+    fn rounds(self) -> usize {
+        SLOTS / self.lanes
+    }
+
+    /// Calls `f` with the round and the first index of each whole chunk of the calling thread that is kept in registers.
+    #[inline(always)]
+    fn for_each_chunk(self, len: usize, mut f: impl FnMut(usize, usize)) {
+        let chunks = len / self.lanes;
+        unroll::<SLOTS>(|round| {
+            let chunk = round * self.threads + self.rank;
+            if round < self.rounds() && chunk < chunks {
+                f(round, chunk * self.lanes);
+            }
+        });
+    }
+
+    /// Calls `f` with each index of the calling thread that is in no chunk of registers.
+    #[inline(always)]
+    fn for_each_other(self, len: usize, mut f: impl FnMut(usize)) {
+        let in_chunks = (len / self.lanes).min(self.rounds() * self.threads) * self.lanes;
+        let mut index = in_chunks + self.rank;
+        while index < len {
+            f(index);
+            index += self.threads;
+        }
+    }
+
+    /// Calls `f` with each position of the calling thread.
+    #[inline(always)]
+    fn for_each(self, len: usize, mut f: impl FnMut(Position)) {
+        // Short loops of a known length, which are unrolled.
+        self.for_each_chunk(len, |round, first| {
+            for lane in 0..self.lanes {
+                f(Position { index: first + lane, slot: round * self.lanes + lane });
+            }
+        });
+        self.for_each_other(len, |index| f(Position::at(index)));
+    }
+}
+
+impl scope::sealed::Sealed for Block {}
+
+impl Scope for Block {
+    type Ended<P, O, F>
+        = F::Output
+    where
+        P: ParallelIterator<Scope = Self>,
+        P::Item: WarpElement,
+        O: Operator<P::Item>,
+        F: Finish<P::Item>;
+
+    #[inline(always)]
+    fn end<P, O, F>(iter: P, identity: P::Item, operator: O, finish: F) -> F::Output
+    where
+        P: ParallelIterator<Scope = Self>,
+        P::Item: WarpElement,
+        O: Operator<P::Item>,
+        F: Finish<P::Item>,
+    {
+        let (block, mut result) = (iter.scope(), identity);
+        refuse_in_rows(&iter);
+        block.for_each(iter.positions(), |at| {
+            // SAFETY: the index is below the number of positions, and the slot that of the calling thread.
+            if let Some(item) = unsafe { iter.get(at) } {
+                result = operator.combine(result, item);
+            }
+        });
+        // SAFETY: the scratch is the block's, and lasts as long as its rows. It is borrowed for this call only, and not while the operator runs, which
+        // might use it, too.
+        let mut scratch = unsafe { (*block.scratch).for_one() };
+        finish.finish(scratch.reduce(result, by(&operator)))
+    }
+}
+
+/// What the host refuses before the launch is a panic where it cannot look.
+#[inline(always)]
+fn refuse_in_rows(iter: &impl ParallelIterator) {
+    if let Some(refusal) = iter.refusal() {
+        refused(refusal)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refused(refusal: Refusal) -> ! {
+    panic!("{refusal}")
+}
+
+/// A row of a matrix, of which each thread of a block has elements.
+///
+/// ```
+/// # use gpu_std::{pipeline::*, prelude::*};
+/// #[pipeline]
+/// pub fn spread(x: In2d<f32>) -> PerRow<f32> {
+///     x.rows().map(|row: Row<f32>| row.max() - row.min())
+/// }
+/// ```
+pub struct Row<'k, T> {
+    elements: &'k [T],
+    /// Those of the calling thread's chunks.
+    own: [MaybeUninit<T>; SLOTS],
+    block: Block,
+}
+
+impl<T: Copy> Clone for Row<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Copy> Copy for Row<'_, T> {}
+
+impl<'k, T: DeviceCopy> Row<'k, T> {
+    #[inline(always)]
+    fn new(elements: &'k [T], block: Block) -> Self {
+        let mut own = [const { MaybeUninit::uninit() }; SLOTS];
+        // SAFETY: chunks are inside of the row, and slots inside of `own`, as the number of rounds is.
+        unsafe {
+            match block.lanes {
+                2 => load_chunks::<T, 2>(elements, &mut own, block),
+                4 => load_chunks::<T, 4>(elements, &mut own, block),
+                8 => load_chunks::<T, 8>(elements, &mut own, block),
+                16 => load_chunks::<T, 16>(elements, &mut own, block),
+                _ => load_chunks::<T, 1>(elements, &mut own, block),
+            }
+        }
+        Self { elements, own, block }
+    }
+}
+
+/// Loads the elements of the calling thread's chunks of `N`.
+///
+/// # Safety
+/// `N` is the block's.
+#[inline(always)]
+unsafe fn load_chunks<T: DeviceCopy, const N: usize>(
+    elements: &[T],
+    own: &mut [MaybeUninit<T>; SLOTS],
+    block: Block,
+) {
+    let start = elements.as_ptr();
+    let mut keep = |round: usize, chunk: [T; N]| {
+        for lane in 0..N {
+            own[round * N + lane] = MaybeUninit::new(chunk[lane]);
+        }
+    };
+    // One loop or the other: LLVM makes one load by elements of two ways to load a chunk.
+    if start.addr() & (align_of_lanes::<T, N>() - 1) == 0 {
+        // SAFETY: the chunk is whole, and aligned as the row is, because its first index is a multiple of its length.
+        block.for_each_chunk(elements.len(), |round, first| keep(round, unsafe { load(start.add(first)) }));
+    } else {
+        block.for_each_chunk(elements.len(), |round, first| {
+            // SAFETY: the chunk is whole.
+            keep(round, core::array::from_fn(|lane| unsafe { start.add(first + lane).read() }));
+        });
+    }
+}
+
+impl<T> core::fmt::Debug for Row<'_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Row").field("len", &self.elements.len()).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: there is an element at each index below the length, and in each slot of a position of the calling thread.
+unsafe impl<T: DeviceCopy> ParallelIterator for Row<'_, T> {
+    type Item = T;
+    type Scope = Block;
+
+    #[inline(always)]
+    fn scope(&self) -> Block {
+        self.block
+    }
+
+    #[inline(always)]
+    fn refusal(&self) -> Option<Refusal> {
+        None
+    }
+
+    #[inline(always)]
+    fn positions(&self) -> usize {
+        self.elements.len()
+    }
+
+    #[inline(always)]
+    unsafe fn get(&self, at: Position) -> Option<T> {
+        // SAFETY: the caller promises that the index is below the length. A slot is given by the loop of the block that loaded the element there.
+        Some(unsafe {
+            match at.slot {
+                NOWHERE => *self.elements.get_unchecked(at.index),
+                slot => self.own.get_unchecked(slot).assume_init_read(),
+            }
+        })
+    }
+}
+
+// SAFETY: there is an element at each index.
+unsafe impl<T: DeviceCopy> IndexedParallelIterator for Row<'_, T> {}
+
+/// The iterator of [`cached`](IndexedParallelIterator::cached).
+pub struct Cached<P: ParallelIterator> {
+    iter: P,
+    own: [MaybeUninit<P::Item>; SLOTS],
+}
+
+impl<P: ParallelIterator<Item: Copy> + Copy> Clone for Cached<P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ParallelIterator<Item: Copy> + Copy> Copy for Cached<P> {}
+
+impl<P: IndexedParallelIterator<Scope = Block>> Cached<P> {
+    #[inline(always)]
+    pub(super) fn new(iter: P) -> Self {
+        refuse_in_rows(&iter);
+        let mut own = [const { MaybeUninit::uninit() }; SLOTS];
+        let block = iter.scope();
+        block.for_each_chunk(iter.len(), |round, first| {
+            for lane in 0..block.lanes {
+                let slot = round * block.lanes + lane;
+                // SAFETY: the chunk is whole, and the slot the calling thread's.
+                own[slot] = MaybeUninit::new(unsafe { iter.item(Position { index: first + lane, slot }) });
+            }
+        });
+        Self { iter, own }
+    }
+}
+
+impl<P: ParallelIterator + core::fmt::Debug> core::fmt::Debug for Cached<P> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Cached").field("iter", &self.iter).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: positions are those of the iterator, and slots those of the loop that filled them.
+unsafe impl<P: IndexedParallelIterator<Item: Copy>> ParallelIterator for Cached<P> {
+    type Item = P::Item;
+    type Scope = P::Scope;
+
+    super::forward! { iter }
+
+    #[inline(always)]
+    fn positions(&self) -> usize {
+        self.iter.positions()
+    }
+
+    #[inline(always)]
+    unsafe fn get(&self, at: Position) -> Option<P::Item> {
+        // SAFETY: as the caller promises.
+        Some(unsafe {
+            match at.slot {
+                NOWHERE => self.iter.item(at),
+                slot => self.own.get_unchecked(slot).assume_init_read(),
+            }
+        })
+    }
+}
+
+// SAFETY: there is an item wherever there is one of the iterator.
+unsafe impl<P: IndexedParallelIterator<Item: Copy>> IndexedParallelIterator for Cached<P> {}
+
+/// Rows, or what is made of each: what a function that returns [`Out2d`] or [`PerRow`] ends in.
+///
+/// ```
+/// use gpu_std::{pipeline::*, prelude::*};
+///
+/// /// The cosine of the angle between the rows of two matrices.
+/// #[pipeline]
+/// pub fn cosines(a: In2d<f32>, b: In2d<f32>) -> PerRow<f32> {
+///     a.rows().zip(b.rows()).map(|(a, b)| {
+///         let length = |row: Row<f32>| row.map(|v| v * v).sum().sqrt();
+///         a.zip(b).map(|(a, b)| a * b).sum() / (length(a) * length(b))
+///     })
+/// }
+/// ```
+///
+/// # Safety
+/// [`row`](Self::row) is sound for each index below [`rows`](Self::rows).
+pub unsafe trait RowIterator: Sized {
+    /// A row, or what is made of it.
+    type Item;
+
+    /// Returns the number of rows.
+    fn rows(&self) -> usize;
+
+    /// Returns the number of columns of the first input.
+    fn columns(&self) -> usize;
+
+    /// Returns a row, for the calling thread of a block.
+    ///
+    /// # Safety
+    /// The index is below [`rows`](Self::rows). All threads of the block get the row.
+    #[doc(hidden)]
+    unsafe fn row(&self, index: usize, block: Block) -> Self::Item;
+
+    /// Computes `f` of each row. All threads of the block that has the row call it, and compute the same reductions in the same order.
+    ///
+    /// ```
+    /// # use gpu_std::{pipeline::*, prelude::*};
+    /// #[pipeline]
+    /// pub fn sums(x: In2d<f32>) -> PerRow<f32> {
+    ///     x.rows().map(|row| row.sum())
+    /// }
+    /// ```
+    #[inline(always)]
+    fn map<U, F: Fn(Self::Item) -> U>(self, f: F) -> MapRows<Self, F> {
+        MapRows { rows: self, f }
+    }
+
+    /// Pairs rows with those of another matrix; the smaller number of rows ends the pairs.
+    ///
+    /// ```
+    /// # use gpu_std::{pipeline::*, prelude::*};
+    /// #[pipeline]
+    /// pub fn dots(a: In2d<f32>, b: In2d<f32>) -> PerRow<f32> {
+    ///     a.rows().zip(b.rows()).map(|(a, b)| a.zip(b).map(|(a, b)| a * b).sum())
+    /// }
+    /// ```
+    #[inline(always)]
+    fn zip<B: RowIterator>(self, other: B) -> ZipRows<Self, B> {
+        ZipRows { a: self, b: other }
+    }
+
+    /// Pairs each row with its index.
+    ///
+    /// ```
+    /// # use gpu_std::{pipeline::*, prelude::*};
+    /// #[pipeline]
+    /// pub fn scaled(x: In2d<f32>, factors: In<f32>) -> Out2d<f32> {
+    ///     x.rows().enumerate().map(move |(i, row)| {
+    ///         let factor = factors.get(i).unwrap_or(1.0);
+    ///         row.map(move |v| factor * v)
+    ///     })
+    /// }
+    /// ```
+    #[inline(always)]
+    fn enumerate(self) -> EnumerateRows<Self> {
+        EnumerateRows { rows: self }
+    }
+}
+
+/// The rows of an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'k, T> {
+    pub(super) input: In2d<'k, T>,
+}
+
+// SAFETY: there are so many rows.
+unsafe impl<'k, T: DeviceCopy> RowIterator for Rows<'k, T> {
+    type Item = Row<'k, T>;
+
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.input.row_count()
+    }
+
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        self.input.columns()
+    }
+
+    #[inline(always)]
+    unsafe fn row(&self, index: usize, block: Block) -> Row<'k, T> {
+        // SAFETY: as the caller promises.
+        Row::new(unsafe { self.input.row(index) }, block)
+    }
+}
+
+macro_rules! of_rows {
+    ($(
+        $(#[$doc:meta])*
+        $Of:ident<$first:ident: $First:ident $(, $other:ident: $Other:ident)?> $(where $Bound:ident: Fn($($arg:ty)?) -> $U:ident)?:
+        $Item:ty, |$this:ident, $index:ident, $block:ident| $row:expr, rows: $rows:expr;
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $Of<$First $(, $Other)?> {
+            $first: $First,
+            $($other: $Other,)?
+        }
+
+        super::debug! { $Of<$First $(, $Other)?>: $first }
+
+        of_rows! { @bounds $Of<$First $(, $Other)?> [$($Bound: Fn($($arg)?) -> $U)?] $first $Item, $this, $index, $block, $row, $rows }
+    )*};
+    (@bounds $Of:ident<$First:ident, $Other:ident> [$Bound:ident: Fn($arg:ty) -> $U:ident] $first:ident $Item:ty, $this:ident, $index:ident, $block:ident, $row:expr, $rows:expr) => {
+        // SAFETY: rows are those of the iterator.
+        unsafe impl<$First: RowIterator, $U, $Other: Fn($arg) -> $U> RowIterator for $Of<$First, $Other> {
+            of_rows! { @items $first $Item, $this, $index, $block, $row, $rows }
+        }
+    };
+    (@bounds $Of:ident<$First:ident, $Other:ident> [] $first:ident $Item:ty, $this:ident, $index:ident, $block:ident, $row:expr, $rows:expr) => {
+        // SAFETY: an index below the smaller number of rows is below both.
+        unsafe impl<$First: RowIterator, $Other: RowIterator> RowIterator for $Of<$First, $Other> {
+            of_rows! { @items $first $Item, $this, $index, $block, $row, $rows }
+        }
+    };
+    (@bounds $Of:ident<$First:ident> [] $first:ident $Item:ty, $this:ident, $index:ident, $block:ident, $row:expr, $rows:expr) => {
+        // SAFETY: rows are those of the iterator.
+        unsafe impl<$First: RowIterator> RowIterator for $Of<$First> {
+            of_rows! { @items $first $Item, $this, $index, $block, $row, $rows }
+        }
+    };
+    (@items $first:ident $Item:ty, $this:ident, $index:ident, $block:ident, $row:expr, $rows:expr) => {
+        type Item = $Item;
+
+        #[inline(always)]
+        fn rows(&self) -> usize {
+            let $this = self;
+            $rows
+        }
+
+        #[inline(always)]
+        fn columns(&self) -> usize {
+            self.$first.columns()
+        }
+
+        #[inline(always)]
+        unsafe fn row(&self, $index: usize, $block: Block) -> Self::Item {
+            let $this = self;
+            // SAFETY: as the caller promises.
+            unsafe { $row }
+        }
+    };
+}
+
+of_rows! {
+    /// The iterator of [`map`](RowIterator::map).
+    MapRows<rows: R, f: F> where F: Fn(R::Item) -> U: U, |this, index, block| (this.f)(this.rows.row(index, block)), rows: this.rows.rows();
+    /// The iterator of [`zip`](RowIterator::zip).
+    ZipRows<a: A, b: B>: (A::Item, B::Item), |this, index, block| (this.a.row(index, block), this.b.row(index, block)), rows: this.a.rows().min(this.b.rows());
+    /// The iterator of [`enumerate`](RowIterator::enumerate).
+    EnumerateRows<rows: R>: (usize, R::Item), |this, index, block| (index, this.rows.row(index, block)), rows: this.rows.rows();
+}
+
+/// What the kernel of an [`Out2d`] or [`PerRow`] takes besides its inputs.
+#[doc(hidden)]
+#[allow(missing_docs)]
+#[derive(Debug)]
+pub struct RowsMemory<'k, T> {
+    pub scratch: BlockScratch<'k, Room>,
+    /// The extents of the output; one column for [`PerRow`].
+    pub shape: [usize; 2],
+    pub output: UnsafeSlice<'k, T>,
+}
+
+impl<T: DeviceCopy> RowsMemory<'_, T> {
+    /// The extents and the start of the output, if that has as many elements.
+    #[inline(always)]
+    fn output(&self) -> Option<([usize; 2], *mut T)> {
+        let len = self.shape[0].checked_mul(self.shape[1])?;
+        (len <= self.output.len()).then_some((self.shape, self.output.as_mut_ptr()))
+    }
+}
+
+impl<T: DeviceCopy> End for Out2d<T> {
+    type Memory<'k> = RowsMemory<'k, T>;
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Args<'a, R: crate::host::Runtime> = crate::host::RowsArgs<'a, R, T>;
+}
+
+impl<T: DeviceCopy> End for PerRow<T> {
+    type Memory<'k> = RowsMemory<'k, T>;
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Args<'a, R: crate::host::Runtime> = crate::host::RowsArgs<'a, R, T>;
+}
+
+impl<T, R> EndsIn<Out2d<T>> for R
+where
+    T: DeviceCopy,
+    R: RowIterator<Item: IndexedParallelIterator<Item = T>>,
+{
+    fn size(&self) -> Result<Size, Refusal> {
+        Ok(Size { len: self.rows(), columns: self.columns() })
+    }
+
+    #[inline(always)]
+    unsafe fn run<const LANES: usize>(self, mut memory: RowsMemory<'_, T>) {
+        let Some(([rows, columns], output)) = memory.output() else { return };
+        // Dropped before the scratch, which rows use that a closure may have kept.
+        let pipeline = self;
+        if pipeline.rows() < rows {
+            refuse(pipeline.rows(), rows)
+        }
+        // SAFETY: the scratch is used for the rows below only.
+        let block = unsafe { Block::new(&mut memory.scratch, LANES) };
+        // No loop over rows: its pointers would need registers.
+        let index = block_rank();
+        if index < rows {
+            // SAFETY: there are so many rows, and all threads of the block are here.
+            let row = unsafe { pipeline.row(index, block) };
+            refuse_in_rows(&row);
+            if row.len() != columns {
+                refuse_row(row.len(), columns)
+            }
+            // SAFETY: there are so many rows in the output, each of so many columns.
+            let to = unsafe { output.add(index * columns) };
+            let mut items = [const { MaybeUninit::uninit() }; SLOTS];
+            block.for_each_chunk(columns, |round, first| {
+                for lane in 0..LANES {
+                    let (index, slot) = (first + lane, round * LANES + lane);
+                    // SAFETY: the chunk is whole, and the slot the calling thread's.
+                    items[slot] = MaybeUninit::new(unsafe { row.item(Position { index, slot }) });
+                }
+            });
+            let chunk = |round: usize| -> [T; LANES] {
+                // SAFETY: for the rounds of the loops below, those above have set the items.
+                core::array::from_fn(|lane| unsafe { items[round * LANES + lane].assume_init_read() })
+            };
+            // SAFETY of both: the chunk is inside, and this thread's: rows of blocks and chunks of threads differ, and depend on the extents of the output
+            // only. Two loops as for loads; volatile, because LLVM takes the last
+            // element of both out of the loops otherwise, and stores the last chunk in three parts.
+            if super::collect::is_aligned::<T, LANES>(to) {
+                // SAFETY: as above; the chunk is aligned.
+                block.for_each_chunk(columns, |round, first| unsafe { store(to.add(first), chunk(round)) });
+            } else {
+                block.for_each_chunk(columns, |round, first| {
+                    for (lane, item) in chunk(round).into_iter().enumerate() {
+                        // SAFETY: as above.
+                        unsafe { to.add(first + lane).write_volatile(item) };
+                    }
+                });
+            }
+            // SAFETY: as above, of an index that is in no chunk.
+            block.for_each_other(columns, |index| unsafe {
+                to.add(index).write(row.item(Position::at(index)))
+            });
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_row(found: usize, expected: usize) -> ! {
+    panic!(
+        "the pipeline of a row returns {found} items, and the row of an `Out2d` has {expected}: as many as that of the first input"
+    )
+}
+
+impl<T: DeviceCopy, R: RowIterator<Item = T>> EndsIn<PerRow<T>> for R {
+    fn size(&self) -> Result<Size, Refusal> {
+        Ok(Size { len: self.rows(), columns: self.columns() })
+    }
+
+    #[inline(always)]
+    unsafe fn run<const LANES: usize>(self, mut memory: RowsMemory<'_, T>) {
+        let Some(([rows, _], output)) = memory.output() else { return };
+        // Dropped before the scratch, which rows use that a closure may have kept.
+        let pipeline = self;
+        if pipeline.rows() < rows {
+            refuse(pipeline.rows(), rows)
+        }
+        // SAFETY: the scratch is used for the rows below only.
+        let block = unsafe { Block::new(&mut memory.scratch, LANES) };
+        let index = block_rank();
+        if index < rows {
+            // SAFETY: there are so many rows, and all threads of the block are here.
+            let value = unsafe { pipeline.row(index, block) };
+            if block.rank == 0 {
+                // SAFETY: the element is inside, and this thread's: rows of blocks differ, and one thread of each comes here.
+                unsafe { output.add(index).write(value) };
+            }
+        }
+    }
+}
