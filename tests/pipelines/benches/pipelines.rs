@@ -1,0 +1,105 @@
+//! Pipelines beside the same kernels by hand.
+
+use gpu_std::vector::f32x4;
+use gpukernel::{LaunchConfig, Module};
+use gpukernel_array::{Array, ArrayPipeline};
+use gpukernel_bench::{Bench, Output, Result, bench};
+use gpukernel_pipeline_tests::KERNELS;
+use ndarray::Dimension;
+use pipeline_test_kernels::{
+    by_hand, five_steps as five_steps_pipeline, softmax as softmax_pipeline, sum as sum_reduction,
+};
+
+fn main() -> std::process::ExitCode {
+    gpukernel_bench::main()
+}
+
+/// An array as the result of a benchmark.
+struct Of<D>(Array<f32, D>);
+
+impl<D: Dimension> Output for Of<D> {
+    type Values = Vec<f32>;
+
+    fn values(&self) -> Result<Vec<f32>> {
+        Ok(self.0.to_vec()?)
+    }
+}
+
+fn load(bench: &Bench<'_>) -> Result<Module> {
+    Ok(bench.device().load(&KERNELS)?)
+}
+
+fn numbers(n: usize, step: f32) -> Vec<f32> {
+    (0..n).map(|i| (i as f32 * step).sin()).collect()
+}
+
+/// Five steps: `zip`, `map`, `map`, `filter`, `sum`.
+#[bench(elements = [1 << 16, 1 << 20, 1 << 26])]
+fn five_steps(bench: &mut Bench<'_>, elements: usize) -> Result {
+    let (device, module) = (bench.device(), load(bench)?);
+    let (x, y) = (
+        Array::from_vec(&device, numbers(elements, 0.1))?,
+        Array::from_vec(&device, numbers(elements, 0.2))?,
+    );
+    let (a, b) = (x.as_slice().cast::<f32x4>()?, y.as_slice().cast::<f32x4>()?);
+    let blocks = elements.div_ceil(4 * 4 * 256).min(1056);
+    let (mut parts, mut arrived) = (device.zeroed::<f32>(blocks)?, device.zeroed::<u32>(1)?);
+    let mut ours = Of(five_steps_pipeline::call(&module, (&x, &y, 0.25_f32))?);
+    let mut theirs = device.zeroed::<f32>(1)?;
+    bench
+        .measure()
+        .elements(elements)
+        .bytes(2 * elements * size_of::<f32>()) // each read once
+        .tolerance(1e-4)
+        .expect_like("by hand")
+        .provider("by hand", &mut theirs, |result| {
+            let args = (a, b, 0.25, &mut *parts, &mut *arrived, &mut **result);
+            module.launch(by_hand::five_steps, LaunchConfig::new(blocks, 256), args)
+        })
+        .provider("pipeline", &mut ours, |result| {
+            five_steps_pipeline::call_into(&module, (&x, &y, 0.25_f32), &mut result.0)
+        })
+        .run()
+}
+
+/// A sum, as a share of the memory's bandwidth.
+#[bench(elements = [1 << 20, 1 << 28])]
+fn sum(bench: &mut Bench<'_>, elements: usize) -> Result {
+    let (device, module) = (bench.device(), load(bench)?);
+    let x = Array::from_vec(&device, vec![1.0_f32; elements])?;
+    let mut ours = Of(sum_reduction::call(&module, &x)?);
+    bench
+        .measure()
+        .elements(elements)
+        .bytes(elements * size_of::<f32>()) // each read once
+        .expect(vec![elements as f32])
+        .provider("reduction", &mut ours, |result| sum_reduction::call_into(&module, &x, &mut result.0))
+        .run()
+}
+
+/// Of rows of 1024.
+#[bench(rows = [1 << 6, 1 << 15])]
+fn softmax(bench: &mut Bench<'_>, rows: usize) -> Result {
+    let (device, module) = (bench.device(), load(bench)?);
+    let count = rows * 1024;
+    let x = Array::from_vec(&device, numbers(count, 0.1))?.into_shape((rows, 1024))?;
+    let a = x.as_slice().cast::<f32x4>()?;
+    let mut ours = Of(softmax_pipeline::call(&module, &x)?);
+    let mut theirs = device.zeroed::<f32>(count)?;
+    let measurement = bench
+        .measure()
+        .elements(count)
+        .bytes(2 * count * size_of::<f32>()) // each read once and written
+        .tolerance(1e-5)
+        .expect_like("by hand");
+    // SAFETY: what is replayed has the same arguments.
+    let measurement = unsafe { measurement.replay_unsafe() };
+    measurement
+        .provider("by hand", &mut theirs, |y| {
+            let y = y.cast_mut::<f32x4>()?;
+            // SAFETY: there are as many elements, and a block for each row.
+            unsafe { module.launch_unsafe(by_hand::softmax, LaunchConfig::new(rows, 256), (a, y)) }
+        })
+        .provider("pipeline", &mut ours, |y| softmax_pipeline::call_into(&module, &x, &mut y.0))
+        .run()
+}

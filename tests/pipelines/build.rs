@@ -1,0 +1,5 @@
+//! Compiles the kernels of the tests for NVIDIA GPUs.
+
+fn main() -> Result<(), gpukernel_build::Error> {
+    gpukernel_build::Builder::new("kernels").build()
+}
