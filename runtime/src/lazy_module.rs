@@ -14,9 +14,8 @@ use crate::{Device, Image, Module, Result};
 /// # fn main() -> gpukernel::Result<()> {
 /// # let mut manifest = Manifest::new("doc");
 /// # manifest.no_code = Some("this is an example".to_owned());
-/// # let bytes: &'static [u8] = ImageWriter::new(manifest).finish().leak();
 /// # // SAFETY: it holds no code.
-/// # let image = unsafe { Image::from_bytes(bytes) };
+/// # let image = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
 /// // In a library: static KERNELS: LazyModule = LazyModule::new(gpukernel::image!("kernels"));
 /// let kernels = LazyModule::new(image);
 /// let module = kernels.on(&Device::cpu())?;
