@@ -290,7 +290,7 @@ impl Pipeline {
     fn instance(&self, run: &Ident, instance: &str, types: &[Type]) -> TokenStream {
         let Self { parameters, returned, element, generics, end, .. } = self;
         let name = &self.function.signature.name;
-        let place = name.span();
+        let place = Span::call_site().located_at(name.span());
         let xs: Vec<_> =
             (0..parameters.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect();
         let shapes: Vec<_> =
