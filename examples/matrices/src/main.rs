@@ -59,7 +59,7 @@ fn main() -> anyhow::Result<()> {
         Program::Product { size } => product::print(&module, size as usize)?,
         Program::BatchedProduct => batches::print_products(&module)?,
         Program::MaxMin => batches::print_extremes(&module)?,
-        Program::Sum => sum::print(&device)?,
+        Program::Sum => sum::print(&module)?,
         Program::Normalise => normalise::print(&module)?,
     }
     Ok(())

@@ -105,6 +105,12 @@ pub fn max_min(row: CoreView<f64, 1>) -> (f64, f64) {
     row.iter().fold((row[0], row[0]), |(max, min), x| (x.max(max), x.min(min)))
 }
 
+/// The sum of two numbers, as a reduction of arrays.
+#[reduction(identity = 0.0)]
+pub fn sum(a: f64, b: f64) -> f64 {
+    a + b
+}
+
 /// Divides each row by its mean.
 #[kernel]
 pub fn normalise(rows: PerThread<[f32; 3]>) {
