@@ -146,7 +146,7 @@ def primes():
 
 
 def transposes():
-    tile, rows = 32, 8
+    tile, rows, padded = 32, 8, 33
 
     @cuda.jit
     def naive(a, out):
@@ -157,7 +157,7 @@ def transposes():
 
     @cuda.jit
     def tiled(a, out):
-        part = cuda.shared.array((tile, tile + 1), float32)
+        part = cuda.shared.array((tile, padded), float32)
         x = cuda.blockIdx.x * tile + cuda.threadIdx.x
         y = cuda.blockIdx.y * tile + cuda.threadIdx.y
         for j in range(0, tile, rows):
