@@ -23,7 +23,7 @@ const RAW_GRAPH: &str = "cuGraphLaunch";
 const GPUKERNEL: &str = "gpukernel";
 
 /// Why a limit that is sometimes passed is no failure.
-const NOT_YET: &str = "1.08 to 1.13 from run to run: a launch has 1100 instructions of the runtime, a replay 180, and the driver leaves little of them in \
+const NOT_YET: &str = "1.08 to 1.11 from run to run for a launch, 1.05 to 1.10 for a replay: the driver leaves little of the runtime's code and data in \
                        the caches";
 
 /// The memory of a provider.
