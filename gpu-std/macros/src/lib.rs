@@ -402,7 +402,7 @@ pub fn guvectorize(arguments: TokenStream, function: TokenStream) -> TokenStream
 ///
 /// Inputs are `In<T>` for contiguous arrays, `In2d<T>` for matrices, and values. The return type says what becomes of what the body makes: one value
 /// (`Scalar<T>`), an item at each position (`Out<T>`), those that a filter leaves (`Compact<T>`), a scan (`Scan<T>`), and of rows a matrix (`Out2d<T>`) or a
-/// value for each (`PerRow<T>`). The adaptors are methods of the traits in [`gpu_std::pipeline`](mod@pipeline).
+/// value for each (`PerRow<T>`). The adaptors are methods of the traits in `gpu_std::pipeline`.
 ///
 /// A type of the function's name stands for it: with the crate `gpukernel-array`, `rmse::call(&module, (&x, &y))?` runs its kernel. A generic function lists the
 /// types for which there are kernels: `#[pipeline(f32, f64)]`, or `#[pipeline(<f32, i32>)]` for two type parameters.
