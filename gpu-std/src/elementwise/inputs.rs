@@ -6,7 +6,7 @@ use crate::{
     view::layout::{MAX_AXES, PlaceNd},
 };
 
-/// A tuple of up to eight inputs: [`SliceOrScalar`], `&[T]`, [`Splat`].
+/// A tuple of up to eight inputs: [`SliceOrScalar`](super::SliceOrScalar), `&[T]`, [`Splat`].
 pub trait SliceInputs: Copy + sealed::SliceInputs {}
 
 /// A tuple of up to eight [`ViewNdOrScalar`].
