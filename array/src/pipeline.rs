@@ -46,7 +46,7 @@ use crate::{Arguments, Array, Compact, Error, Result, function::Configured, layo
 /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
 /// let device = Device::cpu();
 /// let module = device.load(&KERNELS)?;
-/// let x = Array::from_vec(&device, vec![1.0, 2.0, 3.0])?;
+/// let x = Array::from_vec(&device, vec![1.0_f32, 2.0, 3.0])?;
 /// let y = Array::from_vec(&device, vec![4.0, -1.0, 6.0])?;
 /// assert_eq!(rmse::call(&module, (&x, &y))?.to_scalar()?, 3.0);
 /// # Ok::<(), gpukernel_array::Error>(())

@@ -156,7 +156,7 @@ fn a_project_that_vendors_this_repository() {
     let root = "[workspace]\nmembers = [\"app\"]\nexclude = [\"old\"]\n";
     let app = "[package]\nname = \"init-vendored\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
     let folder = Folder::with(&[("Cargo.toml", root), ("app/Cargo.toml", app), ("app/src/main.rs", MAIN)]);
-    for part in ["abi", "bench", "compiler", "gpu-std", "image", "runtime", "Cargo.toml"] {
+    for part in ["abi", "array", "bench", "compiler", "gpu-std", "image", "python", "runtime", "Cargo.toml"] {
         copy(&repository().join(part), &folder.path.join("third-party/gpukernel").join(part));
     }
     // What else are members there is not needed here.

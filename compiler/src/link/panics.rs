@@ -70,7 +70,7 @@ pub(super) fn replace<'c>(
         if !function.is_used() {
             continue;
         }
-        let name = format!("{:#}", rustc_demangle::demangle(&function.name()));
+        let name = demangled(&function.name());
         let wrapper = match recording {
             Recording::Trap if panics(function, &name) => {
                 module.trap().and_then(|trap| module.add_noreturn_wrapper(WRAPPER, function, trap, &[]))
@@ -144,13 +144,17 @@ fn has_no_message(name: &str) -> bool {
     name.ends_with("rust_begin_unwind") || name.starts_with("alloc::alloc::handle_alloc_error")
 }
 
+/// The name of a function as Rust has it. LLVM appends a number to one that another function has, such as the same function of `core` in two crates.
+fn demangled(symbol: &str) -> String {
+    let name = rustc_demangle::try_demangle(symbol).or_else(|_| {
+        rustc_demangle::try_demangle(symbol.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+    });
+    name.map_or_else(|_| symbol.to_owned(), |name| format!("{name:#}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn demangled(symbol: &str) -> String {
-        format!("{:#}", rustc_demangle::demangle(symbol))
-    }
 
     #[test]
     fn knows_the_libraries_by_their_mangled_names() {
@@ -161,6 +165,15 @@ mod tests {
         assert!(is_of_library("_RNvNtCsecZUgW8dPlX_4core6option13unwrap_failed"));
         assert!(!is_of_library("_ZN1k6entry117h8362b3751eafdbb9E"));
         assert!(!is_panic_runtime("panicking"));
+    }
+
+    #[test]
+    fn knows_functions_that_llvm_has_renamed() {
+        let first = "_RNvXsZ_NtNtCs407BcpMJGyA_4core3fmt3numjNtB7_5Debug3fmt";
+        for renamed in ["", "2", "17"] {
+            assert_eq!(demangled(&format!("{first}{renamed}")), "<usize as core::fmt::Debug>::fmt");
+        }
+        assert_eq!(demangled("saxpy2"), "saxpy2");
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Formatters {
             .functions()
             .into_iter()
             .filter_map(|function| {
-                let name = format!("{:#}", rustc_demangle::demangle(&function.name()));
+                let name = super::demangled(&function.name());
                 is_formatter(&name).then_some((function, name))
             })
             .collect();
@@ -98,7 +98,7 @@ fn kernels_format<'c>(entries: &[Value<'c>], formatters: &HashSet<Value<'c>>) ->
     let mut to_do = entries.to_vec();
     let mut seen: HashSet<_> = to_do.iter().copied().collect();
     while let Some(function) = to_do.pop() {
-        let name = format!("{:#}", rustc_demangle::demangle(&function.name()));
+        let name = super::demangled(&function.name());
         if name == "core::fmt::write" || name == "<core::fmt::Formatter>::write_fmt" {
             return true;
         }

@@ -101,7 +101,7 @@ impl Kinds {
     pub(super) fn find(&mut self, module: &Module<'_>) {
         let functions = module.functions();
         let named = functions.iter().filter(|function| function.is_used()).filter_map(|function| {
-            let name = format!("{:#}", rustc_demangle::demangle(&function.name()));
+            let name = super::demangled(&function.name());
             Some((*function, PanicKind::of(&name)?))
         });
         // Each function that panics, with the number of the parameter that is the place.

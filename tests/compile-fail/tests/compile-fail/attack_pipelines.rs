@@ -1,9 +1,9 @@
-//! Attacks on pipelines: to run one twice, to read beyond its end, to keep a row, and to make what only kernels have.
+//! Attacks on pipelines: to run one twice, to read beyond its end, and to keep a row.
 
 use std::cell::Cell;
 
 use gpu_std::{
-    BlockScratch, UnsafeSlice,
+    UnsafeSlice,
     pipeline::{kernels::*, *},
     prelude::*,
 };
@@ -22,11 +22,6 @@ fn reads_beyond(x: &[f32]) {
     let _ = IndexedParallelIterator::item(&In::new(x), Position { index: 5, slot: 0 });
 }
 
-/// Makes a window of what is not there.
-fn makes_window(x: In<'static, u8>) -> Window<In<'static, u8>> {
-    Window { iter: x, next: 0, end: 100 }
-}
-
 thread_local! {
     static KEPT: Cell<Option<Row<'static, f32>>> = const { Cell::new(None) };
 }
@@ -38,11 +33,6 @@ pub fn keeps_row(x: In2d<f32>) -> PerRow<f32> {
         KEPT.set(Some(row));
         0.0
     })
-}
-
-/// Makes a block.
-fn makes_block(scratch: *mut BlockScratch<'static, [u64; 4]>) -> Block {
-    Block { scratch, rank: 0, threads: 1, lanes: 1 }
 }
 
 fn main() {}
