@@ -86,11 +86,11 @@ def test_work_of_both_is_in_order(library):
 def test_results_live_as_long_as_they_are_used(library):
     make, to_numpy = library
     x = make(numpy.arange(1000.0))
-    view = my_project.add(x, x)[::-1]
+    view = my_project.add(x, x)[997:]
     del x
     gc.collect()
     others = [my_project.add(make(numpy.zeros(1000)), make(numpy.zeros(1000))) for _ in range(20)]
-    assert to_numpy(view[:3] + 0).tolist() == [1998, 1996, 1994]
+    assert to_numpy(view + 0).tolist() == [1994, 1996, 1998]
     del others
 
 
