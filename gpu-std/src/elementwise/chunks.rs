@@ -70,15 +70,12 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
         }
         // The same chunks are a thread's whether they are aligned or not, which threads may not agree on. Nearly always there is nothing left here.
         if whole < all {
-            let threads = threads_per_grid();
-            // A step that the compiler does not know, or there are copies of the function for each of the elements.
-            let one = threads.min(1);
-            for chunk in GridStride::new(global_rank(), all, threads) {
-                let (mut position, end) = (chunk * LANES, self.len.min(chunk * LANES + LANES));
-                while chunk >= whole && position < end {
-                    // SAFETY: as above, of a position in a chunk that was not visited.
-                    unsafe { self.start.add(position).write(f(inputs.get(position))) };
-                    position += one;
+            for chunk in GridStride::new(global_rank(), all, threads_per_grid()) {
+                if chunk >= whole {
+                    for position in chunk * LANES..self.len.min(chunk * LANES + LANES) {
+                        // SAFETY: as above, of a position in a chunk that was not visited.
+                        unsafe { self.start.add(position).write(f(inputs.get(position))) };
+                    }
                 }
             }
         }
