@@ -14,7 +14,7 @@ use crate::{
     function::{Function, Signature},
     gufunc_layout::{Dim, Layout},
     input::{Input, Typed},
-    instances::{Instance, mentions_impl, name_instances},
+    instances::{Instance, check_function, mentions_impl, name_instances},
     param::text,
 };
 
@@ -141,13 +141,8 @@ pub(crate) fn guvectorize(arguments: TokenStream, function: TokenStream) -> Resu
 
 impl Core {
     fn new(arguments: Arguments, function: Function) -> Result<Self> {
-        let Signature { asyncness, unsafety, abi, name, generics, inputs, output, .. } = &function.signature;
-        fn refuse<T: ToTokens>(what: Option<T>, message: &str) -> Result<()> {
-            what.map_or(Ok(()), |what| Err(Error::new_spanned(what, message)))
-        }
-        refuse(unsafety.as_ref(), "a function of arrays is called for any elements: it cannot be `unsafe`")?;
-        refuse(asyncness.as_ref(), "a function of arrays cannot be `async`: kernels call it")?;
-        refuse(abi.as_ref(), "a function of arrays is declared without an ABI")?;
+        let Signature { name, generics, inputs, output, .. } = &function.signature;
+        check_function(&function.signature)?;
         let mut types = Vec::new();
         for param in &generics.params {
             match param {

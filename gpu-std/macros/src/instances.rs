@@ -3,13 +3,13 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Error, Ident, Result, Token, Type,
+    Error, GenericParam, Generics, Ident, Result, Token, Type,
     ext::IdentExt,
     parse::{Parse, ParseStream},
     spanned::Spanned,
 };
 
-use crate::input::too_much;
+use crate::{function::Signature, input::too_much};
 
 /// The types of an instance: `f32`, or `<f32, i32>` for several type parameters.
 pub(crate) struct Instance(pub(crate) Vec<Type>);
@@ -91,6 +91,30 @@ pub(crate) fn name_instances(
         named.push((instance, types));
     }
     Ok(named)
+}
+
+/// Refuses what is there and should not be.
+pub(crate) fn refuse<T: ToTokens>(what: Option<T>, message: &str) -> Result<()> {
+    what.map_or(Ok(()), |what| Err(Error::new_spanned(what, message)))
+}
+
+/// Refuses what no function has that kernels call for elements or cores.
+pub(crate) fn check_function(Signature { unsafety, asyncness, abi, .. }: &Signature) -> Result<()> {
+    refuse(unsafety.as_ref(), "a function of arrays is called for any elements: it cannot be `unsafe`")?;
+    refuse(asyncness.as_ref(), "a function of arrays cannot be `async`: kernels call it")?;
+    refuse(abi.as_ref(), "a function of arrays is declared without an ABI")
+}
+
+/// The names of type parameters; others are refused.
+pub(crate) fn type_params(generics: &Generics) -> Result<Vec<Ident>> {
+    let names = generics.params.iter().map(|param| match param {
+        GenericParam::Type(param) => Ok(param.ident.clone()),
+        other => Err(Error::new_spanned(
+            other,
+            "a function of arrays has type parameters only: make constants and lifetimes part of the types",
+        )),
+    });
+    names.collect()
 }
 
 /// A type as part of a name: `Complex_f32`.

@@ -4,7 +4,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
-    Error, GenericArgument, GenericParam, Generics, Ident, PathArguments, Result, ReturnType, Token, Type,
+    Error, GenericArgument, Ident, PathArguments, Result, ReturnType, Token, Type,
     ext::IdentExt,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
@@ -14,7 +14,7 @@ use syn::{
 use crate::{
     function::{Function, Signature},
     input::Input,
-    instances::{Instance, mentions_impl, name_instances},
+    instances::{Instance, mentions_impl, name_instances, refuse, type_params},
 };
 
 /// The most parameters; those of what `gpu_std::host::Parameters` is implemented for.
@@ -129,23 +129,6 @@ pub(crate) fn reduction(arguments: TokenStream, function: TokenStream) -> Result
     };
     let pipeline = Pipeline::new(syn::parse2(pipeline)?)?.expand(&named);
     Ok(quote!(#function #pipeline))
-}
-
-/// The names of type parameters; others are refused.
-fn type_params(generics: &Generics) -> Result<Vec<Ident>> {
-    let names = generics.params.iter().map(|param| match param {
-        GenericParam::Type(param) => Ok(param.ident.clone()),
-        other => Err(Error::new_spanned(
-            other,
-            "a function of arrays has type parameters only: make constants and lifetimes part of the types",
-        )),
-    });
-    names.collect()
-}
-
-/// Refuses what is there and should not be.
-fn refuse<T: ToTokens>(what: Option<T>, message: &str) -> Result<()> {
-    what.map_or(Ok(()), |what| Err(Error::new_spanned(what, message)))
 }
 
 /// The only type among the generic arguments of the last segment of a path of this name.

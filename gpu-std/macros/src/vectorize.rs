@@ -3,14 +3,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{
-    Error, GenericParam, Ident, Result, ReturnType, Token, Type, ext::IdentExt, punctuated::Punctuated,
-};
+use syn::{Error, Ident, Result, ReturnType, Token, Type, ext::IdentExt, punctuated::Punctuated};
 
 use crate::{
     function::{Function, Signature},
     input::Input,
-    instances::{Instance, mentions_impl, name_instances},
+    instances::{Instance, check_function, mentions_impl, name_instances, type_params},
 };
 
 /// The most arguments of a scalar function; those of what `gpu_std::host::Scalars` is implemented for.
@@ -44,25 +42,9 @@ impl Scalar {
                 scalars.push(typed.attrs.len() != attrs);
             }
         }
-        let Signature { asyncness, unsafety, abi, name, generics, inputs, output, .. } = &function.signature;
-        fn refuse<T: ToTokens>(what: Option<T>, message: &str) -> Result<()> {
-            what.map_or(Ok(()), |what| Err(Error::new_spanned(what, message)))
-        }
-        refuse(unsafety.as_ref(), "a function of arrays is called for any elements: it cannot be `unsafe`")?;
-        refuse(asyncness.as_ref(), "a function of arrays cannot be `async`: kernels call it")?;
-        refuse(abi.as_ref(), "a function of arrays is declared without an ABI")?;
-        let mut types = Vec::new();
-        for param in &generics.params {
-            match param {
-                GenericParam::Type(param) => types.push(param.ident.clone()),
-                other => {
-                    return Err(Error::new_spanned(
-                        other,
-                        "a function of arrays has type parameters only: make constants and lifetimes part of the types",
-                    ));
-                }
-            }
-        }
+        let Signature { name, generics, inputs, output, .. } = &function.signature;
+        check_function(&function.signature)?;
+        let types = type_params(generics)?;
         let mut arguments = Vec::new();
         for input in inputs {
             match input {
