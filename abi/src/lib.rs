@@ -37,6 +37,6 @@ pub use contract::Contract;
 /// refuse another one. To be increased with every change of a layout, name or meaning in this crate.
 ///
 /// ```
-/// assert!(gpukernel_abi::VERSION >= 7);
+/// assert!(gpukernel_abi::VERSION >= 8);
 /// ```
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;

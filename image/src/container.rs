@@ -77,8 +77,37 @@ struct CodeEntry {
 struct Piece {
     /// From the end of the index, rounded up to `CODE_ALIGN`.
     offset: usize,
+    /// Of the compressed bytes.
     len: usize,
+    /// Of the compressed bytes.
     checksum: u32,
+    /// Before compression.
+    unpacked_len: usize,
+}
+
+/// The compressed bytes of a [`Piece`].
+#[derive(Clone, Copy, Debug)]
+struct Packed<'a> {
+    bytes: &'a [u8],
+    checksum: u32,
+    unpacked_len: usize,
+}
+
+impl Packed<'_> {
+    fn unpack(&self) -> Result<Vec<u8>, ImageError> {
+        verify(self.bytes, self.checksum)?;
+        let no = |reason: String| ImageError::Compression(reason);
+        // No byte of a block stands for more than 255.
+        if self.unpacked_len / 255 > self.bytes.len() {
+            return Err(no(format!("{} bytes are not in {}", self.unpacked_len, self.bytes.len())));
+        }
+        let mut unpacked = vec![0; self.unpacked_len];
+        match lz4_flex::block::decompress_into(self.bytes, &mut unpacked) {
+            Ok(len) if len == self.unpacked_len => Ok(unpacked),
+            Ok(len) => Err(no(format!("there are {len} bytes, not {}", self.unpacked_len))),
+            Err(error) => Err(no(error.to_string())),
+        }
+    }
 }
 
 /// An image could not be read.
@@ -116,6 +145,9 @@ pub enum ImageError {
         /// The CRC-32 of the bytes.
         found: u32,
     },
+    /// Code cannot be decompressed.
+    #[error("code of the gpukernel image cannot be decompressed: {0}; rebuild it")]
+    Compression(String),
     /// The index is not valid JSON of this version.
     #[error(
         "the index of the gpukernel image cannot be read: {0}; rebuild it with the same gpukernel version"
@@ -141,9 +173,7 @@ pub struct Part<'a> {
     pub kind: PartKind,
     /// The name of the source file.
     pub name: String,
-    /// The bytes. PTX ends in a NUL, as the driver requires.
-    pub bytes: &'a [u8],
-    checksum: u32,
+    packed: Packed<'a>,
 }
 
 /// One piece of code in an image.
@@ -151,8 +181,7 @@ pub struct Part<'a> {
 pub struct Code<'a> {
     kind: CodeKind,
     arch: Arch,
-    bytes: &'a [u8],
-    checksum: u32,
+    packed: Packed<'a>,
 }
 
 /// Compares bytes with the checksum that was stored with them.
@@ -164,7 +193,7 @@ fn verify(bytes: &[u8], expected: u32) -> Result<(), ImageError> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses an image. Its code is not read: [`Code::verify`] and [`Part::verify`] find damage there.
+    /// Parses an image. Its code is not read: [`Code::unpack`] and [`Part::unpack`] find damage there.
     ///
     /// # Errors
     /// [`ImageError`] if the bytes are not a complete image of this version.
@@ -188,20 +217,19 @@ impl<'a> Image<'a> {
         let index: Index<'_> =
             serde_json::from_slice(index).map_err(|error| ImageError::Index(error.to_string()))?;
         let code_start = (HEADER_BYTES + index_len).next_multiple_of(CODE_ALIGN);
+        let packed = |Piece { offset, len, checksum, unpacked_len }: Piece| {
+            let bytes = slice(code_start.saturating_add(offset), len)?;
+            Ok(Packed { bytes, checksum, unpacked_len })
+        };
         let code = index
             .code
             .iter()
-            .map(|CodeEntry { kind, arch, piece: Piece { offset, len, checksum } }| {
-                let bytes = slice(code_start.saturating_add(*offset), *len)?;
-                Ok(Code { kind: *kind, arch: *arch, bytes, checksum: *checksum })
-            })
+            .map(|entry| Ok(Code { kind: entry.kind, arch: entry.arch, packed: packed(entry.piece)? }))
             .collect::<Result<_, ImageError>>()?;
         let parts = index
             .parts
             .into_iter()
-            .map(|PartEntry { kind, name, piece: Piece { offset, len, checksum } }| {
-                Ok(Part { kind, name, bytes: slice(code_start.saturating_add(offset), len)?, checksum })
-            })
+            .map(|PartEntry { kind, name, piece }| Ok(Part { kind, name, packed: packed(piece)? }))
             .collect::<Result<_, ImageError>>()?;
         Ok(Self { manifest: index.manifest.into_owned(), code, parts })
     }
@@ -237,22 +265,22 @@ impl<'a> Image<'a> {
 }
 
 impl Part<'_> {
-    /// Compares the bytes with their checksum.
+    /// Returns the bytes. PTX ends in a NUL, as the driver requires.
     ///
     /// # Errors
-    /// [`ImageError::Checksum`] if the bytes were changed.
-    pub fn verify(&self) -> Result<(), ImageError> {
-        verify(self.bytes, self.checksum)
+    /// [`ImageError::Checksum`] if the image was changed, [`ImageError::Compression`] if it was not written by [`ImageWriter`].
+    pub fn unpack(&self) -> Result<Vec<u8>, ImageError> {
+        self.packed.unpack()
     }
 }
 
-impl<'a> Code<'a> {
-    /// Compares the bytes with their checksum.
+impl Code<'_> {
+    /// Returns the bytes. PTX ends in a NUL, as the driver requires.
     ///
     /// # Errors
-    /// [`ImageError::Checksum`] if the bytes were changed.
-    pub fn verify(&self) -> Result<(), ImageError> {
-        verify(self.bytes, self.checksum)
+    /// [`ImageError::Checksum`] if the image was changed, [`ImageError::Compression`] if it was not written by [`ImageWriter`].
+    pub fn unpack(&self) -> Result<Vec<u8>, ImageError> {
+        self.packed.unpack()
     }
 
     /// The form of the code.
@@ -265,17 +293,17 @@ impl<'a> Code<'a> {
         self.arch
     }
 
-    /// The bytes. PTX ends in a NUL, as the driver requires.
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// The text of PTX without the NUL; empty for machine code.
-    pub fn text(&self) -> &'a str {
-        match (self.kind, self.bytes) {
-            (CodeKind::Ptx, [text @ .., 0]) => std::str::from_utf8(text).unwrap_or_default(),
-            _ => "",
+    /// Returns the text of PTX without the NUL; empty for machine code.
+    ///
+    /// # Errors
+    /// As [`Self::unpack`].
+    pub fn text(&self) -> Result<String, ImageError> {
+        if self.kind != CodeKind::Ptx {
+            return Ok(String::new());
         }
+        let mut bytes = self.unpack()?;
+        bytes.pop_if(|last| *last == 0);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -320,11 +348,13 @@ impl ImageWriter {
     pub fn finish(mut self) -> Vec<u8> {
         self.manifest.kernels.sort_by(|a, b| a.name.cmp(&b.name));
         self.code.sort_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
-        let mut end = 0;
+        let (mut end, mut all_packed) = (0, Vec::new());
         let mut place = |bytes: &[u8]| {
-            let offset = end;
-            end = (offset + bytes.len()).next_multiple_of(CODE_ALIGN);
-            Piece { offset, len: bytes.len(), checksum: crc32fast::hash(bytes) }
+            let packed = lz4_flex::block::compress(bytes);
+            let (offset, len, checksum) = (end, packed.len(), crc32fast::hash(&packed));
+            end = (offset + len).next_multiple_of(CODE_ALIGN);
+            all_packed.push(packed);
+            Piece { offset, len, checksum, unpacked_len: bytes.len() }
         };
         let code = self.code.iter();
         let code =
@@ -346,10 +376,9 @@ impl ImageWriter {
         image[CHECKSUM].copy_from_slice(&crc32fast::hash(&index).to_le_bytes());
         image[VERSION].copy_from_slice(&gpukernel_abi::VERSION.to_le_bytes());
         image.extend(index);
-        let code = self.code.iter().map(|(_, _, bytes)| bytes);
-        for bytes in code.chain(self.parts.iter().map(|(_, _, bytes)| bytes)) {
+        for packed in all_packed {
             image.resize(image.len().next_multiple_of(CODE_ALIGN), 0);
-            image.extend(bytes);
+            image.extend(packed);
         }
         image
     }
@@ -371,9 +400,9 @@ mod tests {
     fn picks_the_best_code_for_a_device() {
         let bytes = image();
         let image = Image::parse(&bytes).unwrap();
-        assert_eq!(image.code_for(Arch::new(8, 6)).unwrap().bytes(), [1; 13]);
-        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().bytes(), [2; 7]);
-        assert_eq!(image.code_for(Arch::new(10, 0)).unwrap().text(), ".version 6.3");
+        assert_eq!(image.code_for(Arch::new(8, 6)).unwrap().unpack().unwrap(), [1; 13]);
+        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().unpack().unwrap(), [2; 7]);
+        assert_eq!(image.code_for(Arch::new(10, 0)).unwrap().text().unwrap(), ".version 6.3");
         assert!(image.code_for(Arch::new(7, 0)).is_none());
     }
 
@@ -389,8 +418,8 @@ mod tests {
         let image = Image::parse(&bytes).unwrap();
         assert_eq!(image.code_for(Arch::new(8, 0)).unwrap().kind(), CodeKind::Cubin);
         assert_eq!(image.code_for(Arch::new(8, 7)).unwrap().kind(), CodeKind::Cubin);
-        assert_eq!(image.code_for(Arch::new(8, 9)).unwrap().text(), ".target sm_89");
-        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().text(), ".target sm_89");
+        assert_eq!(image.code_for(Arch::new(8, 9)).unwrap().text().unwrap(), ".target sm_89");
+        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().text().unwrap(), ".target sm_89");
     }
 
     #[test]
@@ -410,13 +439,16 @@ mod tests {
         writer.add_part(PartKind::Object, "a.o", vec![7; 3]);
         let bytes = writer.finish();
         let image = Image::parse(&bytes).unwrap();
-        let parts: Vec<_> =
-            image.parts().iter().map(|part| (part.kind, part.name.as_str(), part.bytes)).collect();
+        let parts: Vec<_> = image
+            .parts()
+            .iter()
+            .map(|part| (part.kind, part.name.as_str(), part.unpack().unwrap()))
+            .collect();
         assert_eq!(
             parts,
-            [(PartKind::Ptx, "z.cu", b".func z\0".as_slice()), (PartKind::Object, "a.o", &[7; 3])]
+            [(PartKind::Ptx, "z.cu", b".func z\0".to_vec()), (PartKind::Object, "a.o", vec![7; 3])]
         );
-        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().text(), ".version 6.3");
+        assert_eq!(image.code_for(Arch::new(9, 0)).unwrap().text().unwrap(), ".version 6.3");
     }
 
     #[test]
@@ -443,16 +475,16 @@ mod tests {
     #[test]
     fn every_changed_bit_is_an_error() {
         let bytes = image();
-        let codes: Vec<_> =
-            Image::parse(&bytes).unwrap().code().iter().map(|code| code.bytes().to_vec()).collect();
+        let pieces: Vec<_> =
+            Image::parse(&bytes).unwrap().code().iter().map(|code| code.packed.bytes.to_vec()).collect();
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut changed = bytes.clone();
                 changed[at] ^= 1 << bit;
                 let Ok(image) = Image::parse(&changed) else { continue };
-                let is_found = image.code().iter().any(|code| code.verify().is_err());
+                let is_found = image.code().iter().any(|code| code.unpack().is_err());
                 // Between pieces of code.
-                let is_padding = image.code().iter().map(Code::bytes).eq(&codes);
+                let is_padding = image.code().iter().map(|code| code.packed.bytes).eq(&pieces);
                 assert!(is_found != is_padding, "bit {bit} of byte {at}");
             }
         }
@@ -464,9 +496,31 @@ mod tests {
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
         let image = Image::parse(&bytes).unwrap();
-        let error = image.code().iter().find_map(|code| code.verify().err()).unwrap();
+        let error = image.code().iter().find_map(|code| code.unpack().err()).unwrap();
         assert!(matches!(error, ImageError::Checksum { .. }), "{error}");
         assert!(error.to_string().contains("is damaged"), "{error}");
+    }
+
+    /// A hundred kernels have much in common, of which a program that starts on another GPU, or on none, needs nothing.
+    #[test]
+    fn code_is_compressed() {
+        let code = b"the same again and again".repeat(1000);
+        let mut writer = ImageWriter::new(Manifest::new("demo"));
+        writer.add_cubin(Arch::new(8, 0), code.clone());
+        let bytes = writer.finish();
+        assert!(bytes.len() < code.len() / 10, "{}", bytes.len());
+        assert_eq!(Image::parse(&bytes).unwrap().code()[0].unpack().unwrap(), code);
+    }
+
+    #[test]
+    fn other_lengths_than_those_of_the_code_are_errors() {
+        let packed = lz4_flex::block::compress(&[3; 100_000]);
+        let (bytes, checksum) = (&packed[..], crc32fast::hash(&packed));
+        for unpacked_len in [0, 1, 99_999, 100_001, 1 << 40, usize::MAX] {
+            let error = Packed { bytes, checksum, unpacked_len }.unpack().unwrap_err();
+            assert!(error.to_string().contains("cannot be decompressed"), "{error}");
+        }
+        assert_eq!(Packed { bytes, checksum, unpacked_len: 100_000 }.unpack().unwrap(), [3; 100_000]);
     }
 
     #[test]

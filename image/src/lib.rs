@@ -1,7 +1,7 @@
 //! The image format: `gpukernel-build` writes images, a host binary embeds them, and the `gpukernel` runtime loads them.
 //!
 //! An image is a [`Manifest`] (the kernels, their symbols, parameters and resources) followed by the code of each architecture,
-//! as PTX or as machine code, like a fatbin. Identical inputs give identical bytes.
+//! as PTX or as machine code, like a fatbin, and compressed. Identical inputs give identical bytes.
 //!
 //! ```
 //! use gpukernel_image::{Arch, Image, ImageWriter, Manifest};
@@ -12,7 +12,7 @@
 //!
 //! let image = Image::parse(&bytes)?;
 //! assert_eq!(image.manifest().crate_name, "demo");
-//! assert_eq!(image.code_for("sm_90".parse()?).unwrap().text(), ".version 6.3");
+//! assert_eq!(image.code_for("sm_90".parse()?).unwrap().text()?, ".version 6.3");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

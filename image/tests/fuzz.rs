@@ -38,14 +38,23 @@ fn look_at(bytes: &[u8]) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(image) => {
             for arch in [Arch::new(5, 0), Arch::new(9, 0), Arch::new(99, 9)] {
-                assert!(image.code_for(arch).is_none_or(|code| code.bytes().len() <= bytes.len()));
+                assert!(
+                    image
+                        .code_for(arch)
+                        .is_none_or(|code| image.code().iter().any(|one| one.arch() == code.arch()))
+                );
             }
             // Without a panic, whatever they say.
-            let verified = image.code().iter().map(|code| code.verify());
-            let all: Vec<_> = verified.chain(image.parts().iter().map(|part| part.verify())).collect();
+            let unpacked = image.code().iter().map(|code| code.unpack());
+            let all: Vec<_> = unpacked.chain(image.parts().iter().map(|part| part.unpack())).collect();
             assert_eq!(all.len(), image.code().len() + image.parts().len());
-            assert!(image.code().iter().all(|code| code.text().len() <= code.bytes().len()));
-            assert!(image.parts().iter().all(|part| part.bytes.len() <= bytes.len()));
+            let text_len = |code: &gpukernel_image::Code<'_>| code.text().map_or(0, |text| text.len());
+            assert!(
+                image
+                    .code()
+                    .iter()
+                    .all(|code| text_len(code) <= code.unpack().map_or(0, |bytes| bytes.len()))
+            );
             assert!(image.manifest().kernel("").is_none() || !format!("{image:?}").is_empty());
         }
     }

@@ -1,8 +1,6 @@
 //! Which code of an image a GPU loads.
 
-use std::borrow::Cow;
-
-use gpukernel_image::{Code, CodeKind, Image, Part};
+use gpukernel_image::{Code, CodeKind, Image};
 
 use super::{CudaDevice, CudaModule, linker};
 use crate::{
@@ -28,15 +26,15 @@ pub(super) fn load(
 pub(crate) fn code(gpu: &'static CudaDevice, image: &Image<'_>) -> Result<(Vec<u8>, bool)> {
     let (code, bytes) = linked(gpu, image)?;
     // What is linked is machine code.
-    let is_ptx = code.kind() == CodeKind::Ptx && matches!(bytes, Cow::Borrowed(_));
-    Ok((bytes.into_owned(), is_ptx))
+    let is_ptx = code.kind() == CodeKind::Ptx && image.parts().is_empty();
+    Ok((bytes, is_ptx))
 }
 
 fn describe(code: &Code<'_>, image: &Image<'_>) -> String {
     format!("the {} for {} of crate `{}`", kind(code.kind()), code.arch(), image.manifest().crate_name)
 }
 
-fn linked<'i>(gpu: &'static CudaDevice, image: &Image<'i>) -> Result<(Code<'i>, Cow<'i, [u8]>)> {
+fn linked<'i>(gpu: &'static CudaDevice, image: &Image<'i>) -> Result<(Code<'i>, Vec<u8>)> {
     let manifest = image.manifest();
     if let Some(reason) = &manifest.no_code {
         return Err(Error::NoCode { crate_name: manifest.crate_name.clone(), reason: reason.clone() });
@@ -50,14 +48,13 @@ fn linked<'i>(gpu: &'static CudaDevice, image: &Image<'i>) -> Result<(Code<'i>, 
             available: available(image),
         });
     };
-    code.verify()?;
+    let bytes = code.unpack()?;
     // Machine code was linked with its parts already.
     let linked = match (code.kind(), image.parts()) {
         (CodeKind::Ptx, parts) if !parts.is_empty() => {
-            parts.iter().try_for_each(Part::verify)?;
-            Cow::Owned(linker::link(gpu, code.bytes(), parts, &|| describe(&code, image))?)
+            linker::link(gpu, &bytes, parts, &|| describe(&code, image))?
         }
-        (CodeKind::Ptx | CodeKind::Cubin, _) => Cow::Borrowed(code.bytes()),
+        (CodeKind::Ptx | CodeKind::Cubin, _) => bytes,
     };
     Ok((code, linked))
 }

@@ -24,9 +24,10 @@ pub(super) fn link(
     parts: &[Part<'_>],
     what: &dyn Fn() -> String,
 ) -> Result<Vec<u8>> {
+    let unpacked = parts.iter().map(Part::unpack).collect::<Result<Vec<_>, _>>()?;
     device.bind()?;
     let mut linker = Linker::new(device)?;
-    let linked = linker.run(ptx, parts);
+    let linked = linker.run(ptx, parts.iter().zip(&unpacked));
     linked.map_err(|(call, source)| {
         if driver::is_sticky(&source) {
             return device.error(call, source);
@@ -60,9 +61,13 @@ impl Linker {
         Ok(linker)
     }
 
-    fn run(&mut self, ptx: &[u8], parts: &[Part<'_>]) -> Result<Vec<u8>, Failed> {
+    fn run<'p>(
+        &mut self,
+        ptx: &[u8],
+        parts: impl Iterator<Item = (&'p Part<'p>, &'p Vec<u8>)>,
+    ) -> Result<Vec<u8>, Failed> {
         self.add(InputType::CU_JIT_INPUT_PTX, ptx, "the kernels")?;
-        for part in parts {
+        for (part, bytes) in parts {
             let kind = match part.kind {
                 PartKind::Ptx => InputType::CU_JIT_INPUT_PTX,
                 PartKind::Cubin => InputType::CU_JIT_INPUT_CUBIN,
@@ -70,7 +75,7 @@ impl Linker {
                 PartKind::Object => InputType::CU_JIT_INPUT_OBJECT,
                 PartKind::Library => InputType::CU_JIT_INPUT_LIBRARY,
             };
-            self.add(kind, part.bytes, &part.name)?;
+            self.add(kind, bytes, &part.name)?;
         }
         let (mut code, mut size) = (ptr::null_mut(), 0);
         // SAFETY: a live linker, and pointers to live variables.

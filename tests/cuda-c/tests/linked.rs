@@ -11,7 +11,7 @@ use gpukernel_cuda_c_tests::{
     BITCODE, C, C_CLANG, CLANG, CUBIN, CUH, CUH_CLANG, FATBIN, FOR_OTHERS, LIBRARY, LTO, LTO_IR, NVCC,
     OBJECT, PTX,
 };
-use gpukernel_image::{CodeKind, Image as Contents, ImageWriter};
+use gpukernel_image::{CodeKind, Image as Contents, ImageWriter, PartKind};
 
 const INPUT: [i32; 6] = [0, 1, 13, 100, 50, 127];
 
@@ -58,12 +58,13 @@ fn ptx_alone(image: &Image) -> Image {
     let contents = Contents::parse(image.bytes()).expect("it was loaded before");
     let mut writer = ImageWriter::new(contents.manifest().clone());
     for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
-        writer.add_ptx(code.arch(), code.text());
+        writer.add_ptx(code.arch(), &code.text().expect("it was loaded before"));
     }
     for part in contents.parts() {
-        let bytes =
-            part.bytes.strip_suffix(&[0]).filter(|_| part.name.ends_with("cu") || part.name.ends_with("ptx"));
-        writer.add_part(part.kind, &part.name, bytes.unwrap_or(part.bytes).to_vec());
+        let mut bytes = part.unpack().expect("it was loaded before");
+        // The writer adds it again.
+        bytes.pop_if(|last| part.kind == PartKind::Ptx && *last == 0);
+        writer.add_part(part.kind, &part.name, bytes);
     }
     // SAFETY: it is a part of the image that was built with these kernels.
     unsafe { Image::from_bytes(writer.finish()) }
@@ -221,7 +222,7 @@ fn a_function_without_a_version_for_the_host_is_named_with_the_reason() {
 #[test]
 fn machine_code_that_is_cut_off_is_refused() {
     let image = Contents::parse(NVCC.bytes()).unwrap();
-    let cubin = image.code().iter().find(|code| code.kind() == CodeKind::Cubin).unwrap().bytes();
+    let cubin = image.code().iter().find(|code| code.kind() == CodeKind::Cubin).unwrap().unpack().unwrap();
     for device in devices().unwrap() {
         for len in [4, 16, 63, 64, 200, cubin.len() / 2, cubin.len() - 1] {
             // SAFETY: it is refused before the driver sees it.
@@ -229,7 +230,7 @@ fn machine_code_that_is_cut_off_is_refused() {
             assert!(matches!(error, Error::ForeignCode { .. }), "{len} bytes: {error}");
         }
         // SAFETY: nvlink wrote it.
-        let whole = unsafe { device.load_foreign(cubin) };
+        let whole = unsafe { device.load_foreign(&cubin) };
         assert!(!matches!(whole, Err(Error::ForeignCode { .. })), "{whole:?}");
     }
 }
@@ -244,11 +245,12 @@ mod needs_a_gpu {
         let contents = Contents::parse(NVCC.bytes()).unwrap();
         let mut writer = ImageWriter::new(contents.manifest().clone());
         for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
-            writer.add_ptx(code.arch(), code.text());
+            writer.add_ptx(code.arch(), &code.text().unwrap());
         }
         // All but one of the files.
         for part in contents.parts().iter().filter(|part| part.name != "helper.cu") {
-            writer.add_part(part.kind, &part.name, part.bytes[..part.bytes.len() - 1].to_vec());
+            let bytes = part.unpack().unwrap();
+            writer.add_part(part.kind, &part.name, bytes[..bytes.len() - 1].to_vec());
         }
         // SAFETY: it is a part of the image that was built with these kernels.
         let image = unsafe { Image::from_bytes(writer.finish()) };

@@ -76,7 +76,7 @@ mod needs_a_gpu {
         on_every_gpu(|device| {
             let code = device.arch().and_then(|arch| image.code_for(arch)).expect("kernels ran there");
             // SAFETY: LLVM or ptxas wrote it.
-            let module = unsafe { device.load_foreign(code.bytes()) }?;
+            let module = unsafe { device.load_foreign(&code.unpack().unwrap()) }?;
             let x = device.upload(&[1.0_f32, 2.0, 3.0])?;
             let mut y = device.upload(&[10.0_f32, 20.0, 30.0])?;
             // SAFETY: `saxpy(a: f32, x: &[f32], y: PerThread<f32>)`, with the lengths of both.

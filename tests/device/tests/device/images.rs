@@ -10,7 +10,7 @@ fn ptx_alone() -> Image {
     let contents = Contents::parse(KERNELS.bytes()).expect("it was loaded before");
     let mut writer = ImageWriter::new(contents.manifest().clone());
     for code in contents.code().iter().filter(|code| code.kind() == CodeKind::Ptx) {
-        writer.add_ptx(code.arch(), code.text());
+        writer.add_ptx(code.arch(), &code.text().expect("it was loaded before"));
     }
     // SAFETY: it is a part of the image that was built with these kernels.
     unsafe { Image::from_bytes(writer.finish()) }

@@ -46,12 +46,15 @@ impl Code {
     /// The bytes are no image.
     pub fn of_image(bytes: &[u8], dev: bool) -> Result<Self, Error> {
         let image = Image::parse(bytes)?;
-        let ptx = image.code().iter().find(|code| !code.text().is_empty());
+        let ptx = image.code().iter().find(|code| code.kind() == CodeKind::Ptx);
         Ok(Self {
             dev,
             manifest: image.manifest().clone(),
             arch: ptx.map(|ptx| ptx.arch().to_string()).unwrap_or_default(),
-            ptx: ptx.map(|ptx| Pieces::new(ptx.text()).all()).unwrap_or_default(),
+            ptx: match ptx {
+                Some(ptx) => Pieces::new(&ptx.text()?).all(),
+                None => String::new(),
+            },
         })
     }
 
@@ -84,8 +87,8 @@ pub fn image_of_one(bytes: &[u8], number: usize, host: &str) -> Result<Vec<u8>, 
     let mut writer = ImageWriter::new(only(image.manifest(), number, host));
     for code in image.code() {
         match code.kind() {
-            CodeKind::Ptx => writer.add_ptx(code.arch(), code.text()),
-            CodeKind::Cubin => writer.add_cubin(code.arch(), code.bytes().to_vec()),
+            CodeKind::Ptx => writer.add_ptx(code.arch(), &code.text()?),
+            CodeKind::Cubin => writer.add_cubin(code.arch(), code.unpack()?),
         }
     }
     Ok(writer.finish())
