@@ -42,6 +42,7 @@ mod operations;
 mod optimise;
 mod own_lines;
 mod panics;
+mod parameter_copies;
 mod pass;
 mod passes;
 #[cfg(feature = "lto")]

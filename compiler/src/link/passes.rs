@@ -10,6 +10,7 @@ use super::{
     entries, exports, foreign, global_addresses, instructions, internalise,
     linking::Linking,
     local_atomics, loop_ends, loops, lowering, negation, neighbours, one_round, optimise, panics,
+    parameter_copies,
     pass::{Pass, Stage},
     pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
     small_arrays, steps, undefined,
@@ -376,6 +377,15 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| {
                     constants::move_to_constant_memory(&link.module);
                     Ok(())
+                },
+            },
+            Pass {
+                name: "read-parameters",
+                does: "read elements of arguments by value in constant memory, instead of a copy in local memory",
+                // Whoever compiles the text names parameters in his own way.
+                run: |link| match link.input.wants_text {
+                    true => Ok(()),
+                    false => Ok(parameter_copies::read_in_place(&link.module, &link.kernels, &link.machine)?),
                 },
             },
             Pass {

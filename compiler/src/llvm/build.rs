@@ -112,6 +112,27 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Replaces an address by that of a place in a parameter of the kernel, which has this name in PTX. The instruction must not be used again.
+    pub(crate) fn replace_by_parameter(&self, instruction: Value<'c>, name: &str, offset: u64) {
+        const PARAMETERS: u32 = 101;
+        let llvm = self.context.llvm;
+        let builder = Builder::new(self.context);
+        // SAFETY: an address in the memory of parameters, cast to the type of the instruction, stands where that stood. Nothing uses the instruction any more when
+        // it is erased.
+        unsafe {
+            (llvm.LLVMPositionBuilderBefore)(builder.raw, instruction.raw);
+            let space = (llvm.LLVMPointerTypeInContext)(self.context.raw, PARAMETERS);
+            let start = builder.ptx(&format!("mov.b64 $0, {name};"), "=l", space, &mut []);
+            let byte = (llvm.LLVMIntTypeInContext)(self.context.raw, 8);
+            let mut offset = (llvm.LLVMConstInt)((llvm.LLVMInt64TypeInContext)(self.context.raw), offset, 0);
+            let address = (llvm.LLVMBuildGEP2)(builder.raw, byte, start, &mut offset, 1, c"".as_ptr());
+            let wanted = (llvm.LLVMTypeOf)(instruction.raw);
+            let cast = (llvm.LLVMBuildAddrSpaceCast)(builder.raw, address, wanted, c"".as_ptr());
+            (llvm.LLVMReplaceAllUsesWith)(instruction.raw, cast);
+            (llvm.LLVMInstructionEraseFromParent)(instruction.raw);
+        }
+    }
+
     /// Replaces an instruction by a call of the function `name`, which takes the instruction's operands (a call's arguments) and
     /// gives its type. The instruction and copies of it must not be used again.
     pub(crate) fn replace_by_call(&self, instruction: Value<'c>, name: &str) {

@@ -138,6 +138,8 @@ macro_rules! with_functions {
     LLVMIsGlobalConstant(*mut LLVMValue) -> c_int;
     LLVMSetExternallyInitialized(*mut LLVMValue, c_int);
     LLVMGetAllocatedType(*mut LLVMValue) -> *mut LLVMType;
+    LLVMGetNumIndices(*mut LLVMValue) -> c_uint;
+    LLVMGetIndices(*mut LLVMValue) -> *const c_uint;
     LLVMGlobalGetValueType(*mut LLVMValue) -> *mut LLVMType;
     LLVMGetAlignment(*mut LLVMValue) -> c_uint;
     LLVMSetAlignment(*mut LLVMValue, c_uint);
@@ -271,6 +273,7 @@ macro_rules! with_functions {
     LLVMPositionBuilderBefore(*mut LLVMBuilder, *mut LLVMValue);
     LLVMPositionBuilderAtEnd(*mut LLVMBuilder, *mut LLVMBasicBlock);
     LLVMBuildCall2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;
+    LLVMBuildAddrSpaceCast(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildLoad2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildStore(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue) -> *mut LLVMValue;
     LLVMBuildGEP2(*mut LLVMBuilder, *mut LLVMType, *mut LLVMValue, *mut *mut LLVMValue, c_uint, *const c_char) -> *mut LLVMValue;

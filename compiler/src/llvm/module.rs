@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 
 use super::{
-    Context, Linkage, LlvmError, TRIPLE, TargetMachine, Value, c_string,
+    Context, Linkage, LlvmError, Opcode, TRIPLE, TargetMachine, Value, c_string,
     library::{LLVMMemoryBuffer, LLVMModule, LLVMTargetMachine, LLVMValue},
 };
 use crate::isolated;
@@ -306,6 +306,40 @@ impl<'c> Module<'c> {
             let element = (llvm.LLVMGetGEPSourceElementType)(address.raw);
             (llvm.LLVMABISizeOfType)((llvm.LLVMGetModuleDataLayout)(self.raw), element)
         }
+    }
+
+    /// How far from its base an instruction computes an address, in bytes, if that is known.
+    pub(crate) fn constant_offset(&self, address: Value<'c>) -> Option<u64> {
+        let [_, index] = address.operands_of(Opcode::GET_ELEMENT_POINTER)?;
+        index.constant_number()?.checked_mul(self.element_bytes(address))
+    }
+
+    /// Where in an array the element is that an instruction takes out of it, in bytes.
+    pub(crate) fn element_offset(&self, extracted: Value<'c>) -> Option<u64> {
+        const ARRAY: i32 = 11;
+        let llvm = self.context.llvm;
+        let [array] = extracted.operands_of(Opcode::EXTRACT_VALUE)?;
+        // SAFETY: a live `extractvalue`, which has so many indices; elements of arrays are as far apart as they are large.
+        unsafe {
+            let is_of_array = (llvm.LLVMGetTypeKind)((llvm.LLVMTypeOf)(array.raw)) == ARRAY
+                && (llvm.LLVMGetNumIndices)(extracted.raw) == 1;
+            let layout = (llvm.LLVMGetModuleDataLayout)(self.raw);
+            let bytes = (llvm.LLVMABISizeOfType)(layout, (llvm.LLVMTypeOf)(extracted.raw));
+            is_of_array.then(|| u64::from(*(llvm.LLVMGetIndices)(extracted.raw)) * bytes)
+        }
+    }
+
+    /// Size and alignment in bytes of a local variable of a known size.
+    pub(crate) fn variable_layout(&self, variable: Value<'c>) -> Option<(u64, u64)> {
+        let llvm = self.context.llvm;
+        let [count] = variable.operands_of(Opcode::LOCAL_VARIABLE)?;
+        // SAFETY: a live `alloca`, as was asked.
+        let (bytes, align) = unsafe {
+            let layout = (llvm.LLVMGetModuleDataLayout)(self.raw);
+            let bytes = (llvm.LLVMABISizeOfType)(layout, (llvm.LLVMGetAllocatedType)(variable.raw));
+            (bytes, (llvm.LLVMGetAlignment)(variable.raw).into())
+        };
+        Some((count.constant_number()?.checked_mul(bytes)?, align))
     }
 
     /// Size and alignment in bytes of each parameter of a function, as a launch passes them.

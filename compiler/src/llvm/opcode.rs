@@ -24,8 +24,9 @@ impl Opcode {
     pub(crate) const AND: Self = Self(23);
     pub(crate) const OR: Self = Self(24);
     pub(crate) const XOR: Self = Self(25);
+    pub(crate) const LOCAL_VARIABLE: Self = Self(26);
     pub(super) const LOAD: Self = Self(27);
-    const STORE: Self = Self(28);
+    pub(super) const STORE: Self = Self(28);
     pub(crate) const GET_ELEMENT_POINTER: Self = Self(29);
     pub(crate) const TRUNCATE: Self = Self(30);
     pub(crate) const ZERO_EXTEND: Self = Self(31);

@@ -443,14 +443,24 @@ impl<'c> Value<'c> {
 
     /// The address of a load that is neither volatile nor atomic.
     pub(crate) fn plainly_loaded_from(self) -> Option<Self> {
+        if self.is_plain(Opcode::LOAD) { self.operands().next() } else { None }
+    }
+
+    /// What a store that is neither volatile nor atomic writes to this address; an address may be stored, too.
+    pub(crate) fn plainly_stored_at(self, address: Self) -> Option<Self> {
+        let [stored, at] = self.operands_of(Opcode::STORE)?;
+        (self.is_plain(Opcode::STORE) && at == address && stored != address).then_some(stored)
+    }
+
+    /// Whether it is a load or a store, whichever is asked for, that is neither volatile nor atomic.
+    fn is_plain(self, opcode: Opcode) -> bool {
         const NOT_ATOMIC: i32 = 0;
         let llvm = self.context.llvm;
-        // SAFETY: a live value, asked whether it is a load first.
-        let is_plain = self.opcode() == Opcode::LOAD
+        // SAFETY: a live value, asked whether it is a load or a store first.
+        self.opcode() == opcode
             && unsafe {
                 (llvm.LLVMGetVolatile)(self.raw) == 0 && (llvm.LLVMGetOrdering)(self.raw) == NOT_ATOMIC
-            };
-        if is_plain { self.operands().next() } else { None }
+            }
     }
 
     /// Says of a load that nobody writes there as long as the program runs.

@@ -137,3 +137,50 @@ fn arrays_of_a_thread_stay_in_registers() {
         }
     }
 }
+
+/// Constant memory has addresses. Every thread wrote 104 bytes of local memory before, to read a few of them.
+#[test]
+fn arguments_by_value_are_read_where_they_are() {
+    let source = "
+        #[derive(Clone, Copy, DeviceCopy)]
+        #[repr(C)]
+        pub struct Tables { bytes: [u8; 13], words: [i32; 7], rows: [[i16; 3]; 5], doubles: [f64; 5] }
+
+        #[kernel]
+        pub fn read(tables: Tables, weights: [f32; 9], at: &[u32], y: PerThread<f64>) {
+            for (i, y) in y {
+                let k = at[i] as usize;
+                *y = f64::from(tables.bytes[k % 13]) + f64::from(tables.rows[k % 5][k % 3])
+                    + f64::from(tables.words[k % 7]) * f64::from(weights[k % 9]) + tables.doubles[k % 5];
+            }
+        }
+
+        #[kernel]
+        pub fn sum(terms: [f32; 33], count: u32, y: PerThread<f32>) {
+            for (_, y) in y {
+                *y = (0..count.min(33)).map(|k| terms[k as usize]).sum();
+            }
+        }
+
+        /// A copy is needed: the thread changes it.
+        #[kernel]
+        pub fn changed(terms: [f32; 33], at: &[u32], y: PerThread<f32>) {
+            for (i, y) in y {
+                let mut own = terms;
+                own[at[i] as usize % 33] += 1.0;
+                *y = own[(at[i] as usize + i) % 33];
+            }
+        }
+    ";
+    let built = KernelCrate::written("arguments_in_place", source)
+        .inspect(Options { archs: vec![Arch::new(7, 5), Arch::new(9, 0)], ..Options::default() });
+    for arch in ["sm_75", "sm_90"] {
+        for name in ["read", "sum"] {
+            let ptx = built.kernel(arch, name);
+            assert!(!ptx.contains(".local"), "{name} for {arch}: {ptx}");
+            assert!(ptx.contains(&format!("{name}_param_0;")), "{name} for {arch}: {ptx}");
+        }
+        let changed = built.kernel(arch, "changed");
+        assert!(changed.contains("st.local"), "{arch}: {changed}");
+    }
+}

@@ -123,6 +123,44 @@ pub fn required(x: &[f32], step: u32, y: PerThread<f32>) {
     }
 }
 
+/// Numbers of several sizes to choose from.
+#[derive(Clone, Copy, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct Tables {
+    /// Not a whole number of words.
+    pub bytes: [u8; 13],
+    /// Four bytes each.
+    pub words: [i32; 7],
+    /// Rows.
+    pub rows: [[i16; 3]; 5],
+    /// Eight bytes each.
+    pub doubles: [f64; 5],
+}
+
+/// Chooses from tables by value at indices that only the launch knows.
+#[kernel]
+pub fn chosen(tables: Tables, weights: [f32; 9], at: &[[u32; 2]], out: PerThread<f64>) {
+    for (i, out) in out {
+        let [i, j] = at[i].map(|index| index as usize);
+        *out = f64::from(tables.bytes[i % 13])
+            + f64::from(tables.words[i % 7])
+            + f64::from(tables.rows[i % 5][j % 3])
+            + tables.doubles[j % 5]
+            + f64::from(weights[j % 9]);
+    }
+}
+
+/// The same of tables that the thread has changed: a copy.
+#[kernel]
+pub fn chosen_from_changed(tables: Tables, at: &[[u32; 2]], out: PerThread<f64>) {
+    for (i, out) in out {
+        let [i, j] = at[i].map(|index| index as usize);
+        let mut own = tables;
+        own.words[j % 7] += 1000;
+        *out = f64::from(own.words[i % 7]) + f64::from(tables.words[i % 7]);
+    }
+}
+
 /// Takes several values as one.
 #[kernel]
 pub fn tuples(first: (u8, f64, u16), second: ([u32; 2], bool, char), third: (f32,), out: PerThread<f64>) {

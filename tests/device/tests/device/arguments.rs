@@ -2,7 +2,8 @@
 
 use gpukernel::{Error, for_each};
 use gpukernel_device_test_kernels::arguments::{
-    Direction, Float4, Mixed, all_largest, broadcast, copy, many, required, scale4, tuples,
+    Direction, Float4, Mixed, Tables, all_largest, broadcast, chosen, chosen_from_changed, copy, many,
+    required, scale4, tuples,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -14,6 +15,38 @@ fn structs_by_value() {
         module.launch(broadcast, for_each(100), (value, &mut out))?;
         for (i, found) in out.to_vec()?.into_iter().enumerate() {
             assert_eq!(found, Mixed { e: [1, 2, i as u16], ..value });
+        }
+        Ok(())
+    });
+}
+
+/// Which kernels read where the driver put them.
+#[test]
+fn tables_by_value() {
+    let tables = Tables {
+        bytes: std::array::from_fn(|i| 100 + i as u8),
+        words: std::array::from_fn(|i| -1_000_000 * i as i32 - 7),
+        rows: std::array::from_fn(|i| std::array::from_fn(|j| (10 * i + j) as i16 - 20)),
+        doubles: std::array::from_fn(|i| 1e9 * i as f64 + 0.5),
+    };
+    let weights: [f32; 9] = std::array::from_fn(|i| i as f32 * 0.125);
+    let at: Vec<[u32; 2]> = (0..1000).map(|k| [k * 7 % 91, k * k % 97]).collect();
+    on_every_device(|device, module| {
+        let indices = device.upload(&at)?;
+        let mut out = device.zeroed::<f64>(at.len())?;
+        module.launch(chosen, for_each(at.len()), (tables, weights, &indices, &mut out))?;
+        for ([i, j], found) in at.iter().map(|at| at.map(|i| i as usize)).zip(out.to_vec()?) {
+            let expected = f64::from(tables.bytes[i % 13])
+                + f64::from(tables.words[i % 7])
+                + f64::from(tables.rows[i % 5][j % 3])
+                + tables.doubles[j % 5]
+                + f64::from(weights[j % 9]);
+            assert_eq!(found, expected, "{i}, {j}");
+        }
+        module.launch(chosen_from_changed, for_each(at.len()), (tables, &indices, &mut out))?;
+        for ([i, j], found) in at.iter().map(|at| at.map(|i| i as usize)).zip(out.to_vec()?) {
+            let changed = tables.words[i % 7] + if i % 7 == j % 7 { 1000 } else { 0 };
+            assert_eq!(found, f64::from(changed) + f64::from(tables.words[i % 7]), "{i}, {j}");
         }
         Ok(())
     });
