@@ -64,7 +64,8 @@ pub(crate) fn device(kernel: &Kernel) -> TokenStream {
         dims = quote_spanned!(place=> ::gpu_std::device::max(#dims, #param::DIMS));
         signatures.extend(quote_spanned!(place=> #param::SIGNATURE,));
         entry_params.extend(quote_spanned!(place=> #head: #param::Head, #tail: #param::Tail,));
-        values.push(quote_spanned!(place=> #param::assemble(#head, #tail)));
+        // The tail stays where it is as long as the entry runs.
+        values.push(quote_spanned!(place=> #param::assemble(#head, &*&raw const #tail)));
     }
     let relying = kernel.relying(|i| (part("head", i), part("tail", i)));
     let dynamic_arrays = match (is_generic, arrays_len) {

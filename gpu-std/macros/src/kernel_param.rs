@@ -60,7 +60,7 @@ pub(crate) fn derive(item: TokenStream) -> Result<TokenStream> {
             ]);
 
             #[inline(always)]
-            unsafe fn assemble(#head_values: Self::Head, #tail_values: Self::Tail) -> Self {
+            unsafe fn assemble(#head_values: Self::Head, #tail_values: &#lifetime Self::Tail) -> Self {
                 // SAFETY: as the caller promises.
                 unsafe {
                     Self {

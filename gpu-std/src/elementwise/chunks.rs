@@ -107,7 +107,7 @@ unsafe impl<'k, T: DeviceCopy, const LANES: usize> Param<'k> for PerThreadChunks
     const SIGNATURE: Text = Text::Of("PerThreadChunks", &[T::TYPE, Text::Number(LANES as i128)]);
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
+    unsafe fn assemble(head: WriteStart<'k, T>, &len: &'k usize) -> Self {
         // SAFETY: no slice has more, by which sums of positions do not wrap round.
         unsafe { core::hint::assert_unchecked(len <= isize::MAX as usize / size_of::<T>().max(1)) };
         Self { start: head.as_mut_ptr(), len, lender: PhantomData }

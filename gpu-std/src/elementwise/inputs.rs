@@ -3,7 +3,7 @@
 use super::{ViewNdOrScalar, align_of_lanes, load};
 use crate::{
     DeviceCopy,
-    view::layout::{MAX_AXES, PlaceNd},
+    view::layout::{MAX_AXES, Strided},
 };
 
 /// A tuple of up to eight inputs: [`SliceOrScalar`](super::SliceOrScalar), `&[T]`, [`Splat`].
@@ -13,7 +13,7 @@ pub trait SliceInputs: Copy + sealed::SliceInputs {}
 pub trait NdInputs: Copy + sealed::NdInputs {}
 
 pub(super) mod sealed {
-    use super::{MAX_AXES, PlaceNd};
+    use super::{MAX_AXES, Strided};
 
     #[allow(missing_docs, clippy::missing_safety_doc, unreachable_pub)]
     pub trait ChunkInput: Copy {
@@ -45,13 +45,13 @@ pub(super) mod sealed {
     }
 
     #[allow(missing_docs, clippy::missing_safety_doc, unreachable_pub, private_interfaces)]
-    pub trait NdInputs {
+    pub trait NdInputs: Strided {
         /// A tuple of an element of each.
         type Items: Copy;
         fn cover(&self, extents: [u32; MAX_AXES]) -> bool;
         /// # Safety
-        /// The inputs cover the position.
-        unsafe fn get(&self, place: &PlaceNd) -> Self::Items;
+        /// The offsets are those of a position that the inputs cover.
+        unsafe fn get(&self, offsets: Self::Offsets) -> Self::Items;
     }
 }
 
@@ -122,7 +122,7 @@ impl<T: DeviceCopy> ChunkInput for &[T] {
 }
 
 macro_rules! tuples {
-    ($($T:ident)*) => {
+    ($($T:ident $number:tt)*) => {
         impl<$($T: ChunkInput),*> SliceInputs for ($($T,)*) {}
 
         #[allow(non_snake_case)]
@@ -170,20 +170,19 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
-            unsafe fn get(&self, place: &PlaceNd) -> Self::Items {
-                let ($($T,)*) = self;
+            unsafe fn get(&self, offsets: Self::Offsets) -> Self::Items {
                 // SAFETY: as the caller promises.
-                unsafe { ($($T.get(place),)*) }
+                unsafe { ($(self.$number.get(offsets.$number),)*) }
             }
         }
     };
 }
 
-tuples! { A }
-tuples! { A B }
-tuples! { A B C }
-tuples! { A B C D }
-tuples! { A B C D E }
-tuples! { A B C D E F }
-tuples! { A B C D E F G }
-tuples! { A B C D E F G H }
+tuples! { A 0 }
+tuples! { A 0 B 1 }
+tuples! { A 0 B 1 C 2 }
+tuples! { A 0 B 1 C 2 D 3 }
+tuples! { A 0 B 1 C 2 D 3 E 4 }
+tuples! { A 0 B 1 C 2 D 3 E 4 F 5 }
+tuples! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 }
+tuples! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 }

@@ -9,7 +9,7 @@ use crate::{
     DeviceCopy, grid_stride,
     param::{Param, WriteStart},
     signature::Text,
-    view::layout::{Divisors, LayoutNd, PlaceNd},
+    view::layout::{Divisors, LayoutNd, Offset, Strided},
 };
 
 /// What is transferred besides the address.
@@ -33,7 +33,8 @@ macro_rules! nd_output {
         $(#[$doc])*
         pub struct $Output<'a, T> {
             start: *mut T,
-            tail: NdTail,
+            /// Stays where it was passed: nothing that may be indexed is copied into registers.
+            tail: &'a NdTail,
             lender: PhantomData<&'a mut [T]>,
         }
 
@@ -51,11 +52,11 @@ macro_rules! nd_output {
             }
 
             /// # Safety
-            /// The place is inside, and the thread owns it.
+            /// The offset is that of a position inside, which the thread owns.
             #[inline(always)]
-            unsafe fn set(&self, place: &PlaceNd, value: T) {
+            unsafe fn set(&self, offset: Offset, value: T) {
                 // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view.
-                unsafe { self.start.add(self.tail.layout.offset(place)).write(value) };
+                unsafe { self.start.add(offset.get()).write(value) };
             }
         }
 
@@ -75,7 +76,7 @@ macro_rules! nd_output {
             const SIGNATURE: Text = Text::Of(stringify!($Output), &[T::TYPE]);
 
             #[inline(always)]
-            unsafe fn assemble(head: WriteStart<'k, T>, tail: NdTail) -> Self {
+            unsafe fn assemble(head: WriteStart<'k, T>, tail: &'k NdTail) -> Self {
                 Self { start: head.as_mut_ptr(), tail, lender: PhantomData }
             }
 
@@ -139,11 +140,13 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         if !inputs.cover(layout.extents()) {
             refuse()
         }
+        let arrays = (layout, &inputs);
+        let is_narrow = arrays.is_narrow();
         for number in grid_stride(layout.len()) {
-            let place = divisors.place(&layout, 0, number);
-            // SAFETY: the place is inside of the output, and so of the inputs, which cover it. It is this thread's, because the loops of
+            let (own, offsets) = divisors.offsets(layout, 0, number, &arrays, is_narrow);
+            // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because the loops of
             // threads have different numbers, and `self` is used up.
-            unsafe { self.set(&place, f(inputs.get(&place))) };
+            unsafe { self.set(own, f(inputs.get(offsets))) };
         }
     }
 
@@ -171,19 +174,34 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         if !input.covers(layout.extents(), 1) || len < parts {
             refuse()
         }
+        let is_narrow = layout.is_narrow() & input.is_narrow();
         for number in grid_stride(layout.len()) {
-            let place = divisors.place(&layout, 0, number);
-            let part = u64::from(place.indices[0]);
+            let (mut own, mut row, mut part) = (layout.starts(), input.starts(), 0);
+            divisors.each_index(layout, 0, number, is_narrow, |axis, index, is_narrow| {
+                // SAFETY: no layout has more axes than `MAX_AXES`.
+                unsafe {
+                    layout.step(&mut own, axis, index, is_narrow);
+                    match axis {
+                        0 => part = u64::from(index),
+                        axis => input.step(&mut row, axis, index, is_narrow),
+                    }
+                }
+            });
             // Neither product is more than a number of 31 bits times one of 32.
             let (start, end) = ((part * len / parts) as u32, ((part + 1) * len / parts) as u32);
             // SAFETY: the row is inside because the extents are the same, and the part of it is, which is not empty because there are as
             // many elements as parts. For the output, as above.
             unsafe {
-                let mut value = input.get_in_row(&place, start);
+                let element = |index| {
+                    let mut offset = row;
+                    input.step(&mut offset, 0, index, is_narrow);
+                    input.get(offset)
+                };
+                let mut value = element(start);
                 for index in start + 1..end {
-                    value = f(value, input.get_in_row(&place, index));
+                    value = f(value, element(index));
                 }
-                self.set(&place, value);
+                self.set(own, value);
             }
         }
     }
@@ -206,18 +224,26 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
         if len == 0 {
             return;
         }
+        let arrays = (layout, &input);
+        let is_narrow = arrays.is_narrow();
         for number in grid_stride(layout.len() / len as usize) {
-            let mut place = divisors.place(&layout, 1, number);
-            place.rank = place.rank.max(1);
+            let row = divisors.offsets(layout, 1, number, &arrays, is_narrow);
+            let at = |index| {
+                let mut offsets = row;
+                // SAFETY: there is an axis 0.
+                unsafe { arrays.step(&mut offsets, 0, index, is_narrow) };
+                offsets
+            };
             // SAFETY: the rows are inside of both because the extents are the same, and have an element. The row is this thread's, because the
             // loops of threads have different numbers, and `self` is used up.
             unsafe {
-                let mut value = input.get_in_row(&place, 0);
-                self.set(&place, value);
+                let (own, from) = at(0);
+                let mut value = input.get(from);
+                self.set(own, value);
                 for index in 1..len {
-                    place.indices[0] = index;
-                    value = f(value, input.get(&place));
-                    self.set(&place, value);
+                    let (own, from) = at(index);
+                    value = f(value, input.get(from));
+                    self.set(own, value);
                 }
             }
         }

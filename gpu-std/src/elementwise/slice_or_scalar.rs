@@ -136,7 +136,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for SliceOrScalar<'k, T> {
     const SIGNATURE: Text = Text::Of("SliceOrScalar", &[T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(head: ReadStart<'k, T>, tail: SliceTail<T>) -> Self {
+    unsafe fn assemble(head: ReadStart<'k, T>, &tail: &'k SliceTail<T>) -> Self {
         Self { start: head.as_ptr(), tail, lender: PhantomData }
     }
 

@@ -8,7 +8,7 @@ use crate::{
     DeviceCopy,
     param::{Param, ReadStart},
     signature::Text,
-    view::layout::{LayoutNd, MAX_AXES, PlaceNd},
+    view::layout::{LayoutNd, MAX_AXES, Offset, Strided},
 };
 
 /// An input that is an array of up to six axes of any strides, which is not written during the launch, or one value for all positions.
@@ -25,7 +25,11 @@ use crate::{
 /// ```
 pub struct ViewNdOrScalar<'k, T> {
     start: *const T,
-    tail: ViewTail<T>,
+    /// Stays where it was passed: nothing that may be indexed is copied into registers.
+    layout: &'k LayoutNd,
+    is_scalar: bool,
+    /// The value, if it is one.
+    value: MaybeUninit<T>,
     lender: PhantomData<&'k [T]>,
 }
 
@@ -67,45 +71,46 @@ impl<T: DeviceCopy> ViewNdOrScalar<'_, T> {
     /// Whether there is an element at each position of an output of these extents, compared from an axis on.
     #[inline(always)]
     pub(crate) fn covers(&self, extents: [u32; MAX_AXES], first: usize) -> bool {
-        let own = self.tail.layout.extents();
+        let own = self.layout.extents();
         // All are compared, because a branch for each costs more.
         let differs = (first..MAX_AXES).fold(0, |differs, axis| differs | (own[axis] ^ extents[axis]));
-        self.tail.is_scalar != 0 || differs == 0
+        self.is_scalar || differs == 0
     }
 
-    /// Returns the element at a position.
+    /// Returns the element at an offset, or the value.
     ///
     /// # Safety
-    /// The input covers it.
+    /// The offset is that of a position that the input covers.
     #[inline(always)]
-    pub(crate) unsafe fn get(&self, place: &PlaceNd) -> T {
+    pub(crate) unsafe fn get(&self, offset: Offset) -> T {
         // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view; a value is written with its mark.
-        unsafe {
-            if self.tail.is_scalar != 0 {
-                self.tail.value.assume_init()
-            } else {
-                self.start.add(self.tail.layout.offset(place)).read()
-            }
-        }
+        unsafe { if self.is_scalar { self.value.assume_init() } else { self.start.add(offset.get()).read() } }
     }
 
     /// Returns the number of elements along the innermost axis; the largest possible one of a value.
     #[inline(always)]
     pub(super) fn row_len(&self) -> u32 {
-        if self.tail.is_scalar != 0 { u32::MAX } else { self.tail.layout.extents()[0] }
+        if self.is_scalar { u32::MAX } else { self.layout.extents()[0] }
+    }
+}
+
+impl<T> Strided for ViewNdOrScalar<'_, T> {
+    type Offsets = Offset;
+
+    #[inline(always)]
+    fn is_narrow(&self) -> bool {
+        self.layout.is_narrow()
     }
 
-    /// Returns the element at an index along the innermost axis, of the row at a position.
-    ///
-    /// # Safety
-    /// The row is inside, as is the index.
     #[inline(always)]
-    pub(super) unsafe fn get_in_row(&self, row: &PlaceNd, index: u32) -> T {
-        let mut place = *row;
-        place.rank = place.rank.max(1);
-        place.indices[0] = index;
+    fn starts(&self) -> Offset {
+        self.layout.starts()
+    }
+
+    #[inline(always)]
+    unsafe fn step(&self, offset: &mut Offset, axis: usize, index: u32, is_narrow: bool) {
         // SAFETY: as the caller promises.
-        unsafe { self.get(&place) }
+        unsafe { self.layout.step(offset, axis, index, is_narrow) };
     }
 }
 
@@ -119,7 +124,10 @@ impl<T: Copy> Copy for ViewNdOrScalar<'_, T> {}
 
 impl<T> core::fmt::Debug for ViewNdOrScalar<'_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ViewNdOrScalar").field("tail", &self.tail).finish_non_exhaustive()
+        f.debug_struct("ViewNdOrScalar")
+            .field("layout", &self.layout)
+            .field("is_scalar", &self.is_scalar)
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,8 +139,11 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for ViewNdOrScalar<'k, T> {
     const SIGNATURE: Text = Text::Of("ViewNdOrScalar", &[T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(head: ReadStart<'k, T>, tail: ViewTail<T>) -> Self {
-        Self { start: head.as_ptr(), tail, lender: PhantomData }
+    unsafe fn assemble(
+        head: ReadStart<'k, T>,
+        ViewTail { layout, is_scalar, value }: &'k ViewTail<T>,
+    ) -> Self {
+        Self { start: head.as_ptr(), layout, is_scalar: *is_scalar != 0, value: *value, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]

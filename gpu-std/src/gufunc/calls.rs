@@ -3,7 +3,7 @@
 use super::params::{ByBlock, have, sealed as arrays};
 use crate::{
     block_rank, blocks_per_grid,
-    view::layout::{Divisors, LayoutNd, MAX_AXES, PlaceNd},
+    view::layout::{Divisors, LayoutNd, MAX_AXES, Strided},
 };
 
 /// A tuple of up to eight [`InputCores`](super::InputCores) and [`ViewNdOrScalar`](crate::elementwise::ViewNdOrScalar).
@@ -13,20 +13,20 @@ pub trait CoreInputs: Copy + sealed::Inputs {}
 pub trait CoreOutputs: sealed::Outputs {}
 
 pub(super) mod sealed {
-    use super::{Divisors, LayoutNd, MAX_AXES, PlaceNd};
+    use super::{Divisors, LayoutNd, MAX_AXES, Strided};
 
     #[allow(missing_docs, unreachable_pub, private_interfaces, clippy::missing_safety_doc)]
-    pub trait Inputs {
+    pub trait Inputs: Strided {
         /// A tuple of a core of each.
         type Cores;
         fn cover(&self, extents: [u32; MAX_AXES]) -> bool;
         /// # Safety
-        /// The inputs cover the position.
-        unsafe fn cores(&self, place: &PlaceNd) -> Self::Cores;
+        /// The offsets are those of a position that the inputs cover.
+        unsafe fn cores(&self, offsets: Self::Offsets) -> Self::Cores;
     }
 
     #[allow(missing_docs, unreachable_pub, private_interfaces, clippy::missing_safety_doc)]
-    pub trait Outputs {
+    pub trait Outputs: Strided {
         /// Who owns a core.
         type Owner;
         /// A tuple of a core of each.
@@ -35,13 +35,13 @@ pub(super) mod sealed {
         fn first(&self) -> (&LayoutNd, &Divisors);
         fn cover(&self, extents: [u32; MAX_AXES]) -> bool;
         /// # Safety
-        /// The outputs cover the position, and the calling thread, or its warp or block, owns it. It is asked for once.
-        unsafe fn cores(&self, place: &PlaceNd) -> Self::Cores;
+        /// The offsets are those of a position that the outputs cover, and that the calling thread, or its warp or block, owns. It is asked for once.
+        unsafe fn cores(&self, offsets: Self::Offsets) -> Self::Cores;
     }
 }
 
 macro_rules! inputs {
-    ($($T:ident)*) => {
+    ($($T:ident $number:tt)*) => {
         impl<$($T: arrays::Input),*> CoreInputs for ($($T,)*) {}
 
         #[allow(non_snake_case, private_interfaces)]
@@ -55,26 +55,25 @@ macro_rules! inputs {
             }
 
             #[inline(always)]
-            unsafe fn cores(&self, place: &PlaceNd) -> Self::Cores {
-                let ($($T,)*) = self;
+            unsafe fn cores(&self, offsets: Self::Offsets) -> Self::Cores {
                 // SAFETY: as the caller promises.
-                unsafe { ($($T.core(place),)*) }
+                unsafe { ($(self.$number.core(offsets.$number),)*) }
             }
         }
     };
 }
 
-inputs! { A }
-inputs! { A B }
-inputs! { A B C }
-inputs! { A B C D }
-inputs! { A B C D E }
-inputs! { A B C D E F }
-inputs! { A B C D E F G }
-inputs! { A B C D E F G H }
+inputs! { A 0 }
+inputs! { A 0 B 1 }
+inputs! { A 0 B 1 C 2 }
+inputs! { A 0 B 1 C 2 D 3 }
+inputs! { A 0 B 1 C 2 D 3 E 4 }
+inputs! { A 0 B 1 C 2 D 3 E 4 F 5 }
+inputs! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 }
+inputs! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 }
 
 macro_rules! outputs {
-    ($First:ident $($T:ident)*) => {
+    ($First:ident $($T:ident $number:tt)*) => {
         impl<$First: arrays::Output, $($T: arrays::Output<Owner = $First::Owner>),*> CoreOutputs for ($First, $($T,)*) {}
 
         #[allow(non_snake_case, private_interfaces)]
@@ -95,19 +94,18 @@ macro_rules! outputs {
             }
 
             #[inline(always)]
-            unsafe fn cores(&self, place: &PlaceNd) -> Self::Cores {
-                let ($First, $($T,)*) = self;
+            unsafe fn cores(&self, offsets: Self::Offsets) -> Self::Cores {
                 // SAFETY: as the caller promises.
-                unsafe { ($First.core(place), $($T.core(place),)*) }
+                unsafe { (self.0.core(offsets.0), $(self.$number.core(offsets.$number),)*) }
             }
         }
     };
 }
 
 outputs! { A }
-outputs! { A B }
-outputs! { A B C }
-outputs! { A B C D }
+outputs! { A B 1 }
+outputs! { A B 1 C 2 }
+outputs! { A B 1 C 2 D 3 }
 
 /// Calls a function with the cores of inputs and outputs at each position that the calling thread, or its warp, owns. All threads of a warp make the same
 /// calls.
@@ -136,11 +134,12 @@ where
     if !inputs.cover(outer.extents()) || !outputs.cover(outer.extents()) {
         refuse()
     }
+    let is_narrow = inputs.is_narrow() & outputs.is_narrow();
     for number in <O::Owner as arrays::Visit>::numbers(outer.len()) {
-        let place = divisors.place(outer, 0, number);
+        let (of_inputs, of_outputs) = offsets(outer, divisors, number, &inputs, &outputs, is_narrow);
         // SAFETY: the place is inside of all arrays, because their extents are the same. It is this thread's or its warp's, because the loops of others have
         // different numbers; and it is asked for once, because `outputs` is used up.
-        unsafe { f(inputs.cores(&place), outputs.cores(&place)) };
+        unsafe { f(inputs.cores(of_inputs), outputs.cores(of_outputs)) };
     }
 }
 
@@ -184,11 +183,33 @@ pub fn with_core_of_block<I: CoreInputs, O: CoreOutputs<Owner = ByBlock>>(
         refuse_grid()
     }
     if number < cores {
-        let place = divisors.place(outer, 0, number);
+        let is_narrow = inputs.is_narrow() & outputs.is_narrow();
+        let (of_inputs, of_outputs) = offsets(outer, divisors, number, &inputs, &outputs, is_narrow);
         // SAFETY: the place is inside of all arrays, because their extents are the same. It is this block's, because others have other ranks; and it is asked
         // for once, because `outputs` is used up.
-        unsafe { f(inputs.cores(&place), outputs.cores(&place)) };
+        unsafe { f(inputs.cores(of_inputs), outputs.cores(of_outputs)) };
     }
+}
+
+/// The offsets of the core of a number.
+#[inline(always)]
+fn offsets<I: Strided, O: Strided>(
+    outer: &LayoutNd,
+    divisors: &Divisors,
+    number: usize,
+    inputs: &I,
+    outputs: &O,
+    is_narrow: bool,
+) -> (I::Offsets, O::Offsets) {
+    let mut offsets = (inputs.starts(), outputs.starts());
+    divisors.each_index(outer, 0, number, is_narrow, |axis, index, is_narrow| {
+        // SAFETY: no layout has more axes than `MAX_AXES`.
+        unsafe {
+            inputs.step(&mut offsets.0, axis, index, is_narrow);
+            outputs.step(&mut offsets.1, axis, index, is_narrow);
+        }
+    });
+    offsets
 }
 
 #[cold]

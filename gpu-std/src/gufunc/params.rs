@@ -15,7 +15,7 @@ use crate::{
     signature::Text,
     thread::grid_stride::{GridStride, grid_stride},
     thread_rank, threads_per_block,
-    view::layout::{Divisors, LayoutNd, MAX_AXES, MOST_ALONG_AXIS, PlaceNd},
+    view::layout::{Divisors, LayoutNd, MAX_AXES, MOST_ALONG_AXIS, Offset, Strided},
     warp::{LaneGroup, warp},
 };
 
@@ -146,11 +146,13 @@ fn refuse_strides() -> ! {
 /// ```
 pub struct InputCores<'k, T, const N: usize> {
     start: *const T,
-    tail: InputTail<N>,
+    /// Stays where it was passed: nothing that may be indexed is copied into registers.
+    outer: &'k LayoutNd,
+    core: CoreLayout<N>,
     lender: PhantomData<&'k [T]>,
 }
 
-core_shape! { InputCores, |array| array.tail.core }
+core_shape! { InputCores, |array| array.core }
 
 impl<T, const N: usize> Clone for InputCores<'_, T, N> {
     fn clone(&self) -> Self {
@@ -171,8 +173,8 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for InputCores<'k, T, N
     };
 
     #[inline(always)]
-    unsafe fn assemble(head: ReadStart<'k, T>, tail: InputTail<N>) -> Self {
-        Self { start: head.as_ptr(), tail, lender: PhantomData }
+    unsafe fn assemble(head: ReadStart<'k, T>, InputTail { outer, core }: &'k InputTail<N>) -> Self {
+        Self { start: head.as_ptr(), outer, core: *core, lender: PhantomData }
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
@@ -187,17 +189,47 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for InputCores<'k, T, N
     }
 }
 
+/// Positions are those of cores.
+macro_rules! outer_is_strided {
+    ($Cores:ident) => {
+        impl<T, const N: usize> Strided for $Cores<'_, T, N> {
+            type Offsets = Offset;
+
+            #[inline(always)]
+            fn is_narrow(&self) -> bool {
+                self.outer.is_narrow()
+            }
+
+            #[inline(always)]
+            fn starts(&self) -> Offset {
+                self.outer.starts()
+            }
+
+            #[inline(always)]
+            unsafe fn step(&self, offset: &mut Offset, axis: usize, index: u32, is_narrow: bool) {
+                // SAFETY: as the caller promises.
+                unsafe { self.outer.step(offset, axis, index, is_narrow) };
+            }
+        }
+    };
+}
+
 /// Defines an output whose cores belong to a thread, warp or block; `$core` makes what a core call gets of the address of a core and its layout.
 macro_rules! output_cores {
     ($(#[$doc:meta])* $Output:ident of $Owner:ident, gives $Core:ident: |$start:ident, $layout:ident| $core:expr) => {
         $(#[$doc])*
         pub struct $Output<'a, T, const N: usize> {
             start: *mut T,
-            tail: OutputTail<N>,
+            /// Stay where they were passed, as in [`InputCores`].
+            outer: &'a LayoutNd,
+            divisors: &'a Divisors,
+            core: CoreLayout<N>,
             lender: PhantomData<&'a mut [T]>,
         }
 
-        core_shape! { $Output, |array| array.tail.core }
+        core_shape! { $Output, |array| array.core }
+
+        outer_is_strided! { $Output }
 
         #[allow(private_interfaces)]
         impl<'a, T, const N: usize> sealed::Output for $Output<'a, T, N> {
@@ -206,16 +238,16 @@ macro_rules! output_cores {
 
             #[inline(always)]
             fn outer(&self) -> (&LayoutNd, &Divisors) {
-                (&self.tail.outer, &self.tail.divisors)
+                (self.outer, self.divisors)
             }
 
             #[inline(always)]
-            unsafe fn core(&self, place: &PlaceNd) -> $Core<'a, T, N> {
-                let $layout = self.tail.core;
+            unsafe fn core(&self, offset: Offset) -> $Core<'a, T, N> {
+                let $layout = self.core;
                 // SAFETY: by the caller's promise the place is inside, and the core its alone. `pack` took the layout from a view in which no two positions are
                 // the same element.
                 unsafe {
-                    let $start = self.start.add(self.tail.outer.offset(place));
+                    let $start = self.start.add(offset.get());
                     $core
                 }
             }
@@ -234,8 +266,11 @@ macro_rules! output_cores {
             };
 
             #[inline(always)]
-            unsafe fn assemble(head: WriteStart<'k, T>, tail: OutputTail<N>) -> Self {
-                Self { start: head.as_mut_ptr(), tail, lender: PhantomData }
+            unsafe fn assemble(
+                head: WriteStart<'k, T>,
+                OutputTail { outer, divisors, core }: &'k OutputTail<N>,
+            ) -> Self {
+                Self { start: head.as_mut_ptr(), outer, divisors, core: *core, lender: PhantomData }
             }
 
             #[cfg(not(target_arch = "nvptx64"))]
@@ -350,7 +385,7 @@ impl sealed::Visit for ByWarp {
 }
 
 pub(super) mod sealed {
-    use super::{Divisors, GridStride, LayoutNd, MAX_AXES, PlaceNd};
+    use super::{Divisors, GridStride, LayoutNd, MAX_AXES, Offset, Strided};
 
     #[allow(missing_docs, unreachable_pub)]
     pub trait Visit {
@@ -359,18 +394,18 @@ pub(super) mod sealed {
     }
 
     #[allow(missing_docs, unreachable_pub, private_interfaces, clippy::missing_safety_doc)]
-    pub trait Input: Copy {
+    pub trait Input: Copy + Strided<Offsets = Offset> {
         /// What a core call gets of it.
         type Core;
         /// Whether there is a core at each position of these extents.
         fn covers(&self, extents: [u32; MAX_AXES]) -> bool;
         /// # Safety
-        /// The input covers the position.
-        unsafe fn core(&self, place: &PlaceNd) -> Self::Core;
+        /// The offset is that of a position that the input covers.
+        unsafe fn core(&self, offset: Offset) -> Self::Core;
     }
 
     #[allow(missing_docs, unreachable_pub, private_interfaces, clippy::missing_safety_doc)]
-    pub trait Output {
+    pub trait Output: Strided<Offsets = Offset> {
         /// Who owns a core.
         type Owner;
         /// What a core call gets of it.
@@ -378,8 +413,8 @@ pub(super) mod sealed {
         /// The layout of the axes along which there are cores.
         fn outer(&self) -> (&LayoutNd, &Divisors);
         /// # Safety
-        /// The position is inside, and the calling thread, or its warp or block, owns it. It is asked for once.
-        unsafe fn core(&self, place: &PlaceNd) -> Self::Core;
+        /// The offset is that of a position inside, which the calling thread, or its warp or block, owns. It is asked for once.
+        unsafe fn core(&self, offset: Offset) -> Self::Core;
     }
 }
 
@@ -389,19 +424,21 @@ pub(super) fn have(extents: [u32; MAX_AXES], own: [u32; MAX_AXES]) -> bool {
     (0..MAX_AXES).fold(0, |differs, axis| differs | (own[axis] ^ extents[axis])) == 0
 }
 
+outer_is_strided! { InputCores }
+
 #[allow(private_interfaces)]
 impl<'k, T: DeviceCopy, const N: usize> sealed::Input for InputCores<'k, T, N> {
     type Core = CoreView<'k, T, N>;
 
     #[inline(always)]
     fn covers(&self, extents: [u32; MAX_AXES]) -> bool {
-        have(extents, self.tail.outer.extents())
+        have(extents, self.outer.extents())
     }
 
     #[inline(always)]
-    unsafe fn core(&self, place: &PlaceNd) -> CoreView<'k, T, N> {
+    unsafe fn core(&self, offset: Offset) -> CoreView<'k, T, N> {
         // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view.
-        unsafe { CoreView::new(self.start.add(self.tail.outer.offset(place)), self.tail.core) }
+        unsafe { CoreView::new(self.start.add(offset.get()), self.core) }
     }
 }
 
@@ -415,8 +452,8 @@ impl<T: DeviceCopy> sealed::Input for ViewNdOrScalar<'_, T> {
     }
 
     #[inline(always)]
-    unsafe fn core(&self, place: &PlaceNd) -> T {
+    unsafe fn core(&self, offset: Offset) -> T {
         // SAFETY: as the caller promises.
-        unsafe { self.get(place) }
+        unsafe { self.get(offset) }
     }
 }

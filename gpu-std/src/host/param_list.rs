@@ -95,9 +95,9 @@ macro_rules! list {
                     unsafe {
                         threads.run::<B>(
                             extents,
-                            || ($($P::assemble((&raw const $head).read(), (&raw const $tail).read()),)*),
+                            || ($($P::assemble((&raw const $head).read(), &*&raw const $tail),)*),
                             |place| (
-                                $($P::assemble_interior((&raw const $head).read(), (&raw const $tail).read(), place),)*
+                                $($P::assemble_interior((&raw const $head).read(), &*&raw const $tail, place),)*
                             ),
                         );
                     }

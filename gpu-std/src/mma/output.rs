@@ -178,7 +178,7 @@ unsafe impl<'k, T: DeviceCopy, const ROWS: usize, const COLUMNS: usize> Param<'k
         Text::Of("MmaOutput", &[T::TYPE, Text::Number(ROWS as i128), Text::Number(COLUMNS as i128)]);
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'k, T>, layout: layout::Layout2d) -> Self {
+    unsafe fn assemble(head: WriteStart<'k, T>, layout: &'k layout::Layout2d) -> Self {
         // Every `MmaOutput` is made here, so that its methods need no check.
         const {
             assert!(ROWS > 0 && COLUMNS > 0, "a tile has at least one element");

@@ -224,7 +224,7 @@ macro_rules! owned_output {
             const SIGNATURE: $crate::signature::Text = $crate::signature::Text::Of(stringify!($Output), &[T::TYPE]);
 
             #[inline(always)]
-            unsafe fn assemble(head: $crate::param::WriteStart<'k, T>, layout: $Layout) -> Self {
+            unsafe fn assemble(head: $crate::param::WriteStart<'k, T>, layout: &'k $Layout) -> Self {
                 use $crate::view::layout::PlaceLayout;
                 // SAFETY: by the caller's promise the host passed the layout.
                 let layout = unsafe { layout.assume_checked() };
@@ -253,7 +253,7 @@ macro_rules! owned_output {
         #[inline(always)]
         unsafe fn assemble_interior(
             head: $crate::param::WriteStart<'k, T>,
-            layout: $Layout,
+            layout: &'k $Layout,
             thread: &$crate::host::Interior,
         ) -> Self {
             use $crate::view::layout::PlaceLayout;

@@ -53,7 +53,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for UnsafeSlice<'k, T> {
     const SIGNATURE: Text = Text::Of("UnsafeSlice", &[T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(start: *mut T, len: usize) -> Self {
+    unsafe fn assemble(start: *mut T, &len: &'k usize) -> Self {
         Self {
             start,
             len,

@@ -68,7 +68,7 @@ unsafe impl<'k, T: SharedElement> Param<'k> for SharedSlice<'k, T> {
     const SIGNATURE: Text = Text::Of("SharedSlice", &[T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(place: DynamicArray, (): ()) -> Self {
+    unsafe fn assemble(place: DynamicArray, (): &'k ()) -> Self {
         const {
             assert!(
                 align_of::<T>() <= super::SHARED_ALIGN,

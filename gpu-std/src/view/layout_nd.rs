@@ -5,23 +5,9 @@ use crate::gufunc::CoreLayout;
 use crate::{
     DeviceCopy,
     signature::Text,
-    view::layout::{MOST_ALONG_AXIS, ViewLayout, sealed},
+    view::layout::{MOST_ALONG_AXIS, ViewLayout, sealed as layouts},
 };
 
-/// Repeats a block for each axis, with a constant for the axis: an index that the compiler does not know would put arrays of indices
-/// into local memory.
-macro_rules! each_axis {
-    ($axis:ident => $block:block) => {
-        each_axis!(@ $axis $block [0 1 2 3 4 5])
-    };
-    (@ $axis:ident $block:block [$($number:literal)*]) => {
-        $({
-            const _: () = assert!($number < $crate::view::layout::MAX_AXES);
-            let $axis: usize = $number;
-            $block
-        })*
-    };
-}
 /// The most axes that kernels index: those of `ndarray::Ix6`. Axes that follow each other in memory count as one
 /// ([`LayoutNd::new`] is given them merged).
 pub const MAX_AXES: usize = 6;
@@ -44,7 +30,7 @@ pub struct LayoutNd {
     is_narrow: u32,
 }
 
-impl sealed::ViewLayout for LayoutNd {}
+impl layouts::ViewLayout for LayoutNd {}
 
 // SAFETY: plain numbers with a fixed layout.
 #[diagnostic::do_not_recommend]
@@ -202,48 +188,130 @@ impl LayoutNd {
         })
     }
 
+    /// # Safety
+    /// The axis is below [`MAX_AXES`].
+    #[inline(always)]
+    unsafe fn extent_along(&self, axis: usize) -> u32 {
+        // SAFETY: as the caller promises.
+        unsafe { *self.extents.get_unchecked(axis) }
+    }
+
     #[inline(always)]
     pub(crate) fn extents(&self) -> [u32; MAX_AXES] {
         self.extents
     }
+}
+
+/// The distance of an element from the one at the lowest address, in elements, as it is summed up axis by axis.
+#[derive(Clone, Copy, Debug)]
+#[allow(unreachable_pub)] // Sealed traits name it.
+pub struct Offset(i64);
+
+impl Offset {
+    #[inline(always)]
+    pub(crate) fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+mod sealed {
+    /// One array or several of the same extents, in which positions are found together.
+    #[allow(missing_docs, unreachable_pub, clippy::missing_safety_doc)]
+    pub trait Strided {
+        /// The offset of a position in each.
+        type Offsets: Copy;
+        /// Whether offsets, and the number of positions, fit 31 bits in all.
+        fn is_narrow(&self) -> bool;
+        /// The offsets of all indices 0.
+        fn starts(&self) -> Self::Offsets;
+        /// Goes so far along an axis. `is_narrow` is what the method says.
+        ///
+        /// # Safety
+        /// The axis is below [`MAX_AXES`](super::MAX_AXES).
+        unsafe fn step(&self, offsets: &mut Self::Offsets, axis: usize, index: u32, is_narrow: bool);
+    }
+}
+
+pub(crate) use sealed::Strided;
+
+impl Strided for LayoutNd {
+    type Offsets = Offset;
 
     #[inline(always)]
-    pub(crate) fn is_narrow(&self) -> bool {
+    fn is_narrow(&self) -> bool {
         self.is_narrow != 0
     }
 
-    /// Returns the offset of a position from the element at the lowest address.
-    ///
-    /// # Safety
-    /// The position is inside along the axes that there are, and the layout is that of elements in memory.
     #[inline(always)]
-    pub(crate) unsafe fn offset(&self, place: &PlaceNd) -> usize {
-        if self.is_narrow() {
-            let mut offset = self.start as i32;
-            each_axis!(axis => {
-                if axis < place.rank {
-                    offset = offset.wrapping_add((place.indices[axis] as i32).wrapping_mul(self.strides[axis] as i32));
-                }
-            });
-            offset as u32 as usize
-        } else {
-            let mut offset = self.start as i64;
-            each_axis!(axis => {
-                if axis < place.rank {
-                    offset = offset.wrapping_add(i64::from(place.indices[axis]).wrapping_mul(self.strides[axis]));
-                }
-            });
-            offset as usize
-        }
+    fn starts(&self) -> Offset {
+        Offset(self.start as i64)
+    }
+
+    #[inline(always)]
+    unsafe fn step(&self, offset: &mut Offset, axis: usize, index: u32, is_narrow: bool) {
+        // SAFETY: as the caller promises.
+        let stride = unsafe { *self.strides.get_unchecked(axis) };
+        // One instruction, and three.
+        let way = match is_narrow {
+            true => i64::from(index as i32) * i64::from(stride as i32),
+            false => i64::from(index).wrapping_mul(stride),
+        };
+        offset.0 = offset.0.wrapping_add(way);
     }
 }
 
-/// A position: an index along each axis, the innermost first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlaceNd {
-    pub(crate) rank: usize,
-    pub(crate) indices: [u32; MAX_AXES],
+impl<S: Strided> Strided for &S {
+    type Offsets = S::Offsets;
+
+    #[inline(always)]
+    fn is_narrow(&self) -> bool {
+        S::is_narrow(self)
+    }
+
+    #[inline(always)]
+    fn starts(&self) -> Self::Offsets {
+        S::starts(self)
+    }
+
+    #[inline(always)]
+    unsafe fn step(&self, offsets: &mut Self::Offsets, axis: usize, index: u32, is_narrow: bool) {
+        // SAFETY: as the caller promises.
+        unsafe { S::step(self, offsets, axis, index, is_narrow) };
+    }
 }
+
+macro_rules! tuples {
+    ($($T:ident $number:tt)*) => {
+        impl<$($T: Strided),*> Strided for ($($T,)*) {
+            type Offsets = ($($T::Offsets,)*);
+
+            #[inline(always)]
+            fn is_narrow(&self) -> bool {
+                $(self.$number.is_narrow())&*
+            }
+
+            #[inline(always)]
+            fn starts(&self) -> Self::Offsets {
+                ($(self.$number.starts(),)*)
+            }
+
+            #[inline(always)]
+            unsafe fn step(&self, offsets: &mut Self::Offsets, axis: usize, index: u32, is_narrow: bool) {
+                // SAFETY: as the caller promises.
+                unsafe { $(self.$number.step(&mut offsets.$number, axis, index, is_narrow));* }
+            }
+        }
+    };
+}
+
+tuples! { A 0 }
+tuples! { A 0 B 1 }
+tuples! { A 0 B 1 C 2 }
+tuples! { A 0 B 1 C 2 D 3 }
+tuples! { A 0 B 1 C 2 D 3 E 4 }
+tuples! { A 0 B 1 C 2 D 3 E 4 F 5 }
+tuples! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 }
+tuples! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 }
 
 /// Extents, and what divides by them without a division: positions from their numbers.
 #[derive(Clone, Copy, Debug)]
@@ -276,47 +344,75 @@ impl Divisors {
     }
 
     /// Returns quotient and remainder of a number below 2³¹.
+    ///
+    /// # Safety
+    /// The axis is below [`MAX_AXES`].
     #[inline(always)]
-    fn divide(&self, number: u32, axis: usize, extent: u32) -> (u32, u32) {
-        let high = ((u64::from(number) * u64::from(self.multipliers[axis])) >> 32) as u32;
-        let quotient = high.wrapping_add(number) >> self.shifts[axis];
+    unsafe fn divide(&self, number: u32, axis: usize, extent: u32) -> (u32, u32) {
+        // SAFETY: as the caller promises.
+        let (multiplier, shift) =
+            unsafe { (*self.multipliers.get_unchecked(axis), *self.shifts.get_unchecked(axis)) };
+        let high = ((u64::from(number) * u64::from(multiplier)) >> 32) as u32;
+        // Shifts are below 32.
+        let quotient = high.wrapping_add(number) >> (shift & 31);
         (quotient, number.wrapping_sub(quotient.wrapping_mul(extent)))
     }
 
-    /// Returns the position of a number in row-major order, along the axes from `first` on; the indices along those before are 0.
+    /// Goes along the axes from `first` on, the innermost first, to the position of a number in row-major order: calls `step` with each axis and the index
+    /// along it, and `is_narrow`.
+    ///
+    /// A loop over axes whose number is not known: six of everything, in 31 and in 64 bits, made kernels of 20 kB each. Layouts are read where the driver put
+    /// them, which has addresses as registers have not.
     #[inline(always)]
-    // After the last axis.
-    #[allow(unused_assignments)]
-    pub(crate) fn place(&self, layout: &LayoutNd, first: usize, number: usize) -> PlaceNd {
-        let rank = layout.rank();
-        let mut place = PlaceNd { rank, indices: [0; MAX_AXES] };
-        if layout.is_narrow() {
+    pub(crate) fn each_index(
+        &self,
+        layout: &LayoutNd,
+        first: usize,
+        number: usize,
+        is_narrow: bool,
+        mut step: impl FnMut(usize, u32, bool),
+    ) {
+        let mut axis = first;
+        if is_narrow {
             let mut rest = number as u32;
-            each_axis!(axis => {
-                if axis >= first && axis < rank {
-                    if axis + 1 == rank {
-                        place.indices[axis] = rest;
-                    } else {
-                        (rest, place.indices[axis]) = self.divide(rest, axis, layout.extents[axis]);
-                    }
-                }
-            });
+            while axis < layout.rank() {
+                let index;
+                // SAFETY: no layout has more axes than `MAX_AXES`.
+                (rest, index) = unsafe { self.divide(rest, axis, layout.extent_along(axis)) };
+                step(axis, index, true);
+                axis += 1;
+            }
         } else {
             let mut rest = number as u64;
-            each_axis!(axis => {
-                if axis >= first && axis < rank {
-                    if axis + 1 == rank {
-                        place.indices[axis] = rest as u32;
-                    } else {
-                        // A position has extents other than 0.
-                        let extent = u64::from(layout.extents[axis].max(1));
-                        place.indices[axis] = (rest % extent) as u32;
-                        rest /= extent;
-                    }
-                }
-            });
+            while axis < layout.rank() {
+                // SAFETY: as above.
+                let extent = unsafe { layout.extent_along(axis) };
+                // A position has extents other than 0.
+                let divisor = u64::from(extent.max(1));
+                let index = (rest % divisor) as u32;
+                rest /= divisor;
+                step(axis, index, false);
+                axis += 1;
+            }
         }
-        place
+    }
+
+    /// Returns the offsets in arrays of the position of a number in row-major order, along the axes from `first` on.
+    #[inline(always)]
+    pub(crate) fn offsets<S: Strided>(
+        &self,
+        layout: &LayoutNd,
+        first: usize,
+        number: usize,
+        arrays: &S,
+        is_narrow: bool,
+    ) -> S::Offsets {
+        let mut offsets = arrays.starts();
+        self.each_index(layout, first, number, is_narrow, |axis, index, is_narrow| {
+            // SAFETY: no layout has more axes than `MAX_AXES`.
+            unsafe { arrays.step(&mut offsets, axis, index, is_narrow) };
+        });
+        offsets
     }
 }
 
@@ -337,22 +433,26 @@ mod tests {
                 .flat_map(|n| [n.wrapping_sub(1), n, n.wrapping_add(1)]);
             let powers = (0..31).flat_map(|i| [(1_u32 << i) - 1, 1 << i]);
             for number in multiples.chain(powers).chain([MOST_ALONG_AXIS]).filter(|&n| n <= MOST_ALONG_AXIS) {
-                assert_eq!(
-                    divisors.divide(number, 0, extent),
-                    (number / extent, number % extent),
-                    "{number} / {extent}"
-                );
+                // SAFETY: there is an axis 0.
+                let divided = unsafe { divisors.divide(number, 0, extent) };
+                assert_eq!(divided, (number / extent, number % extent), "{number} / {extent}");
             }
         }
     }
 
+    /// Of the position of a number.
+    fn offset(layout: &LayoutNd, number: usize) -> usize {
+        let divisors = Divisors::of(layout);
+        let wide = divisors.offsets(layout, 0, number, layout, false).get();
+        if layout.is_narrow() {
+            assert_eq!(divisors.offsets(layout, 0, number, layout, true).get(), wide, "{layout:?}, {number}");
+        }
+        wide
+    }
+
     fn offsets(shape: &[usize], strides: &[isize]) -> Vec<usize> {
         let layout = LayoutNd::new(shape, strides).unwrap();
-        let divisors = Divisors::of(&layout);
-        // SAFETY: nothing is accessed.
-        (0..layout.len())
-            .map(|number| unsafe { layout.offset(&divisors.place(&layout, 0, number)) })
-            .collect()
+        (0..layout.len()).map(|number| offset(&layout, number)).collect()
     }
 
     #[test]
@@ -366,16 +466,14 @@ mod tests {
     }
 
     #[test]
-    fn narrow_and_wide_offsets_are_the_same() {
+    fn wide_offsets_are_those_of_the_strides() {
         let wide = LayoutNd::new(&[3, 70_000, 70_000], &[-70_000 * 70_000, 1, 70_000]).unwrap();
         assert!(!wide.is_narrow());
         assert_eq!(wide.extent(), 3 * 70_000 * 70_000);
-        let divisors = Divisors::of(&wide);
         for number in [0, 69_999, 70_000, 4_900_000_000, wide.len() - 1] {
             let (layer, row, column) = (number / 4_900_000_000, number / 70_000 % 70_000, number % 70_000);
             let expected = (2 - layer) * 4_900_000_000 + row + column * 70_000;
-            // SAFETY: nothing is accessed.
-            assert_eq!(unsafe { wide.offset(&divisors.place(&wide, 0, number)) }, expected);
+            assert_eq!(offset(&wide, number), expected);
         }
     }
 
@@ -385,9 +483,7 @@ mod tests {
         let (outer, core) = layout.split::<2>();
         assert_eq!((core.shape, core.strides), ([3, 4], [1, 3]));
         assert_eq!((outer.rank(), outer.len(), outer.is_narrow()), (1, 5, true));
-        let place = |index| PlaceNd { rank: 1, indices: [index, 0, 0, 0, 0, 0] };
-        // SAFETY: nothing is accessed.
-        assert_eq!(unsafe { (outer.offset(&place(0)), outer.offset(&place(4))) }, (48, 0));
+        assert_eq!((offset(&outer, 0), offset(&outer, 4)), (48, 0));
         let (outer, core) = LayoutNd::new(&[4], &[1]).unwrap().split::<2>();
         assert_eq!((core.shape, outer.rank(), outer.len()), ([1, 4], 0, 1));
     }
@@ -397,8 +493,7 @@ mod tests {
         let many = MOST_ALONG_AXIS as usize;
         let (outer, core) = LayoutNd::new(&[many, many, 0], &[isize::MAX, 1, 1]).unwrap().split::<1>();
         assert_eq!((core.shape, outer.is_narrow(), outer.len()), ([0], false, many * many));
-        // SAFETY: nothing is accessed.
-        assert_eq!(unsafe { outer.offset(&PlaceNd { rank: 2, indices: [7, 7, 0, 0, 0, 0] }) }, 0);
+        assert_eq!(offset(&outer, 7 * many + 7), 0);
     }
 
     #[test]

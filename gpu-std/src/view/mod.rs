@@ -75,7 +75,7 @@ macro_rules! view {
                 $crate::signature::Text::Of(stringify!($View), &[T::TYPE]);
 
             #[inline(always)]
-            unsafe fn assemble(head: $crate::param::ReadStart<'k, T>, layout: $Layout) -> Self {
+            unsafe fn assemble(head: $crate::param::ReadStart<'k, T>, layout: &'k $Layout) -> Self {
                 use $crate::view::layout::PlaceLayout;
                 // SAFETY: by the caller's promise the host passed the layout.
                 let layout = unsafe { layout.assume_checked() };
@@ -93,7 +93,7 @@ macro_rules! view {
             #[inline(always)]
             unsafe fn assemble_interior(
                 head: $crate::param::ReadStart<'k, T>,
-                layout: $Layout,
+                layout: &'k $Layout,
                 thread: &$crate::host::Interior,
             ) -> Self {
                 use $crate::view::layout::PlaceLayout;

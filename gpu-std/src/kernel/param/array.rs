@@ -30,7 +30,7 @@ macro_rules! arrays {
             ]);
 
             #[inline(always)]
-            unsafe fn assemble(heads: Self::Head, tails: Self::Tail) -> Self {
+            unsafe fn assemble(heads: Self::Head, tails: &'k Self::Tail) -> Self {
                 // SAFETY: as the caller promises.
                 unsafe { parts::assemble_each(heads, tails) }
             }

@@ -45,7 +45,7 @@ pub unsafe trait Param<'k>: Sized {
     /// The first value that is transferred.
     type Head: Head;
     /// The second value that is transferred, or `()`.
-    type Tail;
+    type Tail: 'k;
 
     /// The number of axes along which a kernel with this parameter is launched if its contract does not say; 0 if it is open.
     const DIMS: u32 = 0;
@@ -58,8 +58,8 @@ pub unsafe trait Param<'k>: Sized {
     ///
     /// # Safety
     /// The values were written by [`pack`](Self::pack) for a launch that the calling thread is part of, this is the only
-    /// call for this parameter on this thread, and the lifetime of the result ends with the launch.
-    unsafe fn assemble(head: Self::Head, tail: Self::Tail) -> Self;
+    /// call for this parameter on this thread, and the lifetime of the result ends with the launch. The tail stays where it is, unchanged, for that long.
+    unsafe fn assemble(head: Self::Head, tail: &'k Self::Tail) -> Self;
 
     /// Returns the extents of the memory, if kernels index it by the position of a thread in this grid: interior threads are inside of them.
     #[doc(hidden)]
@@ -76,7 +76,7 @@ pub unsafe trait Param<'k>: Sized {
     #[doc(hidden)]
     #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
-    unsafe fn assemble_interior(head: Self::Head, tail: Self::Tail, _: &Interior) -> Self {
+    unsafe fn assemble_interior(head: Self::Head, tail: &'k Self::Tail, _: &Interior) -> Self {
         // SAFETY: as the caller promises.
         unsafe { Self::assemble(head, tail) }
     }
@@ -155,7 +155,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for T {
     const SIGNATURE: Text = signature_of_value::<T>();
 
     #[inline(always)]
-    unsafe fn assemble(head: T, _: ()) -> T {
+    unsafe fn assemble(head: T, _: &'k ()) -> T {
         head
     }
 
@@ -189,7 +189,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
     const SIGNATURE: Text = Text::All(&[Text::Word("&["), T::TYPE, Text::Word("]")]);
 
     #[inline(always)]
-    unsafe fn assemble(head: ReadStart<'k, T>, len: usize) -> &'k [T] {
+    unsafe fn assemble(head: ReadStart<'k, T>, &len: &'k usize) -> &'k [T] {
         // SAFETY: the head is the start of `len` elements that live as long as the launch.
         unsafe { elements(head.as_ptr(), len) }
     }
@@ -202,7 +202,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for &'k [T] {
 
     #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
-    unsafe fn assemble_interior(head: ReadStart<'k, T>, len: usize, thread: &Interior) -> &'k [T] {
+    unsafe fn assemble_interior(head: ReadStart<'k, T>, len: &'k usize, thread: &Interior) -> &'k [T] {
         // SAFETY: as the caller promises.
         unsafe {
             len.assume_interior(thread);
@@ -228,7 +228,7 @@ unsafe impl<'k, T: AtomicElement, S: Scope, O: Ordering> Param<'k> for &'k [Atom
     const SIGNATURE: Text = Text::All(&[Text::Word("&[Atomic<"), T::TYPE, Text::Word(">]")]);
 
     #[inline(always)]
-    unsafe fn assemble(head: Self::Head, len: usize) -> Self {
+    unsafe fn assemble(head: Self::Head, &len: &'k usize) -> Self {
         // SAFETY: the head is the start of `len` elements that live as long as the launch; an atomic is laid out like its
         // element.
         unsafe { elements(head, len) }
@@ -252,7 +252,7 @@ unsafe impl<'k, T: CellElement, S: Scope> Param<'k> for &'k [RelaxedCell<T, S>] 
     const SIGNATURE: Text = Text::All(&[Text::Word("&[RelaxedCell<"), T::TYPE, Text::Word(">]")]);
 
     #[inline(always)]
-    unsafe fn assemble(head: Self::Head, len: usize) -> Self {
+    unsafe fn assemble(head: Self::Head, &len: &'k usize) -> Self {
         // SAFETY: the head is the start of `len` elements that live as long as the launch; a cell is laid out like its
         // element.
         unsafe { elements(head, len) }
@@ -275,7 +275,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for *const T {
     const SIGNATURE: Text = Text::All(&[Text::Word("*const "), T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(head: *const T, _: ()) -> *const T {
+    unsafe fn assemble(head: *const T, _: &'k ()) -> *const T {
         head
     }
 
@@ -296,7 +296,7 @@ unsafe impl<'k, T: DeviceCopy> Param<'k> for *mut T {
     const SIGNATURE: Text = Text::All(&[Text::Word("*mut "), T::TYPE]);
 
     #[inline(always)]
-    unsafe fn assemble(head: *mut T, _: ()) -> *mut T {
+    unsafe fn assemble(head: *mut T, _: &'k ()) -> *mut T {
         head
     }
 

@@ -72,7 +72,7 @@ unsafe extern "C" {
 /// As for [`Param::assemble`].
 #[doc(hidden)]
 #[inline(always)]
-pub unsafe fn assemble_part<'k, P: Param<'k>>(head: P::Head, tail: P::Tail) -> P {
+pub unsafe fn assemble_part<'k, P: Param<'k>>(head: P::Head, tail: &'k P::Tail) -> P {
     // SAFETY: as the caller promises, which makes it the head of a launch.
     unsafe { P::assemble(head.in_global_memory(), tail) }
 }
@@ -84,12 +84,12 @@ pub unsafe fn assemble_part<'k, P: Param<'k>>(head: P::Head, tail: P::Tail) -> P
 #[inline(always)]
 pub(super) unsafe fn assemble_each<'k, P: Param<'k>, const N: usize>(
     heads: [P::Head; N],
-    tails: [P::Tail; N],
+    tails: &'k [P::Tail; N],
 ) -> [P; N] {
     core::array::from_fn(|i| {
         // SAFETY: the caller promises that these are heads and tails of a launch. Each is moved out once, and none of them drops
         // anything.
-        unsafe { assemble_part(heads.as_ptr().add(i).read(), tails.as_ptr().add(i).read()) }
+        unsafe { assemble_part(heads.as_ptr().add(i).read(), &tails[i]) }
     })
 }
 

@@ -31,7 +31,7 @@ macro_rules! tuples {
             const SIGNATURE: Text = super::signature_of_value::<Self::Head>();
 
             #[inline(always)]
-            unsafe fn assemble($Fields($($T),*): Self::Head, _: ()) -> Self {
+            unsafe fn assemble($Fields($($T),*): Self::Head, _: &'k ()) -> Self {
                 ($($T,)*)
             }
 

@@ -259,7 +259,7 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for BlockTiles<'k, T, N
     const SIGNATURE: Text = Text::Of("BlockTiles", &[T::TYPE, Text::Number(N as i128)]);
 
     #[inline(always)]
-    unsafe fn assemble(head: WriteStart<'k, T>, len: usize) -> Self {
+    unsafe fn assemble(head: WriteStart<'k, T>, &len: &'k usize) -> Self {
         // Every `BlockTiles` is made here, so that its methods need no check.
         const {
             assert!(N > 0, "a tile has at least one element");

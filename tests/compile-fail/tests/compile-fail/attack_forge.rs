@@ -79,7 +79,7 @@ impl<'k> Param<'k> for Everything<'k> {
     type Head = *mut f32;
     type Tail = usize;
     const SIGNATURE: gpu_std::signature::Text = gpu_std::signature::Text::Word("everything");
-    unsafe fn assemble(head: *mut f32, len: usize) -> Self {
+    unsafe fn assemble(head: *mut f32, len: &'k usize) -> Self {
         unimplemented!()
     }
     type Arg<R: gpu_std::host::Runtime> = &'k mut R::Slice<f32>;

@@ -140,7 +140,7 @@ fn another_type(y: PerThread<u32>) {
 
 /// Makes a second output from what the first one was made from.
 fn second_output(head: <PerThread<'static, f32> as Param<'static>>::Head) {
-    let y = PerThread::<f32>::assemble(head, 1_000_000);
+    let y = PerThread::<f32>::assemble(head, &1_000_000);
 }
 
 fn main() {}
