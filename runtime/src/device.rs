@@ -459,7 +459,7 @@ impl Device {
     /// Waits until all work on all streams is done (`cudaDeviceSynchronize`).
     ///
     /// # Errors
-    /// [`Error::KernelPanicked`] for the first unreported kernel panic, [`Error::Output`] if the output of kernels could not be written,
+    /// [`Error::KernelPanicked`] for the first unreported kernel panic, of this thread's launches first on the CPU device, [`Error::Output`] if the output of kernels could not be written,
     /// [`Error::ContextLost`] if a kernel trapped or accessed an invalid address, or [`Error::Driver`].
     #[doc(alias = "cudaDeviceSynchronize", alias = "cuCtxSynchronize", alias = "cuda.synchronize")]
     pub fn synchronize(&self) -> Result<()> {

@@ -67,7 +67,7 @@ fn here<Q: Queue>(queue: &Q) -> u64 {
 
 /// The number of this thread among all that there ever are.
 #[inline]
-fn this_thread() -> Option<NonZeroU32> {
+pub(crate) fn this_thread() -> Option<NonZeroU32> {
     static THREADS: Numbers = Numbers::new();
     thread_local!(static THREAD: Cell<Option<NonZeroU32>> = const { Cell::new(None) });
     THREAD.with(|thread| {

@@ -25,14 +25,25 @@ impl<'a> Set<'a> {
     fn new(device: &'a Device, allocator: Arc<dyn DeviceAllocator>) -> Self {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        device.set_allocator(allocator);
-        Self { device, _alone: alone }
+        let set = Self { device, _alone: alone };
+        set.again(allocator);
+        set
+    }
+
+    /// Keeps another one.
+    fn again(&self, allocator: Arc<dyn DeviceAllocator>) {
+        self.device.set_allocator(allocator);
+    }
+
+    /// Keeps none, and lets no other test set one meanwhile.
+    fn none(&self) {
+        self.device.reset_allocator();
     }
 }
 
 impl Drop for Set<'_> {
     fn drop(&mut self) {
-        self.device.reset_allocator();
+        self.none();
     }
 }
 
@@ -163,7 +174,7 @@ fn buffers_outlive_the_time_of_their_allocator() {
         let watched = Watched::new(Arc::new(DirectAllocator));
         let set = Set::new(device, watched.clone());
         let before = device.upload(&[1, 2, 3])?;
-        drop(set);
+        set.none();
         assert!(device.allocator().is_none());
         let after = device.upload(&[4, 5])?;
         assert_eq!((before.to_vec()?, after.to_vec()?), (vec![1, 2, 3], vec![4, 5]));
@@ -171,7 +182,7 @@ fn buffers_outlive_the_time_of_their_allocator() {
         drop((before, after));
         assert_eq!(watched.calls()[..2], [1, 1]);
         // Nothing has no memory.
-        let _set = Set::new(device, watched.clone());
+        set.again(watched.clone());
         device.zeroed::<u64>(0)?;
         assert_eq!(watched.calls()[..2], [1, 1]);
         Ok(())

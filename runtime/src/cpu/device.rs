@@ -12,7 +12,7 @@ use gpukernel_image::Arch;
 
 use super::{
     CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, at_work, errors::Errors, memory::CpuPool,
-    module::needs_a_gpu, queue,
+    module::needs_a_gpu, origin::Origin, queue,
 };
 use crate::{
     Device, DeviceKind, Error, Limits, Result, Stream,
@@ -121,16 +121,16 @@ impl CpuDevice {
         }
     }
 
-    /// Calls a function, whose panic is an error of whoever waits next.
+    /// Calls a function, whose panic is an error of the work that is done here.
     pub(super) fn call(&self, code: impl FnOnce()) {
         if let Some(error) = callback::call(code, || self.describe()) {
             self.errors.put(error);
         }
     }
 
-    /// Returns the first unreported error.
-    pub(super) fn told(&self) -> Result<()> {
-        self.errors.told()
+    /// Returns the first unreported error that this wait is for.
+    pub(super) fn told(&self, waited_for: Option<&Origin>) -> Result<()> {
+        self.errors.told(waited_for)
     }
 }
 
@@ -195,7 +195,7 @@ impl Backend for CpuDevice {
 
     fn synchronize(&self) -> Result<()> {
         self.wait()?;
-        self.told()
+        self.told(None)
     }
 
     fn default_stream(&'static self) -> &'static CpuStream {

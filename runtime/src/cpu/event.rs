@@ -59,9 +59,13 @@ impl CpuEvent {
                 marker.reach();
                 queue.queued()
             }
-            false => stream.push(Work::new(Waits::new(), move || reached.reach()))?,
+            false => stream.push(Work::new(Waits::new(), Box::new(move || reached.reach())))?,
         };
         Ok(Self { marker, queue, work })
+    }
+
+    pub(super) fn queue(&self) -> &Queue {
+        &self.queue
     }
 
     /// What a stream that waits for the event waits for.
@@ -86,7 +90,7 @@ impl OfDevice for CpuEvent {
 impl BackendEvent for CpuEvent {
     fn synchronize(&self) -> Result<()> {
         self.wait()?;
-        self.device().told()
+        self.device().told(Some(self.queue.origin()))
     }
 
     fn wait(&self) -> Result<()> {

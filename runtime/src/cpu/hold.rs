@@ -32,7 +32,7 @@ impl CpuHold {
     pub(super) fn new(stream: &CpuStream) -> Result<Self> {
         let gate = Arc::new(Gate::default());
         let held = Arc::clone(&gate);
-        stream.push(Work::new(Waits::new(), move || held.wait()))?;
+        stream.push(Work::new(Waits::new(), Box::new(move || held.wait())))?;
         Ok(Self(gate))
     }
 }

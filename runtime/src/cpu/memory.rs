@@ -2,6 +2,7 @@
 
 use std::{
     alloc::Layout,
+    iter,
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -11,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::{
     CpuDevice, CpuStream, at_work,
+    origin::{Author, Origin},
     queue::{Queue, Waits, Work},
 };
 use crate::{
@@ -27,6 +29,8 @@ use crate::{
 pub(crate) struct CpuMemory {
     source: Source,
     users: Users<Queue>,
+    /// From whose work its contents are.
+    origin: Origin,
 }
 
 /// Where memory is from, and goes.
@@ -57,7 +61,7 @@ impl CpuMemory {
     /// The program's allocator gave the memory at `start`, with this layout, to nobody else.
     pub(super) unsafe fn of_program(start: usize, layout: Layout) -> Arc<Self> {
         let source = Source::Program(Arc::new(Block { start, layout }));
-        Arc::new(Self { source, users: Users::default() })
+        Arc::new(Self { source, users: Users::default(), origin: Origin::default() })
     }
 
     /// Memory that work on `stream` may use, and other work after what is queued there now.
@@ -72,7 +76,8 @@ impl CpuMemory {
     ) -> Arc<Self> {
         let mut usage = Usage::default();
         usage.note(stream.queue(), Access::Write, stream.queue().queued());
-        Arc::new(Self { source: Source::Allocator(allocator, start, bytes), users: Users::new(usage) })
+        let source = Source::Allocator(allocator, start, bytes);
+        Arc::new(Self { source, users: Users::new(usage), origin: Origin::default() })
     }
 
     /// Memory of somebody else, to be used after what is queued on `stream` by now.
@@ -82,7 +87,8 @@ impl CpuMemory {
     pub(crate) unsafe fn of_foreign(owner: Owner, stream: &CpuStream) -> Arc<Self> {
         let mut usage = Usage::default();
         usage.note(stream.queue(), Access::Write, stream.queue().queued());
-        Arc::new(Self { source: Source::Foreign(Some(owner)), users: Users::new(usage) })
+        let source = Source::Foreign(Some(owner));
+        Arc::new(Self { source, users: Users::new(usage), origin: Origin::default() })
     }
 
     /// Drops the owner when the work that uses the memory is done. Here, if this thread may wait, and not on the thread of a stream: an owner may need a lock
@@ -129,13 +135,18 @@ impl CpuMemory {
             if is_unordered || usage.users(access).next().is_none() {
                 let accessed = code();
                 drop(usage);
-                return self.device().told().map(|()| accessed);
+                return self.told().map(|()| accessed);
             }
         }
     }
 
     fn device(&self) -> &'static CpuDevice {
         CpuDevice::get()
+    }
+
+    /// Returns the first error that a wait for this memory is for.
+    fn told(&self) -> Result<()> {
+        self.device().told(Some(&self.origin))
     }
 
     /// A stream that waits for all who used it; none if it cannot. At its end.
@@ -197,11 +208,15 @@ pub(super) fn ordered(
     queue.make_room();
     let mut memory = SmallVec::with_capacity(uses.len());
     memory.extend(uses.iter().filter_map(|(memory, _)| memory.block().cloned()));
+    let origins = || uses.iter().map(|(memory, access)| (&memory.origin, *access));
+    let written = origins().filter(|(_, access)| *access == Access::Write).map(|(origin, _)| origin);
+    let used = origins().map(|(origin, _)| origin);
+    Origin::of_work(Author::here(), used, written.chain(iter::once(queue.origin())));
     let code = Box::new(code);
     let order = if usage::is_unordered(stream.device()) { Order::Nothing } else { Order::Uses };
     let wait = |usages: &Locked<'_, Queue>| Ok(conflicts(queue, usages));
     usage::ordered(queue, uses, order, wait, |waits| {
-        queue.push(Work { waits, memory, code }).map(|number| (number, number))
+        queue.push(Work::new(waits, code).with_memory(memory)).map(|number| (number, number))
     })
 }
 
@@ -254,7 +269,7 @@ impl OfDevice for Arc<CpuMemory> {
 impl BackendMemory for Arc<CpuMemory> {
     fn wait(&self, access: Access) -> Result<()> {
         self.wait_for_users(access)?;
-        self.device().told()
+        self.told()
     }
 
     fn prefetch(&self, _: &CpuStream, _: usize, _: Option<i32>) -> Result<()> {

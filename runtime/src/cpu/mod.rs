@@ -15,6 +15,7 @@ mod grid;
 mod hold;
 mod memory;
 mod module;
+mod origin;
 mod overflow;
 mod panic;
 mod progress;

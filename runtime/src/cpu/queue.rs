@@ -15,7 +15,12 @@ use std::{
 
 use smallvec::SmallVec;
 
-use super::{CpuDevice, at_work, exit, memory::Block, stream::Handle};
+use super::{
+    CpuDevice, at_work, exit,
+    memory::Block,
+    origin::{Author, Origin},
+    stream::Handle,
+};
 use crate::{Error, Result, backend::Backend, usage};
 
 /// Work of other streams that has to be done before, each with its number there.
@@ -35,25 +40,32 @@ const LOOKS: u32 = 1000;
 pub(super) struct Work {
     pub(super) waits: Waits,
     /// The memory that it uses, which is there as long.
-    pub(super) memory: SmallVec<[Arc<Block>; 4]>,
+    memory: SmallVec<[Arc<Block>; 4]>,
+    /// Who queued it.
+    author: Author,
     pub(super) code: Code,
 }
 
 impl Work {
-    /// Work that uses no memory.
-    pub(super) fn new(waits: Waits, code: impl FnOnce() + Send + 'static) -> Self {
-        Self { waits, memory: SmallVec::new(), code: Box::new(code) }
+    /// Work of this thread that uses no memory.
+    pub(super) fn new(waits: Waits, code: Code) -> Self {
+        Self { waits, memory: SmallVec::new(), author: Author::here(), code }
+    }
+
+    /// The same with memory that it uses.
+    pub(super) fn with_memory(self, memory: SmallVec<[Arc<Block>; 4]>) -> Self {
+        Self { memory, ..self }
     }
 
     /// Waiting, and nothing else.
     pub(super) fn wait(waits: Waits) -> Self {
-        Self::new(waits, || {})
+        Self::new(waits, Box::new(|| {}))
     }
 
     fn run(self) {
-        let Self { waits, memory, code } = self;
+        let Self { waits, memory, author, code } = self;
         waits.iter().for_each(|(queue, number)| queue.wait_for(*number));
-        CpuDevice::get().call(code);
+        at_work::work_of(author, || CpuDevice::get().call(code));
         drop(memory);
     }
 }
@@ -69,6 +81,8 @@ pub(crate) struct Queue {
     queued: AtomicU64,
     /// The number of the last work that is done. Written with the lock.
     done: AtomicU64,
+    /// Whose work there is on it, and waited for by it.
+    origin: Origin,
     /// What programs have of the stream.
     handle: Weak<Handle>,
 }
@@ -133,12 +147,17 @@ impl Queue {
             progress: Condvar::new(),
             queued: AtomicU64::new(0),
             done: AtomicU64::new(0),
+            origin: Origin::default(),
             handle,
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// What programs have of the stream, if they still do.
@@ -203,6 +222,7 @@ impl Queue {
     }
 
     fn put(&self, mut state: MutexGuard<'_, State>, work: Work) -> u64 {
+        self.origin.add(work.author);
         state.pending.push_back(work);
         let number = self.queued.fetch_add(1, Ordering::Release) + 1;
         let is_asleep = std::mem::take(&mut state.is_idle);

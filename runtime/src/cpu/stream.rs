@@ -1,10 +1,11 @@
 //! Streams of the CPU device: queues of work, each with a thread of its own once it has work.
 
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 use super::{
     CpuDevice, CpuEvent, at_work,
     hold::CpuHold,
+    origin::{Author, Origin},
     queue::{Queue, Waits, Work},
 };
 use crate::{
@@ -54,9 +55,14 @@ impl CpuStream {
         }
     }
 
+    /// Notes that work queued from now on comes after that of another stream.
+    fn comes_after(&self, other: &Queue) {
+        Origin::of_work(Author::here(), iter::once(other.origin()), iter::once(self.queue().origin()));
+    }
+
     /// Calls `code` when the work that is queued so far is done, at once if it is.
     pub(super) fn after_all(&self, code: impl FnOnce() + Send + 'static) {
-        if let Some(work) = self.queue().push_if_busy(Work::new(Waits::new(), code)) {
+        if let Some(work) = self.queue().push_if_busy(Work::new(Waits::new(), Box::new(code))) {
             (work.code)();
         }
     }
@@ -77,7 +83,7 @@ impl BackendStream for CpuStream {
 
     fn synchronize(&self) -> Result<()> {
         self.wait_until_done()?;
-        self.device().told()
+        self.device().told(Some(self.queue().origin()))
     }
 
     fn wait_until_done(&self) -> Result<()> {
@@ -94,6 +100,7 @@ impl BackendStream for CpuStream {
     }
 
     fn wait_for_stream(&self, other: &Self) -> Result<()> {
+        self.comes_after(other.queue());
         self.delay(other.queue().all())
     }
 
@@ -102,7 +109,7 @@ impl BackendStream for CpuStream {
     }
 
     fn callback(&self, code: Callback) -> Result<()> {
-        self.push(Work { waits: Waits::new(), memory: smallvec::SmallVec::new(), code }).map(drop)
+        self.push(Work::new(Waits::new(), code)).map(drop)
     }
 
     fn record(&self) -> Result<CpuEvent> {
@@ -114,6 +121,7 @@ impl BackendStream for CpuStream {
     }
 
     fn wait(&self, event: &CpuEvent) -> Result<()> {
+        self.comes_after(event.queue());
         self.delay(event.waits())
     }
 }

@@ -1,15 +1,26 @@
 //! Errors of work that is done later.
 
-use gpu_std::prelude::*;
-use gpukernel::{Error, LaunchConfig, for_each};
+use std::thread;
 
-use crate::{add, common::on_the_cpu, panics};
+use gpu_std::prelude::*;
+use gpukernel::{Error, LaunchConfig, Result, Stream, for_each};
+
+use crate::{add, add_other, common::on_the_cpu, panics};
 
 #[kernel]
 fn out_of_bounds(x: &[u32], out: PerThread<u32>) {
     for (i, out) in out {
         *out = x[i];
     }
+}
+
+/// Waits until all work of a stream is done, without a call that returns errors.
+fn come_to_end(stream: &Stream) -> Result<()> {
+    let event = stream.record()?;
+    while !event.is_done()? {
+        thread::yield_now();
+    }
+    Ok(())
 }
 
 fn is_panic(error: &Error, kernel: &str) -> bool {
@@ -67,5 +78,103 @@ fn wrong_launches_are_errors_of_the_call() {
         device.synchronize()?;
         assert_eq!(y.to_vec()?, [0; 100]);
         Ok(())
+    });
+}
+
+/// A thread that waits for what only it had work for does not get the errors of others: tests run as threads of one process.
+#[test]
+fn errors_are_of_the_thread_that_queued_the_work() {
+    on_the_cpu(|device, module| {
+        let (mut y, own) = (device.zeroed::<u32>(100)?, device.stream()?);
+        module.launch(add, for_each(100), (1, &mut y))?;
+        module.launch(panics, LaunchConfig::new(1, 1), ())?;
+        come_to_end(&device.default_stream())?;
+        thread::scope(|scope| {
+            let others = scope.spawn(|| {
+                let mut z = device.upload(&[1_u32; 100])?;
+                let stream = device.stream()?;
+                for launched in [&stream, &device.default_stream()] {
+                    launched.launch(module, add, for_each(100), (1, &mut z))?;
+                }
+                assert_eq!(z.to_vec()?, [3; 100]);
+                stream.synchronize()?;
+                stream.record()?.synchronize()
+            });
+            others.join().expect("no panic")
+        })?;
+        own.synchronize().expect_err("the first wait of the thread that launched it");
+        assert_eq!(y.to_vec()?, [1; 100]);
+        device.synchronize()
+    });
+}
+
+/// Who waits for what work of others went into gets their errors, also on streams that only had to come after.
+#[test]
+fn errors_are_told_to_who_uses_the_results() {
+    on_the_cpu(|device, module| {
+        let failed = || {
+            let launch = || -> Result<_> {
+                let (x, mut y) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(100)?);
+                let stream = device.stream()?;
+                stream.launch(module, out_of_bounds, for_each(100), (&x, &mut y))?;
+                come_to_end(&stream)?;
+                Ok((stream, y))
+            };
+            thread::scope(|scope| scope.spawn(launch).join().expect("no panic"))
+        };
+        let is_told = |result: Result<()>| {
+            let error = result.expect_err("work of another thread failed");
+            assert!(is_panic(&error, "out_of_bounds"), "{error}");
+            device.synchronize()
+        };
+        is_told(failed()?.1.to_vec().map(drop))?;
+        is_told(failed()?.0.synchronize())?;
+        is_told(failed()?.0.record()?.synchronize())?;
+        failed()?;
+        is_told(device.synchronize())?;
+
+        // What is computed of it, though all work is this thread's.
+        let (_, y) = failed()?;
+        let mut z = device.zeroed::<u32>(100)?;
+        module.launch(add_other, for_each(100), (&y, &mut z))?;
+        is_told(z.to_vec().map(drop))?;
+        let (_, y) = failed()?;
+        let mut z = device.zeroed::<u32>(100)?;
+        z.copy_from_device(&y)?;
+        is_told(z.to_vec().map(drop))?;
+        // Streams that come after it, by an event that is reached already.
+        let (failing, _) = failed()?;
+        let after = device.stream()?;
+        after.wait(&failing.record()?)?;
+        is_told(after.synchronize())
+    });
+}
+
+/// A callback's errors are those of the thread that queued it, and so are those of what it queues.
+#[test]
+fn errors_of_callbacks_are_of_the_thread_that_queued_them() {
+    on_the_cpu(|device, module| {
+        let stream = device.stream()?;
+        let (device_too, module_too) = (device.clone(), device.load(&crate::common::image())?);
+        stream.callback(|| panic!("a callback"))?;
+        stream.callback(move || {
+            let launched = device_too
+                .stream()
+                .and_then(|inner| inner.launch(&module_too, panics, LaunchConfig::new(1, 1), ()));
+            launched.expect("it is queued");
+        })?;
+        come_to_end(&stream)?;
+        thread::scope(|scope| {
+            let other = scope.spawn(|| device.zeroed::<u32>(1)?.to_vec());
+            other.join().expect("no panic")
+        })?;
+        let error = device.zeroed::<u32>(1)?.to_vec().unwrap_err();
+        assert!(matches!(error, Error::CallbackPanicked { .. }), "{error}");
+        let mut y = device.zeroed::<u32>(100)?;
+        module.launch(add, for_each(100), (1, &mut y))?;
+        // The inner stream is not waited for, but its error comes sometime.
+        let error = std::iter::repeat_with(|| y.to_vec()).find_map(Result::err);
+        assert!(error.is_some_and(|error| is_panic(&error, "panics")));
+        device.synchronize()
     });
 }

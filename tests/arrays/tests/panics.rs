@@ -1,20 +1,12 @@
 //! Kernels that panic: whoever waits next for the device is told, so that these tests are in a program of their own, and run one after another.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use array_test_kernels::{
     cores::{at, square_roots},
     quotient, squared_sum_by_hand,
 };
 use gpukernel::{Error::KernelPanicked, OrScalar::Memory, for_each};
 use gpukernel_array::{Array, ArrayFunction, CoreFunction, Error};
-use gpukernel_array_tests::on_every_device;
-
-/// Keeps other tests waiting as long as the result is there.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use gpukernel_array_tests::on_every_device_alone;
 
 /// Whether a panic says this. On GPUs, kernels that are built for release keep its place alone.
 fn says(error: &impl std::fmt::Display, text: &str) -> bool {
@@ -24,8 +16,7 @@ fn says(error: &impl std::fmt::Display, text: &str) -> bool {
 
 #[test]
 fn panics_of_scalar_functions_are_reported() {
-    let _alone = alone();
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let a = Array::from_vec(device, vec![7_i32; 1000])?;
         let b = Array::from_shape_fn(device, 1000, |i| i as i32 - 500)?;
         let found = quotient::apply(module, (&a, &b)).and_then(|quotients| quotients.to_vec());
@@ -40,9 +31,8 @@ fn panics_of_scalar_functions_are_reported() {
 
 #[test]
 fn inputs_of_other_extents_are_panics() {
-    let _alone = alone();
     use array_test_kernels::by_hand::{copy_chunks, double, running_sums, sums};
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let is_refused = |launched: gpukernel::Result<()>| {
             let error = launched.and_then(|()| device.synchronize()).unwrap_err();
             assert!(matches!(error, gpukernel::Error::KernelPanicked { .. }), "{error}");
@@ -78,9 +68,8 @@ fn inputs_of_other_extents_are_panics() {
 
 #[test]
 fn a_kernel_whose_inputs_are_shorter_than_its_output_panics() {
-    let _alone = alone();
     use gpu_std::vector::f32x4;
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let (a, mut out) = (device.filled(8, 1.0_f32)?, device.filled(8, f32x4::default())?);
         let a = a.cast::<f32x4>()?;
         let launched = module.launch(squared_sum_by_hand, for_each(out.len()), (a, a, &mut out));
@@ -91,8 +80,7 @@ fn a_kernel_whose_inputs_are_shorter_than_its_output_panics() {
 
 #[test]
 fn results_have_values_after_a_panic() {
-    let _alone = alone();
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let (a, b) = (Array::from_vec(device, vec![7_u8; 5000])?, Array::zeros(device, 5000)?);
         let quotients = quotient::apply(module, (&a, &b))?;
         let error = device.synchronize().unwrap_err();
@@ -106,8 +94,7 @@ fn results_have_values_after_a_panic() {
 
 #[test]
 fn panics_of_core_functions_leave_values() {
-    let _alone = alone();
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let x =
             Array::from_shape_fn(device, (500, 3), |(row, i)| if (row, i) == (250, 1) { -1.0 } else { 4.0 })?;
         let (roots, done) = square_roots::apply(module, (&x,))?;
@@ -124,8 +111,7 @@ fn panics_of_core_functions_leave_values() {
 
 #[test]
 fn indices_outside_of_cores_are_panics() {
-    let _alone = alone();
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let x = Array::from_shape_fn(device, (3, 4), |(row, i)| (10 * row + i) as i32)?;
         assert_eq!(at::apply(module, (&x, 3_u32))?.to_vec()?, [3, 13, 23]);
         for x in [x.view(), x.slice(ndarray::s![.., ..;-1])?] {
@@ -142,12 +128,11 @@ fn indices_outside_of_cores_are_panics() {
 
 #[test]
 fn cores_of_other_extents_are_panics() {
-    let _alone = alone();
     use array_test_kernels::cores::by_hand::{
         copy_contiguous_rows, copy_rows, copy_rows_by_blocks, copy_rows_by_warps,
     };
     use gpukernel::LaunchConfig;
-    on_every_device(|device, module| {
+    on_every_device_alone(|device, module| {
         let is_refused = |launched: gpukernel::Result<()>| {
             let error = launched.and_then(|()| device.synchronize()).unwrap_err();
             assert!(matches!(error, gpukernel::Error::KernelPanicked { .. }), "{error}");

@@ -3,6 +3,5 @@
 mod attacks;
 mod cores;
 mod functions;
-mod interop;
 mod kernels;
 mod properties;

@@ -1,4 +1,6 @@
 //! Arrays of other libraries, and ours for them: DLPack through its structs, array interfaces, and addresses.
+//!
+//! In a program of their own, one after another: they count the buffers of the process.
 
 use std::{
     ptr,
@@ -26,7 +28,7 @@ use gpukernel_array::{
     Array, ArrayFunction, ArrayInterface, ConsumerStream, Element, ElementType, Error, ExportedArray,
     ForeignArray, Result, add, module,
 };
-use gpukernel_array_tests::on_every_device;
+use gpukernel_array_tests::{alone, on_every_device_alone};
 use ndarray::{Axis, Dimension, Ix0, Ix1, Ix2, IxDyn, s};
 
 /// What a producer has: an array, and a count of how often it was asked to free it.
@@ -95,7 +97,7 @@ fn round_trip<T: Element + PartialEq + std::fmt::Debug>(device: &Device, element
 
 #[test]
 fn tensors_go_and_come_without_copies() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let before = device.memory_info().buffers;
         round_trip(device, [1_u8, 2, 3, 4, 5, 6])?;
         round_trip(device, [-1_i16, 2, 3, 4, 5, 6])?;
@@ -119,7 +121,7 @@ type Case = ((usize, usize), &'static [i64], &'static [i64], &'static [i32]);
 
 #[test]
 fn tensors_of_any_strides_are_read_and_written() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let freed = Arc::new(AtomicUsize::new(0));
         let cases: &[Case] = &[
             ((12, 0), &[3, 4], &[4, 1], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
@@ -158,7 +160,7 @@ fn tensors_of_any_strides_are_read_and_written() {
 
 #[test]
 fn what_is_read_only_is_not_written() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let freed = Arc::new(AtomicUsize::new(0));
         let read_only = || {
             let mut tensor = tensor::<DLManagedTensorVersioned>(device, (3, 0), &[3], &[1], &freed);
@@ -216,7 +218,7 @@ fn tensors_that_lie_are_refused_and_freed() {
         ("type 10", |t| t.dl_tensor.device.device_type.0 = 10, foreign),
         ("type 0", |t| t.dl_tensor.device.device_type.0 = 0, foreign),
     ];
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let freed = Arc::new(AtomicUsize::new(0));
         let before = device.memory_info().buffers;
         for (number, (text, lie, is_right)) in lies.iter().enumerate() {
@@ -237,7 +239,7 @@ fn tensors_that_lie_are_refused_and_freed() {
 
 #[test]
 fn tensors_of_other_versions_devices_and_dimensions_are_refused_and_freed() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let freed = Arc::new(AtomicUsize::new(0));
         let new = || tensor::<DLManagedTensorVersioned>(device, (6, 0), &[2, 3], &[3, 1], &freed);
         let raw = new().into_raw();
@@ -296,7 +298,7 @@ fn tensors_of_other_versions_devices_and_dimensions_are_refused_and_freed() {
 
 #[test]
 fn work_comes_before_the_end_of_memory() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let freed = Arc::new(AtomicUsize::new(0));
         let len = 1 << 20;
         let mut sums = Vec::new();
@@ -319,7 +321,7 @@ fn work_comes_before_the_end_of_memory() {
 
 #[test]
 fn exports_come_after_the_work_and_free_once() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let before = device.memory_info().buffers;
         let len = 1 << 20;
         let x = Array::from_shape_fn(device, len as usize, |i| i as i32)?;
@@ -362,6 +364,7 @@ fn exports_come_after_the_work_and_free_once() {
 
 #[test]
 fn a_panic_of_a_kernel_is_told_before_its_results_are_given_away() {
+    let _alone = alone();
     let device = Device::cpu();
     let module = device.load(&gpukernel_array_tests::KERNELS).expect("it is there");
     let x = Array::from_vec(&device, [1, 2, 3]).expect("there is memory");
@@ -372,7 +375,7 @@ fn a_panic_of_a_kernel_is_told_before_its_results_are_given_away() {
 
 #[test]
 fn interfaces_go_and_come() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let mut x = Array::from_shape_fn(device, (2, 3), |(row, column)| (3 * row + column) as f32)?;
         let interface = x.slice(s![.., ..;-1])?.interface()?;
         let address = x.as_slice().as_ptr().addr();
@@ -414,7 +417,7 @@ fn interfaces_go_and_come() {
 
 #[test]
 fn interfaces_that_lie_are_refused() {
-    on_every_device(|device, _| {
+    on_every_device_alone(|device, _| {
         let mut x = Array::<f64, _>::zeros(device, (2, 3))?;
         let good = x.interface()?;
         let owner = Arc::new(());
@@ -445,7 +448,7 @@ fn interfaces_that_lie_are_refused() {
 
 #[test]
 fn memory_by_its_address() {
-    on_every_device(|device, test_module| {
+    on_every_device_alone(|device, test_module| {
         let stream = device.stream()?;
         let mut theirs = device.upload(&[6_i32, 5, 4, 3, 2, 1])?;
         let start = theirs.as_mut_ptr();
@@ -480,6 +483,7 @@ impl Drop for Witness {
 
 #[test]
 fn owners_on_the_cpu_device_see_what_was_queued() {
+    let _alone = alone();
     let (device, seen) = (Device::cpu(), Arc::new(AtomicUsize::new(0)));
     for round in 0..20 {
         let streams = [device.stream().unwrap(), device.stream().unwrap()];
@@ -506,6 +510,7 @@ fn owners_on_the_cpu_device_see_what_was_queued() {
 
 #[test]
 fn more_elements_than_31_bits_count() {
+    let _alone = alone();
     let device = Device::cpu();
     let len = (1 << 31) + 10;
     // Zeros of the system, of which few pages are touched.
