@@ -122,7 +122,7 @@ impl Algorithms {
 
     /// A launch of so many blocks.
     pub(crate) fn blocks(&self, blocks: usize) -> Blocks<'_> {
-        Blocks { algorithms: self, config: LaunchConfig::new(blocks, BLOCK) }
+        Blocks { algorithms: self, blocks }
     }
 
     /// Memory for a while, in which a kernel writes what it or others read.
@@ -144,13 +144,21 @@ impl Algorithms {
     }
 }
 
-/// A launch of blocks of [`BLOCK`] threads.
+/// A launch of blocks of as many threads as the kernel is made for.
 pub(crate) struct Blocks<'a> {
     algorithms: &'a Algorithms,
-    config: LaunchConfig,
+    blocks: usize,
 }
 
 impl Blocks<'_> {
+    fn config<K: Kernel>(&self) -> LaunchConfig {
+        let threads = match K::INFO.contract.block {
+            [0, ..] => BLOCK,
+            [threads, ..] => threads as usize,
+        };
+        LaunchConfig::new(self.blocks, threads)
+    }
+
     /// The module that has a kernel.
     fn module<K: Kernel>(&self) -> Result<&Module> {
         let Algorithms { shipped, module, .. } = self.algorithms;
@@ -168,14 +176,14 @@ impl Launch for Blocks<'_> {
     #[track_caller]
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
         let module = self.module::<K>()?;
-        Ok(self.algorithms.stream.launch(module, kernel, self.config, args)?)
+        Ok(self.algorithms.stream.launch(module, kernel, self.config::<K>(), args)?)
     }
 
     #[track_caller]
     unsafe fn launch_unsafe<K: Kernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
         let module = self.module::<K>()?;
         // SAFETY: as the caller promises; the module is that of the crate which declares the kernel, or has none of its name.
-        unsafe { self.algorithms.stream.launch_unsafe(module, kernel, self.config, args)? };
+        unsafe { self.algorithms.stream.launch_unsafe(module, kernel, self.config::<K>(), args)? };
         Ok(())
     }
 }

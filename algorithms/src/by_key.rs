@@ -1,7 +1,7 @@
 //! Reductions by key.
 
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{Element, ReduceByKey, Segment, SegmentValue, state_len, tile_len};
+use gpukernel_algorithms_kernels::{Element, ReduceByKey, Segment, SegmentValue, Shape, state_len};
 
 use crate::{Algorithms, Error, Result, algorithms::has_room};
 
@@ -103,7 +103,7 @@ impl Algorithms {
         if keys.is_empty() {
             return Ok(self.stream().fill(count, 0)?);
         }
-        let tiles = keys.len().div_ceil(tile_len(O::LANES));
+        let tiles = keys.len().div_ceil(Shape::by_key::<K, V>().tile());
         let mut state = self.stream().zeroed(state_len(tiles, size_of::<Segment<V>>()))?;
         // SAFETY: the state is 0.
         unsafe {

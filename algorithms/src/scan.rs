@@ -1,7 +1,7 @@
 //! Scans.
 
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{Element, Scan, lanes, state_len, tile_len};
+use gpukernel_algorithms_kernels::{Element, Scan, Shape, state_len};
 
 use crate::{Algorithms, Result, algorithms::has_room};
 
@@ -82,7 +82,7 @@ impl Algorithms {
         if x.is_empty() {
             return Ok(());
         }
-        let tiles = x.len().div_ceil(tile_len(lanes::<T>()));
+        let tiles = x.len().div_ceil(Shape::scan::<T>().tile());
         let mut state = self.stream().zeroed(state_len(tiles, size_of::<T>()))?;
         O::scan(self.blocks(tiles), x, initial, inclusive, &mut state, &mut y[..x.len()])
     }

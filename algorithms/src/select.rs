@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
 use gpukernel_algorithms_kernels::{
-    BLOCK, Bytes, Element, Part, Predicate, Unique, lanes, number, state_len, tile_len,
+    BLOCK, Bytes, Element, Part, Predicate, Shape, Unique, number, state_len,
 };
 
 use crate::{
@@ -396,7 +396,7 @@ impl Algorithms {
             return Ok(self.stream().fill(count, 0)?);
         }
         let (no_flags, mut no_rest) = (self.temporary(0)?, self.temporary(0)?);
-        let tiles = x.len().div_ceil(tile_len(lanes::<T>()));
+        let tiles = x.len().div_ceil(Shape::select::<T>().tile());
         let mut state = self.stream().zeroed(state_len(tiles, size_of::<u64>()))?;
         let rest = rest.unwrap_or(&mut no_rest);
         launch(self.blocks(tiles), &no_flags, &mut state, count, [chosen, rest])

@@ -3,9 +3,10 @@
 use bytemuck::{Pod, Zeroable};
 use gpu_std::{
     DeviceCopy,
-    collective::{BlockScratch, Operator},
+    collective::Operator,
     prelude::{
         memory::{SharedCells, UnsafeShared, UnsafeSlice},
+        warp::{LaneGroup, lane_index, warp, warp_index},
         *,
     },
     signature::Text,
@@ -13,9 +14,9 @@ use gpu_std::{
 
 use crate::{
     Element, Identity,
-    element::Each,
+    element::Rows,
     look_back::{LookBack, nothing},
-    tile::{self, ROWS, position},
+    tile::WarpRows,
 };
 
 /// A type of values that are reduced by key.
@@ -111,13 +112,43 @@ impl<V: SegmentValue, O: Identity<V>> Identity<Segment<V>> for InSegments<O> {
     const IDENTITY: Segment<V> = Segment { value: O::IDENTITY, heads: [0; 2] };
 }
 
+/// What a warp has of a tile: the value of its last segment, and how many begin in it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Part<V> {
+    value: V,
+    heads: u32,
+    // As much as `Segment` has, so that there is no padding.
+    none: u32,
+}
+
+// SAFETY: zeros are a value of both.
+unsafe impl<V: SegmentValue> Zeroable for Part<V> {}
+// SAFETY: all is plain data, between which there is no padding, as the value promises.
+unsafe impl<V: SegmentValue> Pod for Part<V> {}
+// SAFETY: it is laid out as C does, on each target.
+#[diagnostic::do_not_recommend]
+unsafe impl<V: SegmentValue> DeviceCopy for Part<V> {
+    const TYPE: Text = Text::Of("gpukernel_algorithms_kernels::Part", &[V::TYPE]);
+    const ANY_BYTES: bool = true;
+}
+
 /// Combines the values of keys that follow each other and are equal: stores the first key of each and the value, as far as there is room, and how many
-/// there are. `L` keys, and values, make a vector; one block for each tile.
+/// there are. One block of `THREADS` for each tile of `TILE` keys, in which each thread has `R` vectors of `L` keys, and values, at most four rows.
 ///
 /// # Safety
 /// `state` has [`state_len`](crate::state_len) words for values of 8 bytes more than a value, which are 0.
-#[kernel(block = 256, min_blocks_per_sm = 2)]
-pub unsafe fn reduce_by_key<K: Element + PartialEq, V: SegmentValue, O: Identity<V>, const L: usize>(
+#[kernel(block = THREADS as u32, min_blocks_per_sm = BLOCKS)]
+pub unsafe fn reduce_by_key<
+    K: Element + PartialEq,
+    V: SegmentValue,
+    O: Identity<V>,
+    const L: usize,
+    const R: usize,
+    const THREADS: usize,
+    const TILE: usize,
+    const BLOCKS: u32,
+>(
     keys: &[K],
     values: &[V],
     state: &[Atomic<u64>],
@@ -125,79 +156,164 @@ pub unsafe fn reduce_by_key<K: Element + PartialEq, V: SegmentValue, O: Identity
     keys_out: UnsafeSlice<K>,
     values_out: UnsafeSlice<V>,
     notes: SharedCells<u64, 2>,
-    before: UnsafeShared<Segment<V>, 1>,
-    mut scratch: BlockScratch<[Segment<V>; 4]>,
+    before: UnsafeShared<V, 1>,
+    warps: UnsafeShared<Part<V>, 32>,
+    moved_keys: UnsafeShared<K, TILE>,
+    moved_values: UnsafeShared<V, TILE>,
 ) {
-    let operator = InSegments::<O>::default();
-    let identity = <InSegments<O> as Identity<Segment<V>>>::IDENTITY;
-    let tiles = keys.len().div_ceil(tile::tile_len(L));
+    const { assert!(TILE == THREADS * R * L && R <= 4 && L <= 4) };
+    let operator = O::default();
+    let tiles = keys.len().div_ceil(TILE);
     let look_back = LookBack::take(state, tiles, &notes);
     let _poison = look_back.poison_on_panic();
-    let tile = look_back.tile;
-    let of_keys = tile::load::<K, L>(keys, tile, K::zeroed());
-    let of_values = tile::load::<V, L>(values, tile, O::IDENTITY);
-    let mut segments = [[identity; L]; ROWS];
-    let mut are_last = [[false; L]; ROWS];
-    let mut rows = [identity; ROWS];
-    for row in 0..ROWS {
-        let first = position::<L>(tile, row);
-        let mut earlier = keys.get(first.wrapping_sub(1)).copied();
-        for lane in 0..L {
-            let key = of_keys[row][lane];
-            let later = if lane + 1 < L && first + lane + 1 < keys.len() {
-                Some(of_keys[row][lane + 1])
+    let (tile, thread) = (look_back.tile, thread_rank() as usize);
+    let (all, lane, of_warp) = (warp(), lane_index() as usize, warp_index() as usize % 32);
+    let place = WarpRows::<L, R>::new(tile, TILE, keys.len());
+    let of_keys = place.load(keys, K::zeroed());
+    let of_values = place.load(values, O::IDENTITY);
+    // A bit for each head. Rows of a warp have up to 128, so that one word counts those of four.
+    let (mut are_heads, mut counts) = (0_u32, 0_u32);
+    // Of each row, what follows its last head, or all of it if there is none, and the lanes with heads.
+    let mut sums = [O::IDENTITY; R];
+    let mut with_heads = [0; R];
+    let mut of_last_lane = None;
+    if lane == 0 {
+        of_last_lane = keys.get(place.first.wrapping_sub(1)).copied();
+    }
+    for row in 0..R {
+        let from_lane = all.shuffle(of_keys[row][L - 1], (lane as u32 + 31) % 32);
+        let mut earlier = if lane == 0 { of_last_lane } else { Some(from_lane) };
+        of_last_lane = Some(from_lane);
+        let mut has_heads = false;
+        for i in 0..L {
+            let key = of_keys[row][i];
+            let is_head = place.is_there(row, i, keys.len()) && earlier.is_none_or(|earlier| earlier != key);
+            are_heads |= u32::from(is_head) << (row * L + i);
+            counts += u32::from(is_head) << (8 * row);
+            has_heads |= is_head;
+            sums[row] = if i == 0 || is_head {
+                of_values[row][i]
             } else {
-                keys.get(first + lane + 1).copied()
+                operator.combine(sums[row], of_values[row][i])
             };
-            if first + lane < keys.len() {
-                let is_head = earlier.is_none_or(|earlier| earlier != key);
-                segments[row][lane] = Segment::new(of_values[row][lane], is_head.into());
-                are_last[row][lane] = later.is_none_or(|later| key != later);
-            }
-            rows[row] =
-                if lane == 0 { segments[row][0] } else { operator.combine(rows[row], segments[row][lane]) };
             earlier = Some(key);
         }
+        with_heads[row] = all.ballot(has_heads);
     }
-    let (in_rows, totals) = scratch.exclusive_scan_with_total(rows, [identity; ROWS], Each(operator));
-    if thread_rank() < 32 {
-        let mut aggregate = totals[0];
-        for row in 1..ROWS {
-            aggregate = operator.combine(aggregate, totals[row]);
+    // The lane from which a lane's value begins.
+    let up_to_lane = u32::MAX >> (31 - lane as u32);
+    let mut distance = 1;
+    while distance < 32 {
+        let from = all.shuffle_up(Rows(sums), distance).0;
+        for row in 0..R {
+            let begins = (with_heads[row] & up_to_lane | 1).ilog2();
+            if lane as u32 >= begins + distance {
+                sums[row] = operator.combine(from[row], sums[row]);
+            }
         }
-        let prefix = look_back.prefix::<Segment<V>, InSegments<O>>(aggregate, identity);
-        if thread_rank() == 0 {
-            notes[1].store(u64::from(prefix.is_some()));
+        distance *= 2;
+    }
+    let up_to = all.inclusive_scan(counts, |a, b| a + b);
+    let in_warp = all.shuffle(up_to, 31);
+    let totals = all.shuffle(Rows(sums), 31).0;
+    let mut before_lane = all.shuffle_up(Rows(sums), 1).0;
+    // What comes before the lane in the warp, and whether that begins in it.
+    let mut total = O::IDENTITY;
+    let mut in_this_warp = 0_u32;
+    let mut heads_of_warp = 0;
+    for row in 0..R {
+        let heads_before = with_heads[row] & (up_to_lane >> 1);
+        if lane == 0 {
+            before_lane[row] = total;
+        } else if heads_before == 0 {
+            before_lane[row] = operator.combine(total, before_lane[row]);
+        }
+        in_this_warp |= u32::from(heads_of_warp != 0 || heads_before != 0) << row;
+        total = if with_heads[row] == 0 { operator.combine(total, totals[row]) } else { totals[row] };
+        heads_of_warp += in_warp >> (8 * row) & 0xff;
+    }
+    if lane == 0 {
+        // SAFETY: only this thread writes it, and others read it behind the barrier.
+        unsafe { warps.set(of_warp, Part { value: total, heads: heads_of_warp, none: 0 }) };
+    }
+    sync(());
+    let mut aggregate = Part { value: O::IDENTITY, heads: 0, none: 0 };
+    let mut of_others = aggregate;
+    for warp in 0..THREADS / 32 {
+        if warp == of_warp {
+            of_others = aggregate;
+        }
+        // SAFETY: written before the barrier.
+        let part = unsafe { warps.get(warp) };
+        aggregate.value =
+            if part.heads == 0 { operator.combine(aggregate.value, part.value) } else { part.value };
+        aggregate.heads += part.heads;
+    }
+    let segment = Segment::new(aggregate.value, aggregate.heads.into());
+    if thread == 0 {
+        look_back.publish_aggregate(segment);
+    }
+    // Each head ends the segment before it, of which only the tile's first may have begun in an earlier tile.
+    let mut heads = of_others.heads;
+    for row in 0..R {
+        let mut at = (heads + (up_to >> (8 * row) & 0xff) - (counts >> (8 * row) & 0xff)) as usize;
+        let mut running = before_lane[row];
+        if in_this_warp >> row & 1 == 0 {
+            running = operator.combine(of_others.value, running);
+        }
+        for i in 0..L {
+            let is_head = are_heads >> (row * L + i) & 1 != 0;
+            if is_head {
+                // SAFETY: each head of the tile has another place below their number, and is read behind the barrier.
+                unsafe {
+                    moved_keys.set(at.min(TILE - 1), of_keys[row][i]);
+                    moved_values.set(at.min(TILE - 1), running);
+                }
+                at += 1;
+            }
+            running = if is_head { of_values[row][i] } else { operator.combine(running, of_values[row][i]) };
+        }
+        heads += in_warp >> (8 * row) & 0xff;
+    }
+    if of_warp == 0 {
+        let identity = <InSegments<O> as Identity<Segment<V>>>::IDENTITY;
+        let prefix = look_back.prefix::<Segment<V>, InSegments<O>>(segment, identity);
+        if lane == 0 {
+            notes[1].store(prefix.map_or(u64::MAX, |prefix| prefix.heads()));
             // SAFETY: only this thread writes it, and others read it behind the barrier.
-            unsafe { before.set(0, prefix.unwrap_or(nothing())) };
-            if let (Some(prefix), Some(count)) = (prefix, count.first())
-                && tile + 1 == tiles
-            {
-                count.store(operator.combine(prefix, aggregate).heads());
+            unsafe { before.set(0, prefix.unwrap_or(nothing()).value) };
+            if let (Some(prefix), true) = (prefix, tile + 1 == tiles) {
+                let last = InSegments(operator).combine(prefix, segment);
+                let at = (last.heads() as usize).wrapping_sub(1);
+                if at < values_out.len() {
+                    // SAFETY: as the launch promises, no other segment has this number; no head ends it.
+                    unsafe { values_out.set(at, last.value) };
+                }
+                if let Some(count) = count.first() {
+                    count.store(last.heads());
+                }
             }
         }
     }
     sync(());
-    if notes[1].load() == 0 {
+    let first = notes[1].load();
+    if first == u64::MAX {
         return;
     }
-    // SAFETY: written before the barrier.
-    let mut before_row = unsafe { before.get(0) };
-    for row in 0..ROWS {
-        let mut running = operator.combine(before_row, in_rows[row]);
-        for lane in 0..L {
-            let segment = segments[row][lane];
-            running = operator.combine(running, segment);
-            let at = (running.heads() as usize).wrapping_sub(1);
-            if segment.heads() != 0 && at < keys_out.len() {
-                // SAFETY: as the launch promises, no other segment has this number, and this is its only head.
-                unsafe { keys_out.set(at, of_keys[row][lane]) };
+    let mut i = thread;
+    while i < aggregate.heads as usize {
+        let at = (first as usize).wrapping_add(i);
+        // SAFETY: moved before the barrier; as the launch promises, no other segment has these numbers.
+        unsafe {
+            if at < keys_out.len() {
+                keys_out.set(at, moved_keys.get(i));
             }
-            if are_last[row][lane] && at < values_out.len() {
-                // SAFETY: as above, for its only end.
-                unsafe { values_out.set(at, running.value) };
+            let at = at.wrapping_sub(1);
+            if at < values_out.len() {
+                let value = moved_values.get(i);
+                values_out.set(at, if i == 0 { operator.combine(before.get(0), value) } else { value });
             }
         }
-        before_row = operator.combine(before_row, totals[row]);
+        i += THREADS;
     }
 }

@@ -1,9 +1,10 @@
 //! Elements of device-wide algorithms, and operators with an identity.
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use gpu_std::{
     DeviceCopy,
     prelude::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum},
+    signature::Text,
 };
 
 /// An element that kernels compute with: numbers, arrays of them, and structs that derive [`DeviceCopy`] and [`bytemuck::Pod`].
@@ -78,6 +79,33 @@ identities! {
     BitAnd: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, !0;
     BitOr: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;
     BitXor: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, 0;
+}
+
+/// A value for each row of a warp, which lanes exchange at once. bytemuck takes arrays of some lengths only.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Rows<T, const R: usize>(pub(crate) [T; R]);
+
+// SAFETY: zeros are a value of each.
+unsafe impl<T: Element, const R: usize> Zeroable for Rows<T, R> {}
+// SAFETY: plain data, one after another.
+unsafe impl<T: Element, const R: usize> Pod for Rows<T, R> {}
+// SAFETY: laid out as an array is, on each target.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: Element, const R: usize> DeviceCopy for Rows<T, R> {
+    const TYPE: Text = Text::Of("gpukernel_algorithms_kernels::Rows", &[T::TYPE]);
+    const ANY_BYTES: bool = true;
+}
+
+impl<T: Copy, const R: usize> Rows<T, R> {
+    /// Combines each of them.
+    #[inline(always)]
+    pub(crate) fn combine(mut self, second: Self, operator: impl Operator<T>) -> Self {
+        for row in 0..R {
+            self.0[row] = operator.combine(self.0[row], second.0[row]);
+        }
+        self
+    }
 }
 
 /// An operator applied to each of several values at once.

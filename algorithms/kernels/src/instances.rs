@@ -69,8 +69,11 @@ macro_rules! select_if {
                 unsafe fn kernel = $crate::__kernels::select::<
                     $T,
                     $crate::__kernels::Where<$Predicate>,
-                    { $crate::lanes::<$T>() },
-                    { $crate::tile_len($crate::lanes::<$T>()) }
+                    { $crate::Shape::select::<$T>().lanes },
+                    { $crate::Shape::select::<$T>().rows },
+                    { $crate::Shape::select::<$T>().threads },
+                    { $crate::Shape::select::<$T>().tile() },
+                    { $crate::Shape::select::<$T>().blocks }
                 >
             }
 
@@ -132,8 +135,11 @@ macro_rules! unique {
                 unsafe fn kernel = $crate::__kernels::select::<
                     $T,
                     $crate::__kernels::Distinct,
-                    { $crate::lanes::<$T>() },
-                    { $crate::tile_len($crate::lanes::<$T>()) }
+                    { $crate::Shape::select::<$T>().lanes },
+                    { $crate::Shape::select::<$T>().rows },
+                    { $crate::Shape::select::<$T>().threads },
+                    { $crate::Shape::select::<$T>().tile() },
+                    { $crate::Shape::select::<$T>().blocks }
                 >
             }
 
@@ -259,7 +265,15 @@ macro_rules! scan {
 
             __gpu_std::instantiate! {
                 /// Scans elements.
-                fn kernel = $crate::__kernels::scan::<$T, $Operator, { $crate::lanes::<$T>() }>
+                fn kernel = $crate::__kernels::scan::<
+                    $T,
+                    $Operator,
+                    { $crate::Shape::scan::<$T>().lanes },
+                    { $crate::Shape::scan::<$T>().rows },
+                    { $crate::Shape::scan::<$T>().threads },
+                    { $crate::Shape::scan::<$T>().blocks },
+                    true
+                >
             }
 
             // SAFETY: it is.
@@ -309,26 +323,26 @@ macro_rules! reduce_by_key {
             use super::*;
             use $crate::__kernels::gpu_std as __gpu_std;
 
-            /// Keys of a vector.
-            const LANES: usize = if $crate::lanes::<$K>() < $crate::lanes::<$V>() {
-                $crate::lanes::<$K>()
-            } else {
-                $crate::lanes::<$V>()
-            };
-
             __gpu_std::instantiate! {
                 /// Reduces values.
                 ///
                 /// # Safety
                 /// As for the kernel of which it is an instance.
-                unsafe fn kernel = $crate::__kernels::reduce_by_key::<$K, $V, $Operator, { LANES }>
+                unsafe fn kernel = $crate::__kernels::reduce_by_key::<
+                    $K,
+                    $V,
+                    $Operator,
+                    { $crate::Shape::by_key::<$K, $V>().lanes },
+                    { $crate::Shape::by_key::<$K, $V>().rows },
+                    { $crate::Shape::by_key::<$K, $V>().threads },
+                    { $crate::Shape::by_key::<$K, $V>().tile() },
+                    { $crate::Shape::by_key::<$K, $V>().blocks }
+                >
             }
 
             // SAFETY: it is.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl $crate::ReduceByKey<$K, $V> for $Operator {
-                const LANES: usize = LANES;
-
                 unsafe fn reduce_by_key<'a, L: $crate::Launch>(
                     launch: L,
                     (keys, values): (

@@ -467,9 +467,6 @@ pub unsafe trait Random<D>: Element {
     note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::reduce_by_key! {{ pub mod name = Operator of Key, Value; }}` declares it"
 )]
 pub unsafe trait ReduceByKey<K: Element, V: SegmentValue>: Identity<V> {
-    /// How many keys make a vector.
-    const LANES: usize;
-
     /// Launches the kernel `reduce_by_key`.
     ///
     /// # Safety

@@ -53,6 +53,8 @@ pub use search::Candidate;
 pub use sort::SortKey;
 #[doc(hidden)]
 pub use sort::{DIGITS, SortValue};
+#[doc(hidden)]
+pub use tile::Shape;
 pub use tile::{BLOCK, ROWS, lanes, tile_len};
 
 /// Names that the expansions of macros use.

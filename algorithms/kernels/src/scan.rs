@@ -1,55 +1,83 @@
 //! Scans.
 
 use gpu_std::prelude::{
-    collective::BlockScratch,
     memory::{SharedCells, UnsafeShared, UnsafeSlice},
+    warp::{LaneGroup, lane_index, warp, warp_index},
     *,
 };
 
 use crate::{
     Element, Identity,
-    element::Each,
+    element::Rows,
     look_back::{LookBack, nothing},
-    tile::{self, ROWS},
+    tile::WarpRows,
 };
 
-/// Combines `initial` and the elements up to each, itself included if `inclusive` is not 0, `V` of which make a vector. One block for each tile; `state`
-/// has [`state_len`](crate::state_len) words, which are 0.
+/// Combines `initial` and the elements up to each, itself included if `inclusive` is not 0. One block of `THREADS` for each tile, in which each thread
+/// has `R` vectors of `V` elements; `state` has [`state_len`](crate::state_len) words, which are 0.
 ///
 /// Which elements are combined first depends on their number alone, so that results have the same bits on each launch and each device.
-#[kernel(block = 256)]
-pub fn scan<T: Element, O: Identity<T>, const V: usize>(
+#[kernel(block = THREADS as u32, min_blocks_per_sm = BLOCKS)]
+pub fn scan<
+    T: Element,
+    O: Identity<T>,
+    const V: usize,
+    const R: usize,
+    const THREADS: usize,
+    const BLOCKS: u32,
+    const TICKETS: bool,
+>(
     x: &[T],
     initial: T,
     inclusive: u32,
     state: &[Atomic<u64>],
     y: UnsafeSlice<T>,
     notes: SharedCells<u64, 2>,
-    before: UnsafeShared<T, 1>,
-    mut scratch: BlockScratch<[T; 4]>,
+    warps: UnsafeShared<T, 32>,
 ) {
     let operator = O::default();
-    let look_back = LookBack::take(state, x.len().div_ceil(tile::tile_len(V)), &notes);
+    let combine = |a: T, b: T| operator.combine(a, b);
+    let (all, lane, of_warp) = (warp(), lane_index() as usize, warp_index() as usize % 32);
+    let elements = THREADS * R * V;
+    let tiles = x.len().div_ceil(elements);
+    let look_back = if TICKETS { LookBack::take(state, tiles, &notes) } else { LookBack::of_block(state, tiles) };
     let _poison = look_back.poison_on_panic();
-    let mut rows = tile::load::<T, V>(x, look_back.tile, O::IDENTITY);
-    let mut sums = [O::IDENTITY; ROWS];
-    for row in 0..ROWS {
+    let place = WarpRows::<V, R>::new(look_back.tile, elements, x.len());
+    let mut rows = place.load(x, O::IDENTITY);
+    let mut sums = [O::IDENTITY; R];
+    for row in 0..R {
         sums[row] = rows[row][0];
         for lane in 1..V {
-            sums[row] = operator.combine(sums[row], rows[row][lane]);
+            sums[row] = combine(sums[row], rows[row][lane]);
         }
     }
-    let (in_rows, totals) = scratch.exclusive_scan_with_total(sums, [O::IDENTITY; ROWS], Each(operator));
-    if thread_rank() < 32 {
-        let mut aggregate = totals[0];
-        for row in 1..ROWS {
-            aggregate = operator.combine(aggregate, totals[row]);
+    let sums = all.inclusive_scan(Rows(sums), |a, b| a.combine(b, operator));
+    let totals = all.shuffle(sums, 31).0;
+    let mut before = all.try_shuffle_up(sums, 1).map_or([O::IDENTITY; R], |before| before.0);
+    let mut total = totals[0];
+    for row in 1..R {
+        before[row] = combine(total, before[row]);
+        total = combine(total, totals[row]);
+    }
+    if lane == 0 {
+        // SAFETY: only this thread writes it, and others read it behind the barrier.
+        unsafe { warps.set(of_warp, total) };
+    }
+    sync(());
+    if of_warp == 0 {
+        // SAFETY: written before the barrier.
+        let total = if lane < THREADS / 32 { unsafe { warps.get(lane) } } else { O::IDENTITY };
+        let up_to = all.inclusive_scan(total, combine);
+        let aggregate = all.shuffle(up_to, 31);
+        if lane == 0 {
+            look_back.publish_aggregate(aggregate);
         }
+        let before = all.try_shuffle_up(up_to, 1).unwrap_or(O::IDENTITY);
         let prefix = look_back.prefix::<T, O>(aggregate, initial);
-        if thread_rank() == 0 {
+        // SAFETY: each lane read its own, and others read it behind the barrier.
+        unsafe { warps.set(lane, combine(prefix.unwrap_or(nothing()), before)) };
+        if lane == 0 {
             notes[1].store(u64::from(prefix.is_some()));
-            // SAFETY: only this thread writes it, and others read it behind the barrier.
-            unsafe { before.set(0, prefix.unwrap_or(nothing())) };
         }
     }
     sync(());
@@ -57,16 +85,15 @@ pub fn scan<T: Element, O: Identity<T>, const V: usize>(
         return;
     }
     // SAFETY: written before the barrier.
-    let mut before_row = unsafe { before.get(0) };
-    for row in 0..ROWS {
-        let mut running = operator.combine(before_row, in_rows[row]);
+    let prefix = unsafe { warps.get(of_warp) };
+    for row in 0..R {
+        let mut running = combine(prefix, before[row]);
         for lane in 0..V {
-            let including = operator.combine(running, rows[row][lane]);
+            let including = combine(running, rows[row][lane]);
             rows[row][lane] = if inclusive != 0 { including } else { running };
             running = including;
         }
-        before_row = operator.combine(before_row, totals[row]);
     }
     // SAFETY: no other block has the tile, and nobody reads the output.
-    unsafe { tile::store(y, look_back.tile, rows) };
+    unsafe { place.store(y, rows) };
 }

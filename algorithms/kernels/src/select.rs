@@ -2,19 +2,15 @@
 
 use gpu_std::{
     SharedElement,
-    collective::{BlockScratch, Sum},
+    collective::Sum,
     prelude::{
         memory::{SharedCells, UnsafeShared, UnsafeSlice},
+        warp::{LaneGroup, lane_index, warp, warp_index},
         *,
     },
 };
 
-use crate::{
-    BLOCK,
-    element::Each,
-    look_back::LookBack,
-    tile::{self, ROWS, is_whole, position},
-};
+use crate::{look_back::LookBack, tile::WarpRows};
 
 /// Which elements are selected: by flags, by a predicate, or as the first of equal ones.
 pub trait Choice<T>: DeviceCopy {
@@ -25,6 +21,13 @@ pub trait Choice<T>: DeviceCopy {
 
     /// Whether an element is selected: with its flag if there is one, and the element before it if that is asked for and there is one.
     fn chooses(&self, x: T, flag: u8, before: Option<T>) -> bool;
+
+    /// The element that another lane of the warp has, if elements are compared.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn from_lane(&self, x: T, _: u32) -> T {
+        x
+    }
 }
 
 /// Elements whose flag is not 0.
@@ -46,12 +49,17 @@ impl<T> Choice<T> for Flagged {
 #[repr(C)]
 pub struct Distinct;
 
-impl<T: PartialEq> Choice<T> for Distinct {
+impl<T: crate::Element + PartialEq> Choice<T> for Distinct {
     const COMPARES: bool = true;
 
     #[inline(always)]
     fn chooses(&self, x: T, _: u8, before: Option<T>) -> bool {
         before.is_none_or(|before| before != x)
+    }
+
+    #[inline(always)]
+    fn from_lane(&self, x: T, lane: u32) -> T {
+        warp().shuffle(x, lane)
     }
 }
 
@@ -68,12 +76,20 @@ impl<T, F: DeviceCopy + gpu_std::DeviceFn<(T,), Output = bool>> Choice<T> for Wh
 }
 
 /// Moves the elements that are chosen to `chosen`, the others to `rest`, each in their order, as far as there is room, and stores how many are chosen,
-/// and how many are not. `V` elements make a vector, `TILE` a tile, of which each block has one.
+/// and how many are not. One block of `THREADS` for each tile of `TILE` elements, in which each thread has `R` vectors of `V`, at most eight rows.
 ///
 /// # Safety
 /// `state` has [`state_len`](crate::state_len) words for values of 8 bytes, which are 0.
-#[kernel(block = 256)]
-pub unsafe fn select<T: SharedElement, C: Choice<T>, const V: usize, const TILE: usize>(
+#[kernel(block = THREADS as u32, min_blocks_per_sm = BLOCKS)]
+pub unsafe fn select<
+    T: SharedElement,
+    C: Choice<T>,
+    const V: usize,
+    const R: usize,
+    const THREADS: usize,
+    const TILE: usize,
+    const BLOCKS: u32,
+>(
     x: &[T],
     flags: &[u8],
     choice: C,
@@ -82,54 +98,91 @@ pub unsafe fn select<T: SharedElement, C: Choice<T>, const V: usize, const TILE:
     chosen: UnsafeSlice<T>,
     rest: UnsafeSlice<T>,
     notes: SharedCells<u64, 2>,
+    warps: SharedCells<u32, 32>,
     moved: UnsafeShared<T, TILE>,
-    mut scratch: BlockScratch<[u32; 4]>,
 ) {
+    const { assert!(TILE == THREADS * R * V && R <= 8 && V <= 4) };
     let tiles = x.len().div_ceil(TILE);
     let look_back = LookBack::take(state, tiles, &notes);
     let _poison = look_back.poison_on_panic();
     let (tile, thread) = (look_back.tile, thread_rank() as usize);
+    let (all, lane, of_warp) = (warp(), lane_index() as usize, warp_index() as usize % 32);
     let there = x.len().saturating_sub(tile.saturating_mul(TILE)).min(TILE);
-    let rows = tile::load::<T, V>(x, tile, T::zeroed());
-    let of_flags = if C::HAS_FLAGS { tile::load::<u8, V>(flags, tile, 0) } else { [[0; V]; ROWS] };
-    let mut are_chosen = [[false; V]; ROWS];
-    let mut counts = [0; ROWS];
-    for row in 0..ROWS {
-        let first = position::<V>(tile, row);
+    let place = WarpRows::<V, R>::new(tile, TILE, x.len());
+    let rows = place.load(x, T::zeroed());
+    let of_flags = if C::HAS_FLAGS { place.load(flags, 0) } else { [[0; V]; R] };
+    // A bit for each element. Rows of a warp have up to 128, so that one word counts those of four.
+    let mut are_chosen = 0_u32;
+    let mut counts = [0_u32; 2];
+    let mut of_last_lane = None;
+    if C::COMPARES && lane == 0 {
         // In the first place nothing is before.
-        let mut before = if C::COMPARES { x.get(first.wrapping_sub(1)).copied() } else { None };
+        of_last_lane = x.get(place.first.wrapping_sub(1)).copied();
+    }
+    for row in 0..R {
+        let mut before = None;
+        if C::COMPARES {
+            let from_lane = choice.from_lane(rows[row][V - 1], (lane as u32 + 31) % 32);
+            before = if lane == 0 { of_last_lane } else { Some(from_lane) };
+            of_last_lane = Some(from_lane);
+        }
         for lane in 0..V {
             let element = rows[row][lane];
-            if (is_whole::<V>(tile, x.len()) || first + lane < x.len())
-                && choice.chooses(element, of_flags[row][lane], before)
-            {
-                are_chosen[row][lane] = true;
-                counts[row] += 1;
-            }
+            let is_chosen =
+                place.is_there(row, lane, x.len()) && choice.chooses(element, of_flags[row][lane], before);
+            are_chosen |= u32::from(is_chosen) << (row * V + lane);
+            counts[row / 4] += u32::from(is_chosen) << (8 * (row % 4));
             before = Some(element);
         }
     }
-    let (in_rows, totals) = scratch.exclusive_scan_with_total(counts, [0; ROWS], Each(Sum));
-    let total = (totals[0] + totals[1] + totals[2] + totals[3]) as usize;
-    if thread < 32 {
+    let mut up_to = counts;
+    if R <= 4 {
+        up_to[0] = all.inclusive_scan(counts[0], |a, b| a + b);
+    } else {
+        up_to = all.inclusive_scan(counts, |a, b| [a[0] + b[0], a[1] + b[1]]);
+    }
+    let in_warp = all.shuffle(up_to, 31);
+    let of_row = |counts: [u32; 2], row: usize| counts[row / 4] >> (8 * (row % 4)) & 0xff;
+    let mut total_of_warp = 0;
+    for row in 0..R {
+        total_of_warp += of_row(in_warp, row);
+    }
+    if lane == 0 {
+        warps[of_warp].store(total_of_warp);
+    }
+    sync(());
+    let (mut before_row, mut total) = (0, 0);
+    for warp in 0..THREADS / 32 {
+        before_row = if warp == of_warp { total } else { before_row };
+        total += warps[warp].load();
+    }
+    let total = total as usize;
+    if thread == 0 {
+        look_back.publish_aggregate::<u64>(total as u64);
+    }
+    let has_rest = !rest.is_empty();
+    for row in 0..R {
+        let mut to = (before_row + of_row(up_to, row) - of_row(counts, row)) as usize;
+        for lane in 0..V {
+            let is_chosen = are_chosen >> (row * V + lane) & 1 != 0;
+            // SAFETY: each element of the tile has another place below their number, and is read behind the barrier.
+            unsafe {
+                if is_chosen {
+                    moved.set(to.min(TILE - 1), rows[row][lane]);
+                } else if has_rest && place.is_there(row, lane, x.len()) {
+                    let in_tile = place.position(row, lane).wrapping_sub(tile * TILE);
+                    moved.set((total + in_tile - to).min(TILE - 1), rows[row][lane]);
+                }
+            }
+            to += usize::from(is_chosen);
+        }
+        before_row += of_row(in_warp, row);
+    }
+    if of_warp == 0 {
         let prefix = look_back.prefix::<u64, Sum>(total as u64, 0);
-        if thread == 0 {
+        if lane == 0 {
             notes[1].store(prefix.unwrap_or(u64::MAX));
         }
-    }
-    let mut before_row = 0;
-    for row in 0..ROWS {
-        let mut place = (before_row + in_rows[row]) as usize;
-        for lane in 0..V {
-            let in_tile = (row * BLOCK + thread) * V + lane;
-            let to = if are_chosen[row][lane] { place } else { total + in_tile - place };
-            if are_chosen[row][lane] || in_tile < there {
-                // SAFETY: each element of the tile has another place below their number, and is read behind the barrier.
-                unsafe { moved.set(to.min(TILE - 1), rows[row][lane]) };
-            }
-            place += usize::from(are_chosen[row][lane]);
-        }
-        before_row += totals[row];
     }
     sync(());
     let prefix = notes[1].load();
@@ -137,15 +190,25 @@ pub unsafe fn select<T: SharedElement, C: Choice<T>, const V: usize, const TILE:
         return;
     }
     let prefix = prefix as usize;
-    let before = (tile * TILE).wrapping_sub(prefix);
-    let mut i = thread;
-    while i < there {
-        let (to, at) = if i < total { (chosen, prefix + i) } else { (rest, before.wrapping_add(i - total)) };
-        if at < to.len() {
+    let room = chosen.len().saturating_sub(prefix).min(total);
+    for k in 0..TILE / THREADS {
+        let i = k * THREADS + thread;
+        if i < room {
             // SAFETY: the element was moved before the barrier; as the launch promises, no other has this position.
-            unsafe { to.set(at, moved.get(i)) };
+            unsafe { chosen.set(prefix + i, moved.get(i)) };
         }
-        i += BLOCK;
+    }
+    if has_rest {
+        let before = (tile * TILE).wrapping_sub(prefix);
+        let mut i = total + thread;
+        while i < there {
+            let at = before.wrapping_add(i - total);
+            if at < rest.len() {
+                // SAFETY: as above.
+                unsafe { rest.set(at, moved.get(i)) };
+            }
+            i += THREADS;
+        }
     }
     if thread == 0 && tile + 1 == tiles {
         let (chosen, all) = ((prefix + total) as u64, x.len() as u64);

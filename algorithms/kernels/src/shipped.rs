@@ -13,13 +13,15 @@ use crate::{
 gpu_std::instantiate!(sort::count_digits::<u32, 4, 1024>, sort::count_digits::<u64, 2, 2048>);
 
 macro_rules! sorts {
-    ($($W:ident with $V:ty: $items:literal, of $lanes:literal, $counters:literal;)*) => {$(
-        gpu_std::instantiate!(sort::sort_pass::<$W, $V, $items, { 256 * $items }>);
+    ($($W:ident with $V:ty as $M:ty: $threads:literal of $items:literal, $blocks:literal; of $lanes:literal, $counters:literal;)*) => {$(
+        gpu_std::instantiate!(
+            sort::sort_pass::<$W, $V, $M, $items, $threads, { $threads * $items }, { $threads * 8 }, $blocks, 4>
+        );
 
         // SAFETY: they are.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl crate::SortWords<$V> for $W {
-            const TILE: usize = 256 * $items;
+            const TILE: usize = $threads * $items;
             const LANES: usize = $lanes;
 
             fn count_digits<'a, L: crate::Launch>(
@@ -46,7 +48,17 @@ macro_rules! sorts {
                     &'a mut Slice<L, $V>,
                 ),
             ) -> L::Output {
-                let kernel = sort::sort_pass::<$W, $V, $items, { 256 * $items }>;
+                let kernel = sort::sort_pass::<
+                    $W,
+                    $V,
+                    $M,
+                    $items,
+                    $threads,
+                    { $threads * $items },
+                    { $threads * 8 },
+                    $blocks,
+                    4,
+                >;
                 let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out);
                 // SAFETY: as the caller promises.
                 unsafe { launch.launch_unsafe(kernel, args) }
@@ -57,19 +69,27 @@ macro_rules! sorts {
 
 // Keys of a thread: as many as registers and 48 KiB of shared memory hold.
 sorts! {
-    u32 with (): 18, of 4, 1024;
-    u32 with Bytes<u32>: 14, of 4, 1024;
-    u32 with Bytes<u64>: 12, of 4, 1024;
-    u64 with (): 12, of 2, 2048;
-    u64 with Bytes<u32>: 10, of 2, 2048;
-    u64 with Bytes<u64>: 8, of 2, 2048;
+    u32 with () as u32: 384 of 21, 2; of 4, 1024;
+    u32 with Bytes<u32> as u32: 384 of 21, 2; of 4, 1024;
+    u32 with Bytes<u64> as u64: 384 of 10, 2; of 4, 1024;
+    u64 with () as u64: 384 of 10, 2; of 2, 2048;
+    u64 with Bytes<u32> as u64: 384 of 10, 2; of 2, 2048;
+    u64 with Bytes<u64> as u64: 384 of 10, 2; of 2, 2048;
 }
 
 macro_rules! parts {
-    ($($part:ident: $lanes:literal, $tile:literal;)*) => {$(
+    ($($part:ident)*) => {$(
         gpu_std::instantiate!(
             gather::gather::<Bytes<$part>>,
-            select::select::<Bytes<$part>, select::Flagged, $lanes, $tile>,
+            select::select::<
+                Bytes<$part>,
+                select::Flagged,
+                { crate::Shape::select::<$part>().lanes },
+                { crate::Shape::select::<$part>().rows },
+                { crate::Shape::select::<$part>().threads },
+                { crate::Shape::select::<$part>().tile() },
+                { crate::Shape::select::<$part>().blocks }
+            >,
             matrix::transpose::<Bytes<$part>>,
         );
 
@@ -105,7 +125,15 @@ macro_rules! parts {
                 count: &'a mut Slice<L, u64>,
                 [chosen, rest]: [&'a mut Slice<L, Self>; 2],
             ) -> L::Output {
-                let kernel = select::select::<Self, select::Flagged, $lanes, $tile>;
+                let kernel = select::select::<
+                    Self,
+                    select::Flagged,
+                    { crate::Shape::select::<$part>().lanes },
+                    { crate::Shape::select::<$part>().rows },
+                    { crate::Shape::select::<$part>().threads },
+                    { crate::Shape::select::<$part>().tile() },
+                    { crate::Shape::select::<$part>().blocks }
+                >;
                 // SAFETY: as the caller promises.
                 unsafe { launch.launch_unsafe(kernel, (x, flags, select::Flagged, state, count, chosen, rest)) }
             }
@@ -113,13 +141,7 @@ macro_rules! parts {
     )*};
 }
 
-parts! {
-    u8: 4, 4096;
-    u16: 4, 4096;
-    u32: 4, 4096;
-    u64: 2, 2048;
-    u128: 1, 1024;
-}
+parts! { u8 u16 u32 u64 u128 }
 
 crate::unique! {
     mod unique_i32 = i32;

@@ -16,15 +16,13 @@ use gpu_std::{
 };
 
 use crate::{
-    BLOCK, Bytes,
+    Bytes,
     key::{KeyWord, Order, from_word, to_word},
     tile,
 };
 
 /// The number of digits that there are.
 pub const DIGITS: usize = 256;
-
-const WARPS: usize = BLOCK / 32;
 
 /// What is sorted along with keys: the bytes of any type of 4 or 8 bytes, or nothing.
 pub trait SortValue: SharedElement {
@@ -116,15 +114,26 @@ const OF_TILE: u32 = 1 << 30;
 const UP_TO_TILE: u32 = 2 << 30;
 const COUNT: u32 = OF_TILE - 1;
 
-/// Sorts keys and values by a digit, stable. One block for each tile of `TILE` keys, which are `ITEMS` for each thread; all together less than 2³⁰.
+/// Sorts keys and values by a digit, stable. One block of `THREADS` for each tile of `TILE` keys, which are `ITEMS` for each thread; all together less than
+/// 2³⁰. `COUNTERS` are [`DIGITS`] for each warp. `M` is the larger one of keys and values.
 ///
 /// Values are `values`, or if there are none the numbers of keys, from `index` on. The positions of digits are read from `starts`, the first [`DIGITS`], and those
 /// after these keys written to the next.
 ///
 /// # Safety
 /// `state` is 0: a word for tickets, and [`DIGITS`] for each tile. `starts` are positions such that each key has one of its own.
-#[kernel(block = 256, min_blocks_per_sm = 3)]
-pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE: usize>(
+#[kernel(block = THREADS as u32, min_blocks_per_sm = BLOCKS)]
+pub unsafe fn sort_pass<
+    W: KeyWord,
+    V: SortValue,
+    M: SharedElement,
+    const ITEMS: usize,
+    const THREADS: usize,
+    const TILE: usize,
+    const COUNTERS: usize,
+    const BLOCKS: u32,
+    const AHEAD: usize,
+>(
     keys: &[W],
     values: &[V],
     index: usize,
@@ -136,15 +145,17 @@ pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE
     keys_out: UnsafeSlice<W>,
     values_out: UnsafeSlice<V>,
     notes: SharedCells<u32, 1>,
-    counters: SharedAtomics<u32, 2048>,
+    counters: SharedAtomics<u32, COUNTERS>,
     places: UnsafeShared<u64, 256>,
-    sorted: UnsafeShared<W, TILE>,
-    sorted_values: UnsafeShared<V, TILE>,
+    moved: UnsafeShared<M, TILE>,
     mut scratch: BlockScratch<u32>,
 ) {
+    const { assert!(TILE == THREADS * ITEMS && COUNTERS == THREADS / 32 * DIGITS && THREADS >= DIGITS) };
+    const { assert!(size_of::<M>() >= size_of::<W>() && align_of::<M>() >= align_of::<W>()) };
+    const { assert!(size_of::<M>() >= size_of::<V>() && align_of::<M>() >= align_of::<V>()) };
     let has_values = size_of::<V>() != 0;
     let (thread, warp, lane) = (thread_rank() as usize, warp(), lane_index() as usize);
-    let of_warp = warp_index() as usize % WARPS * DIGITS;
+    let of_warp = warp_index() as usize % (THREADS / 32) * DIGITS;
     if thread == 0 {
         notes[0].store(state.first().map_or(u32::MAX, |tickets| tickets.fetch_add(1)));
     }
@@ -169,95 +180,150 @@ pub unsafe fn sort_pass<W: KeyWord, V: SortValue, const ITEMS: usize, const TILE
             };
         });
     }
-    let mut ranks = [0; ITEMS];
+    // Digits are counted before keys are ranked, so that other blocks have the counts while this one ranks.
     unroll::<ITEMS>(|k| {
         words[k] = to_word(words[k], from);
-        let digit = words[k].digit(shift);
-        let peers = same_digit(digit);
-        let leader = peers.trailing_zeros();
-        let counter = &counters[of_warp + (digit as usize & (DIGITS - 1))];
-        let before = if lane as u32 == leader { counter.fetch_add(peers.count_ones()) } else { 0 };
-        // All lanes are at the shuffle before one of them adds for the next key.
-        ranks[k] = warp.shuffle(before, leader) + (peers & lane_mask_lt()).count_ones();
+        counters[of_warp + (words[k].digit(shift) as usize & (DIGITS - 1))].fetch_add(1);
     });
     sync(());
     // A thread for each digit.
     let digit = thread & (DIGITS - 1);
-    let mut of_warps = [0; WARPS];
+    let word_of = |tile: usize| state.get(1 + tile * DIGITS + digit);
     let mut count = 0;
-    for warp in 0..WARPS {
-        of_warps[warp] = count;
-        count += counters[warp * DIGITS + digit].load();
+    if thread < DIGITS {
+        for warp in 0..THREADS / 32 {
+            count += counters[warp * DIGITS + digit].load();
+        }
     }
     let in_tile = if digit == DIGITS - 1 { count.saturating_sub((TILE - there) as u32) } else { count };
-    let word_of = |tile: usize| state.get(1 + tile * DIGITS + digit);
-    if let Some(word) = word_of(tile) {
+    if thread < DIGITS
+        && let Some(word) = word_of(tile)
+    {
         word.store(if tile == 0 { UP_TO_TILE | in_tile } else { OF_TILE | in_tile });
     }
     let start = scratch.exclusive_scan(count, 0, Sum);
-    for warp in 0..WARPS {
-        counters[warp * DIGITS + digit].store(start + of_warps[warp]);
-    }
-    let mut before = 0;
-    let mut earlier = tile;
-    while earlier > 0 {
-        earlier -= 1;
-        let Some(word) = word_of(earlier) else { break };
-        let found = wait_for(word);
-        before += found & COUNT;
-        if found >= UP_TO_TILE {
-            break;
+    if thread < DIGITS {
+        let mut before = start;
+        for warp in 0..THREADS / 32 {
+            let counter = &counters[warp * DIGITS + digit];
+            let count = counter.load();
+            counter.store(before);
+            before += count;
         }
     }
-    if let (Some(word), 1..) = (word_of(tile), tile) {
-        word.store(UP_TO_TILE | (before + in_tile));
-    }
-    let position = starts.get(digit).map_or(0, |start| start.load()) + u64::from(before);
-    if first + there == keys.len()
-        && let Some(next) = starts.get(DIGITS + digit)
-    {
-        next.store(position + u64::from(in_tile));
-    }
-    // SAFETY: each thread writes its own, which others read behind the barrier.
-    unsafe { places.set(digit, position.wrapping_sub(start.into())) };
     sync(());
-    let mut locals = [0; ITEMS];
+    // Two in a word: a tile has less than 2¹⁶ keys.
+    let mut locals = [0_u32; 32];
     unroll::<ITEMS>(|k| {
-        let digit = words[k].digit(shift) as usize & (DIGITS - 1);
-        locals[k] = ((counters[of_warp + digit].load() + ranks[k]) as usize).min(TILE - 1);
-        // SAFETY: each key of the tile has another place, and is read behind the barrier.
-        unsafe { sorted.set(locals[k], words[k]) };
+        let digit = words[k].digit(shift);
+        let peers = same_digit(digit);
+        // The last of them, whose number among them is how many they are, less one.
+        let leader = 31 - peers.leading_zeros();
+        let rank = (peers & lane_mask_lt()).count_ones();
+        let counter = &counters[of_warp + (digit as usize & (DIGITS - 1))];
+        let before = if lane as u32 == leader { counter.fetch_add(rank + 1) } else { 0 };
+        // All lanes are at the shuffle before one of them adds for the next key.
+        let local = (warp.shuffle(before, leader) + rank).min(TILE as u32 - 1);
+        locals[k / 2] |= local << (16 * (k % 2));
+        // SAFETY: each key of the tile has another place, and is read behind the barrier; elements are as large.
+        unsafe { *moved.as_mut_ptr().cast::<W>().add(local as usize) = words[k] };
     });
-    if has_values {
-        unroll::<ITEMS>(|k| {
-            let i = first + of_lane + 32 * k;
-            let value =
-                if values.is_empty() { Some(V::from_index(index + i)) } else { values.get(i).copied() };
-            if let Some(value) = value {
-                // SAFETY: as above.
-                unsafe { sorted_values.set(locals[k], value) };
-            }
-        });
+    if thread < DIGITS {
+        let before = if tile == 0 { 0 } else { keys_before::<AHEAD>(tile, word_of) };
+        if let (Some(word), 1..) = (word_of(tile), tile) {
+            word.store(UP_TO_TILE | (before + in_tile));
+        }
+        let position = starts.get(digit).map_or(0, |start| start.load()) + u64::from(before);
+        if first + there == keys.len()
+            && let Some(next) = starts.get(DIGITS + digit)
+        {
+            next.store(position + u64::from(in_tile));
+        }
+        // SAFETY: each thread writes its own, which others read behind the barrier.
+        unsafe { places.set(digit, position.wrapping_sub(start.into())) };
     }
     sync(());
-    for k in 0..ITEMS {
-        let local = BLOCK * k + thread;
-        if local < there {
+    // Four in a word.
+    let mut digits = [0_u32; 16];
+    let position = |k: usize, digit: u32| {
+        // SAFETY: written before the barrier.
+        let place = unsafe { places.get(digit as usize & (DIGITS - 1)) };
+        place.wrapping_add((THREADS * k + thread) as u64) as usize
+    };
+    unroll::<ITEMS>(|k| {
+        if THREADS * k + thread < there {
             // SAFETY: written before the barrier.
-            let (word, place) = unsafe {
-                let word = sorted.get(local);
-                (word, places.get(word.digit(shift) as usize & (DIGITS - 1)))
-            };
-            let at = place.wrapping_add(local as u64) as usize;
+            let word = unsafe { *moved.as_mut_ptr().cast::<W>().add(THREADS * k + thread) };
+            let digit = word.digit(shift);
+            digits[k / 4] |= digit << (8 * (k % 4));
+            let at = position(k, digit);
             if at < keys_out.len() {
                 // SAFETY: as the launch promises, no other key has the position.
                 unsafe { keys_out.set(at, from_word(word, to)) };
             }
-            if has_values && at < values_out.len() {
-                // SAFETY: as above, for values.
-                unsafe { values_out.set(at, sorted_values.get(local)) };
+        }
+    });
+    if has_values {
+        // Values take the place of keys.
+        let mut of_thread = [V::zeroed(); ITEMS];
+        unroll::<ITEMS>(|k| {
+            let i = first + of_lane + 32 * k;
+            of_thread[k] = match values.get(i) {
+                Some(value) => *value,
+                None => V::from_index(index.wrapping_add(i)),
+            };
+        });
+        sync(());
+        unroll::<ITEMS>(|k| {
+            let local = locals[k / 2] >> (16 * (k % 2)) & 0xffff;
+            // SAFETY: as for keys, which are read.
+            unsafe { *moved.as_mut_ptr().cast::<V>().add(local as usize) = of_thread[k] };
+        });
+        sync(());
+        unroll::<ITEMS>(|k| {
+            if THREADS * k + thread < there {
+                let at = position(k, digits[k / 4] >> (8 * (k % 4)));
+                if at < values_out.len() {
+                    // SAFETY: as for keys.
+                    unsafe {
+                        values_out.set(at, *moved.as_mut_ptr().cast::<V>().add(THREADS * k + thread));
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// How many keys with a digit are in the tiles before one: `AHEAD` of these are read at once, because each takes a while to come.
+#[inline(always)]
+fn keys_before<'a, const AHEAD: usize>(
+    tile: usize,
+    word_of: impl Fn(usize) -> Option<&'a Atomic<u32>>,
+) -> u32 {
+    let mut before = 0;
+    let mut earlier = tile;
+    loop {
+        let mut found = [0; AHEAD];
+        for k in 0..AHEAD {
+            // Before the first tile there are none.
+            found[k] = if k < earlier {
+                word_of(earlier - 1 - k).map_or(UP_TO_TILE, |word| word.load())
+            } else {
+                UP_TO_TILE
+            };
+        }
+        for k in 0..AHEAD {
+            if found[k] == 0
+                && let Some(word) = word_of(earlier - 1 - k)
+            {
+                found[k] = wait_for(word);
+            }
+            before += found[k] & COUNT;
+            if found[k] >= UP_TO_TILE {
+                return before;
             }
         }
+        earlier -= AHEAD;
     }
 }
 

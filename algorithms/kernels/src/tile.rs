@@ -47,6 +47,53 @@ pub const fn tile_len(lanes: usize) -> usize {
     BLOCK * ROWS * lanes
 }
 
+/// How a kernel that makes one pass divides elements: blocks of so many threads, each of which has rows of vectors, and how many blocks a multiprocessor
+/// is to hold, which limits registers. As measured on an H100.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub lanes: usize,
+    pub rows: usize,
+    pub threads: usize,
+    pub blocks: u32,
+}
+
+impl Shape {
+    /// That of scans.
+    pub const fn scan<T>() -> Self {
+        let lanes = lanes::<T>();
+        match size_of::<T>() {
+            0..=4 => Self { lanes, rows: 4, threads: 256, blocks: 5 },
+            5..=8 => Self { lanes, rows: 6, threads: 256, blocks: 4 },
+            _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
+        }
+    }
+
+    /// That of selections.
+    pub const fn select<T>() -> Self {
+        let lanes = lanes::<T>();
+        match size_of::<T>() {
+            0..=4 => Self { lanes, rows: 4, threads: 256, blocks: 5 },
+            5..=8 => Self { lanes, rows: 6, threads: 256, blocks: 4 },
+            _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
+        }
+    }
+
+    /// That of reductions by key.
+    pub const fn by_key<K, V>() -> Self {
+        let lanes = if lanes::<K>() < lanes::<V>() { lanes::<K>() } else { lanes::<V>() };
+        match (size_of::<K>(), size_of::<V>()) {
+            (0..=8, 0..=8) => Self { lanes, rows: 4, threads: 256, blocks: 4 },
+            _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
+        }
+    }
+
+    /// The number of elements of a tile.
+    pub const fn tile(self) -> usize {
+        self.lanes * self.rows * self.threads
+    }
+}
+
 /// Elements aligned as one value of 16 bytes.
 #[cfg(target_arch = "nvptx64")]
 #[derive(Clone, Copy)]
@@ -86,6 +133,42 @@ unsafe fn at_once<T: Copy, W: Copy, const V: usize>(from: *const T) -> [T; V] {
     unsafe { mem::transmute_copy(&from.cast::<MaybeUninit<W>>().read()) }
 }
 
+/// Loads a vector.
+///
+/// # Safety
+/// Its elements are there, aligned if they are loaded at once.
+#[inline(always)]
+unsafe fn load_vector<T: Copy, const V: usize>(from: *const T) -> [T; V] {
+    // As one number: LLVM would make loads of the elements of it, find those below, and join them.
+    // SAFETY: as the caller promises.
+    unsafe {
+        match size_of::<[T; V]>() {
+            16 if const { is_vector::<T, V>() } => at_once::<T, u128, V>(from),
+            8 if const { is_vector::<T, V>() } => at_once::<T, u64, V>(from),
+            4 if const { is_vector::<T, V>() } => at_once::<T, u32, V>(from),
+            _ => from.cast::<[T; V]>().read(),
+        }
+    }
+}
+
+/// Stores a vector.
+///
+/// # Safety
+/// Its place is there, aligned if it is stored at once, and this thread's.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+unsafe fn store_vector<T: Copy, const V: usize>(to: *mut T, vector: [T; V]) {
+    let to = to.cast::<[T; V]>();
+    // SAFETY: as the caller promises.
+    unsafe {
+        if const { size_of::<[T; V]>() == 16 && is_vector::<T, V>() } {
+            to.cast::<Aligned<[T; V]>>().write(Aligned(vector));
+        } else {
+            to.write(vector);
+        }
+    }
+}
+
 /// Loads the calling thread's elements of a tile. Those at the end of the slice or behind it are `fill`.
 #[inline(always)]
 pub(crate) fn load<T: Copy, const V: usize>(x: &[T], tile: usize, fill: T) -> [[T; V]; ROWS] {
@@ -93,17 +176,8 @@ pub(crate) fn load<T: Copy, const V: usize>(x: &[T], tile: usize, fill: T) -> [[
     let start = x.as_ptr();
     if is_fast::<T, V>(start, tile, x.len()) {
         for row in 0..ROWS {
-            let from = start.wrapping_add(position::<V>(tile, row));
             // SAFETY: the tile is inside of the slice; a vector is aligned, and any bytes are elements.
-            rows[row] = unsafe {
-                // As one number: LLVM would make loads of the elements of it, find those below, and join them.
-                match size_of::<[T; V]>() {
-                    16 if const { is_vector::<T, V>() } => at_once::<T, u128, V>(from),
-                    8 if const { is_vector::<T, V>() } => at_once::<T, u64, V>(from),
-                    4 if const { is_vector::<T, V>() } => at_once::<T, u32, V>(from),
-                    _ => from.cast::<[T; V]>().read(),
-                }
-            };
+            rows[row] = unsafe { load_vector(start.wrapping_add(position::<V>(tile, row))) };
         }
     } else {
         for row in 0..ROWS {
@@ -117,39 +191,88 @@ pub(crate) fn load<T: Copy, const V: usize>(x: &[T], tile: usize, fill: T) -> [[
     rows
 }
 
-/// Stores the calling thread's elements of a tile, but for those at the end of the memory or behind it.
-///
-/// # Safety
-/// Only this block writes the tile, and no other thread reads it.
-#[inline(always)]
-pub(crate) unsafe fn store<T: DeviceCopy, const V: usize>(
-    y: UnsafeSlice<T>,
-    tile: usize,
-    rows: [[T; V]; ROWS],
-) {
-    // The CPU device looks for races element by element.
-    #[cfg(target_arch = "nvptx64")]
-    if is_fast::<T, V>(y.as_mut_ptr(), tile, y.len()) {
-        for row in 0..ROWS {
-            let to = y.as_mut_ptr().wrapping_add(position::<V>(tile, row)).cast::<[T; V]>();
-            // SAFETY: the tile is inside of the memory, and the block's, as the caller promises; each thread has its own vectors, which are aligned if
-            // they are written at once.
-            unsafe {
-                if const { size_of::<[T; V]>() == 16 && is_vector::<T, V>() } {
-                    to.cast::<Aligned<[T; V]>>().write(Aligned(rows[row]));
-                } else {
-                    to.write(rows[row]);
+/// The calling thread's vectors of a tile whose warps have a part each: a part has `R` rows of a vector for each lane. So warps compute prefixes by
+/// themselves, and only one value of each is combined with those of others.
+#[derive(Clone, Copy)]
+pub(crate) struct WarpRows<const V: usize, const R: usize> {
+    /// The position of the first element of the first vector.
+    pub(crate) first: usize,
+    /// Whether all elements of the tile are below the length.
+    pub(crate) is_whole: bool,
+}
+
+impl<const V: usize, const R: usize> WarpRows<V, R> {
+    /// The elements of a row.
+    const ROW: usize = 32 * V;
+
+    /// Those of a tile of so many elements.
+    #[inline(always)]
+    pub(crate) fn new(tile: usize, elements: usize, len: usize) -> Self {
+        let thread = thread_rank() as usize;
+        let in_tile = thread / 32 * R * Self::ROW + thread % 32 * V;
+        Self { first: tile.wrapping_mul(elements).wrapping_add(in_tile), is_whole: len / elements > tile }
+    }
+
+    /// The position of an element.
+    #[inline(always)]
+    pub(crate) fn position(self, row: usize, lane: usize) -> usize {
+        self.first.wrapping_add(row * Self::ROW + lane)
+    }
+
+    /// Whether there is an element.
+    #[inline(always)]
+    pub(crate) fn is_there(self, row: usize, lane: usize, len: usize) -> bool {
+        self.is_whole || self.position(row, lane) < len
+    }
+
+    #[inline(always)]
+    fn is_fast<T>(self, start: *const T) -> bool {
+        self.is_whole && (!is_vector::<T, V>() || start.addr().is_multiple_of(size_of::<[T; V]>()))
+    }
+
+    /// Loads the elements. Those at the end of the slice or behind it are `fill`.
+    #[inline(always)]
+    pub(crate) fn load<T: Copy>(self, x: &[T], fill: T) -> [[T; V]; R] {
+        let mut rows = [[fill; V]; R];
+        if self.is_fast(x.as_ptr()) && x.len() > self.position(R - 1, V - 1) {
+            for row in 0..R {
+                // SAFETY: the tile is inside of the slice; a vector is aligned, and any bytes are elements.
+                rows[row] = unsafe { load_vector(x.as_ptr().wrapping_add(self.position(row, 0))) };
+            }
+        } else {
+            for row in 0..R {
+                for lane in 0..V {
+                    if let Some(x) = x.get(self.position(row, lane)) {
+                        rows[row][lane] = *x;
+                    }
                 }
             }
         }
-        return;
+        rows
     }
-    for row in 0..ROWS {
-        for lane in 0..V {
-            let at = position::<V>(tile, row) + lane;
-            if at < y.len() {
-                // SAFETY: as above.
-                unsafe { y.set(at, rows[row][lane]) };
+
+    /// Stores the elements, but for those at the end of the memory or behind it.
+    ///
+    /// # Safety
+    /// Only this block writes the tile, and no other thread reads it.
+    #[inline(always)]
+    pub(crate) unsafe fn store<T: DeviceCopy>(self, y: UnsafeSlice<T>, rows: [[T; V]; R]) {
+        // The CPU device looks for races element by element.
+        #[cfg(target_arch = "nvptx64")]
+        if self.is_fast(y.as_mut_ptr()) && y.len() > self.position(R - 1, V - 1) {
+            for row in 0..R {
+                // SAFETY: the tile is inside of the memory, and the block's, as the caller promises; each thread has its own vectors.
+                unsafe { store_vector(y.as_mut_ptr().wrapping_add(self.position(row, 0)), rows[row]) };
+            }
+            return;
+        }
+        for row in 0..R {
+            for lane in 0..V {
+                let at = self.position(row, lane);
+                if at < y.len() {
+                    // SAFETY: as above.
+                    unsafe { y.set(at, rows[row][lane]) };
+                }
             }
         }
     }

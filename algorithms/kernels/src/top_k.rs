@@ -151,6 +151,9 @@ pub unsafe fn collect_smallest<W: KeyWord, const V: usize>(
         for row in 0..ROWS {
             aggregate = Counts.combine(aggregate, totals[row].map(u64::from));
         }
+        if thread_rank() == 0 {
+            look_back.publish_aggregate(aggregate);
+        }
         let prefix = look_back.prefix::<[u64; 2], Counts>(aggregate, [0, k.wrapping_sub(*left)]);
         if thread_rank() == 0 {
             // SAFETY: only this thread writes it, and others read it behind the barrier.

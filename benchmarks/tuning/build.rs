@@ -1,0 +1,5 @@
+//! Compiles the kernels.
+
+fn main() -> Result<(), gpukernel_build::Error> {
+    gpukernel_build::Builder::new("kernels").build()
+}
