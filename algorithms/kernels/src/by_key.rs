@@ -16,7 +16,7 @@ use crate::{
     Element, Identity,
     element::Rows,
     look_back::{LookBack, nothing},
-    tile::WarpRows,
+    tile::{WarpRows, as_one},
 };
 
 /// A type of values that are reduced by key.
@@ -180,6 +180,7 @@ pub unsafe fn reduce_by_key<
     if lane == 0 {
         of_last_lane = keys.get(place.first.wrapping_sub(1)).copied();
     }
+    let are_there = place.are_there(keys.len());
     for row in 0..R {
         let from_lane = all.shuffle(of_keys[row][L - 1], (lane as u32 + 31) % 32);
         let mut earlier = if lane == 0 { of_last_lane } else { Some(from_lane) };
@@ -187,7 +188,8 @@ pub unsafe fn reduce_by_key<
         let mut has_heads = false;
         for i in 0..L {
             let key = of_keys[row][i];
-            let is_head = place.is_there(row, i, keys.len()) && earlier.is_none_or(|earlier| earlier != key);
+            let is_there = are_there >> (row * L + i) & 1 != 0;
+            let is_head = is_there && earlier.is_none_or(|earlier| earlier != key);
             are_heads |= u32::from(is_head) << (row * L + i);
             counts += u32::from(is_head) << (8 * row);
             has_heads |= is_head;
@@ -200,6 +202,7 @@ pub unsafe fn reduce_by_key<
         }
         with_heads[row] = all.ballot(has_heads);
     }
+    are_heads = as_one(are_heads);
     // The lane from which a lane's value begins.
     let up_to_lane = u32::MAX >> (31 - lane as u32);
     let mut distance = 1;

@@ -40,7 +40,8 @@ pub fn scan<
     let (all, lane, of_warp) = (warp(), lane_index() as usize, warp_index() as usize % 32);
     let elements = THREADS * R * V;
     let tiles = x.len().div_ceil(elements);
-    let look_back = if TICKETS { LookBack::take(state, tiles, &notes) } else { LookBack::of_block(state, tiles) };
+    let look_back =
+        if TICKETS { LookBack::take(state, tiles, &notes) } else { LookBack::of_block(state, tiles) };
     let _poison = look_back.poison_on_panic();
     let place = WarpRows::<V, R>::new(look_back.tile, elements, x.len());
     let mut rows = place.load(x, O::IDENTITY);
@@ -64,18 +65,30 @@ pub fn scan<
         unsafe { warps.set(of_warp, total) };
     }
     sync(());
+    let (mut aggregate, mut before_warp) = (O::IDENTITY, O::IDENTITY);
     if of_warp == 0 {
         // SAFETY: written before the barrier.
         let total = if lane < THREADS / 32 { unsafe { warps.get(lane) } } else { O::IDENTITY };
         let up_to = all.inclusive_scan(total, combine);
-        let aggregate = all.shuffle(up_to, 31);
+        aggregate = all.shuffle(up_to, 31);
         if lane == 0 {
             look_back.publish_aggregate(aggregate);
         }
-        let before = all.try_shuffle_up(up_to, 1).unwrap_or(O::IDENTITY);
+        before_warp = all.try_shuffle_up(up_to, 1).unwrap_or(O::IDENTITY);
+    }
+    // In place, so that there is nothing else to keep until the prefix is known.
+    for row in 0..R {
+        let mut running = before[row];
+        for lane in 0..V {
+            let including = combine(running, rows[row][lane]);
+            rows[row][lane] = if inclusive != 0 { including } else { running };
+            running = including;
+        }
+    }
+    if of_warp == 0 {
         let prefix = look_back.prefix::<T, O>(aggregate, initial);
         // SAFETY: each lane read its own, and others read it behind the barrier.
-        unsafe { warps.set(lane, combine(prefix.unwrap_or(nothing()), before)) };
+        unsafe { warps.set(lane, combine(prefix.unwrap_or(nothing()), before_warp)) };
         if lane == 0 {
             notes[1].store(u64::from(prefix.is_some()));
         }
@@ -87,11 +100,8 @@ pub fn scan<
     // SAFETY: written before the barrier.
     let prefix = unsafe { warps.get(of_warp) };
     for row in 0..R {
-        let mut running = combine(prefix, before[row]);
         for lane in 0..V {
-            let including = combine(running, rows[row][lane]);
-            rows[row][lane] = if inclusive != 0 { including } else { running };
-            running = including;
+            rows[row][lane] = combine(prefix, rows[row][lane]);
         }
     }
     // SAFETY: no other block has the tile, and nobody reads the output.

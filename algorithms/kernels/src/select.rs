@@ -10,7 +10,10 @@ use gpu_std::{
     },
 };
 
-use crate::{look_back::LookBack, tile::WarpRows};
+use crate::{
+    look_back::LookBack,
+    tile::{WarpRows, as_one},
+};
 
 /// Which elements are selected: by flags, by a predicate, or as the first of equal ones.
 pub trait Choice<T>: DeviceCopy {
@@ -20,7 +23,7 @@ pub trait Choice<T>: DeviceCopy {
     const HAS_FLAGS: bool = false;
 
     /// Whether an element is selected: with its flag if there is one, and the element before it if that is asked for and there is one.
-    fn chooses(&self, x: T, flag: u8, before: Option<T>) -> bool;
+    fn chooses(&self, x: T, flag: bool, before: Option<T>) -> bool;
 
     /// The element that another lane of the warp has, if elements are compared.
     #[doc(hidden)]
@@ -39,8 +42,8 @@ impl<T> Choice<T> for Flagged {
     const HAS_FLAGS: bool = true;
 
     #[inline(always)]
-    fn chooses(&self, _: T, flag: u8, _: Option<T>) -> bool {
-        flag != 0
+    fn chooses(&self, _: T, flag: bool, _: Option<T>) -> bool {
+        flag
     }
 }
 
@@ -53,7 +56,7 @@ impl<T: crate::Element + PartialEq> Choice<T> for Distinct {
     const COMPARES: bool = true;
 
     #[inline(always)]
-    fn chooses(&self, x: T, _: u8, before: Option<T>) -> bool {
+    fn chooses(&self, x: T, _: bool, before: Option<T>) -> bool {
         before.is_none_or(|before| before != x)
     }
 
@@ -70,7 +73,7 @@ pub struct Where<F>(pub F);
 
 impl<T, F: DeviceCopy + gpu_std::DeviceFn<(T,), Output = bool>> Choice<T> for Where<F> {
     #[inline(always)]
-    fn chooses(&self, x: T, _: u8, _: Option<T>) -> bool {
+    fn chooses(&self, x: T, _: bool, _: Option<T>) -> bool {
         self.0.call((x,))
     }
 }
@@ -110,7 +113,7 @@ pub unsafe fn select<
     let there = x.len().saturating_sub(tile.saturating_mul(TILE)).min(TILE);
     let place = WarpRows::<V, R>::new(tile, TILE, x.len());
     let rows = place.load(x, T::zeroed());
-    let of_flags = if C::HAS_FLAGS { place.load(flags, 0) } else { [[0; V]; R] };
+    let of_flags = if C::HAS_FLAGS { place.load_flags(flags) } else { 0 };
     // A bit for each element. Rows of a warp have up to 128, so that one word counts those of four.
     let mut are_chosen = 0_u32;
     let mut counts = [0_u32; 2];
@@ -128,12 +131,16 @@ pub unsafe fn select<
         }
         for lane in 0..V {
             let element = rows[row][lane];
-            let is_chosen =
-                place.is_there(row, lane, x.len()) && choice.chooses(element, of_flags[row][lane], before);
+            let is_chosen = choice.chooses(element, of_flags >> (row * V + lane) & 1 != 0, before);
             are_chosen |= u32::from(is_chosen) << (row * V + lane);
-            counts[row / 4] += u32::from(is_chosen) << (8 * (row % 4));
             before = Some(element);
         }
+    }
+    let are_there = place.are_there(x.len());
+    are_chosen = as_one(are_chosen & are_there);
+    for row in 0..R {
+        let of_row = are_chosen >> (row * V) & ((1 << V) - 1);
+        counts[row / 4] += of_row.count_ones() << (8 * (row % 4));
     }
     let mut up_to = counts;
     if R <= 4 {
@@ -161,20 +168,28 @@ pub unsafe fn select<
         look_back.publish_aggregate::<u64>(total as u64);
     }
     let has_rest = !rest.is_empty();
+    let in_tile = place.first.wrapping_sub(tile.wrapping_mul(TILE));
     for row in 0..R {
-        let mut to = (before_row + of_row(up_to, row) - of_row(counts, row)) as usize;
+        let first = (before_row + of_row(up_to, row) - of_row(counts, row)) as usize;
+        let mut to = first;
         for lane in 0..V {
             let is_chosen = are_chosen >> (row * V + lane) & 1 != 0;
-            // SAFETY: each element of the tile has another place below their number, and is read behind the barrier.
-            unsafe {
-                if is_chosen {
-                    moved.set(to.min(TILE - 1), rows[row][lane]);
-                } else if has_rest && place.is_there(row, lane, x.len()) {
-                    let in_tile = place.position(row, lane).wrapping_sub(tile * TILE);
-                    moved.set((total + in_tile - to).min(TILE - 1), rows[row][lane]);
-                }
+            if is_chosen {
+                // SAFETY: each element of the tile has another place below their number, and is read behind the barrier.
+                unsafe { moved.set(to.min(TILE - 1), rows[row][lane]) };
             }
             to += usize::from(is_chosen);
+        }
+        if has_rest {
+            let mut to = (total + in_tile + row * 32 * V).wrapping_sub(first);
+            for lane in 0..V {
+                let is_other = are_chosen >> (row * V + lane) & 1 == 0;
+                if is_other && are_there >> (row * V + lane) & 1 != 0 {
+                    // SAFETY: as above.
+                    unsafe { moved.set(to.min(TILE - 1), rows[row][lane]) };
+                }
+                to += usize::from(is_other);
+            }
         }
         before_row += of_row(in_warp, row);
     }

@@ -266,13 +266,20 @@ pub unsafe fn sort_pass<
     if has_values {
         // Values take the place of keys.
         let mut of_thread = [V::zeroed(); ITEMS];
-        unroll::<ITEMS>(|k| {
-            let i = first + of_lane + 32 * k;
-            of_thread[k] = match values.get(i) {
-                Some(value) => *value,
-                None => V::from_index(index.wrapping_add(i)),
-            };
-        });
+        if first + TILE <= values.len() {
+            unroll::<ITEMS>(|k| {
+                // SAFETY: all values of the tile are there.
+                of_thread[k] = unsafe { *values.get_unchecked(first + of_lane + 32 * k) };
+            });
+        } else {
+            unroll::<ITEMS>(|k| {
+                let i = first + of_lane + 32 * k;
+                of_thread[k] = match values.get(i) {
+                    Some(value) => *value,
+                    None => V::from_index(index.wrapping_add(i)),
+                };
+            });
+        }
         sync(());
         unroll::<ITEMS>(|k| {
             let local = locals[k / 2] >> (16 * (k % 2)) & 0xffff;

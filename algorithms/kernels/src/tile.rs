@@ -102,7 +102,7 @@ struct Aligned<T>(T);
 
 /// Whether a vector is loaded and stored by one instruction, where it is aligned.
 const fn is_vector<T, const V: usize>() -> bool {
-    matches!(size_of::<[T; V]>(), 2 | 4 | 8 | 16) && align_of::<T>() <= size_of::<[T; V]>()
+    matches!(size_of::<[T; V]>(), 2 | 4 | 8 | 16 | 32) && align_of::<T>() <= size_of::<[T; V]>()
 }
 
 /// Whether all of a tile is in memory of so many elements that begins there, and its vectors are aligned if they are loaded and stored by one instruction.
@@ -143,6 +143,7 @@ unsafe fn load_vector<T: Copy, const V: usize>(from: *const T) -> [T; V] {
     // SAFETY: as the caller promises.
     unsafe {
         match size_of::<[T; V]>() {
+            32 if const { is_vector::<T, V>() } => at_once::<T, [u128; 2], V>(from),
             16 if const { is_vector::<T, V>() } => at_once::<T, u128, V>(from),
             8 if const { is_vector::<T, V>() } => at_once::<T, u64, V>(from),
             4 if const { is_vector::<T, V>() } => at_once::<T, u32, V>(from),
@@ -161,7 +162,7 @@ unsafe fn store_vector<T: Copy, const V: usize>(to: *mut T, vector: [T; V]) {
     let to = to.cast::<[T; V]>();
     // SAFETY: as the caller promises.
     unsafe {
-        if const { size_of::<[T; V]>() == 16 && is_vector::<T, V>() } {
+        if const { size_of::<[T; V]>() >= 16 && is_vector::<T, V>() } {
             to.cast::<Aligned<[T; V]>>().write(Aligned(vector));
         } else {
             to.write(vector);
@@ -189,6 +190,21 @@ pub(crate) fn load<T: Copy, const V: usize>(x: &[T], tile: usize, fill: T) -> [[
         }
     }
     rows
+}
+
+/// Returns bits as one value: LLVM would follow each of them, and keep as many registers.
+#[inline(always)]
+pub(crate) fn as_one(bits: u32) -> u32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            // Of the prelude that gpukernel links: it returns its argument.
+            safe fn __gpukernel_opaque_u32(value: u32) -> u32;
+        }
+        __gpukernel_opaque_u32(bits)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    bits
 }
 
 /// The calling thread's vectors of a tile whose warps have a part each: a part has `R` rows of a vector for each lane. So warps compute prefixes by
@@ -219,10 +235,18 @@ impl<const V: usize, const R: usize> WarpRows<V, R> {
         self.first.wrapping_add(row * Self::ROW + lane)
     }
 
-    /// Whether there is an element.
+    /// A bit for each element: whether there is one.
     #[inline(always)]
-    pub(crate) fn is_there(self, row: usize, lane: usize, len: usize) -> bool {
-        self.is_whole || self.position(row, lane) < len
+    pub(crate) fn are_there(self, len: usize) -> u32 {
+        let mut bits = u32::MAX;
+        if !self.is_whole {
+            bits = 0;
+            for row in 0..R {
+                let there = len.saturating_sub(self.position(row, 0)).min(V);
+                bits |= ((1 << there) - 1) << (row * V);
+            }
+        }
+        as_one(bits)
     }
 
     #[inline(always)]
@@ -249,6 +273,33 @@ impl<const V: usize, const R: usize> WarpRows<V, R> {
             }
         }
         rows
+    }
+
+    /// Loads a bit for each element: whether its flag is not 0. As bytes, they would take a register each where the two ways to load them meet.
+    #[inline(always)]
+    pub(crate) fn load_flags(self, flags: &[u8]) -> u32 {
+        let mut bits = 0;
+        if self.is_fast(flags.as_ptr()) && flags.len() > self.position(R - 1, V - 1) {
+            let mut rows = [[0; V]; R];
+            for row in 0..R {
+                // SAFETY: the tile is inside of the slice, and a vector is aligned.
+                rows[row] = unsafe { load_vector(flags.as_ptr().wrapping_add(self.position(row, 0))) };
+            }
+            for row in 0..R {
+                for lane in 0..V {
+                    bits |= u32::from(rows[row][lane] != 0) << (row * V + lane);
+                }
+            }
+            bits = as_one(bits);
+        } else {
+            for row in 0..R {
+                for lane in 0..V {
+                    let is_set = flags.get(self.position(row, lane)).is_some_and(|flag| *flag != 0);
+                    bits |= u32::from(is_set) << (row * V + lane);
+                }
+            }
+        }
+        bits
     }
 
     /// Stores the elements, but for those at the end of the memory or behind it.

@@ -29,10 +29,13 @@ macro_rules! scans {
             scan_f32_256x16_6: f32, 4, 4, 256, 6, true;
             scan_f32_128x24_8: f32, 4, 6, 128, 8, true;
             scan_f64_256x8_6: f64, 2, 4, 256, 6, true;
-            scan_f64_256x12_4: f64, 2, 6, 256, 4, true;
             scan_f64_256x12_5: f64, 2, 6, 256, 5, true;
             scan_f64_256x16_4: f64, 2, 8, 256, 4, true;
-            scan_f64_128x16_8: f64, 2, 8, 128, 8, true;
+            scan_f64_256x16_3: f64, 2, 8, 256, 3, true;
+            scan_f64_256x4x3_5: f64, 4, 3, 256, 5, true;
+            scan_f64_256x4x4_4: f64, 4, 4, 256, 4, true;
+            scan_f64_256x4x5_3: f64, 4, 5, 256, 3, true;
+            scan_f64_128x4x5_6: f64, 4, 5, 128, 6, true;
             scan_f64_128x12_10: f64, 2, 6, 128, 10, true;
             scan_f64_384x12_3: f64, 2, 6, 384, 3, true;
             scan_f64_512x8_3: f64, 2, 4, 512, 3, true;
