@@ -271,8 +271,7 @@ macro_rules! scan {
                     { $crate::Shape::scan::<$T>().lanes },
                     { $crate::Shape::scan::<$T>().rows },
                     { $crate::Shape::scan::<$T>().threads },
-                    { $crate::Shape::scan::<$T>().blocks },
-                    true
+                    { $crate::Shape::scan::<$T>().blocks }
                 >
             }
 

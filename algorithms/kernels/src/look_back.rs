@@ -80,12 +80,6 @@ impl<'a> LookBack<'a> {
         Self { words: state.get(1..).unwrap_or_default(), tiles, tile: notes[0].load() as usize }
     }
 
-    /// Takes the tile of the block's number: blocks wait for each other forever unless they start in the order of their numbers.
-    #[inline(always)]
-    pub(crate) fn of_block(state: &'a [Atomic<u64>], tiles: usize) -> Self {
-        Self { words: state.get(1..).unwrap_or_default(), tiles, tile: gpu_std::block_rank() }
-    }
-
     /// Publishes the aggregate of the tile. Called by one thread of the block, as early as it can be: others wait for it.
     #[inline(always)]
     pub(crate) fn publish_aggregate<T: Element>(&self, aggregate: T) {

@@ -25,7 +25,6 @@ pub fn scan<
     const R: usize,
     const THREADS: usize,
     const BLOCKS: u32,
-    const TICKETS: bool,
 >(
     x: &[T],
     initial: T,
@@ -40,8 +39,7 @@ pub fn scan<
     let (all, lane, of_warp) = (warp(), lane_index() as usize, warp_index() as usize % 32);
     let elements = THREADS * R * V;
     let tiles = x.len().div_ceil(elements);
-    let look_back =
-        if TICKETS { LookBack::take(state, tiles, &notes) } else { LookBack::of_block(state, tiles) };
+    let look_back = LookBack::take(state, tiles, &notes);
     let _poison = look_back.poison_on_panic();
     let place = WarpRows::<V, R>::new(look_back.tile, elements, x.len());
     let mut rows = place.load(x, O::IDENTITY);

@@ -48,7 +48,9 @@ pub const fn tile_len(lanes: usize) -> usize {
 }
 
 /// How a kernel that makes one pass divides elements: blocks of so many threads, each of which has rows of vectors, and how many blocks a multiprocessor
-/// is to hold, which limits registers. As measured on an H100.
+/// is to hold, which limits registers.
+///
+/// Those of elements of 4 bytes, and of scans of 8 bytes, are the fastest that `benchmarks/tuning` measured on an H100. Others have as many bytes of a tile or less.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
@@ -63,23 +65,23 @@ impl Shape {
     pub const fn scan<T>() -> Self {
         let lanes = lanes::<T>();
         match size_of::<T>() {
-            0..=4 => Self { lanes, rows: 4, threads: 256, blocks: 5 },
-            5..=8 => Self { lanes, rows: 6, threads: 256, blocks: 4 },
+            0..=4 => Self { lanes, rows: 8, threads: 256, blocks: 3 },
+            // Vectors of 32 bytes, so that a warp has more of a row in order.
+            5..=8 => Self { lanes: 4, rows: 5, threads: 256, blocks: 3 },
             _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
         }
     }
 
-    /// That of selections.
+    /// That of selections, whose elements are also in shared memory.
     pub const fn select<T>() -> Self {
         let lanes = lanes::<T>();
         match size_of::<T>() {
-            0..=4 => Self { lanes, rows: 4, threads: 256, blocks: 5 },
-            5..=8 => Self { lanes, rows: 6, threads: 256, blocks: 4 },
+            0..=8 => Self { lanes, rows: 4, threads: 512, blocks: 3 },
             _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
         }
     }
 
-    /// That of reductions by key.
+    /// That of reductions by key, whose keys and values are also in shared memory.
     pub const fn by_key<K, V>() -> Self {
         let lanes = if lanes::<K>() < lanes::<V>() { lanes::<K>() } else { lanes::<V>() };
         match (size_of::<K>(), size_of::<V>()) {
@@ -100,15 +102,24 @@ impl Shape {
 #[repr(C, align(16))]
 struct Aligned<T>(T);
 
-/// Whether a vector is loaded and stored by one instruction, where it is aligned.
+/// Whether a vector is loaded and stored by one instruction of each 16 bytes, where it is aligned.
 const fn is_vector<T, const V: usize>() -> bool {
     matches!(size_of::<[T; V]>(), 2 | 4 | 8 | 16 | 32) && align_of::<T>() <= size_of::<[T; V]>()
+}
+
+/// Whether vectors that begin here are aligned, if they have to be.
+#[inline(always)]
+fn is_aligned<T, const V: usize>(start: *const T) -> bool {
+    !is_vector::<T, V>()
+        || start
+            .addr()
+            .is_multiple_of(const { if size_of::<[T; V]>() < 16 { size_of::<[T; V]>() } else { 16 } })
 }
 
 /// Whether all of a tile is in memory of so many elements that begins there, and its vectors are aligned if they are loaded and stored by one instruction.
 #[inline(always)]
 fn is_fast<T, const V: usize>(start: *const T, tile: usize, len: usize) -> bool {
-    is_whole::<V>(tile, len) && (!is_vector::<T, V>() || start.addr().is_multiple_of(size_of::<[T; V]>()))
+    is_whole::<V>(tile, len) && is_aligned::<T, V>(start)
 }
 
 /// The position of the first element of the calling thread's vector in a row.
@@ -251,7 +262,7 @@ impl<const V: usize, const R: usize> WarpRows<V, R> {
 
     #[inline(always)]
     fn is_fast<T>(self, start: *const T) -> bool {
-        self.is_whole && (!is_vector::<T, V>() || start.addr().is_multiple_of(size_of::<[T; V]>()))
+        self.is_whole && is_aligned::<T, V>(start)
     }
 
     /// Loads the elements. Those at the end of the slice or behind it are `fill`.

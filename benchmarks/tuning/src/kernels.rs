@@ -111,8 +111,8 @@ pub(crate) fn scans(session: &Session, n: usize, is_checked: bool) -> Result {
         f64: scanned(session, "scan_f64", numbers(n, |i| (mixed(i) % 3) as f64), is_checked, |a, b| a + b)?,
     };
     macro_rules! run {
-        ($($name:ident: $T:ident, $v:literal, $r:literal, $threads:literal, $blocks:literal, $tickets:literal;)*) => {$(
-            if session.wants(stringify!($name)) && ($tickets || session.device.is_gpu()) {
+        ($($name:ident: $T:ident, $v:literal, $r:literal, $threads:literal, $blocks:literal;)*) => {$(
+            if session.wants(stringify!($name)) {
                 let all = <$T as Scans>::of(&mut all);
                 stream.fill(&mut all.y, <$T>::zeroed())?;
                 let tiles = n.div_ceil($v * $r * $threads);

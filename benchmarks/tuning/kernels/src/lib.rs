@@ -9,37 +9,33 @@ use gpukernel_algorithms_kernels::{
     Bytes,
 };
 
-/// Scans: type, elements of a vector, rows, threads, blocks of a multiprocessor, and whether tiles are taken by tickets.
+/// Scans: type, elements of a vector, rows, threads, blocks of a multiprocessor.
 #[macro_export]
 macro_rules! scans {
     ($with:ident) => {
         $with! {
-            scan_u32_128x16_10: u32, 4, 4, 128, 10, true;
-            scan_u32_128x24_8: u32, 4, 6, 128, 8, true;
-            scan_u32_256x12_7: u32, 4, 3, 256, 7, true;
-            scan_u32_256x16_5: u32, 4, 4, 256, 5, true;
-            scan_u32_256x16_6: u32, 4, 4, 256, 6, true;
-            scan_u32_256x24_4: u32, 4, 6, 256, 4, true;
-            scan_u32_256x32_3: u32, 4, 8, 256, 3, true;
-            scan_u32_384x16_4: u32, 4, 4, 384, 4, true;
-            scan_u32_512x16_3: u32, 4, 4, 512, 3, true;
-            scan_u32_256x16_6_in_order: u32, 4, 4, 256, 6, false;
-            scan_u32_256x24_4_in_order: u32, 4, 6, 256, 4, false;
-            scan_u32_128x24_8_in_order: u32, 4, 6, 128, 8, false;
-            scan_f32_256x16_6: f32, 4, 4, 256, 6, true;
-            scan_f32_128x24_8: f32, 4, 6, 128, 8, true;
-            scan_f64_256x8_6: f64, 2, 4, 256, 6, true;
-            scan_f64_256x12_5: f64, 2, 6, 256, 5, true;
-            scan_f64_256x16_4: f64, 2, 8, 256, 4, true;
-            scan_f64_256x16_3: f64, 2, 8, 256, 3, true;
-            scan_f64_256x4x3_5: f64, 4, 3, 256, 5, true;
-            scan_f64_256x4x4_4: f64, 4, 4, 256, 4, true;
-            scan_f64_256x4x5_3: f64, 4, 5, 256, 3, true;
-            scan_f64_128x4x5_6: f64, 4, 5, 128, 6, true;
-            scan_f64_128x12_10: f64, 2, 6, 128, 10, true;
-            scan_f64_384x12_3: f64, 2, 6, 384, 3, true;
-            scan_f64_512x8_3: f64, 2, 4, 512, 3, true;
-            scan_f64_256x12_5_in_order: f64, 2, 6, 256, 5, false;
+            scan_u32_128x16_10: u32, 4, 4, 128, 10;
+            scan_u32_128x24_8: u32, 4, 6, 128, 8;
+            scan_u32_256x12_7: u32, 4, 3, 256, 7;
+            scan_u32_256x16_5: u32, 4, 4, 256, 5;
+            scan_u32_256x16_6: u32, 4, 4, 256, 6;
+            scan_u32_256x24_4: u32, 4, 6, 256, 4;
+            scan_u32_256x32_3: u32, 4, 8, 256, 3;
+            scan_u32_384x16_4: u32, 4, 4, 384, 4;
+            scan_u32_512x16_3: u32, 4, 4, 512, 3;
+            scan_f32_256x16_6: f32, 4, 4, 256, 6;
+            scan_f32_128x24_8: f32, 4, 6, 128, 8;
+            scan_f64_256x8_6: f64, 2, 4, 256, 6;
+            scan_f64_256x12_5: f64, 2, 6, 256, 5;
+            scan_f64_256x16_4: f64, 2, 8, 256, 4;
+            scan_f64_256x16_3: f64, 2, 8, 256, 3;
+            scan_f64_256x4x3_5: f64, 4, 3, 256, 5;
+            scan_f64_256x4x4_4: f64, 4, 4, 256, 4;
+            scan_f64_256x4x5_3: f64, 4, 5, 256, 3;
+            scan_f64_128x4x5_6: f64, 4, 5, 128, 6;
+            scan_f64_128x12_10: f64, 2, 6, 128, 10;
+            scan_f64_384x12_3: f64, 2, 6, 384, 3;
+            scan_f64_512x8_3: f64, 2, 4, 512, 3;
         }
     };
 }
@@ -128,10 +124,10 @@ macro_rules! sorts {
 }
 
 macro_rules! declare_scans {
-    ($($name:ident: $T:ty, $v:literal, $r:literal, $threads:literal, $blocks:literal, $tickets:literal;)*) => {$(
+    ($($name:ident: $T:ty, $v:literal, $r:literal, $threads:literal, $blocks:literal;)*) => {$(
         gpu_std::instantiate! {
             /// A scan.
-            pub fn $name = gpukernel_algorithms_kernels::__kernels::scan::<$T, Sum, $v, $r, $threads, $blocks, $tickets>
+            pub fn $name = gpukernel_algorithms_kernels::__kernels::scan::<$T, Sum, $v, $r, $threads, $blocks>
         }
     )*};
 }
