@@ -28,7 +28,7 @@ pub trait Choice<T>: DeviceCopy {
     /// The element that another lane of the warp has, if elements are compared.
     #[doc(hidden)]
     #[inline(always)]
-    fn from_lane(&self, x: T, _: u32) -> T {
+    fn in_lane(&self, x: T, _: u32) -> T {
         x
     }
 }
@@ -61,7 +61,7 @@ impl<T: crate::Element + PartialEq> Choice<T> for Distinct {
     }
 
     #[inline(always)]
-    fn from_lane(&self, x: T, lane: u32) -> T {
+    fn in_lane(&self, x: T, lane: u32) -> T {
         warp().shuffle(x, lane)
     }
 }
@@ -125,7 +125,7 @@ pub unsafe fn select<
     for row in 0..R {
         let mut before = None;
         if C::COMPARES {
-            let from_lane = choice.from_lane(rows[row][V - 1], (lane as u32 + 31) % 32);
+            let from_lane = choice.in_lane(rows[row][V - 1], (lane as u32 + 31) % 32);
             before = if lane == 0 { of_last_lane } else { Some(from_lane) };
             of_last_lane = Some(from_lane);
         }
