@@ -50,7 +50,7 @@ pub const fn tile_len(lanes: usize) -> usize {
 /// How a kernel that makes one pass divides elements: blocks of so many threads, each of which has rows of vectors, and how many blocks a multiprocessor
 /// is to hold, which limits registers.
 ///
-/// Those of elements of 4 bytes, and of scans of 8 bytes, are the fastest that `benchmarks/tuning` measured on an H100. Others have as many bytes of a tile or less.
+/// Those of elements of 4 bytes, and of scans of 8 bytes, are the fastest of those measured on an H100 ([decision 50](https://github.com/gpukernel/gpukernel/blob/main/docs/decisions/0050-prefixes-are-combined-in-a-fixed-order.md)). Others have as many bytes of a tile or less.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {

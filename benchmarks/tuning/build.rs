@@ -1,5 +1,0 @@
-//! Compiles the kernels.
-
-fn main() -> Result<(), gpukernel_build::Error> {
-    gpukernel_build::Builder::new("kernels").build()
-}
