@@ -70,7 +70,7 @@ macro_rules! sorts {
     )*};
 }
 
-// The fastest of keys alone, and of 4 bytes with values of 4, that `benchmarks/tuning` measured on an H100. Arrays of a block have less than the 64 KiB
+// The fastest of keys alone, and of 4 bytes with values of 4, of those measured on an H100. Arrays of a block have less than the 64 KiB
 // that it has at most on compute capability 7.5.
 sorts! {
     u32 with () as u32: 384 of 18, 3; of 4, 1024;
