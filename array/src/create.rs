@@ -6,7 +6,7 @@ use gpukernel::Device;
 use ndarray::{Dimension, IntoDimension, Ix1};
 use num_traits::{Float, One};
 
-use crate::{Array, Result, layout::Layout};
+use crate::{Array, Error, Result, layout::Layout};
 
 impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// Creates an array of zeros.
@@ -81,6 +81,10 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
         f: impl FnMut(D::Pattern) -> T,
     ) -> Result<Self> {
         let layout = Layout::standard(shape.into_dimension())?;
+        // More bytes than there can be, for which `Vec` panics.
+        if layout.len() > isize::MAX as usize / size_of::<T>().max(1) {
+            return Err(Error::TooLarge { shape: layout.shape().to_vec() });
+        }
         let values: Vec<T> = ndarray::indices(layout.dim().clone()).into_iter().map(f).collect();
         Ok(Self::new(device.upload(&values)?, layout))
     }

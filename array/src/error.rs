@@ -176,7 +176,7 @@ pub enum Error {
     #[error("index {index} is out of bounds of axis {} of an array of shape {shape:?}", axis.0)]
     OutOfBounds {
         /// The requested index.
-        index: isize,
+        index: usize,
         /// Along which axis.
         axis: Axis,
         /// The shape of the array.

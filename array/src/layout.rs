@@ -17,18 +17,8 @@ pub(crate) struct Layout<D> {
 impl<D: Dimension> Layout<D> {
     /// Row-major elements from the first on.
     pub(crate) fn standard(shape: D) -> Result<Self> {
-        // Of the other axes, too, where an extent is 0: ndarray asks for the same.
-        let len = shape
-            .slice()
-            .iter()
-            .filter(|&&extent| extent != 0)
-            .try_fold(1_usize, |len, &extent| len.checked_mul(extent));
-        match len {
-            Some(len) if len <= isize::MAX as usize => {
-                Ok(Self { strides: shape.default_strides(), shape, origin: 0 })
-            }
-            _ => Err(Error::TooLarge { shape: shape.slice().to_vec() }),
-        }
+        check_size(shape.slice())?;
+        Ok(Self { strides: shape.default_strides(), shape, origin: 0 })
     }
 
     pub(crate) fn shape(&self) -> &[usize] {
@@ -176,7 +166,6 @@ impl<D: Dimension> Layout<D> {
     {
         self.check_axis(axis)?;
         if index >= self.shape()[axis.index()] {
-            let index = isize::try_from(index).unwrap_or(isize::MAX);
             return Err(Error::OutOfBounds { index, axis, shape: self.shape().to_vec() });
         }
         Ok(Layout {
@@ -295,6 +284,17 @@ impl<D: Dimension> Layout<D> {
                 len: self.len(),
             }),
         }
+    }
+}
+
+/// Refuses a shape of more elements than can be counted.
+pub(crate) fn check_size(shape: &[usize]) -> Result<()> {
+    // Of the other axes, too, where an extent is 0: ndarray asks for the same.
+    let len =
+        shape.iter().filter(|&&extent| extent != 0).try_fold(1_usize, |len, &extent| len.checked_mul(extent));
+    match len {
+        Some(len) if len <= isize::MAX as usize => Ok(()),
+        _ => Err(Error::TooLarge { shape: shape.to_vec() }),
     }
 }
 

@@ -247,7 +247,7 @@ macro_rules! view_methods {
         /// ```
         ///
         /// # Errors
-        /// [`Error::BroadcastTo`] if an extent is neither the same nor 1.
+        /// [`Error::BroadcastTo`] if an extent is neither the same nor 1; [`Error::TooLarge`].
         #[doc(alias = "expand")]
         pub fn broadcast<E: IntoDimension>(&self, shape: E) -> Result<ArrayView<$life, T, E::Dim>> {
             let shape = shape.into_dimension();
@@ -256,6 +256,8 @@ macro_rules! view_methods {
                 shape: self.shape().to_vec(),
                 to: shape.slice().to_vec(),
             })?;
+            // Else the number of elements may be any, modulo 2⁶⁴.
+            crate::layout::check_size(shape.slice())?;
             Ok(ArrayView::new(self.memory(), layout))
         }
 

@@ -212,7 +212,7 @@ pub enum Error {
     /// A kernel is not in the image it is launched from.
     #[error(
         "kernel `{kernel}` is not in the image of crate `{crate_name}`, which holds {}; load the image of the kernel's own crate, \
-         or rebuild", list(.available)
+         or rebuild", list(.kernel, .available)
     )]
     NoSuchKernel {
         /// The kernel's path.
@@ -225,7 +225,7 @@ pub enum Error {
     /// A constant is not in the image of a module.
     #[error(
         "the constant `{constant}` is not in the image of crate `{crate_name}`, which holds {}; declare it with `#[gpu_std::constant]` in \
-         the kernel crate, or rebuild", list(.available)
+         the kernel crate, or rebuild", list(.constant, .available)
     )]
     NoSuchConstant {
         /// The constant's path.

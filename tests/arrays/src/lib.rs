@@ -1,6 +1,10 @@
 //! What the tests of arrays share: their kernels, and the loop over every device of the machine.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    fmt::Display,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use gpukernel::{Device, Image, Module};
 use gpukernel_array::Result;
@@ -35,4 +39,64 @@ pub fn alone() -> MutexGuard<'static, ()> {
 pub fn on_every_device_alone(test: impl Fn(&Device, &Module) -> Result<()>) {
     let _alone = alone();
     on_every_device(test);
+}
+
+/// Attacks and what they are answered: a table, which is compared with a file.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    table: String,
+    attacks: usize,
+}
+
+const NOT_REFUSED: &str = "NOT REFUSED";
+
+impl Refusals {
+    /// Begins a group of attacks.
+    pub fn group(&mut self, name: &str) {
+        self.table += &format!("\n## {name}\n");
+    }
+
+    /// Adds an attack, which has to be refused.
+    pub fn refused<T, E: Display>(&mut self, attack: &str, result: Result<T, E>) {
+        self.add(attack, &result.err().map_or_else(|| NOT_REFUSED.to_owned(), |error| error.to_string()));
+    }
+
+    /// Adds an attack that has to be a panic with a message.
+    pub fn panics<T>(&mut self, attack: &str, code: impl FnOnce() -> T) {
+        let panic = catch_unwind(AssertUnwindSafe(|| drop(code()))).err();
+        let text = panic
+            .as_ref()
+            .map_or(Some(NOT_REFUSED), |panic| panic.downcast_ref::<String>().map(String::as_str));
+        self.add(attack, text.unwrap_or("no message"));
+    }
+
+    /// Adds an attack with its answer.
+    pub fn add(&mut self, attack: &str, answer: &str) {
+        self.attacks += 1;
+        self.table += &format!("- {attack}\n      {answer}\n");
+    }
+
+    /// How many attacks there are.
+    pub fn attacks(&self) -> usize {
+        self.attacks
+    }
+
+    /// Compares the table with the file of this name, in which the name of the device is `DEVICE`. The variable `GPUKERNEL_UPDATE_ATTACKS` lets it be written.
+    ///
+    /// # Panics
+    /// If an attack was not refused, or the file says something else, with the first lines that differ.
+    pub fn compare(&self, device: &Device, file: &str, expected: &str) {
+        let table = self.table.replace(&device.to_string(), "DEVICE");
+        let table = format!("{} attacks\n{table}", self.attacks);
+        if std::env::var_os("GPUKERNEL_UPDATE_ATTACKS").is_some() && !device.is_gpu() {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
+            return std::fs::write(&path, table)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        assert!(!table.contains(NOT_REFUSED), "{table}");
+        for (found, expected) in table.lines().zip(expected.lines()) {
+            assert_eq!(found, expected, "{file}");
+        }
+        assert_eq!(table.lines().count(), expected.lines().count(), "{file}");
+    }
 }

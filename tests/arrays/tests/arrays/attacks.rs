@@ -1,43 +1,13 @@
-//! Shapes that do not broadcast, outputs that overlap, axes without elements, and what else safe code can ask for.
+//! Outputs that overlap, axes without elements, and what else safe code can ask for. `messages.rs` has more, with their messages.
 
 use array_test_kernels::{
-    cores::{add_to, cross, matmul, min_max, normalise_by_warps, total},
+    cores::{add_to, matmul, normalise_by_warps, total},
     maximum, squared_sum,
 };
 use gpukernel::Device;
 use gpukernel_array::{Array, ArrayFunction, ArrayView, CoreFunction, Error, add, module};
 use gpukernel_array_tests::on_every_device;
 use ndarray::{Axis, Dimension, IxDyn, s};
-
-#[test]
-fn shapes_that_do_not_broadcast() {
-    on_every_device(|device, module| {
-        let (a, b) = (Array::<f32, _>::zeros(device, (3, 4))?, Array::<f32, _>::zeros(device, (3, 5))?);
-        let error = squared_sum::apply(module, (&a, &b)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "argument 1 of `squared_sum` has the shape [3, 5], which does not broadcast with [3, 4], the shape of the arguments before \
-             it: extents are equal or 1, counted from the last axis on"
-        );
-        let mut out = Array::zeros(device, (4, 4))?;
-        let error = squared_sum::apply_into(module, (1.0, &a), &mut out).unwrap_err();
-        assert!(
-            error.to_string().contains(
-                "argument 1 of `squared_sum` has the shape [3, 4], which does not broadcast to [4, 4]"
-            ),
-            "{error}"
-        );
-        let error = out.assign(&a).unwrap_err();
-        assert!(matches!(error, Error::BroadcastTo { .. }), "{error}");
-        let mut none = Array::<f32, _>::zeros(device, (0, 4))?;
-        assert!(matches!(none.assign(&a), Err(Error::BroadcastTo { .. })));
-        assert!(matches!(
-            squared_sum::apply_into(module, (1.0, &a), &mut none),
-            Err(Error::BroadcastTo { .. })
-        ));
-        Ok(())
-    });
-}
 
 #[test]
 fn axes_without_elements() {
@@ -162,65 +132,6 @@ mod needs_a_gpu {
         }
         assert!(Array::<i32, _>::zeros(&gpu, 3).unwrap().assign(&a).is_err());
     }
-}
-
-#[test]
-fn cores_that_do_not_fit() {
-    on_every_device(|device, module| {
-        let zeros = |shape: &[usize]| Array::<f32, _>::zeros(device, shape.to_vec());
-        let text = |error: Error| error.to_string();
-        let (a, b) = (zeros(&[7, 2, 5])?, zeros(&[7, 4, 3])?);
-        assert_eq!(
-            text(matmul::apply(module, (&a, &b)).unwrap_err()),
-            "`n` is 5 in argument 0 and 4 in argument 1 of `matmul`, whose cores are `(m,n),(n,p)->(m,p)`"
-        );
-        // Core dimensions are not broadcast.
-        assert_eq!(
-            text(matmul::apply(module, (&zeros(&[2, 1])?, &b)).unwrap_err()),
-            "`n` is 1 in argument 0 and 4 in argument 1 of `matmul`, whose cores are `(m,n),(n,p)->(m,p)`"
-        );
-        assert_eq!(
-            text(matmul::apply(module, (&a, &zeros(&[5])?)).unwrap_err()),
-            "argument 1 of `matmul` has the shape [5], and the last 2 axes of an array are those of its core `(n,p)`"
-        );
-        assert_eq!(
-            text(matmul::apply(module, (&zeros(&[3, 2, 4])?, &b)).unwrap_err()),
-            "argument 1 of `matmul` has the shape [7, 4, 3], of which [7] are not axes of its core and do not broadcast with [3], those of the \
-             arguments before it: extents are equal or 1, counted from the last axis on"
-        );
-        let a = zeros(&[7, 2, 4])?;
-        let mut out = zeros(&[7, 2, 4])?;
-        assert_eq!(
-            text(matmul::apply_into(module, (&a, &b), &mut out).unwrap_err()),
-            "`p` is 3 in argument 1 and 4 in output 0 of `matmul`, whose cores are `(m,n),(n,p)->(m,p)`"
-        );
-        let mut out = zeros(&[6, 2, 3])?;
-        assert_eq!(
-            text(matmul::apply_into(module, (&a, &b), &mut out).unwrap_err()),
-            "argument 0 of `matmul` has the shape [7, 2, 4], of which [7] are not axes of its core and do not broadcast to [6], those of output 0"
-        );
-        // What an output has is not broadcast.
-        let mut out = zeros(&[1, 2, 3])?;
-        assert!(matches!(
-            matmul::apply_into(module, (&a, &b), &mut out),
-            Err(Error::LoopOfOutput { is_output: false, .. })
-        ));
-        let mut out = zeros(&[3])?;
-        assert!(matches!(
-            matmul::apply_into(module, (&a, &b), &mut out),
-            Err(Error::TooFewAxes { axes: 2, .. })
-        ));
-        let (mut least, mut most) = (zeros(&[7, 2])?, zeros(&[1, 2])?);
-        assert_eq!(
-            text(min_max::apply_into(module, (&a,), (&mut least, &mut most)).unwrap_err()),
-            "output 1 of `min_max` has the shape [1, 2], of which [1, 2] are not axes of its core and are not [7, 2], those of output 0"
-        );
-        assert_eq!(
-            text(cross::apply(module, (&zeros(&[9, 3])?, &zeros(&[9, 4])?)).unwrap_err()),
-            "axis 1 of argument 1 of `cross` has 4 elements, and 3 in its cores `(3),(3)->(3)`"
-        );
-        Ok(())
-    });
 }
 
 #[test]

@@ -4,4 +4,5 @@ mod attacks;
 mod cores;
 mod functions;
 mod kernels;
+mod messages;
 mod properties;
