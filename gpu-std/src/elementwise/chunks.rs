@@ -16,7 +16,8 @@ use crate::{
 /// The chunks of `LANES` elements of a slice that the calling thread owns, the last of which may have less. Each belongs to exactly one
 /// thread, whatever the size of the grid.
 ///
-/// Thread `i` of `n` owns the chunks `i`, `i + n`, `i + 2n`, …. The launch passes `&mut` memory of `T`.
+/// On a GPU, thread `i` of `n` owns the chunks `i`, `i + n`, `i + 2n`, …, and on the CPU, where a thread has a cache of its own, as many that follow each other.
+/// The launch passes `&mut` memory of `T`.
 ///
 /// ```
 /// use gpu_std::{elementwise::*, prelude::*};
@@ -56,6 +57,10 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
         if !inputs.cover(self.len) {
             refuse(self.len)
         }
+        #[cfg(not(target_arch = "nvptx64"))]
+        if threads_per_grid() < self.len.div_ceil(LANES) {
+            return self.map_in_a_row(inputs, f);
+        }
         let is_aligned =
             self.start.addr() & (align_of_lanes::<T, LANES>() - 1) == 0 && inputs.are_aligned::<LANES>();
         let (all, whole) = (self.len.div_ceil(LANES), if is_aligned { self.len / LANES } else { 0 });
@@ -80,6 +85,30 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
             }
         }
     }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
+    /// Where threads own several chunks: chunks that follow each other, as one loop, which rustc makes vectors of.
+    #[inline(always)]
+    fn map_in_a_row<I: SliceInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
+        let own = in_a_row(global_rank(), threads_per_grid(), self.len.div_ceil(LANES));
+        for position in own.start * LANES..self.len.min(own.end * LANES) {
+            // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because threads have different chunks,
+            // and `self` is used up.
+            unsafe { self.start.add(position).write(f(inputs.get(position))) };
+        }
+    }
+}
+
+/// The chunks of a thread, of which there are less than chunks.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+fn in_a_row(thread: usize, threads: usize, chunks: usize) -> core::ops::Range<usize> {
+    let most = chunks.div_ceil(threads);
+    // Less than the chunks and threads together, of which there are at most `isize::MAX` each.
+    let start = chunks.min(thread * most);
+    start..chunks.min(start + most)
 }
 
 #[cold]
@@ -119,5 +148,23 @@ unsafe impl<'k, T: DeviceCopy, const LANES: usize> Param<'k> for PerThreadChunks
     #[cfg(not(target_arch = "nvptx64"))]
     fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
         args.push_slice(R::raw_slice(arg), Access::Write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_chunk_is_of_one_thread() {
+        for (threads, chunks) in [(1, 1), (1, 7), (2, 3), (3, 7), (7, 8), (8, 31), (100, 101), (6, 9)] {
+            let mut next = 0;
+            for thread in 0..threads {
+                let own = in_a_row(thread, threads, chunks);
+                assert!(own.start == next && own.end >= next, "{own:?} of {thread} of {threads}, {chunks}");
+                next = own.end;
+            }
+            assert_eq!(next, chunks);
+        }
     }
 }

@@ -12,7 +12,7 @@ use gpukernel_image::Arch;
 
 use super::{
     CpuEvent, CpuGraph, CpuMemory, CpuModule, CpuStream, at_work, errors::Errors, memory::CpuPool,
-    module::needs_a_gpu, origin::Origin, queue,
+    module::needs_a_gpu, origin::Origin, pages, queue,
 };
 use crate::{
     Device, DeviceKind, Error, Limits, Result, Stream,
@@ -103,6 +103,7 @@ impl CpuDevice {
             first => first,
         };
         let start = found.ok_or_else(|| self.out_of_memory(layout.size()))?;
+        pages::ask_for_huge_ones(start, layout.size());
         // Buffers are addresses.
         let _ = start.as_ptr().expose_provenance();
         Ok(start)

@@ -17,6 +17,7 @@ mod memory;
 mod module;
 mod origin;
 mod overflow;
+mod pages;
 mod panic;
 mod progress;
 mod queue;
