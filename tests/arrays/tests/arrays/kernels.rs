@@ -1,6 +1,7 @@
 //! The parameters of elementwise kernels, used by hand.
 
 use gpukernel::{
+    LaunchConfig,
     OrScalar::{Memory, Scalar},
     for_each,
 };
@@ -49,13 +50,9 @@ fn chunks_of_every_length_and_alignment() {
         for (from, to, len) in
             (0..5).flat_map(|from| (0..5).flat_map(move |to| (0..10).map(move |len| (from, to, len))))
         {
-            for threads in [1, 100] {
+            for config in [for_each(1), for_each(100), LaunchConfig::new(1, 1), LaunchConfig::new(2, 1)] {
                 let mut out = device.filled(20, -1)?;
-                module.launch(
-                    copy_chunks,
-                    for_each(threads),
-                    (Memory(&x[from..from + len]), &mut out[to..to + len]),
-                )?;
+                module.launch(copy_chunks, config, (Memory(&x[from..from + len]), &mut out[to..to + len]))?;
                 let mut expected = vec![-1; 20];
                 (0..len).for_each(|i| expected[to + i] = (from + i) as i32);
                 assert_eq!(out.to_vec()?, expected);
