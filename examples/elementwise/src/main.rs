@@ -9,7 +9,7 @@ mod polar_distance;
 mod primes;
 mod round;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Instant};
 
 use clap::{Parser, Subcommand, value_parser};
 use example_support::On;
@@ -70,6 +70,7 @@ enum Program {
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let device = args.device.device()?;
+    let start = Instant::now();
     let module = device.load(&KERNELS)?;
     println!("{device}");
     match args.program {
@@ -79,7 +80,7 @@ fn main() -> anyhow::Result<()> {
         Program::GaussianPdf { output } => gaussian_pdf::print(&module, &output),
         Program::PolarDistance => polar_distance::print(&module),
         Program::Round { decimals } => round::print(&module, decimals),
-        Program::Primes { below, output } => primes::print(&module, below, &output),
+        Program::Primes { below, output } => primes::print(&module, start, below, &output),
         Program::BlackScholes { output } => black_scholes::print(&module, &output),
     }
 }
