@@ -43,6 +43,7 @@
 //! | warps and groups of their lanes (cooperative groups) | [`mod@warp`]: [`warp()`], [`tiled_partition`], [`coalesced`], [`LaneGroup`] |
 //! | warp-wide matrix multiplication on tensor cores (`mma.sync`, `wmma`) | [`mma`] |
 //! | compile-time loop unrolling (`#pragma unroll`) | [`unroll()`] |
+//! | memory brought to the L2 cache before it is read (`prefetch.global.L2`) | [`prefetch_l2`] |
 //! | clocks, sleep, early exit, trap | [`clock()`], [`clock64`], [`global_timer`], [`nanosleep`], [`exit_thread()`], [`trap`] |
 //! | functions imported from and exported to CUDA C and C++ | [`macro@device`] |
 //! | mathematical functions, bit operations | [`Float`], [`FloatExt`], [`FastMath`], [`math`] |
@@ -177,7 +178,7 @@ pub use thread::has_panicked;
 pub use thread::{
     BlockStride, Dim3, GlobalDim3, GridStride, GridStride2d, GridStride3d, arch, block_dim, block_index,
     block_rank, block_stride, blocks_per_grid, clock, clock64, exit_thread, global_dim, global_index,
-    global_rank, global_timer, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, nanosleep,
+    global_rank, global_timer, grid_dim, grid_stride, grid_stride_2d, grid_stride_3d, nanosleep, prefetch_l2,
     thread_index, thread_rank, threads_per_block, threads_per_grid, trap, unroll,
 };
 #[doc(inline)]

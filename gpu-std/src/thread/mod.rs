@@ -1,4 +1,4 @@
-//! The calling thread: its indices (CUDA's `threadIdx`, `blockIdx`, …), grid-stride loops, clocks, and ending early.
+//! The calling thread: its indices (CUDA's `threadIdx`, `blockIdx`, …), grid-stride loops, clocks, prefetches, and ending early.
 
 mod arch;
 mod block_stride;
@@ -8,6 +8,7 @@ mod exit;
 pub(crate) mod grid_stride;
 mod index;
 pub(crate) mod indexing;
+mod prefetch;
 pub(crate) mod unchecked;
 mod unroll;
 
@@ -23,4 +24,5 @@ pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,
 };
+pub use prefetch::prefetch_l2;
 pub use unroll::unroll;

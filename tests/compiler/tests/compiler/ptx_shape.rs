@@ -33,6 +33,27 @@ fn slices_are_read_through_the_read_only_cache() {
     shape(&ptx).has("ld.global.nc").has("st.global").lacks("ld.f32").lacks("ld.b32 ");
 }
 
+/// A prefetch is one instruction for each 32 bytes, and memory that it brings is still what no thread writes.
+#[test]
+fn prefetches_are_single_instructions() {
+    let inspected = KernelCrate::written(
+        "prefetches",
+        "#[kernel] pub fn prefetches(x: &[f32], large: &[[f32; 16]], mut out: PerThread<f32>) {
+             if let Some((i, out)) = out.first_mut() {
+                 if let Some(x) = x.get(i + 1000) { gpu_std::prefetch_l2(x); }
+                 if let Some(large) = large.get(i + 1000) { gpu_std::prefetch_l2(large); }
+                 if let Some(x) = x.get(i) { *out = *x; }
+             }
+         }",
+    )
+    .inspect(Options::default());
+    for arch in ["sm_75", "sm_90"] {
+        let ptx = inspected.kernel(arch, "prefetches");
+        assert_eq!(ptx.matches("prefetch.L2 ").count(), 3, "{ptx}");
+        shape(&ptx).has("ld.global.nc").lacks("call");
+    }
+}
+
 /// Without the `contract` flag, LLVM emits a multiplication and an addition.
 #[test]
 fn multiplication_and_addition_are_fused() {
