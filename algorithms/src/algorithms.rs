@@ -173,6 +173,11 @@ impl Launch for Blocks<'_> {
     type Runtime = ThisRuntime;
     type Output = Result<()>;
 
+    fn ahead(&self, halves: usize) -> usize {
+        let device = &self.algorithms.device;
+        if device.is_gpu() { device.limits().multiprocessors as usize * halves / 2 } else { 0 }
+    }
+
     #[track_caller]
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
         let module = self.module::<K>()?;

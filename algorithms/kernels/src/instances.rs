@@ -90,8 +90,9 @@ macro_rules! select_if {
                     [chosen, rest]: [&'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>; 2],
                 ) -> L::Output {
                     let choice = $crate::__kernels::Where(self);
+                    let ahead = launch.ahead($crate::Shape::select::<$T>().ahead);
                     // SAFETY: as the caller promises.
-                    unsafe { launch.launch_unsafe(kernel, (x, no_flags, choice, state, count, chosen, rest)) }
+                    unsafe { launch.launch_unsafe(kernel, (x, no_flags, choice, state, count, chosen, rest, ahead)) }
                 }
             }
         }
@@ -155,8 +156,9 @@ macro_rules! unique {
                     [chosen, rest]: [&'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>; 2],
                 ) -> L::Output {
                     let choice = $crate::__kernels::Distinct;
+                    let ahead = launch.ahead($crate::Shape::select::<$T>().ahead);
                     // SAFETY: as the caller promises.
-                    unsafe { launch.launch_unsafe(kernel, (x, no_flags, choice, state, count, chosen, rest)) }
+                    unsafe { launch.launch_unsafe(kernel, (x, no_flags, choice, state, count, chosen, rest, ahead)) }
                 }
             }
         }
@@ -286,7 +288,8 @@ macro_rules! scan {
                     state: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<u64>,
                     y: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
                 ) -> L::Output {
-                    launch.launch(kernel, (x, initial, inclusive, state, y))
+                    let ahead = launch.ahead($crate::Shape::scan::<$T>().ahead);
+                    launch.launch(kernel, (x, initial, inclusive, state, y, ahead))
                 }
             }
         }

@@ -23,6 +23,9 @@ pub trait Launch {
     /// What a launch returns.
     type Output;
 
+    /// How many tiles after its own a block brings to the L2 cache for another: so many halves of the number of multiprocessors, or 0 for none.
+    fn ahead(&self, halves: usize) -> usize;
+
     /// Launches a kernel.
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, Self::Runtime>) -> Self::Output;
 

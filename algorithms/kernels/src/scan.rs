@@ -10,11 +10,13 @@ use crate::{
     Element, Identity,
     element::Rows,
     look_back::{LookBack, nothing},
-    tile::WarpRows,
+    tile::{WarpRows, prefetch},
 };
 
 /// Combines `initial` and the elements up to each, itself included if `inclusive` is not 0. One block of `THREADS` for each tile, in which each thread
 /// has `R` vectors of `V` elements; `state` has [`state_len`](crate::state_len) words, which are 0.
+///
+/// Each block brings the tile that is `ahead` after its own to the L2 cache, for a block that runs later, unless `ahead` is 0.
 ///
 /// Which elements are combined first depends on their number alone, so that results have the same bits on each launch and each device.
 #[kernel(block = THREADS as u32, min_blocks_per_sm = BLOCKS)]
@@ -31,6 +33,7 @@ pub fn scan<
     inclusive: u32,
     state: &[Atomic<u64>],
     y: UnsafeSlice<T>,
+    ahead: usize,
     notes: SharedCells<u64, 2>,
     warps: UnsafeShared<T, 32>,
 ) {
@@ -82,6 +85,10 @@ pub fn scan<
             rows[row][lane] = if inclusive != 0 { including } else { running };
             running = including;
         }
+    }
+    // Here, where the tile has come and the prefix has not.
+    if ahead > 0 {
+        prefetch::<T, THREADS, V, R>(x, look_back.tile.saturating_add(ahead).saturating_mul(elements));
     }
     if of_warp == 0 {
         let prefix = look_back.prefix::<T, O>(aggregate, initial);

@@ -118,7 +118,8 @@ const COUNT: u32 = OF_TILE - 1;
 /// 2³⁰. `COUNTERS` are [`DIGITS`] for each warp. `M` is the larger one of keys and values.
 ///
 /// Values are `values`, or if there are none the numbers of keys, from `index` on. The positions of digits are read from `starts`, the first [`DIGITS`], and those
-/// after these keys written to the next.
+/// after these keys written to the next. Each block brings the tile that is `ahead` after its own to the L2 cache, for a block that runs later, unless
+/// `ahead` is 0.
 ///
 /// # Safety
 /// `state` is 0: a word for tickets, and [`DIGITS`] for each tile. `starts` are positions such that each key has one of its own.
@@ -144,6 +145,7 @@ pub unsafe fn sort_pass<
     state: &[Atomic<u32>],
     keys_out: UnsafeSlice<W>,
     values_out: UnsafeSlice<V>,
+    ahead: usize,
     notes: SharedCells<u32, 1>,
     counters: SharedAtomics<u32, COUNTERS>,
     places: UnsafeShared<u64, 256>,
@@ -179,6 +181,13 @@ pub unsafe fn sort_pass<
                 None => from_word(W::ALL, from),
             };
         });
+    }
+    if ahead > 0 {
+        let first = tile.saturating_add(ahead).saturating_mul(TILE);
+        tile::prefetch::<W, THREADS, 1, ITEMS>(keys, first);
+        if has_values {
+            tile::prefetch::<V, THREADS, 1, ITEMS>(values, first);
+        }
     }
     // Digits are counted before keys are ranked, so that other blocks have the counts while this one ranks.
     unroll::<ITEMS>(|k| {
@@ -228,6 +237,28 @@ pub unsafe fn sort_pass<
         // SAFETY: each key of the tile has another place, and is read behind the barrier; elements are as large.
         unsafe { *moved.as_mut_ptr().cast::<W>().add(local as usize) = words[k] };
     });
+    // They come while the block waits for the counts of others. Those of a thread take the registers of its keys.
+    let mut of_thread = [V::zeroed(); ITEMS];
+    if has_values {
+        if first + TILE <= values.len() {
+            unroll::<ITEMS>(|k| {
+                // SAFETY: all values of the tile are there.
+                of_thread[k] = unsafe { *values.get_unchecked(first + of_lane + 32 * k) };
+            });
+        } else {
+            unroll::<ITEMS>(|k| {
+                let i = first + of_lane + 32 * k;
+                of_thread[k] = match values.get(i) {
+                    Some(value) => *value,
+                    None => V::from_index(index.wrapping_add(i)),
+                };
+            });
+        }
+        // Followed bit by bit, they would take more registers than there are until values are moved.
+        for two in &mut locals[..ITEMS.div_ceil(2)] {
+            *two = tile::as_one(*two);
+        }
+    }
     if thread < DIGITS {
         let before = if tile == 0 { 0 } else { keys_before::<AHEAD>(tile, word_of) };
         if let (Some(word), 1..) = (word_of(tile), tile) {
@@ -264,22 +295,10 @@ pub unsafe fn sort_pass<
         }
     });
     if has_values {
-        // Values take the place of keys.
-        let mut of_thread = [V::zeroed(); ITEMS];
-        if first + TILE <= values.len() {
-            unroll::<ITEMS>(|k| {
-                // SAFETY: all values of the tile are there.
-                of_thread[k] = unsafe { *values.get_unchecked(first + of_lane + 32 * k) };
-            });
-        } else {
-            unroll::<ITEMS>(|k| {
-                let i = first + of_lane + 32 * k;
-                of_thread[k] = match values.get(i) {
-                    Some(value) => *value,
-                    None => V::from_index(index.wrapping_add(i)),
-                };
-            });
+        for four in &mut digits[..ITEMS.div_ceil(4)] {
+            *four = tile::as_one(*four);
         }
+        // Values take the place of keys.
         sync(());
         unroll::<ITEMS>(|k| {
             let local = locals[k / 2] >> (16 * (k % 2)) & 0xffff;

@@ -5,7 +5,7 @@
 
 use core::mem::{self, MaybeUninit};
 
-use gpu_std::{DeviceCopy, prelude::memory::UnsafeSlice, thread_rank};
+use gpu_std::{DeviceCopy, prefetch_l2, prelude::memory::UnsafeSlice, thread_rank};
 
 /// The number of threads of a block.
 /// ```
@@ -58,6 +58,8 @@ pub struct Shape {
     pub rows: usize,
     pub threads: usize,
     pub blocks: u32,
+    /// How far the tile is that a block brings to the L2 cache, in halves of the number of multiprocessors.
+    pub ahead: usize,
 }
 
 impl Shape {
@@ -65,10 +67,9 @@ impl Shape {
     pub const fn scan<T>() -> Self {
         let lanes = lanes::<T>();
         match size_of::<T>() {
-            0..=4 => Self { lanes, rows: 8, threads: 256, blocks: 3 },
-            // Vectors of 32 bytes, so that a warp has more of a row in order.
-            5..=8 => Self { lanes: 4, rows: 5, threads: 256, blocks: 3 },
-            _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
+            0..=4 => Self { lanes, rows: 8, threads: 256, blocks: 3, ahead: 2 },
+            5..=8 => Self { lanes, rows: 8, threads: 256, blocks: 3, ahead: 3 },
+            _ => Self { lanes, rows: 4, threads: 256, blocks: 1, ahead: 2 },
         }
     }
 
@@ -76,8 +77,9 @@ impl Shape {
     pub const fn select<T>() -> Self {
         let lanes = lanes::<T>();
         match size_of::<T>() {
-            0..=8 => Self { lanes, rows: 4, threads: 512, blocks: 3 },
-            _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
+            0..=4 => Self { lanes, rows: 6, threads: 512, blocks: 2, ahead: 2 },
+            5..=8 => Self { lanes, rows: 4, threads: 512, blocks: 3, ahead: 2 },
+            _ => Self { lanes, rows: 4, threads: 256, blocks: 1, ahead: 2 },
         }
     }
 
@@ -85,8 +87,8 @@ impl Shape {
     pub const fn by_key<K, V>() -> Self {
         let lanes = if lanes::<K>() < lanes::<V>() { lanes::<K>() } else { lanes::<V>() };
         match (size_of::<K>(), size_of::<V>()) {
-            (0..=8, 0..=8) => Self { lanes, rows: 4, threads: 256, blocks: 4 },
-            _ => Self { lanes, rows: 4, threads: 256, blocks: 1 },
+            (0..=8, 0..=8) => Self { lanes, rows: 4, threads: 256, blocks: 4, ahead: 0 },
+            _ => Self { lanes, rows: 4, threads: 256, blocks: 1, ahead: 0 },
         }
     }
 
@@ -337,6 +339,28 @@ impl<const V: usize, const R: usize> WarpRows<V, R> {
                 }
             }
         }
+    }
+}
+
+/// Brings elements of a tile to the L2 cache, `R` vectors for each thread of the block, those that there are.
+#[inline(always)]
+pub(crate) fn prefetch<T, const THREADS: usize, const V: usize, const R: usize>(x: &[T], first: usize) {
+    // So many elements come at once.
+    let together = const { elements_of_sector::<T>() };
+    let tile = x.get(first..).unwrap_or_default();
+    let tile = tile.get(..THREADS * R * V).unwrap_or(tile);
+    for k in 0..const { (R * V).div_ceil(elements_of_sector::<T>()) } {
+        if let Some(x) = tile.get((k * THREADS + thread_rank() as usize) * together) {
+            prefetch_l2(x);
+        }
+    }
+}
+
+/// How many elements are in 32 bytes, at least one.
+const fn elements_of_sector<T>() -> usize {
+    match size_of::<T>() {
+        1..=16 => 32 / size_of::<T>(),
+        _ => 1,
     }
 }
 
