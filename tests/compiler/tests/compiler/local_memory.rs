@@ -162,6 +162,22 @@ fn arguments_by_value_are_read_where_they_are() {
             }
         }
 
+        pub mod one {
+            use super::*;
+            #[kernel]
+            pub fn twin(terms: [f32; 33], at: &[u32], y: PerThread<f32>) {
+                for (i, y) in y { *y = terms[at[i] as usize % 33]; }
+            }
+        }
+
+        pub mod other {
+            use super::*;
+            #[kernel]
+            pub fn twin(terms: [f32; 33], at: &[u32], y: PerThread<f32>) {
+                for (i, y) in y { *y = -terms[at[i] as usize % 33]; }
+            }
+        }
+
         /// A copy is needed: the thread changes it.
         #[kernel]
         pub fn changed(terms: [f32; 33], at: &[u32], y: PerThread<f32>) {
@@ -175,7 +191,8 @@ fn arguments_by_value_are_read_where_they_are() {
     let built = KernelCrate::written("arguments_in_place", source)
         .inspect(Options { archs: vec![Arch::new(7, 5), Arch::new(9, 0)], ..Options::default() });
     for arch in ["sm_75", "sm_90"] {
-        for name in ["read", "sum"] {
+        let twins = ["arguments_in_place__one__twin", "arguments_in_place__other__twin"];
+        for name in ["read", "sum"].into_iter().chain(twins) {
             let ptx = built.kernel(arch, name);
             assert!(!ptx.contains(".local"), "{name} for {arch}: {ptx}");
             assert!(ptx.contains(&format!("{name}_param_0;")), "{name} for {arch}: {ptx}");
