@@ -140,7 +140,7 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         if !inputs.cover(layout.extents()) {
             refuse()
         }
-        let arrays = (layout, &inputs);
+        let arrays = (layout, inputs);
         let is_narrow = arrays.is_narrow();
         for number in grid_stride(layout.len()) {
             let (own, offsets) = divisors.offsets(layout, 0, number, &arrays, is_narrow);
@@ -224,7 +224,7 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
         if len == 0 {
             return;
         }
-        let arrays = (layout, &input);
+        let arrays = (layout, input);
         let is_narrow = arrays.is_narrow();
         for number in grid_stride(layout.len() / len as usize) {
             let row = divisors.offsets(layout, 1, number, &arrays, is_narrow);

@@ -8,7 +8,7 @@ use crate::{
     DeviceCopy,
     param::{Param, ReadStart},
     signature::Text,
-    view::layout::{LayoutNd, MAX_AXES, Offset, Strided},
+    view::layout::{HasLayout, LayoutNd, MAX_AXES, Offset},
 };
 
 /// An input that is an array of up to six axes of any strides, which is not written during the launch, or one value for all positions.
@@ -94,23 +94,10 @@ impl<T: DeviceCopy> ViewNdOrScalar<'_, T> {
     }
 }
 
-impl<T> Strided for ViewNdOrScalar<'_, T> {
-    type Offsets = Offset;
-
+impl<T> HasLayout for ViewNdOrScalar<'_, T> {
     #[inline(always)]
-    fn is_narrow(&self) -> bool {
-        self.layout.is_narrow()
-    }
-
-    #[inline(always)]
-    fn starts(&self) -> Offset {
-        self.layout.starts()
-    }
-
-    #[inline(always)]
-    unsafe fn step(&self, offset: &mut Offset, axis: usize, index: u32, is_narrow: bool) {
-        // SAFETY: as the caller promises.
-        unsafe { self.layout.step(offset, axis, index, is_narrow) };
+    fn layout(&self) -> &LayoutNd {
+        self.layout
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     signature::Text,
     thread::grid_stride::{GridStride, grid_stride},
     thread_rank, threads_per_block,
-    view::layout::{Divisors, LayoutNd, MAX_AXES, MOST_ALONG_AXIS, Offset, Strided},
+    view::layout::{Divisors, HasLayout, LayoutNd, MAX_AXES, MOST_ALONG_AXIS, Offset, Strided},
     warp::{LaneGroup, warp},
 };
 
@@ -189,31 +189,6 @@ unsafe impl<'k, T: DeviceCopy, const N: usize> Param<'k> for InputCores<'k, T, N
     }
 }
 
-/// Positions are those of cores.
-macro_rules! outer_is_strided {
-    ($Cores:ident) => {
-        impl<T, const N: usize> Strided for $Cores<'_, T, N> {
-            type Offsets = Offset;
-
-            #[inline(always)]
-            fn is_narrow(&self) -> bool {
-                self.outer.is_narrow()
-            }
-
-            #[inline(always)]
-            fn starts(&self) -> Offset {
-                self.outer.starts()
-            }
-
-            #[inline(always)]
-            unsafe fn step(&self, offset: &mut Offset, axis: usize, index: u32, is_narrow: bool) {
-                // SAFETY: as the caller promises.
-                unsafe { self.outer.step(offset, axis, index, is_narrow) };
-            }
-        }
-    };
-}
-
 /// Defines an output whose cores belong to a thread, warp or block; `$core` makes what a core call gets of the address of a core and its layout.
 macro_rules! output_cores {
     ($(#[$doc:meta])* $Output:ident of $Owner:ident, gives $Core:ident: |$start:ident, $layout:ident| $core:expr) => {
@@ -229,7 +204,12 @@ macro_rules! output_cores {
 
         core_shape! { $Output, |array| array.core }
 
-        outer_is_strided! { $Output }
+        impl<T, const N: usize> HasLayout for $Output<'_, T, N> {
+            #[inline(always)]
+            fn layout(&self) -> &LayoutNd {
+                self.outer
+            }
+        }
 
         #[allow(private_interfaces)]
         impl<'a, T, const N: usize> sealed::Output for $Output<'a, T, N> {
@@ -424,7 +404,12 @@ pub(super) fn have(extents: [u32; MAX_AXES], own: [u32; MAX_AXES]) -> bool {
     (0..MAX_AXES).fold(0, |differs, axis| differs | (own[axis] ^ extents[axis])) == 0
 }
 
-outer_is_strided! { InputCores }
+impl<T, const N: usize> HasLayout for InputCores<'_, T, N> {
+    #[inline(always)]
+    fn layout(&self) -> &LayoutNd {
+        self.outer
+    }
+}
 
 #[allow(private_interfaces)]
 impl<'k, T: DeviceCopy, const N: usize> sealed::Input for InputCores<'k, T, N> {

@@ -2,7 +2,7 @@
 
 use core::hint;
 
-pub(crate) use super::layout_nd::{Divisors, Offset, Strided};
+pub(crate) use super::layout_nd::{Divisors, HasLayout, Offset, Strided};
 pub use super::layout_nd::{LayoutNd, MAX_AXES};
 
 #[cfg(not(target_arch = "nvptx64"))]

@@ -215,6 +215,14 @@ impl Offset {
 }
 
 mod sealed {
+    use super::LayoutNd;
+
+    /// An array of a layout.
+    #[allow(missing_docs, unreachable_pub)]
+    pub trait HasLayout {
+        fn layout(&self) -> &LayoutNd;
+    }
+
     /// One array or several of the same extents, in which positions are found together.
     #[allow(missing_docs, unreachable_pub, clippy::missing_safety_doc)]
     pub trait Strided {
@@ -232,51 +240,45 @@ mod sealed {
     }
 }
 
-pub(crate) use sealed::Strided;
+pub(crate) use sealed::{HasLayout, Strided};
 
-impl Strided for LayoutNd {
+impl HasLayout for LayoutNd {
+    #[inline(always)]
+    fn layout(&self) -> &LayoutNd {
+        self
+    }
+}
+
+impl HasLayout for &LayoutNd {
+    #[inline(always)]
+    fn layout(&self) -> &LayoutNd {
+        self
+    }
+}
+
+impl<A: HasLayout> Strided for A {
     type Offsets = Offset;
 
     #[inline(always)]
     fn is_narrow(&self) -> bool {
-        self.is_narrow != 0
+        self.layout().is_narrow != 0
     }
 
     #[inline(always)]
     fn starts(&self) -> Offset {
-        Offset(self.start as i64)
+        Offset(self.layout().start as i64)
     }
 
     #[inline(always)]
     unsafe fn step(&self, offset: &mut Offset, axis: usize, index: u32, is_narrow: bool) {
         // SAFETY: as the caller promises.
-        let stride = unsafe { *self.strides.get_unchecked(axis) };
+        let stride = unsafe { *self.layout().strides.get_unchecked(axis) };
         // One instruction, and three.
         let way = match is_narrow {
             true => i64::from(index as i32) * i64::from(stride as i32),
             false => i64::from(index).wrapping_mul(stride),
         };
         offset.0 = offset.0.wrapping_add(way);
-    }
-}
-
-impl<S: Strided> Strided for &S {
-    type Offsets = S::Offsets;
-
-    #[inline(always)]
-    fn is_narrow(&self) -> bool {
-        S::is_narrow(self)
-    }
-
-    #[inline(always)]
-    fn starts(&self) -> Self::Offsets {
-        S::starts(self)
-    }
-
-    #[inline(always)]
-    unsafe fn step(&self, offsets: &mut Self::Offsets, axis: usize, index: u32, is_narrow: bool) {
-        // SAFETY: as the caller promises.
-        unsafe { S::step(self, offsets, axis, index, is_narrow) };
     }
 }
 
