@@ -130,13 +130,15 @@ pub fn for_each_core<I: CoreInputs, O: CoreOutputs>(inputs: I, outputs: O, f: im
 where
     O::Owner: arrays::Visit,
 {
+    let both = (inputs, outputs);
+    let (inputs, outputs) = &both;
     let (outer, divisors) = outputs.first();
     if !inputs.cover(outer.extents()) || !outputs.cover(outer.extents()) {
         refuse()
     }
-    let is_narrow = inputs.is_narrow() & outputs.is_narrow();
+    let is_narrow = both.is_narrow();
     for number in <O::Owner as arrays::Visit>::numbers(outer.len()) {
-        let (of_inputs, of_outputs) = offsets(outer, divisors, number, &inputs, &outputs, is_narrow);
+        let (of_inputs, of_outputs) = divisors.offsets(outer, 0, number, &both, is_narrow);
         // SAFETY: the place is inside of all arrays, because their extents are the same. It is this thread's or its warp's, because the loops of others have
         // different numbers; and it is asked for once, because `outputs` is used up.
         unsafe { f(inputs.cores(of_inputs), outputs.cores(of_outputs)) };
@@ -174,6 +176,8 @@ pub fn with_core_of_block<I: CoreInputs, O: CoreOutputs<Owner = ByBlock>>(
     outputs: O,
     f: impl FnOnce(I::Cores, O::Cores),
 ) {
+    let both = (inputs, outputs);
+    let (inputs, outputs) = &both;
     let (outer, divisors) = outputs.first();
     if !inputs.cover(outer.extents()) || !outputs.cover(outer.extents()) {
         refuse()
@@ -183,33 +187,11 @@ pub fn with_core_of_block<I: CoreInputs, O: CoreOutputs<Owner = ByBlock>>(
         refuse_grid()
     }
     if number < cores {
-        let is_narrow = inputs.is_narrow() & outputs.is_narrow();
-        let (of_inputs, of_outputs) = offsets(outer, divisors, number, &inputs, &outputs, is_narrow);
+        let (of_inputs, of_outputs) = divisors.offsets(outer, 0, number, &both, both.is_narrow());
         // SAFETY: the place is inside of all arrays, because their extents are the same. It is this block's, because others have other ranks; and it is asked
         // for once, because `outputs` is used up.
         unsafe { f(inputs.cores(of_inputs), outputs.cores(of_outputs)) };
     }
-}
-
-/// The offsets of the core of a number.
-#[inline(always)]
-fn offsets<I: Strided, O: Strided>(
-    outer: &LayoutNd,
-    divisors: &Divisors,
-    number: usize,
-    inputs: &I,
-    outputs: &O,
-    is_narrow: bool,
-) -> (I::Offsets, O::Offsets) {
-    let mut offsets = (inputs.starts(), outputs.starts());
-    divisors.each_index(outer, 0, number, is_narrow, |axis, index, is_narrow| {
-        // SAFETY: no layout has more axes than `MAX_AXES`.
-        unsafe {
-            inputs.step(&mut offsets.0, axis, index, is_narrow);
-            outputs.step(&mut offsets.1, axis, index, is_narrow);
-        }
-    });
-    offsets
 }
 
 #[cold]
