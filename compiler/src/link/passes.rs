@@ -382,11 +382,7 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
             Pass {
                 name: "read-parameters",
                 does: "read elements of arguments by value in constant memory, instead of a copy in local memory",
-                // Whoever compiles the text names parameters in his own way.
-                run: |link| match link.input.wants_text {
-                    true => Ok(()),
-                    false => Ok(parameter_copies::read_in_place(&link.module, &link.kernels, &link.machine)?),
-                },
+                run: |link| Ok(parameter_copies::read_in_place(&link.module, &link.kernels, &link.machine)?),
             },
             Pass {
                 name: "assume-global",
