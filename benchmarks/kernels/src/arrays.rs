@@ -73,4 +73,22 @@ pub mod by_hand {
                 .into();
         }
     }
+
+    /// (a + b)² of every second column of `a`, and a `b` for each row.
+    #[kernel(block = (128, 1))]
+    pub fn squared_sum_of_every_second(a: View2d<f32>, b: &[f32], out: PerThread2d<f32>) {
+        for ((row, column), out) in out {
+            let sum = a[(row, 2 * column)] + b[row];
+            *out = sum * sum;
+        }
+    }
+
+    /// (a + b)² of the transpose of `a`.
+    #[kernel(block = (32, 8))]
+    pub fn squared_sum_of_transpose(a: View2d<f32>, b: View2d<f32>, out: PerThread2d<f32>) {
+        for ((row, column), out) in out {
+            let sum = a[(column, row)] + b[(row, column)];
+            *out = sum * sum;
+        }
+    }
 }
