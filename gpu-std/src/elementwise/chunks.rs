@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+#[cfg(not(target_arch = "nvptx64"))]
+use super::past_caches;
 use super::{MAX_LANES, SliceInputs, align_of_lanes, store};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
@@ -93,18 +95,35 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
     #[inline(always)]
     fn map_in_a_row<I: SliceInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
         let own = in_a_row(global_rank(), threads_per_grid(), self.len.div_ceil(LANES));
-        for position in own.start * LANES..self.len.min(own.end * LANES) {
-            // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because threads have different chunks,
-            // and `self` is used up.
-            unsafe { self.start.add(position).write(f(inputs.get(position))) };
+        let (mut first, end) = (own.start * LANES, self.len.min(own.end * LANES));
+        let is_past_caches = past_caches::is_for::<T>(self.len);
+        let mut block = past_caches::Block::new();
+        let _fence = is_past_caches.then_some(past_caches::Fence);
+        while first < end {
+            // SAFETY: the position is inside of the output.
+            let own = unsafe { self.start.add(first) };
+            let (to, len) = match is_past_caches {
+                true => (block.start(), past_caches::Block::len_at(own).min(end - first)),
+                false => (own, end - first),
+            };
+            for i in 0..len {
+                // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because threads have different
+                // chunks, and `self` is used up. A block has room for as many elements as it says.
+                unsafe { to.add(i).write(f(inputs.get(first + i))) };
+            }
+            if is_past_caches {
+                // SAFETY: as many elements were written there as belong to the thread here.
+                unsafe { block.store(own, len) };
+            }
+            first += len;
         }
     }
 }
 
-/// The chunks of a thread, of which there are less than chunks.
+/// The chunks of a thread, which follow each other.
 #[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
-fn in_a_row(thread: usize, threads: usize, chunks: usize) -> core::ops::Range<usize> {
+pub(super) fn in_a_row(thread: usize, threads: usize, chunks: usize) -> core::ops::Range<usize> {
     let most = chunks.div_ceil(threads);
     // Less than the chunks and threads together, of which there are at most `isize::MAX` each.
     let start = chunks.min(thread * most);

@@ -22,6 +22,8 @@
 mod chunks;
 mod inputs;
 mod nd;
+#[cfg(not(target_arch = "nvptx64"))]
+mod past_caches;
 mod slice_or_scalar;
 mod view_or_scalar;
 
