@@ -129,6 +129,36 @@ impl Plan {
         }
     }
 
+    /// Puts the axis along which an input is contiguous that is not along the innermost axis (a transposed matrix) next to the latter, and returns the extents of
+    /// both. `None` if there is no such input, or if the axes have few elements.
+    pub(crate) fn transposed_axes(&mut self) -> Option<[usize; 2]> {
+        /// Strides from which on neighbours are in other sectors of memory, whatever the order.
+        const FAR: usize = 16;
+        /// Elements of an axis from which on the order matters.
+        const MANY: usize = 4;
+        let innermost = self.shape.len().checked_sub(1)?;
+        let distance = |strides: &[isize], axis: usize| strides[axis].unsigned_abs();
+        let is_transposed = |strides: &&Vec<isize>, axis| {
+            (1..FAR.min(distance(strides, innermost))).contains(&distance(strides, axis))
+        };
+        let near = |axis: &usize| {
+            let transposed = self
+                .arrays
+                .iter()
+                .map(|array| &array.strides)
+                .filter(|strides| is_transposed(strides, *axis));
+            transposed.map(|strides| distance(strides, *axis)).min()
+        };
+        let axis = (0..innermost).filter(|axis| near(axis).is_some()).min_by_key(|axis| near(axis))?;
+        if self.shape[axis].min(self.shape[innermost]) < MANY {
+            return None;
+        }
+        let next = innermost - 1;
+        self.shape[axis..=next].rotate_left(1);
+        self.arrays.iter_mut().for_each(|array| array.strides[axis..=next].rotate_left(1));
+        Some([self.shape[next], self.shape[innermost]])
+    }
+
     /// With an axis as the innermost one: `len` elements of an array at the position of each.
     pub(crate) fn with_inner(&mut self, array: usize, stride: isize) {
         self.arrays[array].strides.push(stride);
@@ -184,6 +214,27 @@ mod tests {
         let column = standard(&[4, 1]).broadcast(IxDyn(&[4, 6])).unwrap();
         let plan = Plan::new(&standard(&[4, 6]), [&column, &standard(&[4, 6])]);
         assert_eq!((plan.shape(), &plan.inputs()[0].strides[..]), (&[4, 6][..], &[1, 0][..]));
+    }
+
+    #[test]
+    fn transposed_axes_are_put_together() {
+        let x = standard(&[6, 7, 8, 9]);
+        let mut plan = Plan::new(&x, [&x, &standard(&[9, 7, 8, 6]).permuted(&IxDyn(&[3, 1, 2, 0])).unwrap()]);
+        // Axes 1 and 2 follow each other in all arrays.
+        assert_eq!(plan.shape(), [6, 56, 9]);
+        assert_eq!(plan.transposed_axes(), Some([6, 9]));
+        assert_eq!((plan.shape(), &plan.output().strides[..]), (&[56, 6, 9][..], &[9, 504, 1][..]));
+        assert_eq!(plan.inputs()[1].strides, [6, 1, 336]);
+        // Broadcast, and every second element: neighbours are next to each other already.
+        let column = standard(&[6, 1]).broadcast(IxDyn(&[6, 9])).unwrap();
+        assert_eq!(Plan::new(&standard(&[6, 9]), [&column]).transposed_axes(), None);
+        let half = part(&standard(&[6, 18]), s![.., ..;2]);
+        assert_eq!(Plan::new(&standard(&[6, 9]), [&half]).transposed_axes(), None);
+        assert_eq!(
+            Plan::new(&standard(&[6, 3]), [&standard(&[3, 6]).reversed_axes()]).transposed_axes(),
+            None
+        );
+        assert_eq!(Plan::new(&standard(&[]), []).transposed_axes(), None);
     }
 
     #[test]

@@ -2,39 +2,44 @@
 
 use core::marker::PhantomData;
 
+#[cfg(not(target_arch = "nvptx64"))]
+use super::chunks::in_a_row;
 use super::{NdInputs, ViewNdOrScalar};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
-    DeviceCopy, grid_stride,
+    DeviceCopy, global_rank, grid_stride,
     param::{Param, WriteStart},
     signature::Text,
-    view::layout::{Divisors, LayoutNd, Offset, Strided},
+    thread::grid_stride::GridStride,
+    threads_per_grid,
+    view::layout::{Divisors, LayoutNd, Offset, Order, Position, Strided},
 };
 
 /// What is transferred besides the address.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct NdTail {
+pub struct NdTail<N> {
     layout: LayoutNd,
-    divisors: Divisors,
+    /// What finds the positions of numbers.
+    numbers: N,
 }
 
 // SAFETY: plain data in a fixed layout.
 #[diagnostic::do_not_recommend]
-unsafe impl DeviceCopy for NdTail {
-    const TYPE: Text = Text::Word("gpu_std::elementwise::NdTail");
+unsafe impl<N: DeviceCopy> DeviceCopy for NdTail<N> {
+    const TYPE: Text = Text::Of("gpu_std::elementwise::NdTail", &[N::TYPE]);
 }
 
 /// Defines an output of any strides, in which the thread owns what its methods say.
 macro_rules! nd_output {
-    ($(#[$doc:meta])* $Output:ident) => {
+    ($(#[$doc:meta])* $Output:ident by $Numbers:ident) => {
         $(#[$doc])*
         pub struct $Output<'a, T> {
             start: *mut T,
             /// Stays where it was passed: nothing that may be indexed is copied into registers.
-            tail: &'a NdTail,
+            tail: &'a NdTail<$Numbers>,
             lender: PhantomData<&'a mut [T]>,
         }
 
@@ -70,13 +75,13 @@ macro_rules! nd_output {
         // each thread uses only the positions that it owns.
         unsafe impl<'k, T: DeviceCopy> Param<'k> for $Output<'k, T> {
             type Head = WriteStart<'k, T>;
-            type Tail = NdTail;
+            type Tail = NdTail<$Numbers>;
 
             const DIMS: u32 = 1;
             const SIGNATURE: Text = Text::Of(stringify!($Output), &[T::TYPE]);
 
             #[inline(always)]
-            unsafe fn assemble(head: WriteStart<'k, T>, tail: &'k NdTail) -> Self {
+            unsafe fn assemble(head: WriteStart<'k, T>, tail: &'k NdTail<$Numbers>) -> Self {
                 Self { start: head.as_mut_ptr(), tail, lender: PhantomData }
             }
 
@@ -87,7 +92,7 @@ macro_rules! nd_output {
             fn pack<R: Runtime>(arg: Self::Arg<R>, args: &mut PackedArgs) {
                 let view = R::raw_view_mut(&arg);
                 args.push_memory(view.slice, Access::Write);
-                args.push(NdTail { divisors: Divisors::of(&view.layout), layout: view.layout });
+                args.push(NdTail { numbers: $Numbers::of(&view.layout), layout: view.layout });
             }
         }
     };
@@ -108,7 +113,7 @@ nd_output! {
     ///     out.map((x,), |(x,)| 2.0 * x);
     /// }
     /// ```
-    PerThreadNd
+    PerThreadNd by Order
 }
 
 nd_output! {
@@ -125,7 +130,7 @@ nd_output! {
     ///     out.accumulate(x, |sum, x| sum + x);
     /// }
     /// ```
-    PerThreadRows
+    PerThreadRows by Divisors
 }
 
 impl<T: DeviceCopy> PerThreadNd<'_, T> {
@@ -136,17 +141,65 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn map<I: NdInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
-        let NdTail { layout, divisors } = self.tail;
+        let NdTail { layout, .. } = self.tail;
         if !inputs.cover(layout.extents()) {
             refuse()
         }
         let arrays = (layout, inputs);
         let is_narrow = arrays.is_narrow();
-        for number in grid_stride(layout.len()) {
-            let (own, offsets) = divisors.offsets(layout, 0, number, &arrays, is_narrow);
-            // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because the loops of
-            // threads have different numbers, and `self` is used up.
-            unsafe { self.set(own, f(inputs.get(offsets))) };
+        #[cfg(not(target_arch = "nvptx64"))]
+        self.map_in_a_row(&arrays, is_narrow, f);
+        // As one loop: where a thread has one element, there is little that a loop keeps for the next one.
+        #[cfg(target_arch = "nvptx64")]
+        for number in self.own_numbers() {
+            let (position, (own, offsets)) = self.position(&arrays, number, is_narrow);
+            if position.is_inside {
+                // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because the loops of
+                // threads have different numbers, and `self` is used up.
+                unsafe { self.set(own, f(arrays.1.get(offsets))) };
+            }
+        }
+    }
+
+    /// The numbers of the calling thread in a grid-stride loop.
+    #[inline(always)]
+    fn own_numbers(&self) -> GridStride {
+        GridStride::new(global_rank(), self.tail.numbers.numbers(), threads_per_grid())
+    }
+
+    /// Returns the position of a number, and the offsets of arrays there.
+    #[inline(always)]
+    fn position<S: Strided>(&self, arrays: &S, number: usize, is_narrow: bool) -> (Position, S::Offsets) {
+        let NdTail { layout, numbers } = self.tail;
+        let mut offsets = arrays.starts();
+        let position = numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
+            // SAFETY: no layout has more axes than `MAX_AXES`.
+            unsafe { arrays.step(&mut offsets, axis, index, is_narrow) };
+        });
+        (position, offsets)
+    }
+
+    /// Where a thread goes through a row, or a row of a tile, as one loop: nothing is divided there.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn map_in_a_row<I: NdInputs>(self, arrays: &(&LayoutNd, I), is_narrow: bool, f: impl Fn(I::Items) -> T) {
+        let NdTail { layout, numbers } = self.tail;
+        let own = in_a_row(global_rank(), threads_per_grid(), numbers.numbers());
+        let mut number = own.start;
+        while number < own.end {
+            let run = numbers.run_from(number).min(own.end - number);
+            let (Position { column, is_inside }, first) = self.position(arrays, number, is_narrow);
+            let inside = if is_inside { run.min((layout.extents()[0] - column) as usize) } else { 0 };
+            for index in 0..inside as u32 {
+                let mut offsets = first;
+                // SAFETY: there is an axis 0, and the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because
+                // threads have different numbers, and `self` is used up.
+                unsafe {
+                    arrays.step(&mut offsets, 0, index, false);
+                    self.set(offsets.0, f(arrays.1.get(offsets.1)));
+                }
+            }
+            number += run;
         }
     }
 
@@ -169,15 +222,15 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn reduce(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
-        let NdTail { layout, divisors } = self.tail;
+        let NdTail { layout, numbers } = self.tail;
         let (parts, len) = (u64::from(layout.extents()[0]), u64::from(input.row_len()));
         if !input.covers(layout.extents(), 1) || len < parts {
             refuse()
         }
         let is_narrow = layout.is_narrow() & input.is_narrow();
-        for number in grid_stride(layout.len()) {
+        for number in self.own_numbers() {
             let (mut own, mut row, mut part) = (layout.starts(), input.starts(), 0);
-            divisors.each_index(layout, 0, number, is_narrow, |axis, index, is_narrow| {
+            let position = numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
                 // SAFETY: no layout has more axes than `MAX_AXES`.
                 unsafe {
                     layout.step(&mut own, axis, index, is_narrow);
@@ -187,6 +240,9 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
                     }
                 }
             });
+            if !position.is_inside {
+                continue;
+            }
             // Neither product is more than a number of 31 bits times one of 32.
             let (start, end) = ((part * len / parts) as u32, ((part + 1) * len / parts) as u32);
             // SAFETY: the row is inside because the extents are the same, and the part of it is, which is not empty because there are as
@@ -216,7 +272,7 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn accumulate(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
-        let NdTail { layout, divisors } = self.tail;
+        let NdTail { layout, numbers } = self.tail;
         if !input.covers(layout.extents(), 0) {
             refuse()
         }
@@ -227,7 +283,7 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
         let arrays = (layout, input);
         let is_narrow = arrays.is_narrow();
         for number in grid_stride(layout.len() / len as usize) {
-            let row = divisors.offsets(layout, 1, number, &arrays, is_narrow);
+            let row = numbers.offsets(layout, 1, number, &arrays, is_narrow);
             let at = |index| {
                 let mut offsets = row;
                 // SAFETY: there is an axis 0.

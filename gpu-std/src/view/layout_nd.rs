@@ -27,7 +27,11 @@ pub struct LayoutNd {
     /// The number of axes.
     rank: u32,
     /// Whether offsets, and the number of positions, fit 31 bits.
-    is_narrow: u32,
+    is_narrow: u8,
+    /// Logarithms of the extents of tiles along the two innermost axes, in which an output is gone through.
+    tile: [u8; 2],
+    /// No byte is without a value.
+    spare: u8,
 }
 
 impl layouts::ViewLayout for LayoutNd {}
@@ -53,8 +57,20 @@ impl ViewLayout for LayoutNd {
 impl LayoutNd {
     /// A single position.
     #[cfg(not(target_arch = "nvptx64"))]
-    pub(crate) const POINT: Self =
-        Self { strides: [0; MAX_AXES], start: 0, extents: [1; MAX_AXES], rank: 0, is_narrow: 1 };
+    pub(crate) const POINT: Self = Self { is_narrow: 1, ..Self::empty(0) };
+
+    /// Of so many axes, which are to be set.
+    const fn empty(rank: u32) -> Self {
+        Self {
+            strides: [0; MAX_AXES],
+            start: 0,
+            extents: [1; MAX_AXES],
+            rank,
+            is_narrow: 0,
+            tile: [0; 2],
+            spare: 0,
+        }
+    }
 
     /// Binds a layout of these extents and strides, the innermost axis last as in the shape of an array.
     ///
@@ -74,13 +90,7 @@ impl LayoutNd {
         if rank > MAX_AXES || strides.len() != rank {
             return None;
         }
-        let mut layout = Self {
-            strides: [0; MAX_AXES],
-            start: 0,
-            extents: [1; MAX_AXES],
-            rank: rank as u32,
-            is_narrow: 0,
-        };
+        let mut layout = Self::empty(rank as u32);
         let (mut len, mut reach, mut start) = (1_u128, 0_u128, 0_u128);
         for (axis, (&extent, &stride)) in shape.iter().zip(strides).rev().enumerate() {
             if extent > MOST_ALONG_AXIS as usize {
@@ -104,8 +114,30 @@ impl LayoutNd {
             return None;
         }
         layout.start = start as u64;
-        layout.is_narrow = u32::from(len <= MOST_ALONG_AXIS as u128 && reach < MOST_ALONG_AXIS as u128);
+        layout.is_narrow = u8::from(len <= MOST_ALONG_AXIS as u128 && reach < MOST_ALONG_AXIS as u128);
         Some(layout)
+    }
+
+    /// Makes kernels whose output this is go through it in tiles of so many rows and columns, which are along the two innermost axes: for inputs that are
+    /// contiguous along the rows, as of a transposed matrix, so that neighbours in memory are read by neighbours in time. Extents are rounded up to
+    /// powers of two, and are at most 128. Layouts whose positions 31 bits do not count stay as they are.
+    ///
+    /// ```
+    /// use gpu_std::view::layout::LayoutNd;
+    ///
+    /// let layout = LayoutNd::new(&[1000, 1000], &[1000, 1]).unwrap().in_tiles(8, 32);
+    /// assert_eq!(layout.len(), 1_000_000);
+    /// ```
+    #[must_use]
+    pub fn in_tiles(self, rows: usize, columns: usize) -> Self {
+        let logarithm = |extent: usize| extent.clamp(1, 128).next_power_of_two().trailing_zeros() as u8;
+        Self { tile: [logarithm(columns), logarithm(rows)], ..self }
+    }
+
+    /// Logarithms of the extents of tiles along the two innermost axes.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(super) fn tile(&self) -> [u32; 2] {
+        self.tile.map(u32::from)
     }
 
     /// Returns the number of positions.
@@ -142,13 +174,7 @@ impl LayoutNd {
             strides: core::array::from_fn(|axis| self.strides[N - 1 - axis]),
             shape: core::array::from_fn(|axis| self.extents[N - 1 - axis]),
         };
-        let mut outer = Self {
-            strides: [0; MAX_AXES],
-            start: 0,
-            extents: [1; MAX_AXES],
-            rank: self.rank.saturating_sub(N as u32),
-            is_narrow: 0,
-        };
+        let mut outer = Self::empty(self.rank.saturating_sub(N as u32));
         outer.extents[..MAX_AXES - N].copy_from_slice(&self.extents[N..]);
         if !self.is_empty() {
             outer.strides[..MAX_AXES - N].copy_from_slice(&self.strides[N..]);
@@ -157,7 +183,7 @@ impl LayoutNd {
         // `new` has not seen that it fits, where a core has no elements.
         let len = outer.extents.iter().fold(1_u128, |len, &extent| len.saturating_mul(extent.into()));
         let most = MOST_ALONG_AXIS as u128;
-        outer.is_narrow = u32::from(len <= most && self.extent() as u128 <= most);
+        outer.is_narrow = u8::from(len <= most && self.extent() as u128 <= most);
         (outer, core)
     }
 
@@ -191,7 +217,7 @@ impl LayoutNd {
     /// # Safety
     /// The axis is below [`MAX_AXES`].
     #[inline(always)]
-    unsafe fn extent_along(&self, axis: usize) -> u32 {
+    pub(super) unsafe fn extent_along(&self, axis: usize) -> u32 {
         // SAFETY: as the caller promises.
         unsafe { *self.extents.get_unchecked(axis) }
     }
@@ -315,132 +341,11 @@ tuples! { A 0 B 1 C 2 D 3 E 4 F 5 }
 tuples! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 }
 tuples! { A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 }
 
-/// Extents, and what divides by them without a division: positions from their numbers.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Divisors {
-    multipliers: [u32; MAX_AXES],
-    shifts: [u32; MAX_AXES],
-}
-
-// SAFETY: plain numbers with a fixed layout.
-#[diagnostic::do_not_recommend]
-unsafe impl DeviceCopy for Divisors {
-    const TYPE: Text = Text::Word("gpu_std::view::layout::Divisors");
-}
-
-impl Divisors {
-    /// Those of the extents: a number below 2³¹ divided by `d` is `((n · m) >> 32 + n) >> s`, where `s` is the logarithm of `d` rounded up, and `m` is
-    /// `2³² (2ˢ - d) / d + 1` (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1).
-    #[cfg(not(target_arch = "nvptx64"))]
-    pub(crate) fn of(layout: &LayoutNd) -> Self {
-        let mut divisors = Self { multipliers: [0; MAX_AXES], shifts: [0; MAX_AXES] };
-        for axis in 0..layout.rank() {
-            let extent = u64::from(layout.extents[axis].max(1));
-            let shift = u64::BITS - (extent - 1).leading_zeros();
-            let multiplier = (((1_u64 << shift) - extent) << 32) / extent + 1;
-            divisors.multipliers[axis] = multiplier as u32;
-            divisors.shifts[axis] = shift;
-        }
-        divisors
-    }
-
-    /// Returns quotient and remainder of a number below 2³¹.
-    ///
-    /// # Safety
-    /// The axis is below [`MAX_AXES`].
-    #[inline(always)]
-    unsafe fn divide(&self, number: u32, axis: usize, extent: u32) -> (u32, u32) {
-        // SAFETY: as the caller promises.
-        let (multiplier, shift) =
-            unsafe { (*self.multipliers.get_unchecked(axis), *self.shifts.get_unchecked(axis)) };
-        let high = ((u64::from(number) * u64::from(multiplier)) >> 32) as u32;
-        // Shifts are below 32.
-        let quotient = high.wrapping_add(number) >> (shift & 31);
-        (quotient, number.wrapping_sub(quotient.wrapping_mul(extent)))
-    }
-
-    /// Goes along the axes from `first` on, the innermost first, to the position of a number in row-major order: calls `step` with each axis and the index
-    /// along it, and `is_narrow`.
-    ///
-    /// A loop over axes whose number is not known: six of everything, in 31 and in 64 bits, made kernels of 20 kB each. Layouts are read where the driver put
-    /// them, which has addresses as registers have not.
-    #[inline(always)]
-    pub(crate) fn each_index(
-        &self,
-        layout: &LayoutNd,
-        first: usize,
-        number: usize,
-        is_narrow: bool,
-        mut step: impl FnMut(usize, u32, bool),
-    ) {
-        let mut axis = first;
-        if is_narrow {
-            let mut rest = number as u32;
-            while axis < layout.rank() {
-                let index;
-                // SAFETY: no layout has more axes than `MAX_AXES`.
-                (rest, index) = unsafe { self.divide(rest, axis, layout.extent_along(axis)) };
-                step(axis, index, true);
-                axis += 1;
-            }
-        } else {
-            let mut rest = number as u64;
-            while axis < layout.rank() {
-                // SAFETY: as above.
-                let extent = unsafe { layout.extent_along(axis) };
-                // A position has extents other than 0.
-                let divisor = u64::from(extent.max(1));
-                let index = (rest % divisor) as u32;
-                rest /= divisor;
-                step(axis, index, false);
-                axis += 1;
-            }
-        }
-    }
-
-    /// Returns the offsets in arrays of the position of a number in row-major order, along the axes from `first` on.
-    #[inline(always)]
-    pub(crate) fn offsets<S: Strided>(
-        &self,
-        layout: &LayoutNd,
-        first: usize,
-        number: usize,
-        arrays: &S,
-        is_narrow: bool,
-    ) -> S::Offsets {
-        let mut offsets = arrays.starts();
-        self.each_index(layout, first, number, is_narrow, |axis, index, is_narrow| {
-            // SAFETY: no layout has more axes than `MAX_AXES`.
-            unsafe { arrays.step(&mut offsets, axis, index, is_narrow) };
-        });
-        offsets
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::layout::Divisors;
     use std::vec::Vec;
-
-    #[test]
-    fn divisions_are_exact() {
-        let extents =
-            [1, 2, 3, 5, 7, 10, 641, 1000, 65_535, 65_536, 65_537, MOST_ALONG_AXIS - 1, MOST_ALONG_AXIS];
-        for extent in extents {
-            let layout = LayoutNd::new(&[2, extent as usize], &[0, 0]).unwrap();
-            let divisors = Divisors::of(&layout);
-            let multiples = (0..40)
-                .map(|i| extent.wrapping_mul(i))
-                .flat_map(|n| [n.wrapping_sub(1), n, n.wrapping_add(1)]);
-            let powers = (0..31).flat_map(|i| [(1_u32 << i) - 1, 1 << i]);
-            for number in multiples.chain(powers).chain([MOST_ALONG_AXIS]).filter(|&n| n <= MOST_ALONG_AXIS) {
-                // SAFETY: there is an axis 0.
-                let divided = unsafe { divisors.divide(number, 0, extent) };
-                assert_eq!(divided, (number / extent, number % extent), "{number} / {extent}");
-            }
-        }
-    }
 
     /// Of the position of a number.
     fn offset(layout: &LayoutNd, number: usize) -> usize {

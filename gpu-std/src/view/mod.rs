@@ -5,6 +5,7 @@
 
 pub mod layout;
 mod layout_nd;
+mod order;
 mod strided;
 mod view_2d;
 mod view_3d;

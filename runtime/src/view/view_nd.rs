@@ -67,6 +67,23 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 }
 
+impl<T: DeviceCopy> ViewNdMut<'_, T> {
+    /// Makes the kernel go through the array in tiles of so many rows and columns, which are along the two innermost axes: for inputs that are contiguous along
+    /// the rows, as of a transposed matrix. A parameter `PerThreadNd<T>` heeds it; what is computed is the same.
+    ///
+    /// Extents are rounded up to powers of two, and are at most 128.
+    ///
+    /// ```
+    /// let mut numbers = gpukernel::Device::cpu().zeroed::<f32>(100 * 100)?;
+    /// let view = numbers.view_nd_mut(0, &[100, 100], &[100, 1])?.in_tiles(8, 32);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[must_use]
+    pub fn in_tiles(self, rows: usize, columns: usize) -> Self {
+        Self { layout: self.layout.in_tiles(rows, columns), ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Device, Error};

@@ -249,3 +249,54 @@ fn outer_products() {
         Ok(())
     });
 }
+
+/// Kernels go through them in tiles, which end where the arrays do.
+#[test]
+fn transposed_inputs_of_any_extents() {
+    let extents =
+        [(1, 1), (4, 4), (5, 33), (33, 5), (8, 32), (37, 65), (64, 64), (3, 100), (100, 7), (257, 31)];
+    on_every_device(|device, module| {
+        for (rows, columns) in extents {
+            let a = Array::from_shape_fn(device, (columns, rows), |(i, j)| (i * 31 + j * 17) as i32)?;
+            let b = Array::from_shape_fn(device, (rows, columns), |(i, j)| (i * 7 + j) as i32)?;
+            let (host_a, host_b) = (a.to_ndarray()?, b.to_ndarray()?);
+            let expected = (&host_a.t() + &host_b).mapv(|x| x * x);
+            assert_eq!(squared_sum::apply(module, (a.t(), &b))?.to_ndarray()?, expected, "{rows} {columns}");
+            // Into a part of an array, of which the rest stays.
+            let mut out = Array::full(device, (rows + 2, 2 * columns + 1), -1)?;
+            squared_sum::apply_into(module, (&b, a.t()), out.slice_mut(s![1..-1, 1..;2])?)?;
+            let mut padded = ndarray::Array::from_elem((rows + 2, 2 * columns + 1), -1);
+            padded.slice_mut(s![1..-1, 1..;2]).assign(&expected);
+            assert_eq!(out.to_ndarray()?, padded, "{rows} {columns}");
+            // An axis that no tile has.
+            let cube =
+                Array::from_shape_fn(device, (columns, 3, rows), |(i, j, k)| (i * 5 + j * 3 + k) as i32)?;
+            let (cube, host) = (cube.permuted_axes((2, 1, 0))?, cube.to_ndarray()?.permuted_axes((2, 1, 0)));
+            let expected = ndarray::Array::from_shape_fn((rows, 3, columns), |(i, j, k)| {
+                (host[(i, j, k)] + host_b[(i, k)]).pow(2)
+            });
+            let b = b.insert_axis(Axis(1))?;
+            assert_eq!(squared_sum::apply(module, (&cube, &b))?.to_ndarray()?, expected, "{rows} {columns}");
+        }
+        Ok(())
+    });
+}
+
+/// The CPU device writes them past caches, in whole lines, wherever the output begins.
+#[test]
+fn outputs_that_are_larger_than_caches() {
+    const LEN: usize = (32 << 20) / size_of::<i32>() + 12_345;
+    on_every_device(|device, module| {
+        let x = Array::from_shape_fn(device, LEN, |i| (i % 1000) as i32)?;
+        let mut out = Array::full(device, LEN + 7, -1)?;
+        for start in [0, 3] {
+            squared_sum::apply_into(module, (&x, 1), out.slice_mut(s![start..start + LEN])?)?;
+            let found = out.to_vec()?;
+            assert!(
+                found[start..][..LEN].iter().enumerate().all(|(i, &x)| x == (i as i32 % 1000 + 1).pow(2))
+            );
+            assert_eq!(found[LEN + start..].iter().filter(|&&x| x == -1).count(), 7 - start);
+        }
+        Ok(())
+    });
+}

@@ -130,7 +130,10 @@ fn the_code_is_that_of_a_build() {
     // Places of other code and of statics differ: the build has all kernels.
     let plain = |text: &str| {
         let words = text.split_whitespace().filter(|word| !word.starts_with("`(.L"));
-        words.map(|word| if word.starts_with("c[0x4]") { "c[0x4]" } else { word }).collect::<Vec<_>>().join(" ")
+        words
+            .map(|word| if word.starts_with("c[0x4]") { "c[0x4]" } else { word })
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     for (name, shown) in shown {
         let instructions = function(&sass, name).lines().filter_map(|line| {
