@@ -66,7 +66,14 @@ fn pattern<T: DeviceCopy>(value: T) -> Option<(Pattern, usize)> {
         if is(&[TypeId::of::<u32>(), TypeId::of::<i32>(), TypeId::of::<f32>(), TypeId::of::<char>()]) {
             return Some((Pattern::Four(std::mem::transmute_copy(&value)), 1));
         }
-        if is(&[TypeId::of::<u64>(), TypeId::of::<i64>(), TypeId::of::<f64>()]) {
+        let of_64_bits = [
+            TypeId::of::<u64>(),
+            TypeId::of::<i64>(),
+            TypeId::of::<f64>(),
+            TypeId::of::<usize>(),
+            TypeId::of::<isize>(),
+        ];
+        if is(&of_64_bits) {
             let [low, high]: [u32; 2] = std::mem::transmute_copy(&value);
             return (low == high).then_some((Pattern::Four(low), 2));
         }
@@ -142,6 +149,8 @@ mod tests {
         assert_eq!(pattern('a'), Some((Pattern::Four(97), 1)));
         assert_eq!(pattern(0.0_f64), Some((Pattern::Four(0), 2)));
         assert_eq!(pattern(-1_i64), Some((Pattern::Four(u32::MAX), 2)));
+        // Copies of these waited for the stream.
+        assert_eq!((pattern(0_usize), pattern(-1_isize)), (pattern(0_u64), pattern(-1_i64)));
         assert_eq!((pattern(1.0_f64), pattern([0_u8; 4]), pattern(())), (None, None, None));
     }
 }
