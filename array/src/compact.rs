@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
-use gpukernel::{Buffer, Device};
+use gpukernel::{Buffer, Stream};
 use ndarray::Ix1;
 
 use crate::{Array, ArrayView, Result, layout::Layout, storage};
@@ -42,11 +42,11 @@ pub struct Compact<T: DeviceCopy> {
 
 impl<T: DeviceCopy> Compact<T> {
     /// With room for so many, of which there are none.
-    pub(crate) fn with_capacity(device: &Device, capacity: usize) -> Result<Self>
+    pub(crate) fn with_capacity(stream: &Stream, capacity: usize) -> Result<Self>
     where
         T: Zeroable,
     {
-        Ok(Self { items: storage::with_values(device, capacity)?, len: device.zeroed(1)? })
+        Ok(Self { items: storage::with_values(stream, capacity)?, len: stream.zeroed(1)? })
     }
 
     /// Returns how many items there may be: the number of positions of the pipeline.

@@ -35,7 +35,7 @@ impl Launch for Configured<'_> {
 /// A function of arrays (NumPy's universal functions): implemented for the type that `#[vectorize]` makes under the name of a scalar function.
 ///
 /// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default
-/// stream, in the order of all work on the same memory.
+/// stream, or that of [`Module::on`], in the order of all work on the same memory.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -84,7 +84,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         let shape = broadcast_shape(Self::NAME, &sealed::Inputs::layouts(&inputs))?;
         sealed::Inputs::broadcast(&mut inputs, Self::NAME, &shape)?;
         let layout = Layout::standard(IxDyn(&shape))?;
-        storage::written(module.device(), layout, |slice, layout| {
+        storage::written(&module.stream(), layout, |slice, layout| {
             run::<Self, S, _>(module, &inputs, ArrayViewMut::new(slice, layout.clone()))
         })
     }
@@ -157,13 +157,13 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         }
         let mut parts = parts(len, result.len());
         if parts == 1 {
-            return storage::written(module.device(), result, |out, layout| {
+            return storage::written(&module.stream(), result, |out, layout| {
                 reduce_rows::<Self, T>(module, slice, &rows, out, layout, 1)
             });
         }
         let of_parts = |parts: usize| Layout::standard(IxDyn(&[outer, &[parts]].concat()));
         let mut partial: Array<T, IxDyn> =
-            storage::written(module.device(), of_parts(parts)?, |out, layout| {
+            storage::written(&module.stream(), of_parts(parts)?, |out, layout| {
                 reduce_rows::<Self, T>(module, slice, &rows, out, layout, parts)
             })?;
         loop {
@@ -171,11 +171,11 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
             let len = parts;
             parts = self::parts(len, result.len());
             if parts == 1 {
-                return storage::written(module.device(), result, |out, layout| {
+                return storage::written(&module.stream(), result, |out, layout| {
                     reduce_rows::<Self, T>(module, partial.memory(), &rows, out, layout, 1)
                 });
             }
-            partial = storage::written(module.device(), of_parts(parts)?, |out, layout| {
+            partial = storage::written(&module.stream(), of_parts(parts)?, |out, layout| {
                 reduce_rows::<Self, T>(module, partial.memory(), &rows, out, layout, parts)
             })?;
         }
@@ -207,7 +207,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
             return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
         };
         let rows = layout.with_axis_last(axis)?;
-        storage::written(module.device(), Layout::standard(IxDyn(layout.shape()))?, |out, layout| {
+        storage::written(&module.stream(), Layout::standard(IxDyn(layout.shape()))?, |out, layout| {
             accumulate_rows::<Self, T>(module, slice, &rows, out, &layout.with_axis_last(axis)?)
         })
     }
@@ -252,7 +252,7 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         let mut inputs = (a, b);
         let shape = broadcast_shape(Self::NAME, &sealed::Inputs::layouts(&inputs))?;
         sealed::Inputs::broadcast(&mut inputs, Self::NAME, &shape)?;
-        storage::written(module.device(), Layout::standard(IxDyn(&shape))?, |slice, layout| {
+        storage::written(&module.stream(), Layout::standard(IxDyn(&shape))?, |slice, layout| {
             run::<Self, (A, B), _>(module, &inputs, ArrayViewMut::new(slice, layout.clone()))
         })
     }
@@ -389,7 +389,7 @@ pub(crate) fn update<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
     let mut inputs = (array, other);
     sealed::Inputs::broadcast(&mut inputs, F::NAME, &shape)?;
     let module = crate::shipped::module(device)?;
-    storage::written(device, Layout::standard(IxDyn(&shape))?, |slice, layout| {
+    storage::written(&module.stream(), Layout::standard(IxDyn(&shape))?, |slice, layout| {
         run::<F, (T, T), _>(&module, &inputs, ArrayViewMut::new(slice, layout.clone()))
     })
 }

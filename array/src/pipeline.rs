@@ -9,7 +9,7 @@ use gpu_std::{
         kernels::{MAX_BLOCKS, MAX_ROW_THREADS, ROW_SLOTS, THREADS},
     },
 };
-use gpukernel::{Device, LaunchConfig, Module};
+use gpukernel::{LaunchConfig, Module, Stream};
 use ndarray::{Dimension, IntoDimension, Ix0, Ix1, Ix2};
 
 use crate::{Arguments, Array, Compact, Error, Result, function::Configured, layout::Layout, storage};
@@ -17,8 +17,8 @@ use crate::{Arguments, Array, Compact, Error, Result, function::Configured, layo
 /// A pipeline or a reduction of arrays: implemented for the type that [`#[pipeline]`](macro@gpu_std::pipeline) and
 /// [`#[reduction]`](macro@gpu_std::reduction) make under the name of a function.
 ///
-/// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default stream, in the order of
-/// all work on the same memory: nothing waits.
+/// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default stream, or that of
+/// [`Module::on`], in the order of all work on the same memory: nothing waits.
 ///
 /// | the function returns | the call |
 /// |---|---|
@@ -69,7 +69,7 @@ pub trait ArrayPipeline: PipelineFunction + Sized {
         Self: Pipelined<S, End: NewResult>,
     {
         let size = size::<Self, S, X>(&args)?;
-        let mut result = Self::End::create(module.device(), size)?;
+        let mut result = Self::End::create(&module.stream(), size)?;
         Self::End::run::<Self, S, X>(module, &args, size, &mut result)?;
         Ok(result)
     }
@@ -157,7 +157,7 @@ pub trait ArrayEnd: End + sealed::Run {
 pub trait NewResult: ArrayEnd {
     /// Allocates the result.
     #[doc(hidden)]
-    fn create(device: &Device, size: Size) -> Result<Self::Result>;
+    fn create(stream: &Stream, size: Size) -> Result<Self::Result>;
 }
 
 mod sealed {
@@ -204,9 +204,9 @@ fn check_shape<T: DeviceCopy, D: Dimension>(
 }
 
 /// An array whose elements have values before a kernel writes them.
-fn new_array<T: DeviceCopy + Zeroable, D: Dimension>(device: &Device, shape: D) -> Result<Array<T, D>> {
+fn new_array<T: DeviceCopy + Zeroable, D: Dimension>(stream: &Stream, shape: D) -> Result<Array<T, D>> {
     let layout = Layout::standard(shape)?;
-    Ok(Array::new(storage::with_values(device, layout.len())?, layout))
+    Ok(Array::new(storage::with_values(stream, layout.len())?, layout))
 }
 
 impl<T: DeviceCopy> ArrayEnd for Scalar<T> {
@@ -224,16 +224,16 @@ impl<T: DeviceCopy> ArrayEnd for Scalar<T> {
     {
         // Enough for a thread to have several loads on their way.
         let blocks = blocks(size.len, 4 * tile::<F, S>());
-        let device = module.device();
-        let (mut parts, mut arrived) = (storage::with_values(device, blocks)?, device.zeroed(1)?);
+        let stream = module.stream();
+        let (mut parts, mut arrived) = (storage::with_values(&stream, blocks)?, stream.zeroed(1)?);
         let memory = ReduceArgs { parts: &mut *parts, arrived: &mut *arrived, output: result.as_mut_slice() };
         F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
     }
 }
 
 impl<T: DeviceCopy + Zeroable> NewResult for Scalar<T> {
-    fn create(device: &Device, _: Size) -> Result<Self::Result> {
-        new_array(device, Ix0())
+    fn create(stream: &Stream, _: Size) -> Result<Self::Result> {
+        new_array(stream, Ix0())
     }
 }
 
@@ -260,8 +260,8 @@ impl<T: DeviceCopy> ArrayEnd for Out<T> {
 }
 
 impl<T: DeviceCopy + Zeroable> NewResult for Out<T> {
-    fn create(device: &Device, size: Size) -> Result<Self::Result> {
-        new_array(device, Ix1(size.len))
+    fn create(stream: &Stream, size: Size) -> Result<Self::Result> {
+        new_array(stream, Ix1(size.len))
     }
 }
 
@@ -285,13 +285,13 @@ impl<T: DeviceCopy> ArrayEnd for pipeline::Compact<T> {
     {
         let Compact { items, len } = result;
         // Not the number of earlier items, if a kernel panics.
-        len.fill(0)?;
+        module.stream().fill(len, 0)?;
         if size.len == 0 {
             args.args(F::NAME)?;
             return Ok(());
         }
-        let (device, positions, blocks) = (module.device(), size.len, blocks(size.len, tile::<F, S>()));
-        let (mut offsets, mut state) = (storage::with_values(device, blocks + 1)?, device.zeroed(2)?);
+        let (stream, positions, blocks) = (module.stream(), size.len, blocks(size.len, tile::<F, S>()));
+        let (mut offsets, mut state) = (storage::with_values(&stream, blocks + 1)?, stream.zeroed(2)?);
         let memory =
             CompactArgs::Count { positions, offsets: &mut *offsets, state: &mut *state, len: &mut **len };
         F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
@@ -302,8 +302,8 @@ impl<T: DeviceCopy> ArrayEnd for pipeline::Compact<T> {
 }
 
 impl<T: DeviceCopy + Zeroable> NewResult for pipeline::Compact<T> {
-    fn create(device: &Device, size: Size) -> Result<Self::Result> {
-        Compact::with_capacity(device, size.len)
+    fn create(stream: &Stream, size: Size) -> Result<Self::Result> {
+        Compact::with_capacity(stream, size.len)
     }
 }
 
@@ -324,8 +324,8 @@ impl<T: DeviceCopy> ArrayEnd for Scan<T> {
             args.args(F::NAME)?;
             return Ok(());
         }
-        let (device, positions, blocks) = (module.device(), size.len, blocks(size.len, tile::<F, S>()));
-        let (mut parts, mut arrived) = (storage::with_values(device, blocks)?, device.zeroed(1)?);
+        let (stream, positions, blocks) = (module.stream(), size.len, blocks(size.len, tile::<F, S>()));
+        let (mut parts, mut arrived) = (storage::with_values(&stream, blocks)?, stream.zeroed(1)?);
         let memory = ScanArgs::Combine { positions, parts: &mut *parts, arrived: &mut *arrived };
         F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
         let memory = ScanArgs::Write { parts: &*parts, output: result.as_mut_slice() };
@@ -334,8 +334,8 @@ impl<T: DeviceCopy> ArrayEnd for Scan<T> {
 }
 
 impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
-    fn create(device: &Device, size: Size) -> Result<Self::Result> {
-        new_array(device, Ix1(size.len))
+    fn create(stream: &Stream, size: Size) -> Result<Self::Result> {
+        new_array(stream, Ix1(size.len))
     }
 }
 
@@ -385,8 +385,8 @@ impl<T: DeviceCopy> ArrayEnd for Out2d<T> {
 }
 
 impl<T: DeviceCopy + Zeroable> NewResult for Out2d<T> {
-    fn create(device: &Device, size: Size) -> Result<Self::Result> {
-        new_array(device, (size.len, size.columns).into_dimension())
+    fn create(stream: &Stream, size: Size) -> Result<Self::Result> {
+        new_array(stream, (size.len, size.columns).into_dimension())
     }
 }
 
@@ -408,7 +408,7 @@ impl<T: DeviceCopy> ArrayEnd for PerRow<T> {
 }
 
 impl<T: DeviceCopy + Zeroable> NewResult for PerRow<T> {
-    fn create(device: &Device, size: Size) -> Result<Self::Result> {
-        new_array(device, Ix1(size.len))
+    fn create(stream: &Stream, size: Size) -> Result<Self::Result> {
+        new_array(stream, Ix1(size.len))
     }
 }

@@ -2,33 +2,33 @@
 
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
-use gpukernel::{Buffer, Device, DeviceSlice};
+use gpukernel::{Buffer, Device, DeviceSlice, Stream};
 use ndarray::{Dimension, IxDyn};
 
 use crate::{Array, Error, Result, layout::Layout};
 
-/// Allocates an array, which `write` writes: it queues work that writes each element, as [`Vectorized`](gpu_std::host::Vectorized) promises, or returns
+/// Allocates an array in the order of a stream, which `write` writes: it queues work that writes each element, as [`Vectorized`](gpu_std::host::Vectorized) promises, or returns
 /// an error.
 #[track_caller]
 pub(crate) fn written<T: DeviceCopy + Zeroable, D: Dimension>(
-    device: &Device,
+    stream: &Stream,
     layout: Layout<IxDyn>,
     write: impl FnOnce(&mut DeviceSlice<T>, &Layout<IxDyn>) -> Result<()>,
 ) -> Result<Array<T, D>> {
-    finish(with_values(device, layout.len())?, layout, write)
+    finish(with_values(stream, layout.len())?, layout, write)
 }
 
 /// Allocates memory for what a kernel writes.
 ///
 /// If the kernel panics, whoever waits next is told, and the program may read the memory afterwards. So it has values in any case.
 #[track_caller]
-pub(crate) fn with_values<T: DeviceCopy + Zeroable>(device: &Device, len: usize) -> Result<Buffer<T>> {
+pub(crate) fn with_values<T: DeviceCopy + Zeroable>(stream: &Stream, len: usize) -> Result<Buffer<T>> {
     // What lies in memory of a GPU are bytes, and in that of the host they may be none. There, zeros of new pages cost nothing.
-    if T::ANY_BYTES && device.is_gpu() {
+    if T::ANY_BYTES && stream.device().is_gpu() {
         // SAFETY: the memory of a GPU has bytes, any of which are values of `T`.
-        Ok(unsafe { device.uninit::<T>(len)?.assume_init() })
+        Ok(unsafe { stream.uninit::<T>(len)?.assume_init() })
     } else {
-        Ok(device.zeroed(len)?)
+        Ok(stream.zeroed(len)?)
     }
 }
 

@@ -55,6 +55,8 @@ pub(crate) const UNSAFE_KERNEL: &str = "a launch of an `unsafe fn` kernel";
 #[derive(Clone)]
 pub struct Module {
     inner: Arc<Inner>,
+    /// Where launches are queued, if not on the device's default stream.
+    stream: Option<Stream>,
 }
 
 struct Inner {
@@ -73,7 +75,8 @@ impl Module {
         let code = ImageCode { image: &image, functions, output: &output };
         let code = each!(&device.backend, device => load(*device, &code))?;
         let manifest = image.into_manifest();
-        Ok(Self { inner: Arc::new(Inner { device: device.clone(), manifest, code, output }) })
+        let inner = Arc::new(Inner { device: device.clone(), manifest, code, output });
+        Ok(Self { inner, stream: None })
     }
 
     pub(crate) fn manifest(&self) -> &Manifest {
@@ -87,6 +90,66 @@ impl Module {
     /// The device it is loaded on.
     pub fn device(&self) -> &Device {
         &self.inner.device
+    }
+
+    /// Returns the same module with launches on a stream in place of the device's default stream: for functions that are given a module, as those of arrays are.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    /// use gpukernel::{Device, for_each};
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn double(x: PerThread<f32>) {
+    ///     for (_, x) in x {
+    ///         *x *= 2.0;
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// let device = Device::cpu();
+    /// let stream = device.stream()?;
+    /// let module = device.load(&KERNELS)?.on(&stream);
+    /// let mut x = device.upload(&[1.0, 2.0])?;
+    /// module.launch(double, for_each(2), (&mut x,))?;
+    /// stream.synchronize()?;
+    /// assert_eq!(x.to_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// A launch is [`Error::WrongDevice`] if the stream is of another device, and [`Error::NotCapturable`] if it is part of a graph that is captured, whose launches
+    /// are those of [`Stream::launch`].
+    pub fn on(&self, stream: &Stream) -> Self {
+        Self { inner: Arc::clone(&self.inner), stream: Some(stream.clone()) }
+    }
+
+    /// Returns the stream on which launches are queued: that of [`on`](Self::on), or the device's default stream.
+    ///
+    /// ```
+    /// # use gpukernel::{Device, Image};
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// let module = Device::cpu().load(&KERNELS)?;
+    /// assert!(module.stream().is_done()?);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    pub fn stream(&self) -> Stream {
+        self.stream.clone().unwrap_or_else(|| self.device().default_stream())
+    }
+
+    /// Where launches are queued.
+    fn queue(&self) -> Result<Option<&Stream>> {
+        if let Some(stream) = &self.stream {
+            stream.not_captured("a launch of a module on a stream, except by `Stream::launch`,")?;
+        }
+        Ok(self.stream.as_ref())
     }
 
     /// The paths of the kernels in the image, such as `kernels::saxpy`.
@@ -174,7 +237,7 @@ impl Module {
         self.inner.output.set(Box::new(writer));
     }
 
-    /// Launches a kernel on the device's default stream.
+    /// Launches a kernel on the device's default stream, or that of [`on`](Self::on).
     ///
     /// The configuration is [`for_each`](crate::for_each)`(n)` or a [`LaunchConfig::new`]`(grid_dim, block_dim)`; the arguments are a tuple with one for each
     /// parameter of the kernel. If no thread would run, nothing happens. The launch is queued: what goes wrong when it
@@ -219,10 +282,10 @@ impl Module {
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
         // SAFETY: a safe kernel asks for nothing.
-        unsafe { self.launch_on(None, kernel, config, args) }
+        unsafe { self.launch_on(self.queue()?, kernel, config, args) }
     }
 
-    /// Launches a kernel that was declared as `unsafe fn`, on the device's default stream.
+    /// Launches a kernel that was declared as `unsafe fn`, as [`launch`](Self::launch) does.
     ///
     /// # Errors
     /// As [`launch`](Self::launch): nothing that is checked there is left out.
@@ -239,7 +302,7 @@ impl Module {
     ) -> Result<()> {
         replay::refuse_unsafe(UNSAFE_KERNEL)?;
         // SAFETY: as the caller promises.
-        unsafe { self.launch_on(None, kernel, config, args) }
+        unsafe { self.launch_on(self.queue()?, kernel, config, args) }
     }
 
     /// Launches a kernel on a stream or the default stream. Only this is compiled for each kernel; the rest is the same for all.

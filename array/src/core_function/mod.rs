@@ -27,8 +27,8 @@ use crate::{
 /// The last axes of each argument are those of its core, as many as the function's layout says. The axes before are broadcast against each other, and along them
 /// there is a core call for each position.
 ///
-/// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default stream, in the order of
-/// all work on the same memory.
+/// The module is that of the crate that declares the function, loaded on the device of the arrays. Work is queued on the device's default stream, or that of
+/// [`Module::on`], in the order of all work on the same memory.
 ///
 /// ```
 /// use gpu_std::{gufunc::*, prelude::*};
@@ -98,7 +98,7 @@ pub trait CoreFunction: GuvectorizedFunction + Sized {
         dimensions.broadcast(&mut cores, &loop_shape)?;
         let shapes = dimensions.output_shapes(&loop_shape);
         <Self::Outputs as CoreResults<X::Loop, Self::OutputAxes>>::written(
-            module.device(),
+            &module.stream(),
             &shapes,
             |targets| {
                 let outputs = dimensions.outputs(&<Self::Outputs as Elements>::layouts(&targets))?;

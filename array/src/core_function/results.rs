@@ -5,7 +5,7 @@ use gpu_std::{
     DeviceCopy,
     host::{CoreAxes, OutputScalars},
 };
-use gpukernel::{Device, ThisRuntime};
+use gpukernel::{Stream, ThisRuntime};
 use ndarray::IxDyn;
 
 use super::LoopDimension;
@@ -55,7 +55,7 @@ pub trait CoreResults<Loop, Axes>: OutputElements {
     /// Returns arrays of zeros, one for each of these shapes, after `write`.
     #[doc(hidden)]
     fn written(
-        device: &Device,
+        stream: &Stream,
         shapes: &[Vec<usize>],
         write: impl FnOnce(Self::Targets<'_>) -> Result<()>,
     ) -> Result<Self::Arrays>;
@@ -137,13 +137,13 @@ macro_rules! results {
 
             #[track_caller]
             fn written(
-                device: &Device,
+                stream: &Stream,
                 shapes: &[Vec<usize>],
                 write: impl FnOnce(Self::Targets<'_>) -> Result<()>,
             ) -> Result<Self::Arrays> {
                 let layouts = shapes.iter().map(|shape| Layout::standard(IxDyn(shape)));
                 let layouts = layouts.collect::<Result<Vec<_>>>()?;
-                let mut buffers = ($(device.zeroed::<$T>(layouts[$i].len())?,)*);
+                let mut buffers = ($(stream.zeroed::<$T>(layouts[$i].len())?,)*);
                 write(($(ArrayViewMut::new(&mut buffers.$i, layouts[$i].clone()),)*))?;
                 let arrays = ($({
                     let layout = layouts[$i].with_dimension().ok_or_else(|| Error::WrongDimension {

@@ -6,3 +6,4 @@ mod functions;
 mod kernels;
 mod messages;
 mod properties;
+mod streams;

@@ -209,3 +209,30 @@ fn results_are_written_to_memory_that_there_is() {
         Ok(())
     });
 }
+
+/// Of each kind of result.
+#[test]
+fn pipelines_on_streams_are_queued_there() {
+    on_every_device(|device, module| {
+        let host: Vec<f32> = (0..5000).map(|i| noise(i) as f32 - 9.0).collect();
+        let x = Array::from_vec(device, &host)?;
+        let stream = device.stream()?;
+        let held = stream.hold()?;
+        let on_stream = &module.on(&stream);
+        let above = count_above::call(on_stream, (&x, 100.0))?;
+        let differences = differences::call(on_stream, (&x,))?;
+        let mut found = positives::call(on_stream, (&x,))?;
+        positives::call_into(on_stream, (&x,), &mut found)?;
+        let sums = running_sum::call(on_stream, (&x,))?;
+        assert!(!stream.is_done()?, "nothing waited");
+        assert_eq!(count_above::call(module, (&x, 1e30))?.to_scalar()?, 0);
+        assert!(!stream.is_done()?, "nothing waited");
+        drop(held);
+        assert_eq!(above.to_scalar()?, host.iter().filter(|&&x| x > 100.0).count());
+        let expected: Vec<f32> = host.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(differences.to_vec()?, expected);
+        assert_eq!(found.len()?, host.iter().filter(|&&x| x > 0.0).count());
+        assert_eq!(sums.to_vec()?[0], host[0]);
+        Ok(())
+    });
+}
