@@ -264,9 +264,9 @@ fn transposed_inputs_of_any_extents() {
             assert_eq!(squared_sum::apply(module, (a.t(), &b))?.to_ndarray()?, expected, "{rows} {columns}");
             // Into a part of an array, of which the rest stays.
             let mut out = Array::full(device, (rows + 2, 2 * columns + 1), -1)?;
-            squared_sum::apply_into(module, (&b, a.t()), out.slice_mut(s![1..-1, 1..;2])?)?;
+            squared_sum::apply_into(module, (&b, a.t()), out.slice_mut(s![1..=rows, 1..;2])?)?;
             let mut padded = ndarray::Array::from_elem((rows + 2, 2 * columns + 1), -1);
-            padded.slice_mut(s![1..-1, 1..;2]).assign(&expected);
+            padded.slice_mut(s![1..=rows, 1..;2]).assign(&expected);
             assert_eq!(out.to_ndarray()?, padded, "{rows} {columns}");
             // An axis that no tile has.
             let cube =
