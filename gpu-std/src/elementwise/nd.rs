@@ -1,17 +1,20 @@
 //! Outputs of any strides.
 
 use core::marker::PhantomData;
+#[cfg(not(target_arch = "nvptx64"))]
+use core::ops::Range;
 
 #[cfg(not(target_arch = "nvptx64"))]
 use super::chunks::in_a_row;
 use super::{NdInputs, ViewNdOrScalar};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
+#[cfg(target_arch = "nvptx64")]
+use crate::thread::grid_stride::GridStride;
 use crate::{
     DeviceCopy, global_rank, grid_stride,
     param::{Param, WriteStart},
     signature::Text,
-    thread::grid_stride::GridStride,
     threads_per_grid,
     view::layout::{Divisors, LayoutNd, Offset, Order, Position, Strided},
 };
@@ -102,8 +105,8 @@ nd_output! {
     /// The elements of an array of up to six axes of any strides that the calling thread owns. Each belongs to exactly one thread, whatever
     /// the size of the grid.
     ///
-    /// Thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … in row-major order of their positions. The launch passes
-    /// `slice.view_nd_mut(…)?`, which refuses strides by which positions are the same element.
+    /// On a GPU, thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … in the order of the array, which is row-major, or in tiles if its layout says so; and on
+    /// the CPU, where a thread has a cache of its own, as many that follow each other. The launch passes `slice.view_nd_mut(…)?`, which refuses strides by which positions are the same element.
     ///
     /// ```
     /// use gpu_std::{elementwise::*, prelude::*};
@@ -161,10 +164,18 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         }
     }
 
-    /// The numbers of the calling thread in a grid-stride loop.
+    /// The numbers of the calling thread, in all methods: threads that call others must not own one element.
+    #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     fn own_numbers(&self) -> GridStride {
         GridStride::new(global_rank(), self.tail.numbers.numbers(), threads_per_grid())
+    }
+
+    /// As on a GPU; there are as many as possible that follow each other.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn own_numbers(&self) -> Range<usize> {
+        in_a_row(global_rank(), threads_per_grid(), self.tail.numbers.numbers())
     }
 
     /// Returns the position of a number, and the offsets of arrays there.
@@ -184,10 +195,9 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
     #[inline(always)]
     fn map_in_a_row<I: NdInputs>(self, arrays: &(&LayoutNd, I), is_narrow: bool, f: impl Fn(I::Items) -> T) {
         let NdTail { layout, numbers } = self.tail;
-        let own = in_a_row(global_rank(), threads_per_grid(), numbers.numbers());
-        let mut number = own.start;
-        while number < own.end {
-            let run = numbers.run_from(number).min(own.end - number);
+        let Range { start: mut number, end } = self.own_numbers();
+        while number < end {
+            let run = numbers.run_from(number).min(end - number);
             let (Position { column, is_inside }, first) = self.position(arrays, number, is_narrow);
             let inside = if is_inside { run.min((layout.extents()[0] - column) as usize) } else { 0 };
             for index in 0..inside as u32 {

@@ -143,7 +143,8 @@ impl LayoutNd {
     /// Returns the number of positions.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.extents.iter().fold(1, |len, &extent| len * extent as usize)
+        // Without elements, the other extents may be any.
+        self.extents.iter().fold(1, |len: usize, &extent| len.wrapping_mul(extent as usize))
     }
 
     /// Returns whether there are no positions.

@@ -172,17 +172,16 @@ impl Order {
             for (extent, tile) in extents.iter_mut().zip(tile) {
                 *extent = extent.div_ceil(1 << tile);
             }
-            let tiles = extents.iter().map(|&extent| u128::from(extent)).product::<u128>();
-            Self {
-                // As many as there are positions, or few.
-                numbers: (tiles << (tile[0] + tile[1])) as u64,
-                extents,
-                tile,
-                divisors: Divisors::by(extents),
-            }
+            // Of an empty layout, the other extents may be any.
+            let tiles = match layout.is_empty() {
+                true => 0,
+                false => extents.iter().map(|&extent| u64::from(extent)).product(),
+            };
+            Self { numbers: tiles << (tile[0] + tile[1]), extents, tile, divisors: Divisors::by(extents) }
         };
-        let tiled = Some(order(layout.tile())).filter(|order| order.numbers <= u64::from(MOST_ALONG_AXIS));
-        tiled.filter(|_| layout.is_narrow()).unwrap_or_else(|| order([0; 2]))
+        let tiled = layout.is_narrow().then(|| order(layout.tile()));
+        let is_countable = |order: &Self| order.numbers <= u64::from(MOST_ALONG_AXIS);
+        tiled.filter(is_countable).unwrap_or_else(|| order([0; 2]))
     }
 
     /// How many numbers there are.
@@ -337,6 +336,9 @@ mod tests {
         let layout = LayoutNd::new(&[(1 << 30) - 1, 2], &[1, 0]).unwrap().in_tiles(128, 128);
         assert!(layout.is_narrow());
         assert_eq!(Order::of(&layout).numbers(), (1 << 31) - 2);
+        let most = MOST_ALONG_AXIS as usize;
+        let empty = LayoutNd::new(&[0, most, most, most, most], &[1; 5]).unwrap().in_tiles(8, 32);
+        assert_eq!((Order::of(&empty).numbers(), empty.len()), (0, 0));
         let wide = LayoutNd::new(&[1 << 20, 1 << 20], &[1 << 20, 1]).unwrap().in_tiles(8, 32);
         assert_eq!(Order::of(&wide).numbers(), 1 << 40);
     }

@@ -139,6 +139,16 @@ pub mod by_hand {
         out.reduce(x, |a, b| a + b);
     }
 
+    /// Threads that call different methods, with different inputs.
+    #[kernel]
+    pub fn by_turns(x: ViewNdOrScalar<i32>, y: ViewNdOrScalar<i32>, out: PerThreadNd<i32>) {
+        match global_rank() % 3 {
+            0 => out.map((x,), |(x,)| x),
+            1 => out.map((y, x), |(y, _)| y),
+            _ => out.reduce(x, |a, _| a),
+        }
+    }
+
     /// Sums of rows up to each element.
     #[kernel]
     pub fn running_sums(x: ViewNdOrScalar<i32>, out: PerThreadRows<i32>) {

@@ -42,6 +42,30 @@ fn rows_and_parts() {
     });
 }
 
+/// Whatever threads call, each element is one thread's: none is left out, and none is written by two.
+#[test]
+fn methods_and_inputs_divide_elements_alike() {
+    use array_test_kernels::by_hand::by_turns;
+    let (rows, columns) = (19, 37);
+    on_every_device(|device, module| {
+        let x = device.upload(&(0..(rows * columns) as i32).collect::<Vec<_>>())?;
+        for threads in [1, 2, 3, 7, 64, 100, rows * columns, 1000] {
+            for tile in [(1, 1), (8, 32), (16, 16), (4, 1)] {
+                let mut out = device.filled(rows * columns, -1)?;
+                let view = out.view_nd_mut(0, &[rows, columns], &[columns as isize, 1])?;
+                let args = (
+                    Memory(x.view_nd(0, &[rows, columns], &[columns as isize, 1])?),
+                    Memory(x.view_nd(0, &[rows, columns], &[columns as isize, 1])?),
+                    view.in_tiles(tile.0, tile.1),
+                );
+                module.launch(by_turns, LaunchConfig::new(threads, 1), args)?;
+                assert_eq!(out.to_vec()?, x.to_vec()?, "{threads} threads, tiles of {tile:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn chunks_of_every_length_and_alignment() {
     use array_test_kernels::by_hand::copy_chunks;
