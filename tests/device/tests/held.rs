@@ -7,7 +7,8 @@ use std::{
     thread,
 };
 
-use gpukernel::PinnedOptions;
+use gpukernel::{PinnedOptions, for_each};
+use gpukernel_device_test_kernels::outputs::add_index;
 use gpukernel_device_tests::{block_on, on_every_device_alone};
 
 const LEN: usize = 1 << 16;
@@ -41,6 +42,28 @@ fn futures_may_be_dropped() {
         }
         drop(held);
         stream.synchronize()
+    });
+}
+
+/// And those of the module itself do not.
+#[test]
+fn launches_of_a_module_on_a_stream_wait_for_it() {
+    on_every_device_alone(|device, module| {
+        let stream = device.stream()?;
+        let [mut there, mut here] = [device.zeroed::<u64>(LEN)?, device.zeroed::<u64>(LEN)?];
+        // Code is loaded when it is first used, which waits for the device.
+        module.launch(add_index, for_each(LEN), (&mut there,))?;
+        device.synchronize()?;
+        let held = stream.hold()?;
+        module.on(&stream).launch(add_index, for_each(LEN), (&mut there,))?;
+        module.launch(add_index, for_each(LEN), (&mut here,))?;
+        module.stream().synchronize()?;
+        assert!(!stream.is_done()?);
+        drop(held);
+        stream.synchronize()?;
+        assert!(there.to_vec()?.into_iter().eq((1..=LEN as u64).map(|i| 2 * i)));
+        assert!(here.to_vec()?.into_iter().eq(1..=LEN as u64));
+        Ok(())
     });
 }
 

@@ -210,23 +210,24 @@ fn results_are_written_to_memory_that_there_is() {
     });
 }
 
-/// Of each kind of result.
+/// Of each kind of result. Not held back on a GPU, as functions of arrays are not.
 #[test]
 fn pipelines_on_streams_are_queued_there() {
     on_every_device(|device, module| {
         let host: Vec<f32> = (0..5000).map(|i| noise(i) as f32 - 9.0).collect();
         let x = Array::from_vec(device, &host)?;
         let stream = device.stream()?;
-        let held = stream.hold()?;
+        let is_held = !device.is_gpu();
+        let held = is_held.then(|| stream.hold()).transpose()?;
         let on_stream = &module.on(&stream);
         let above = count_above::call(on_stream, (&x, 100.0))?;
         let differences = differences::call(on_stream, (&x,))?;
         let mut found = positives::call(on_stream, (&x,))?;
         positives::call_into(on_stream, (&x,), &mut found)?;
         let sums = running_sum::call(on_stream, (&x,))?;
-        assert!(!stream.is_done()?, "nothing waited");
+        assert!(!is_held || !stream.is_done()?, "nothing waited");
         assert_eq!(count_above::call(module, (&x, 1e30))?.to_scalar()?, 0);
-        assert!(!stream.is_done()?, "nothing waited");
+        assert!(!is_held || !stream.is_done()?, "nothing waited");
         drop(held);
         assert_eq!(above.to_scalar()?, host.iter().filter(|&&x| x > 100.0).count());
         let expected: Vec<f32> = host.windows(2).map(|pair| pair[1] - pair[0]).collect();
