@@ -1,9 +1,11 @@
 //! The order in which the threads of a grid go through arrays: numbers of positions, and positions of numbers.
 
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::view::layout::MOST_ALONG_AXIS;
 use crate::{
     DeviceCopy,
     signature::Text,
-    view::layout::{LayoutNd, MAX_AXES, MOST_ALONG_AXIS, Strided},
+    view::layout::{LayoutNd, MAX_AXES, Strided},
 };
 
 /// Extents, and what divides by them without a division: positions from their numbers.
