@@ -24,7 +24,8 @@ fn work_that_waits_on_the_gpu_for_a_dead_process_ends() {
         }
         return;
     }
-    let options = Options::new().timeout(Duration::from_secs(5));
+    // Connections may take as long as other tests take the machine: more than five seconds, once.
+    let options = Options::new().timeout(Duration::from_secs(25));
     let result = World::run_with(options, |world| {
         let device = Device::gpu(world.local_rank())?;
         let communicator = world.communicator(&device)?;
