@@ -144,14 +144,6 @@ impl Module {
         self.stream.clone().unwrap_or_else(|| self.device().default_stream())
     }
 
-    /// Where launches are queued.
-    fn queue(&self) -> Result<Option<&Stream>> {
-        if let Some(stream) = &self.stream {
-            stream.not_captured("a launch of a module on a stream, except by `Stream::launch`,")?;
-        }
-        Ok(self.stream.as_ref())
-    }
-
     /// The paths of the kernels in the image, such as `kernels::saxpy`.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.inner.manifest.kernels.iter().map(|kernel| kernel.name.as_str())
@@ -282,7 +274,7 @@ impl Module {
         args: K::Args<'_, ThisRuntime>,
     ) -> Result<()> {
         // SAFETY: a safe kernel asks for nothing.
-        unsafe { self.launch_on(self.queue()?, kernel, config, args) }
+        unsafe { self.launch_on(self.stream.as_ref(), kernel, config, args) }
     }
 
     /// Launches a kernel that was declared as `unsafe fn`, as [`launch`](Self::launch) does.
@@ -302,7 +294,7 @@ impl Module {
     ) -> Result<()> {
         replay::refuse_unsafe(UNSAFE_KERNEL)?;
         // SAFETY: as the caller promises.
-        unsafe { self.launch_on(self.queue()?, kernel, config, args) }
+        unsafe { self.launch_on(self.stream.as_ref(), kernel, config, args) }
     }
 
     /// Launches a kernel on a stream or the default stream. Only this is compiled for each kernel; the rest is the same for all.
@@ -383,6 +375,9 @@ impl Inner {
     ) -> Result<()> {
         let (code, device, at) = (&loaded.code, loaded.code.device(), Location::caller());
         let program = Program::Kernel(kernel, args);
+        if let Some(stream) = stream {
+            stream.not_captured("a launch of a module on a stream, except by `Stream::launch`,")?;
+        }
         let stream = Stream::or_default(stream, device, &|| program.doing())?;
         let Entry { function, cooperative } = loaded.entry(&id, || self.check(code, kernel, args))?;
         let threads = code.threads(function);
