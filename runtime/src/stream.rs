@@ -292,8 +292,7 @@ impl Stream {
     /// (`cuStreamWaitValue32`). Meanwhile work can be queued, so that it then runs without the gaps of launching it.
     ///
     /// Whoever waits for the stream before that waits forever, and a stream has room for about a thousand launches, after which a launch
-    /// waits, too. Under `compute-sanitizer --tool initcheck` (CUDA 13.0) a copy waits for the stream, and so forever: the tool looks at what is copied before
-    /// the call returns.
+    /// waits, too. Under compute-sanitizer (CUDA 13.0) work of other streams waits for it as well, and so forever: copies under initcheck, launches under memcheck.
     ///
     /// ```
     /// let stream = gpukernel::Device::cpu().stream()?;
