@@ -97,7 +97,9 @@ fn loops_over_core_dimensions_have_no_checks() {
         assert!(count("setp") <= 2, "{name}: {block:#?}");
         // Of the row of a matrix and the distance of rows, because lanes visit elements of other rows.
         let strides = if name.starts_with("scaled") { 2 } else { 0 };
-        assert!(count("mul") <= strides || name.ends_with("strided"), "{name}: {block:#?}");
+        // Those by the size of an element are of addresses, where LLVM counts elements.
+        let by_strides = block.iter().filter(|line| line.contains("mul") && !line.ends_with(", 4;")).count();
+        assert!(by_strides <= strides || name.ends_with("strided"), "{name}: {block:#?}");
     }
     // No loop is left of a core of three elements, of which there may be a copy for launches of one round.
     let ptx = built.kernel("sm_90", "dot3_contiguous");
