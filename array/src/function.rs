@@ -326,7 +326,8 @@ where
             let transposed = plan.transposed_axes();
             let mut view = memory.view_nd_mut(origin, plan.shape(), &plan.output().strides)?;
             if let Some([rows, columns]) = transposed {
-                let [most_rows, most_columns] = TILE[usize::from(module.device().is_gpu())];
+                // On a GPU a warp writes a row and reads sectors of eight elements; on the CPU as many lines stay in the first cache.
+                let [most_rows, most_columns] = if module.device().is_gpu() { [8, 32] } else { [16, 16] };
                 view = view.in_tiles(most_rows.min(rows), most_columns.min(columns));
             }
             let launch = Configured { module, config: of_positions(module, layout.len()) };
@@ -335,9 +336,6 @@ where
         }
     }
 }
-
-/// Rows and columns of a tile on the CPU, where as many lines stay in the first cache, and on a GPU, where a warp writes a row and reads sectors of eight elements.
-const TILE: [[usize; 2]; 2] = [[16, 16], [8, 32]];
 
 /// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
 /// once is then done half as often, and more would read and write too far apart.

@@ -105,8 +105,9 @@ nd_output! {
     /// The elements of an array of up to six axes of any strides that the calling thread owns. Each belongs to exactly one thread, whatever
     /// the size of the grid.
     ///
-    /// On a GPU, thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … in the order of the array, which is row-major, or in tiles if its layout says so; and on
-    /// the CPU, where a thread has a cache of its own, as many that follow each other. The launch passes `slice.view_nd_mut(…)?`, which refuses strides by which positions are the same element.
+    /// On a GPU, thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … in the order of the array, which is row-major, or in tiles if its
+    /// layout says so; and on the CPU, where a thread has a cache of its own, as many that follow each other. The launch passes
+    /// `slice.view_nd_mut(…)?`, which refuses strides by which positions are the same element.
     ///
     /// ```
     /// use gpu_std::{elementwise::*, prelude::*};
