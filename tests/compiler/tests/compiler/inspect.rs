@@ -127,15 +127,13 @@ fn the_code_is_that_of_a_build() {
     let options = Options { archs: vec![Arch::new(9, 0)], emit: vec![Emit::Sass], ..Options::default() };
     let built = kernels.inspect(options);
     let sass = built.sass("sm_90");
-    // Places of other code and of statics differ: the build has all kernels.
-    let plain = |text: &str| {
-        let words = text.split_whitespace().filter(|word| !word.starts_with("`(.L"));
-        words
-            .map(|word| if word.starts_with("c[0x4]") { "c[0x4]" } else { word })
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
     for (name, shown) in shown {
+        // Where the places of panics are is another matter in a build, which has all kernels; `scale` has none.
+        let is_place = |word: &str| name == "look_up" && word.starts_with("c[0x4]");
+        let plain = |text: &str| {
+            let words = text.split_whitespace().filter(|word| !word.starts_with("`(.L"));
+            words.map(|word| if is_place(word) { "c[0x4]" } else { word }).collect::<Vec<_>>().join(" ")
+        };
         let instructions = function(&sass, name).lines().filter_map(|line| {
             let (_, code) = line.trim().strip_prefix("/*")?.split_once("*/")?;
             Some(plain(code.split(';').next()?))
