@@ -745,6 +745,41 @@ fn a_driver_without_gpus_leaves_the_cpu() {
     });
 }
 
+/// Work of a thread whose current context is none, or that of another GPU.
+#[test]
+fn work_finds_its_context() {
+    simulated(&[("FAKE_DEVICES", "2")], || {
+        let [device, other] = [Device::gpu(0)?, Device::gpu(1)?];
+        let module = load(&device)?;
+        let [stream, second] = [device.stream()?, device.stream()?];
+        let (from, mut to) = (device.upload(&[1_u32, 2, 3, 4])?, device.zeroed::<u32>(4)?);
+        let mut graph = stream.capture(device.zeroed::<u32>(4)?, |capture, x| capture.fill(x, 9))?;
+        let mut work = |is_elsewhere: bool, work: usize| {
+            if is_elsewhere {
+                other.synchronize()?;
+            }
+            match work {
+                // Twice: after that of another stream, and after that.
+                0 => [&stream, &second, &second].into_iter().try_for_each(|stream| {
+                    let args = [RawArg::slice_mut(&mut to)];
+                    // SAFETY: kernels of this driver do nothing.
+                    unsafe { stream.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args) }
+                }),
+                1 => [&stream, &second, &second].into_iter().try_for_each(|stream| graph.launch_on(stream)),
+                2 => second.copy(&from, &mut to),
+                _ => second.fill(&mut to, 1),
+            }
+        };
+        for is_elsewhere in [false, true] {
+            for number in 0..4 {
+                std::thread::scope(|scope| scope.spawn(|| work(is_elsewhere, number)).join())
+                    .expect("no panic")?;
+            }
+        }
+        Ok(())
+    });
+}
+
 /// What belongs to one device is refused by another, and each is as it was.
 #[test]
 fn devices_are_kept_apart() {

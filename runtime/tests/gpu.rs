@@ -12,10 +12,12 @@ mod ipc;
 mod ptx;
 
 use std::{
+    ffi::{c_int, c_uint},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
+use ::cudarc::driver::sys;
 use common::on_every_device;
 use gpu_std::prelude::*;
 use gpukernel::{
@@ -206,6 +208,77 @@ mod needs_a_gpu {
                 }
                 held[last].release();
                 ends[last].synchronize()?;
+            }
+            Ok(())
+        });
+    }
+
+    /// Work of a thread whose current context is none, another one of this GPU, or that of another GPU.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn work_finds_its_context() {
+        /// What is to be current: `None`, or a device, and whether that is a context besides its usual one.
+        fn make_current(context: Option<(&Device, bool)>) -> Result<()> {
+            let mut made = std::ptr::null_mut();
+            match context {
+                None => {}
+                Some((device, false)) => device.synchronize()?,
+                Some((device, true)) => {
+                    let number = device.id().trim_start_matches("gpu:").parse().expect("a number");
+                    // Every driver has it, but not every version of its header.
+                    type Create = unsafe extern "C" fn(*mut sys::CUcontext, c_uint, c_int) -> sys::CUresult;
+                    // SAFETY: the driver is loaded.
+                    let driver = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
+                    // SAFETY: the function is of this type.
+                    let create = unsafe { driver.get::<Create>(b"cuCtxCreate_v2\0") }.expect("it is there");
+                    // SAFETY: the pointer is to a live handle. The context is there until the program ends.
+                    let created = unsafe { create(&mut made, 0, number) };
+                    assert_eq!(created, sys::CUresult::CUDA_SUCCESS);
+                }
+            }
+            let mut current = std::ptr::null_mut();
+            // SAFETY: the pointer is to a live handle.
+            let known = unsafe { sys::cuCtxGetCurrent(&mut current) };
+            assert_eq!(known, sys::CUresult::CUDA_SUCCESS);
+            assert!(made.is_null() || current == made);
+            assert_eq!(current.is_null(), context.is_none());
+            Ok(())
+        }
+        let devices = gpukernel::devices().expect("the driver is there");
+        on_every_gpu(|device, _| {
+            let module = device.load(&image(|_| ()))?;
+            let [first, second] = [device.stream()?, device.stream()?];
+            let (mut numbers, mut copy) = (device.zeroed::<u32>(LEN)?, device.zeroed::<u32>(LEN)?);
+            let mut graph = first.capture(device.zeroed::<u32>(LEN)?, |capture, numbers| {
+                capture.launch(&module, add, for_each(LEN), (1, numbers)).map(drop)
+            })?;
+            let others = devices.iter().filter(|other| other.is_gpu() && *other != device);
+            let contexts =
+                [None, Some((device, true))].into_iter().chain(others.map(|other| Some((other, false))));
+            let mut count = 0;
+            for context in contexts {
+                for work in 0..4 {
+                    let mut work = || {
+                        make_current(context)?;
+                        // The second waits for the first.
+                        [&first, &second, &second].into_iter().try_for_each(|stream| match work {
+                            0 => stream.launch(&module, add, for_each(LEN), (1, &mut numbers)),
+                            1 => graph.launch_on(stream),
+                            2 => stream.copy(&numbers, &mut copy),
+                            _ => stream.fill(&mut numbers, 7 + count),
+                        })
+                    };
+                    std::thread::scope(|scope| scope.spawn(&mut work).join()).expect("no panic")?;
+                }
+                let filled = if count == 0 { 0 } else { 7 + count - 3 };
+                count += 3;
+                for (found, expected) in [
+                    (copy.to_vec()?, filled + 3),
+                    (graph.memory().to_vec()?, count),
+                    (numbers.to_vec()?, 4 + count),
+                ] {
+                    assert!(found.into_iter().all(|number| number == expected));
+                }
             }
             Ok(())
         });

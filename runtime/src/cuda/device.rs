@@ -2,6 +2,7 @@
 
 use std::{
     alloc::Layout,
+    cell::Cell,
     ffi::{CStr, c_int, c_void},
     ops::RangeInclusive,
     ptr::{self, NonNull},
@@ -37,6 +38,11 @@ use crate::{
     pinned::PinnedOptions,
     unified::UnifiedKind,
 };
+
+thread_local! {
+    /// The GPU whose context this crate made current last.
+    static LAST_BOUND: Cell<*const CudaDevice> = const { Cell::new(ptr::null()) };
+}
 
 /// A GPU of this process. Its primary context is retained once and never released: other code in the process, such as
 /// NVIDIA's libraries, uses the same one.
@@ -201,12 +207,25 @@ impl CudaDevice {
         self.pool.is_some()
     }
 
-    /// Makes the context current on this thread, which every other call needs.
-    pub(crate) fn bind(&self) -> Result<()> {
+    /// Whether the context is current on this thread, if the driver still says.
+    pub(super) fn is_bound(&self) -> Option<bool> {
         let mut current = ptr::null_mut();
-        // Asking takes half as long as setting. SAFETY: the pointer is to a live handle.
+        // SAFETY: the pointer is to a live handle.
         let known = unsafe { sys::cuCtxGetCurrent(&mut current) };
-        if known == CUresult::CUDA_SUCCESS && current == self.context {
+        (known == CUresult::CUDA_SUCCESS).then_some(current == self.context)
+    }
+
+    /// The same if this crate made another one current last, or none: somebody else may have done so since.
+    #[inline]
+    pub(super) fn bind_after_others(&self) -> Result<()> {
+        if ptr::eq(LAST_BOUND.get(), self) { Ok(()) } else { self.bind() }
+    }
+
+    /// Makes the context current on this thread, which every call needs but those of [`CudaStream::launch`].
+    pub(crate) fn bind(&self) -> Result<()> {
+        LAST_BOUND.set(self);
+        // Asking takes half as long as setting.
+        if self.is_bound() == Some(true) {
             return Ok(());
         }
         // SAFETY: the context is retained as long as the process lives.

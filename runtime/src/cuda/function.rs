@@ -234,7 +234,7 @@ impl Function {
             return unsafe { self.enqueue_early(stream, launch, parameters, extra) };
         }
         // SAFETY: as above.
-        let result = unsafe {
+        stream.launch("cuLaunchKernel", |stream| unsafe {
             sys::cuLaunchKernel(
                 self.raw,
                 grid.x,
@@ -244,12 +244,11 @@ impl Function {
                 block.y,
                 block.z,
                 launch.shared.dynamic_bytes,
-                stream.raw(),
+                stream,
                 parameters,
                 extra,
             )
-        };
-        stream.device().check("cuLaunchKernel", result)
+        })
     }
 }
 
@@ -266,7 +265,7 @@ impl Function {
     ) -> Result<()> {
         let (grid, block) = (launch.shape.grid, launch.shape.block);
         // SAFETY: as the caller promises; the driver copies the values before it returns.
-        let result = unsafe {
+        stream.launch("cuLaunchCooperativeKernel", |stream| unsafe {
             sys::cuLaunchCooperativeKernel(
                 self.raw,
                 grid.x,
@@ -276,11 +275,10 @@ impl Function {
                 block.y,
                 block.z,
                 launch.shared.dynamic_bytes,
-                stream.raw(),
+                stream,
                 parameters(launch),
             )
-        };
-        stream.device().check("cuLaunchCooperativeKernel", result)
+        })
     }
 
     /// Queues a launch that the device may start before the grid before it has ended, for which the kernel waits (programmatic dependent launch).
@@ -301,21 +299,23 @@ impl Function {
             pad: [0; 4],
             value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
         };
-        let config = CUlaunchConfig {
-            gridDimX: grid.x,
-            gridDimY: grid.y,
-            gridDimZ: grid.z,
-            blockDimX: block.x,
-            blockDimY: block.y,
-            blockDimZ: block.z,
-            sharedMemBytes: launch.shared.dynamic_bytes,
-            hStream: stream.raw(),
-            attrs: &raw mut attribute,
-            numAttrs: 1,
-        };
-        // SAFETY: as the caller promises; the driver copies the values, and the attribute, before it returns.
-        let result = unsafe { sys::cuLaunchKernelEx(&config, self.raw, parameters, extra) };
-        stream.device().check("cuLaunchKernelEx", result)
+        let attributes = &raw mut attribute;
+        stream.launch("cuLaunchKernelEx", |stream| {
+            let config = CUlaunchConfig {
+                gridDimX: grid.x,
+                gridDimY: grid.y,
+                gridDimZ: grid.z,
+                blockDimX: block.x,
+                blockDimY: block.y,
+                blockDimZ: block.z,
+                sharedMemBytes: launch.shared.dynamic_bytes,
+                hStream: stream,
+                attrs: attributes,
+                numAttrs: 1,
+            };
+            // SAFETY: as the caller promises; the driver copies the values, and the attribute, before it returns.
+            unsafe { sys::cuLaunchKernelEx(&config, self.raw, parameters, extra) }
+        })
     }
 }
 

@@ -90,7 +90,6 @@ impl Executable {
     #[inline]
     unsafe fn launch_again(&self, stream: &CudaStream) -> Result<()> {
         replay::refuse("a graph")?;
-        self.device.bind()?;
         self.queue(stream)
     }
 
@@ -98,7 +97,7 @@ impl Executable {
     fn queue(&self, stream: &CudaStream) -> Result<()> {
         let _range = (!observed::is_unobserved()).then(|| nvtx::launch("graph"));
         // SAFETY: both are alive, and the memory is ordered, as the callers promise.
-        self.device.check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.raw, stream.raw()) })
+        stream.launch("cuGraphLaunch", |stream| unsafe { sys::cuGraphLaunch(self.raw, stream) })
     }
 
     pub(super) fn device(&self) -> &'static CudaDevice {

@@ -431,10 +431,21 @@ pub(super) fn ordered<R>(
     uses: &[(&Arc<CudaMemory>, Access)],
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
+    stream.device().bind()?;
     ordered_of(stream, uses, None, enqueue)
 }
 
-/// The same for the launch of a graph, which is [settled](Settled) afterwards.
+/// The same for a launch of a kernel, which `enqueue` queues by [`CudaStream::launch`].
+#[inline]
+pub(super) fn ordered_launch(
+    stream: &Arc<CudaStream>,
+    uses: &[(&Arc<CudaMemory>, Access)],
+    enqueue: impl FnOnce(&CudaStream) -> Result<()>,
+) -> Result<()> {
+    ordered_of(stream, uses, None, enqueue)
+}
+
+/// The same for a launch of a graph, which is [settled](Settled) afterwards.
 pub(super) fn ordered_graph(
     stream: &Arc<CudaStream>,
     uses: &[(&Arc<CudaMemory>, Access)],
@@ -444,14 +455,16 @@ pub(super) fn ordered_graph(
     ordered_of(stream, uses, Some(graph), enqueue)
 }
 
+#[inline]
 fn ordered_of<R>(
     stream: &Arc<CudaStream>,
     uses: &[(&Arc<CudaMemory>, Access)],
     graph: Option<&Settled>,
     enqueue: impl FnOnce(&CudaStream) -> Result<R>,
 ) -> Result<R> {
-    stream.device().bind()?;
     if let Some(recording) = replay::recording(stream, uses)? {
+        // What fails may end the recording.
+        stream.device().bind()?;
         return enqueue(&recording);
     }
     let order = match graph {
@@ -467,6 +480,7 @@ fn ordered_of<R>(
 
 #[cold]
 fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &Locked<'_, CudaStream>) -> Result<()> {
+    stream.device().bind()?;
     let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
     // Who waits for a stream waits for all that is queued there by now.
     for (other, _) in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {

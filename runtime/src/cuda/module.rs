@@ -259,7 +259,7 @@ impl BackendModule for Arc<CudaModule> {
     ) -> Result<()> {
         function.make_room(self.device, launch)?;
         let _locks = LaunchLocks::of(iter::once(&**self));
-        memory::ordered(stream, launch.memory, |stream| {
+        memory::ordered_launch(stream, launch.memory, |stream| {
             // SAFETY: as the caller promises; the module is loaded, and the memory is ordered.
             unsafe { function.enqueue(stream, launch) }
         })?;
