@@ -326,8 +326,10 @@ where
             let transposed = plan.transposed_axes();
             let mut view = memory.view_nd_mut(origin, plan.shape(), &plan.output().strides)?;
             if let Some([rows, columns]) = transposed {
-                // On a GPU a warp writes a row and reads sectors of eight elements; on the CPU as many lines stay in the first cache.
-                let [most_rows, most_columns] = if module.device().is_gpu() { [8, 32] } else { [16, 16] };
+                // On a GPU a block writes sectors of 32 bytes and reads whole lines, and a warp few of each; on the CPU as many lines stay in the first cache.
+                let sector = (32 / size_of::<F::Output>().max(1)).clamp(8, 32);
+                let [most_rows, most_columns] =
+                    if module.device().is_gpu() { [32, sector] } else { [16, 16] };
                 view = view.in_tiles(most_rows.min(rows), most_columns.min(columns));
             }
             let launch = Configured { module, config: of_positions(module, layout.len()) };
