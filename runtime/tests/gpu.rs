@@ -13,6 +13,7 @@ mod ptx;
 
 use std::{
     ffi::{c_int, c_uint},
+    ptr,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -213,71 +214,88 @@ mod needs_a_gpu {
         });
     }
 
-    /// Work of a thread whose current context is none, another one of this GPU, or that of another GPU.
+    /// Contexts that others may make current: none, a second one of the GPU, and those of other GPUs. They are there until the program ends.
+    fn contexts_of_others(device: &Device) -> Result<Vec<sys::CUcontext>> {
+        // Every driver has it, but not every version of its header.
+        type Create = unsafe extern "C" fn(*mut sys::CUcontext, c_uint, c_int) -> sys::CUresult;
+        let (mut contexts, mut second) = (vec![ptr::null_mut()], ptr::null_mut());
+        for other in gpukernel::devices()?.iter().filter(|other| other.is_gpu() && *other != device) {
+            let mut context = ptr::null_mut();
+            other.synchronize()?;
+            // SAFETY: the pointer is to a live handle.
+            assert_eq!(unsafe { sys::cuCtxGetCurrent(&mut context) }, sys::CUresult::CUDA_SUCCESS);
+            contexts.push(context);
+        }
+        // SAFETY: the driver is loaded.
+        let driver = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
+        // SAFETY: the function is of this type.
+        let create = unsafe { driver.get::<Create>(b"cuCtxCreate_v2\0") }.expect("it is there");
+        let number = device.id().trim_start_matches("gpu:").parse().expect("a number");
+        // SAFETY: the pointer is to a live handle.
+        assert_eq!(unsafe { create(&mut second, 0, number) }, sys::CUresult::CUDA_SUCCESS);
+        contexts.push(second);
+        Ok(contexts)
+    }
+
+    /// Work of a thread where others have made another context current since.
     #[test]
     #[ignore = "needs a GPU"]
     fn work_finds_its_context() {
-        /// What is to be current: `None`, or a device, and whether that is a context besides its usual one.
-        fn make_current(context: Option<(&Device, bool)>) -> Result<()> {
-            let mut made = std::ptr::null_mut();
-            match context {
-                None => {}
-                Some((device, false)) => device.synchronize()?,
-                Some((device, true)) => {
-                    let number = device.id().trim_start_matches("gpu:").parse().expect("a number");
-                    // Every driver has it, but not every version of its header.
-                    type Create = unsafe extern "C" fn(*mut sys::CUcontext, c_uint, c_int) -> sys::CUresult;
-                    // SAFETY: the driver is loaded.
-                    let driver = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
-                    // SAFETY: the function is of this type.
-                    let create = unsafe { driver.get::<Create>(b"cuCtxCreate_v2\0") }.expect("it is there");
-                    // SAFETY: the pointer is to a live handle. The context is there until the program ends.
-                    let created = unsafe { create(&mut made, 0, number) };
-                    assert_eq!(created, sys::CUresult::CUDA_SUCCESS);
-                }
-            }
-            let mut current = std::ptr::null_mut();
-            // SAFETY: the pointer is to a live handle.
-            let known = unsafe { sys::cuCtxGetCurrent(&mut current) };
-            assert_eq!(known, sys::CUresult::CUDA_SUCCESS);
-            assert!(made.is_null() || current == made);
-            assert_eq!(current.is_null(), context.is_none());
-            Ok(())
-        }
-        let devices = gpukernel::devices().expect("the driver is there");
         on_every_gpu(|device, _| {
+            let contexts = contexts_of_others(device)?;
             let module = device.load(&image(|_| ()))?;
             let [first, second] = [device.stream()?, device.stream()?];
             let (mut numbers, mut copy) = (device.zeroed::<u32>(LEN)?, device.zeroed::<u32>(LEN)?);
-            let mut graph = first.capture(device.zeroed::<u32>(LEN)?, |capture, numbers| {
-                capture.launch(&module, add, for_each(LEN), (1, numbers)).map(drop)
+            let memory = [device.zeroed::<u32>(LEN)?, device.zeroed(LEN)?, device.zeroed(LEN)?];
+            let mut graph = first.capture(memory, |capture, [numbers, copy, filled]| {
+                capture.launch(&module, add, for_each(LEN), (1, &mut *numbers))?;
+                capture.copy(numbers, copy)?;
+                capture.fill(filled, 5)
             })?;
-            let others = devices.iter().filter(|other| other.is_gpu() && *other != device);
-            let contexts =
-                [None, Some((device, true))].into_iter().chain(others.map(|other| Some((other, false))));
+            // A driver of CUDA 12.0 to 12.3 has no loops.
+            let memory = [device.zeroed::<u32>(1)?, device.zeroed(LEN)?];
+            let mut loops = match first.capture(memory, |capture, [left, rounds]| {
+                capture.fill(left, 3)?;
+                let condition = capture.condition(left)?;
+                capture.while_nonzero(condition, |body| {
+                    body.launch(&module, add, for_each(LEN), (1, rounds))?;
+                    body.launch(&module, add, for_each(1), (u32::MAX, left)).map(drop)
+                })
+            }) {
+                Err(Error::DriverTooOld { .. }) => None,
+                loops => Some(loops?),
+            };
             let mut count = 0;
             for context in contexts {
-                for work in 0..4 {
-                    let mut work = || {
-                        make_current(context)?;
+                for _ in 0..100 {
+                    numbers.fill(7)?;
+                    for work in 0..5 {
                         // The second waits for the first.
-                        [&first, &second, &second].into_iter().try_for_each(|stream| match work {
-                            0 => stream.launch(&module, add, for_each(LEN), (1, &mut numbers)),
-                            1 => graph.launch_on(stream),
-                            2 => stream.copy(&numbers, &mut copy),
-                            _ => stream.fill(&mut numbers, 7 + count),
-                        })
-                    };
-                    std::thread::scope(|scope| scope.spawn(&mut work).join()).expect("no panic")?;
-                }
-                let filled = if count == 0 { 0 } else { 7 + count - 3 };
-                count += 3;
-                for (found, expected) in [
-                    (copy.to_vec()?, filled + 3),
-                    (graph.memory().to_vec()?, count),
-                    (numbers.to_vec()?, 4 + count),
-                ] {
-                    assert!(found.into_iter().all(|number| number == expected));
+                        for stream in [&first, &second, &second] {
+                            // SAFETY: the context is there.
+                            let set = unsafe { sys::cuCtxSetCurrent(context) };
+                            assert_eq!(set, sys::CUresult::CUDA_SUCCESS);
+                            match work {
+                                0 => stream.launch(&module, add, for_each(LEN), (1, &mut numbers))?,
+                                1 => graph.launch_on(stream)?,
+                                2 => loops.iter_mut().try_for_each(|graph| graph.launch_on(stream))?,
+                                3 => stream.copy(&numbers, &mut copy)?,
+                                _ => stream.fill(&mut numbers, 1)?,
+                            }
+                        }
+                    }
+                    count += 3;
+                    let [ours, copied, filled] = graph.memory();
+                    for (found, expected) in
+                        [(&numbers, 1), (&copy, 10), (ours, count), (copied, count), (filled, 5)]
+                    {
+                        assert!(found.to_vec()?.into_iter().all(|number| number == expected));
+                    }
+                    if let Some(graph) = &loops {
+                        let [left, rounds] = graph.memory();
+                        assert_eq!(left.to_vec()?, [0]);
+                        assert!(rounds.to_vec()?.into_iter().all(|number| number == 3 * count));
+                    }
                 }
             }
             Ok(())
