@@ -162,6 +162,21 @@ fn compare_strided(
     }
 }
 
+/// (a + b)² with one `b` for each column.
+#[bench(side = [1 << 10, 1 << 13])]
+fn with_row(bench: &mut Bench<'_>, side: usize) -> Result {
+    let device = bench.device();
+    let (numbers, row) = (noise(side * side), noise(side));
+    let one = |i: usize| functions::squared_sum(numbers[i], row[i % side]);
+    let expected = (0..side * side).map(one).collect();
+    let (a, b) =
+        (Array::from_shape_vec(&device, (side, side), numbers)?, Array::from_shape_vec(&device, side, row)?);
+    compare_strided(bench, side, [a.view(), b.broadcast((side, side))?], expected, |module, out| {
+        let args = (a.as_slice().view_2d(side)?, b.as_slice(), out.view_2d_mut(side)?);
+        module.launch(by_hand::squared_sum_with_row, for_each_2d(side, side), args)
+    })
+}
+
 /// (a + b)² of every second column of `a`, with one `b` for each row.
 #[bench(side = [1 << 10, 1 << 13])]
 fn every_second(bench: &mut Bench<'_>, side: usize) -> Result {

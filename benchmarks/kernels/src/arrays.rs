@@ -83,6 +83,15 @@ pub mod by_hand {
         }
     }
 
+    /// (a + b)² with a `b` for each column.
+    #[kernel(block = (128, 1))]
+    pub fn squared_sum_with_row(a: View2d<f32>, b: &[f32], out: PerThread2d<f32>) {
+        for ((row, column), out) in out {
+            let sum = a[(row, column)] + b[column];
+            *out = sum * sum;
+        }
+    }
+
     /// (a + b)² of the transpose of `a`.
     #[kernel(block = (32, 8))]
     pub fn squared_sum_of_transpose(a: View2d<f32>, b: View2d<f32>, out: PerThread2d<f32>) {

@@ -54,3 +54,50 @@ pub fn transpose_naive(from: View2d<f32>, to: PerThread2d<f32>) {
         *to = from[(column, row)];
     }
 }
+
+/// Adds to a number another one and a constant, in single precision. What `cargo gpukernel build` says of its registers, the book quotes.
+#[kernel]
+pub fn narrow(x: PerThread<f32>, y: PerThread<f32>) {
+    if let (Some((_, x)), Some((_, y))) = (x.into_iter().next(), y.into_iter().next()) {
+        *x += *y + 2.0;
+    }
+}
+
+/// The same with the constant, and so all of it, in double precision: as Python means it.
+#[kernel]
+pub fn widening(x: PerThread<f32>, y: PerThread<f32>) {
+    if let (Some((_, x)), Some((_, y))) = (x.into_iter().next(), y.into_iter().next()) {
+        *x = (f64::from(*x) + (f64::from(*y) + 2.0)) as f32;
+    }
+}
+
+/// A loop of many numbers. The book quotes its registers, and those of the same with fewer.
+#[kernel]
+pub fn unlimited(x: PerThread<f32>, y: [i32; 5]) {
+    accumulate(x, y);
+}
+
+/// The same in at most 24.
+#[kernel(max_registers = 24)]
+pub fn limited_to_24(x: PerThread<f32>, y: [i32; 5]) {
+    accumulate(x, y);
+}
+
+/// The same in at most 20, of which the driver makes a multiple of eight.
+#[kernel(max_registers = 20)]
+pub fn limited_to_20(x: PerThread<f32>, y: [i32; 5]) {
+    accumulate(x, y);
+}
+
+fn accumulate(x: PerThread<f32>, y: [i32; 5]) {
+    if let Some((_, x)) = x.into_iter().next() {
+        let (mut a, mut b, c, d) = (y[0], 2.0, f64::from(y[1]) / 6.0, f64::from(y[2] % 8));
+        let mut e = f64::from(y[3] * y[4]);
+        for _ in 0..y[0] {
+            a += 2;
+            b -= c;
+            e *= d;
+            *x = (f64::from(*x) + (f64::from(a) * b + c * d - e)) as f32;
+        }
+    }
+}
