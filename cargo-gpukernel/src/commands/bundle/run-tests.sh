@@ -2,12 +2,15 @@
 # Runs every test binary of this bundle on the devices of this machine. Needs a driver for the GPU and the C library, but no Rust,
 # no CUDA toolkit and no network.
 #
-#   run-tests [--benches] [--markdown] [--timeout SECONDS]
+#   run-tests [--benches] [--markdown] [--timeout SECONDS] [--only NAME]... [--sanitizer TOOL] [FILTER]...
 #
 # --benches    also run the benchmarks, after the tests; those of gpukernel-bench write their reports to the folder `bench`
 #              beside the log, and take 2 seconds at most for a row in a mode, or GPUKERNEL_BENCH_MAX_TIME
 # --markdown   print a section for docs/gpu-results.md instead of the test output
 # --timeout    time limit for each binary (default 900)
+# --only       only the test binaries whose names end in NAME
+# --sanitizer  run the tests under compute-sanitizer's memcheck, racecheck, initcheck or synccheck, which must find nothing
+# FILTER       only tests whose names contain one of them, as for `cargo test`
 #
 # The output goes to run-tests.log in $OUT, or in the folder `results` beside this script.
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 if something passed and nothing failed. Where there is no
@@ -18,6 +21,8 @@ commit='@COMMIT@'
 benches=no
 markdown=no
 seconds=900
+only=
+sanitizer=
 while [ $# -gt 0 ]; do
     case $1 in
     --benches) benches=yes ;;
@@ -26,14 +31,27 @@ while [ $# -gt 0 ]; do
         shift
         seconds=${1:?--timeout needs a number of seconds}
         ;;
+    --only)
+        shift
+        only="$only ${1:?--only needs the name of a test binary}"
+        ;;
+    --sanitizer)
+        shift
+        sanitizer=${1:?--sanitizer needs memcheck, racecheck, initcheck or synccheck}
+        command -v compute-sanitizer >/dev/null || {
+            echo 'run-tests: compute-sanitizer is not in the PATH; it is part of the CUDA toolkit' >&2
+            exit 2
+        }
+        ;;
     -h | --help)
         sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
-    *)
+    -*)
         echo "run-tests: unknown option $1; see run-tests --help" >&2
         exit 2
         ;;
+    *) break ;;
     esac
     shift
 done
@@ -73,6 +91,7 @@ date=$(date -u '+%Y-%m-%d %H:%M UTC')
     echo "cpu:    ${cpu:-unknown}, $(getconf _NPROCESSORS_ONLN) threads"
     echo "date:   $date"
     echo "commit: $commit"
+    [ -z "$sanitizer" ] || echo "under compute-sanitizer $sanitizer"
 } | say
 
 # The sum over the "test result:" lines of $one, for the word $1.
@@ -84,6 +103,11 @@ count() {
 modules_passed() {
     sed -n 's/^test \([^ :]*\)::.* \.\.\. ok$/\1/p' "$one" | sort | uniq -c |
         awk '{ printf "%s%s %d", separator, $2, $1; separator = ", " }'
+}
+
+# What compute-sanitizer says at the end of each run: nothing, if it was stopped.
+summaries() {
+    sed -n 's/^=* \([A-Z]* SUMMARY: .*\)/\1/p' "$one" | awk '{ printf "%s%s", separator, $0; separator = "; " } END { print NR ? "." : "no summary." }'
 }
 
 passed=0
@@ -99,10 +123,12 @@ run() {
     (
         cd "$results" || exit 2
         [ "$apart" = no ] || exec 2>"$one.errors"
+        set -- "$binary" "$@"
+        [ -z "$sanitizer" ] || set -- compute-sanitizer --tool "$sanitizer" --error-exitcode 99 "$@"
         if command -v timeout >/dev/null; then
-            timeout -k 10 "$seconds" "$binary" "$@"
+            timeout -k 10 "$seconds" "$@"
         else
-            "$binary" "$@"
+            "$@"
         fi
     ) >"$one.now" 2>&1
     status=$?
@@ -116,16 +142,28 @@ run() {
     esac
 }
 
+# Whether $binary is to be run.
+is_asked_for() {
+    [ -n "$only" ] || return 0
+    for end in $only; do
+        case ${binary##*/} in
+        *"$end") return 0 ;;
+        esac
+    done
+    return 1
+}
+
 for binary in "$bundle"/tests/*; do
-    [ -x "$binary" ] || continue
+    [ -x "$binary" ] && is_asked_for || continue
     started=$(date +%s)
     : >"$one"
-    run
+    run "$@"
     died=$status
     binary_skipped=$(count ignored)
     ran=$(($(count passed) + $(count failed)))
     if nvidia-smi >/dev/null 2>&1; then
-        run --ignored needs_a_gpu
+        # Of several filters, each is enough.
+        if [ $# -gt 0 ]; then run --ignored "$@"; else run --ignored needs_a_gpu; fi
         [ "$status" -eq 0 ] || died=$status
         binary_skipped=$((binary_skipped - $(count passed) - $(count failed) + ran))
         # One that dies does not say how many it left out.
@@ -144,6 +182,7 @@ for binary in "$bundle"/tests/*; do
     echo "| $name | $binary_passed | $binary_failed | $binary_skipped | $taken |" >>"$rows"
     what=$(modules_passed)
     [ -z "$what" ] || printf '\n`%s` passed: %s.\n' "$name" "$what" >>"$modules"
+    [ -z "$sanitizer" ] || printf '\n`%s` under %s: %s\n' "$name" "$sanitizer" "$(summaries)" >>"$modules"
 done
 
 # Benchmarks print Markdown: those of gpukernel-bench if the environment says so. One that does not end well is a failure too.
@@ -174,6 +213,8 @@ if [ "$markdown" = yes ]; then
     echo "| driver | $driver |"
     echo "| date | $date |"
     echo "| commit | $commit |"
+    [ -z "$sanitizer" ] || echo "| under | compute-sanitizer $sanitizer |"
+    [ $# -eq 0 ] || echo "| filters | $* |"
     echo "| result | $passed passed, $failed failed, $skipped skipped |"
     echo
     echo '| test binary | passed | failed | skipped | seconds |'

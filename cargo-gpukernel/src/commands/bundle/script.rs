@@ -102,6 +102,38 @@ mod tests {
     }
 
     #[test]
+    fn some_binaries_and_tests_are_asked_for() {
+        let text = format!("echo \"given $*\"; {GOOD}");
+        let binaries =
+            [("one.arrays", &*text), ("one.streams", BAD), ("two.arrays", &text), ("arrays.two", BAD)];
+        let (output, folder) =
+            run(&binaries, &["--only", "one.arrays", "--only", "two.arrays", "views", "strides"]);
+        assert_eq!(last_line(&output), "6 passed, 0 failed, 2 skipped");
+        let log = fs::read_to_string(folder.path().join("results/run-tests.log")).unwrap();
+        assert_eq!(log.matches("given views strides").count(), 2, "{log}");
+        let output = run_with(folder.path(), "", &["--only", "one.arrays", "views"]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("given --ignored views"), "{output:?}");
+    }
+
+    #[test]
+    fn tests_run_under_a_sanitizer() {
+        let (_, folder) = run(&[("one", GOOD)], &["--help"]);
+        let found = "[ \"$*\" = \"--tool memcheck --error-exitcode 99 $5\" ] || exit 3; shift 4; \"$@\"; \
+                     echo '========= ERROR SUMMARY: 2 errors'; exit 99";
+        add_binary(&folder.path().join("programs"), "compute-sanitizer", found);
+        let output = run_in(folder.path(), &["--sanitizer", "memcheck", "--markdown"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        for line in [
+            "| under | compute-sanitizer memcheck |",
+            "| result | 3 passed, 1 failed, 1 skipped |",
+            "`one` under memcheck: ERROR SUMMARY: 2 errors.",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+    }
+
+    #[test]
     fn tests_that_need_a_gpu_run_where_there_is_one() {
         const NEEDS: &str = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured'";
         const USUAL: &str = "echo 'test result: ok. 3 passed; 0 failed; 2 ignored; 0 measured'";
