@@ -41,6 +41,6 @@ pub use by_key::ByKey;
 pub use error::{Error, Result};
 pub use gpu_std::collective::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
 pub use gpukernel_algorithms_kernels::{
-    Bits, Element, Histogram, Identity, Key, MatrixElement, Normal, Predicate, Random, Reduce, ReduceByKey,
-    Scan, SegmentValue, Uniform, Unique,
+    Bits, Element, FillWith, Histogram, Identity, Key, MatrixElement, Normal, Predicate, Random, Reduce,
+    ReduceByKey, Sample, Scan, SegmentValue, Uniform, Unique,
 };

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{BLOCK, Bits, Element, Normal, Random, Uniform};
+use gpukernel_algorithms_kernels::{BLOCK, Bits, Element, FillWith, Normal, Random, Uniform};
 
 use crate::{Algorithms, Result};
 
@@ -87,6 +88,55 @@ impl Algorithms {
         x: &mut DeviceSlice<T>,
     ) -> Result<()> {
         self.random::<T, Normal>(seed, [mean, deviation], x)
+    }
+
+    /// Fills memory with what a function makes of random numbers, of which each element has a sequence of its own, as [`fill_random`](Self::fill_random) has.
+    ///
+    /// The function is one of a kernel crate, which declares the kernel by `fill_with!`, and is loaded as [`with_module`](Self::with_module) says.
+    ///
+    /// ```
+    /// use gpu_std::rng::{Generator, Philox4x32};
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    /// use gpukernel_algorithms_kernels::fill_with;
+    ///
+    /// // In the kernel crate:
+    /// gpu_std::device_fn! {
+    ///     /// The sum of so many dice.
+    ///     pub Dice { count: u32 } = |rng: Philox4x32| -> u32 {
+    ///         let mut rng = rng;
+    ///         (0..count).map(|_| 1 + rng.next_u32() % 6).sum()
+    ///     }
+    /// }
+    /// fill_with! {
+    ///     pub mod dice = Dice of u32;
+    /// }
+    ///
+    /// // In the program:
+    /// # fn main() -> gpukernel_algorithms::Result<()> {
+    /// # let mut manifest = gpukernel_image::Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let image = unsafe { gpukernel::Image::from_bytes(gpukernel_image::ImageWriter::new(manifest).finish()) };
+    /// let device = Device::cpu();
+    /// let module = device.load(&image)?;
+    /// let mut sums = device.zeroed(1000)?;
+    /// Algorithms::new(&device)?.with_module(&module).fill_with(7, Dice { count: 2 }, &mut sums)?;
+    /// assert!(sums.to_vec()?.iter().all(|sum| (2..=12).contains(sum)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn fill_with<T: DeviceCopy, F: FillWith<T>>(
+        &self,
+        seed: u64,
+        function: F,
+        x: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        function.fill_with(self.blocks(x.len().div_ceil(BLOCK)), seed, x)
     }
 
     #[track_caller]

@@ -7,15 +7,37 @@ use crate::{Element, tile};
 /// The number of bins for which each block has counters of its own.
 pub(crate) const SHARED_BINS: usize = 4096;
 
-/// A type of numbers that are counted in bins of the same width.
-pub(crate) trait Sample: Element + PartialOrd {
-    /// The bin of a number that is at least `low` and less than `high`, of so many: less than that.
-    #[doc(hidden)]
+/// A type of numbers that are counted in bins of the same width, by kernels that [`histogram!`](crate::histogram) declares.
+///
+/// ```
+/// use bytemuck::{Pod, Zeroable};
+/// use gpu_std::prelude::*;
+/// use gpukernel_algorithms_kernels::{Sample, histogram};
+///
+/// /// An amount of money.
+/// #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, DeviceCopy, Pod, Zeroable)]
+/// #[repr(transparent)]
+/// pub struct Cents(i64);
+///
+/// impl Sample for Cents {
+///     fn bin(self, low: Self, high: Self, bins: u32) -> u32 {
+///         ((self.0 - low.0) as u64 * u64::from(bins) / (high.0 - low.0) as u64) as u32
+///     }
+/// }
+///
+/// histogram! {
+///     pub mod histogram_of_cents = Cents;
+/// }
+/// # fn main() {}
+/// ```
+pub trait Sample: Element + PartialOrd {
+    /// The bin of a number that is at least `low` and less than `high`, of so many: less than that, or it is not counted.
     fn bin(self, low: Self, high: Self, bins: u32) -> u32;
-    /// Whether the difference is a number.
-    #[doc(hidden)]
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn is_finite(self, other: Self) -> bool;
+
+    /// Whether numbers can be counted from `low` up to `high`.
+    fn is_range(low: Self, high: Self) -> bool {
+        low < high
+    }
 }
 
 macro_rules! integers {
@@ -30,11 +52,6 @@ macro_rules! integers {
                     return above;
                 }
                 (u64::from(above) * u64::from(bins) / u64::from(width.max(1))) as u32
-            }
-
-            #[cfg(not(target_arch = "nvptx64"))]
-            fn is_finite(self, _: Self) -> bool {
-                true
             }
         }
     )*};
@@ -51,9 +68,8 @@ macro_rules! floats {
                 (((self - low) / (high - low) * bins as $t) as u32).min(bins.saturating_sub(1))
             }
 
-            #[cfg(not(target_arch = "nvptx64"))]
-            fn is_finite(self, other: Self) -> bool {
-                (self - other).is_finite()
+            fn is_range(low: Self, high: Self) -> bool {
+                low < high && (high - low).is_finite()
             }
         }
     )*};
@@ -82,10 +98,14 @@ pub fn histogram<T: Sample, const V: usize>(
     let count = |x: T| {
         if x >= low && x < high {
             let bin = x.bin(low, high, bins) as usize;
-            if is_shared {
-                counters[bin % SHARED_BINS].fetch_add(1);
-            } else if let Some(count) = counts.get(bin) {
-                count.fetch_add(1);
+            match counts.get(bin) {
+                Some(_) if is_shared => {
+                    counters[bin % SHARED_BINS].fetch_add(1);
+                }
+                Some(count) => {
+                    count.fetch_add(1);
+                }
+                None => {}
             }
         }
     };

@@ -1,11 +1,12 @@
 //! How the host launches kernels: traits of types and operators for which there are instances.
 
 use gpu_std::{
-    DeviceFn,
+    DeviceCopy, DeviceFn,
     host::{Kernel, Runtime, SafeKernel},
+    rng::Philox4x32,
 };
 
-use crate::{Bytes, Element, Identity, KeyWord, Order, SegmentValue, SortValue};
+use crate::{Bytes, Element, Identity, KeyWord, Order, Sample, SegmentValue, SortValue};
 
 /// How kernels are launched: by a module, on a stream, with a number of blocks.
 ///
@@ -80,9 +81,12 @@ pub(crate) type Slice<L, T> = <<L as Launch>::Runtime as Runtime>::Slice<T>;
 /// ```
 ///
 /// ```
-/// use gpukernel_algorithms_kernels::Histogram;
+/// use gpukernel_algorithms_kernels::{Histogram, Sample};
 ///
-/// assert!(f32::is_range(-1.0, 1.0) && !f32::is_range(0.0, f32::INFINITY) && !u8::is_range(3, 3));
+/// fn bins<T: Histogram>(low: T, high: T, most: usize) -> usize {
+///     if T::is_range(low, high) { most } else { 0 }
+/// }
+/// assert_eq!((bins(-1.0, 1.0_f32, 10), bins(0.0, f32::INFINITY, 10), bins(3_u8, 3, 10)), (10, 0, 0));
 /// ```
 ///
 /// ```
@@ -390,18 +394,15 @@ pub fn choose_digit<'a, L: Launch>(
     launch.launch(crate::top_k::choose_digit, (k, is_highest, shift, found, counts))
 }
 
-/// A type of numbers with a kernel that counts them: `u8`, `i32`, `u32`, `f32`, `f64`.
+/// A type of numbers with a kernel that counts them: `u8`, `i32`, `u32`, `f32`, `f64`, and types with an instance by [`histogram!`](crate::histogram).
 ///
 /// # Safety
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
-    message = "there is no histogram of numbers of type `{Self}`",
-    note = "there is of u8, i32, u32, f32 and f64"
+    message = "there is no kernel that counts numbers of type `{Self}` in bins",
+    note = "there is of u8, i32, u32, f32 and f64; in a kernel crate of yours, implement `Sample`, and `gpukernel_algorithms_kernels::histogram! {{ pub mod name = Type; }}` declares it"
 )]
-pub unsafe trait Histogram: Element + PartialOrd {
-    /// Whether there are numbers from `low` up to `high`, and the width is one.
-    fn is_range(low: Self, high: Self) -> bool;
-
+pub unsafe trait Histogram: Sample {
     /// Launches the kernel `histogram`.
     fn histogram<'a, L: Launch>(
         launch: L,
@@ -412,13 +413,14 @@ pub unsafe trait Histogram: Element + PartialOrd {
     ) -> L::Output;
 }
 
-/// A type of numbers with kernels that multiply matrices of them: `f32`, `f64`.
+/// A type of numbers with kernels that multiply matrices of them: `f32`, `f64`, and types with an instance by
+/// [`matrix_product!`](crate::matrix_product).
 ///
 /// # Safety
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
-    message = "there is no product of matrices of type `{Self}`",
-    note = "there is of f32 and f64"
+    message = "there are no kernels that multiply matrices of type `{Self}`",
+    note = "there are of f32 and f64; in a kernel crate of yours, `gpukernel_algorithms_kernels::matrix_product! {{ pub mod name = Type; }}` declares them"
 )]
 pub unsafe trait MatrixElement: Element {
     /// Launches the kernel `multiply_small`.
@@ -459,6 +461,19 @@ pub unsafe trait Random<D>: Element {
 
     /// Launches the kernel `random`.
     fn random<L: Launch>(launch: L, seed: u64, parameters: [Self; 2], out: &mut Slice<L, Self>) -> L::Output;
+}
+
+/// A function of random numbers with a kernel that fills memory by it, which [`fill_with!`](crate::fill_with) declares.
+///
+/// # Safety
+/// As for [`Reduce`].
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that fills memory with elements of type `{T}` by `{Self}`",
+    note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::fill_with! {{ pub mod name = Function of Type; }}` declares it"
+)]
+pub unsafe trait FillWith<T: DeviceCopy>: DeviceFn<(Philox4x32,), Output = T> + DeviceCopy {
+    /// Launches the kernel `fill_with`.
+    fn fill_with<L: Launch>(self, launch: L, seed: u64, out: &mut Slice<L, T>) -> L::Output;
 }
 
 /// An operator with kernels that reduce values of keys which follow each other and are equal, which [`reduce_by_key!`](crate::reduce_by_key) declares.

@@ -20,6 +20,7 @@ mod key;
 mod launch;
 mod look_back;
 mod matrix;
+mod numbers;
 mod random;
 mod reduce;
 mod scan;
@@ -36,12 +37,13 @@ pub use by_key::{Segment, SegmentValue};
 #[doc(hidden)]
 pub use bytes::Bytes;
 pub use element::{Element, Identity};
+pub use histogram::Sample;
 pub use key::{KeyWord, Order};
 #[doc(hidden)]
 pub use key::{as_they_are, flipped};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use launch::{
-    Histogram, Key, Launch, MatrixElement, Predicate, Random, Reduce, ReduceByKey, Scan, Unique,
+    FillWith, Histogram, Key, Launch, MatrixElement, Predicate, Random, Reduce, ReduceByKey, Scan, Unique,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
@@ -60,6 +62,6 @@ pub use tile::{BLOCK, ROWS, lanes, tile_len};
 /// Names that the expansions of macros use.
 #[doc(hidden)]
 pub mod __kernels {
-    pub use crate::{by_key::*, reduce::*, scan::*, select::*, sort::*};
+    pub use crate::{by_key::*, histogram::*, matrix::*, random::*, reduce::*, scan::*, select::*, sort::*};
     pub use gpu_std;
 }

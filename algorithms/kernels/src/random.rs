@@ -1,6 +1,7 @@
 //! Random numbers.
 
 use gpu_std::{
+    DeviceFn,
     prelude::{memory::UnsafeSlice, *},
     rng::{Generator, Philox4x32, Real},
 };
@@ -104,5 +105,17 @@ pub fn random<T: Element, D: Distribution<T, N>, const N: usize>(
         let numbers = D::draw(parameters, &mut Philox4x32::subsequence(seed, group as u64));
         // SAFETY: each group is one thread's, and nobody reads them.
         unsafe { tile::store_group(out, group * N, numbers) };
+    }
+}
+
+/// Fills memory: element `i` is what the function makes of the random numbers of subsequence `i` of the seed.
+#[kernel(block = 256)]
+pub fn fill_with<T: DeviceCopy, F: DeviceFn<(Philox4x32,), Output = T> + DeviceCopy>(
+    seed: u64,
+    function: F,
+    out: PerThread<T>,
+) {
+    for (i, out) in out {
+        *out = function.call((Philox4x32::subsequence(seed, i as u64),));
     }
 }

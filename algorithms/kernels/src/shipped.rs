@@ -5,7 +5,7 @@ use gpu_std::prelude::collective::{Max, Min, Sum};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::launch::Slice;
 use crate::{
-    Bytes, gather, histogram, matrix,
+    Bytes, gather, matrix,
     random::{self, Bits, Normal, Uniform},
     search, select, sort, top_k,
 };
@@ -259,70 +259,18 @@ searches! {
     u64: 2;
 }
 
-macro_rules! histograms {
-    ($($t:ident: $lanes:literal;)*) => {$(
-        gpu_std::instantiate!(histogram::histogram::<$t, $lanes>);
-
-        // SAFETY: it is.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl crate::Histogram for $t {
-            fn is_range(low: Self, high: Self) -> bool {
-                low < high && histogram::Sample::is_finite(high, low)
-            }
-
-            fn histogram<'a, L: crate::Launch>(
-                launch: L,
-                x: &'a Slice<L, Self>,
-                low: Self,
-                high: Self,
-                counts: &'a mut Slice<L, u64>,
-            ) -> L::Output {
-                launch.launch(histogram::histogram::<$t, $lanes>, (x, low, high, counts))
-            }
-        }
-    )*};
+crate::histogram! {
+    mod histogram_u8 = u8;
+    mod histogram_i32 = i32;
+    mod histogram_u32 = u32;
+    mod histogram_f32 = f32;
+    mod histogram_f64 = f64;
 }
 
-histograms! {
-    u8: 4;
-    i32: 4;
-    u32: 4;
-    f32: 4;
-    f64: 2;
+crate::matrix_product! {
+    mod products_f32 = f32;
+    mod products_f64 = f64;
 }
-
-macro_rules! products {
-    ($($t:ident)*) => {$(
-        gpu_std::instantiate!(matrix::multiply_small::<$t>, matrix::multiply::<$t>);
-
-        // SAFETY: they are.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl crate::MatrixElement for $t {
-            fn multiply_small<'a, L: crate::Launch>(
-                launch: L,
-                a: &'a Slice<L, Self>,
-                b: &'a Slice<L, Self>,
-                [rows, inner, columns]: [usize; 3],
-                c: &'a mut Slice<L, Self>,
-            ) -> L::Output {
-                launch.launch(matrix::multiply_small::<$t>, (a, b, rows, inner, columns, c))
-            }
-
-            unsafe fn multiply<'a, L: crate::Launch>(
-                launch: L,
-                a: &'a Slice<L, Self>,
-                b: &'a Slice<L, Self>,
-                [rows, inner, columns]: [usize; 3],
-                c: &'a mut Slice<L, Self>,
-            ) -> L::Output {
-                // SAFETY: as the caller promises.
-                unsafe { launch.launch_unsafe(matrix::multiply::<$t>, (a, b, rows, inner, columns, c)) }
-            }
-        }
-    )*};
-}
-
-products! { f32 f64 }
 
 macro_rules! randoms {
     ($($t:ident by $D:ident: $group:literal;)*) => {$(

@@ -1,6 +1,8 @@
 //! Types and operators of a user.
 #![no_std]
 
+pub mod numbers;
+
 use bytemuck::{Pod, Zeroable};
 use gpu_std::prelude::{collective::Operator, *};
 use gpukernel_algorithms_kernels::{Identity, SortKey, reduction, scan, select_if, sort_key, unique};

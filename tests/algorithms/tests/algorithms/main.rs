@@ -7,3 +7,4 @@ mod scan;
 mod search;
 mod select;
 mod sort;
+mod user_numbers;
