@@ -281,6 +281,82 @@ def test_a_device_array_is_taken_by_all(device):
         ours.DeviceArray()
 
 
+# Copies, of which there are none.
+
+
+def test_an_array_of_rust_has_one_address(device):
+    x = ours.arange([2, 3], device)
+    interface = x.__array_interface__ if device == "cpu" else x.__cuda_array_interface__
+    (address, is_read_only), given = interface["data"], x.__dlpack__(max_version=(1, 0))
+    assert not is_read_only and fields(given).tensor.data + fields(given).tensor.byte_offset == address
+    assert ours.address(x) == ours.address_for_writing(x) == ours.address(Producer(given, x.__dlpack_device__())) == address
+    if device == "cpu":
+        assert numpy.asarray(x).ctypes.data == numpy.from_dlpack(x).ctypes.data == address
+    else:
+        assert ours.address(Interface(x)) == ours.address_for_writing(Interface(x)) == address
+
+
+def test_arrays_of_numpy_keep_their_addresses():
+    x = numpy.arange(24.0).reshape(2, 3, 4)
+    for view in [x, x.T, x[::-1], x[:, ::-2, 1:], x[1, 2, 3:], numpy.broadcast_to(x[0, 0], (5, 2, 4))]:
+        assert ours.address(view) == view.ctypes.data
+        if view.flags.writeable:
+            assert ours.address_for_writing(view) == view.ctypes.data
+    # By the buffer protocol.
+    numbers = array.array("d", [1, 2, 3])
+    assert ours.address(numbers) == ours.address_for_writing(numbers) == numbers.buffer_info()[0]
+
+
+def check_library(x, pointer, **takers):
+    """An array of a library, and one of ours that the library takes, have the same addresses on both sides."""
+    assert ours.address(x) == ours.address_for_writing(x) == pointer(x)
+    assert ours.address(x[1:, ::2]) == ours.address_for_writing(x[1:, ::2]) == pointer(x[1:, ::2])
+    result = ours.copied(x)
+    assert type(result) is type(x) and ours.address(result) == pointer(result) != pointer(x)
+    kind = x.__dlpack_device__()[0]
+    made = ours.arange([2, 3], "cpu" if kind == 1 else "gpu")
+    for name, take in takers.items():
+        taken = take(made)
+        assert pointer(taken) == ours.address(made) == ours.address(taken), name
+        taken += 1
+    # Of the library, which orders its own work before ours.
+    assert ours.elements(taken) == [number + len(takers) for number in range(6)]
+
+
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_tensors_of_pytorch_keep_their_addresses(kind):
+    torch = pytest.importorskip("torch")
+    if kind == "cuda" and not torch.cuda.is_available():
+        pytest.skip("there is no GPU, says torch.cuda.is_available()")
+    x = torch.arange(6.0, dtype=torch.float64, device=kind).reshape(2, 3)
+    takers = {"from_dlpack": torch.from_dlpack}
+    if kind == "cuda":
+        takers["__cuda_array_interface__"] = lambda made: torch.as_tensor(made, device="cuda")
+        assert ours.address(Interface(x)) == x.data_ptr()
+    check_library(x, lambda x: x.data_ptr(), **takers)
+
+
+def test_arrays_of_cupy_keep_their_addresses(on_gpu):
+    cupy = pytest.importorskip("cupy")
+    x = cupy.arange(6.0).reshape(2, 3)
+    assert ours.address(Interface(x)) == x.data.ptr
+    check_library(x, lambda x: x.data.ptr, from_dlpack=cupy.from_dlpack, __cuda_array_interface__=cupy.asarray)
+
+
+def test_arrays_of_numba_keep_their_addresses(on_gpu):
+    """By `__cuda_array_interface__`, both ways."""
+    cuda = pytest.importorskip("numba.cuda")
+    x = cuda.to_device(numpy.arange(6.0))
+    address = x.__cuda_array_interface__["data"][0]
+    assert ours.address(x) == ours.address_for_writing(x) == address
+    assert ours.address(x[2:]) == address + 16
+    ours.fill(x[2:], 7.0)
+    assert x.copy_to_host().tolist() == [0, 1, 7, 7, 7, 7]
+    taken = cuda.as_cuda_array(on_gpu)
+    assert taken.__cuda_array_interface__["data"][0] == ours.address(on_gpu) == ours.address(taken)
+    assert taken.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 # Shapes, strides, alignment.
 
 
@@ -645,6 +721,23 @@ def test_the_current_stream_of_a_library_waits(on_gpu, monkeypatch):
         assert ours.elements(kind(on_gpu.__dlpack__(max_version=(1, 0)), device=(2, 0))) == [0, 1, 2, 3, 4, 5]
         monkeypatch.setattr(Library, "cuda", Cuda)
         asked.clear()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_work_on_another_stream_of_a_library_is_in_order(on_gpu, name):
+    library = pytest.importorskip(name)
+    if name == "torch":
+        stream, here = library.cuda.stream(library.cuda.Stream()), {"device": "cuda"}
+    else:
+        stream, here = library.cuda.Stream(non_blocking=True), {}
+    with stream:
+        x, y = (library.zeros(1 << 20, dtype=library.float64, **here) for _ in range(2))
+        for _ in range(50):
+            x += 1
+            ours.copy(x, y)
+            y += 1
+            x = ours.copied(y)
+        assert (x == 100).all()
 
 
 def test_the_device_of_the_program_stays(on_gpu):

@@ -71,6 +71,18 @@ fn copied<'py>(x: PyArray<'py, f64>) -> Result<Bound<'py, PyAny>> {
     x.like(x.view().to_owned()?)
 }
 
+/// The address of the first element of an array that is borrowed for reading.
+#[pyfunction]
+fn address(x: PyArray<'_, f64>) -> Result<usize> {
+    Ok(x.view().interface()?.data.0)
+}
+
+/// The address of the first element of an array that is borrowed for writing.
+#[pyfunction]
+fn address_for_writing(mut x: PyArrayMut<'_, f64>) -> Result<usize> {
+    Ok(x.view_mut()?.interface()?.data.0)
+}
+
 /// Calls a function while an array is borrowed.
 #[pyfunction]
 fn while_read<'py>(x: PyArray<'py, f64>, function: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
@@ -124,6 +136,8 @@ fn gpukernel_python_tests(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fill, module)?)?;
     module.add_function(wrap_pyfunction!(copy, module)?)?;
     module.add_function(wrap_pyfunction!(copied, module)?)?;
+    module.add_function(wrap_pyfunction!(address, module)?)?;
+    module.add_function(wrap_pyfunction!(address_for_writing, module)?)?;
     module.add_function(wrap_pyfunction!(while_read, module)?)?;
     module.add_function(wrap_pyfunction!(while_written, module)?)?;
     module.add_function(wrap_pyfunction!(panic, module)?)?;
