@@ -13,7 +13,7 @@ export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
 # Or JAX takes three quarters of the memory of a GPU.
 export XLA_PYTHON_CLIENT_PREALLOCATE=false
 failed=0
-for tests in template attacks; do
+for tests in template example attacks; do
     (cd "$tests" && timeout --kill-after 10 180 "$python" -m pytest -p no:cacheprovider "$@") ||
         { echo "run-tests: the tests of $tests ended with status $?" && failed=1; }
 done

@@ -4,7 +4,14 @@ use std::{fs, path::Path};
 
 use gpukernel_docs_tests::Tree;
 
-const PARTS: [&str; 5] = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "docs", "tests/programs/README.md"];
+const PARTS: [&str; 6] = [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "docs",
+    "examples/python/README.md",
+    "tests/programs/README.md",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("tests/docs/ lies in the repository")
