@@ -18,7 +18,7 @@ use gpu_std::{
 use gpukernel_image::Arch;
 
 use crate::{
-    DeviceKind, KernelAttributes, Limits, MemoryAdvice, Result,
+    DeviceKind, Error, KernelAttributes, Limits, MemoryAdvice, Result,
     allocator::{BackendPool, Current, DeviceAllocator},
     buffer::Fill,
     cpu::CpuDevice,
@@ -32,6 +32,7 @@ use crate::{
     prepared::PreparedLaunch,
     unified::UnifiedKind,
     view::Rows,
+    wake::WakeThread,
 };
 
 /// A device: created once per process and never freed.
@@ -72,6 +73,10 @@ pub(crate) trait Backend: Sized + Send + Sync + 'static {
     fn trim(&self, keep_bytes: usize) -> Result<()>;
     /// Waits until all work is done.
     fn synchronize(&self) -> Result<()>;
+    /// Keeps an error for the next call that waits for the device.
+    fn put_error(&self, error: Error);
+    /// Where tasks that wait for its events are woken.
+    fn wake_thread(&self) -> &WakeThread;
     fn default_stream(&'static self) -> &'static Self::Stream;
     fn new_stream(&'static self, priority: i32) -> Result<Self::Stream>;
     /// The priorities of streams, of which the smallest is the first to run.
@@ -320,7 +325,7 @@ pub(crate) trait BackendEvent: OfDevice + Clone + Send + Sync {
     /// Waits, and leaves the errors of kernels to others.
     fn wait(&self) -> Result<()>;
     fn is_done(&self) -> Result<bool>;
-    /// Calls a function when the event is done, or never will be.
+    /// Calls a function when the event is done, or never will be: one that neither waits nor uses a device, as a callback.
     fn when_done(&self, code: Callback) -> Result<()>;
     /// The time from `start`, an event of the same device. Waits for both.
     fn elapsed_since(&self, start: &Self) -> Result<Duration>;

@@ -70,8 +70,10 @@ impl Stream {
     }
 }
 
-/// Waits for an [`Event`] without a thread: what `event.await` and `stream.await` wait by, under every executor. Its result is that of
+/// Waits for an [`Event`] without a thread of its own: what `event.await` and `stream.await` wait by, under every executor. Its result is that of
 /// [`Event::synchronize`].
+///
+/// Tasks are woken on one thread per device, where an executor may poll and drop them; others of the device are woken after that.
 ///
 /// ```
 /// # fn block_on<F: Future>(future: F) -> F::Output {
@@ -126,7 +128,8 @@ impl EventFuture {
             let waker = {
                 let mut wait = locked(&wait);
                 wait.is_over = true;
-                wait.waker.clone()
+                // Not kept: a task has its future, which has this.
+                mem::replace(&mut wait.waker, Waker::noop().clone())
             };
             waker.wake();
         }))?;

@@ -55,9 +55,14 @@ impl Event {
         each!(&self.backend, event => event.wait())
     }
 
-    /// Calls a function when the event is done, or never will be.
+    /// Calls a function when the event is done, or never will be, on a thread where it may do anything.
     pub(crate) fn when_done(&self, code: Callback) -> Result<()> {
-        each!(&self.backend, event => event.when_done(code))
+        each!(&self.backend, event => {
+            let device = event.device();
+            let thread = device.wake_thread().sender(device)?;
+            // The thread is there until the program ends.
+            event.when_done(Box::new(move || drop(thread.send(code))))
+        })
     }
 
     /// The device of the event's stream.

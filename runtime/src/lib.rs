@@ -65,6 +65,7 @@ mod transfer;
 mod unified;
 mod usage;
 mod view;
+mod wake;
 
 pub use buffer::Buffer;
 pub use callback::EventFuture;

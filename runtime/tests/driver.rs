@@ -6,6 +6,8 @@ mod again;
 #[cfg(feature = "cudarc")]
 #[path = "driver/cudarc.rs"]
 mod cudarc;
+#[path = "common/executor.rs"]
+mod executor;
 #[path = "driver/foreign.rs"]
 mod foreign;
 #[path = "driver/ipc.rs"]
@@ -159,6 +161,12 @@ fn unordered_work_is_waited_for_and_waits_for_nobody() {
         assert_eq!(waited(0, 1) + waited(1, 0), before + 1);
         Ok(())
     });
+}
+
+/// Nothing of a task runs on the driver's thread, which must not call the driver.
+#[test]
+fn tasks_are_polled_and_dropped_outside_of_callbacks() {
+    simulated(&[("FAKE_LATE", "1")], || executor::polls_and_drops_where_it_is_woken(&Device::gpu(0)?));
 }
 
 /// Rows with a distance between them, in and out and on the device.

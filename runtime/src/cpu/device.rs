@@ -25,6 +25,7 @@ use crate::{
     memory::{self, Allocation, MemoryUsage},
     pinned::PinnedOptions,
     unified::UnifiedKind,
+    wake::WakeThread,
 };
 
 /// The CPU. There is one.
@@ -33,6 +34,7 @@ pub(crate) struct CpuDevice {
     limits: Limits,
     default_stream: CpuStream,
     errors: Errors,
+    wake_thread: WakeThread,
     usage: MemoryUsage,
     allocator: Current,
 }
@@ -51,6 +53,7 @@ impl CpuDevice {
             },
             default_stream: CpuStream::new(),
             errors: Errors::default(),
+            wake_thread: WakeThread::default(),
             usage: MemoryUsage::default(),
             allocator: Current::default(),
         })
@@ -125,7 +128,7 @@ impl CpuDevice {
     /// Calls a function, whose panic is an error of the work that is done here.
     pub(super) fn call(&self, code: impl FnOnce()) {
         if let Some(error) = callback::call(code, || self.describe()) {
-            self.errors.put(error);
+            self.put_error(error);
         }
     }
 
@@ -197,6 +200,14 @@ impl Backend for CpuDevice {
     fn synchronize(&self) -> Result<()> {
         self.wait()?;
         self.told(None)
+    }
+
+    fn put_error(&self, error: Error) {
+        self.errors.put(error);
+    }
+
+    fn wake_thread(&self) -> &WakeThread {
+        &self.wake_thread
     }
 
     fn default_stream(&'static self) -> &'static CpuStream {

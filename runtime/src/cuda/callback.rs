@@ -42,7 +42,7 @@ unsafe extern "C" fn run(_: CUstream, _: CUresult, call: *mut c_void) {
     let Queued { code, device } = *unsafe { Box::from_raw(call.cast::<Queued>()) };
     // The driver's frames must not be unwound.
     if let Some(error) = callback::call(code, || device.describe()) {
-        device.inbox().put(error);
+        device.put_error(error);
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) unsafe extern "C" fn run_call(call: *mut c_void) {
     // SAFETY: who adds the node gives it a call that is there as long as the graph's work. Others only read it, too.
     let GraphCall { code, device } = unsafe { &*call.cast::<GraphCall>() };
     if let Some(error) = callback::call(&**code, || device.describe()) {
-        device.inbox().put(error);
+        device.put_error(error);
     }
 }
 

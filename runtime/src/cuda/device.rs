@@ -37,6 +37,7 @@ use crate::{
     memory::{Allocation, MemoryUsage},
     pinned::PinnedOptions,
     unified::UnifiedKind,
+    wake::WakeThread,
 };
 
 thread_local! {
@@ -57,6 +58,7 @@ pub(crate) struct CudaDevice {
     limits: Limits,
     default_stream: OnceLock<Arc<CudaStream>>,
     inbox: Inbox,
+    wake_thread: WakeThread,
     /// What streams are held back with.
     words: Words,
     /// What events are waited for with.
@@ -169,6 +171,7 @@ impl CudaDevice {
             limits,
             default_stream: OnceLock::new(),
             inbox: Inbox::default(),
+            wake_thread: WakeThread::default(),
             words: Words::default(),
             waiters: Waiters::default(),
             set_condition: SetCondition::default(),
@@ -417,6 +420,14 @@ impl Backend for CudaDevice {
     fn synchronize(&self) -> Result<()> {
         self.wait()?;
         self.told()
+    }
+
+    fn put_error(&self, error: Error) {
+        self.inbox.put(error);
+    }
+
+    fn wake_thread(&self) -> &WakeThread {
+        &self.wake_thread
     }
 
     fn default_stream(&'static self) -> &'static Arc<CudaStream> {

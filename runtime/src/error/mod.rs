@@ -138,10 +138,8 @@ pub enum Error {
         /// The device.
         device: String,
     },
-    /// The system has no thread for a stream of the CPU device.
-    #[error(
-        "{device} cannot start the thread of a stream: {reason}; use fewer streams, or allow more threads"
-    )]
+    /// The system has no thread for a stream of the CPU device, or for waking tasks that wait for a device.
+    #[error("{device} cannot start a thread: {reason}; use fewer streams, or allow more threads")]
     NoThread {
         /// The device.
         device: String,

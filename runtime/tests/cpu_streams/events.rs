@@ -4,14 +4,12 @@ use std::{
     pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
     time::Duration,
 };
-
-use gpukernel::Result;
 
 use crate::common::on_the_cpu;
 
@@ -84,42 +82,6 @@ fn futures_are_woken() {
             }
         };
         assert_eq!(*copied, [8; 100]);
-        Ok(())
-    });
-}
-
-/// An executor that polls where it is woken: on the thread of the stream.
-struct PollsAtOnce<F>(std::sync::Mutex<Option<std::pin::Pin<Box<F>>>>, AtomicBool);
-
-impl<F: Future<Output = Result<()>> + Send + 'static> Wake for PollsAtOnce<F> {
-    fn wake(self: Arc<Self>) {
-        let waker = Waker::from(Arc::clone(&self));
-        let mut future = self.0.lock().expect("no panic");
-        if let Some(Poll::Ready(result)) =
-            future.as_mut().map(|future| future.as_mut().poll(&mut Context::from_waker(&waker)))
-        {
-            assert!(result.is_ok(), "{result:?}");
-            self.1.store(true, Ordering::Release);
-            *future = None;
-        }
-    }
-}
-
-#[test]
-fn futures_may_be_polled_on_the_streams_thread() {
-    on_the_cpu(|device, _| {
-        let stream = device.stream()?;
-        let held = stream.hold()?;
-        let task = PollsAtOnce(
-            std::sync::Mutex::new(Some(Box::pin(stream.record()?.into_future()))),
-            AtomicBool::new(false),
-        );
-        let task = Arc::new(task);
-        Arc::clone(&task).wake();
-        assert!(!task.1.load(Ordering::Acquire));
-        held.release();
-        stream.synchronize()?;
-        assert!(task.1.load(Ordering::Acquire));
         Ok(())
     });
 }

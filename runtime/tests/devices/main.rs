@@ -4,9 +4,12 @@
 mod again;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/executor.rs"]
+mod executor;
 
 mod check;
 mod cpu;
+mod futures;
 mod memory;
 mod rows;
 mod streams;

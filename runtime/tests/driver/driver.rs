@@ -3,7 +3,8 @@
 //!
 //! `FAKE_DEVICES`: how many there are. `FAKE_VERSION`: as `cuDriverGetVersion` returns it. `FAKE_FAULT`: `cuLaunchKernel@3=700` for the error 700 at the
 //! third call of that function; with `!` behind it, at every call of any function from then on, as of a context that is lost. `FAKE_MEMORY`: bytes of
-//! each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run.
+//! each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run. `FAKE_LATE`: events are never done when somebody asks, and
+//! callbacks are called on a thread of the driver's own. A callback that calls the driver ends the process.
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
 
@@ -25,6 +26,7 @@ const NO_DEVICE: c_int = 100;
 const INVALID_DEVICE: c_int = 101;
 const INVALID_HANDLE: c_int = 400;
 const NOT_FOUND: c_int = 500;
+const NOT_READY: c_int = 600;
 
 type Handle = *mut c_void;
 
@@ -192,6 +194,18 @@ fn add(graph: Handle, added: Option<Work>, node: *mut Handle) -> c_int {
 
 thread_local! {
     static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    static IN_CALLBACK: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Calls a function of the host that must not call the driver.
+fn call_back(code: impl FnOnce()) {
+    IN_CALLBACK.set(true);
+    code();
+    IN_CALLBACK.set(false);
+}
+
+fn is_late() -> bool {
+    env::var_os("FAKE_LATE").is_some()
 }
 
 struct Fault {
@@ -315,6 +329,7 @@ macro_rules! driver {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => { $(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
+            assert!(!IN_CALLBACK.get(), "{} is called in a callback", stringify!($name));
             match fault(stringify!($name)) {
                 0 => $body,
                 code => code,
@@ -498,7 +513,12 @@ driver! {
         stream: Handle, code: unsafe extern "C" fn(Handle, c_int, Handle), data: Handle, _flags: c_uint,
     ) {
         if !is_stream(stream) { return INVALID_HANDLE }
-        unsafe { code(stream, LOST.load(Ordering::Relaxed), data) };
+        let [stream, data] = [stream.expose_provenance(), data.expose_provenance()];
+        let call = move || {
+            let [stream, data] = [stream, data].map(ptr::with_exposed_provenance_mut);
+            call_back(|| unsafe { code(stream, LOST.load(Ordering::Relaxed), data) });
+        };
+        if is_late() { drop(std::thread::spawn(call)) } else { call() }
         0
     }
     fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| matches!(kind, Kind::Stream(_))) }
@@ -534,7 +554,10 @@ driver! {
         RECORDED.lock().unwrap_or_else(PoisonError::into_inner).insert(event.addr(), stream.addr());
         0
     }
-    fn cuEventQuery(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
+    fn cuEventQuery(event: Handle) {
+        if !is(event, Kind::Event) { return INVALID_HANDLE }
+        if is_late() { NOT_READY } else { 0 }
+    }
     fn cuEventSynchronize(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
 
     // Handles are addresses: of one process.
@@ -666,7 +689,7 @@ driver! {
                         unsafe { copy_bytes(to, value.to_le_bytes().as_ptr().expose_provenance() as u64, bytes) };
                     }
                 }
-                Work::Call { code, data } => unsafe { code(ptr::with_exposed_provenance_mut(data)) },
+                Work::Call { code, data } => call_back(|| unsafe { code(ptr::with_exposed_provenance_mut(data)) }),
             }
         }
         0

@@ -2,7 +2,7 @@
 
 use std::{future::IntoFuture, sync::mpsc::channel, thread};
 
-use gpukernel::{Error, PinnedBuffer, Result, for_each};
+use gpukernel::{Device, Error, Module, PinnedBuffer, Result, for_each};
 use gpukernel_device_test_kernels::outputs::add_index;
 use gpukernel_device_tests::{block_on, on_every_device};
 
@@ -48,7 +48,49 @@ fn streams_and_events_are_awaited() {
     });
 }
 
-fn numbers(device: &gpukernel::Device) -> Result<PinnedBuffer<u32>> {
+/// Copies in and out with launches between them, awaited by the copies, a stream and an event; what comes out at last.
+async fn rounds(device: Device, module: Module, start: u64) -> Result<PinnedBuffer<u64>> {
+    let (stream, other) = (device.stream()?, device.stream()?);
+    let mut values = stream.zeroed::<u64>(1000)?;
+    let mut pinned = device.pinned::<u64>(1000)?;
+    pinned.fill(start);
+    for _ in 0..5 {
+        pinned = stream.copy_from_pinned(pinned, &mut values)?.await?;
+        other.launch(&module, add_index, for_each(1000), (&mut values,))?;
+        (&other).await?;
+        stream.launch(&module, add_index, for_each(1000), (&mut values,))?;
+        let event = stream.record()?;
+        event.await?;
+        pinned = stream.copy_to_pinned(&values, pinned)?.await?;
+    }
+    Ok(pinned)
+}
+
+#[test]
+fn tasks_of_tokio_await_streams_events_and_copies() {
+    use tokio::{runtime::Builder, task::JoinSet};
+
+    on_every_device(|device, module| {
+        for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+            let runtime = runtime.build().expect("the system has threads");
+            runtime.block_on(async {
+                let mut tasks = JoinSet::new();
+                for start in 0..8 {
+                    let rounds = rounds(device.clone(), module.clone(), start);
+                    tasks.spawn(async move { (start, rounds.await) });
+                }
+                while let Some(ended) = tasks.join_next().await {
+                    let (start, values) = ended.expect("no panic");
+                    assert!(values?.iter().copied().eq((1..=1000).map(|step| start + 10 * step)));
+                }
+                Ok::<(), Error>(())
+            })?;
+        }
+        Ok(())
+    });
+}
+
+fn numbers(device: &Device) -> Result<PinnedBuffer<u32>> {
     let mut numbers = device.pinned::<u32>(LEN)?;
     numbers.iter_mut().zip(0..).for_each(|(number, index)| *number = index);
     Ok(numbers)
