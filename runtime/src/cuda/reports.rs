@@ -58,50 +58,53 @@ impl Reports {
 
 /// The reports of all modules of a device.
 #[derive(Default)]
-pub(super) struct Inbox(Mutex<Contents>);
-
-#[derive(Default)]
-struct Contents {
-    modules: Vec<Arc<Reports>>,
-    /// Errors that no call has returned yet.
-    errors: VecDeque<Error>,
+pub(super) struct Inbox {
+    modules: Mutex<Vec<Arc<Reports>>>,
+    /// Errors that no call has returned yet. Apart from the modules, whose lock is held while somebody waits for the device: callbacks add to it, and end before
+    /// that wait does.
+    errors: Mutex<VecDeque<Error>>,
 }
 
 impl Inbox {
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn modules(&self) -> MutexGuard<'_, Vec<Arc<Reports>>> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn errors(&self) -> MutexGuard<'_, VecDeque<Error>> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps an error for a call that waits.
     pub(super) fn put(&self, error: Error) {
-        self.contents().errors.push_back(error);
+        self.errors().push_back(error);
     }
 
     /// Registers a module.
     pub(super) fn add(&self, reports: &Arc<Reports>) {
-        self.contents().modules.push(Arc::clone(reports));
+        self.modules().push(Arc::clone(reports));
     }
 
     /// Unregisters a module and keeps its unreturned reports. No kernel of the module may be running.
     pub(super) fn remove(&self, reports: &Arc<Reports>, device: &CudaDevice) {
-        let mut contents = self.contents();
-        contents.errors.extend(reports.write_output(device));
-        contents.errors.extend(reports.take_panic(device));
-        contents.modules.retain(|module| !Arc::ptr_eq(module, reports));
+        let mut modules = self.modules();
+        [reports.write_output(device), reports.take_panic(device)]
+            .into_iter()
+            .flatten()
+            .for_each(|error| self.put(error));
+        modules.retain(|module| !Arc::ptr_eq(module, reports));
     }
 
     /// Returns the first unreturned error.
     pub(super) fn check(&self, device: &CudaDevice) -> Result<()> {
-        let mut contents = self.contents();
-        let Contents { modules, errors } = &mut *contents;
+        let modules = self.modules();
         // Output before panics, in the order in which they happened.
-        errors.extend(modules.iter().filter_map(|module| module.write_output(device)));
+        modules.iter().filter_map(|module| module.write_output(device)).for_each(|error| self.put(error));
         if modules.iter().any(|module| module.has_panic()) {
             // Kernels may be running on other streams. Wait until all their threads have panicked that will, so that each launch is
             // one error.
             device.wait()?;
-            errors.extend(modules.iter().filter_map(|module| module.take_panic(device)));
+            modules.iter().filter_map(|module| module.take_panic(device)).for_each(|error| self.put(error));
         }
-        errors.pop_front().map_or(Ok(()), Err)
+        self.errors().pop_front().map_or(Ok(()), Err)
     }
 }

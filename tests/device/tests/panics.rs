@@ -2,7 +2,11 @@
 //!
 //! In a program of their own, one after another: a panic on a GPU is told to whoever waits for the device next.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc::channel,
+    thread,
+};
 
 use gpukernel::{Device, Error, LaunchConfig, Result, for_each};
 use gpukernel_device_test_kernels::{
@@ -559,6 +563,36 @@ fn a_panic_in_a_callback_is_an_error_of_whoever_waits() {
         stream.callback(|| std::panic::panic_any(7))?;
         assert!(stream.record()?.synchronize().is_err());
         device.synchronize()
+    });
+}
+
+/// Who takes the panic of a kernel on a GPU waits for all that runs there, the callback included.
+#[test]
+fn a_callback_panics_while_the_panic_of_a_kernel_is_told() {
+    on_every_device_alone(|device, module| {
+        let (stream, other) = (device.stream()?, device.stream()?);
+        let mut out = device.zeroed::<u32>(10)?;
+        for _ in 0..20 {
+            stream.launch(module, all, for_each(10), (&mut out,))?;
+            while !stream.is_done()? {
+                thread::yield_now();
+            }
+            let (go, gone) = channel();
+            other.callback(move || {
+                gone.recv().expect("the test says so");
+                panic!("in a callback");
+            })?;
+            let first = thread::scope(|scope| {
+                let waiting = scope.spawn(|| stream.synchronize());
+                go.send(()).expect("the callback listens");
+                waiting.join().expect("no panic")
+            });
+            let errors = [first, device.synchronize()].map(Result::unwrap_err);
+            assert!(errors.iter().any(|error| matches!(error, Error::CallbackPanicked { .. })), "{errors:?}");
+            assert!(errors.iter().any(|error| matches!(error, Error::KernelPanicked { .. })), "{errors:?}");
+            device.synchronize()?;
+        }
+        Ok(())
     });
 }
 
