@@ -301,3 +301,39 @@ fn frees_are_deferred_up_to_a_count_or_size_and_held_back() {
         Ok(())
     });
 }
+
+/// What is pending is freed by the allocation that needs the room, also if it is held back.
+#[test]
+fn deferred_frees_make_room_for_an_allocation() {
+    on_every_device(|device| {
+        for is_held in [false, true] {
+            let pool = Arc::new(PoolAllocator::new(device)?.max_bytes(1000));
+            let frees = Arc::new(DeferredFrees::new(pool.clone()));
+            let watched = Watched::new(frees.clone());
+            let _set = Set::new(device, watched.clone());
+            let guard = is_held.then(|| frees.hold());
+            let small = device.filled(300, 3_u8)?;
+            drop(device.zeroed::<u8>(600)?);
+            // There is room beside it.
+            let other = device.filled(100, 1_u8)?;
+            assert_eq!((frees.pending(), pool.used_bytes()), (1, 1000));
+            // And now not, which nobody else notices: the runtime need not ask again.
+            let large = device.filled(500, 5_u8)?;
+            assert_eq!((frees.pending(), pool.used_bytes(), watched.calls()[2]), (0, 900, 0));
+            for (buffer, len, value) in [(&small, 300, 3), (&other, 100, 1), (&large, 500, 5)] {
+                assert_eq!(buffer.to_vec()?, vec![value; len]);
+            }
+            // An allocation fails that has not room enough without it.
+            drop(other);
+            let error = device.zeroed::<u8>(201).unwrap_err();
+            assert!(matches!(error, Error::OutOfMemory { free_bytes: Some(200), .. }), "{error}");
+            assert_eq!((frees.pending(), pool.used_bytes(), watched.calls()[2]), (0, 800, 1));
+            // Guards still hold what comes later: ten are deferred without.
+            (0..12).try_for_each(|_| device.zeroed::<u8>(10).map(drop))?;
+            assert_eq!(frees.pending(), if is_held { 12 } else { 1 });
+            drop(guard);
+            assert_eq!(frees.pending(), if is_held { 0 } else { 1 });
+        }
+        Ok(())
+    });
+}

@@ -14,6 +14,8 @@ mod foreign;
 mod ipc;
 #[path = "common/library.rs"]
 mod library;
+#[path = "driver/memory.rs"]
+mod memory;
 #[path = "driver/peers.rs"]
 mod peers;
 #[path = "common/ptx.rs"]
