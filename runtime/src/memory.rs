@@ -150,12 +150,26 @@ impl MemoryUsage {
     fn add(&self, bytes: usize) {
         self.buffers.fetch_add(1, Ordering::Relaxed);
         let bytes = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-        self.peak_bytes.fetch_max(bytes, Ordering::Relaxed);
+        // Released, for `reset_peak`.
+        self.peak_bytes.fetch_max(bytes, Ordering::Release);
     }
 
     fn remove(&self, bytes: usize) {
         self.buffers.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Lets the peak be what there is now. What is added meanwhile counts: it is seen in `bytes` if its peak was before the swap.
+    fn reset_peak(&self) {
+        self.peak_bytes.swap(0, Ordering::Acquire);
+        self.peak_bytes.fetch_max(self.bytes.load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// Bytes of all buffers, and the most that these were.
+    fn bytes_and_peak(&self) -> (u64, u64) {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        // Somebody may be about to add them to it.
+        (bytes, self.peak_bytes.load(Ordering::Relaxed).max(bytes))
     }
 }
 
@@ -170,7 +184,7 @@ pub struct MemoryInfo {
     pub free_bytes: u64,
     /// The number of buffers.
     pub buffers: u64,
-    /// Bytes of all buffers.
+    /// Bytes of all buffers: those of their elements, without what an allocator rounds up to.
     pub buffer_bytes: u64,
     /// The most that these were since the program started, or since [`Device::reset_peak_memory`].
     pub peak_buffer_bytes: u64,
@@ -198,12 +212,13 @@ impl Device {
     pub fn memory_info(&self) -> MemoryInfo {
         each!(&self.backend, device => {
             let usage = device.usage();
+            let (buffer_bytes, peak_buffer_bytes) = usage.bytes_and_peak();
             MemoryInfo {
                 total_bytes: device.total_bytes().unwrap_or(0),
                 free_bytes: device.free_bytes().unwrap_or(0),
                 buffers: usage.buffers.load(Ordering::Relaxed),
-                buffer_bytes: usage.bytes.load(Ordering::Relaxed),
-                peak_buffer_bytes: usage.peak_bytes.load(Ordering::Relaxed),
+                buffer_bytes,
+                peak_buffer_bytes,
             }
         })
     }
@@ -211,10 +226,7 @@ impl Device {
     /// Lets the peak of [`memory_info`](Self::memory_info) begin anew with what buffers have now.
     #[doc(alias = "reset_peak_memory_stats")]
     pub fn reset_peak_memory(&self) {
-        each!(&self.backend, device => {
-            let usage = device.usage();
-            usage.peak_bytes.store(usage.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
-        });
+        each!(&self.backend, device => device.usage().reset_peak());
     }
 
     /// Gives memory of buffers that are gone back to the system, for other programs, except so many bytes (`cudaMemPoolTrimTo`): the device keeps it for new

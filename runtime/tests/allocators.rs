@@ -11,7 +11,7 @@ use std::{
 };
 
 use gpukernel::{
-    Device, Error, Result, Stream,
+    Device, Error, PinnedOptions, Result, Stream,
     allocator::{CachingAllocator, DeferredFrees, DeviceAllocator, DirectAllocator, PoolAllocator},
 };
 
@@ -298,6 +298,57 @@ fn frees_are_deferred_up_to_a_count_or_size_and_held_back() {
         device.zeroed::<u8>(10).map(drop)?;
         drop((set, frees));
         assert_eq!(watched.given(), 0);
+        Ok(())
+    });
+}
+
+/// Statistics are of elements, whatever an allocator rounds, keeps or defers.
+#[test]
+fn statistics_are_exact() {
+    on_every_device(|device| {
+        let allocators = all(device).into_iter().map(Some).chain([None]);
+        for allocator in allocators {
+            let name = format!("{allocator:?}");
+            let set = Set::new(device, Arc::new(DirectAllocator));
+            match allocator {
+                Some(allocator) => set.again(allocator),
+                None => set.none(),
+            }
+            let check = |buffers, bytes, peak| {
+                let info = device.memory_info();
+                let found = (info.buffers, info.buffer_bytes, info.peak_buffer_bytes);
+                assert_eq!(found, (buffers, bytes, peak), "with {name}");
+            };
+            device.reset_peak_memory();
+            check(0, 0, 0);
+            let bytes = device.zeroed::<u8>(1001)?;
+            let numbers = device.filled(7, 1_u64)?;
+            check(2, 1057, 1057);
+            drop(bytes);
+            check(1, 56, 1057);
+            let pairs = device.upload(&[[1_u16, 2]; 5])?;
+            check(2, 76, 1057);
+            device.reset_peak_memory();
+            check(2, 76, 76);
+            drop(numbers);
+            let uninit = device.uninit::<f32>(3)?;
+            check(2, 32, 76);
+            // What fails, or has no bytes, is none.
+            device.zeroed::<u64>(usize::MAX / 8).unwrap_err();
+            drop(device.zeroed::<u64>(0)?);
+            check(2, 32, 76);
+            let mapped = device.mapped::<u8>(100, PinnedOptions::new())?;
+            check(3, 132, 132);
+            // A graph's buffers are buffers.
+            let mut graph = device.stream()?.capture(pairs, |capture, pairs| capture.fill(pairs, [3, 4]))?;
+            graph.launch()?;
+            drop((uninit, mapped));
+            check(1, 20, 132);
+            assert_eq!(graph.into_memory().to_vec()?, [[3, 4]; 5]);
+            check(0, 0, 132);
+            device.reset_peak_memory();
+            check(0, 0, 0);
+        }
         Ok(())
     });
 }
