@@ -1,4 +1,4 @@
-//! Launches that were made before allocate nothing on the heap of a GPU's host, and on the CPU device only what they are until they run.
+//! Launches that were made before, and replays of graphs, allocate nothing on the heap of a GPU's host, and launches on the CPU device only what they are until they run.
 //!
 //! What is counted: calls of Rust's global allocator, by the thread that launches, and on the CPU device by those that run kernels.
 //!
@@ -135,6 +135,13 @@ fn saxpy(a: f32, x: &[f32], y: PerThread<f32>) {
     }
 }
 
+#[kernel]
+fn sum_of_three(a: &[u32], b: &[u32], c: &[u32], out: PerThread<u32>) {
+    for (at, out) in out {
+        *out = a[at] + b[at] + c[at];
+    }
+}
+
 /// As many slices as packed arguments hold without an allocation.
 #[kernel]
 #[allow(clippy::too_many_arguments, reason = "that is what it is for")]
@@ -253,9 +260,107 @@ fn add(by: u32, y: PerThread<u32>) {
 
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
-    use gpukernel::RawArg;
+    use std::fmt::Write;
+
+    use gpukernel::{Image, RawArg};
+    use gpukernel_image::{Arch, Parameter};
 
     use super::*;
+
+    /// An image of a kernel that writes the sum of so many slices to another of the same length.
+    ///
+    /// # Safety
+    /// The kernel does that.
+    unsafe fn image_of_sum<K: gpu_std::host::Kernel>(kernel: K, inputs: usize) -> Image {
+        let slice = |index| format!(".param .u64 start{index}, .param .u64 len{index}");
+        let slices = (0..=inputs).map(slice).collect::<Vec<_>>().join(", ");
+        let element = |index| {
+            format!(
+                "ld.param.u64 %rd2, [start{index}];
+                cvta.to.global.u64 %rd2, %rd2;
+                add.u64 %rd2, %rd2, %rd1;\n"
+            )
+        };
+        let mut ptx = format!(
+            ".version 6.3
+            .target sm_75
+            .address_size 64
+            .visible .entry sum({slices})
+            {{
+                .reg .pred %out;
+                .reg .b32 %r<4>;
+                .reg .b64 %rd<3>;
+                mov.u32 %r1, %ctaid.x;
+                mov.u32 %r2, %ntid.x;
+                mov.u32 %r3, %tid.x;
+                mad.lo.u32 %r1, %r1, %r2, %r3;
+                cvt.u64.u32 %rd1, %r1;
+                ld.param.u64 %rd2, [len{inputs}];
+                setp.ge.u64 %out, %rd1, %rd2;
+                @%out ret;
+                shl.b64 %rd1, %rd1, 2;
+                mov.u32 %r1, 0;\n"
+        );
+        for input in 0..inputs {
+            let element = element(input);
+            write!(ptx, "{element} ld.global.u32 %r2, [%rd2];\nadd.u32 %r1, %r1, %r2;\n").expect("text");
+        }
+        write!(ptx, "{} st.global.u32 [%rd2], %r1;\nret;\n}}\n", element(inputs)).expect("text");
+        // SAFETY: as the caller promises.
+        unsafe {
+            ptx::image_of(Arch::new(7, 5), &ptx, kernel, |kernel| {
+                kernel.symbol = "sum".to_owned();
+                kernel.parameters = vec![Parameter { size_bytes: 8, align_bytes: 8 }; 2 * (inputs + 1)];
+            })
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn launches_and_replays_of_many_buffers_on_a_gpu_allocate_nothing() {
+        const LEN: usize = 100;
+        macro_rules! check {
+            ($device:ident, $kernel:ident($($input:ident)*)) => {{
+                let name = stringify!($kernel);
+                let inputs = [$(stringify!($input)),*].len();
+                // SAFETY: for slices of one length, which all are here, the kernel does that.
+                let module = $device.load(&unsafe { image_of_sum($kernel, inputs) })?;
+                let streams = [$device.stream()?, $device.stream()?];
+                $(let $input = $device.filled(LEN, 1_u32)?;)*
+                let mut out = $device.zeroed::<u32>(LEN)?;
+                assert_no_allocations(&format!("a module's launch of `{name}`"), || {
+                    module.launch($kernel, for_each(LEN), ($(&$input,)* &mut out))
+                })?;
+                let mut turn = 0;
+                for (what, others) in [("a stream", 1), ("streams in turns", 2)] {
+                    assert_no_allocations(&format!("launches of `{name}` on {what}"), || {
+                        turn += 1;
+                        streams[turn % others].launch(&module, $kernel, for_each(LEN), ($(&$input,)* &mut out))
+                    })?;
+                }
+                assert_eq!(out.to_vec()?, vec![inputs as u32; LEN]);
+                out.fill(0)?;
+                let mut graph = streams[0].capture(($($input,)* out), |capture, ($($input,)* out)| {
+                    capture.launch(&module, $kernel, for_each(LEN), ($(&*$input,)* out)).map(drop)
+                })?;
+                for (what, others) in [("a stream", 1), ("streams in turns", 2)] {
+                    assert_no_allocations(&format!("replays of `{name}` on {what}"), || {
+                        turn += 1;
+                        graph.launch_on(&streams[turn % others])
+                    })?;
+                }
+                assert_no_allocations(&format!("replays of `{name}`"), || graph.launch())?;
+                let ($($input,)* out) = graph.into_memory();
+                drop([$($input),*]);
+                assert_eq!(out.to_vec()?, vec![inputs as u32; LEN]);
+            }};
+        }
+        common::on_every_gpu(|device| {
+            check!(device, sum_of_three(a b c));
+            check!(device, sum_of_many(a b c d e f g h i j k));
+            Ok(())
+        });
+    }
 
     #[test]
     #[ignore = "needs a GPU"]

@@ -116,6 +116,21 @@ pub(crate) unsafe fn image_of_add<K: gpu_std::host::Kernel>(
 #[allow(dead_code, reason = "as above")]
 pub(crate) unsafe fn image_for<K: gpu_std::host::Kernel>(
     arch: Arch,
+    kernel: K,
+    change: impl FnOnce(&mut Kernel),
+) -> Image {
+    // SAFETY: as the caller promises.
+    unsafe { image_of(arch, KERNELS, kernel, change) }
+}
+
+/// An image of other PTX, whose code of the kernel is `add`, with its parameters, unless `change` says otherwise.
+///
+/// # Safety
+/// The kernel does what that code does, if its description is not refused.
+#[allow(dead_code, reason = "as above")]
+pub(crate) unsafe fn image_of<K: gpu_std::host::Kernel>(
+    arch: Arch,
+    ptx: &str,
     _: K,
     change: impl FnOnce(&mut Kernel),
 ) -> Image {
@@ -134,7 +149,7 @@ pub(crate) unsafe fn image_for<K: gpu_std::host::Kernel>(
     let mut manifest = Manifest::new("gpu");
     manifest.kernels.push(kernel);
     let mut writer = ImageWriter::new(manifest);
-    writer.add_ptx(arch, KERNELS);
+    writer.add_ptx(arch, ptx);
     // SAFETY: as the caller promises.
     unsafe { Image::from_bytes(writer.finish()) }
 }
