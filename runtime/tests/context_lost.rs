@@ -1,11 +1,27 @@
-//! Kernels that break a GPU's context, in a process of their own: nothing works there afterwards.
+//! Kernels that break a GPU's context, each in a process of its own: nothing works there afterwards, also not on the process's other GPUs.
 
-mod common;
+#[path = "common/again.rs"]
+mod again;
+#[path = "common/lost.rs"]
+mod lost;
 #[path = "common/ptx.rs"]
 mod ptx;
 
-use common::on_every_gpu;
-use gpukernel::{Device, Error, LaunchConfig, RawArg};
+use again::on_every_gpu_apart;
+use gpukernel::{Buffer, Error, ForeignModule, Graph, LaunchConfig, RawArg, Result, Stream};
+
+/// A graph whose kernel writes to an address that is no memory of this process, and which therefore never comes to its last node.
+fn stray(module: &ForeignModule, stream: &Stream) -> Result<Graph<Buffer<u32>>> {
+    let mut graph = stream.capture(stream.zeroed::<u32>(3)?, |capture, numbers| {
+        capture.fill(numbers, 1)?;
+        let args = [RawArg::value(16_u64)];
+        // SAFETY: it is not. The GPU reports it, and that is what these tests are about.
+        unsafe { capture.launch_foreign(module, "stray", LaunchConfig::new(1, 1), 0, &args)? };
+        capture.callback(|| ()).map(drop)
+    })?;
+    graph.upload()?;
+    Ok(graph)
+}
 
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
@@ -14,38 +30,27 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn a_lost_context_says_so_from_then_on() {
-        on_every_gpu(|device| {
-            // SAFETY: it is PTX, which the driver compiles and so checks.
-            let module = unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }?;
-            let (buffer, stream) = (device.upload(&[1, 2, 3])?, device.stream()?);
-            let mut graph = stream.capture(device.zeroed::<u32>(3)?, |capture, numbers| {
-                capture.fill(numbers, 1)?;
-                // SAFETY: it is not: the address is no memory of this process. The GPU reports it, and that is what this test is about.
-                unsafe {
-                    let args = [RawArg::value(16_u64)];
-                    capture.launch_foreign(&module, "stray", LaunchConfig::new(1, 1), 0, &args)?;
-                }
-                capture.callback(|| ())
-            })?;
-            graph.upload()?;
-            let launched = graph.launch();
-            assert!(launched.is_ok(), "{launched:?}");
-            let error = device.synchronize().unwrap_err();
-            assert!(matches!(error, Error::ContextLost { .. }), "{error}");
-            println!("{error}");
-            for error in [
-                graph.launch().unwrap_err(),
-                graph.memory().to_vec().map(drop).unwrap_err(),
-                buffer.to_vec().map(drop).unwrap_err(),
-                device.upload(&[1]).map(drop).unwrap_err(),
-                device.stream().map(drop).unwrap_err(),
-            ] {
+        on_every_gpu_apart(|device| {
+            let lose = |module: &ForeignModule| {
+                let mut graph = stray(module, &device.default_stream()).expect("nothing is lost yet");
+                let launched = graph.launch();
+                assert!(launched.is_ok(), "{launched:?}");
+                println!("{}", device.synchronize().expect_err("the kernel has strayed"));
+                let error = graph.launch().expect_err("the context is lost");
                 assert!(matches!(error, Error::ContextLost { .. }), "{error}");
-            }
-            // The graph has not ended, nor will it: what it uses of the host is left to it.
-            drop(graph);
-            Ok(())
+                // The graph has not ended, nor will it: what it uses of the host is left to it.
+                drop(graph);
+            };
+            lost::every_call_fails(device, lose, |error| matches!(error, Error::ContextLost { .. }))
         });
-        assert_eq!(Device::cpu().upload(&[1]).unwrap().to_vec().unwrap(), [1]);
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn who_awaits_work_is_woken_when_the_context_is_lost() {
+        on_every_gpu_apart(|device| {
+            let mut graph = stray(&lost::load(device)?, &device.stream()?)?;
+            lost::who_awaits_is_woken(device, |stream| graph.launch_on(stream), || ())
+        });
     }
 }

@@ -14,6 +14,8 @@ mod foreign;
 mod ipc;
 #[path = "common/library.rs"]
 mod library;
+#[path = "common/lost.rs"]
+mod lost;
 #[path = "driver/memory.rs"]
 mod memory;
 #[path = "driver/peers.rs"]
@@ -519,62 +521,41 @@ const FUNCTIONS: [&str; 41] = [
 /// From then on, each call fails: every later call of the runtime says so.
 #[test]
 fn a_gpu_that_vanishes_is_an_error_of_every_later_call() {
-    // An illegal address, a GPU that fell off the bus, an unavailable one.
-    for code in ["700", "999", "46"] {
+    // An illegal address, a failed launch, a GPU that fell off the bus, an unavailable one.
+    for code in ["700", "719", "999", "46"] {
         if !is_inner() {
             let fault = format!("cuLaunchKernel@2={code}!");
             succeeded(&with_driver(&[("FAKE_FAULT", &fault)]));
             continue;
         }
-        let device = Device::gpu(0).unwrap();
-        let (mut buffer, pinned) = (device.upload(&[1_u32, 2]).unwrap(), device.pinned::<u32>(2).unwrap());
-        let (stream, module) = (device.stream().unwrap(), load(&device).unwrap());
-        let event = stream.record().unwrap();
-        let mut graph = stream.capture((), |_, ()| Ok(())).unwrap();
-        // A graph that runs, with memory of the host, is leaked with what it uses.
-        let memory = (device.zeroed::<u32>(2).unwrap(), GraphPinned::from(device.pinned::<u32>(2).unwrap()));
-        let mut copies = stream
-            .capture(memory, |capture, (x, mut output)| capture.copy_to_pinned(x, &mut output))
-            .unwrap();
-        copies.launch().unwrap();
-        assert_eq!(copies.memory().1.read().unwrap(), [0, 0]);
-        let mut launch = || {
-            let args = [RawArg::slice_mut(&mut buffer)];
-            // SAFETY: kernels of this driver do nothing.
-            unsafe { module.launch("stray", LaunchConfig::new(1, 1), 0, &args) }
-        };
-        launch().unwrap();
-        let failures = [
-            launch().unwrap_err(),
-            launch().unwrap_err(),
-            device.synchronize().unwrap_err(),
-            stream.synchronize().unwrap_err(),
-            stream.record().map(drop).unwrap_err(),
-            stream.wait(&event).unwrap_err(),
-            event.synchronize().unwrap_err(),
-            graph.launch().unwrap_err(),
-            copies.launch().unwrap_err(),
-            copies.memory().1.read().map(drop).unwrap_err(),
-            copies.memory_mut().1.write().map(drop).unwrap_err(),
-            copies.into_memory().1.into_buffer().map(drop).unwrap_err(),
-            device.stream().map(drop).unwrap_err(),
-            device.zeroed::<u8>(1).map(drop).unwrap_err(),
-            device.pinned::<u8>(1).map(drop).unwrap_err(),
-            load(&device).map(drop).unwrap_err(),
-            buffer.to_vec().map(drop).unwrap_err(),
-            stream.scope(|scope| scope.copy_to_device(&pinned, &mut buffer)).unwrap_err(),
-        ];
-        for error in failures {
-            match &error {
-                Error::ContextLost { call: "cuLaunchKernel", source, .. } => assert_eq!(source.code, 700),
-                Error::Driver { source, .. } => assert!(source.code == 999 || source.code == 46, "{error}"),
-                _ => panic!("{error}"),
+        let is_lost = |error: &Error| match error {
+            Error::ContextLost { call, source, .. } => {
+                *call == "cuLaunchKernel" && [700, 719].contains(&source.code)
             }
-        }
-        // The CPU is there.
-        assert_eq!(Device::cpu().upload(&[1]).unwrap().to_vec().unwrap(), [1]);
+            Error::Driver { source, .. } => [999, 46].contains(&source.code),
+            _ => false,
+        };
+        let device = Device::gpu(0).unwrap();
+        lost::every_call_fails(&device, stray, is_lost).unwrap();
         return;
     }
+}
+
+/// The launch of a kernel, which fails.
+fn stray(module: &ForeignModule) {
+    let args = [RawArg::value(16_u64)];
+    // SAFETY: kernels of this driver do nothing.
+    let launched = unsafe { module.launch("stray", LaunchConfig::new(1, 1), 0, &args) };
+    launched.expect_err("as the test asks for");
+}
+
+#[test]
+fn who_awaits_work_is_woken_when_the_context_is_lost() {
+    simulated(&[("FAKE_BUSY", "1"), ("FAKE_FAULT", "cuLaunchKernel@1=700!")], || {
+        let device = Device::gpu(0)?;
+        let module = load(&device)?;
+        lost::who_awaits_is_woken(&device, |_| Ok(()), || stray(&module))
+    });
 }
 
 /// What a thread keeps is dropped when other memory of the thread may be gone already.

@@ -73,10 +73,12 @@ impl CudaDevice {
         kind: UnifiedKind,
     ) -> Result<(Allocation, NonNull<u8>)> {
         replay::refuse("an allocation")?;
+        // First: what it does not share must not be told of one whose context is lost.
+        self.bind()?;
         let bytes = layout.size();
         match kind {
             UnifiedKind::Managed => {
-                if !self.shares_managed_memory() {
+                if !self.shares_managed_memory()? {
                     return Err(Error::NoManagedMemory { device: self.describe() });
                 }
                 if let Some(free) = self.free_bytes()
@@ -84,7 +86,6 @@ impl CudaDevice {
                 {
                     return Err(self.allocation_failed("", CUresult::CUDA_ERROR_OUT_OF_MEMORY, bytes));
                 }
-                self.bind()?;
                 let (mut address, flags) = (0, CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32);
                 // SAFETY: the pointer is to a live integer, and a context is current.
                 let result = unsafe { sys::cuMemAllocManaged(&mut address, bytes, flags) };

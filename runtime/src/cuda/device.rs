@@ -225,7 +225,11 @@ impl CudaDevice {
     }
 
     /// Makes the context current on this thread, which every call needs but those of [`CudaStream::launch`].
+    ///
+    /// # Errors
+    /// As [`not_lost`](Self::not_lost): the driver does not refuse every call in a lost context.
     pub(crate) fn bind(&self) -> Result<()> {
+        self.not_lost()?;
         LAST_BOUND.set(self);
         // Asking takes half as long as setting.
         if self.is_bound() == Some(true) {
@@ -258,10 +262,21 @@ impl CudaDevice {
         if driver::is_sticky(&source) {
             self.lost.get_or_init(|| (call, source.clone()));
         }
-        let device = self.describe();
+        match self.not_lost() {
+            Err(lost) => lost,
+            Ok(()) => Error::Driver { device: self.describe(), call, source },
+        }
+    }
+
+    /// # Errors
+    /// [`Error::ContextLost`] once a call has said that the context is lost.
+    #[inline]
+    fn not_lost(&self) -> Result<()> {
         match self.lost.get() {
-            Some((call, source)) => Error::ContextLost { device, call, source: source.clone() },
-            None => Error::Driver { device, call, source },
+            None => Ok(()),
+            Some((call, source)) => {
+                Err(Error::ContextLost { device: self.describe(), call, source: source.clone() })
+            }
         }
     }
 
@@ -275,9 +290,9 @@ impl CudaDevice {
     }
 
     /// Whether the host may use managed memory while kernels run.
-    pub(super) fn shares_managed_memory(&self) -> bool {
+    pub(super) fn shares_managed_memory(&self) -> Result<bool> {
         let attribute = Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
-        attribute_of(&self.id(), self.ordinal(), attribute).is_ok_and(|shares| shares != 0)
+        attribute_of(&self.id(), self.ordinal(), attribute).map(|shares| shares != 0)
     }
 
     /// The reports of kernels to the host.

@@ -250,6 +250,8 @@ impl BackendMemory for Arc<CudaMemory> {
             usage.users(access).map(|(stream, _)| Arc::clone(stream)).collect()
         };
         users.iter().try_for_each(|stream| stream.wait_for_all())?;
+        // Where nothing is left to wait for, the driver was not asked, and the host must not use managed memory of a GPU that is gone.
+        self.device.bind()?;
         self.device.told()
     }
 

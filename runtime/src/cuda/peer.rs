@@ -112,7 +112,7 @@ impl CudaDevice {
         match memory.source() {
             // The device's pool is open, and memory of no pool comes with the access to the context.
             Source::Device | Source::Mapped(_) => None,
-            Source::Managed if self.shares_managed_memory() => None,
+            Source::Managed if self.shares_managed_memory().unwrap_or(false) => None,
             Source::Managed => Some("its managed memory does not work beside that of others; use buffers"),
             Source::Allocator(allocator, _) => {
                 let is_accessible = allocator.is_accessible_from(&Device::of(self));

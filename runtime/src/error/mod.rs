@@ -86,7 +86,10 @@ pub enum Error {
         /// The driver's error.
         source: DriverError,
     },
-    /// A kernel or copy corrupted the device's context (a sticky error): the device is unusable for the rest of the process.
+    /// A kernel or copy corrupted the device's context (a sticky error): the device is unusable for the rest of the process, and every later call that asks
+    /// it returns this. So may other GPUs be, which the process must not rely on either: the driver loses the process, which "must be terminated and
+    /// relaunched" (CUDA Driver API, `CUDA_ERROR_ILLEGAL_ADDRESS`, `CUDA_ERROR_LAUNCH_FAILED`), and of two H200s the other loads no code any more. The CPU
+    /// device is as it was. Whoever awaits work of the device is woken, and gets this.
     #[doc(alias = "cudaErrorIllegalAddress", alias = "cudaErrorLaunchFailure")]
     #[error(
         "the context of {device} is lost: {source} (seen in {call}); work queued earlier trapped or touched memory \

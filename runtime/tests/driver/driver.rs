@@ -2,9 +2,10 @@
 //! once, also those of graphs, and whose kernels do nothing. It finds wrong handles, and fails where a test asks for it.
 //!
 //! `FAKE_DEVICES`: how many there are. `FAKE_VERSION`: as `cuDriverGetVersion` returns it. `FAKE_FAULT`: `cuLaunchKernel@3=700` for the error 700 at the
-//! third call of that function; with `!` behind it, at every call of any function from then on, as of a context that is lost. `FAKE_MEMORY`: bytes of
-//! each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run. `FAKE_LATE`: events are never done when somebody asks, and
-//! callbacks are called on a thread of the driver's own. A callback that calls the driver ends the process.
+//! third call of that function; with `!` behind it, at every call of any function from then on, as of a GPU that is gone, or of nearly any if the error is one
+//! that loses a context. `FAKE_MEMORY`: bytes of each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run. `FAKE_LATE`: events are
+//! never done when somebody asks, and callbacks are called on a thread of the driver's own; `FAKE_BUSY`: as late, and callbacks are called when the context is
+//! lost. A callback that calls the driver ends the process.
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
 
@@ -13,6 +14,7 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void},
+    ops::RangeInclusive,
     ptr,
     sync::{
         Mutex, OnceLock, PoisonError,
@@ -27,6 +29,8 @@ const INVALID_DEVICE: c_int = 101;
 const INVALID_HANDLE: c_int = 400;
 const NOT_FOUND: c_int = 500;
 const NOT_READY: c_int = 600;
+/// Errors of kernels that lose a context: from `CUDA_ERROR_ILLEGAL_ADDRESS` to `CUDA_ERROR_LAUNCH_FAILED`.
+const LOSSES: RangeInclusive<c_int> = 700..=719;
 
 type Handle = *mut c_void;
 
@@ -60,6 +64,8 @@ static WAITS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 static OPENED: AtomicI32 = AtomicI32::new(0);
 /// Set once a fault is there to stay.
 static LOST: AtomicI32 = AtomicI32::new(0);
+/// What streams call that are busy.
+static CALLBACKS: Mutex<Vec<Callback>> = Mutex::new(Vec::new());
 /// Calls of the function with the fault.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
@@ -204,8 +210,9 @@ fn call_back(code: impl FnOnce()) {
     IN_CALLBACK.set(false);
 }
 
+/// Whether events are not done when somebody asks.
 fn is_late() -> bool {
-    env::var_os("FAKE_LATE").is_some()
+    is_busy() || env::var_os("FAKE_LATE").is_some()
 }
 
 struct Fault {
@@ -215,9 +222,56 @@ struct Fault {
     stays: bool,
 }
 
+type CallbackCode = unsafe extern "C" fn(Handle, c_int, Handle);
+
+/// What a stream calls, by addresses.
+struct Callback {
+    stream: usize,
+    code: CallbackCode,
+    data: usize,
+}
+
+impl Callback {
+    fn call(&self) {
+        let [stream, data] = [self.stream, self.data].map(ptr::with_exposed_provenance_mut);
+        call_back(|| unsafe { (self.code)(stream, LOST.load(Ordering::Relaxed), data) });
+    }
+}
+
+/// Whether work is not done yet.
+fn is_busy() -> bool {
+    env::var_os("FAKE_BUSY").is_some() && LOST.load(Ordering::Relaxed) == 0
+}
+
+/// Loses the context, whose streams come to their callbacks, on a thread of the driver.
+fn lose(code: c_int) {
+    LOST.store(code, Ordering::Relaxed);
+    let callbacks = std::mem::take(&mut *CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner));
+    std::thread::spawn(move || callbacks.iter().for_each(Callback::call));
+}
+
 fn number(variable: &str, usual: u64) -> u64 {
     env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
+
+/// How the calls begin that are answered in a lost context: they queue nothing there, and of such calls it is not documented.
+const ANSWERED: [&str; 15] = [
+    "cuCtxGetCurrent",
+    "cuCtxGetStreamPriorityRange",
+    "cuCtxSetCurrent",
+    "cuDevice",
+    "cuFunc",
+    "cuGraphAdd",
+    "cuGraphCreate",
+    "cuGraphExecKernelNodeSetParams",
+    "cuGraphInstantiate",
+    "cuIpcGet",
+    "cuMemAdvise",
+    "cuMemHost",
+    "cuModuleGet",
+    "cuOccupancy",
+    "cuPointerGetAttribute",
+];
 
 /// The error that a call of this function returns.
 fn fault(function: &str) -> c_int {
@@ -236,12 +290,14 @@ fn fault(function: &str) -> c_int {
                 return 0;
             }
             if fault.stays {
-                LOST.store(fault.code, Ordering::Relaxed);
+                lose(fault.code);
             }
             fault.code
         }
         // Names of errors are no matter of a context.
         Some(_) if function.starts_with("cuGetError") => 0,
+        // A GPU that is gone answers nothing.
+        Some(_) if LOSSES.contains(&lost) && ANSWERED.iter().any(|start| function.starts_with(start)) => 0,
         _ => lost,
     }
 }
@@ -508,17 +564,19 @@ driver! {
     fn cuStreamCreateWithPriority(stream: *mut Handle, _flags: c_uint, _priority: c_int) { handle(make(Kind::Stream(current_device()), 1), stream) }
     fn cuStreamCreate(stream: *mut Handle, _flags: c_uint) { handle(make(Kind::Stream(current_device()), 1), stream) }
     fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { unsafe { give(least, 0); give(greatest, -5) } }
-    fn cuStreamQuery(stream: Handle) { if is_stream(stream) { 0 } else { INVALID_HANDLE } }
-    fn cuStreamAddCallback(
-        stream: Handle, code: unsafe extern "C" fn(Handle, c_int, Handle), data: Handle, _flags: c_uint,
-    ) {
+    fn cuStreamQuery(stream: Handle) {
+        if !is_stream(stream) { INVALID_HANDLE } else if is_busy() { NOT_READY } else { 0 }
+    }
+    fn cuStreamAddCallback(stream: Handle, code: CallbackCode, data: Handle, _flags: c_uint) {
         if !is_stream(stream) { return INVALID_HANDLE }
-        let [stream, data] = [stream.expose_provenance(), data.expose_provenance()];
-        let call = move || {
-            let [stream, data] = [stream, data].map(ptr::with_exposed_provenance_mut);
-            call_back(|| unsafe { code(stream, LOST.load(Ordering::Relaxed), data) });
-        };
-        if is_late() { drop(std::thread::spawn(call)) } else { call() }
+        let call = Callback { stream: stream.expose_provenance(), code, data: data.expose_provenance() };
+        if is_busy() {
+            CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        } else if is_late() {
+            std::thread::spawn(move || call.call());
+        } else {
+            call.call();
+        }
         0
     }
     fn cuStreamDestroy_v2(stream: Handle) { end(stream.addr(), |kind| matches!(kind, Kind::Stream(_))) }
@@ -555,8 +613,7 @@ driver! {
         0
     }
     fn cuEventQuery(event: Handle) {
-        if !is(event, Kind::Event) { return INVALID_HANDLE }
-        if is_late() { NOT_READY } else { 0 }
+        if !is(event, Kind::Event) { INVALID_HANDLE } else if is_late() { NOT_READY } else { 0 }
     }
     fn cuEventSynchronize(event: Handle) { if is(event, Kind::Event) { 0 } else { INVALID_HANDLE } }
 
@@ -707,6 +764,7 @@ driver! {
             100 => c"CUDA_ERROR_NO_DEVICE",
             400 => c"CUDA_ERROR_INVALID_HANDLE",
             700 => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            719 => c"CUDA_ERROR_LAUNCH_FAILED",
             _ => c"an error of the test",
         };
         unsafe { give(text, name.as_ptr()) }

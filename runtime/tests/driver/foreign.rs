@@ -113,7 +113,7 @@ fn errors_of_the_driver_are_returned_and_free() {
         assert_eq!(alive(), 0);
         return println!("the result: {result:?}");
     }
-    let output = with_driver(&[("FAKE_FAULT", "cuPointerGetAttribute@1=700")]);
+    let output = with_driver(&[("FAKE_FAULT", "cuPointerGetAttribute@1=999")]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains("Err("), "{text}");
 }
