@@ -1,8 +1,11 @@
 //! Streams and events on every device.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
-use crate::common::{on_every_device, on_every_gpu};
+use crate::{
+    again::{again, is_inner, succeeded},
+    common::{on_every_device, on_every_gpu},
+};
 use gpukernel::{Device, Error};
 
 #[test]
@@ -67,6 +70,35 @@ fn streams_know_their_device() {
         assert_eq!(&device.stream()?.device(), device);
         assert_eq!(&device.default_stream().record()?.device(), device);
         assert_eq!(Device::from_name(&device.id())?, *device);
+        Ok(())
+    });
+}
+
+/// The stream is held back for good. Others go on, and so does the program, which ends as always.
+#[test]
+fn a_hold_may_be_leaked() {
+    // Others wait for the whole device.
+    if !is_inner() {
+        return succeeded(&again(&[]));
+    }
+    on_every_device(|device| {
+        let (stream, other) = (device.stream()?, device.stream()?);
+        let (mut x, mut y) = (device.filled(100, 1_u32)?, device.zeroed::<u32>(100)?);
+        let mut graph = other.capture(device.zeroed::<u32>(100)?, |capture, z| capture.fill(z, 4))?;
+        device.synchronize()?;
+        mem::forget(stream.hold()?);
+        stream.fill(&mut x, 2)?;
+        let event = stream.record()?;
+        other.fill(&mut y, 3)?;
+        other.synchronize()?;
+        graph.launch()?;
+        assert_eq!((y.to_vec()?, graph.memory().to_vec()?), (vec![3; 100], vec![4; 100]));
+        assert_eq!(device.stream()?.filled(100, 5_u32)?.to_vec()?, [5; 100]);
+        assert!(other.is_done()? && !stream.is_done()? && !event.is_done()?);
+        // Its memory is never free again. Nothing is allocated from here on: a GPU's pool may let that wait for memory that is being freed.
+        drop((x, stream, event));
+        other.fill(&mut y, 6)?;
+        assert_eq!(y.to_vec()?, [6; 100]);
         Ok(())
     });
 }

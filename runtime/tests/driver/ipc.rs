@@ -1,10 +1,13 @@
 //! Memory and events of other processes, with the simulated driver, which opens those of its own.
 
-use std::panic::{self, AssertUnwindSafe};
+use std::{
+    mem,
+    panic::{self, AssertUnwindSafe},
+};
 
 use gpukernel::{Device, Error, IpcEventHandle, IpcMemoryHandle};
 
-use crate::{alive, is_inner, simulated, with_driver};
+use crate::{alive, is_inner, peers::raw, simulated, waits, with_driver};
 
 #[test]
 fn memory_and_events_are_given_and_opened() {
@@ -57,6 +60,35 @@ fn memory_and_events_are_given_and_opened() {
         assert!(matches!(device.exportable::<u8>(1 << 31), Err(Error::OutOfMemory { .. })));
         drop((buffer, ours, event));
         assert_eq!((alive(), device.memory_info().buffers), (0, 0));
+        Ok(())
+    });
+}
+
+/// The memory is closed after its work.
+#[test]
+fn a_graph_may_be_leaked_with_memory_that_is_lent() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let (stream, buffer) = (device.stream()?, device.exportable::<u32>(5)?);
+        let handle = buffer.ipc_handle()?;
+        let (here, default) = (raw(&stream), raw(&device.default_stream()));
+        // SAFETY: the buffer is kept, and not used meanwhile.
+        unsafe {
+            device.with_ipc_memory::<u32, _>(&handle, |numbers| {
+                let mut graph = stream.capture(numbers, |capture, numbers| capture.fill(numbers, 7))?;
+                // The second notes nothing.
+                graph.launch()?;
+                graph.launch()?;
+                mem::forget(graph);
+                assert_eq!((waits(default, here), waits(0, default)), (0, 0));
+                Ok(())
+            })?;
+        }
+        assert!(waits(default, here) > 0 && waits(0, default) > 0);
+        assert_eq!(buffer.to_vec()?, [7; 5]);
+        drop(buffer);
+        // The graph alone, and not what it borrowed.
+        assert_eq!((alive(), device.memory_info().buffers), (2, 0));
         Ok(())
     });
 }

@@ -29,7 +29,7 @@ fn refused(result: Result<()>, by: &str) {
     }
 }
 
-fn raw(stream: &Stream) -> usize {
+pub(crate) fn raw(stream: &Stream) -> usize {
     stream.as_raw().expect("it is of a GPU").addr()
 }
 

@@ -1,9 +1,10 @@
 //! Safe code that tries to use memory before, after or beside the work that uses it: on two streams, by leaks, drops in any order, and threads. In a program
 //! of its own, one test after another: who waits for the whole device waits for a held stream, too.
 
+mod leaks;
 mod pairs;
 
-use std::{any::Any, future::IntoFuture, mem, sync::Mutex, thread};
+use std::{any::Any, sync::Mutex, thread};
 
 use gpukernel::{Result, for_each};
 use gpukernel_device_test_kernels::outputs::saxpy;
@@ -16,48 +17,6 @@ fn uniform(values: &[f32]) -> f32 {
     let first = values[0];
     assert!(values.iter().all(|value| *value == first), "values differ");
     first
-}
-
-/// What is leaked is never freed, and what it borrowed is used again at once.
-#[test]
-fn whatever_has_work_in_flight_may_be_leaked() {
-    on_every_device_alone(|device, module| {
-        let stream = device.stream()?;
-        let (ones, mut y) = (device.filled(LEN, 1.0_f32)?, device.zeroed::<f32>(LEN)?);
-        let (other, code) = (device.stream()?, device.load(&KERNELS)?);
-        let (pinned, mut numbers) = (device.pinned::<f32>(LEN)?, device.pinned::<f32>(LEN)?);
-        numbers.fill(3.0);
-        // Once before the stream is held back: at the first launch the driver may wait for the device.
-        for module in [module, &code] {
-            module.launch(saxpy, for_each(LEN), (0.0, &ones, &mut y))?;
-        }
-        // A graph with borrowed memory.
-        let mut graph = stream.capture((&ones, &mut y), |capture, (ones, y)| {
-            capture.launch(module, saxpy, for_each(LEN), (1.0, ones, y)).map(drop)
-        })?;
-        graph.upload()?;
-        device.synchronize()?;
-        let held = stream.hold()?;
-        graph.launch()?;
-        graph.launch()?;
-        mem::forget(graph);
-        device.default_stream().launch(module, saxpy, for_each(LEN), (10.0, &ones, &mut y))?;
-        // Copies, with pinned memory of their own.
-        mem::forget(stream.copy_to_pinned(&y, pinned)?);
-        mem::forget(stream.copy_from_pinned(numbers, &mut y)?);
-        // An event, a future, a stream with work, a module whose kernel waits.
-        mem::forget(stream.record()?);
-        mem::forget((&stream).into_future());
-        other.launch(module, saxpy, for_each(LEN), (1.0, &ones, &mut y))?;
-        mem::forget(other);
-        stream.launch(&code, saxpy, for_each(LEN), (1.0, &ones, &mut y))?;
-        mem::forget(code);
-        // What nobody borrows any more is gone before the work has begun.
-        drop(ones);
-        drop(held);
-        assert_eq!(y.to_vec()?, [5.0; LEN]);
-        device.synchronize()
-    });
 }
 
 /// Everything that has to do with a launch, in each of the 720 orders.
