@@ -3,9 +3,13 @@
 
 #[path = "common/again.rs"]
 mod again;
+#[path = "common/apart.rs"]
+mod apart;
 #[cfg(feature = "cudarc")]
 #[path = "driver/cudarc.rs"]
 mod cudarc;
+#[path = "driver/devices.rs"]
+mod devices;
 #[path = "common/executor.rs"]
 mod executor;
 #[path = "driver/foreign.rs"]
@@ -767,79 +771,6 @@ fn work_finds_its_context() {
                     .expect("no panic")?;
             }
         }
-        Ok(())
-    });
-}
-
-/// What belongs to one device is refused by another, and each is as it was.
-#[test]
-fn devices_are_kept_apart() {
-    simulated(&[("FAKE_DEVICES", "3")], || {
-        let devices = gpukernel::devices()?;
-        assert_eq!(devices.iter().map(Device::id).collect::<Vec<_>>(), ["gpu:0", "gpu:1", "gpu:2", "cpu"]);
-        for here in &devices {
-            for there in devices.iter().filter(|there| *there != here) {
-                let (stream, mut own) = (here.stream()?, here.zeroed::<u32>(4)?);
-                let mut foreign = there.upload(&[1_u32, 2, 3, 4])?;
-                let mut host = [0; 4];
-                let errors = [
-                    stream.copy(&foreign, &mut own).unwrap_err(),
-                    stream.copy(&own, &mut foreign).unwrap_err(),
-                    stream.fill(&mut foreign, 1).unwrap_err(),
-                    stream.copy_to_host(&foreign, &mut [0; 4]).unwrap_err(),
-                    stream.scope(|scope| scope.copy_to_host(&foreign, &mut host)).unwrap_err(),
-                    stream
-                        .capture(&mut foreign, |capture, foreign| capture.fill(foreign, 1))
-                        .map(drop)
-                        .unwrap_err(),
-                ];
-                for error in errors {
-                    assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
-                }
-                // Memory that is pinned for a GPU is pinned for all, and for the CPU for none.
-                let pinned = || there.pinned::<u32>(4).map(GraphPinned::from);
-                let copies = stream.capture((pinned()?, &mut own), |capture, (from, to)| {
-                    capture.copy_from_pinned(&from, to)
-                });
-                let is_refused = here.is_gpu() && !there.is_gpu();
-                assert_eq!(matches!(copies, Err(Error::WrongDevice { .. })), is_refused, "{copies:?}");
-                let graph = stream.capture(GraphPinned::from(here.pinned::<u32>(4)?), |_, _| Ok(()))?;
-                let clone = graph.clone_with(pinned()?);
-                assert_eq!(matches!(clone, Err(Error::WrongDevice { .. })), is_refused, "{clone:?}");
-                drop((copies, graph, clone));
-                assert_eq!(foreign.to_vec()?, [1, 2, 3, 4]);
-                // But copies between devices are there, on streams of either.
-                let third = devices
-                    .iter()
-                    .find(|device| *device != here && *device != there)
-                    .expect("there are four");
-                for stream in [here.stream()?, there.stream()?] {
-                    own.fill(0)?;
-                    stream.copy_peer(&foreign, &mut own)?;
-                    assert_eq!(own.to_vec()?, [1, 2, 3, 4]);
-                    stream.copy_peer(&own, &mut foreign)?;
-                    assert!(stream.copy_peer(&foreign, &mut own[1..]).is_err());
-                }
-                let error = third.stream()?.copy_peer(&foreign, &mut own).unwrap_err();
-                assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
-                // As the simulated driver has it: GPUs 1 and 2 are not connected.
-                let connected =
-                    here.is_gpu() && there.is_gpu() && (here.id() == "gpu:0" || there.id() == "gpu:0");
-                assert_eq!(here.can_access_peer(there)?, connected);
-                match here.enable_peer_access(there) {
-                    Ok(()) => assert!(connected),
-                    Err(error) => {
-                        assert!(!connected && matches!(error, Error::NoPeerAccess { .. }), "{error}")
-                    }
-                }
-                // An event of another device is waited for.
-                stream.wait(&there.stream()?.record()?)?;
-            }
-            if here.is_gpu() {
-                everything(here)?;
-            }
-        }
-        assert_eq!(alive(), 0);
         Ok(())
     });
 }

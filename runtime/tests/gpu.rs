@@ -2,6 +2,8 @@
 
 #[path = "common/again.rs"]
 mod again;
+#[path = "common/apart.rs"]
+mod apart;
 mod common;
 #[cfg(feature = "cudarc")]
 #[path = "gpu/cudarc.rs"]
@@ -300,6 +302,22 @@ mod needs_a_gpu {
             }
             Ok(())
         });
+    }
+
+    /// Each pair of devices, the CPU among them. What is printed says whether there were two GPUs.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn devices_are_kept_apart() {
+        use std::println;
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let devices = gpukernel::devices().expect("the driver is there");
+        assert!(devices.iter().any(Device::is_gpu), "this test needs a GPU, and there is none");
+        for here in &devices {
+            for there in devices.iter().filter(|there| *there != here) {
+                apart::are_kept_apart(here, there).unwrap_or_else(|error| panic!("{here}, {there}: {error}"));
+                println!("{} and {} are kept apart", here.id(), there.id());
+            }
+        }
     }
 
     #[test]
