@@ -1,14 +1,15 @@
 //! Safe code that tries to use memory before, after or beside the work that uses it: on two streams, by leaks, drops in any order, and threads. In a program
 //! of its own, one test after another: who waits for the whole device waits for a held stream, too.
 
+mod drops;
 mod leaks;
 mod pairs;
 
-use std::{any::Any, sync::Mutex, thread};
+use std::{sync::Mutex, thread};
 
 use gpukernel::{Result, for_each};
 use gpukernel_device_test_kernels::outputs::saxpy;
-use gpukernel_device_tests::{KERNELS, on_every_device_alone};
+use gpukernel_device_tests::on_every_device_alone;
 
 const LEN: usize = 1 << 12;
 
@@ -17,57 +18,6 @@ fn uniform(values: &[f32]) -> f32 {
     let first = values[0];
     assert!(values.iter().all(|value| *value == first), "values differ");
     first
-}
-
-/// Everything that has to do with a launch, in each of the 720 orders.
-#[test]
-fn drops_may_come_in_any_order() {
-    on_every_device_alone(|device, _| {
-        let ones = device.filled(LEN, 1.0_f32)?;
-        let mut sum = device.zeroed::<f32>(LEN)?;
-        let module = device.load(&KERNELS)?;
-        for (round, order) in permutations(6).into_iter().enumerate() {
-            let stream = device.stream()?;
-            let x = stream.filled(LEN, 2.0_f32)?;
-            let mut y = stream.zeroed::<f32>(LEN)?;
-            stream.launch(&module, saxpy, for_each(LEN), (1.0, &x, &mut y))?;
-            stream.launch(&module, saxpy, for_each(LEN), (1.0, &ones, &mut y))?;
-            // Loading code takes long: now and then a module of its own.
-            let own = if round % 120 == 0 { device.load(&KERNELS)? } else { module.clone() };
-            let memory = [device.filled(LEN, 1.0_f32)?, stream.zeroed::<f32>(LEN)?];
-            let mut graph = stream.capture(memory, |capture, [x, y]| {
-                capture.launch(&own, saxpy, for_each(LEN), (1.0, x, y)).map(drop)
-            })?;
-            graph.launch()?;
-            let event = stream.record()?;
-            device.default_stream().launch(&own, saxpy, for_each(LEN), (1.0, &y, &mut sum))?;
-            let parts: [Box<dyn Any>; 6] =
-                [Box::new(stream), Box::new(x), Box::new(y), Box::new(own), Box::new(graph), Box::new(event)];
-            let mut parts = parts.map(Some);
-            for index in order {
-                parts[index] = None;
-            }
-        }
-        assert_eq!(uniform(&sum.to_vec()?), 720.0 * 3.0);
-        Ok(())
-    });
-}
-
-/// All orders of so many.
-fn permutations(count: usize) -> Vec<Vec<usize>> {
-    match count {
-        0 => vec![Vec::new()],
-        _ => permutations(count - 1)
-            .iter()
-            .flat_map(|shorter| {
-                (0..count).map(move |place| {
-                    let mut longer = shorter.clone();
-                    longer.insert(place, count - 1);
-                    longer
-                })
-            })
-            .collect(),
-    }
 }
 
 /// Their own streams, graphs and memory; the same module, the same memory to read, and a buffer that they take turns with.
