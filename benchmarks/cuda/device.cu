@@ -13,68 +13,72 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
+struct Workspace {
+    void* memory;
+    size_t* bytes;
+    cudaStream_t stream;
+};
+
 // Lengths that need 64 bits make CUB's kernels slower, and few have them.
-EXPORT sum_f32(void* memory, size_t* bytes, const float* x, float* out, int64_t n, cudaStream_t stream)
+EXPORT sum_f32(Workspace workspace, const float* x, float* out, int64_t n)
 {
-    return cub::DeviceReduce::Sum(memory, *bytes, x, out, (int)n, stream);
+    return cub::DeviceReduce::Sum(workspace.memory, *workspace.bytes, x, out, (int)n, workspace.stream);
 }
 
-EXPORT sum_f64(void* memory, size_t* bytes, const double* x, double* out, int64_t n, cudaStream_t stream)
+EXPORT sum_f64(Workspace workspace, const double* x, double* out, int64_t n)
 {
-    return cub::DeviceReduce::Sum(memory, *bytes, x, out, (int)n, stream);
-}
-
-EXPORT scan_u32(void* memory, size_t* bytes, const uint32_t* x, uint32_t* out, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceScan::InclusiveSum(memory, *bytes, x, out, (int)n, stream);
-}
-
-EXPORT scan_f32(void* memory, size_t* bytes, const float* x, float* out, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceScan::InclusiveSum(memory, *bytes, x, out, (int)n, stream);
-}
-
-EXPORT scan_f64(void* memory, size_t* bytes, const double* x, double* out, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceScan::InclusiveSum(memory, *bytes, x, out, (int)n, stream);
-}
-
-EXPORT sort_u32(void* memory, size_t* bytes, const uint32_t* x, uint32_t* out, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceRadixSort::SortKeys(memory, *bytes, x, out, (int)n, 0, 32, stream);
-}
-
-EXPORT sort_u64(void* memory, size_t* bytes, const uint64_t* x, uint64_t* out, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceRadixSort::SortKeys(memory, *bytes, x, out, (int)n, 0, 64, stream);
-}
-
-EXPORT sort_pairs_u32(
-    void* memory, size_t* bytes, const uint32_t* keys, uint32_t* keys_out, const uint32_t* values, uint32_t* values_out, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceRadixSort::SortPairs(memory, *bytes, keys, keys_out, values, values_out, (int)n, 0, 32, stream);
-}
-
-EXPORT select_u32(
-    void* memory, size_t* bytes, const uint32_t* x, const uint8_t* flags, uint32_t* out, uint64_t* count, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceSelect::Flagged(memory, *bytes, x, flags, out, count, (int)n, stream);
-}
-
-EXPORT unique_u32(void* memory, size_t* bytes, const uint32_t* x, uint32_t* out, uint64_t* count, int64_t n, cudaStream_t stream)
-{
-    return cub::DeviceSelect::Unique(memory, *bytes, x, out, count, (int)n, stream);
+    return cub::DeviceReduce::Sum(workspace.memory, *workspace.bytes, x, out, (int)n, workspace.stream);
 }
 
 EXPORT reduce_by_key_u32_f32(
-    void* memory, size_t* bytes, const uint32_t* keys, uint32_t* keys_out, const float* values, float* values_out, uint64_t* count, int64_t n,
-    cudaStream_t stream)
+    Workspace workspace, const uint32_t* keys, uint32_t* keys_out, const float* values, float* values_out, uint64_t* count, int64_t n)
 {
     return cub::DeviceReduce::ReduceByKey(
-        memory, *bytes, keys, keys_out, values, values_out, count, cuda::std::plus<float>(), (int)n, stream);
+        workspace.memory, *workspace.bytes, keys, keys_out, values, values_out, count, cuda::std::plus<float>(), (int)n, workspace.stream);
 }
 
-EXPORT histogram_u8(void* memory, size_t* bytes, const uint8_t* x, unsigned long long* counts, int64_t n, cudaStream_t stream)
+EXPORT scan_u32(Workspace workspace, const uint32_t* x, uint32_t* out, int64_t n)
 {
-    return cub::DeviceHistogram::HistogramEven(memory, *bytes, x, counts, 256, 0, 255, (int)n, stream);
+    return cub::DeviceScan::InclusiveSum(workspace.memory, *workspace.bytes, x, out, (int)n, workspace.stream);
+}
+
+EXPORT scan_f32(Workspace workspace, const float* x, float* out, int64_t n)
+{
+    return cub::DeviceScan::InclusiveSum(workspace.memory, *workspace.bytes, x, out, (int)n, workspace.stream);
+}
+
+EXPORT scan_f64(Workspace workspace, const double* x, double* out, int64_t n)
+{
+    return cub::DeviceScan::InclusiveSum(workspace.memory, *workspace.bytes, x, out, (int)n, workspace.stream);
+}
+
+EXPORT sort_u32(Workspace workspace, const uint32_t* x, uint32_t* out, int64_t n)
+{
+    return cub::DeviceRadixSort::SortKeys(workspace.memory, *workspace.bytes, x, out, (int)n, 0, 32, workspace.stream);
+}
+
+EXPORT sort_u64(Workspace workspace, const uint64_t* x, uint64_t* out, int64_t n)
+{
+    return cub::DeviceRadixSort::SortKeys(workspace.memory, *workspace.bytes, x, out, (int)n, 0, 64, workspace.stream);
+}
+
+EXPORT sort_pairs_u32(
+    Workspace workspace, const uint32_t* keys, uint32_t* keys_out, const uint32_t* values, uint32_t* values_out, int64_t n)
+{
+    return cub::DeviceRadixSort::SortPairs(workspace.memory, *workspace.bytes, keys, keys_out, values, values_out, (int)n, 0, 32, workspace.stream);
+}
+
+EXPORT select_u32(Workspace workspace, const uint32_t* x, const uint8_t* flags, uint32_t* out, uint64_t* count, int64_t n)
+{
+    return cub::DeviceSelect::Flagged(workspace.memory, *workspace.bytes, x, flags, out, count, (int)n, workspace.stream);
+}
+
+EXPORT unique_u32(Workspace workspace, const uint32_t* x, uint32_t* out, uint64_t* count, int64_t n)
+{
+    return cub::DeviceSelect::Unique(workspace.memory, *workspace.bytes, x, out, count, (int)n, workspace.stream);
+}
+
+EXPORT histogram_u8(Workspace workspace, const uint8_t* x, unsigned long long* counts, int64_t n)
+{
+    return cub::DeviceHistogram::HistogramEven(workspace.memory, *workspace.bytes, x, counts, 256, 0, 255, (int)n, workspace.stream);
 }
