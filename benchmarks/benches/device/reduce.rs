@@ -6,7 +6,7 @@ use gpukernel_bench::{Bench, Result, bench};
 
 use super::{
     ELEMENTS,
-    comparison::{CUB, OURS, compare},
+    comparison::{CUB, Limit, OURS, compare},
     cub::{Cub, Workspace},
     input::{runs, uniform},
     on_gpu,
@@ -18,7 +18,7 @@ use super::{
 fn sum_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
         let x = uniform(algorithms, 0.5_f32..1.5, elements)?;
-        let unary = Unary { function: "sum_f32", x: &x, written: 1, tolerance: 1e-5 };
+        let unary = Unary { function: "sum_f32", x: &x, written: 1, tolerance: 1e-5, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, sum| algorithms.reduce_to(x, Sum, 0.0, sum))
     })
 }
@@ -27,7 +27,7 @@ fn sum_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
 fn sum_f64(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
         let x = uniform(algorithms, 0.5_f64..1.5, elements)?;
-        let unary = Unary { function: "sum_f64", x: &x, written: 1, tolerance: 1e-12 };
+        let unary = Unary { function: "sum_f64", x: &x, written: 1, tolerance: 1e-12, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, sum| algorithms.reduce_to(x, Sum, 0.0, sum))
     })
 }
@@ -50,7 +50,7 @@ fn reduce_by_key_u32_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
             Ok((keys, Written::<f32>::new(device, elements, distinct)?, device.zeroed::<u64>(1)?))
         };
         let (mut theirs, mut ours) = (output()?, output()?);
-        compare(bench, elements, 8 * (elements + distinct))
+        compare(bench, elements, 8 * (elements + distinct), Limit::Within)
             .tolerance(1e-6)
             .provider(CUB, &mut theirs, |(each, sums, count)| {
                 let (from, added) = (keys.as_ptr(), values.as_ptr());

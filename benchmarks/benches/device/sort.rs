@@ -5,7 +5,7 @@ use gpukernel_bench::{Bench, Result, bench};
 
 use super::{
     ELEMENTS,
-    comparison::{CUB, OURS, compare},
+    comparison::{CUB, Limit, OURS, compare},
     cub::{Cub, Workspace},
     input::random,
     on_gpu,
@@ -16,7 +16,9 @@ use super::{
 fn sort_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
         let x = random::<u32>(algorithms, 1, elements)?;
-        let unary = Unary { function: "sort_u32", x: &x, written: elements, tolerance: 0.0 };
+        let limit =
+            Limit::Unless("the best of 17 shapes took 1.05; of four passes each takes as long as two copies");
+        let unary = Unary { function: "sort_u32", x: &x, written: elements, tolerance: 0.0, limit };
         unary.measure(bench, algorithms, |x, sorted| algorithms.sort_to(x, sorted))
     })
 }
@@ -25,7 +27,8 @@ fn sort_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
 fn sort_u64(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
         let x = random::<u64>(algorithms, 1, elements)?;
-        let unary = Unary { function: "sort_u64", x: &x, written: elements, tolerance: 0.0 };
+        let unary =
+            Unary { function: "sort_u64", x: &x, written: elements, tolerance: 0.0, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, sorted| algorithms.sort_to(x, sorted))
     })
 }
@@ -57,7 +60,7 @@ fn sort_pairs_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             Ok((algorithms.device().zeroed(elements)?, algorithms.device().zeroed(elements)?))
         };
         let (mut theirs, mut ours) = (output()?, output()?);
-        compare(bench, elements, 16 * elements)
+        compare(bench, elements, 16 * elements, Limit::Within)
             .provider(CUB, &mut theirs, |(sorted, moved)| {
                 queue_pairs(&mut cub, (&keys, &values), (sorted, moved))
             })

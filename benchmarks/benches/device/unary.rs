@@ -7,7 +7,7 @@ use gpukernel_algorithms::Algorithms;
 use gpukernel_bench::{Bench, Compare, Result};
 
 use super::{
-    comparison::{CUB, OURS, compare},
+    comparison::{CUB, Limit, OURS, compare},
     cub::{Cub, Workspace},
     output::Written,
 };
@@ -21,6 +21,7 @@ pub(super) struct Unary<'a, T: DeviceCopy> {
     pub(super) x: &'a Buffer<T>,
     pub(super) written: usize,
     pub(super) tolerance: f64,
+    pub(super) limit: Limit,
 }
 
 impl<T: DeviceCopy> Unary<'_, T> {
@@ -31,14 +32,14 @@ impl<T: DeviceCopy> Unary<'_, T> {
         algorithms: &Algorithms,
         ours: impl Fn(&Buffer<T>, &mut Buffer<U>) -> gpukernel_algorithms::Result<()>,
     ) -> Result {
-        let Self { function, x, written, tolerance } = self;
+        let Self { function, x, written, tolerance, limit } = self;
         // SAFETY: the type of the functions of one input and one output.
         let mut cub = unsafe { Cub::<Function<T, U>>::load(algorithms.stream(), function)? };
         let mut of_cub = Written::new(algorithms.device(), written, written)?;
         let mut of_ours = Written::new(algorithms.device(), written, written)?;
         let (from, len) = (x.as_ptr(), x.len() as i64);
         let bytes = x.len() * size_of::<T>() + written * size_of::<U>();
-        compare(bench, x.len(), bytes)
+        compare(bench, x.len(), bytes, limit)
             .tolerance(tolerance)
             .provider(CUB, &mut of_cub, |out| {
                 let to = out.elements.as_mut_ptr();
