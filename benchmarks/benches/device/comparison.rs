@@ -16,6 +16,8 @@ const LARGE: usize = 1 << 27;
 /// What is asked of the ratio of our time to CUB's for large numbers of elements.
 #[derive(Clone, Copy)]
 pub(super) enum Limit {
+    /// Nothing, as long as it was not measured.
+    Unknown,
     /// It is at most 1.05.
     Within,
     /// It is at most 1.05, or more for this reason.

@@ -2,7 +2,13 @@
 
 use gpukernel_bench::{Bench, Result, bench};
 
-use super::{ELEMENTS, comparison::Limit, input::random, on_gpu, unary::Unary};
+use super::{
+    ELEMENTS,
+    comparison::Limit,
+    input::{random, uniform},
+    on_gpu,
+    unary::Unary,
+};
 
 /// Random bytes, a bin for each.
 #[bench(elements = ELEMENTS)]
@@ -15,5 +21,29 @@ fn histogram_u8(bench: &mut Bench<'_>, elements: usize) -> Result {
         let unary =
             Unary { function: "histogram_u8", x: &x, written: 255, tolerance: 0.0, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, counts| algorithms.histogram(x, 0..255, counts))
+    })
+}
+
+/// Numbers of 21 bits, some of which are in no bin. A bin has 7812.5 numbers, so that each takes a division.
+#[bench(elements = ELEMENTS)]
+fn histogram_i32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let bits = random::<u32>(algorithms, 1, elements)?.to_vec()?;
+        let numbers: Vec<i32> = bits.into_iter().map(|bits| bits as i32 >> 11).collect();
+        let x = algorithms.device().upload(&numbers)?;
+        let unary =
+            Unary { function: "histogram_i32", x: &x, written: 256, tolerance: 0.0, limit: Limit::Unknown };
+        unary.measure(bench, algorithms, |x, counts| algorithms.histogram(x, -1_000_000..1_000_000, counts))
+    })
+}
+
+/// The ends of the bins are exact, because their width is a power of two: both sides count the same.
+#[bench(elements = ELEMENTS)]
+fn histogram_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let x = uniform(algorithms, -1.0_f32..1.0, elements)?;
+        let unary =
+            Unary { function: "histogram_f32", x: &x, written: 256, tolerance: 0.0, limit: Limit::Unknown };
+        unary.measure(bench, algorithms, |x, counts| algorithms.histogram(x, -1.0..1.0, counts))
     })
 }

@@ -25,3 +25,17 @@ impl<T: DeviceCopy + Compare> Output for Written<T> {
         Ok(self.elements[..self.len].to_vec()?)
     }
 }
+
+/// The chosen elements in their order, and then the others in reverse, as CUB's partitions have them. The others count in their order.
+pub(super) struct Partitioned<T: DeviceCopy>(pub(super) Written<T>);
+
+impl<T: DeviceCopy + Compare> Output for Partitioned<T> {
+    type Values = (Vec<T>, Vec<T>);
+
+    fn values(&self) -> Result<(Vec<T>, Vec<T>)> {
+        let Written { elements, len } = &self.0;
+        let mut rest = elements[*len..].to_vec()?;
+        rest.reverse();
+        Ok((elements[..*len].to_vec()?, rest))
+    }
+}

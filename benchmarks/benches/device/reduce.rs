@@ -1,7 +1,7 @@
 //! Reductions.
 
 use gpukernel::RawArg;
-use gpukernel_algorithms::{ByKey, Sum};
+use gpukernel_algorithms::{ByKey, Min, Sum};
 use gpukernel_bench::{Bench, Result, bench};
 
 use super::{
@@ -29,6 +29,41 @@ fn sum_f64(bench: &mut Bench<'_>, elements: usize) -> Result {
         let x = uniform(algorithms, 0.5_f64..1.5, elements)?;
         let unary = Unary { function: "sum_f64", x: &x, written: 1, tolerance: 1e-12, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, sum| algorithms.reduce_to(x, Sum, 0.0, sum))
+    })
+}
+
+#[bench(elements = ELEMENTS)]
+fn min_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let x = uniform(algorithms, 0.5_f32..1.5, elements)?;
+        let unary = Unary { function: "min_f32", x: &x, written: 1, tolerance: 0.0, limit: Limit::Unknown };
+        unary.measure(bench, algorithms, |x, min| algorithms.reduce_to(x, Min, f32::INFINITY, min))
+    })
+}
+
+type ArgMax = unsafe extern "C" fn(Workspace, *const f32, *mut f32, *mut u64, i64) -> i32;
+
+/// CUB writes the maximum, too.
+#[bench(elements = ELEMENTS)]
+fn arg_max_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let device = algorithms.device();
+        let x = uniform(algorithms, 0.5_f32..1.5, elements)?;
+        let mut max = device.zeroed(1)?;
+        // SAFETY: its type.
+        let mut cub = unsafe { Cub::<ArgMax>::load(algorithms.stream(), "arg_max_f32")? };
+        let (mut theirs, mut ours) = (device.zeroed(1)?, device.zeroed(1)?);
+        compare(bench, elements, 4 * elements, Limit::Unknown)
+            .provider(CUB, &mut theirs, |position| {
+                let (from, to, at) = (x.as_ptr(), max.as_mut_ptr(), position.as_mut_ptr());
+                let args = vec![RawArg::slice(&x), RawArg::slice_mut(&mut max), RawArg::slice_mut(position)];
+                // SAFETY: `x` has as many elements, and the others one.
+                unsafe {
+                    cub.queue(args, |function, workspace| function(workspace, from, to, at, elements as i64))
+                }
+            })
+            .provider(OURS, &mut ours, |position| algorithms.arg_max_to(&x, position))
+            .run()
     })
 }
 

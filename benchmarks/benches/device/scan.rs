@@ -22,6 +22,21 @@ fn scan_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
 }
 
 #[bench(elements = ELEMENTS)]
+fn exclusive_scan_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let x = random::<u32>(algorithms, 1, elements)?;
+        let unary = Unary {
+            function: "exclusive_scan_u32",
+            x: &x,
+            written: elements,
+            tolerance: 0.0,
+            limit: Limit::Unknown,
+        };
+        unary.measure(bench, algorithms, |x, sums| algorithms.exclusive_scan(x, Sum, 0, sums))
+    })
+}
+
+#[bench(elements = ELEMENTS)]
 fn scan_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
         let x = uniform(algorithms, 0.5_f32..1.5, elements)?;

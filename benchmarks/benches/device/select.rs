@@ -1,6 +1,7 @@
 //! Selections: elements that are moved together.
 
-use gpukernel::{Buffer, RawArg};
+use benchmark_kernels::select::Below;
+use gpukernel::{Buffer, Image, RawArg};
 use gpukernel_algorithms::Algorithms;
 use gpukernel_bench::{Bench, Result, bench};
 
@@ -10,8 +11,10 @@ use super::{
     cub::{Cub, Workspace},
     input::{four_of_seven, random, runs},
     on_gpu,
-    output::Written,
+    output::{Partitioned, Written},
 };
+
+static KERNELS: Image = gpukernel::image!("kernels");
 
 /// The elements that were selected, and their number.
 type Selected = (Written<u32>, Buffer<u64>);
@@ -58,6 +61,31 @@ fn select_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     })
 }
 
+/// Four of seven elements, and the others, which CUB writes behind them in reverse.
+#[bench(elements = ELEMENTS)]
+fn partition_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let device = algorithms.device();
+        let x = random::<u32>(algorithms, 1, elements)?;
+        let (flags, set) = four_of_seven(algorithms, elements)?;
+        // SAFETY: its type.
+        let mut cub = unsafe { Cub::load(algorithms.stream(), "partition_u32")? };
+        let (mut their_count, mut our_count) = (device.zeroed(1)?, device.zeroed(1)?);
+        let mut theirs = Partitioned(Written::new(device, elements, set)?);
+        let mut ours =
+            (Written::new(device, elements, set)?, Written::new(device, elements, elements - set)?);
+        compare(bench, elements, 9 * elements, Limit::Unknown)
+            .provider(CUB, &mut theirs, |Partitioned(out)| {
+                queue_by_flags(&mut cub, (&x, &flags), (&mut out.elements, &mut their_count))
+            })
+            .provider(OURS, &mut ours, |(chosen, rest)| {
+                let (chosen, rest) = (&mut chosen.elements, &mut rest.elements);
+                algorithms.partition_to(&x, &flags, chosen, rest, &mut our_count)
+            })
+            .run()
+    })
+}
+
 type ByValue = unsafe extern "C" fn(Workspace, *const u32, *mut u32, *mut u64, i64) -> i32;
 
 /// Queues an algorithm of CUB that moves some elements to a buffer of the same length.
@@ -71,6 +99,35 @@ fn queue_by_value(
     let args = vec![RawArg::slice(x), RawArg::slice_mut(to), RawArg::slice_mut(count)];
     // SAFETY: a function of this type; the count is one, and the other buffers have the same length, as the callers have them.
     unsafe { cub.queue(args, |function, workspace| function(workspace, from, moved, counted, len)) }
+}
+
+/// About half of the elements, and the host waits for their number.
+#[bench(elements = ELEMENTS)]
+fn select_if_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    /// As in `cuda/device.cu`.
+    const LIMIT: u32 = 1 << 31;
+    on_gpu(bench, |bench, algorithms| {
+        let stream = algorithms.stream();
+        let with_kernels = algorithms.clone().with_module(&algorithms.device().load(&KERNELS)?);
+        let x = random::<u32>(algorithms, 1, elements)?;
+        let below = x.to_vec()?.into_iter().filter(|x| *x < LIMIT).count();
+        // SAFETY: its type.
+        let mut cub = unsafe { Cub::load(stream, "select_if_u32")? };
+        let mut count = algorithms.device().zeroed(1)?;
+        let mut theirs = (Written::new(algorithms.device(), elements, below)?, vec![0]);
+        let mut ours = (Written::new(algorithms.device(), elements, below)?, vec![0]);
+        compare(bench, elements, 4 * (elements + below), Limit::Unknown)
+            .synchronous()
+            .provider(CUB, &mut theirs, |(chosen, number)| -> Result {
+                queue_by_value(&mut cub, &x, (&mut chosen.elements, &mut count))?;
+                Ok(stream.copy_to_host(&count, number)?)
+            })
+            .provider(OURS, &mut ours, |(chosen, number)| -> Result {
+                number[0] = with_kernels.select_if(&x, Below { limit: LIMIT }, &mut chosen.elements)? as u64;
+                Ok(())
+            })
+            .run()
+    })
 }
 
 /// Runs of seven elements.

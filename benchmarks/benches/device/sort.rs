@@ -33,6 +33,25 @@ fn sort_u64(bench: &mut Bench<'_>, elements: usize) -> Result {
     })
 }
 
+/// In place: both sides copy the keys first, which is part of the time.
+#[bench(elements = ELEMENTS)]
+fn sort_descending_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let x = random::<u32>(algorithms, 1, elements)?;
+        let unary = Unary {
+            function: "sort_descending_u32",
+            x: &x,
+            written: elements,
+            tolerance: 0.0,
+            limit: Limit::Unknown,
+        };
+        unary.measure(bench, algorithms, |x, keys| {
+            algorithms.stream().copy(x, keys)?;
+            algorithms.sort_descending(keys)
+        })
+    })
+}
+
 type Pairs = unsafe extern "C" fn(Workspace, *const u32, *mut u32, *const u32, *mut u32, i64) -> i32;
 
 /// Queues CUB's sort of keys and values to buffers of the same length.
@@ -67,6 +86,26 @@ fn sort_pairs_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             .provider(OURS, &mut ours, |(sorted, moved)| {
                 algorithms.sort_pairs_to((&keys, &values), (sorted, moved))
             })
+            .run()
+    })
+}
+
+/// Beside CUB's sort of pairs whose values are the positions, which are written before: it writes the sorted keys, too.
+#[bench(elements = ELEMENTS)]
+fn argsort_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
+    on_gpu(bench, |bench, algorithms| {
+        let device = algorithms.device();
+        let keys = random::<u32>(algorithms, 1, elements)?;
+        let positions = device.upload(&(0..elements as u32).collect::<Vec<_>>())?;
+        let mut sorted = device.zeroed(elements)?;
+        // SAFETY: its type.
+        let mut cub = unsafe { Cub::load(algorithms.stream(), "sort_pairs_u32")? };
+        let (mut theirs, mut ours) = (device.zeroed(elements)?, device.zeroed(elements)?);
+        compare(bench, elements, 8 * elements, Limit::Unknown)
+            .provider(CUB, &mut theirs, |indices| {
+                queue_pairs(&mut cub, (&keys, &positions), (&mut sorted, indices))
+            })
+            .provider(OURS, &mut ours, |indices| algorithms.argsort(&keys, indices))
             .run()
     })
 }

@@ -8,6 +8,7 @@ pub mod cores;
 pub mod documents;
 pub mod draft;
 pub mod launches;
+pub mod select;
 pub mod tensor;
 
 use gpu_std::{
