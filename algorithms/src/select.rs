@@ -180,8 +180,36 @@ impl Algorithms {
         chosen: &mut DeviceSlice<T>,
     ) -> Result<usize> {
         let mut count = self.temporary(1)?;
-        self.by_predicate(x, predicate, chosen, None, &mut count)?;
+        self.select_if_to(x, predicate, chosen, &mut count)?;
         self.number_of("select_if", "chosen", &count, chosen.len())
+    }
+
+    /// Selects as [`select_if`](Self::select_if), with the number in the first element of `count` in device memory, as [`select_to`](Self::select_to).
+    ///
+    /// ```
+    /// use gpukernel::{Buffer, DeviceSlice};
+    /// use gpukernel_algorithms::{Algorithms, Predicate, Result};
+    ///
+    /// /// How many numbers satisfy the predicate, for a kernel that is launched next.
+    /// fn count(algorithms: &Algorithms, x: &DeviceSlice<f32>, predicate: impl Predicate<f32>) -> Result<Buffer<u64>> {
+    ///     let device = algorithms.device();
+    ///     let (mut chosen, mut count) = (device.zeroed(x.len())?, device.zeroed(1)?);
+    ///     algorithms.select_if_to(x, predicate, &mut chosen, &mut count)?;
+    ///     Ok(count)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::TooShort`] if `count` is empty.
+    #[track_caller]
+    pub fn select_if_to<T: Element, P: Predicate<T>>(
+        &self,
+        x: &DeviceSlice<T>,
+        predicate: P,
+        chosen: &mut DeviceSlice<T>,
+        count: &mut DeviceSlice<u64>,
+    ) -> Result<()> {
+        self.by_predicate("select_if_to", x, predicate, chosen, None, count)
     }
 
     /// Partitions as [`partition`](Self::partition) by a predicate, as [`select_if`](Self::select_if) (CUB's `DevicePartition::If`).
@@ -225,10 +253,40 @@ impl Algorithms {
         rest: &mut DeviceSlice<T>,
     ) -> Result<usize> {
         let mut count = self.temporary(1)?;
-        self.by_predicate(x, predicate, chosen, Some(&mut *rest), &mut count)?;
+        self.partition_if_to(x, predicate, chosen, rest, &mut count)?;
         let number = self.number_of("partition_if", "chosen", &count, chosen.len())?;
         has_room("partition_if", "rest", x.len() - number, rest.len())?;
         Ok(number)
+    }
+
+    /// Partitions as [`partition_if`](Self::partition_if), with the number of the chosen elements in the first element of `count` in device memory, as
+    /// [`partition_to`](Self::partition_to).
+    ///
+    /// ```
+    /// use gpukernel::{Buffer, DeviceSlice};
+    /// use gpukernel_algorithms::{Algorithms, Predicate, Result};
+    ///
+    /// /// Moves the numbers that satisfy the predicate before the others, each in their order.
+    /// fn order(algorithms: &Algorithms, x: &DeviceSlice<u32>, predicate: impl Predicate<u32>) -> Result<[Buffer<u32>; 2]> {
+    ///     let device = algorithms.device();
+    ///     let (mut first, mut rest) = (device.zeroed(x.len())?, device.zeroed(x.len())?);
+    ///     algorithms.partition_if_to(x, predicate, &mut first, &mut rest, &mut device.zeroed(1)?)?;
+    ///     Ok([first, rest])
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::TooShort`] if `count` is empty.
+    #[track_caller]
+    pub fn partition_if_to<T: Element, P: Predicate<T>>(
+        &self,
+        x: &DeviceSlice<T>,
+        predicate: P,
+        chosen: &mut DeviceSlice<T>,
+        rest: &mut DeviceSlice<T>,
+        count: &mut DeviceSlice<u64>,
+    ) -> Result<()> {
+        self.by_predicate("partition_if_to", x, predicate, chosen, Some(rest), count)
     }
 
     /// Moves the first of elements that follow each other and are equal to `distinct`, and waits for their number, which it returns (CUB's
@@ -285,13 +343,14 @@ impl Algorithms {
     #[track_caller]
     fn by_predicate<T: Element, P: Predicate<T>>(
         &self,
+        algorithm: &'static str,
         x: &DeviceSlice<T>,
         predicate: P,
         chosen: &mut DeviceSlice<T>,
         rest: Option<&mut DeviceSlice<T>>,
         count: &mut DeviceSlice<u64>,
     ) -> Result<()> {
-        self.one_pass("select_if", x, chosen, rest, count, |launch, no_flags, state, count, out| {
+        self.one_pass(algorithm, x, chosen, rest, count, |launch, no_flags, state, count, out| {
             // SAFETY: the state is 0.
             unsafe { predicate.select(launch, x, no_flags, state, count, out) }
         })

@@ -78,10 +78,45 @@ impl Algorithms {
     /// As there, and [`Error::TooShort`].
     #[track_caller]
     pub fn sort_to<K: Key>(&self, keys: &DeviceSlice<K>, sorted: &mut DeviceSlice<K>) -> Result<()> {
-        has_room("sort_to", "sorted", keys.len(), sorted.len())?;
+        self.sort_keys_to("sort_to", keys, sorted, false)
+    }
+
+    /// Sorts keys in descending order to another place, as [`sort_to`](Self::sort_to).
+    ///
+    /// ```
+    /// use gpukernel::Device;
+    /// use gpukernel_algorithms::Algorithms;
+    ///
+    /// let device = Device::cpu();
+    /// let (keys, mut sorted) = (device.upload(&[3, 1, 2])?, device.zeroed(3)?);
+    /// Algorithms::new(&device)?.sort_descending_to(&keys, &mut sorted)?;
+    /// assert_eq!(sorted.to_vec()?, [3, 2, 1]);
+    /// # Ok::<(), gpukernel_algorithms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn sort_descending_to<K: Key>(
+        &self,
+        keys: &DeviceSlice<K>,
+        sorted: &mut DeviceSlice<K>,
+    ) -> Result<()> {
+        self.sort_keys_to("sort_descending_to", keys, sorted, true)
+    }
+
+    #[track_caller]
+    fn sort_keys_to<K: Key>(
+        &self,
+        algorithm: &'static str,
+        keys: &DeviceSlice<K>,
+        sorted: &mut DeviceSlice<K>,
+        is_descending: bool,
+    ) -> Result<()> {
+        has_room(algorithm, "sorted", keys.len(), sorted.len())?;
         let sorted = &mut sorted[..keys.len()];
         if !K::IS_WORD {
-            let indices = self.indices("sort_to", keys, false)?;
+            let indices = self.indices(algorithm, keys, is_descending)?;
             return self.gather(keys, &indices, &self.temporary(0)?, sorted);
         }
         // SAFETY: such keys are as large as their words, and any bytes are a key.
@@ -90,7 +125,7 @@ impl Algorithms {
         self.sort_moving_to::<K::Word, ()>(
             (from, values),
             (to, &mut *self.temporary(keys.len())?),
-            order::<K>(false),
+            order::<K>(is_descending),
         )
     }
 

@@ -76,6 +76,18 @@ fn predicates_of_users_select_and_partition() {
         let count = algorithms.partition_if(&device.upload(&x)?, HasOddFactor {}, &mut odd, &mut even)?;
         assert!(odd[..count].to_vec()?.into_iter().eq(x.iter().copied().filter(|x| x.a % 2 == 1)));
         assert!(even[..x.len() - count].to_vec()?.into_iter().eq(x.iter().copied().filter(|x| x.a % 2 == 0)));
+        // With the number in device memory.
+        let [mut chosen, mut others, on_device] =
+            [device.zeroed(x.len())?, device.zeroed(x.len())?, device.upload(&x)?];
+        let mut number = device.zeroed(1)?;
+        algorithms.partition_if_to(&on_device, HasOddFactor {}, &mut chosen, &mut others, &mut number)?;
+        assert_eq!(
+            (number.to_vec()?[0], chosen.to_vec()?, others.to_vec()?),
+            (count as u64, odd.to_vec()?, even.to_vec()?)
+        );
+        chosen.fill(Affine { a: 0, b: 0, count: 0 })?;
+        algorithms.select_if_to(&on_device, HasOddFactor {}, &mut chosen, &mut number)?;
+        assert_eq!((number.to_vec()?[0], chosen.to_vec()?), (count as u64, odd.to_vec()?));
         Ok(())
     });
 }

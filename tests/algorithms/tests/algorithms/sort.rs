@@ -29,6 +29,10 @@ fn keys_are_sorted_as_by_std() {
             algorithms.sort_descending(&mut on_device)?;
             sorted.reverse();
             assert!(on_device.to_vec()? == sorted, "{len}");
+            let mut elsewhere = device.filled(len + 1, 99)?;
+            algorithms.sort_descending_to(&from, &mut elsewhere)?;
+            sorted.push(99);
+            assert!(elsewhere.to_vec()? == sorted, "{len}");
         }
         Ok(())
     });
