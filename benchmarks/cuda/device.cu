@@ -79,27 +79,9 @@ EXPORT sort_u64(Workspace workspace, const uint64_t* x, uint64_t* out, int64_t n
 }
 
 // Sorts in place what it copies first. The other half of the double buffer is the first part of the memory.
-EXPORT sort_descending_u32(Workspace workspace, const uint32_t* x, uint32_t* keys, int64_t n)
+EXPORT sort_descending_u32(Workspace workspace, const uint32_t* x, uint32_t* sorted, int64_t n)
 {
-    size_t const half = (n * sizeof(uint32_t) + 255) / 256 * 256;
-    bool const asks = workspace.memory == nullptr;
-    cub::DoubleBuffer<uint32_t> both(keys, static_cast<uint32_t*>(workspace.memory));
-    void* rest = asks ? nullptr : static_cast<char*>(workspace.memory) + half;
-    size_t bytes = asks ? 0 : *workspace.bytes - half;
-    if (!asks) {
-        if (cudaError_t error = cudaMemcpyAsync(keys, x, n * sizeof(uint32_t), cudaMemcpyDeviceToDevice, workspace.stream)) {
-            return error;
-        }
-    }
-    if (cudaError_t error = cub::DeviceRadixSort::SortKeysDescending(rest, bytes, both, (int)n, 0, 32, workspace.stream)) {
-        return error;
-    }
-    if (asks) {
-        *workspace.bytes = half + bytes;
-        return cudaSuccess;
-    }
-    // Four passes end where they began.
-    return both.Current() == keys ? cudaSuccess : cudaErrorUnknown;
+    return cub::DeviceRadixSort::SortKeysDescending(workspace.memory, *workspace.bytes, x, sorted, (int)n, 0, 32, workspace.stream);
 }
 
 EXPORT sort_pairs_u32(

@@ -101,30 +101,25 @@ fn queue_by_value(
     unsafe { cub.queue(args, |function, workspace| function(workspace, from, moved, counted, len)) }
 }
 
-/// About half of the elements, and the host waits for their number.
+/// About half of the elements.
 #[bench(elements = ELEMENTS)]
 fn select_if_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     /// As in `cuda/device.cu`.
     const LIMIT: u32 = 1 << 31;
     on_gpu(bench, |bench, algorithms| {
-        let stream = algorithms.stream();
         let with_kernels = algorithms.clone().with_module(&algorithms.device().load(&KERNELS)?);
         let x = random::<u32>(algorithms, 1, elements)?;
         let below = x.to_vec()?.into_iter().filter(|x| *x < LIMIT).count();
         // SAFETY: its type.
-        let mut cub = unsafe { Cub::load(stream, "select_if_u32")? };
-        let mut count = algorithms.device().zeroed(1)?;
-        let mut theirs = (Written::new(algorithms.device(), elements, below)?, vec![0]);
-        let mut ours = (Written::new(algorithms.device(), elements, below)?, vec![0]);
+        let mut cub = unsafe { Cub::load(algorithms.stream(), "select_if_u32")? };
+        let mut theirs = selected(algorithms, elements, below)?;
+        let mut ours = selected(algorithms, elements, below)?;
         compare(bench, elements, 4 * (elements + below), Limit::Unknown)
-            .synchronous()
-            .provider(CUB, &mut theirs, |(chosen, number)| -> Result {
-                queue_by_value(&mut cub, &x, (&mut chosen.elements, &mut count))?;
-                Ok(stream.copy_to_host(&count, number)?)
+            .provider(CUB, &mut theirs, |(chosen, count)| {
+                queue_by_value(&mut cub, &x, (&mut chosen.elements, count))
             })
-            .provider(OURS, &mut ours, |(chosen, number)| -> Result {
-                number[0] = with_kernels.select_if(&x, Below { limit: LIMIT }, &mut chosen.elements)? as u64;
-                Ok(())
+            .provider(OURS, &mut ours, |(chosen, count)| {
+                with_kernels.select_if_to(&x, Below { limit: LIMIT }, &mut chosen.elements, count)
             })
             .run()
     })

@@ -33,7 +33,6 @@ fn sort_u64(bench: &mut Bench<'_>, elements: usize) -> Result {
     })
 }
 
-/// In place: both sides copy the keys first, which is part of the time.
 #[bench(elements = ELEMENTS)]
 fn sort_descending_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
@@ -45,10 +44,7 @@ fn sort_descending_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             tolerance: 0.0,
             limit: Limit::Unknown,
         };
-        unary.measure(bench, algorithms, |x, keys| {
-            algorithms.stream().copy(x, keys)?;
-            algorithms.sort_descending(keys)
-        })
+        unary.measure(bench, algorithms, |x, sorted| algorithms.sort_descending_to(x, sorted))
     })
 }
 
