@@ -8,7 +8,7 @@ use std::{
 };
 
 use gpukernel::{PinnedOptions, for_each};
-use gpukernel_device_test_kernels::outputs::add_index;
+use gpukernel_device_test_kernels::outputs::{add_index, saxpy};
 use gpukernel_device_tests::{block_on, on_every_device_alone};
 
 const LEN: usize = 1 << 16;
@@ -137,6 +137,43 @@ fn launches_that_note_nothing_are_waited_for() {
             assert!(!device.is_gpu() || !stream.is_done()?, "it writes what was not written yet");
             drop(held);
             assert_eq!(graph.memory().1.to_vec()?, [1; LEN]);
+        }
+        Ok(())
+    });
+}
+
+/// Work that is not ordered does not wait for a stream that uses the same memory; work that comes after both does, a graph's too.
+#[test]
+fn unordered_work_does_not_wait() {
+    const HALF: usize = LEN / 2;
+    on_every_device_alone(|device, module| {
+        let [first, second, third] = [device.stream()?, device.stream()?, device.stream()?];
+        let (ones, mut copy) = (device.filled(HALF, 1.0_f32)?, device.zeroed::<f32>(LEN)?);
+        let mut graph = second
+            .capture(device.zeroed::<f32>(LEN)?, |capture, x| capture.fill(&mut x[HALF..], 3.0).map(drop))?;
+        // Once before a stream is held: the driver may wait for the device then.
+        module.launch(saxpy, for_each(HALF), (1.0, &ones, &mut graph.memory_mut()[HALF..]))?;
+        graph.launch()?;
+        device.synchronize()?;
+        let held = first.hold()?;
+        first.fill(&mut graph.memory_mut()[..HALF], 2.0)?;
+        // SAFETY: it is the other half.
+        unsafe {
+            device.unordered(|| {
+                graph.launch()?;
+                let x = &mut graph.memory_mut()[HALF..];
+                second.launch(module, saxpy, for_each(HALF), (1.0, &ones, x))
+            })?;
+        }
+        second.synchronize()?;
+        assert!(!first.is_done()?);
+        third.copy(graph.memory(), &mut copy)?;
+        assert!(!third.is_done()?, "it reads what the held stream has not written yet");
+        graph.launch()?;
+        assert!(!second.is_done()?, "a graph writes what has not been copied yet");
+        drop(held);
+        for (found, expected) in [(copy.to_vec()?, 4.0), (graph.memory().to_vec()?, 3.0)] {
+            assert_eq!((&found[..HALF], &found[HALF..]), (&[2.0; HALF][..], &[expected; HALF][..]));
         }
         Ok(())
     });
