@@ -22,6 +22,8 @@ mod library;
 mod lost;
 #[path = "driver/memory.rs"]
 mod memory;
+#[path = "driver/occupancy.rs"]
+mod occupancy;
 #[path = "driver/peers.rs"]
 mod peers;
 #[path = "common/ptx.rs"]

@@ -10,6 +10,8 @@ mod common;
 mod cudarc;
 #[path = "gpu/ipc.rs"]
 mod ipc;
+#[path = "gpu/occupancy.rs"]
+mod occupancy;
 #[path = "common/ptx.rs"]
 mod ptx;
 

@@ -5,7 +5,8 @@
 //! third call of that function; with `!` behind it, at every call of any function from then on, as of a GPU that is gone, or of nearly any if the error is one
 //! that loses a context. `FAKE_MEMORY`: bytes of each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run. `FAKE_LATE`: events are
 //! never done when somebody asks, and callbacks are called on a thread of the driver's own; `FAKE_BUSY`: as late, and callbacks are called when the context is
-//! lost. A callback that calls the driver ends the process.
+//! lost. `FAKE_OCCUPANCY`: `256=1,128=3` for the blocks of so many threads that a multiprocessor has room for, in place of 2048 threads. `FAKE_MAX_THREADS`: of a
+//! block of each kernel. A callback that calls the driver ends the process.
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
 
@@ -659,11 +660,17 @@ driver! {
     fn cuModuleGetGlobal_v2(_address: *mut u64, _bytes: *mut usize, _module: Handle, _name: *const c_char) { NOT_FOUND }
     fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, _function: Handle) {
         // The maximum number of threads, shared bytes, registers.
-        unsafe { give(value, [1024, 0, 0, 0, 32].get(attribute as usize).copied().unwrap_or(0)) }
+        let max_threads = number("FAKE_MAX_THREADS", 1024) as c_int;
+        unsafe { give(value, [max_threads, 0, 0, 0, 32].get(attribute as usize).copied().unwrap_or(0)) }
     }
     fn cuFuncSetAttribute(_function: Handle, _attribute: c_int, _value: c_int) { 0 }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: *mut c_int, _function: Handle, threads: c_int, _shared: usize) {
-        unsafe { give(blocks, 2048 / threads.max(1)) }
+        let found = env::var("FAKE_OCCUPANCY").map(|list| {
+            let mut pairs = list.split(',').filter_map(|pair| pair.split_once('='));
+            let blocks = pairs.find(|(size, _)| size.parse() == Ok(threads)).and_then(|(_, blocks)| blocks.parse().ok());
+            blocks.unwrap_or(0)
+        });
+        unsafe { give(blocks, found.unwrap_or(2048 / threads.max(1))) }
     }
     fn cuLaunchKernel(
         function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint, stream: Handle,
