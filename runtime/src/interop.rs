@@ -177,8 +177,8 @@ impl Device {
         }
     }
 
-    /// Runs `code` with a stream of somebody else (`CUstream`, `cudaStream_t`), on which it can launch and copy as on others; null is the legacy
-    /// default stream. What is queued there is ordered with other work on the same memory, also after the stream was given back.
+    /// Runs `code` with a stream of somebody else (`CUstream`, `cudaStream_t`), on which it can launch and copy as on others; null or 1 is the legacy
+    /// default stream, and 2 that of the calling thread. What is queued there is ordered with other work on the same memory, also after the stream was given back.
     ///
     /// ```no_run
     /// use gpukernel::Device;
@@ -196,7 +196,8 @@ impl Device {
     ///
     /// # Safety
     /// The handle is of a stream of the device's [primary context](Self::raw_context), which is there until this returns and is not being captured. No clone of the stream,
-    /// also as another library's type, is used after `code` has returned; if it is the default stream of the calling thread (`cudaStreamPerThread`), nor on another thread.
+    /// also as another library's type, is used after `code` has returned. If it is the default stream of the calling thread (`cudaStreamPerThread`, 2), until then neither
+    /// a clone nor memory that work there uses is used on another thread: the handle is that of another stream there.
     #[doc(
         alias = "ExternalStream",
         alias = "external_stream",

@@ -8,6 +8,8 @@ mod common;
 #[cfg(feature = "cudarc")]
 #[path = "gpu/cudarc.rs"]
 mod cudarc;
+#[path = "gpu/default_streams.rs"]
+mod default_streams;
 #[path = "gpu/ipc.rs"]
 mod ipc;
 #[path = "gpu/occupancy.rs"]

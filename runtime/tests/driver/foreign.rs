@@ -8,9 +8,9 @@ use std::{
     },
 };
 
-use gpukernel::{Buffer, Device, Error, Stream};
+use gpukernel::{Buffer, Device, Error, LaunchConfig, RawArg, Stream};
 
-use crate::{alive, is_inner, simulated, waits, with_driver};
+use crate::{alive, is_inner, load, simulated, waits, with_driver};
 
 /// What a library has: memory, and the stream whose work it frees it after.
 struct Owner {
@@ -30,6 +30,46 @@ impl Drop for Owner {
 
 fn raw(stream: &Stream) -> usize {
     stream.as_raw().map_or(0, |raw| raw.addr())
+}
+
+/// CUDA's own default streams, the legacy one by both of its handles and that of this thread, are ordered with ours; their handles are of the context that is
+/// current.
+#[test]
+fn work_on_the_drivers_default_streams_is_ordered() {
+    simulated(&[("FAKE_DEVICES", "2")], || {
+        let [device, elsewhere] = [Device::gpu(0)?, Device::gpu(1)?];
+        let (module, other) = (load(&device)?, device.stream()?);
+        let own = raw(&other);
+        for handle in 0..=2 {
+            let theirs = ptr::without_provenance_mut(handle);
+            let (x, mut y) = (other.filled(10, 1_u32)?, device.zeroed::<u32>(10)?);
+            // SAFETY: a default stream is always there, and is used on this thread only.
+            let (event, z) = unsafe {
+                device.with_foreign_stream(theirs, |stream| {
+                    assert_eq!(stream.as_raw(), Some(theirs));
+                    assert_eq!(waits(handle, own), 0, "{handle}");
+                    elsewhere.synchronize()?;
+                    stream.copy(&x, &mut y)?;
+                    assert_eq!(waits(handle, own), 1, "{handle}");
+                    elsewhere.synchronize()?;
+                    let args = [RawArg::slice_mut(&mut y)];
+                    stream.launch_foreign(&module, "stray", LaunchConfig::new(1, 1), 0, &args)?;
+                    elsewhere.synchronize()?;
+                    Ok((stream.record()?, stream.filled(10, 2_u32)?))
+                })?
+            };
+            elsewhere.synchronize()?;
+            // It was given back, but what was queued there before is waited for: by its event, and once for both buffers.
+            assert_eq!(waits(own, handle), 0, "{handle}");
+            other.wait(&event)?;
+            other.copy(&z, &mut y)?;
+            assert_eq!(waits(own, handle), 2, "{handle}");
+            assert_eq!(y.to_vec()?, [2; 10]);
+        }
+        drop((module, other));
+        assert_eq!(alive(), 0);
+        Ok(())
+    });
 }
 
 #[test]
