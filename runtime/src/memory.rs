@@ -244,6 +244,7 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`] or [`Error::ContextLost`].
     #[doc(alias = "cudaMemPoolTrimTo", alias = "cuMemPoolTrimTo", alias = "empty_cache")]
+    #[doc(alias = "reset")]
     pub fn trim_memory(&self, keep_bytes: usize) -> Result<()> {
         if let Some(allocator) = self.allocator() {
             allocator.trim(keep_bytes)?;
