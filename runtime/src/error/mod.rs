@@ -86,10 +86,11 @@ pub enum Error {
         /// The driver's error.
         source: DriverError,
     },
-    /// A kernel or copy corrupted the device's context (a sticky error): the device is unusable for the rest of the process, and every later call that asks
-    /// it returns this. So may other GPUs be, which the process must not rely on either: the driver loses the process, which "must be terminated and
-    /// relaunched" (CUDA Driver API, `CUDA_ERROR_ILLEGAL_ADDRESS`, `CUDA_ERROR_LAUNCH_FAILED`), and of two H200s the other loads no code any more. The CPU
-    /// device is as it was. Whoever awaits work of the device is woken, and gets this.
+    /// A kernel or copy corrupted the device's context (a sticky error). Every later call that asks the device returns this, for the rest of the process, and
+    /// whoever awaits its work is woken and gets it. The CPU device is as it was.
+    ///
+    /// Other GPUs may be lost with it, so that this process must use none of them any more: the driver asks for it to be "terminated and relaunched" (CUDA Driver
+    /// API, `CUDA_ERROR_ILLEGAL_ADDRESS`, `CUDA_ERROR_LAUNCH_FAILED`), and after such an error of one of two H200s, loading code on the other returns it, too.
     #[doc(alias = "cudaErrorIllegalAddress", alias = "cudaErrorLaunchFailure")]
     #[error(
         "the context of {device} is lost: {source} (seen in {call}); work queued earlier trapped or touched memory \
