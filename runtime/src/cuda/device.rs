@@ -218,7 +218,7 @@ impl CudaDevice {
         (known == CUresult::CUDA_SUCCESS).then_some(current == self.context)
     }
 
-    /// The same if this crate made another one current last, or none: somebody else may have done so since.
+    /// As [`bind`](Self::bind) if this crate made another one current last, or none; others may have done so since.
     #[inline]
     pub(super) fn bind_after_others(&self) -> Result<()> {
         if ptr::eq(LAST_BOUND.get(), self) { Ok(()) } else { self.bind() }
