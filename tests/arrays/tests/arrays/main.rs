@@ -5,5 +5,6 @@ mod cores;
 mod functions;
 mod kernels;
 mod messages;
+mod operators;
 mod properties;
 mod streams;

@@ -1,0 +1,182 @@
+//! Operators of arrays, views and scalars, against ndarray's: results are equal, not close, because each element is one operation of Rust's.
+
+use gpu_std::DeviceCopy;
+use gpukernel::Device;
+use gpukernel_array::{Array, Array2, ArrayView, Result};
+use gpukernel_array_tests::on_every_device;
+use ndarray::{Axis, IxDyn, s};
+
+/// No multiple of what a thread loads at once, for any element.
+const SIDE: usize = 7;
+
+/// What arrays of positive numbers from `least` to `least + 90` are viewed in.
+struct Numbers<T: DeviceCopy> {
+    square: Array2<T>,
+    /// Twice as wide.
+    wide: Array2<T>,
+}
+
+impl<T: DeviceCopy + From<u8>> Numbers<T> {
+    fn new(device: &Device, least: u8) -> Result<Self> {
+        let number = |(row, column)| T::from(least + ((row * 17 + column * 23) % 91) as u8);
+        Ok(Self {
+            square: Array::from_shape_fn(device, (SIDE, SIDE), number)?,
+            wide: Array::from_shape_fn(device, (SIDE, 2 * SIDE), number)?,
+        })
+    }
+
+    /// Layouts of each kind, any two of which broadcast to a square.
+    fn views(&self) -> Result<Vec<ArrayView<'_, T, IxDyn>>> {
+        let (square, wide) = (&self.square, &self.wide);
+        Ok(vec![
+            square.as_dyn(),
+            square.t().as_dyn(),
+            square.slice(s![..;-1, ..;-1])?.as_dyn(),
+            wide.slice(s![.., ..;2])?.as_dyn(),
+            wide.slice(s![.., 3..SIDE + 3])?.as_dyn(),
+            square.slice(s![2..3, ..])?.as_dyn(),
+            square.slice(s![.., 2..3])?.as_dyn(),
+            square.index_axis(Axis(0), 1)?.as_dyn(),
+            square.slice(s![.., 4..5])?.broadcast((SIDE, SIDE))?.as_dyn(),
+            square.slice(s![5, 5])?.as_dyn(),
+        ])
+    }
+}
+
+/// Compares operators for elements of a type, whose numbers on the left side are larger than all on the right side: no difference of unsigned
+/// integers is negative.
+macro_rules! compare {
+    ($device:ident, $T:ident: $($operator:tt $assign:tt),*) => {{
+        const SCALAR: $T = 3 as $T;
+        const LARGE: $T = 250 as $T;
+        let (left, right) = (Numbers::<$T>::new($device, 128)?, Numbers::<$T>::new($device, 1)?);
+        for x in left.views()? {
+            let host_x = x.to_ndarray()?;
+            $(
+                let what = format!("{} {:?}", stringify!($T $operator), x.strides());
+                assert_eq!((&x $operator SCALAR).to_ndarray()?, &host_x $operator SCALAR, "{what}");
+                assert_eq!((LARGE $operator x.view()).to_ndarray()?, LARGE $operator &host_x, "{what}");
+                for y in right.views()? {
+                    let expected = &host_x $operator &y.to_ndarray()?;
+                    assert_eq!((&x $operator &y).to_ndarray()?, expected, "{what} {:?}", y.strides());
+                    if expected.shape() == x.shape() {
+                        let mut updated = x.to_owned()?;
+                        updated $assign &y;
+                        assert_eq!(updated.to_ndarray()?, expected, "{what} {:?}", y.strides());
+                    }
+                }
+            )*
+        }
+        // Each type that has the operator, with numbers of axes that are known.
+        let (x, y) = (&left.square, &right.square);
+        let (view, transposed, row) = (x.view(), y.t(), y.index_axis(Axis(0), 3)?);
+        let (host_x, host_y, host_row) = (x.to_ndarray()?, y.to_ndarray()?, row.to_ndarray()?);
+        let host_transposed = host_y.t();
+        $(
+            let what = stringify!($T $operator);
+            let results: [(Array2<$T>, ndarray::Array2<$T>); 15] = [
+                (x.to_owned()? $operator y.to_owned()?, &host_x $operator &host_y),
+                (x.to_owned()? $operator y, &host_x $operator &host_y),
+                (x.to_owned()? $operator transposed, &host_x $operator &host_transposed),
+                (x.to_owned()? $operator SCALAR, &host_x $operator SCALAR),
+                (x $operator y.to_owned()?, &host_x $operator &host_y),
+                (x $operator y, &host_x $operator &host_y),
+                (x $operator &row, &host_x $operator &host_row),
+                (x $operator SCALAR, &host_x $operator SCALAR),
+                (view $operator y.to_owned()?, &host_x $operator &host_y),
+                (view $operator transposed, &host_x $operator &host_transposed),
+                (&view $operator right.wide.slice(s![.., ..SIDE])?, &host_x $operator &host_y),
+                (view $operator SCALAR, &host_x $operator SCALAR),
+                (LARGE $operator x.to_owned()?, LARGE $operator &host_x),
+                (LARGE $operator x, LARGE $operator &host_x),
+                (LARGE $operator view, LARGE $operator &host_x),
+            ];
+            for (form, (found, expected)) in results.into_iter().enumerate() {
+                assert_eq!(found.to_ndarray()?, expected, "{what}, form {form}");
+            }
+            let (mut updated, mut expected) = (x.to_owned()?, host_x.clone());
+            updated $assign SCALAR;
+            expected $assign SCALAR;
+            assert_eq!(updated.to_ndarray()?, expected, "{what}");
+            let mut updated = [x.to_owned()?, x.to_owned()?, x.to_owned()?];
+            updated[0] $assign y.to_owned()?;
+            updated[1] $assign transposed;
+            updated[2] $assign row;
+            let expected = [
+                &host_x $operator &host_y,
+                &host_x $operator &host_transposed,
+                &host_x $operator &host_row,
+            ];
+            for (found, expected) in updated.iter().zip(expected) {
+                assert_eq!(found.to_ndarray()?, expected, "{what}");
+            }
+        )*
+    }};
+}
+
+/// Tests all operators for each of these types.
+macro_rules! tests {
+    ($($name:ident: $T:ident),*) => {$(
+        #[test]
+        fn $name() {
+            on_every_device(|device, _| {
+                compare!(device, $T: + +=, - -=, * *=, / /=);
+                Ok(())
+            });
+        }
+    )*};
+}
+
+tests! {
+    operators_of_f32: f32, operators_of_f64: f64, operators_of_i32: i32, operators_of_i64: i64, operators_of_u32: u32, operators_of_u64: u64
+}
+
+/// Compares negations, and operators of negative numbers.
+macro_rules! compare_negative {
+    ($device:ident, $T:ident: $($operator:tt),*) => {{
+        let numbers = Numbers::<$T>::new($device, 1)?;
+        for x in numbers.views()? {
+            let (host, negative) = (x.to_ndarray()?, -&x);
+            let host_negative = -&host;
+            assert_eq!(negative.to_ndarray()?, host_negative, "{} {:?}", stringify!($T), x.strides());
+            $(
+                let what = format!("{} {:?}", stringify!($T $operator), x.strides());
+                let expected = [&host $operator &host_negative, &host_negative $operator &host];
+                assert_eq!((&x $operator &negative).to_ndarray()?, expected[0], "{what}");
+                assert_eq!((&negative $operator &x).to_ndarray()?, expected[1], "{what}");
+            )*
+        }
+        let (x, host) = (&numbers.square, numbers.square.to_ndarray()?);
+        for negative in [-x.to_owned()?, -x, -x.view(), -&x.view()] {
+            assert_eq!(negative.to_ndarray()?, -&host, "{}", stringify!($T));
+        }
+    }};
+}
+
+#[test]
+fn negations_and_operators_of_negative_numbers() {
+    on_every_device(|device, _| {
+        compare_negative!(device, f32: +, -, *, /);
+        compare_negative!(device, f64: +, -, *, /);
+        compare_negative!(device, i32: +, -, *, /);
+        compare_negative!(device, i64: +, -, *, /);
+        Ok(())
+    });
+}
+
+/// Where there is nothing to compute: of no elements, and of one without axes.
+#[test]
+fn operators_of_no_axes_and_no_elements() {
+    on_every_device(|device, _| {
+        let x = Array::from_shape_fn(device, (2, 3), |(row, column)| (3 * row + column) as i64)?;
+        let mut none = x.slice(s![..0, ..])? + x.slice(s![..1, ..])?;
+        assert_eq!(none.shape(), [0, 3]);
+        none *= &none.to_owned()?;
+        assert_eq!((-(2 - none)).to_vec()?, [0_i64; 0]);
+        let mut point = x.slice(s![1, 1])? * 2 + x.slice(s![0, 2])?;
+        point -= 1;
+        assert_eq!((point.ndim(), point.to_vec()?), (0, vec![9]));
+        assert_eq!((&x / &point).to_vec()?, [0; 6]);
+        Ok(())
+    });
+}
