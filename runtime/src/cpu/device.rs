@@ -117,6 +117,17 @@ impl CpuDevice {
         Layout::from_size_align(bytes, memory::ALIGN).map_err(|_| self.out_of_memory(bytes))
     }
 
+    /// Of a buffer of zeros, which begins where its memory is aligned.
+    ///
+    /// The layout is aligned as any memory of `malloc`: for those, std's allocator calls `calloc`, which gives large buffers new pages. They are zeros that take no
+    /// memory and no time until they are used. What is aligned further it fills.
+    fn layout_of_zeros(&'static self, bytes: usize) -> Result<Layout> {
+        const ALIGN_OF_MALLOC: usize = 2 * size_of::<usize>();
+        let room = bytes.checked_add(memory::ALIGN - ALIGN_OF_MALLOC);
+        let layout = room.and_then(|room| Layout::from_size_align(room, ALIGN_OF_MALLOC).ok());
+        layout.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
     fn out_of_memory(&'static self, bytes: usize) -> Error {
         Error::OutOfMemory {
             device: Device::of(self).to_string(),
@@ -224,11 +235,15 @@ impl Backend for CpuDevice {
 
     fn allocate(&'static self, _: &CpuStream, layout: Layout, fill: Fill) -> Result<Allocation> {
         let bytes = layout.size();
-        let layout = self.layout(bytes)?;
+        let layout = match fill {
+            Fill::Zero => self.layout_of_zeros(bytes)?,
+            Fill::None => self.layout(bytes)?,
+        };
         // SAFETY: the caller asks for at least one byte.
-        let start = unsafe { self.allocate_here(layout, fill)? }.as_ptr().addr();
-        // SAFETY: the memory was just allocated with this layout, of which the bytes asked for are a part.
-        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::of_program(start, layout)) })
+        let block = unsafe { self.allocate_here(layout, fill)? }.as_ptr().addr();
+        let start = block.next_multiple_of(memory::ALIGN);
+        // SAFETY: the memory was just allocated with this layout, of which the bytes asked for are a part, aligned or not.
+        Ok(unsafe { Allocation::new::<Self>(start, bytes, CpuMemory::of_program(block, layout)) })
     }
 
     fn allocator(&self) -> &Current {

@@ -26,6 +26,36 @@ fn round_trips_of_every_kind_of_element() {
     });
 }
 
+/// std fills zeros that are aligned further than the memory of `malloc`, page by page.
+#[test]
+#[cfg(target_os = "linux")]
+fn zeros_of_the_cpu_take_no_memory_until_they_are_used() {
+    const LEN: usize = 1 << 30;
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().strip_suffix("kB").unwrap().trim().parse::<usize>().unwrap() * 1024
+    };
+    let before = resident();
+    let mut zeros = Device::cpu().zeroed::<u8>(LEN).unwrap();
+    let after = resident();
+    assert!(after < before + LEN / 4, "{before} bytes became {after}");
+    zeros[LEN - 2..].copy_from(&[1, 2]).unwrap();
+    assert_eq!(zeros[LEN - 4..].to_vec().unwrap(), [0, 0, 1, 2]);
+}
+
+#[test]
+fn buffers_are_aligned_to_256_bytes() {
+    on_every_device(|device| {
+        for len in [1, 7, 300, 5000, 1 << 20] {
+            let (zeros, values) = (device.zeroed::<u8>(len)?, device.filled(len, 7_u8)?);
+            assert_eq!((zeros.as_ptr().addr() % 256, values.as_ptr().addr() % 256), (0, 0), "{len}");
+            assert_eq!((zeros.to_vec()?, values.to_vec()?), (vec![0; len], vec![7; len]));
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn empty_buffers_and_elements_without_bytes_are_legal() {
     on_every_device(|device| {
