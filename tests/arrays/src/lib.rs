@@ -3,7 +3,10 @@
 use std::{
     fmt::Display,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use gpukernel::{Device, Image, Module};
@@ -39,6 +42,23 @@ pub fn alone() -> MutexGuard<'static, ()> {
 pub fn on_every_device_alone(test: impl Fn(&Device, &Module) -> Result<()>) {
     let _alone = alone();
     on_every_device(test);
+}
+
+/// Runs a test on every GPU there is, while no other test of this kind runs. Such tests are in a module `needs_a_gpu` and have the attribute
+/// `#[ignore = "needs a GPU"]`.
+///
+/// # Panics
+/// As [`on_every_device`], or if there is no GPU.
+pub fn on_every_gpu_alone(test: impl Fn(&Device, &Module) -> Result<()>) {
+    let found = AtomicBool::new(false);
+    on_every_device_alone(|device, module| {
+        if !device.is_gpu() {
+            return Ok(());
+        }
+        found.store(true, Ordering::Relaxed);
+        test(device, module)
+    });
+    assert!(found.into_inner(), "this test needs a GPU, and there is none");
 }
 
 /// Attacks and what they are answered: a table, which is compared with a file.

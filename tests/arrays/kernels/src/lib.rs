@@ -117,6 +117,12 @@ pub fn compose(first: u64, second: u64) -> u64 {
     (a * c % PRIME) << 32 | ((b * c + d) % PRIME)
 }
 
+/// A byte of two, which says what each of them was if the other is known.
+#[vectorize]
+pub fn mixed(a: u8, b: u8) -> u8 {
+    a.rotate_left(3) ^ b
+}
+
 /// Kernels with the parameters of elementwise kernels.
 pub mod by_hand {
     use gpu_std::{elementwise::*, prelude::*};

@@ -82,6 +82,12 @@ pub fn sum_of_even(x: In<i32>) -> Scalar<i64> {
     x.filter(|v| v % 2 == 0).map(i64::from).sum()
 }
 
+/// The sum of bytes.
+#[pipeline]
+pub fn sum_of_bytes(x: In<u8>) -> Scalar<u64> {
+    x.map(u64::from).sum()
+}
+
 /// The product of what is not 0, modulo 2³².
 #[pipeline]
 pub fn product_of_others(x: In<u32>) -> Scalar<u32> {
@@ -200,6 +206,12 @@ pub struct Five(pub [u8; 5]);
 #[pipeline]
 pub fn fives(x: In<u8>) -> Compact<Five> {
     x.filter(|v| *v != 0).map(|v| Five([v; 5]))
+}
+
+/// The bytes from a limit on, each with its index in the bits above.
+#[pipeline]
+pub fn from_limit(x: In<u8>, limit: u8) -> Compact<u64> {
+    x.enumerate().filter(move |(_, v)| *v >= limit).map(|(i, v)| (i as u64) << 8 | u64::from(v))
 }
 
 /// The indices of positive elements.
