@@ -339,12 +339,19 @@ where
     }
 }
 
+/// At least one thread for each of so many items, or as many threads as a launch has at most: kernels do in further rounds what is beyond.
+pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
+    /// Less than the 2³² - 1 threads that kernels count along an axis, which whole blocks and clusters add up to.
+    const MOST: usize = 1 << 31;
+    for_each(items.min(MOST))
+}
+
 /// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
 /// once is then done half as often, and more would read and write too far apart.
 fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
     let chunks = len.div_ceil(lanes);
     match threads_of_gpu(module) {
-        Some(threads) => for_each(if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) }),
+        Some(threads) => for_each_in_rounds(if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) }),
         None => of_shares(module, len),
     }
 }
@@ -352,7 +359,7 @@ fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
 /// The launch of a kernel for so many positions of any strides. On a GPU, threads have up to four, as long as all work.
 fn of_positions(module: &Module, len: usize) -> LaunchConfig {
     match threads_of_gpu(module) {
-        Some(threads) => for_each(len.div_ceil((len / threads).clamp(1, 4))),
+        Some(threads) => for_each_in_rounds(len.div_ceil((len / threads).clamp(1, 4))),
         None => of_shares(module, len),
     }
 }
@@ -427,7 +434,7 @@ fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     let (to, from) = (plan.output(), &plan.inputs()[0]);
     let output = out.view_nd_mut(to.origin, &plan.shape_with(parts), &to.strides)?;
     let input = slice.view_nd(from.origin, &plan.shape_with(len), &from.strides)?;
-    F::reduce(Configured { module, config: for_each(out_layout.len()) }, input, output)
+    F::reduce(Configured { module, config: for_each_in_rounds(out_layout.len()) }, input, output)
 }
 
 /// Combines the rows of an array step by step, which are along the last axis of both layouts.
@@ -450,7 +457,7 @@ fn accumulate_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     let shape = plan.shape_with(len);
     let output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
     let input = slice.view_nd(from.origin, &shape, &from.strides)?;
-    F::accumulate(Configured { module, config: for_each(out_rows.len() / len) }, input, output)
+    F::accumulate(Configured { module, config: for_each_in_rounds(out_rows.len() / len) }, input, output)
 }
 
 /// The number of elements along the last axis, and its stride.

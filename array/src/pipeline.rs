@@ -12,7 +12,12 @@ use gpu_std::{
 use gpukernel::{LaunchConfig, Module, Stream};
 use ndarray::{Dimension, IntoDimension, Ix0, Ix1, Ix2};
 
-use crate::{Arguments, Array, Compact, Error, Result, function::Configured, layout::Layout, storage};
+use crate::{
+    Arguments, Array, Compact, Error, Result,
+    function::{Configured, for_each_in_rounds},
+    layout::Layout,
+    storage,
+};
 
 /// A pipeline or a reduction of arrays: implemented for the type that [`#[pipeline]`](macro@gpu_std::pipeline) and
 /// [`#[reduction]`](macro@gpu_std::reduction) make under the name of a function.
@@ -254,7 +259,7 @@ impl<T: DeviceCopy> ArrayEnd for Out<T> {
         if size.len == 0 {
             return Ok(());
         }
-        let config = gpukernel::for_each(size.len.div_ceil(F::LANES));
+        let config = for_each_in_rounds(size.len.div_ceil(F::LANES));
         F::launch(Configured { module, config }, args, result.as_mut_slice())
     }
 }
@@ -339,6 +344,12 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
     }
 }
 
+/// A block of so many threads for each row, along two axes where they are more than one has: kernels count its threads in 32 bits.
+fn grid_of_rows(rows: usize, threads: usize) -> (usize, usize) {
+    let most = u32::MAX as usize / threads;
+    (rows.min(most), rows.div_ceil(most))
+}
+
 /// Queues the kernel of a pipeline of rows, of which an output of this shape has one value or as many as columns for each.
 #[track_caller]
 fn run_rows<F, S, X, T, D>(
@@ -361,9 +372,7 @@ where
     }
     // As many threads as keep the row in registers, in whole warps. The number depends on the size only.
     let threads = size.columns.div_ceil(ROW_SLOTS).next_multiple_of(32).clamp(32, MAX_ROW_THREADS as usize);
-    // A block for each row, along two axes where they are more than one has.
-    const MOST: usize = (1 << 31) - 1;
-    let config = LaunchConfig::new((size.len.min(MOST), size.len.div_ceil(MOST)), threads);
+    let config = LaunchConfig::new(grid_of_rows(size.len, threads), threads);
     F::launch(Configured { module, config }, args, RowsArgs { shape, output: result.as_mut_slice() })
 }
 
@@ -410,5 +419,21 @@ impl<T: DeviceCopy> ArrayEnd for PerRow<T> {
 impl<T: DeviceCopy + Zeroable> NewResult for PerRow<T> {
     fn create(stream: &Stream, size: Size) -> Result<Self::Result> {
         new_array(stream, Ix1(size.len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_has_a_block_of_threads_that_32_bits_count() {
+        for threads in [32, MAX_ROW_THREADS as usize] {
+            for rows in [1, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
+                let (x, y) = grid_of_rows(rows, threads);
+                assert!(x * threads <= u32::MAX as usize && y <= u16::MAX.into(), "{rows} {threads}");
+                assert!((rows..2 * rows).contains(&(x * y)), "{rows} {threads}");
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Calls of functions of cores: `apply` and `apply_into` of what `#[guvectorize]` makes.
 
 use gpu_std::host::{CoreScalars, Guvectorized, GuvectorizedFunction, Per};
-use gpukernel::{Module, for_each, for_each_tile};
+use gpukernel::{Module, for_each_tile};
 
 mod dimension;
 mod operands;
@@ -16,7 +16,7 @@ use shapes::{Cores, Dimensions};
 
 use crate::{
     Error, Result,
-    function::Configured,
+    function::{Configured, for_each_in_rounds},
     operand::sealed,
     plan::{NdPlace, Plan},
 };
@@ -189,9 +189,9 @@ where
     let (of_outputs, of_inputs) = places.split_at(output_cores.len());
     let is_contiguous = arrays.iter().all(|cores| cores.strides.last().is_none_or(|&stride| stride == 1));
     let config = match F::PER {
-        Per::Thread => for_each(calls),
-        // As many as fit no launch, of which that tells.
-        Per::Warp => for_each(calls.saturating_mul(gpu_std::WARP_SIZE as usize)),
+        Per::Thread => for_each_in_rounds(calls),
+        Per::Warp => for_each_in_rounds(calls.saturating_mul(gpu_std::WARP_SIZE as usize)),
+        // A block makes one call: as many as fit no launch, of which that tells.
         Per::Block => for_each_tile(calls, 1),
     };
     let views = S::core_views::<gpukernel::ThisRuntime>(inputs.views(of_inputs)?);

@@ -6,11 +6,11 @@
 //! On the CPU device, functions of contiguous arrays and copies take seconds. Functions of strided arrays take a minute, because kernels of tests are unoptimised
 //! there: they run on GPUs. Devices with too little free memory are left out.
 
-use array_test_kernels::mixed;
+use array_test_kernels::{cores::normalise_by_warps, mixed};
 use gpukernel::{Device, DeviceSlice};
-use gpukernel_array::{Array, Array2, ArrayFunction, Result};
+use gpukernel_array::{Array, Array2, ArrayFunction, CoreFunction, Result};
 use gpukernel_array_tests::{on_every_device_alone, on_every_gpu_alone};
-use ndarray::s;
+use ndarray::{Axis, s};
 
 const ROWS: usize = 32_777;
 /// One more than the length of a pattern: each row begins one element later in the pattern than the one before it.
@@ -135,6 +135,55 @@ mod needs_a_gpu {
             let odd = s![..;-1, 1..;2];
             mixed::apply_into(module, (x.slice(s![.., ..columns - 1;2])?, 0x5a), found.slice_mut(odd)?)?;
             compare(found.as_slice(), columns, |row| &expected[2 * (rows - 1 - row)..])
+        });
+    }
+
+    /// More than there are threads in a launch.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn reductions_and_accumulations_of_more_than_2_32_rows() {
+        const PATTERN: usize = 1_048_573;
+        // Kernels index less than 2³¹ elements along an axis.
+        const SHAPE: (usize, usize, usize) = ((1 << 16) + 1, 1 << 16, 2);
+        const LEN: usize = SHAPE.0 * SHAPE.1;
+        let pattern = twice::<PATTERN>();
+        let second = |i: usize| mixed(pattern[2 * i % PATTERN], pattern[(2 * i + 1) % PATTERN]);
+        let reduced: Vec<u8> = (0..PATTERN).map(second).collect();
+        let accumulated: Vec<u8> =
+            reduced.iter().enumerate().flat_map(|(i, &second)| [pattern[2 * i % PATTERN], second]).collect();
+        on_every_gpu_alone(|device, module| {
+            if !has_room(device, 4 * LEN) {
+                return Ok(());
+            }
+            let mut x = Array::zeros(device, SHAPE)?;
+            repeat(&pattern[..PATTERN], x.as_mut_slice())?;
+            let found = mixed::reduce(module, &x, Axis(2))?;
+            compare(found.as_slice(), PATTERN, |_| &reduced)?;
+            drop(found);
+            let found = mixed::accumulate(module, &x, Axis(2))?;
+            compare(found.as_slice(), 2 * PATTERN, |_| &accumulated)
+        });
+    }
+
+    /// The warps have more threads than a launch.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn core_calls_of_a_warp_each() {
+        const LEN: usize = (1 << 27) + 4099;
+        on_every_gpu_alone(|device, module| {
+            if !has_room(device, 2 * LEN * size_of::<f32>()) {
+                return Ok(());
+            }
+            let mut x = Array::full(device, (LEN, 1), 2.0_f32)?;
+            let places = [0, (1 << 26) - 1, 1 << 26, (1 << 27) - 1, 1 << 27, LEN - 1];
+            for place in places {
+                x.as_mut_slice()[place..=place].fill(-3.0)?;
+            }
+            let found = normalise_by_warps::apply(module, (&x,))?.to_vec()?;
+            assert!(
+                found.into_iter().enumerate().all(|(i, x)| x == if places.contains(&i) { -1.0 } else { 1.0 })
+            );
+            Ok(())
         });
     }
 }

@@ -5,7 +5,7 @@
 use gpukernel::Device;
 use gpukernel_array::{Array, Array1, ArrayPipeline, Result};
 use gpukernel_pipeline_tests::on_every_gpu_alone;
-use pipeline_test_kernels::{from_limit, larger, sum_of_bytes};
+use pipeline_test_kernels::{Five, five_of, from_limit, larger, numbered_sums, sum_of_bytes};
 
 /// Whether a device has so many bytes, besides some for others.
 fn has_room(device: &Device, bytes: usize) -> bool {
@@ -66,6 +66,47 @@ mod needs_a_gpu {
             assert_eq!((found.capacity(), found.to_vec()?), (LEN, expected));
             from_limit::call_into(module, (&x, 255), &mut found)?;
             assert!(found.is_empty()?);
+            Ok(())
+        });
+    }
+
+    /// More than the blocks of a launch along an axis, of which each goes through a row.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn rows() {
+        const ROWS: usize = (1 << 31) + 4099;
+        on_every_gpu_alone(|device, module| {
+            if !has_room(device, 3 * ROWS) {
+                return Ok(());
+            }
+            let (x, _) = bytes(device, ROWS)?;
+            let x = x.into_shape((ROWS, 1))?;
+            let found = numbered_sums::call(module, &x)?;
+            for start in [0, (1 << 27) - 500, (1 << 31) - 500, ROWS - 1000] {
+                let (x, found) = (&x.as_slice()[start..start + 1000], &found.as_slice()[start..start + 1000]);
+                let expected = (start..).zip(x.to_vec()?).map(|(row, byte)| [(row % 251) as u8, byte]);
+                assert!(found.to_vec()?.into_iter().eq(expected), "{start}");
+            }
+            Ok(())
+        });
+    }
+
+    /// More than the threads of a launch, of which each has an element.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn elements_of_a_thread_each() {
+        const LEN: usize = (1 << 32) + 4099;
+        on_every_gpu_alone(|device, module| {
+            if !has_room(device, LEN * size_of::<Five>()) {
+                return Ok(());
+            }
+            let found = five_of::call(module, (LEN as u64,))?;
+            for start in [0, (1 << 31) - 500, (1 << 32) - 500, LEN - 1000] {
+                let number =
+                    |Five(bytes): Five| bytes.iter().rev().fold(0, |n, byte| n << 8 | usize::from(*byte));
+                let found = found.as_slice()[start..start + 1000].to_vec()?;
+                assert!(found.into_iter().map(number).eq(start..start + 1000), "{start}");
+            }
             Ok(())
         });
     }

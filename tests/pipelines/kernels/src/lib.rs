@@ -292,6 +292,18 @@ pub fn shorter_rows(x: In2d<i32>) -> Out2d<i32> {
     x.rows().map(|row| row.skip(1))
 }
 
+/// The index of each row modulo 251, and the sum of its elements.
+#[pipeline]
+pub fn numbered_sums(x: In2d<u8>) -> PerRow<[u8; 2]> {
+    x.rows().enumerate().map(|(i, row)| [(i % 251) as u8, row.map(u32::from).sum() as u8])
+}
+
+/// Five bytes, which no instruction loads at once: a thread has one of these.
+#[pipeline]
+pub fn five_of(n: u64) -> Out<Five> {
+    range(0..n).map(|i| Five(core::array::from_fn(|byte| (i >> (8 * byte)) as u8)))
+}
+
 /// 100 divided by each element, which is a panic for 0.
 #[pipeline]
 pub fn quotients(x: In<i32>) -> Out<i32> {
