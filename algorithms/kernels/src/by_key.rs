@@ -38,6 +38,10 @@ use crate::{
 /// // SAFETY: 8 bytes, aligned to 4.
 /// unsafe impl SegmentValue for Moments {}
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "values of type `{Self}` cannot be reduced by key",
+    note = "numbers of 32 and 64 bits can, and structs of a multiple of 4 bytes, aligned to at most 8, of which the kernel crate says so: `unsafe impl SegmentValue for Type {{}}`"
+)]
 pub unsafe trait SegmentValue: Element {}
 
 /// Asserts what [`SegmentValue`] promises.

@@ -16,7 +16,7 @@ use gpu_std::{
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of device-wide algorithms",
-    note = "numbers, arrays of them, and structs that derive `DeviceCopy`, `bytemuck::Zeroable` and `bytemuck::Pod` are"
+    note = "numbers, arrays of them, and structs without padding that derive `DeviceCopy`, `bytemuck::Zeroable` and `bytemuck::Pod` are"
 )]
 pub trait Element: DeviceCopy + Pod {}
 

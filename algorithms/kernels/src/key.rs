@@ -9,6 +9,10 @@ use crate::Element;
 /// fn is_word<W: KeyWord>() {}
 /// is_word::<u64>();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a word that keys are sorted by",
+    note = "words are `u32` and `u64`"
+)]
 pub trait KeyWord: Element + Ord + sealed::Word {}
 
 impl KeyWord for u32 {}

@@ -108,7 +108,8 @@ pub(crate) type Slice<L, T> = <<L as Launch>::Runtime as Runtime>::Slice<T>;
 /// The kernel that is launched is an instance of that of this crate, for `T` and the operator.
 #[diagnostic::on_unimplemented(
     message = "there are no kernels that reduce elements of type `{T}` by `{Self}`",
-    note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::reduction! {{ pub mod name = Operator of Type; }}` declares them"
+    note = "declare them in a kernel crate, for an operator or a type of that crate: `gpukernel_algorithms_kernels::reduction! {{ pub mod name = Operator of Type; }}`",
+    note = "a closure is no operator: define a struct that implements `Operator<{T}>` and `Identity<{T}>`"
 )]
 pub unsafe trait Reduce<T: Element>: Identity<T> {
     /// Launches the kernel `reduce`.
@@ -126,7 +127,8 @@ pub unsafe trait Reduce<T: Element>: Identity<T> {
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
     message = "there are no kernels that scan elements of type `{T}` by `{Self}`",
-    note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::scan! {{ pub mod name = Operator of Type; }}` declares them"
+    note = "declare them in a kernel crate, for an operator or a type of that crate: `gpukernel_algorithms_kernels::scan! {{ pub mod name = Operator of Type; }}`",
+    note = "a closure is no operator: define a struct that implements `Operator<{T}>` and `Identity<{T}>`"
 )]
 pub unsafe trait Scan<T: Element>: Identity<T> {
     /// Launches the kernel `scan`.
@@ -195,8 +197,9 @@ pub fn start_digits<L: Launch>(launch: L, stride: usize, counts: &mut Slice<L, u
 /// # Safety
 /// As for [`Reduce`]. If keys are words, they are as large, and any bytes are a key; else `words` launches.
 #[diagnostic::on_unimplemented(
-    message = "there are no kernels that sort keys of type `{Self}`",
-    note = "in a kernel crate of yours, implement `SortKey`, and `gpukernel_algorithms_kernels::sort_key! {{ pub mod name = Type; }}` declares them"
+    message = "there are no kernels that sort and search keys of type `{Self}`",
+    note = "declare them in the kernel crate of the type, which implements `SortKey`: `gpukernel_algorithms_kernels::sort_key! {{ pub mod name = Type; }}`",
+    note = "convert numbers of other types to one that has them, or wrap them in such a type"
 )]
 pub unsafe trait Key: gpu_std::DeviceCopy {
     /// The type of words.
@@ -289,7 +292,8 @@ pub fn number<L: Launch>(launch: L, indices: &mut Slice<L, u32>) -> L::Output {
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that selects elements of type `{T}` by `{Self}`",
-    note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::select_if! {{ pub mod name = Predicate of Type; }}` declares it"
+    note = "declare it in the kernel crate of the predicate: `gpukernel_algorithms_kernels::select_if! {{ pub mod name = Predicate of Type; }}`",
+    note = "a closure is no predicate: `gpu_std::device_fn! {{ pub Above {{ limit: f32 }} = |x: f32| -> bool {{ x > limit }} }}` makes one"
 )]
 pub unsafe trait Predicate<T: Element>: DeviceFn<(T,), Output = bool> + gpu_std::DeviceCopy {
     /// Launches the kernel `select`.
@@ -313,7 +317,7 @@ pub unsafe trait Predicate<T: Element>: DeviceFn<(T,), Output = bool> + gpu_std:
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that finds equal elements of type `{Self}`",
-    note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::unique! {{ pub mod name = Type; }}` declares it"
+    note = "declare it in the kernel crate of the type, which implements `PartialEq`: `gpukernel_algorithms_kernels::unique! {{ pub mod name = Type; }}`"
 )]
 pub unsafe trait Unique: Element + PartialEq {
     /// Launches the kernel `select`.
@@ -400,7 +404,7 @@ pub fn choose_digit<'a, L: Launch>(
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that counts numbers of type `{Self}` in bins",
-    note = "there is of u8, i32, u32, f32 and f64; in a kernel crate of yours, implement `Sample`, and `gpukernel_algorithms_kernels::histogram! {{ pub mod name = Type; }}` declares it"
+    note = "there is one of `u8`, `i32`, `u32`, `f32` and `f64`; in a kernel crate of yours, implement `Sample`, and `gpukernel_algorithms_kernels::histogram! {{ pub mod name = Type; }}` declares it"
 )]
 pub unsafe trait Histogram: Sample {
     /// Launches the kernel `histogram`.
@@ -420,7 +424,7 @@ pub unsafe trait Histogram: Sample {
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
     message = "there are no kernels that multiply matrices of type `{Self}`",
-    note = "there are of f32 and f64; in a kernel crate of yours, `gpukernel_algorithms_kernels::matrix_product! {{ pub mod name = Type; }}` declares them"
+    note = "there are some of `f32` and `f64`; in a kernel crate of yours, `gpukernel_algorithms_kernels::matrix_product! {{ pub mod name = Type; }}` declares them"
 )]
 pub unsafe trait MatrixElement: Element {
     /// Launches the kernel `multiply_small`.
@@ -455,6 +459,10 @@ pub unsafe trait MatrixElement: Element {
 ///
 /// # Safety
 /// As for [`Reduce`].
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that draws random numbers of type `{Self}` from the distribution `{D}`",
+    note = "`fill_random` takes `u32` and `u64`, `fill_uniform` and `fill_normal` take `f32` and `f64`"
+)]
 pub unsafe trait Random<D>: Element {
     /// How many numbers are drawn at once.
     const GROUP: usize;
@@ -482,7 +490,8 @@ pub unsafe trait FillWith<T: DeviceCopy>: DeviceFn<(Philox4x32,), Output = T> + 
 /// As for [`Reduce`].
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that reduces values of type `{V}` by `{Self}` and keys of type `{K}`",
-    note = "in a kernel crate of yours, `gpukernel_algorithms_kernels::reduce_by_key! {{ pub mod name = Operator of Key, Value; }}` declares it"
+    note = "declare it in a kernel crate, for an operator or a type of that crate: `gpukernel_algorithms_kernels::reduce_by_key! {{ pub mod name = Operator of Key, Value; }}`",
+    note = "cast keys that are signed integers, which are equal where their bits are: `keys.cast::<u32>()?`"
 )]
 pub unsafe trait ReduceByKey<K: Element, V: SegmentValue>: Identity<V> {
     /// Launches the kernel `reduce_by_key`.

@@ -423,6 +423,10 @@ pub fn to_words<K: SortKey>(keys: &[K], words: PerThread<K::Word>) {
 /// }
 /// # fn main() {}
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "keys of type `{Self}` have no order",
+    note = "implement `gpukernel_algorithms_kernels::SortKey`: its `to_word` returns a smaller number for a key that comes first"
+)]
 pub trait SortKey: DeviceCopy {
     /// `u32` or `u64`: half as many bits are sorted in half the time.
     type Word: KeyWord;

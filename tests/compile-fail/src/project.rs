@@ -7,8 +7,13 @@ use std::{
 };
 
 /// What the programs use, by the folder in the repository.
-const DEPENDENCIES: [(&str, &str); 3] =
-    [("gpukernel-std", "gpu-std"), ("gpukernel", "runtime"), ("gpukernel-array", "array")];
+const DEPENDENCIES: [(&str, &str); 5] = [
+    ("gpukernel-std", "gpu-std"),
+    ("gpukernel", "runtime"),
+    ("gpukernel-algorithms", "algorithms"),
+    ("gpukernel-algorithms-kernels", "algorithms/kernels"),
+    ("gpukernel-array", "array"),
+];
 /// And from the registry, of the releases that the repository has.
 const FROM_REGISTRY: &str = "bytemuck = { version = \"1\", features = [\"derive\"] }\nndarray = \"0.16\"\n";
 
