@@ -5,7 +5,9 @@ pub mod numbers;
 
 use bytemuck::{Pod, Zeroable};
 use gpu_std::prelude::{collective::Operator, *};
-use gpukernel_algorithms_kernels::{Identity, SortKey, reduction, scan, select_if, sort_key, unique};
+use gpukernel_algorithms_kernels::{
+    Identity, SegmentValue, SortKey, reduce_by_key, reduction, scan, select_if, sort_key, unique,
+};
 
 /// A function `x ↦ a·x + b` of numbers modulo 2³², in a struct of an odd number of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy, Pod, Zeroable)]
@@ -43,6 +45,25 @@ scan! {
 
 unique! {
     pub mod unique_functions = Affine;
+}
+
+// SAFETY: 12 bytes, aligned to 4.
+unsafe impl SegmentValue for Affine {}
+
+/// A cell of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Cell {
+    /// Its row.
+    pub row: u16,
+    /// Its column.
+    pub column: u16,
+    /// Its layer.
+    pub layer: u16,
+}
+
+reduce_by_key! {
+    pub mod compose_each_cell = Compose of Cell, Affine;
 }
 
 gpu_std::device_fn! {

@@ -31,6 +31,29 @@ fn needles_are_found_where_std_finds_them() {
     });
 }
 
+/// By what their words have, and not by what else is in them.
+#[test]
+fn keys_of_a_user_are_found() {
+    let version = |x: u64| Version { patch: (x % 3) as u8, major: (x >> 8) as u16 % 300, id: x as u32 };
+    let order = |version: &Version| (version.major, version.patch);
+    on_every_device(|device, algorithms| {
+        for &len in LENGTHS {
+            let mut keys: Vec<Version> = numbers(len).map(version).collect();
+            keys.sort_by_key(order);
+            let needles: Vec<Version> = numbers(5000).map(|x| version(x >> 20)).collect();
+            let (on_device, of_needles) = (device.upload(&keys)?, device.upload(&needles)?);
+            let mut positions = device.zeroed(needles.len())?;
+            algorithms.lower_bound(&on_device, &of_needles, &mut positions)?;
+            let lower = |needle| keys.partition_point(|key| order(key) < order(needle)) as u64;
+            assert!(positions.to_vec()?.into_iter().eq(needles.iter().map(lower)), "{len}");
+            algorithms.upper_bound(&on_device, &of_needles, &mut positions)?;
+            let upper = |needle| keys.partition_point(|key| order(key) <= order(needle)) as u64;
+            assert!(positions.to_vec()?.into_iter().eq(needles.iter().map(upper)), "{len}");
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn the_first_extreme_is_found() {
     on_every_device(|device, algorithms| {
