@@ -10,7 +10,7 @@ fn tasks_may_be_polled_and_dropped_where_they_are_woken() {
 /// They wait by the driver, or by the threads of the streams.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_thousand_events_are_awaited_without_a_thread_for_each() {
+fn many_events_are_awaited_without_a_thread_for_each() {
     use std::{
         fs,
         future::{Future, IntoFuture},
@@ -44,7 +44,8 @@ fn a_thousand_events_are_awaited_without_a_thread_for_each() {
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
         let mut context = Context::from_waker(&waker);
         let mut futures = Vec::new();
-        for number in 0..1000 {
+        // Streams of a GPU share few queues, which others that wait fill up.
+        for number in 0..if device.is_gpu() { 64 } else { 1000 } {
             let mut future = streams[number % 8].record()?.into_future();
             assert!(Pin::new(&mut future).poll(&mut context).is_pending());
             futures.push(future);
