@@ -1,6 +1,8 @@
 //! Two streams that use one buffer, in every combination of reads, writes, copies and graphs, and the end of the buffer or the graph that has it meanwhile.
 
 use std::{
+    cell::RefCell,
+    fmt::Debug,
     mem,
     sync::{
         Arc,
@@ -65,12 +67,23 @@ struct Test<'t> {
     ones: Buffer<f32>,
     /// The first is held back; the third uses what memory the others' work leaves.
     streams: [Stream; 3],
+    /// Leaked until the end of a case: with ever more of them, the driver once makes room, for which it waits for the device.
+    leaked: RefCell<Vec<Box<dyn Debug>>>,
 }
 
 impl<'t> Test<'t> {
     fn new(device: &'t Device, module: &'t Module) -> Result<Self> {
         let streams = [device.stream()?, device.stream()?, device.stream()?];
-        Ok(Self { device, module, ones: device.filled(LEN, 1.0)?, streams })
+        Ok(Self { device, module, ones: device.filled(LEN, 1.0)?, streams, leaked: RefCell::default() })
+    }
+
+    /// Leaks a graph: its drop waits for its work, which may be held back, and what it borrowed is used again at once.
+    fn leak<'g>(&self, graph: impl Debug + 'g) {
+        let graph: Box<dyn Debug + 'g> = Box::new(graph);
+        // SAFETY: it is not used, and dropped when its work is done: its drop waits for that, and does nothing with what it borrowed.
+        self.leaked
+            .borrow_mut()
+            .push(unsafe { mem::transmute::<Box<dyn Debug + 'g>, Box<dyn Debug>>(graph) });
     }
 
     fn hold(&self, is_held: bool) -> Result<Option<Hold>> {
@@ -97,15 +110,14 @@ impl<'t> Test<'t> {
                     capture.launch(module, saxpy, for_each(LEN), (1.0, ones, shared))
                 })?;
                 graph.launch()?;
-                // Its drop waits for its work, which may be held back, and what it borrowed is used again at once.
-                mem::forget(graph);
+                self.leak(graph);
                 Ok(())
             }
             Work::GraphReads => {
                 let memory = (&*shared, own);
                 let mut graph = stream.capture(memory, |capture, (shared, own)| capture.copy(shared, own))?;
                 graph.launch()?;
-                mem::forget(graph);
+                self.leak(graph);
                 Ok(())
             }
         }
@@ -137,6 +149,7 @@ impl<'t> Test<'t> {
         if let Some(shared) = shared {
             assert_eq!(uniform(&shared.to_vec()?), value, "{case}");
         }
+        self.leaked.borrow_mut().clear();
         Ok(())
     }
 
@@ -182,6 +195,7 @@ impl<'t> Test<'t> {
         if let Some((_, x, copy)) = given {
             assert_eq!((uniform(&x.to_vec()?), uniform(&copy.to_vec()?)), (value, copied), "{case}");
         }
+        self.leaked.borrow_mut().clear();
         Ok(())
     }
 }
