@@ -75,7 +75,10 @@ fn sort_pairs_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             Ok((algorithms.device().zeroed(elements)?, algorithms.device().zeroed(elements)?))
         };
         let (mut theirs, mut ours) = (output()?, output()?);
-        compare(bench, elements, 16 * elements, Limit::Within)
+        let limit = Limit::Unless(
+            "1.04 to 1.07 on different H100s; the shape of tiles is the fastest on one of them",
+        );
+        compare(bench, elements, 16 * elements, limit)
             .provider(CUB, &mut theirs, |(sorted, moved)| {
                 queue_pairs(&mut cub, (&keys, &values), (sorted, moved))
             })
