@@ -30,7 +30,13 @@ fn round_trips_of_every_kind_of_element() {
 #[test]
 #[cfg(target_os = "linux")]
 fn zeros_of_the_cpu_take_no_memory_until_they_are_used() {
+    use crate::again::{again, is_inner, succeeded};
+
     const LEN: usize = 1 << 30;
+    // Without other tests, which have memory, too.
+    if !is_inner() {
+        return succeeded(&again(&[]));
+    }
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
