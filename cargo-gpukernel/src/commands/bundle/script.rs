@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn tests_run_under_a_sanitizer() {
         let (_, folder) = run(&[("one", GOOD)], &["--help"]);
-        let found = "[ \"$*\" = \"--tool memcheck --error-exitcode 99 $5\" ] || exit 3; shift 4; \"$@\"; \
+        let found = "[ \"$*\" = \"--tool memcheck --error-exitcode 99 --report-api-errors no $7\" ] || exit 3; shift 6; \"$@\"; \
                      echo '========= ERROR SUMMARY: 2 errors'; exit 99";
         add_binary(&folder.path().join("programs"), "compute-sanitizer", found);
         let output = run_in(folder.path(), &["--sanitizer", "memcheck", "--markdown"]);
