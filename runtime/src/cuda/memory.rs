@@ -482,7 +482,6 @@ fn ordered_of<R>(
 
 #[cold]
 fn wait_for_conflicts(stream: &Arc<CudaStream>, usages: &Locked<'_, CudaStream>) -> Result<()> {
-    stream.device().bind()?;
     let mut waited: SmallVec<[&Arc<CudaStream>; 4]> = SmallVec::new();
     // Who waits for a stream waits for all that is queued there by now.
     for (other, _) in usages.iter().flat_map(|(usage, access)| usage.conflicts(stream, *access)) {
