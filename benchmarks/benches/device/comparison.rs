@@ -16,8 +16,6 @@ const LARGE: usize = 1 << 27;
 /// What is asked of the ratio of our time to CUB's for large numbers of elements.
 #[derive(Clone, Copy)]
 pub(super) enum Limit {
-    /// Nothing, as long as it was not measured.
-    Unknown,
     /// It is at most 1.05.
     Within,
     /// It is at most 1.05, or more for this reason.
@@ -33,8 +31,8 @@ pub(super) fn compare<'b, 's, V>(
 ) -> Measurement<'b, 's, V> {
     let measurement = bench.measure().elements(elements).bytes(bytes).expect_like(CUB);
     match limit {
-        Limit::Within if elements >= LARGE => measurement.limit(OURS, CUB, RATIO),
-        Limit::Unless(reason) if elements >= LARGE => measurement.limit_unless(OURS, CUB, RATIO, reason),
-        _ => measurement,
+        _ if elements < LARGE => measurement,
+        Limit::Within => measurement.limit(OURS, CUB, RATIO),
+        Limit::Unless(reason) => measurement.limit_unless(OURS, CUB, RATIO, reason),
     }
 }

@@ -32,7 +32,7 @@ fn histogram_i32(bench: &mut Bench<'_>, elements: usize) -> Result {
         let numbers: Vec<i32> = bits.into_iter().map(|bits| bits as i32 >> 11).collect();
         let x = algorithms.device().upload(&numbers)?;
         let unary =
-            Unary { function: "histogram_i32", x: &x, written: 256, tolerance: 0.0, limit: Limit::Unknown };
+            Unary { function: "histogram_i32", x: &x, written: 256, tolerance: 0.0, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, counts| algorithms.histogram(x, -1_000_000..1_000_000, counts))
     })
 }
@@ -43,7 +43,7 @@ fn histogram_f32(bench: &mut Bench<'_>, elements: usize) -> Result {
     on_gpu(bench, |bench, algorithms| {
         let x = uniform(algorithms, -1.0_f32..1.0, elements)?;
         let unary =
-            Unary { function: "histogram_f32", x: &x, written: 256, tolerance: 0.0, limit: Limit::Unknown };
+            Unary { function: "histogram_f32", x: &x, written: 256, tolerance: 0.0, limit: Limit::Within };
         unary.measure(bench, algorithms, |x, counts| algorithms.histogram(x, -1.0..1.0, counts))
     })
 }

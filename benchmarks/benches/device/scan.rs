@@ -30,7 +30,7 @@ fn exclusive_scan_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             x: &x,
             written: elements,
             tolerance: 0.0,
-            limit: Limit::Unknown,
+            limit: Limit::Within,
         };
         unary.measure(bench, algorithms, |x, sums| algorithms.exclusive_scan(x, Sum, 0, sums))
     })

@@ -74,7 +74,7 @@ fn partition_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
         let mut theirs = Partitioned(Written::new(device, elements, set)?);
         let mut ours =
             (Written::new(device, elements, set)?, Written::new(device, elements, elements - set)?);
-        compare(bench, elements, 9 * elements, Limit::Unknown)
+        compare(bench, elements, 9 * elements, Limit::Within)
             .provider(CUB, &mut theirs, |Partitioned(out)| {
                 queue_by_flags(&mut cub, (&x, &flags), (&mut out.elements, &mut their_count))
             })
@@ -114,7 +114,7 @@ fn select_if_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
         let mut cub = unsafe { Cub::load(algorithms.stream(), "select_if_u32")? };
         let mut theirs = selected(algorithms, elements, below)?;
         let mut ours = selected(algorithms, elements, below)?;
-        compare(bench, elements, 4 * (elements + below), Limit::Unknown)
+        compare(bench, elements, 4 * (elements + below), Limit::Within)
             .provider(CUB, &mut theirs, |(chosen, count)| {
                 queue_by_value(&mut cub, &x, (&mut chosen.elements, count))
             })
