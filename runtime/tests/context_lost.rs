@@ -6,6 +6,8 @@ mod again;
 mod lost;
 #[path = "common/ptx.rs"]
 mod ptx;
+#[path = "common/unpark.rs"]
+mod unpark;
 
 use again::on_every_gpu_apart;
 use gpukernel::{Buffer, Error, ForeignModule, Graph, LaunchConfig, RawArg, Result, Stream};

@@ -28,6 +28,8 @@ mod occupancy;
 mod peers;
 #[path = "common/ptx.rs"]
 mod ptx;
+#[path = "common/unpark.rs"]
+mod unpark;
 
 use std::{
     any::Any,

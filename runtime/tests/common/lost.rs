@@ -4,9 +4,9 @@ use std::{
     future::{Future, IntoFuture},
     pin::{Pin, pin},
     ptr,
-    sync::{Arc, mpsc},
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
+    sync::mpsc,
+    task::{Context, Poll, Waker},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,7 +16,7 @@ use gpukernel::{
     MemoryAdvice, PinnedOptions, RawArg, Result, Stream, allocator::PoolAllocator, for_each,
 };
 
-use crate::ptx;
+use crate::{ptx, unpark::waker_of_this_thread};
 
 const LEN: usize = 100;
 
@@ -236,13 +236,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Waits for a future: its thread sleeps until it is woken.
 fn block_on<F: Future>(mut future: Pin<&mut F>) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = waker_of_this_thread();
     let end = Instant::now() + DEADLINE;
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {

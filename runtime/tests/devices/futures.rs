@@ -15,22 +15,16 @@ fn many_events_are_awaited_without_a_thread_for_each() {
         fs,
         future::{Future, IntoFuture},
         pin::Pin,
-        sync::Arc,
-        task::{Context, Poll, Wake, Waker},
-        thread::{self, Thread},
+        task::{Context, Poll},
+        thread,
     };
 
     use gpukernel::Result;
 
-    use crate::again::{again, is_inner, succeeded};
-
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
+    use crate::{
+        again::{again, is_inner, succeeded},
+        unpark::waker_of_this_thread,
+    };
 
     let threads = || fs::read_dir("/proc/self/task").expect("Linux lists threads").count();
     // Without other tests, which have threads, too.
@@ -43,7 +37,7 @@ fn many_events_are_awaited_without_a_thread_for_each() {
         let streams = (0..streams).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
         let held = streams.iter().map(|stream| stream.hold()).collect::<Result<Vec<_>>>()?;
         let before = threads();
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let waker = waker_of_this_thread();
         let mut context = Context::from_waker(&waker);
         let mut futures = Vec::new();
         for number in 0..events {

@@ -6,6 +6,9 @@ mod again;
 mod common;
 #[path = "../common/executor.rs"]
 mod executor;
+#[cfg(target_os = "linux")]
+#[path = "../common/unpark.rs"]
+mod unpark;
 
 mod check;
 mod cpu;
