@@ -2,7 +2,7 @@
 # Runs every test binary of this bundle on the devices of this machine. Needs a driver for the GPU and the C library, but no Rust,
 # no CUDA toolkit and no network.
 #
-#   run-tests [--benches] [--markdown] [--timeout SECONDS] [--only NAME]... [--sanitizer TOOL] [FILTER]...
+#   run-tests [--benches] [--markdown] [--timeout SECONDS] [--only NAME]... [--sanitizer TOOL] [--also COMMAND]... [FILTER]...
 #
 # --benches    also run the benchmarks, after the tests; those of gpukernel-bench write their reports to the folder `bench`
 #              beside the log, and take 2 seconds at most for a row in a mode, or GPUKERNEL_BENCH_MAX_TIME
@@ -10,6 +10,7 @@
 # --timeout    time limit for each binary (default 900)
 # --only       only the test binaries whose names end in NAME
 # --sanitizer  run the tests under compute-sanitizer's memcheck, racecheck, initcheck or synccheck, which must find nothing
+# --also       also run a command after the tests, which finds the bundle's examples in its PATH: 'mpirun -n 4 n-body'
 # FILTER       only tests whose names contain one of them, as for `cargo test`
 #
 # The output goes to run-tests.log in $OUT, or in the folder `results` beside this script.
@@ -23,6 +24,7 @@ markdown=no
 seconds=900
 only=
 sanitizer=
+also=
 while [ $# -gt 0 ]; do
     case $1 in
     --benches) benches=yes ;;
@@ -42,6 +44,11 @@ while [ $# -gt 0 ]; do
             echo 'run-tests: compute-sanitizer is not in the PATH; it is part of the CUDA toolkit' >&2
             exit 2
         }
+        ;;
+    --also)
+        shift
+        also="$also${1:?--also needs a command}
+"
         ;;
     -h | --help)
         sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
@@ -118,7 +125,7 @@ apart=no
 # to standard error is not added.
 run() {
     name=$(basename "$binary")
-    echo "--- $name" | say
+    echo "--- $name $*" | say
     : >"$one.errors"
     (
         cd "$results" || exit 2
@@ -187,9 +194,22 @@ for binary in "$bundle"/tests/*; do
     [ -z "$sanitizer" ] || printf '\n`%s` under %s: %s\n' "$name" "$sanitizer" "$(summaries)" >>"$modules"
 done
 
+# Programs print what they like.
+apart=yes
+PATH=$bundle/examples:$PATH
+while read -r command; do
+    [ -n "$command" ] || continue
+    : >"$one"
+    binary=sh
+    run -c "$command" </dev/null
+    { printf '\n`%s`:\n\n```text\n' "$command" && cat "$one" && echo '```'; } >>"$tables"
+    if [ "$status" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done <<END
+$also
+END
+
 # Benchmarks print Markdown: those of gpukernel-bench if the environment says so. One that does not end well is a failure too.
 if [ "$benches" = yes ]; then
-    apart=yes
     export GPUKERNEL_BENCH_OUTPUT=markdown GPUKERNEL_BENCH_DIR="$results/bench" GPUKERNEL_COMMIT="$commit"
     export GPUKERNEL_BENCH_MAX_TIME="${GPUKERNEL_BENCH_MAX_TIME:-2}"
     for binary in "$bundle"/benches/*; do

@@ -134,6 +134,22 @@ mod tests {
     }
 
     #[test]
+    fn commands_run_after_the_tests() {
+        let (_, folder) = run(&[("one", GOOD)], &["--help"]);
+        add_binary(&folder.path().join("examples"), "pi", "echo \"pi of $*\"; echo progress >&2");
+        let output =
+            run_in(folder.path(), &["--also", "pi --threads '6 4'", "--also", "exit 3", "--markdown"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        for part in [
+            "| result | 4 passed, 1 failed, 1 skipped |\n",
+            "\n`pi --threads '6 4'`:\n\n```text\npi of --threads 6 4\n```\n\n`exit 3`:\n\n```text\n```\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
     fn tests_that_need_a_gpu_run_where_there_is_one() {
         const NEEDS: &str = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured'";
         const USUAL: &str = "echo 'test result: ok. 3 passed; 0 failed; 2 ignored; 0 measured'";
