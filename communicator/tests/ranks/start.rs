@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     process::{Command, ExitStatus},
+    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -76,6 +77,9 @@ pub(crate) fn on_ranks(code: impl FnOnce(&World) -> Result<(), Error>) {
         World::run(code).unwrap_or_else(|error| panic!("{error}"));
         return;
     }
+    // Kernels of NCCL wait on one GPU for those on another, which take turns with those of other tests: with four GPUs, for minutes.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     for processes in [1, 2, 4] {
         let ended = start(processes);
         assert!(ended.status.success(), "{processes} processes: {}", ended.output);

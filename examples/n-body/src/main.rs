@@ -6,6 +6,7 @@ mod simulation;
 use anyhow::ensure;
 use clap::{Parser, value_parser};
 use gpukernel_communicator::{Communicator, World};
+use n_body_kernels::Body;
 
 use crate::simulation::Experiment;
 
@@ -39,7 +40,9 @@ fn run(world: &World, args: &Args) -> anyhow::Result<()> {
     let (bodies, time) = simulation::run(&communicator, &device, experiment)?;
 
     let Some((expected, alone)) = alone else { return Ok(()) };
-    let bits = |bodies: &[[f32; 4]]| bodies.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let bits = |bodies: &[Body]| {
+        bodies.iter().flat_map(|body| body.to_array().map(f32::to_bits)).collect::<Vec<_>>()
+    };
     ensure!(bits(&bodies) == bits(&expected), "{} processes computed something else than one", world.size());
     let (size, pairs) =
         (world.size() as f64, (experiment.bodies * experiment.bodies * experiment.steps) as f64);

@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
     pin::pin,
     process::Command,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard},
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
 };
@@ -26,19 +26,23 @@ pub fn on_every_device(test: impl Fn(&Device, &Module) -> Result<()>) {
     }
 }
 
-/// Keeps other tests of this program waiting as long as the result is there: for what the whole device notices.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// What tests share: errors of kernels, which are those of whoever waits next, and allocators of devices.
+static SHARED: RwLock<()> = RwLock::new(());
+
+/// Keeps other tests of this program waiting as long as the result is there.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    SHARED.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a test on every device there is, while no other test of this kind runs.
+/// Runs a test on every device there is, while no other test of this program runs.
 ///
 /// # Panics
 /// As [`on_every_device`].
 pub fn on_every_device_alone(test: impl Fn(&Device, &Module) -> Result<()>) {
     let _alone = alone();
-    on_every_device(test);
+    for device in devices() {
+        run_on(&device, |device| test(device, &device.load(&KERNELS)?));
+    }
 }
 
 /// Waits for a future: the smallest of executors, whose thread sleeps until it is woken.
@@ -67,10 +71,19 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// # Panics
 /// As [`on_every_device`], or if there is no GPU.
 pub fn on_every_gpu(test: impl Fn(&Device) -> Result<()>) {
-    let devices = devices();
-    assert!(devices.iter().any(Device::is_gpu), "this test needs a GPU, and there is none");
-    for device in devices.iter().filter(|device| device.is_gpu()) {
-        on(device, &test);
+    for device in gpus() {
+        on(&device, &test);
+    }
+}
+
+/// The same, while no other test of this program runs.
+///
+/// # Panics
+/// As [`on_every_gpu`].
+pub fn on_every_gpu_alone(test: impl Fn(&Device) -> Result<()>) {
+    let _alone = alone();
+    for device in gpus() {
+        run_on(&device, &test);
     }
 }
 
@@ -141,17 +154,20 @@ fn devices() -> Vec<Device> {
     gpukernel::devices().unwrap_or_else(|error| panic!("the devices cannot be listed: {error}"))
 }
 
-/// Tests that may fail on the CPU are alone in a process: an error of a kernel is that of whoever waits next.
-static ERRORS: RwLock<()> = RwLock::new(());
+fn gpus() -> Vec<Device> {
+    let gpus: Vec<_> = devices().into_iter().filter(Device::is_gpu).collect();
+    assert!(!gpus.is_empty(), "this test needs a GPU, and there is none");
+    gpus
+}
 
 fn on(device: &Device, test: impl FnOnce(&Device) -> Result<()>) {
-    let _others = ERRORS.read().unwrap_or_else(PoisonError::into_inner);
+    let _others = SHARED.read().unwrap_or_else(PoisonError::into_inner);
     run_on(device, test);
 }
 
 /// Runs a test that may leave errors of kernels to others.
 fn on_alone(device: &Device, test: impl FnOnce(&Device) -> Result<()>) {
-    let _alone = ERRORS.write().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     run_on(device, |device| test(device).and_then(|()| device.synchronize()));
 }
 

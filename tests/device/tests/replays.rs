@@ -9,7 +9,7 @@ use gpukernel_device_test_kernels::{
     outputs::{add_index, saxpy},
     prints::numbers,
 };
-use gpukernel_device_tests::{Captured, KERNELS, alone, on_every_gpu, on_the_cpu};
+use gpukernel_device_tests::{Captured, KERNELS, on_every_gpu_alone, on_the_cpu};
 
 const LEN: usize = 1000;
 
@@ -35,8 +35,7 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn a_replay_does_what_its_call_queued() {
-        let _alone = alone();
-        on_every_gpu(|device| {
+        on_every_gpu_alone(|device| {
             let module = device.load(&KERNELS)?;
             let (stream, other) = (device.default_stream(), device.stream()?);
             let ones = device.filled(LEN, 1.0_f32)?;
@@ -61,8 +60,7 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn a_replay_keeps_memory_and_code() {
-        let _alone = alone();
-        on_every_gpu(|device| {
+        on_every_gpu_alone(|device| {
             let mut sum = device.zeroed::<f32>(LEN)?;
             let mut replay = {
                 let (module, mut ones) = (device.load(&KERNELS)?, Some(device.filled(LEN, 1.0_f32)?));
@@ -90,8 +88,7 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn kernels_of_replays_print() {
-        let _alone = alone();
-        on_every_gpu(|device| {
+        on_every_gpu_alone(|device| {
             let (module, captured) = (device.load(&KERNELS)?, Captured::default());
             module.set_output(captured.clone());
             let mut replay = record(device, || module.launch(numbers, LaunchConfig::new(1, 2), (2,)))?;
@@ -143,8 +140,7 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn what_would_not_happen_again_is_refused() {
-        let _alone = alone();
-        on_every_gpu(|device| {
+        on_every_gpu_alone(|device| {
             let module = device.load(&KERNELS)?;
             for what in [
                 "an allocation",
@@ -177,8 +173,7 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn a_call_may_panic_or_fail() {
-        let _alone = alone();
-        on_every_gpu(|device| {
+        on_every_gpu_alone(|device| {
             let module = device.load(&KERNELS)?;
             let mut values = device.zeroed::<u64>(2)?;
             let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -199,8 +194,7 @@ mod needs_a_gpu {
     #[test]
     #[ignore = "needs a GPU"]
     fn unsafe_kernels_are_replayed_by_who_promises_that_they_may() {
-        let _alone = alone();
-        on_every_gpu(|device| {
+        on_every_gpu_alone(|device| {
             let module = device.load(&KERNELS)?;
             let mut bytes = device.zeroed::<u8>(32)?;
             // SAFETY: each thread writes one of as many bytes, however often.

@@ -11,7 +11,7 @@ use gpukernel_device_test_kernels::{
     atomics::draw,
     outputs::{add_index, saxpy},
 };
-use gpukernel_device_tests::{KERNELS, on_every_device};
+use gpukernel_device_tests::{KERNELS, on_every_device, on_every_device_alone};
 
 const LEN: usize = 100_000;
 
@@ -64,15 +64,21 @@ fn copies_between_devices_check_lengths_and_captures() {
 
 /// Runs a test for each pair of GPUs of which the first can use memory of the second, and has access to it.
 fn on_every_peer(test: impl Fn(&Device, &Module, &Device) -> Result<()>) {
-    on_every_device(|here, module| {
-        for there in gpukernel::devices()? {
-            if here.can_access_peer(&there)? {
-                here.enable_peer_access(&there)?;
-                test(here, module, &there)?;
-            }
+    on_every_device(|here, module| with_every_peer(here, module, &test));
+}
+
+fn with_every_peer(
+    here: &Device,
+    module: &Module,
+    test: impl Fn(&Device, &Module, &Device) -> Result<()>,
+) -> Result<()> {
+    for there in gpukernel::devices()? {
+        if here.can_access_peer(&there)? {
+            here.enable_peer_access(&there)?;
+            test(here, module, &there)?;
         }
-        Ok(())
-    });
+    }
+    Ok(())
 }
 
 #[test]
@@ -124,32 +130,35 @@ fn memory_of_another_gpu_is_freed_after_the_kernels_that_use_it() {
     });
 }
 
+/// Alone in the process: while one thread gives a GPU another allocator, others get their memory of it.
 #[test]
 fn memory_of_every_source_is_used_by_kernels_of_another_gpu() {
-    on_every_peer(|here, module, there| {
-        let use_it = |memory: &mut DeviceSlice<u64>| {
-            memory.fill(5)?;
-            module.launch(add_index, for_each(LEN), (&mut *memory,))?;
-            let expected = (0..LEN as u64).map(|i| 6 + i);
-            memory.to_vec().map(|found| assert!(found.into_iter().eq(expected), "{here} {there}"))
-        };
-        use_it(&mut there.managed(LEN)?)?;
-        use_it(&mut there.mapped(LEN, PinnedOptions::new())?)?;
-        let of = |allocator: Arc<dyn DeviceAllocator>| {
-            there.set_allocator(allocator);
-            let buffer = there.zeroed::<u64>(LEN);
-            there.reset_allocator();
-            buffer
-        };
-        use_it(&mut of(Arc::new(CachingAllocator::new(Arc::new(DirectAllocator))))?)?;
-        let pool = Arc::new(PoolAllocator::new(there)?);
-        let mut buffer = of(pool.clone())?;
-        let refused = use_it(&mut buffer);
-        assert!(matches!(refused, Err(Error::NotAccessible { .. })), "{refused:?}");
-        pool.enable_peer_access(here)?;
-        // Also what was allocated before.
-        use_it(&mut buffer)?;
-        use_it(&mut of(pool)?)
+    on_every_device_alone(|here, module| {
+        with_every_peer(here, module, |here, module, there| {
+            let use_it = |memory: &mut DeviceSlice<u64>| {
+                memory.fill(5)?;
+                module.launch(add_index, for_each(LEN), (&mut *memory,))?;
+                let expected = (0..LEN as u64).map(|i| 6 + i);
+                memory.to_vec().map(|found| assert!(found.into_iter().eq(expected), "{here} {there}"))
+            };
+            use_it(&mut there.managed(LEN)?)?;
+            use_it(&mut there.mapped(LEN, PinnedOptions::new())?)?;
+            let of = |allocator: Arc<dyn DeviceAllocator>| {
+                there.set_allocator(allocator);
+                let buffer = there.zeroed::<u64>(LEN);
+                there.reset_allocator();
+                buffer
+            };
+            use_it(&mut of(Arc::new(CachingAllocator::new(Arc::new(DirectAllocator))))?)?;
+            let pool = Arc::new(PoolAllocator::new(there)?);
+            let mut buffer = of(pool.clone())?;
+            let refused = use_it(&mut buffer);
+            assert!(matches!(refused, Err(Error::NotAccessible { .. })), "{refused:?}");
+            pool.enable_peer_access(here)?;
+            // Also what was allocated before.
+            use_it(&mut buffer)?;
+            use_it(&mut of(pool)?)
+        })
     });
 }
 
