@@ -7,9 +7,6 @@ use gpukernel_algorithms_kernels::{Histogram, lanes, tile_len};
 
 use crate::{Algorithms, Error, Result};
 
-/// So many blocks at most count.
-const MAX_BLOCKS: usize = 1024;
-
 impl Algorithms {
     /// Counts numbers in bins of the same width (CUB's `DeviceHistogram::HistogramEven`, NumPy's `histogram` and `bincount`): as many bins from
     /// `range.start` up to `range.end` as `counts` has elements, which are overwritten. Numbers outside of the range, and NaNs, are not counted.
@@ -56,7 +53,7 @@ impl Algorithms {
             return Err(Error::TooMany { algorithm, limit, len: counts.len() });
         }
         self.stream().fill(counts, 0)?;
-        let blocks = x.len().div_ceil(tile_len(lanes::<T>())).min(MAX_BLOCKS);
+        let blocks = self.resident_blocks(x.len().div_ceil(tile_len(lanes::<T>())));
         T::histogram(self.blocks(blocks), x, range.start, range.end, counts)
     }
 }

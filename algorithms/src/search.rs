@@ -9,9 +9,6 @@ use crate::{
     words::{Words, order},
 };
 
-/// So many blocks at most find one key each.
-const MAX_BLOCKS: usize = 1024;
-
 impl Algorithms {
     /// Finds for each needle the position of the first key that is not less (Thrust's `lower_bound`, NumPy's `searchsorted`), by a binary search in keys
     /// that are sorted in ascending order, as [`sort`](Self::sort) does. Of keys in another order, results are positions from 0 to their number.
@@ -200,7 +197,7 @@ impl Algorithms {
         position: &mut DeviceSlice<u64>,
     ) -> Result<()> {
         let (no_positions, mut word) = (self.temporary(0)?, self.temporary(1)?);
-        let blocks = keys.len().div_ceil(tile_len(lanes::<W>())).min(MAX_BLOCKS);
+        let blocks = self.resident_blocks(keys.len().div_ceil(tile_len(lanes::<W>())));
         if blocks <= 1 {
             return W::first_of_smallest(self.blocks(1), keys, &no_positions, order, &mut word, position);
         }

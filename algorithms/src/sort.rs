@@ -11,9 +11,6 @@ use crate::{Algorithms, Error, Result, algorithms::has_room, words::order};
 /// So many keys at most are sorted by one launch, whose blocks count in 30 bits.
 const MAX_PORTION: usize = (1 << 30) - 1;
 
-/// So many blocks at most count digits.
-const MAX_BLOCKS: usize = 1024;
-
 /// Words, and values that go with them.
 pub(crate) struct Pairs<'a, W: KeyWord, V: SortValue> {
     pub(crate) words: &'a mut DeviceSlice<W>,
@@ -457,7 +454,7 @@ impl Algorithms {
             Input::InPlace => &*result.words,
             Input::From(words, _) => words,
         };
-        let blocks = len.div_ceil(tile_len(W::LANES)).min(MAX_BLOCKS);
+        let blocks = self.resident_blocks(len.div_ceil(tile_len(W::LANES)));
         W::count_digits(self.blocks(blocks), keys, orders.from, stride, &mut counts)?;
         start_digits(self.blocks(passes), stride, &mut counts)?;
         let state_len = 1 + len.min(portion).div_ceil(W::TILE) * DIGITS;

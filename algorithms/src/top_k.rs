@@ -12,9 +12,6 @@ use crate::{
     words::order,
 };
 
-/// So many blocks at most count digits.
-const MAX_BLOCKS: usize = 1024;
-
 impl Algorithms {
     /// Writes the `k` largest keys in descending order, and their positions (CUB's `DeviceTopK::MaxPairs`, PyTorch's `topk`): as many as `largest` has
     /// elements. Of equal keys the first are taken, and stay in their order.
@@ -137,7 +134,7 @@ impl Algorithms {
         found: &mut DeviceSlice<u64>,
     ) -> Result<()> {
         let mut counts = self.stream().zeroed(DIGITS)?;
-        let blocks = keys.len().div_ceil(tile_len(lanes::<W>())).min(MAX_BLOCKS);
+        let blocks = self.resident_blocks(keys.len().div_ceil(tile_len(lanes::<W>())));
         let digits = size_of::<W>() as u32;
         for digit in (0..digits).rev() {
             W::count_candidates(self.blocks(blocks), keys, order, 8 * digit, found, &mut counts)?;

@@ -2,7 +2,10 @@
 
 use gpu_std::prelude::*;
 
-use crate::{Element, tile};
+use crate::{
+    Element,
+    tile::{self, RESIDENT_BLOCKS},
+};
 
 /// The number of bins for which each block has counters of its own.
 pub(crate) const SHARED_BINS: usize = 4096;
@@ -79,7 +82,7 @@ floats! { f32 f64 }
 
 /// Adds to each counter how many numbers are in its bin, of `counts.len()` bins of the same width from `low` up to `high`. Others, NaNs among them, are
 /// not counted.
-#[kernel(block = 256)]
+#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS)]
 pub fn histogram<T: Sample, const V: usize>(
     x: &[T],
     low: T,

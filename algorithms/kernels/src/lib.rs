@@ -55,9 +55,9 @@ pub use search::Candidate;
 pub use sort::SortKey;
 #[doc(hidden)]
 pub use sort::{DIGITS, SortValue};
-#[doc(hidden)]
-pub use tile::Shape;
 pub use tile::{BLOCK, ROWS, lanes, tile_len};
+#[doc(hidden)]
+pub use tile::{RESIDENT_BLOCKS, Shape};
 
 /// Names that the expansions of macros use.
 #[doc(hidden)]

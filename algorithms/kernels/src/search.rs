@@ -7,8 +7,8 @@ use gpu_std::{
     prelude::*,
 };
 
-use crate::key::{KeyWord, Order, to_word};
-use crate::tile;
+use crate::key::{KeyWord, Order, from_word, to_word};
+use crate::tile::{self, RESIDENT_BLOCKS};
 
 /// Finds for each needle how many keys, which are sorted, are less, or with `upper` not greater.
 #[kernel]
@@ -79,7 +79,7 @@ impl<W: KeyWord> Operator<Candidate<W>> for First {
 
 /// Finds the first of the smallest keys, for each block of the grid: the position, and the word. Several are compared by another launch of one block, which
 /// has these as `keys` and `positions`. `V` keys make a vector.
-#[kernel(block = 256)]
+#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS)]
 pub fn first_of_smallest<W: KeyWord, const V: usize>(
     keys: &[W],
     positions: &[u64],
@@ -88,29 +88,53 @@ pub fn first_of_smallest<W: KeyWord, const V: usize>(
     mut found: PerBlock<u64>,
     mut scratch: BlockScratch<Candidate<W>>,
 ) {
-    let mut first = Candidate::new(W::ALL, u64::MAX);
-    let mut tile = block_rank();
-    while tile < keys.len().div_ceil(tile::tile_len(V)) {
-        let rows = tile::load::<W, V>(keys, tile, W::ALL);
-        for row in 0..tile::ROWS {
-            for lane in 0..V {
-                let at = tile::position::<V>(tile, row) + lane;
-                if at < keys.len() {
-                    let position = if positions.is_empty() {
-                        at as u64
-                    } else {
-                        positions.get(at).copied().unwrap_or(u64::MAX)
-                    };
-                    first = First.combine(first, Candidate::new(to_word(rows[row][lane], order), position));
-                }
-            }
+    let first = if positions.is_empty() {
+        first_of_tiles::<W, V>(keys, order)
+    } else {
+        let mut first = Candidate::new(W::ALL, u64::MAX);
+        for at in block_stride(keys.len()) {
+            let position = positions.get(at).copied().unwrap_or(u64::MAX);
+            first = First.combine(first, Candidate::new(to_word(keys[at], order), position));
         }
-        tile += gpu_std::blocks_per_grid();
-    }
+        first
+    };
     if let (Some(first), Some((_, word)), Some((_, position))) =
         (scratch.reduce_to_first(first, First), words.first_mut(), found.first_mut())
     {
         *word = first.word;
         *position = first.position();
     }
+}
+
+/// The first of the smallest keys of those that the calling thread has in the tiles of its block. Only the tile is noted that has it, and where in the tile it
+/// is, is found when all have been seen: a minimum for each key, and little more for each tile.
+#[inline(always)]
+fn first_of_tiles<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>) -> Candidate<W> {
+    let tiles = keys.len().div_ceil(tile::tile_len(V));
+    // Comes last.
+    let fill = from_word(W::ALL, order);
+    let (mut smallest, mut of) = (W::ALL, block_rank());
+    let mut tile = block_rank();
+    while tile < tiles {
+        let rows = tile::load::<W, V>(keys, tile, fill);
+        let words = rows.as_flattened().iter().map(|key| to_word(*key, order));
+        let word = words.fold(W::ALL, |a, b| if b < a { b } else { a });
+        if word < smallest {
+            (smallest, of) = (word, tile);
+        }
+        tile += gpu_std::blocks_per_grid();
+    }
+    let mut position = u64::MAX;
+    if of < tiles {
+        let rows = tile::load::<W, V>(keys, of, fill);
+        for row in (0..tile::ROWS).rev() {
+            for lane in (0..V).rev() {
+                let at = tile::position::<V>(of, row) + lane;
+                if at < keys.len() && to_word(rows[row][lane], order) == smallest {
+                    position = at as u64;
+                }
+            }
+        }
+    }
+    Candidate::new(smallest, position)
 }

@@ -18,7 +18,7 @@ use gpu_std::{
 use crate::{
     Bytes,
     key::{KeyWord, Order, from_word, to_word},
-    tile,
+    tile::{self, RESIDENT_BLOCKS},
 };
 
 /// The number of digits that there are.
@@ -52,7 +52,7 @@ impl SortValue for Bytes<u64> {
 
 /// Adds to each counter the number of keys with the digit: [`DIGITS`] counters for each digit of a word, the lowest first, `N` in all. Those of
 /// one begin `stride` counters after those of the one before.
-#[kernel(block = 256)]
+#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS)]
 pub fn count_digits<W: KeyWord, const V: usize, const N: usize>(
     keys: &[W],
     order: Order<W>,

@@ -15,6 +15,10 @@ use gpu_std::{DeviceCopy, prefetch_l2, prelude::memory::UnsafeSlice, thread_rank
 /// ```
 pub const BLOCK: usize = 256;
 
+/// The number of blocks that a multiprocessor holds at once, of kernels whose blocks take tiles in turns and whose results do not depend on how many they are.
+#[doc(hidden)]
+pub const RESIDENT_BLOCKS: u32 = 5;
+
 /// The number of rows of a tile.
 /// ```
 /// assert_eq!(gpukernel_algorithms_kernels::ROWS, 4);

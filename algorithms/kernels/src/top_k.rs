@@ -14,7 +14,7 @@ use crate::{
     key::{KeyWord, Order, to_word},
     look_back::LookBack,
     sort::DIGITS,
-    tile::{self, ROWS, is_whole, position},
+    tile::{self, RESIDENT_BLOCKS, ROWS, is_whole, position},
 };
 
 /// Where the higher digits of the largest word are, and how many words of these digits are among the smallest.
@@ -22,7 +22,7 @@ const PREFIX: usize = 0;
 const LEFT: usize = 1;
 
 /// Counts the digits of the words that have the higher digits which were found.
-#[kernel(block = 256)]
+#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS)]
 pub fn count_candidates<W: KeyWord, const V: usize>(
     keys: &[W],
     order: Order<W>,
