@@ -89,7 +89,12 @@ pub fn first_of_smallest<W: KeyWord, const V: usize>(
     mut scratch: BlockScratch<Candidate<W>>,
 ) {
     let first = if positions.is_empty() {
-        first_of_tiles::<W, V>(keys, order)
+        let (word, tile) = smallest_of_tiles::<W, V>(keys, order);
+        // Few threads have to look for it.
+        let smallest = scratch.reduce(Candidate::new(word, u64::MAX), First).word;
+        let position =
+            if word == smallest { position_in_tile::<W, V>(keys, order, tile, word) } else { u64::MAX };
+        Candidate::new(word, position)
     } else {
         let mut first = Candidate::new(W::ALL, u64::MAX);
         for at in block_stride(keys.len()) {
@@ -106,35 +111,37 @@ pub fn first_of_smallest<W: KeyWord, const V: usize>(
     }
 }
 
-/// The first of the smallest keys of those that the calling thread has in the tiles of its block. Only the tile is noted that has it, and where in the tile it
-/// is, is found when all have been seen: a minimum for each key, and little more for each tile.
+/// The smallest word of the keys that the calling thread has in the tiles of its block, and the first tile that has it: a minimum for each key, and little more
+/// for each tile.
 #[inline(always)]
-fn first_of_tiles<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>) -> Candidate<W> {
+fn smallest_of_tiles<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>) -> (W, usize) {
     let tiles = keys.len().div_ceil(tile::tile_len(V));
     // Comes last.
     let fill = from_word(W::ALL, order);
-    let (mut smallest, mut of) = (W::ALL, block_rank());
+    let mut smallest = (W::ALL, block_rank());
     let mut tile = block_rank();
     while tile < tiles {
         let rows = tile::load::<W, V>(keys, tile, fill);
         let words = rows.as_flattened().iter().map(|key| to_word(*key, order));
         let word = words.fold(W::ALL, |a, b| if b < a { b } else { a });
-        if word < smallest {
-            (smallest, of) = (word, tile);
+        if word < smallest.0 {
+            smallest = (word, tile);
         }
         tile += gpu_std::blocks_per_grid();
     }
-    let mut position = u64::MAX;
-    if of < tiles {
-        let rows = tile::load::<W, V>(keys, of, fill);
-        for row in (0..tile::ROWS).rev() {
-            for lane in (0..V).rev() {
-                let at = tile::position::<V>(of, row) + lane;
-                if at < keys.len() && to_word(rows[row][lane], order) == smallest {
-                    position = at as u64;
-                }
+    smallest
+}
+
+/// The first position of a word among those that the calling thread has in a tile; `u64::MAX` if it has none.
+#[inline(always)]
+fn position_in_tile<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>, tile: usize, word: W) -> u64 {
+    for row in 0..tile::ROWS {
+        for lane in 0..V {
+            let at = tile::position::<V>(tile, row) + lane;
+            if keys.get(at).is_some_and(|key| to_word(*key, order) == word) {
+                return at as u64;
             }
         }
     }
-    Candidate::new(smallest, position)
+    u64::MAX
 }

@@ -76,6 +76,29 @@ fn the_first_extreme_is_found() {
     });
 }
 
+/// Where threads see several tiles, of which they note the first that has the extreme, and where no key is less than what fills the last tile.
+#[test]
+fn the_first_of_equal_extremes_is_found_in_any_tile() {
+    on_every_device(|device, algorithms| {
+        let len = 3_000_000;
+        for (usual, extreme) in [(5_u64, 5), (u64::MAX, u64::MAX), (7, 3), (u64::MAX, 0)] {
+            let mut keys = device.filled(len, usual)?;
+            for places in [&[len - 1][..], &[2_900_000, 1_500_000], &[1_500_001, 2_900_001, 700_000]] {
+                for &place in places {
+                    keys[place..=place].fill(extreme)?;
+                }
+                let first = if usual == extreme { 0 } else { places.iter().copied().min().unwrap_or(0) };
+                assert_eq!(algorithms.arg_min(&keys)?, Some(first), "{usual} {extreme}");
+            }
+        }
+        let mut keys = device.filled(len, u64::MIN)?;
+        assert_eq!(algorithms.arg_max(&keys)?, Some(0));
+        keys[2_999_999..].fill(1)?;
+        assert_eq!(algorithms.arg_max(&keys)?, Some(2_999_999));
+        Ok(())
+    });
+}
+
 #[test]
 fn the_largest_and_smallest_keys_are_found() {
     on_every_device(|device, algorithms| {
