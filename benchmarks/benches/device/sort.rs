@@ -43,7 +43,7 @@ fn sort_descending_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
             written: elements,
             tolerance: 0.0,
             limit: Limit::Unless(
-                "as long as in ascending order, for which CUB takes 1.19 times as long as for this",
+                "as long as in ascending order; CUB's kernel has 56 registers for this and 74 for that, which takes 1.19 of the time",
             ),
         };
         unary.measure(bench, algorithms, |x, sorted| algorithms.sort_descending_to(x, sorted))
