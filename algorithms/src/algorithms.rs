@@ -189,6 +189,11 @@ impl Launch for Blocks<'_> {
         if device.is_gpu() { device.limits().multiprocessors as usize * halves / 2 } else { 0 }
     }
 
+    fn has_large_blocks(&self) -> bool {
+        let device = &self.algorithms.device;
+        device.is_gpu() && device.limits().max_shared_bytes_per_block >= 100 << 10
+    }
+
     #[track_caller]
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
         let module = self.module::<K>()?;

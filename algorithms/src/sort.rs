@@ -3,7 +3,7 @@
 use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, DeviceSlice};
 use gpukernel_algorithms_kernels::{
-    Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, start_digits, tile_len,
+    Bytes, DIGITS, Key, KeyWord, Launch, Order, SortValue, SortWords, as_they_are, start_digits, tile_len,
 };
 
 use crate::{Algorithms, Error, Result, algorithms::has_room, words::order};
@@ -446,7 +446,8 @@ impl Algorithms {
             return Ok(());
         }
         let passes = size_of::<W>();
-        let portion = max_portion / W::TILE * W::TILE;
+        let tile = W::TILES[usize::from(self.blocks(1).has_large_blocks())];
+        let portion = max_portion / tile * tile;
         let portions = len.div_ceil(portion);
         let stride = (portions + 1) * DIGITS;
         let mut counts = self.stream().zeroed(passes * stride)?;
@@ -457,7 +458,7 @@ impl Algorithms {
         let blocks = self.resident_blocks(len.div_ceil(tile_len(W::LANES)));
         W::count_digits(self.blocks(blocks), keys, orders.from, stride, &mut counts)?;
         start_digits(self.blocks(passes), stride, &mut counts)?;
-        let state_len = 1 + len.min(portion).div_ceil(W::TILE) * DIGITS;
+        let state_len = 1 + len.min(portion).div_ceil(tile) * DIGITS;
         let mut state = self.stream().zeroed::<u32>(state_len)?;
         let mut is_used = false;
         for pass in 0..passes {
@@ -474,7 +475,7 @@ impl Algorithms {
                 }
                 is_used = true;
                 let range = number * portion..len.min((number + 1) * portion);
-                let tiles = range.len().div_ceil(W::TILE);
+                let tiles = range.len().div_ceil(tile);
                 let starts = pass * stride + number * DIGITS;
                 let values = if values.is_empty() { values } else { &values[range.clone()] };
                 // SAFETY: the state is 0. The digits of all keys were counted, and the keys of the portions before have taken their positions.
@@ -517,7 +518,7 @@ mod tests {
         let other = Pairs { words: &mut a, values: &mut b };
         let result = Pairs { words: &mut c, values: &mut d };
         let orders = Orders { from: as_they_are(), to: as_they_are() };
-        let tile = <u32 as SortWords<Bytes<u32>>>::TILE;
+        let [tile, _] = <u32 as SortWords<Bytes<u32>>>::TILES;
         algorithms
             .passes_in_portions::<u32, Bytes<u32>>(
                 2 * tile + 5,

@@ -27,6 +27,9 @@ pub trait Launch {
     /// How many tiles after its own a block brings to the L2 cache for another: so many halves of the number of multiprocessors, or 0 for none.
     fn ahead(&self, halves: usize) -> usize;
 
+    /// Whether the arrays of a block may have 100 KiB.
+    fn has_large_blocks(&self) -> bool;
+
     /// Launches a kernel.
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, Self::Runtime>) -> Self::Output;
 
@@ -147,8 +150,8 @@ pub unsafe trait Scan<T: Element>: Identity<T> {
 /// # Safety
 /// As for [`Reduce`].
 pub unsafe trait SortWords<V: SortValue>: KeyWord {
-    /// How many keys a block sorts.
-    const TILE: usize;
+    /// How many keys a block sorts, and how many where [`Launch::has_large_blocks`].
+    const TILES: [usize; 2];
     /// How many keys make 16 bytes.
     const LANES: usize;
 

@@ -16,15 +16,27 @@ gpu_std::instantiate!(sort::count_digits::<u32, 4, 1024>, sort::count_digits::<u
 const AHEAD: usize = 4;
 
 macro_rules! sorts {
-    ($($W:ident with $V:ty as $M:ty: $threads:literal of $items:literal, $blocks:literal, $far:literal; of $lanes:literal, $counters:literal;)*) => {$(
+    ($(
+        $W:ident with $V:ty as $M:ty: $threads:literal of $items:literal, $blocks:literal
+            $(or $large_threads:literal of $large_items:literal, $large_blocks:literal)?;
+            ahead $far:literal; counts $lanes:literal, $counters:literal;
+    )*) => {$(
         gpu_std::instantiate!(
             sort::sort_pass::<$W, $V, $M, $items, $threads, { $threads * $items }, { $threads * 8 }, $blocks, AHEAD>
         );
+        $(gpu_std::instantiate!(
+            sort::sort_pass::<
+                $W, $V, $M, $large_items, $large_threads, { $large_threads * $large_items }, { $large_threads * 8 }, $large_blocks, AHEAD
+            >
+        );)?
 
         // SAFETY: they are.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl crate::SortWords<$V> for $W {
-            const TILE: usize = $threads * $items;
+            const TILES: [usize; 2] = {
+                let tiles = [$threads * $items, 0 $(+ $large_threads * $large_items)?];
+                if tiles[1] == 0 { [tiles[0]; 2] } else { tiles }
+            };
             const LANES: usize = $lanes;
 
             fn count_digits<'a, L: crate::Launch>(
@@ -62,7 +74,23 @@ macro_rules! sorts {
                     $blocks,
                     AHEAD,
                 >;
-                let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out, launch.ahead($far));
+                let ahead = launch.ahead($far);
+                let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out, ahead);
+                $(if launch.has_large_blocks() {
+                    let kernel = sort::sort_pass::<
+                        $W,
+                        $V,
+                        $M,
+                        $large_items,
+                        $large_threads,
+                        { $large_threads * $large_items },
+                        { $large_threads * 8 },
+                        $large_blocks,
+                        AHEAD,
+                    >;
+                    // SAFETY: as the caller promises.
+                    return unsafe { launch.launch_unsafe(kernel, args) };
+                })?
                 // SAFETY: as the caller promises.
                 unsafe { launch.launch_unsafe(kernel, args) }
             }
@@ -70,18 +98,18 @@ macro_rules! sorts {
     )*};
 }
 
-// Keys, values, the larger of both; threads of keys, how many blocks a multiprocessor is to hold, how far the tile is that is brought to the L2 cache,
-// in halves of the number of multiprocessors; the same of counts.
+// Keys, values, the larger of both; threads of keys, how many blocks a multiprocessor is to hold, and the same where blocks may be large; how far the tile is
+// that is brought to the L2 cache, in halves of the number of multiprocessors; vectors and counters of counts.
 //
 // The fastest of keys alone, and of 4 bytes with values of 4, of those measured on an H100 (decision 50). Arrays of a block have less than the 64 KiB
-// that it has at most on compute capability 7.5.
+// that it has at most on compute capability 7.5, or where blocks may be large 100 KiB.
 sorts! {
-    u32 with () as u32: 256 of 20, 4, 2; of 4, 1024;
-    u32 with Bytes<u32> as u32: 512 of 16, 2, 1; of 4, 1024;
-    u32 with Bytes<u64> as u64: 384 of 12, 2, 1; of 4, 1024;
-    u64 with () as u64: 384 of 15, 2, 2; of 2, 2048;
-    u64 with Bytes<u32> as u64: 384 of 12, 2, 1; of 2, 2048;
-    u64 with Bytes<u64> as u64: 384 of 12, 2, 1; of 2, 2048;
+    u32 with () as u32: 384 of 21, 3 or 512 of 28, 2; ahead 2; counts 4, 1024;
+    u32 with Bytes<u32> as u32: 512 of 16, 2 or 1024 of 16, 1; ahead 1; counts 4, 1024;
+    u32 with Bytes<u64> as u64: 384 of 12, 2; ahead 1; counts 4, 1024;
+    u64 with () as u64: 384 of 15, 2 or 512 of 15, 2; ahead 2; counts 2, 2048;
+    u64 with Bytes<u32> as u64: 384 of 12, 2; ahead 1; counts 2, 2048;
+    u64 with Bytes<u64> as u64: 384 of 12, 2; ahead 1; counts 2, 2048;
 }
 
 macro_rules! parts {

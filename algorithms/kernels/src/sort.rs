@@ -221,6 +221,8 @@ pub unsafe fn sort_pass<
         }
     }
     sync(());
+    // Addresses of counters are computed again: kept since they were counted, they would take as many registers as keys.
+    let shift = tile::as_one(shift);
     // Two in a word: a tile has less than 2¹⁶ keys.
     let mut locals = [0_u32; 32];
     unroll::<ITEMS>(|k| {
@@ -375,9 +377,10 @@ fn same_digit(digit: u32) -> u32 {
     {
         let mut peers = u32::MAX;
         for bit in 0..8 {
-            let is_set = digit >> bit & 1 != 0;
-            let voters = warp().ballot(is_set);
-            peers &= if is_set { voters } else { !voters };
+            // Whether it is set, LLVM asks by a shift for the vote, and by a mask for the choice.
+            let is_clear = digit & 1 << bit == 0;
+            let voters = warp().ballot(is_clear);
+            peers &= if is_clear { voters } else { !voters };
         }
         peers
     }
