@@ -125,6 +125,11 @@ impl Algorithms {
         Blocks { algorithms: self, blocks }
     }
 
+    /// A launch of threads for so many elements, of which each takes several where they are more than a launch has threads.
+    pub(crate) fn threads(&self, elements: usize) -> Blocks<'_> {
+        self.blocks(elements.div_ceil(BLOCK).min(1 << 23))
+    }
+
     /// The number of blocks that take so many tiles in turns: as many as run at once, none of which waits for others to end. Only for kernels whose results
     /// do not depend on it.
     pub(crate) fn resident_blocks(&self, tiles: usize) -> usize {

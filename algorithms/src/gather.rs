@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{BLOCK, Bytes, Part};
+use gpukernel_algorithms_kernels::{Bytes, Part};
 
 use crate::{Algorithms, Result};
 
@@ -86,6 +86,6 @@ impl Algorithms {
         let of_each = (size_of::<T>() / size_of::<P>()) as u32;
         // SAFETY: elements have bytes, and what is written are elements, moved.
         let to = unsafe { to.__cast_unchecked_mut::<P>()? };
-        P::gather(self.blocks(to.len().div_ceil(BLOCK)), from, of_each, indices, limit, to)
+        P::gather(self.threads(to.len()), from, of_each, indices, limit, to)
     }
 }

@@ -2,7 +2,7 @@
 
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{BLOCK, Bytes, MatrixElement, Part};
+use gpukernel_algorithms_kernels::{Bytes, MatrixElement, Part};
 
 use crate::{Algorithms, Error, Result};
 
@@ -132,7 +132,7 @@ impl Algorithms {
             return refuse("b", b.len(), inner, columns, format!("{matrices} matrices"));
         }
         if rows * columns < LEAST_TILED[0] || inner < LEAST_TILED[1] {
-            return T::multiply_small(self.blocks(c.len().div_ceil(BLOCK)), a, b, shape, c);
+            return T::multiply_small(self.threads(c.len()), a, b, shape, c);
         }
         let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE);
         // SAFETY: there are as many elements as in the matrices, and a block for each tile.

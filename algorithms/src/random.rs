@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{BLOCK, Bits, Element, FillWith, Normal, Random, Uniform};
+use gpukernel_algorithms_kernels::{Bits, Element, FillWith, Normal, Random, Uniform};
 
 use crate::{Algorithms, Result};
 
@@ -136,7 +136,7 @@ impl Algorithms {
         function: F,
         x: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        function.fill_with(self.blocks(x.len().div_ceil(BLOCK)), seed, x)
+        function.fill_with(self.threads(x.len()), seed, x)
     }
 
     #[track_caller]
@@ -146,6 +146,6 @@ impl Algorithms {
         parameters: [T; 2],
         x: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        T::random(self.blocks(x.len().div_ceil(T::GROUP).div_ceil(BLOCK)), seed, parameters, x)
+        T::random(self.threads(x.len().div_ceil(T::GROUP)), seed, parameters, x)
     }
 }

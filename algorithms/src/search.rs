@@ -1,7 +1,7 @@
 //! Searches in sorted keys, and for the smallest and largest.
 
 use gpukernel::{Buffer, DeviceSlice};
-use gpukernel_algorithms_kernels::{BLOCK, Key, Order, SearchWords, as_they_are, lanes, tile_len};
+use gpukernel_algorithms_kernels::{Key, Order, SearchWords, as_they_are, lanes, tile_len};
 
 use crate::{
     Algorithms, Result,
@@ -77,7 +77,7 @@ impl Algorithms {
         has_room(algorithm, "positions", needles.len(), positions.len())?;
         let positions = &mut positions[..needles.len()];
         let (keys, needles) = (self.words(keys)?, self.words(needles)?);
-        let blocks = self.blocks(positions.len().div_ceil(BLOCK));
+        let blocks = self.threads(positions.len());
         K::Word::search(blocks, &keys, &needles, order::<K>(false), upper, positions)
     }
 
@@ -215,7 +215,7 @@ impl Algorithms {
             return Ok(Words::Keys(unsafe { keys.__cast_unchecked()? }));
         }
         let mut words = self.temporary(keys.len())?;
-        match K::words(self.blocks(keys.len().div_ceil(BLOCK)), keys, &mut words) {
+        match K::words(self.threads(keys.len()), keys, &mut words) {
             Some(launched) => launched.map(|()| Words::Own(words)),
             // SAFETY: what launches nothing are words.
             None => Ok(Words::Keys(unsafe { keys.__cast_unchecked()? })),

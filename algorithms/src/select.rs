@@ -3,9 +3,7 @@
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{
-    BLOCK, Bytes, Element, Part, Predicate, Shape, Unique, number, state_len,
-};
+use gpukernel_algorithms_kernels::{Bytes, Element, Part, Predicate, Shape, Unique, number, state_len};
 
 use crate::{
     Algorithms, Error, Result,
@@ -422,7 +420,7 @@ impl Algorithms {
         has_room(algorithm, "count", 1, count.len())?;
         let (mut all, mut of_chosen) = (self.temporary(x.len())?, self.temporary(x.len())?);
         let mut of_rest = rest.as_ref().map(|_| self.temporary(x.len())).transpose()?;
-        number(self.blocks(x.len().div_ceil(BLOCK)), &mut all)?;
+        number(self.threads(x.len()), &mut all)?;
         let mut counts = self.temporary(2)?;
         let places = of_rest.as_deref_mut();
         self.parts_by_flags::<u32, Bytes<u32>>(algorithm, &all, flags, &mut of_chosen, places, &mut counts)?;

@@ -57,3 +57,21 @@ fn more_than_2_31_numbers_are_reduced_scanned_and_sorted() {
         Ok(())
     });
 }
+
+/// More than a launch has threads for.
+#[test]
+fn needles_behind_2_32_others_are_searched() {
+    on_every_device(|device, algorithms| {
+        let (len, first) = ((1 << 32) + 5, 1 << 32);
+        if !has_room(device, 25) {
+            return Ok(());
+        }
+        let mut needles = device.zeroed::<u32>(len)?;
+        needles[first..].fill(7)?;
+        let mut positions = device.filled(len, u64::MAX)?;
+        algorithms.lower_bound(&device.upload(&[3, 7, 9])?, &needles, &mut positions)?;
+        assert_eq!(positions[..10].to_vec()?, [0; 10]);
+        assert_eq!(positions[first - 5..].to_vec()?, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+        Ok(())
+    });
+}
