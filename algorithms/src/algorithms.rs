@@ -130,6 +130,11 @@ impl Algorithms {
         self.blocks(elements.div_ceil(BLOCK).min(1 << 23))
     }
 
+    /// Whether arrays of a block may have 100 KiB.
+    pub(crate) fn has_large_blocks(&self) -> bool {
+        self.device.is_gpu() && self.device.limits().max_shared_bytes_per_block >= 100 << 10
+    }
+
     /// The number of blocks that take so many tiles in turns: as many as run at once, none of which waits for others to end. Only for kernels whose results
     /// do not depend on it.
     pub(crate) fn resident_blocks(&self, tiles: usize) -> usize {
@@ -192,11 +197,6 @@ impl Launch for Blocks<'_> {
     fn ahead(&self, halves: usize) -> usize {
         let device = &self.algorithms.device;
         if device.is_gpu() { device.limits().multiprocessors as usize * halves / 2 } else { 0 }
-    }
-
-    fn has_large_blocks(&self) -> bool {
-        let device = &self.algorithms.device;
-        device.is_gpu() && device.limits().max_shared_bytes_per_block >= 100 << 10
     }
 
     #[track_caller]

@@ -3,7 +3,7 @@
 use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, DeviceSlice};
 use gpukernel_algorithms_kernels::{
-    Bytes, DIGITS, Key, KeyWord, Launch, Order, SortValue, SortWords, as_they_are, start_digits, tile_len,
+    Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, start_digits, tile_len,
 };
 
 use crate::{Algorithms, Error, Result, algorithms::has_room, words::order};
@@ -446,7 +446,8 @@ impl Algorithms {
             return Ok(());
         }
         let passes = size_of::<W>();
-        let tile = W::TILES[usize::from(self.blocks(1).has_large_blocks())];
+        let large = W::LARGE_TILE.filter(|large| len >= large.from && self.has_large_blocks());
+        let tile = large.map_or(W::TILE, |large| large.keys);
         let portion = max_portion / tile * tile;
         let portions = len.div_ceil(portion);
         let stride = (portions + 1) * DIGITS;
@@ -490,6 +491,7 @@ impl Algorithms {
                         &mut counts[starts..starts + 2 * DIGITS],
                         &mut state,
                         (&mut *out.words, &mut *out.values),
+                        large.is_some(),
                     )?;
                 }
             }
@@ -518,7 +520,7 @@ mod tests {
         let other = Pairs { words: &mut a, values: &mut b };
         let result = Pairs { words: &mut c, values: &mut d };
         let orders = Orders { from: as_they_are(), to: as_they_are() };
-        let [tile, _] = <u32 as SortWords<Bytes<u32>>>::TILES;
+        let tile = <u32 as SortWords<Bytes<u32>>>::TILE;
         algorithms
             .passes_in_portions::<u32, Bytes<u32>>(
                 2 * tile + 5,

@@ -27,9 +27,6 @@ pub trait Launch {
     /// How many tiles after its own a block brings to the L2 cache for another: so many halves of the number of multiprocessors, or 0 for none.
     fn ahead(&self, halves: usize) -> usize;
 
-    /// Whether the arrays of a block may have 100 KiB.
-    fn has_large_blocks(&self) -> bool;
-
     /// Launches a kernel.
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, Self::Runtime>) -> Self::Output;
 
@@ -150,8 +147,10 @@ pub unsafe trait Scan<T: Element>: Identity<T> {
 /// # Safety
 /// As for [`Reduce`].
 pub unsafe trait SortWords<V: SortValue>: KeyWord {
-    /// How many keys a block sorts, and how many where [`Launch::has_large_blocks`].
-    const TILES: [usize; 2];
+    /// How many keys a block sorts.
+    const TILE: usize;
+    /// The same where arrays of a block may have 100 KiB, if there is a kernel for that.
+    const LARGE_TILE: Option<LargeTile>;
     /// How many keys make 16 bytes.
     const LANES: usize;
 
@@ -164,7 +163,7 @@ pub unsafe trait SortWords<V: SortValue>: KeyWord {
         counts: &'a mut Slice<L, u64>,
     ) -> L::Output;
 
-    /// Launches the kernel `sort_pass`.
+    /// Launches the kernel `sort_pass`, of large tiles or not.
     ///
     /// # Safety
     /// As it says.
@@ -179,7 +178,18 @@ pub unsafe trait SortWords<V: SortValue>: KeyWord {
         starts: &'a mut Slice<L, u64>,
         state: &'a mut Slice<L, u32>,
         out: (&'a mut Slice<L, Self>, &'a mut Slice<L, V>),
+        is_large: bool,
     ) -> L::Output;
+}
+
+/// A tile whose arrays take up to 100 KiB of shared memory.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct LargeTile {
+    /// How many keys it has.
+    pub keys: usize,
+    /// From how many keys in all it is faster.
+    pub from: usize,
 }
 
 /// Words with kernels that sort them alone, with values of 4 bytes, and with values of 8 bytes.

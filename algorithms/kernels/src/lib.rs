@@ -47,7 +47,7 @@ pub use launch::{
 };
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
-pub use launch::{Part, SearchWords, SortWords, SortableWord, choose_digit, number, start_digits};
+pub use launch::{LargeTile, Part, SearchWords, SortWords, SortableWord, choose_digit, number, start_digits};
 pub use look_back::state_len;
 pub use random::{Bits, Normal, Uniform};
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use gpu_std::prelude::collective::{Max, Min, Sum};
 
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::launch::Slice;
+use crate::launch::{LargeTile, Slice};
 use crate::{
     Bytes, gather, matrix,
     random::{self, Bits, Normal, Uniform},
@@ -18,7 +18,7 @@ const AHEAD: usize = 4;
 macro_rules! sorts {
     ($(
         $W:ident with $V:ty as $M:ty: $threads:literal of $items:literal, $blocks:literal
-            $(or $large_threads:literal of $large_items:literal, $large_blocks:literal)?;
+            $(or from $large_from:literal $large_threads:literal of $large_items:literal, $large_blocks:literal)?;
             ahead $far:literal; counts $lanes:literal, $counters:literal;
     )*) => {$(
         gpu_std::instantiate!(
@@ -33,9 +33,10 @@ macro_rules! sorts {
         // SAFETY: they are.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl crate::SortWords<$V> for $W {
-            const TILES: [usize; 2] = {
-                let tiles = [$threads * $items, 0 $(+ $large_threads * $large_items)?];
-                if tiles[1] == 0 { [tiles[0]; 2] } else { tiles }
+            const TILE: usize = $threads * $items;
+            const LARGE_TILE: Option<LargeTile> = {
+                let tiles = [None $(, Some(LargeTile { keys: $large_threads * $large_items, from: $large_from }))?];
+                tiles[tiles.len() - 1]
             };
             const LANES: usize = $lanes;
 
@@ -49,6 +50,7 @@ macro_rules! sorts {
                 launch.launch(sort::count_digits::<$W, $lanes, $counters>, (keys, order, stride, counts))
             }
 
+            #[allow(unused_variables, reason = "not all have large tiles")]
             unsafe fn sort_pass<'a, L: crate::Launch>(
                 launch: L,
                 keys: &'a Slice<L, $W>,
@@ -62,6 +64,7 @@ macro_rules! sorts {
                     &'a mut Slice<L, $W>,
                     &'a mut Slice<L, $V>,
                 ),
+                is_large: bool,
             ) -> L::Output {
                 let kernel = sort::sort_pass::<
                     $W,
@@ -76,7 +79,7 @@ macro_rules! sorts {
                 >;
                 let ahead = launch.ahead($far);
                 let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out, ahead);
-                $(if launch.has_large_blocks() {
+                $(if is_large {
                     let kernel = sort::sort_pass::<
                         $W,
                         $V,
@@ -98,16 +101,16 @@ macro_rules! sorts {
     )*};
 }
 
-// Keys, values, the larger of both; threads of keys, how many blocks a multiprocessor is to hold, and the same where blocks may be large; how far the tile is
+// Keys, values, the larger of both; threads of keys, how many blocks a multiprocessor is to hold, and the same of large tiles, with the number of keys from which they are faster; how far the tile is
 // that is brought to the L2 cache, in halves of the number of multiprocessors; vectors and counters of counts.
 //
 // The fastest of keys alone, and of 4 bytes with values of 4, of those measured on an H100 (decision 50). Arrays of a block have less than the 64 KiB
-// that it has at most on compute capability 7.5, or where blocks may be large 100 KiB.
+// that it has at most on compute capability 7.5, and those of large tiles less than 100 KiB.
 sorts! {
-    u32 with () as u32: 384 of 21, 3 or 512 of 28, 2; ahead 2; counts 4, 1024;
-    u32 with Bytes<u32> as u32: 512 of 16, 2 or 1024 of 16, 1; ahead 1; counts 4, 1024;
+    u32 with () as u32: 384 of 21, 3 or from 0x40_0000 512 of 28, 2; ahead 2; counts 4, 1024;
+    u32 with Bytes<u32> as u32: 512 of 16, 2 or from 0x400_0000 1024 of 16, 1; ahead 1; counts 4, 1024;
     u32 with Bytes<u64> as u64: 384 of 12, 2; ahead 1; counts 4, 1024;
-    u64 with () as u64: 384 of 15, 2 or 512 of 15, 2; ahead 2; counts 2, 2048;
+    u64 with () as u64: 384 of 15, 2 or from 0x40_0000 512 of 15, 2; ahead 2; counts 2, 2048;
     u64 with Bytes<u32> as u64: 384 of 12, 2; ahead 1; counts 2, 2048;
     u64 with Bytes<u64> as u64: 384 of 12, 2; ahead 1; counts 2, 2048;
 }

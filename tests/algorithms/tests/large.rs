@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use gpukernel_algorithms::Sum;
-use gpukernel_algorithms_tests::on_every_device;
+use gpukernel_algorithms_tests::{numbers, on_every_device};
 
 const LEN: usize = (1 << 31) + 4099;
 
@@ -54,6 +54,34 @@ fn more_than_2_31_numbers_are_reduced_scanned_and_sorted() {
         for first in [0, (1 << 30) - 5000, (1 << 31) - 6000, end] {
             assert!(y[first..first + 10_000].to_vec()?.into_iter().eq(sorted(first)), "{first}");
         }
+        Ok(())
+    });
+}
+
+/// Of which a GPU with enough shared memory makes larger tiles.
+#[test]
+fn millions_of_keys_are_sorted() {
+    on_every_device(|device, algorithms| {
+        if !device.is_gpu() {
+            return Ok(());
+        }
+        let mut expected: Vec<u64> = numbers(5_000_001).collect();
+        let mut keys = device.upload(&expected)?;
+        let mut narrow = device.upload(&expected.iter().map(|key| *key as i32).collect::<Vec<_>>())?;
+        algorithms.sort(&mut keys)?;
+        algorithms.sort_descending(&mut narrow)?;
+        let mut narrow_expected: Vec<_> = expected.iter().map(|key| *key as i32).collect();
+        narrow_expected.sort_by(|a, b| b.cmp(a));
+        assert!(narrow.to_vec()? == narrow_expected);
+        expected.sort();
+        assert!(keys.to_vec()? == expected);
+
+        let keys: Vec<u32> = numbers((1 << 26) + 4099).map(|key| (key % 977) as u32).collect();
+        let mut positions = device.zeroed(keys.len())?;
+        algorithms.argsort(&device.upload(&keys)?, &mut positions)?;
+        let place = |&position: &u32| (keys[position as usize], position);
+        // Each position is there once, and of equal keys the first comes first.
+        assert!(positions.to_vec()?.windows(2).all(|pair| place(&pair[0]) < place(&pair[1])));
         Ok(())
     });
 }
