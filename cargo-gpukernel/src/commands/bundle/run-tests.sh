@@ -79,6 +79,8 @@ trap 'rm -f "$rows" "$modules" "$tables" "$one" "$one.now" "$one.errors"' EXIT
 
 # Tests find every device themselves.
 unset GPUKERNEL_DEVICE
+# Beside other threads, racecheck fails to track launches of one, which it counts as a hazard.
+[ "$sanitizer" != racecheck ] || export RUST_TEST_THREADS=1
 
 # Shows the output of the tests on the terminal, or keeps it for the log alone.
 say() {
@@ -151,6 +153,15 @@ run() {
     esac
 }
 
+# Runs the tests of $binary that need a GPU. compute-sanitizer takes a program that has none for one that failed.
+run_ignored() {
+    if [ -n "$sanitizer" ] && ! "$binary" --list --ignored "$@" 2>/dev/null | grep -q ': test$'; then
+        status=0
+    else
+        run --ignored "$@"
+    fi
+}
+
 # Whether $binary is to be run.
 is_asked_for() {
     [ -n "$only" ] || return 0
@@ -172,7 +183,7 @@ for binary in "$bundle"/tests/*; do
     ran=$(($(count passed) + $(count failed)))
     if nvidia-smi >/dev/null 2>&1; then
         # Of several filters, each is enough.
-        if [ $# -gt 0 ]; then run --ignored "$@"; else run --ignored needs_a_gpu; fi
+        if [ $# -gt 0 ]; then run_ignored "$@"; else run_ignored needs_a_gpu; fi
         [ "$status" -eq 0 ] || died=$status
         binary_skipped=$((binary_skipped - $(count passed) - $(count failed) + ran))
         # One that dies does not say how many it left out.

@@ -133,6 +133,22 @@ mod tests {
         }
     }
 
+    /// Of which compute-sanitizer says that the program ended too early.
+    #[test]
+    fn no_tests_that_need_a_gpu_are_no_failure_under_a_sanitizer() {
+        let text = format!("case \"$*\" in *--list*) echo \"$LISTED\" ;; *) {GOOD} ;; esac");
+        let (_, folder) = run(&[("one", &text)], &["--help"]);
+        let sanitizer = "[ \"$RUST_TEST_THREADS\" = 1 ] || exit 3; case \"$*\" in *--ignored*) exit 99 ;; esac; echo '========= RACECHECK SUMMARY: 0 hazards'; \
+                         shift 4; \"$@\"";
+        add_binary(&folder.path().join("programs"), "compute-sanitizer", sanitizer);
+        let output = run_with(folder.path(), "", &["--sanitizer", "racecheck", "graphs"]);
+        assert_eq!(last_line(&output), "3 passed, 0 failed, 1 skipped", "{output:?}");
+        let listed = text.replace("$LISTED", "graphs::one: test");
+        add_binary(&folder.path().join("tests"), "one", &listed);
+        let output = run_with(folder.path(), "", &["--sanitizer", "racecheck", "graphs"]);
+        assert_eq!(last_line(&output), "3 passed, 1 failed, 1 skipped", "{output:?}");
+    }
+
     #[test]
     fn commands_run_after_the_tests() {
         let (_, folder) = run(&[("one", GOOD)], &["--help"]);
