@@ -35,6 +35,7 @@ use crate::{DeviceArray, Error, Result, borrow::Borrow, import, library::Library
 /// It takes on trust what objects of compiled libraries say of their memory, as PyO3's buffers do, and that no other thread writes the array meanwhile.
 #[derive(Debug)]
 #[doc(alias = "PyReadonlyArray", alias = "asarray")]
+#[doc(alias = "as_cuda_array", alias = "__cuda_array_interface__")]
 pub struct PyArray<'py, T: DeviceCopy, D: Dimension = IxDyn> {
     // Before the borrow ends.
     array: ForeignArray<T, D>,

@@ -6,7 +6,7 @@ use gpu_std::{DeviceCopy, host::Access};
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    Device, DeviceSlice, Error, LaunchConfig, Result, Stream,
+    Device, DeviceSlice, Error, Extents, KernelAttributes, LaunchConfig, Result, Stream,
     backend::{Any, Backend, BackendModule, ForeignModules, OfDevice, each},
     graph::Use,
     loaded::{Entry, Loaded},
@@ -55,6 +55,27 @@ impl ForeignModule {
     /// The device it is loaded on.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// What a kernel takes of a GPU in blocks of `block_dim` threads, without dynamic shared memory, as [`Module::attributes`](crate::Module::attributes).
+    ///
+    /// ```no_run
+    /// # let device = gpukernel::Device::gpu(0)?;
+    /// # let code = [];
+    /// // SAFETY: nvcc wrote it.
+    /// let module = unsafe { device.load_foreign(&code)? };
+    /// if let Some(attributes) = module.attributes("scale", 256)? {
+    ///     println!("{} registers, {} bytes of local memory", attributes.registers, attributes.local_bytes);
+    /// }
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKernel`], or what the driver says.
+    #[doc(alias = "cuFuncGetAttribute", alias = "cuOccupancyMaxActiveBlocksPerMultiprocessor")]
+    pub fn attributes(&self, name: &str, block_dim: impl Into<Extents>) -> Result<Option<KernelAttributes>> {
+        let threads = block_dim.into().threads();
+        each!(&self.code, loaded => loaded.code.attributes(&entry(loaded, name)?.function, threads, 0))
     }
 
     /// Launches the kernel of this name on the device's default stream, with so many bytes of dynamic shared memory.

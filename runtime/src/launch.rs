@@ -27,6 +27,12 @@ impl Extents {
         self.axes
     }
 
+    /// The threads of a block with these; as many as can be said if they are more.
+    pub(crate) fn threads(self) -> u32 {
+        let threads = self.axes().into_iter().try_fold(1_usize, usize::checked_mul);
+        threads.and_then(|threads| u32::try_from(threads).ok()).unwrap_or(u32::MAX)
+    }
+
     /// How many were given.
     pub fn dims(self) -> u32 {
         self.dims

@@ -190,8 +190,7 @@ impl Module {
         _kernel: K,
         block_dim: impl Into<Extents>,
     ) -> Result<Option<KernelAttributes>> {
-        let threads = block_dim.into().axes().into_iter().try_fold(1_usize, usize::checked_mul);
-        let threads = threads.and_then(|threads| u32::try_from(threads).ok()).unwrap_or(u32::MAX);
+        let threads = block_dim.into().threads();
         each!(self.code(), loaded => self.inner.attributes(&loaded.code, K::INFO, threads))
     }
 

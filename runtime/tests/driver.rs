@@ -735,6 +735,30 @@ fn a_driver_that_is_too_old_says_so() {
     });
 }
 
+/// A file that is no library, and a library that is no driver.
+#[test]
+fn a_driver_that_cannot_be_loaded_says_so() {
+    if is_inner() {
+        let error = Device::gpu(0).unwrap_err();
+        assert!(matches!(error, Error::NoDriver { .. }), "{error}");
+        assert!(error.to_string().contains("libcuda.so.1 cannot be loaded"), "{error}");
+        assert_eq!(gpukernel::devices().unwrap(), [Device::cpu()]);
+        assert_eq!(Device::best().unwrap(), Device::cpu());
+        return;
+    }
+    for (name, is_library) in [("text", false), ("no driver", true)] {
+        let folder = folder(&format!("{name} {}", std::process::id()));
+        for name in ["libcuda.so.1", "libcuda.so"] {
+            if is_library {
+                compiled("driver/nothing.rs", folder.join(name));
+            } else {
+                std::fs::write(folder.join(name), "no library").expect("the folder is there");
+            }
+        }
+        succeeded(&again(&[("LD_LIBRARY_PATH", &folder)]));
+    }
+}
+
 #[test]
 fn a_driver_without_gpus_leaves_the_cpu() {
     simulated(&[("FAKE_DEVICES", "0")], || {

@@ -31,9 +31,10 @@ fn main() -> anyhow::Result<()> {
     let (len, chunks) = (args.numbers as usize, args.chunks as usize);
     println!("{device}: {len} numbers in {chunks} chunks");
     let serial = overlap::run(&device, len, chunks, overlap::Streams::One)?;
-    println!("\none stream, {:.3} ms\n{}", serial.milliseconds(), serial.drawn(args.columns as usize));
+    print("one stream", &serial, args.columns);
     let beside = overlap::run(&device, len, chunks, overlap::Streams::Three)?;
-    println!("\nthree streams, {:.3} ms\n{}", beside.milliseconds(), beside.drawn(args.columns as usize));
+    print("three streams", &beside, args.columns);
+    let (serial, beside) = (serial.timeline, beside.timeline);
     println!(
         "\n{:.2} times as fast; hidden behind other work: {:.0} % of the kernels' time, {:.0} % of the copies'",
         serial.milliseconds() / beside.milliseconds(),
@@ -41,4 +42,10 @@ fn main() -> anyhow::Result<()> {
         100.0 * beside.hidden(&["upload", "download"]),
     );
     Ok(())
+}
+
+fn print(what: &str, run: &overlap::Run, columns: u32) {
+    let (milliseconds, host) = (run.timeline.milliseconds(), run.queued.as_secs_f64() * 1e3);
+    println!("\n{what}, {milliseconds:.3} ms; the host had queued all after {host:.3} ms");
+    println!("{}", run.timeline.drawn(columns as usize));
 }

@@ -1,5 +1,7 @@
 //! The work: on one stream, or on three.
 
+use std::time::{Duration, Instant};
+
 use gpukernel::{Buffer, Device, Event, Image, Result, Stream, for_each};
 use increment_kernels::increment;
 
@@ -14,6 +16,15 @@ pub(crate) enum Streams {
     One,
     /// Each kind on its own, so that they run beside each other.
     Three,
+}
+
+/// What was found out.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// When what ran.
+    pub(crate) timeline: Timeline,
+    /// How long the host took until all was queued.
+    pub(crate) queued: Duration,
 }
 
 /// Work between two events.
@@ -39,11 +50,11 @@ fn timed(
     Ok(Between { lane, start, end: stream.record()? })
 }
 
-/// Increments so many numbers; when what ran. The numbers are checked.
+/// Increments so many numbers. They are checked.
 ///
 /// # Panics
 /// If a number is wrong.
-pub(crate) fn run(device: &Device, len: usize, chunks: usize, streams: Streams) -> Result<Timeline> {
+pub(crate) fn run(device: &Device, len: usize, chunks: usize, streams: Streams) -> Result<Run> {
     let module = device.load(&KERNELS)?;
     let up = device.stream()?;
     let [work, down] = match streams {
@@ -52,7 +63,7 @@ pub(crate) fn run(device: &Device, len: usize, chunks: usize, streams: Streams) 
     };
     let (mut input, mut output) = (device.pinned::<i32>(len)?, device.pinned::<i32>(len)?);
     let chunk = len.div_ceil(chunks);
-    let mut spans = Vec::new();
+    let (mut spans, mut queued) = (Vec::new(), Duration::ZERO);
     // Twice, of which the second counts: the first loads the kernel and fills the pool of memory.
     for _ in 0..2 {
         spans.clear();
@@ -60,7 +71,7 @@ pub(crate) fn run(device: &Device, len: usize, chunks: usize, streams: Streams) 
         let mut buffers =
             input.chunks(chunk).map(|part| device.zeroed(part.len())).collect::<Result<Vec<_>>>()?;
         device.synchronize()?;
-        let begin = up.record()?;
+        let (begin, host) = (up.record()?, Instant::now());
         let mut events = Vec::new();
         down.scope(|from_device| {
             up.scope(|to_device| {
@@ -76,6 +87,8 @@ pub(crate) fn run(device: &Device, len: usize, chunks: usize, streams: Streams) 
                     })?;
                     events.extend([uploaded, incremented, downloaded]);
                 }
+                // Behind it, the scopes wait.
+                queued = host.elapsed();
                 Ok(())
             })
         })?;
@@ -85,20 +98,29 @@ pub(crate) fn run(device: &Device, len: usize, chunks: usize, streams: Streams) 
         }
         assert!(output.iter().zip(1..).all(|(number, i)| *number == i), "a number is wrong");
     }
-    Ok(Timeline::new(["upload", "kernel", "download"], spans))
+    Ok(Run { timeline: Timeline::new(["upload", "kernel", "download"], spans), queued })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Of the times of events, in milliseconds.
+    const RESOLUTION: f64 = 2e-3;
+
     #[test]
     fn numbers_are_incremented_on_every_device_whatever_the_chunks() {
         for device in gpukernel::devices().unwrap() {
-            for (len, chunks) in [(1, 1), (1000, 3), (1000, 1000), (5, 100)] {
+            for (len, chunks) in [(1, 1), (1000, 3), (1000, 1000), (5, 100), (16 << 20, 8)] {
                 for streams in [Streams::One, Streams::Three] {
-                    let timeline = run(&device, len, chunks, streams).unwrap();
-                    assert!(timeline.milliseconds() >= 0.0, "on {device}");
+                    let timeline = run(&device, len, chunks, streams).unwrap().timeline;
+                    for [uploaded, incremented, downloaded] in timeline.spans().as_chunks().0 {
+                        let in_order = [uploaded, incremented, downloaded].windows(2).all(|pair| {
+                            pair[0].start <= pair[0].end && pair[0].end <= pair[1].start + RESOLUTION
+                        });
+                        assert!(in_order, "{uploaded:?} {incremented:?} {downloaded:?} on {device}");
+                    }
+                    assert_eq!(timeline.spans().len(), 3 * len.div_ceil(len.div_ceil(chunks)));
                 }
             }
         }

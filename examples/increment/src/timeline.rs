@@ -20,6 +20,12 @@ impl Timeline {
         Self { lanes, spans }
     }
 
+    /// In the order in which it was queued.
+    #[cfg(test)]
+    pub(crate) fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
     /// From the start of the first to the end of the last.
     pub(crate) fn milliseconds(&self) -> f64 {
         let first = self.spans.iter().map(|span| span.start).fold(f64::INFINITY, f64::min);

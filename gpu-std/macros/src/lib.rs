@@ -250,6 +250,7 @@ pub fn instantiate(instances: TokenStream) -> TokenStream {
 /// }
 /// ```
 #[doc(alias = "record")]
+#[doc(alias = "register_model", alias = "make_attribute_wrapper", alias = "lower_builtin")]
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
     device_copy::derive(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

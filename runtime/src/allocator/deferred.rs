@@ -33,7 +33,8 @@ use crate::{Device, Error, Result, Stream};
     alias = "CUDA_DEALLOCS_COUNT",
     alias = "CUDA_DEALLOCS_RATIO",
     alias = "defer_cleanup",
-    alias = "add_pending_dealloc"
+    alias = "add_pending_dealloc",
+    alias = "NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT"
 )]
 pub struct DeferredFrees {
     upstream: Arc<dyn DeviceAllocator>,

@@ -90,18 +90,20 @@ fn state() -> State {
 }
 
 /// Loads the driver's library by the name that it gives itself, before cudarc asks for `libcuda.so`: the first name counts, and cuda-gdb 13.0
-/// recognises it by no other.
-fn load_by_own_name() {
+/// recognises it by no other. False if what has that name is another library, of whose functions cudarc would miss the first.
+fn load_by_own_name() -> bool {
     // SAFETY: loading the driver's library runs its initialisers, which have no preconditions.
-    if let Ok(library) = unsafe { libloading::Library::new("libcuda.so.1") } {
-        // Unloaded, it would lose its name.
-        std::mem::forget(library);
-    }
+    let Ok(library) = (unsafe { libloading::Library::new("libcuda.so.1") }) else { return true };
+    // SAFETY: it is not called.
+    let is_driver = unsafe { library.get::<unsafe extern "C" fn()>(b"cuInit\0") }.is_ok();
+    // Unloaded, it would lose its name.
+    std::mem::forget(library);
+    is_driver
 }
 
 fn initialise() -> State {
-    if cfg!(target_os = "linux") {
-        load_by_own_name();
+    if cfg!(target_os = "linux") && !load_by_own_name() {
+        return State::Missing;
     }
     // SAFETY: loading the driver's library runs its initialisers, which have no preconditions.
     if !unsafe { sys::is_culib_present() } {

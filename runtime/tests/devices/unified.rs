@@ -79,6 +79,12 @@ fn shared_memory_of_nothing_and_of_too_much() {
                 Err(Error::OutOfMemory { .. })
             ));
         }
+        // Less than the GPU has, of which its context and others have some: the driver would give it, and move it whenever it is used.
+        let info = device.memory_info();
+        if device.is_gpu() {
+            let asked = (info.free_bytes + info.total_bytes).div_ceil(2) as usize;
+            assert!(matches!(device.managed::<u8>(asked), Err(Error::OutOfMemory { .. })));
+        }
         Ok(())
     });
 }

@@ -34,6 +34,36 @@ pub(crate) const SCALE: &str = "
 }
 ";
 
+/// A kernel with 512 bytes of local and 640 of shared memory.
+const TAKES_MUCH: &str = "
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry takes_much(.param .u64 out, .param .u32 place)
+{
+    .local .align 4 .b8 of_thread[512];
+    .shared .align 4 .b8 of_block[640];
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<12>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [place];
+    mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    mov.u64 %rd4, of_thread;
+    add.u64 %rd5, %rd4, %rd3;
+    st.local.u32 [%rd5], %r2;
+    mov.u64 %rd6, of_block;
+    add.u64 %rd7, %rd6, %rd3;
+    st.shared.u32 [%rd7], %r1;
+    ld.local.u32 %r3, [of_thread+4];
+    ld.shared.u32 %r4, [of_block+8];
+    add.u32 %r5, %r3, %r4;
+    cvta.to.global.u64 %rd8, %rd1;
+    st.global.u32 [%rd8], %r5;
+    ret;
+}
+";
+
 #[test]
 fn foreign_code_needs_a_gpu() {
     on_the_cpu(|device, _| {
@@ -47,6 +77,22 @@ fn foreign_code_needs_a_gpu() {
 /// Skipped by name where there is no GPU: `cargo gpukernel test` and bundles run them where there is one.
 mod needs_a_gpu {
     use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn what_kernels_take_is_told() {
+        on_every_gpu(|device| {
+            // SAFETY: it is PTX, which the driver compiles and so checks.
+            let module = unsafe { device.load_foreign(TAKES_MUCH.as_bytes()) }?;
+            let attributes = module.attributes("takes_much", 1024)?.expect("a GPU has some");
+            assert!(attributes.registers > 0 && attributes.local_bytes >= 512, "{attributes:?}");
+            assert_eq!((attributes.shared_bytes, attributes.max_threads_per_block), (640, 1024));
+            assert!(attributes.blocks_per_multiprocessor > 0, "{attributes:?}");
+            let error = module.attributes("takes_nothing", 32).unwrap_err();
+            assert!(matches!(error, Error::NoSuchKernel { .. }), "{error}");
+            Ok(())
+        });
+    }
 
     #[test]
     #[ignore = "needs a GPU"]

@@ -22,7 +22,7 @@ fn the_cpu_has_no_handles() {
         };
         assert!(errors.iter().all(|error| matches!(error, Error::NeedsGpu { .. })), "{errors:?}");
         let mut numbers = device.upload(&[1_u32, 2, 3])?;
-        // SAFETY: copies on the CPU device are done when they return, and nobody else uses the memory.
+        // SAFETY: uploads to the CPU device are done when they return, and nobody else uses the memory.
         unsafe { *numbers[1..].as_mut_ptr() = 7 };
         assert_eq!(numbers.to_vec()?, [1, 7, 3]);
         Ok(())

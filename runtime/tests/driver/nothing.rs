@@ -1,0 +1,1 @@
+//! A library without functions, in place of the driver's.
