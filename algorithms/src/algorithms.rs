@@ -6,7 +6,7 @@ use gpu_std::{
     host::{Kernel, SafeKernel},
 };
 use gpukernel::{Buffer, Device, DeviceSlice, LaunchConfig, Module, Stream, ThisRuntime};
-use gpukernel_algorithms_kernels::{BLOCK, Launch, RESIDENT_BLOCKS};
+use gpukernel_algorithms_kernels::{BLOCK, Launch, RESIDENT_BLOCKS, tile_len};
 
 use crate::{Error, Result, shipped};
 
@@ -135,15 +135,15 @@ impl Algorithms {
         self.device.is_gpu() && self.device.limits().max_shared_bytes_per_block >= 100 << 10
     }
 
-    /// The number of blocks that take so many tiles in turns: as many as run at once, none of which waits for others to end. Only for kernels whose results
-    /// do not depend on it.
-    pub(crate) fn resident_blocks(&self, tiles: usize) -> usize {
+    /// The number of blocks that take the tiles of so many elements in turns, with so many in a vector: as many as run at once, none of which waits for
+    /// others to end. Only for kernels whose results do not depend on it.
+    pub(crate) fn resident_blocks(&self, elements: usize, lanes: usize) -> usize {
         let resident = match self.device.is_gpu() {
             true => self.device.limits().multiprocessors as usize * RESIDENT_BLOCKS as usize,
             // Of which each counts less than 2³² keys, as blocks of a GPU do, whose memory is smaller.
             false => 1024,
         };
-        tiles.min(resident)
+        elements.div_ceil(tile_len(lanes)).min(resident)
     }
 
     /// Memory for a while, in which a kernel writes what it or others read.

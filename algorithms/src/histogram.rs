@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{Histogram, lanes, tile_len};
+use gpukernel_algorithms_kernels::{Histogram, lanes};
 
 use crate::{Algorithms, Error, Result};
 
@@ -53,7 +53,7 @@ impl Algorithms {
             return Err(Error::TooMany { algorithm, limit, len: counts.len() });
         }
         self.stream().fill(counts, 0)?;
-        let blocks = self.resident_blocks(x.len().div_ceil(tile_len(lanes::<T>())));
+        let blocks = self.resident_blocks(x.len(), lanes::<T>());
         T::histogram(self.blocks(blocks), x, range.start, range.end, counts)
     }
 }

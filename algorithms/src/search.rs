@@ -1,7 +1,7 @@
 //! Searches in sorted keys, and for the smallest and largest.
 
 use gpukernel::{Buffer, DeviceSlice};
-use gpukernel_algorithms_kernels::{Key, Order, SearchWords, as_they_are, lanes, tile_len};
+use gpukernel_algorithms_kernels::{Key, Order, SearchWords, as_they_are, lanes};
 
 use crate::{
     Algorithms, Result,
@@ -197,7 +197,7 @@ impl Algorithms {
         position: &mut DeviceSlice<u64>,
     ) -> Result<()> {
         let (no_positions, mut word) = (self.temporary(0)?, self.temporary(1)?);
-        let blocks = self.resident_blocks(keys.len().div_ceil(tile_len(lanes::<W>())));
+        let blocks = self.resident_blocks(keys.len(), lanes::<W>());
         if blocks <= 1 {
             return W::first_of_smallest(self.blocks(1), keys, &no_positions, order, &mut word, position);
         }

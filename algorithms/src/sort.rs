@@ -3,7 +3,7 @@
 use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, DeviceSlice};
 use gpukernel_algorithms_kernels::{
-    Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, start_digits, tile_len,
+    Bytes, DIGITS, Key, KeyWord, Order, SortValue, SortWords, as_they_are, start_digits,
 };
 
 use crate::{Algorithms, Error, Result, algorithms::has_room, words::order};
@@ -456,7 +456,7 @@ impl Algorithms {
             Input::InPlace => &*result.words,
             Input::From(words, _) => words,
         };
-        let blocks = self.resident_blocks(len.div_ceil(tile_len(W::LANES)));
+        let blocks = self.resident_blocks(len, W::LANES);
         W::count_digits(self.blocks(blocks), keys, orders.from, stride, &mut counts)?;
         start_digits(self.blocks(passes), stride, &mut counts)?;
         let state_len = 1 + len.min(portion).div_ceil(tile) * DIGITS;

@@ -134,7 +134,7 @@ impl Algorithms {
         found: &mut DeviceSlice<u64>,
     ) -> Result<()> {
         let mut counts = self.stream().zeroed(DIGITS)?;
-        let blocks = self.resident_blocks(keys.len().div_ceil(tile_len(lanes::<W>())));
+        let blocks = self.resident_blocks(keys.len(), lanes::<W>());
         let digits = size_of::<W>() as u32;
         for digit in (0..digits).rev() {
             W::count_candidates(self.blocks(blocks), keys, order, 8 * digit, found, &mut counts)?;

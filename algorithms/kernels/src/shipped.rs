@@ -15,6 +15,14 @@ gpu_std::instantiate!(sort::count_digits::<u32, 4, 1024>, sort::count_digits::<u
 /// So many tiles before its own a sort reads at once.
 const AHEAD: usize = 4;
 
+/// The kernel of a shape.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! sort_pass {
+    ($W:ty, $V:ty, $M:ty: $threads:literal of $items:literal, $blocks:literal) => {
+        sort::sort_pass::<$W, $V, $M, $items, $threads, { $threads * $items }, { $threads * 8 }, $blocks, AHEAD>
+    };
+}
+
 macro_rules! sorts {
     ($(
         $W:ident with $V:ty as $M:ty: $threads:literal of $items:literal, $blocks:literal
@@ -66,34 +74,14 @@ macro_rules! sorts {
                 ),
                 is_large: bool,
             ) -> L::Output {
-                let kernel = sort::sort_pass::<
-                    $W,
-                    $V,
-                    $M,
-                    $items,
-                    $threads,
-                    { $threads * $items },
-                    { $threads * 8 },
-                    $blocks,
-                    AHEAD,
-                >;
                 let ahead = launch.ahead($far);
                 let args = (keys, values, index, from, to, shift, starts, state, keys_out, values_out, ahead);
                 $(if is_large {
-                    let kernel = sort::sort_pass::<
-                        $W,
-                        $V,
-                        $M,
-                        $large_items,
-                        $large_threads,
-                        { $large_threads * $large_items },
-                        { $large_threads * 8 },
-                        $large_blocks,
-                        AHEAD,
-                    >;
+                    let kernel = sort_pass!($W, $V, $M: $large_threads of $large_items, $large_blocks);
                     // SAFETY: as the caller promises.
                     return unsafe { launch.launch_unsafe(kernel, args) };
                 })?
+                let kernel = sort_pass!($W, $V, $M: $threads of $items, $blocks);
                 // SAFETY: as the caller promises.
                 unsafe { launch.launch_unsafe(kernel, args) }
             }
@@ -101,8 +89,9 @@ macro_rules! sorts {
     )*};
 }
 
-// Keys, values, the larger of both; threads of keys, how many blocks a multiprocessor is to hold, and the same of large tiles, with the number of keys from which they are faster; how far the tile is
-// that is brought to the L2 cache, in halves of the number of multiprocessors; vectors and counters of counts.
+// Keys, values, the larger of both; threads of keys, how many blocks a multiprocessor is to hold, and the same of large tiles, with the number of keys
+// from which they are faster; how far the tile is that is brought to the L2 cache, in halves of the number of multiprocessors; vectors and counters of
+// counts.
 //
 // The fastest of keys alone, and of 4 bytes with values of 4, of those measured on an H100 (decision 50). Arrays of a block have less than the 64 KiB
 // that it has at most on compute capability 7.5, and those of large tiles less than 100 KiB.
