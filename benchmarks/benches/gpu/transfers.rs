@@ -1,8 +1,14 @@
 //! Memory: what copies of pinned memory, allocations and overlap are worth, beside the driver's own calls.
 
+use std::sync::Arc;
+
 use benchmark_kernels::launches::increment;
 use cudarc::driver::sys;
-use gpukernel::{Buffer, Device, Module, PinnedBuffer, Stream, for_each};
+use gpukernel::{
+    Buffer, Device, Module, PinnedBuffer, Stream,
+    allocator::{CachingAllocator, DeviceAllocator, DirectAllocator, PoolAllocator},
+    for_each,
+};
 use gpukernel_bench::{Bench, Result, bench};
 
 use super::{KERNELS, needs_gpu, raw};
@@ -80,21 +86,30 @@ fn copy_to_host(bench: &mut Bench<'_>, elements: usize) -> Result {
         .run()
 }
 
-/// Allocating and freeing without writing, from the pool that buffers come from, and by `cuMemAlloc`.
+/// Allocating and freeing without writing: by `cuMemAlloc`, by each allocator, and as buffers do from the device's pool.
 #[bench(bytes = [1 << 10, 1 << 24])]
 fn allocate_and_free(bench: &mut Bench<'_>, bytes: usize) -> Result {
     if needs_gpu(bench) {
         return Ok(());
     }
     let device = bench.device();
+    let stream = &device.default_stream();
+    let pool = PoolAllocator::new(&device)?;
+    let caching = CachingAllocator::new(Arc::new(DirectAllocator));
+    let by = |allocator: &dyn DeviceAllocator| {
+        let start = allocator.allocate(stream, bytes)?;
+        // SAFETY: it has so many bytes from there, for which there was no work.
+        unsafe { allocator.deallocate(stream, start, bytes) };
+        Ok::<_, gpukernel::Error>(())
+    };
     let nothing = || vec![0_u8];
-    let (mut theirs, mut ours) = (nothing(), nothing());
+    let [mut raw, mut direct, mut pooled, mut cached, mut buffer] = [(); 5].map(|()| nothing());
     let cpu = Device::cpu();
     bench
         .measure()
         .host_time()
         .expect(nothing())
-        .provider_on(&cpu, "cuMemAlloc", &mut theirs, |_| {
+        .provider_on(&cpu, "cuMemAlloc", &mut raw, |_| {
             let mut address = 0;
             // SAFETY: a context is current, because the device was used by this thread, and the memory is freed once.
             unsafe {
@@ -102,7 +117,11 @@ fn allocate_and_free(bench: &mut Bench<'_>, bytes: usize) -> Result {
                 sys::cuMemFree_v2(address).result()
             }
         })
-        .provider_on(&cpu, GPUKERNEL, &mut ours, |_| device.uninit::<u8>(bytes).map(drop))
+        .provider_on(&cpu, "DirectAllocator", &mut direct, |_| by(&DirectAllocator))
+        .provider_on(&cpu, "PoolAllocator", &mut pooled, |_| by(&pool))
+        .provider_on(&cpu, "CachingAllocator", &mut cached, |_| by(&caching))
+        .provider_on(&cpu, GPUKERNEL, &mut buffer, |_| device.uninit::<u8>(bytes).map(drop))
+        .limit("PoolAllocator", "DirectAllocator", 1.0 / 20.0)
         .limit(GPUKERNEL, "cuMemAlloc", 1.0 / 20.0)
         .run()
 }

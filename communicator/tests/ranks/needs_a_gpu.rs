@@ -57,6 +57,43 @@ fn work_that_waits_on_the_gpu_for_a_dead_process_ends() {
     process::exit(0);
 }
 
+/// Both processes leak what they have in flight, use the memory at once, and drop it.
+#[test]
+fn operations_may_be_leaked() {
+    if !is_inner() {
+        if has_two() {
+            let output = start(2).output;
+            assert_eq!(output.matches("<the sums are there>").count(), 2, "{output}");
+        }
+        return;
+    }
+    const LEN: usize = 1 << 20;
+    let result = World::run(|world| {
+        let device = Device::gpu(world.local_rank())?;
+        let communicator = world.communicator(&device)?;
+        assert_eq!(communicator.via(), Via::Nccl);
+        let (stream, own) = (device.stream()?, world.rank() as f32);
+        let mut copy = device.zeroed::<f32>(LEN)?;
+        for round in 0..10 {
+            let mut sum = device.zeroed(LEN)?;
+            // Only one of them is late.
+            let held = (round % 2 == world.rank()).then(|| stream.hold()).transpose()?;
+            stream.fill(&mut sum, own + round as f32)?;
+            mem::forget(communicator.start(|group| group.all_reduce(&mut sum, ReduceOp::Sum))?);
+            stream.copy(&sum, &mut copy)?;
+            drop(sum);
+            // What would get the memory if it were free.
+            let other = device.filled(LEN, -1.0_f32)?;
+            drop(held);
+            assert_eq!(copy.to_vec()?, vec![1.0 + 2.0 * round as f32; LEN]);
+            assert_eq!(other.to_vec()?, [-1.0; LEN]);
+        }
+        communicator.barrier()
+    });
+    println!("<the sums are {}>", if result.is_ok() { "there" } else { "not there" });
+    result.unwrap();
+}
+
 /// NCCL refuses that, and says so.
 #[test]
 fn two_processes_cannot_share_a_gpu() {

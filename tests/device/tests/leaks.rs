@@ -2,12 +2,16 @@
 
 use std::io::{self, Write};
 
-use gpukernel::{Device, Error, GraphPinned, Result, for_each};
+use gpukernel::{Device, Error, GraphPinned, Image, Result, for_each};
 use gpukernel_device_test_kernels::{
     constants::{WEIGHTS, weigh},
     outputs::add_index,
 };
 use gpukernel_device_tests::{KERNELS, on_every_gpu, on_the_cpu};
+use identity_kernels::{SCALE, same};
+
+/// A handful of kernels.
+static SMALL: Image = gpukernel::image!("small");
 
 /// The resident memory of this process in bytes.
 fn resident_bytes() -> u64 {
@@ -63,7 +67,7 @@ fn leaves_little(
     Ok(())
 }
 
-const SMALL: &str = ".version 6.3
+const PTX: &str = ".version 6.3
 .target sm_75
 .address_size 64
 .visible .entry nothing() { ret; }
@@ -75,9 +79,17 @@ fn all(device: &Device, share: u64) -> Result<()> {
     if device.is_gpu() {
         leaves_nothing("foreign modules", device, 100_000 / share, || {
             // SAFETY: it is PTX, which the driver compiles and so checks.
-            unsafe { device.load_foreign(SMALL.as_bytes()).map(drop) }
+            unsafe { device.load_foreign(PTX.as_bytes()).map(drop) }
         })?;
     }
+    leaves_nothing("small images", device, 100_000 / share, || {
+        let module = device.load(&SMALL)?;
+        module.set_constant(&SCALE, 3)?;
+        let (x, mut y) = (device.filled(100, 7_u32)?, device.zeroed::<u32>(100)?);
+        module.launch(same, for_each(100), (&x, &mut y))?;
+        assert_eq!(y.to_vec()?, [21; 100]);
+        Ok(())
+    })?;
     // A megabyte of the host's, which describes a thousand kernels; on a GPU megabytes of code, of which the driver loads some at the first launch, a buffer for what
     // is printed, a place for panics, and constants.
     let images = if device.is_gpu() { 1000 } else { 100 };

@@ -11,6 +11,7 @@ use std::{
 use gpukernel::{Device, Error, LaunchConfig, Result, for_each};
 use gpukernel_device_test_kernels::{
     clusters::outside,
+    conditions::count_down,
     early_starts::{late, panicking, reversed},
     outputs::add_index,
     panics::{
@@ -291,6 +292,59 @@ fn a_kernel_that_panics_in_a_graph() {
         graph.launch()?;
         assert_eq!(graph.memory().1.to_vec()?, [1; 96]);
         assert_eq!(graph.memory().2.to_vec()?, [7; 4]);
+        Ok(())
+    });
+}
+
+/// In a part that is done or left out, and in a loop.
+#[test]
+fn a_kernel_that_panics_in_a_part_of_a_graph() {
+    on_every_device_alone(|device, module| {
+        let memory = (
+            device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?,
+            device.zeroed::<u32>(96)?,
+            device.zeroed::<u32>(4)?,
+            [device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?],
+        );
+        let grid = LaunchConfig::new(3, 32);
+        let captured = device.stream()?.capture(memory, |capture, (values, out, after, [once, rounds])| {
+            let (is_once, is_more) = (capture.condition(once)?, capture.condition(rounds)?);
+            capture.if_nonzero(is_once, |part| {
+                part.launch(module, cases, grid, (0, 94, values, out))?;
+                part.fill(&mut after[..2], 7)
+            })?;
+            capture.while_nonzero(is_more, |part| {
+                part.launch(module, count_down, LaunchConfig::new(1, 1), (rounds,))?;
+                part.launch(module, cases, grid, (3, 94, values, out))?;
+                part.fill(&mut after[2..3], 8)
+            })?;
+            capture.fill(&mut after[3..], 9).map(drop)
+        });
+        let mut graph = match captured {
+            Err(Error::DriverTooOld { found, needed: (12, 4) }) if found < (12, 4) => return Ok(()),
+            captured => captured?,
+        };
+        for (once, rounds, line, after) in
+            [(1, 0, 0, [7, 7, 0, 9]), (0, 5, 3, [0, 0, 8, 9]), (0, 0, 0, [0, 0, 0, 9])]
+        {
+            graph.memory_mut().2.fill(0)?;
+            graph.memory_mut().3[0].fill(once)?;
+            graph.memory_mut().3[1].fill(rounds)?;
+            let launched = graph.launch().and_then(|()| device.synchronize());
+            if once + rounds == 0 {
+                launched?;
+            } else {
+                let found = panicked(launched);
+                let place = format!("src/panics.rs:{}:", FIRST_LINE + line);
+                assert!(found.location.contains(&place), "{} is not {place}", found.location);
+                assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
+            }
+            // Told once. What comes after it is done, on the CPU without the rest of the loop.
+            device.synchronize()?;
+            assert_eq!(graph.memory().2.to_vec()?, after);
+            let left = if device.is_gpu() || rounds == 0 { 0 } else { rounds - 1 };
+            assert_eq!(graph.memory().3[1].to_vec()?, [left]);
+        }
         Ok(())
     });
 }
