@@ -2,7 +2,7 @@
 
 use std::{ffi::c_void, ptr};
 
-use benchmark_kernels::launches::{add_three, advance, advance_early};
+use benchmark_kernels::launches::{add_three, advance, advance_early, round};
 use cudarc::driver::{
     result::{self, DriverError},
     sys,
@@ -187,6 +187,65 @@ fn graph_of_launches(bench: &mut Bench<'_>) -> Result {
         .limit("gpukernel's graph", RAW_GRAPH, 1.10)
         // Three times as fast as its launches.
         .limit("gpukernel's graph", "launches", 1.0 / 3.0)
+        .run()
+}
+
+/// Rounds of a loop.
+const ROUNDS: u32 = 1000;
+
+/// What a loop adds to, and how many rounds are left of it.
+type Counted = (Buffer<f32>, Buffer<u32>);
+
+struct Launched(Counted);
+
+impl gpukernel_bench::Output for Launched {
+    type Values = Vec<f32>;
+
+    fn values(&self) -> Result<Vec<f32>> {
+        Ok(self.0.0.to_vec()?)
+    }
+}
+
+struct Looping(Graph<Counted, ()>);
+
+impl gpukernel_bench::Output for Looping {
+    type Values = Vec<f32>;
+
+    fn values(&self) -> Result<Vec<f32>> {
+        Ok(self.0.memory().0.to_vec()?)
+    }
+}
+
+/// A short kernel again and again: as often as the host says, and in a loop of a graph, which ends when a number is zero that the kernel itself counts.
+#[bench]
+fn rounds_of_a_loop(bench: &mut Bench<'_>) -> Result {
+    let device = bench.device();
+    let (module, stream) = (device.load(&KERNELS)?, device.default_stream());
+    let memory = || Ok::<_, gpukernel::Error>((device.zeroed::<f32>(1)?, device.zeroed::<u32>(1)?));
+    let mut launched = Launched(memory()?);
+    let mut looping = Looping(stream.capture(memory()?, |capture, (x, left)| {
+        capture.fill(x, 0.0)?;
+        capture.fill(left, ROUNDS)?;
+        let is_left = capture.condition(left)?;
+        capture.while_nonzero(is_left, |body| body.launch(&module, round, for_each(1), (x, left)))?;
+        Ok(())
+    })?);
+    bench
+        .measure()
+        .synchronous()
+        .elements(ROUNDS as usize)
+        .expect(vec![ROUNDS as f32])
+        .provider("launches", &mut launched, |Launched((x, left))| {
+            x.fill(0.0)?;
+            left.fill(ROUNDS)?;
+            (0..ROUNDS)
+                .try_for_each(|_| stream.launch(&module, round, for_each(1), (&mut *x, &mut *left)))?;
+            stream.synchronize()
+        })
+        .provider("loop of a graph", &mut looping, |graph| {
+            graph.0.launch()?;
+            stream.synchronize()
+        })
         .run()
 }
 

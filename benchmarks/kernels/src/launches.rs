@@ -18,6 +18,15 @@ pub fn increment(x: PerThread<f32>) {
     }
 }
 
+/// Adds one, and counts the rounds that are left.
+#[kernel]
+pub fn round(x: PerThread<f32>, left: PerThread<u32>) {
+    for ((_, x), (_, left)) in x.into_iter().zip(left) {
+        *x += 1.0;
+        *left -= 1;
+    }
+}
+
 /// Each element becomes its neighbour's, and one more: what the launch before wrote elsewhere.
 #[kernel(requires = x.len() == y.len())]
 pub fn advance(x: &[f32], y: PerThread<f32>) {

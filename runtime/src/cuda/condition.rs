@@ -1,15 +1,15 @@
-//! Conditions of graphs: a kernel of our own gives a conditional node the value that a number in memory has.
+//! Conditions of graphs: a kernel of our own gives a conditional node the value that a number in memory has, and ends a loop whose kernels panicked.
 //!
 //! Kernels of users know nothing of it. `cudaGraphSetConditional` is a function of the driver, as `vprintf` is: ptxas knows its name, and nothing needs to be
 //! linked (it stays undefined in machine code that nvlink 13.0 made with libcudadevrt).
 
 use std::{
     ffi::c_void,
-    ptr,
+    iter, ptr,
     sync::{Mutex, PoisonError},
 };
 
-use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUfunction, CUgraphConditionalHandle};
+use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr, CUfunction, CUgraphConditionalHandle};
 
 use super::{CudaDevice, CudaModule, driver};
 use crate::Result;
@@ -17,6 +17,7 @@ use crate::Result;
 /// The first CUDA version whose conditional nodes may contain copies.
 const NEEDED: (u32, u32) = (12, 4);
 
+/// Without a number, or without a record of panics (both zero), it is as if that one let the loop go on.
 const CODE: &str = "
 .version 6.3
 .target sm_75
@@ -24,22 +25,31 @@ const CODE: &str = "
 
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 
-.visible .entry gpukernel_set_condition(.param .u64 handle, .param .u64 number)
+.visible .entry gpukernel_set_condition(.param .u64 handle, .param .u64 number, .param .u64 panicked)
 {
-    .reg .pred %p<2>;
-    .reg .b32 %r<3>;
+    .reg .pred %p<4>;
+    .reg .b32 %r<4>;
     .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [handle];
     ld.param.u64 %rd2, [number];
-    cvta.to.global.u64 %rd3, %rd2;
-    ld.global.u32 %r1, [%rd3];
-    setp.ne.u32 %p1, %r1, 0;
-    selp.u32 %r2, 1, 0, %p1;
+    ld.param.u64 %rd3, [panicked];
+    setp.ne.u64 %p1, %rd2, 0;
+    setp.ne.u64 %p2, %rd3, 0;
+    mov.u32 %r1, 1;
+    mov.u32 %r2, 0;
+    @%p1 ld.u32 %r1, [%rd2];
+    @%p2 ld.volatile.u32 %r2, [%rd3];
+    setp.ne.u32 %p2, %r1, 0;
+    setp.eq.and.u32 %p2, %r2, 0, %p2;
+    not.pred %p1, %p1;
+    and.pred %p3, %p1, %p2;
+    @%p3 ret;
+    selp.u32 %r3, 1, 0, %p2;
     {
         .param .b64 handle_of_call;
         .param .b32 value;
         st.param.b64 [handle_of_call], %rd1;
-        st.param.b32 [value], %r2;
+        st.param.b32 [value], %r3;
         call.uni cudaGraphSetConditional, (handle_of_call, value);
     }
     ret;
@@ -52,7 +62,8 @@ const CODE: &str = "
 pub(super) struct SetCondition(Mutex<Option<(CudaModule, CUfunction)>>);
 
 impl SetCondition {
-    fn function(&self, device: &'static CudaDevice) -> Result<CUfunction> {
+    /// Known before the driver is asked for more than it can.
+    pub(super) fn function(&self, device: &'static CudaDevice) -> Result<CUfunction> {
         let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, function)) = &*loaded {
             return Ok(*function);
@@ -70,28 +81,38 @@ impl SetCondition {
     }
 }
 
-/// A launch of the kernel.
+/// A launch of the kernel: what it is given.
 pub(super) struct SetNode {
     function: CUfunction,
-    pub(super) handle: CUgraphConditionalHandle,
-    number: u64,
+    handle: CUgraphConditionalHandle,
+    number: CUdeviceptr,
+    panicked: CUdeviceptr,
 }
 
 impl SetNode {
-    pub(super) fn new(
-        device: &'static CudaDevice,
-        handle: CUgraphConditionalHandle,
-        number: usize,
-    ) -> Result<Self> {
-        Ok(Self { function: device.set_condition().function(device)?, handle, number: number as u64 })
+    /// Before a conditional node: the number decides.
+    pub(super) fn first(function: CUfunction, handle: CUgraphConditionalHandle, number: usize) -> Self {
+        Self { function, handle, number: number as CUdeviceptr, panicked: 0 }
+    }
+
+    /// One after another at the end of each round of a loop: the number decides, unless one of these words says that a kernel has panicked.
+    pub(super) fn last(&self, panicked: impl Iterator<Item = CUdeviceptr>) -> impl Iterator<Item = Self> {
+        let mut panicked = panicked.fuse();
+        let first = Self { panicked: panicked.next().unwrap_or(0), ..*self };
+        let rest = panicked.map(|panicked| Self { number: 0, panicked, ..*self });
+        iter::once(first).chain(rest)
     }
 
     /// Where the values of its parameters lie.
-    pub(super) fn values(&self) -> [*mut c_void; 2] {
-        [ptr::from_ref(&self.handle).cast_mut().cast(), ptr::from_ref(&self.number).cast_mut().cast()]
+    pub(super) fn values(&self) -> [*mut c_void; 3] {
+        [
+            ptr::from_ref(&self.handle).cast_mut().cast(),
+            ptr::from_ref(&self.number).cast_mut().cast(),
+            ptr::from_ref(&self.panicked).cast_mut().cast(),
+        ]
     }
 
-    pub(super) fn parameters(&self, values: &mut [*mut c_void; 2]) -> CUDA_KERNEL_NODE_PARAMS {
+    pub(super) fn parameters(&self, values: &mut [*mut c_void; 3]) -> CUDA_KERNEL_NODE_PARAMS {
         CUDA_KERNEL_NODE_PARAMS {
             func: self.function,
             gridDimX: 1,

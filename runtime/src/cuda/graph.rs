@@ -239,15 +239,14 @@ impl Description {
         conditional: &Conditional<CudaDevice>,
     ) -> Result<()> {
         let device = self.device;
+        let function = device.set_condition().function(device)?;
         let mut handle: CUgraphConditionalHandle = 0;
-        // Known before the driver is asked for more than it can.
-        let mut set = SetNode::new(device, handle, conditional.condition)?;
         // SAFETY: the pointer is to a live handle, and graph and context are there.
         let created =
             unsafe { sys::cuGraphConditionalHandleCreate(&mut handle, self.raw, device.context(), 0, 0) };
         device.check("cuGraphConditionalHandleCreate", created)?;
-        set.handle = handle;
-        let before = self.add_set(after, &set)?;
+        let first = SetNode::first(function, handle, conditional.condition);
+        let before = self.add_set(after, &first)?;
         let kind = match conditional.is_loop {
             true => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
             false => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF,
@@ -271,13 +270,25 @@ impl Description {
         let raw = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out.read() };
         let mut body = Self { device, raw, is_own: false, nodes: Vec::new(), host: Host::default() };
         let added = body.add_all(&conditional.body).and_then(|()| match conditional.is_loop {
-            true => body.add_set(&body.nodes, &set).map(drop),
+            true => body.add_end_of_round(&first, &conditional.body),
             false => Ok(()),
         });
         // Also if it failed: its nodes are there.
         self.host.memory.append(&mut body.host.memory);
         self.host.calls.append(&mut body.host.calls);
         added
+    }
+
+    /// Adds what tells a loop whether there is another round: the condition, if no kernel panicked. It might have no end else.
+    fn add_end_of_round(&self, first: &SetNode, round: &Plan<CudaDevice>) -> Result<()> {
+        let panicked = round.code.iter().filter_map(|code| code.module().panics_at());
+        let mut after: SmallVec<[_; 4]> = self.nodes.as_slice().into();
+        for set in first.last(panicked) {
+            let node = self.add_set(&after, &set)?;
+            after.clear();
+            after.push(node);
+        }
+        Ok(())
     }
 
     /// Adds the kernel that tells a conditional node what the condition is.

@@ -137,6 +137,11 @@ impl CudaModule {
         self.reports.as_ref().is_some_and(|reports| reports.prints())
     }
 
+    /// Where a word of the device's is not zero once a kernel has panicked; `None` if none can.
+    pub(super) fn panics_at(&self) -> Option<CUdeviceptr> {
+        self.reports.as_ref()?.panics_at()
+    }
+
     /// The lock to hold last.
     pub(super) fn launching(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.reports.as_ref().and_then(|reports| reports.launching())

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use cudarc::driver::sys;
+use cudarc::driver::sys::{self, CUdeviceptr};
 use gpu_std::Dim3;
 use gpukernel_abi::{
     panic::{self as word, WORDS},
@@ -25,6 +25,8 @@ use crate::{
 /// The record of a module.
 pub(super) struct PanicRecord {
     words: NonNull<u32>,
+    /// Where the device has them.
+    address: CUdeviceptr,
     kernels: Vec<String>,
     formatters: Vec<String>,
 }
@@ -48,16 +50,16 @@ impl PanicRecord {
         device.check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut memory, bytes, flags) })?;
         let Some(words) = NonNull::new(memory.cast()) else { return Ok(None) };
         let kernels = manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-        let record = Self { words, kernels, formatters: manifest.formatters.clone() };
+        let mut record = Self { words, address: 0, kernels, formatters: manifest.formatters.clone() };
         // SAFETY: the memory has that many bytes, and nobody else knows it yet.
         unsafe { memory.write_bytes(0, bytes) };
-        let mut address = 0;
+        let address = &mut record.address;
         // SAFETY: the pointer is to a live address; the memory was allocated to be mapped.
-        let mapped = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, memory, 0) };
+        let mapped = unsafe { sys::cuMemHostGetDevicePointer_v2(address, memory, 0) };
         device.check("cuMemHostGetDevicePointer", mapped)?;
         // SAFETY: the variable is on the device and as large as an address.
         let set =
-            unsafe { sys::cuMemcpyHtoD_v2(variable, (&raw const address).cast(), size_of_val(&address)) };
+            unsafe { sys::cuMemcpyHtoD_v2(variable, ptr::from_ref(address).cast(), size_of_val(address)) };
         device.check("cuMemcpyHtoD", set)?;
         Ok(Some(record))
     }
@@ -65,6 +67,11 @@ impl PanicRecord {
     /// Whether a thread has panicked; then its record is complete.
     pub(super) fn is_written(&self) -> bool {
         self.word(word::WRITTEN).load(Ordering::Acquire) != 0
+    }
+
+    /// Where the device has the word that is not zero once a thread has panicked.
+    pub(super) fn written_at(&self) -> CUdeviceptr {
+        self.address + (word::WRITTEN * size_of::<u32>()) as CUdeviceptr
     }
 
     /// Converts the panic to an error and clears the record. No kernel of the module may be running.

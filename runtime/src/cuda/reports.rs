@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard},
 };
 
+use cudarc::driver::sys::CUdeviceptr;
 use gpukernel_image::Manifest;
 
 use super::{CudaDevice, CudaModule, output::OutputBuffer, panic::PanicRecord};
@@ -39,6 +40,11 @@ impl Reports {
 
     fn has_panic(&self) -> bool {
         self.panic.as_ref().is_some_and(PanicRecord::is_written)
+    }
+
+    /// Where a word of the device's is not zero once a kernel has panicked; `None` if none can.
+    pub(super) fn panics_at(&self) -> Option<CUdeviceptr> {
+        self.panic.as_ref().map(PanicRecord::written_at)
     }
 
     /// No kernel of the module may be running.

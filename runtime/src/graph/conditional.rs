@@ -83,6 +83,9 @@ impl Capture {
     /// Records work that each launch of the graph repeats as long as the number is not zero (a conditional node, `cudaGraphCondTypeWhile`): not at all, if
     /// it is zero when the graph comes there. Needs CUDA 12.4 on a GPU.
     ///
+    /// If a kernel of it panics, it ends with that round, because it might have no end else. On a GPU it also ends if other kernels of the same modules have
+    /// panicked, whose error nobody has waited for yet.
+    ///
     /// ```
     /// use gpu_std::prelude::*;
     /// use gpukernel::{Device, LaunchConfig};

@@ -201,7 +201,7 @@ impl<M: GraphMemory, N> Graph<M, N> {
     ///
     /// # Errors
     /// [`Error::Driver`](crate::Error::Driver) or [`Error::ContextLost`](crate::Error::ContextLost). Whoever waits for the device next gets those of kernels; what comes after a kernel
-    /// that panics is done all the same, except that on the CPU device a loop ends.
+    /// that panics is done all the same, except that loops end with the round ([`while_nonzero`](Capture::while_nonzero)).
     #[doc(alias = "cudaGraphLaunch", alias = "cuGraphLaunch", alias = "replay")]
     pub fn launch(&mut self) -> Result<()> {
         let Self { graph, stream, uses_host, memory, .. } = self;

@@ -339,11 +339,43 @@ fn a_kernel_that_panics_in_a_part_of_a_graph() {
                 assert!(found.location.contains(&place), "{} is not {place}", found.location);
                 assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
             }
-            // Told once. What comes after it is done, on the CPU without the rest of the loop.
+            // Told once. What comes after it is done, without the rest of the loop.
             device.synchronize()?;
             assert_eq!(graph.memory().2.to_vec()?, after);
-            let left = if device.is_gpu() || rounds == 0 { 0 } else { rounds - 1 };
-            assert_eq!(graph.memory().3[1].to_vec()?, [left]);
+            assert_eq!(graph.memory().3[1].to_vec()?, [rounds.saturating_sub(1)]);
+        }
+        Ok(())
+    });
+}
+
+/// A loop in a loop, whose conditions stay as they are, with kernels of three modules, of which one panics.
+#[test]
+fn loops_whose_kernels_panic_have_an_end() {
+    on_every_device_alone(|device, module| {
+        let modules = [module, &device.load(&KERNELS)?, &device.load(&KERNELS)?];
+        for panicking in modules {
+            let memory = (device.filled(1, 1_u32)?, device.zeroed::<u32>(1)?, device.zeroed::<u64>(10)?);
+            let captured = device.stream()?.capture(memory, |capture, (flag, out, values)| {
+                let more = capture.condition(flag)?;
+                capture.while_nonzero(more, |round| {
+                    round.while_nonzero(more, |round| {
+                        round.launch(panicking, all, for_each(1), (out,))?;
+                        modules.iter().try_for_each(|module| {
+                            round.launch(module, add_index, for_each(10), (&mut *values,)).map(drop)
+                        })
+                    })
+                })
+            });
+            let mut graph = match captured {
+                Err(Error::DriverTooOld { found, needed: (12, 4) }) if found < (12, 4) => return Ok(()),
+                captured => captured?,
+            };
+            for rounds in 1..=2 {
+                let found = panicked(graph.launch().and_then(|()| device.synchronize()));
+                assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::all");
+                device.synchronize()?;
+                assert_eq!(graph.memory().2.to_vec()?[0], 3 * rounds);
+            }
         }
         Ok(())
     });
