@@ -13,7 +13,7 @@ pub const WORDS: usize = 256;
 /// Whether a thread has claimed the record: 0 or 1.
 pub const CLAIMED: usize = 0;
 
-/// Whether the record is complete: 0 or 1.
+/// Whether there is a record: 0 or 1. It is complete when the kernel has ended.
 pub const WRITTEN: usize = 1;
 
 /// The block of the thread: x, y, z.

@@ -64,9 +64,9 @@ impl PanicRecord {
         Ok(Some(record))
     }
 
-    /// Whether a thread has panicked; then its record is complete.
+    /// Whether a thread has panicked; its record is complete when its kernel has ended.
     pub(super) fn is_written(&self) -> bool {
-        self.word(word::WRITTEN).load(Ordering::Acquire) != 0
+        self.word(word::WRITTEN).load(Ordering::Relaxed) != 0
     }
 
     /// Where the device has the word that is not zero once a thread has panicked.

@@ -38,6 +38,7 @@ impl Reports {
         self.output.as_ref().map(OutputBuffer::launching)
     }
 
+    /// Whether a kernel has panicked. The record is there when it has ended.
     fn has_panic(&self) -> bool {
         self.panic.as_ref().is_some_and(PanicRecord::is_written)
     }
@@ -105,11 +106,11 @@ impl Inbox {
         let modules = self.modules();
         // Output before panics, in the order in which they happened.
         modules.iter().filter_map(|module| module.write_output(device)).for_each(|error| self.put(error));
-        if modules.iter().any(|module| module.has_panic()) {
-            // Kernels may be running on other streams. Wait until all their threads have panicked that will, so that each launch is
-            // one error.
+        let panicked: Vec<_> = modules.iter().filter(|module| module.has_panic()).collect();
+        if !panicked.is_empty() {
+            // Their kernels may still be running. Then the record is not there yet, and more threads may panic: each launch is one error.
             device.wait()?;
-            modules.iter().filter_map(|module| module.take_panic(device)).for_each(|error| self.put(error));
+            panicked.iter().filter_map(|module| module.take_panic(device)).for_each(|error| self.put(error));
         }
         self.errors().pop_front().map_or(Ok(()), Err)
     }
