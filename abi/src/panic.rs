@@ -1,4 +1,4 @@
-//! The record that the first thread to panic writes, in 32-bit words.
+//! The record that the first thread to panic writes, in 32-bit words. The device has its address in a variable, whose lowest bit says that there is a record.
 //!
 //! ```
 //! use gpukernel_abi::panic::{KERNEL, LOCATION, MESSAGE, WORDS};

@@ -17,7 +17,7 @@ use crate::Result;
 /// The first CUDA version whose conditional nodes may contain copies.
 const NEEDED: (u32, u32) = (12, 4);
 
-/// Without a number, or without a record of panics (both zero), it is as if that one let the loop go on.
+/// Without a number, or without a mark of panics (both zero), it is as if that one let the loop go on.
 const CODE: &str = "
 .version 6.3
 .target sm_75
@@ -25,20 +25,21 @@ const CODE: &str = "
 
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 
-.visible .entry gpukernel_set_condition(.param .u64 handle, .param .u64 number, .param .u64 panicked)
+.visible .entry gpukernel_set_condition(.param .u64 handle, .param .u64 number, .param .u64 mark)
 {
     .reg .pred %p<4>;
     .reg .b32 %r<4>;
     .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [handle];
     ld.param.u64 %rd2, [number];
-    ld.param.u64 %rd3, [panicked];
+    ld.param.u64 %rd3, [mark];
     setp.ne.u64 %p1, %rd2, 0;
     setp.ne.u64 %p2, %rd3, 0;
     mov.u32 %r1, 1;
     mov.u32 %r2, 0;
     @%p1 ld.u32 %r1, [%rd2];
     @%p2 ld.volatile.u32 %r2, [%rd3];
+    and.b32 %r2, %r2, 1;
     setp.ne.u32 %p2, %r1, 0;
     setp.eq.and.u32 %p2, %r2, 0, %p2;
     not.pred %p1, %p1;
@@ -86,20 +87,20 @@ pub(super) struct SetNode {
     function: CUfunction,
     handle: CUgraphConditionalHandle,
     number: CUdeviceptr,
-    panicked: CUdeviceptr,
+    mark: CUdeviceptr,
 }
 
 impl SetNode {
     /// Before a conditional node: the number decides.
     pub(super) fn first(function: CUfunction, handle: CUgraphConditionalHandle, number: usize) -> Self {
-        Self { function, handle, number: number as CUdeviceptr, panicked: 0 }
+        Self { function, handle, number: number as CUdeviceptr, mark: 0 }
     }
 
-    /// One after another at the end of each round of a loop: the number decides, unless one of these words says that a kernel has panicked.
-    pub(super) fn last(&self, panicked: impl Iterator<Item = CUdeviceptr>) -> impl Iterator<Item = Self> {
-        let mut panicked = panicked.fuse();
-        let first = Self { panicked: panicked.next().unwrap_or(0), ..*self };
-        let rest = panicked.map(|panicked| Self { number: 0, panicked, ..*self });
+    /// One after another at the end of each round of a loop: the number decides, unless one of these marks says that a kernel has panicked.
+    pub(super) fn last(&self, marks: impl Iterator<Item = CUdeviceptr>) -> impl Iterator<Item = Self> {
+        let mut marks = marks.fuse();
+        let first = Self { mark: marks.next().unwrap_or(0), ..*self };
+        let rest = marks.map(|mark| Self { number: 0, mark, ..*self });
         iter::once(first).chain(rest)
     }
 
@@ -108,7 +109,7 @@ impl SetNode {
         [
             ptr::from_ref(&self.handle).cast_mut().cast(),
             ptr::from_ref(&self.number).cast_mut().cast(),
-            ptr::from_ref(&self.panicked).cast_mut().cast(),
+            ptr::from_ref(&self.mark).cast_mut().cast(),
         ]
     }
 

@@ -22,6 +22,7 @@ use super::{
     driver::{self, Presence},
     hold::Words,
     image,
+    panic::Records,
     peer::Peers,
     pinned,
     pool::{CudaPool, keep_all},
@@ -61,6 +62,7 @@ pub(crate) struct CudaDevice {
     wake_thread: WakeThread,
     /// What streams are held back with.
     words: Words,
+    records: Records,
     /// What events are waited for with.
     waiters: Waiters,
     set_condition: SetCondition,
@@ -173,6 +175,7 @@ impl CudaDevice {
             inbox: Inbox::default(),
             wake_thread: WakeThread::default(),
             words: Words::default(),
+            records: Records::default(),
             waiters: Waiters::default(),
             set_condition: SetCondition::default(),
             peers: Peers::default(),
@@ -327,6 +330,10 @@ impl CudaDevice {
 
     pub(super) fn words(&self) -> &Words {
         &self.words
+    }
+
+    pub(super) fn records(&self) -> &Records {
+        &self.records
     }
 
     /// Returns the first unreported error of a kernel; for calls that have waited for kernels.

@@ -281,9 +281,9 @@ impl Description {
 
     /// Adds what tells a loop whether there is another round: the condition, if no kernel panicked. It might have no end else.
     fn add_end_of_round(&self, first: &SetNode, round: &Plan<CudaDevice>) -> Result<()> {
-        let panicked = round.code.iter().filter_map(|code| code.module().panics_at());
+        let marks = round.code.iter().filter_map(|code| code.module().mark_of_panics());
         let mut after: SmallVec<[_; 4]> = self.nodes.as_slice().into();
-        for set in first.last(panicked) {
+        for set in first.last(marks) {
             let node = self.add_set(&after, &set)?;
             after.clear();
             after.push(node);

@@ -22,6 +22,7 @@ mod module;
 mod output;
 mod panic;
 pub(crate) mod peer;
+mod pieces;
 mod pinned;
 mod pool;
 mod replay;

@@ -137,9 +137,9 @@ impl CudaModule {
         self.reports.as_ref().is_some_and(|reports| reports.prints())
     }
 
-    /// Where a word of the device's is not zero once a kernel has panicked; `None` if none can.
-    pub(super) fn panics_at(&self) -> Option<CUdeviceptr> {
-        self.reports.as_ref()?.panics_at()
+    /// Where the device has a word whose lowest bit is set once a kernel has panicked; `None` if none can.
+    pub(super) fn mark_of_panics(&self) -> Option<CUdeviceptr> {
+        self.reports.as_ref()?.mark_of_panics()
     }
 
     /// The lock to hold last.

@@ -3,8 +3,7 @@
 //! Each module with kernels that can panic has a record in mapped host memory, so that checking for a panic is a read of memory. The code that writes it is link/prelude/panic.ll of `gpukernel-build`.
 
 use std::{
-    ffi::c_void,
-    ptr::{self, NonNull},
+    ptr,
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -16,52 +15,55 @@ use gpukernel_abi::{
 };
 use gpukernel_image::Manifest;
 
-use super::{CudaDevice, CudaModule};
+use super::{
+    CudaDevice, CudaModule,
+    pieces::{Piece, Pieces},
+};
 use crate::{
     Error, Result,
     message::{self, SourceLocation},
 };
 
+/// Records that no module has.
+pub(super) type Records = Pieces<WORDS>;
+
 /// The record of a module.
 pub(super) struct PanicRecord {
-    words: NonNull<u32>,
-    /// Where the device has them.
-    address: CUdeviceptr,
+    device: &'static CudaDevice,
+    words: Piece<WORDS>,
+    /// Where the device has its address, whose lowest bit is set once there is a record.
+    variable: CUdeviceptr,
     kernels: Vec<String>,
     formatters: Vec<String>,
 }
 
-// SAFETY: the memory belongs to the record, and is read and written by atomics only.
-unsafe impl Send for PanicRecord {}
-// SAFETY: as above.
-unsafe impl Sync for PanicRecord {}
-
 impl PanicRecord {
-    /// Allocates a record for a module that is being loaded; `None` if its kernels cannot panic.
+    /// Finds a record for a module that is being loaded; `None` if its kernels cannot panic.
     pub(super) fn new(module: &CudaModule, manifest: &Manifest) -> Result<Option<Self>> {
         let device = module.device();
         let Some(variable) = module.address_to_set(symbol::PANIC_RECORD, manifest)? else {
             return Ok(None);
         };
-        let mut memory: *mut c_void = ptr::null_mut();
-        let bytes = WORDS * size_of::<u32>();
-        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
-        // SAFETY: the pointer is to a live pointer, and `address_to_set` made the context current.
-        device.check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut memory, bytes, flags) })?;
-        let Some(words) = NonNull::new(memory.cast()) else { return Ok(None) };
+        let words = device.records().take(device)?;
         let kernels = manifest.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-        let mut record = Self { words, address: 0, kernels, formatters: manifest.formatters.clone() };
-        // SAFETY: the memory has that many bytes, and nobody else knows it yet.
-        unsafe { memory.write_bytes(0, bytes) };
-        let address = &mut record.address;
-        // SAFETY: the pointer is to a live address; the memory was allocated to be mapped.
-        let mapped = unsafe { sys::cuMemHostGetDevicePointer_v2(address, memory, 0) };
-        device.check("cuMemHostGetDevicePointer", mapped)?;
+        let record = Self { device, words, variable, kernels, formatters: manifest.formatters.clone() };
+        // Of the module before.
+        words.host.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        record.set_variable().map(|()| Some(record))
+    }
+
+    /// Tells the device where the record is, and that nobody has panicked.
+    fn set_variable(&self) -> Result<()> {
+        let (device, address) = (self.device, self.words.device);
+        device.bind()?;
         // SAFETY: the variable is on the device and as large as an address.
-        let set =
-            unsafe { sys::cuMemcpyHtoD_v2(variable, ptr::from_ref(address).cast(), size_of_val(address)) };
+        let set = unsafe {
+            sys::cuMemcpyHtoD_v2(self.variable, ptr::from_ref(&address).cast(), size_of_val(&address))
+        };
         device.check("cuMemcpyHtoD", set)?;
-        Ok(Some(record))
+        // The copy may still run on the context's default stream, for which launches on non-blocking streams do not wait.
+        // SAFETY: a context is current.
+        device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(ptr::null_mut()) })
     }
 
     /// Whether a thread has panicked; its record is complete when its kernel has ended.
@@ -69,16 +71,17 @@ impl PanicRecord {
         self.word(word::WRITTEN).load(Ordering::Relaxed) != 0
     }
 
-    /// Where the device has the word that is not zero once a thread has panicked.
-    pub(super) fn written_at(&self) -> CUdeviceptr {
-        self.address + (word::WRITTEN * size_of::<u32>()) as CUdeviceptr
+    /// Where the device has a word whose lowest bit is set once a thread has panicked.
+    pub(super) fn mark(&self) -> CUdeviceptr {
+        self.variable
     }
 
-    /// Converts the panic to an error and clears the record. No kernel of the module may be running.
-    pub(super) fn take(&self, device: &CudaDevice) -> Option<Error> {
+    /// Converts the panic to an error and clears the record. The kernel that wrote it has ended, and the module is loaded.
+    pub(super) fn take(&self) -> Option<Error> {
         if !self.is_written() {
             return None;
         }
+        let device = self.device;
         let number = |index| self.word(index).load(Ordering::Relaxed);
         let address = |index| u64::from(number(index)) | u64::from(number(index + 1)) << 32;
         let place = |index| Dim3::new(number(index), number(index + 1), number(index + 2));
@@ -93,6 +96,9 @@ impl PanicRecord {
             thread: place(word::THREAD),
         };
         self.word(word::WRITTEN).store(0, Ordering::Relaxed);
+        // If it fails, the context is lost.
+        let _ = self.set_variable();
+        // Now there may be another.
         self.word(word::CLAIMED).store(0, Ordering::Release);
         Some(error)
     }
@@ -105,14 +111,13 @@ impl PanicRecord {
     }
 
     fn word(&self, index: usize) -> &AtomicU32 {
-        // SAFETY: the record has more words than any index here, and lives as long as `self`.
-        unsafe { AtomicU32::from_ptr(self.words.as_ptr().add(index)) }
+        &self.words.host[index]
     }
 }
 
 impl Drop for PanicRecord {
+    /// The module is unloaded, or the context lost: nobody writes it any more.
     fn drop(&mut self) {
-        // SAFETY: it was allocated by `cuMemHostAlloc`, and the module that knows it is unloaded. A drop cannot return the error.
-        let _ = unsafe { sys::cuMemFreeHost(self.words.as_ptr().cast()) };
+        self.device.records().give_back(self.words);
     }
 }

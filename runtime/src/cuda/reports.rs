@@ -43,14 +43,14 @@ impl Reports {
         self.panic.as_ref().is_some_and(PanicRecord::is_written)
     }
 
-    /// Where a word of the device's is not zero once a kernel has panicked; `None` if none can.
-    pub(super) fn panics_at(&self) -> Option<CUdeviceptr> {
-        self.panic.as_ref().map(PanicRecord::written_at)
+    /// Where the device has a word whose lowest bit is set once a kernel has panicked; `None` if none can.
+    pub(super) fn mark_of_panics(&self) -> Option<CUdeviceptr> {
+        self.panic.as_ref().map(PanicRecord::mark)
     }
 
     /// No kernel of the module may be running.
     fn take_panic(&self, device: &CudaDevice) -> Option<Error> {
-        let error = self.panic.as_ref()?.take(device)?;
+        let error = self.panic.as_ref()?.take()?;
         if let Some(report) = report::of_process() {
             report.error(&error, device.id(), None);
         }

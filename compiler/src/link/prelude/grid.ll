@@ -3,7 +3,7 @@
 ; is missing to that bit, the others 1 each.
 
 ; The record of panics (panic.ll). A block that waits for one whose threads ended in a panic would wait for ever.
-@__gpukernel_panic_record = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8
+@__gpukernel_panic_record = addrspace(1) externally_initialized global i64 0, align 8
 
 define void @__gpukernel_grid_barrier() #1 {
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
@@ -52,20 +52,16 @@ wait:
   br i1 %passed, label %done, label %again
 
 again:
-  ; The record lies in the host's memory: looked at now and then.
+  ; Now and then: the other word is what the block waits for.
   %count.next = add i32 %count, 1
   %turn = and i32 %count.next, 1023
   %is.turn = icmp eq i32 %turn, 0
   br i1 %is.turn, label %ask, label %look
 
 ask:
-  %record = load volatile ptr addrspace(1), ptr addrspace(1) @__gpukernel_panic_record, align 8
-  %unset = icmp eq ptr addrspace(1) %record, null
-  br i1 %unset, label %look, label %read
-
-read:
-  %claimed = load volatile i32, ptr addrspace(1) %record, align 4
-  %alive = icmp eq i32 %claimed, 0
+  %marked = load volatile i64, ptr addrspace(1) @__gpukernel_panic_record, align 8
+  %mark = and i64 %marked, 1
+  %alive = icmp eq i64 %mark, 0
   br i1 %alive, label %look, label %end
 
 end:

@@ -1,9 +1,10 @@
 ; Panics: the first thread that panics writes to a record that the host reads, and every thread that panics ends.
 ;
 ; The runtime gives the address of the record, memory of the host, when it loads the module. The offsets `${panic...}` are those of
-; `gpukernel_abi::panic`.
+; `gpukernel_abi::panic`. The lowest bit of the address is set once there is a record, for those on the device who ask for that: the
+; host's memory is a microsecond away.
 
-@${panic.record} = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8
+@${panic.record} = addrspace(1) externally_initialized global i64 0, align 8
 
 ; In kernels that reach a function which others reach too and which can panic: their number.
 @gpukernel_kernel = internal addrspace(3) global i32 poison, align 4
@@ -13,8 +14,9 @@
 ;
 ; The place of the thread is read by inline assembly, so that the kernel's own indices are not kept for this.
 define ptr @__gpukernel_panic_claim(ptr noundef %location, i32 noundef %kernel) #1 {
-  %record = load ptr addrspace(1), ptr addrspace(1) @${panic.record}, align 8
-  %unset = icmp eq ptr addrspace(1) %record, null
+  %marked = load i64, ptr addrspace(1) @${panic.record}, align 8
+  %address = and i64 %marked, -2
+  %unset = icmp eq i64 %address, 0
   br i1 %unset, label %unrecorded, label %claim
 
 unrecorded:
@@ -25,6 +27,7 @@ late:
   ret ptr null
 
 claim:
+  %record = inttoptr i64 %address to ptr addrspace(1)
   %claimed = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.claimed}
   %before = atomicrmw xchg ptr addrspace(1) %claimed, i32 1 monotonic, align 4
   %won = icmp eq i32 %before, 0
@@ -66,6 +69,7 @@ define void @__gpukernel_panic_publish(ptr noundef %record) #1 {
   %global = addrspacecast ptr %record to ptr addrspace(1)
   %at_written = getelementptr inbounds i32, ptr addrspace(1) %global, i64 ${panic.written}
   store atomic i32 1, ptr addrspace(1) %at_written monotonic, align 4
+  %before = atomicrmw or ptr addrspace(1) @${panic.record}, i64 1 syncscope("device") monotonic, align 8
   ret void
 }
 
@@ -77,17 +81,10 @@ define void @__gpukernel_panic_retire() #1 {
 
 ; Whether a thread of the module has panicked, and the host has not read of it yet: for threads that wait for others.
 define i32 @__gpukernel_has_panicked() #1 {
-  %record = load volatile ptr addrspace(1), ptr addrspace(1) @${panic.record}, align 8
-  %unset = icmp eq ptr addrspace(1) %record, null
-  br i1 %unset, label %none, label %ask
-
-none:
-  ret i32 0
-
-ask:
-  %claimed = getelementptr inbounds i32, ptr addrspace(1) %record, i64 ${panic.claimed}
-  %value = load volatile i32, ptr addrspace(1) %claimed, align 4
-  ret i32 %value
+  %marked = load volatile i64, ptr addrspace(1) @${panic.record}, align 8
+  %low = trunc i64 %marked to i32
+  %mark = and i32 %low, 1
+  ret i32 %mark
 }
 
 ; All of it, where no message is recorded.
