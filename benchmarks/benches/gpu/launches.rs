@@ -216,13 +216,14 @@ impl gpukernel_bench::Output for Looping {
     }
 }
 
-/// A short kernel again and again: as often as the host says, and in a loop of a graph, which ends when a number is zero that the kernel itself counts.
+/// A short kernel again and again, until a number is zero that the kernel itself counts: by a host that looks at it after each round, by one that knows how often,
+/// and in a loop of a graph.
 #[bench]
 fn rounds_of_a_loop(bench: &mut Bench<'_>) -> Result {
     let device = bench.device();
     let (module, stream) = (device.load(&KERNELS)?, device.default_stream());
     let memory = || Ok::<_, gpukernel::Error>((device.zeroed::<f32>(1)?, device.zeroed::<u32>(1)?));
-    let mut launched = Launched(memory()?);
+    let (mut looking, mut counting) = (Launched(memory()?), Launched(memory()?));
     let mut looping = Looping(stream.capture(memory()?, |capture, (x, left)| {
         capture.fill(x, 0.0)?;
         capture.fill(left, ROUNDS)?;
@@ -235,7 +236,17 @@ fn rounds_of_a_loop(bench: &mut Bench<'_>) -> Result {
         .synchronous()
         .elements(ROUNDS as usize)
         .expect(vec![ROUNDS as f32])
-        .provider("launches", &mut launched, |Launched((x, left))| {
+        .provider("host that looks", &mut looking, |Launched((x, left))| {
+            x.fill(0.0)?;
+            left.fill(ROUNDS)?;
+            let mut is_left = [1];
+            while is_left != [0] {
+                stream.launch(&module, round, for_each(1), (&mut *x, &mut *left))?;
+                stream.copy_to_host(left, &mut is_left)?;
+            }
+            Ok::<_, gpukernel::Error>(())
+        })
+        .provider("host that knows", &mut counting, |Launched((x, left))| {
             x.fill(0.0)?;
             left.fill(ROUNDS)?;
             (0..ROUNDS)

@@ -1,6 +1,6 @@
 //! Small pieces of the host's memory that the device sees, too.
 //!
-//! The driver takes a millisecond to pin memory and to free it again, and ten thousandths of that to load a module.
+//! The driver takes a millisecond to pin memory and to free it again, and a tenth of that to load a small module.
 
 use std::{
     ptr::{self, NonNull},
