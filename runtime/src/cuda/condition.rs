@@ -63,7 +63,6 @@ const CODE: &str = "
 pub(super) struct SetCondition(Mutex<Option<(CudaModule, CUfunction)>>);
 
 impl SetCondition {
-    /// Known before the driver is asked for more than it can.
     pub(super) fn function(&self, device: &'static CudaDevice) -> Result<CUfunction> {
         let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, function)) = &*loaded {

@@ -10,8 +10,8 @@ use std::{
 };
 
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute,
-    CUmemoryPool, CUresult,
+    self, CUcontext, CUdevice, CUdevice_attribute as Attribute, CUdeviceptr,
+    CUmemPool_attribute as PoolAttribute, CUmemoryPool, CUresult,
 };
 use gpukernel_image::Arch;
 
@@ -339,6 +339,21 @@ impl CudaDevice {
     /// Returns the first unreported error of a kernel; for calls that have waited for kernels.
     pub(super) fn told(&self) -> Result<()> {
         self.inbox.check(self)
+    }
+
+    /// Gives a variable the value of an address, before this returns.
+    ///
+    /// # Safety
+    /// The variable is on the device and as large as an address.
+    pub(super) unsafe fn set_address(&self, variable: CUdeviceptr, address: CUdeviceptr) -> Result<()> {
+        self.bind()?;
+        // SAFETY: as the caller promises; there are as many bytes.
+        let set =
+            unsafe { sys::cuMemcpyHtoD_v2(variable, (&raw const address).cast(), size_of_val(&address)) };
+        self.check("cuMemcpyHtoD", set)?;
+        // The copy may still run on the context's default stream, for which launches on non-blocking streams do not wait.
+        // SAFETY: a context is current.
+        self.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(ptr::null_mut()) })
     }
 
     /// Reads bytes of the device's memory; `None` if that fails.

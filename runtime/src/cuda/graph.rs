@@ -239,6 +239,7 @@ impl Description {
         conditional: &Conditional<CudaDevice>,
     ) -> Result<()> {
         let device = self.device;
+        // Before the driver is asked for more than it can.
         let function = device.set_condition().function(device)?;
         let mut handle: CUgraphConditionalHandle = 0;
         // SAFETY: the pointer is to a live handle, and graph and context are there.

@@ -39,10 +39,8 @@ impl OutputBuffer {
         device.check("cuMemAlloc", allocated)?;
         let buffer = Self { address, output: output.clone(), launching: RwLock::default() };
         buffer.clear(device, WORDS)?;
-        // SAFETY: the variable is on the device and as large as an address.
-        let set =
-            unsafe { sys::cuMemcpyHtoD_v2(variable, (&raw const address).cast(), size_of_val(&address)) };
-        device.check("cuMemcpyHtoD", set)?;
+        // SAFETY: the variable is one of an address, of a module that is loaded.
+        unsafe { device.set_address(variable, address)? };
         Ok(Some(buffer))
     }
 

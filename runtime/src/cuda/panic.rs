@@ -2,12 +2,9 @@
 //!
 //! Each module with kernels that can panic has a record in mapped host memory, so that checking for a panic is a read of memory. The code that writes it is link/prelude/panic.ll of `gpukernel-build`.
 
-use std::{
-    ptr,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use cudarc::driver::sys::{self, CUdeviceptr};
+use cudarc::driver::sys::CUdeviceptr;
 use gpu_std::Dim3;
 use gpukernel_abi::{
     panic::{self as word, WORDS},
@@ -54,16 +51,8 @@ impl PanicRecord {
 
     /// Tells the device where the record is, and that nobody has panicked.
     fn set_variable(&self) -> Result<()> {
-        let (device, address) = (self.device, self.words.device);
-        device.bind()?;
-        // SAFETY: the variable is on the device and as large as an address.
-        let set = unsafe {
-            sys::cuMemcpyHtoD_v2(self.variable, ptr::from_ref(&address).cast(), size_of_val(&address))
-        };
-        device.check("cuMemcpyHtoD", set)?;
-        // The copy may still run on the context's default stream, for which launches on non-blocking streams do not wait.
-        // SAFETY: a context is current.
-        device.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(ptr::null_mut()) })
+        // SAFETY: the variable is one of an address, of a module that is loaded.
+        unsafe { self.device.set_address(self.variable, self.words.device) }
     }
 
     /// Whether a thread has panicked; its record is complete when its kernel has ended.

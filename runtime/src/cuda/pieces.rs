@@ -25,13 +25,8 @@ pub(super) struct Piece<const WORDS: usize> {
 }
 
 /// The pieces of a device that nobody uses. All words of a new one are zero.
+#[derive(Default)]
 pub(super) struct Pieces<const WORDS: usize>(Mutex<Vec<Piece<WORDS>>>);
-
-impl<const WORDS: usize> Default for Pieces<WORDS> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
 
 impl<const WORDS: usize> Pieces<WORDS> {
     pub(super) fn take(&self, device: &CudaDevice) -> Result<Piece<WORDS>> {

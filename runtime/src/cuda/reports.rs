@@ -48,7 +48,7 @@ impl Reports {
         self.panic.as_ref().map(PanicRecord::mark)
     }
 
-    /// No kernel of the module may be running.
+    /// As [`PanicRecord::take`].
     fn take_panic(&self, device: &CudaDevice) -> Option<Error> {
         let error = self.panic.as_ref()?.take()?;
         if let Some(report) = report::of_process() {

@@ -23,7 +23,7 @@ use gpukernel_device_test_kernels::{
     programs::histogram_with_bug,
     sort::panics_before,
 };
-use gpukernel_device_tests::{Captured, KERNELS, on_every_device_alone};
+use gpukernel_device_tests::{Captured, KERNELS, on_every_device_alone, unless_too_old};
 
 /// What a panic says, as an error does.
 struct Panicked {
@@ -300,51 +300,50 @@ fn a_kernel_that_panics_in_a_graph() {
 #[test]
 fn a_kernel_that_panics_in_a_part_of_a_graph() {
     on_every_device_alone(|device, module| {
-        let memory = (
-            device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?,
-            device.zeroed::<u32>(96)?,
-            device.zeroed::<u32>(4)?,
-            [device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?],
-        );
-        let grid = LaunchConfig::new(3, 32);
-        let captured = device.stream()?.capture(memory, |capture, (values, out, after, [once, rounds])| {
-            let (is_once, is_more) = (capture.condition(once)?, capture.condition(rounds)?);
-            capture.if_nonzero(is_once, |part| {
-                part.launch(module, cases, grid, (0, 94, values, out))?;
-                part.fill(&mut after[..2], 7)
-            })?;
-            capture.while_nonzero(is_more, |part| {
-                part.launch(module, count_down, LaunchConfig::new(1, 1), (rounds,))?;
-                part.launch(module, cases, grid, (3, 94, values, out))?;
-                part.fill(&mut after[2..3], 8)
-            })?;
-            capture.fill(&mut after[3..], 9).map(drop)
-        });
-        let mut graph = match captured {
-            Err(Error::DriverTooOld { found, needed: (12, 4) }) if found < (12, 4) => return Ok(()),
-            captured => captured?,
-        };
-        for (once, rounds, line, after) in
-            [(1, 0, 0, [7, 7, 0, 9]), (0, 5, 3, [0, 0, 8, 9]), (0, 0, 0, [0, 0, 0, 9])]
-        {
-            graph.memory_mut().2.fill(0)?;
-            graph.memory_mut().3[0].fill(once)?;
-            graph.memory_mut().3[1].fill(rounds)?;
-            let launched = graph.launch().and_then(|()| device.synchronize());
-            if once + rounds == 0 {
-                launched?;
-            } else {
-                let found = panicked(launched);
-                let place = format!("src/panics.rs:{}:", FIRST_LINE + line);
-                assert!(found.location.contains(&place), "{} is not {place}", found.location);
-                assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
+        unless_too_old((|| {
+            let memory = (
+                device.upload(&[0, 1, 2, 3, 4, 5, 6, 7])?,
+                device.zeroed::<u32>(96)?,
+                device.zeroed::<u32>(4)?,
+                [device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?],
+            );
+            let grid = LaunchConfig::new(3, 32);
+            let mut graph =
+                device.stream()?.capture(memory, |capture, (values, out, after, [once, rounds])| {
+                    let (is_once, is_more) = (capture.condition(once)?, capture.condition(rounds)?);
+                    capture.if_nonzero(is_once, |part| {
+                        part.launch(module, cases, grid, (0, 94, values, out))?;
+                        part.fill(&mut after[..2], 7)
+                    })?;
+                    capture.while_nonzero(is_more, |part| {
+                        part.launch(module, count_down, LaunchConfig::new(1, 1), (rounds,))?;
+                        part.launch(module, cases, grid, (3, 94, values, out))?;
+                        part.fill(&mut after[2..3], 8)
+                    })?;
+                    capture.fill(&mut after[3..], 9).map(drop)
+                })?;
+            for (once, rounds, line, after) in
+                [(1, 0, 0, [7, 7, 0, 9]), (0, 5, 3, [0, 0, 8, 9]), (0, 0, 0, [0, 0, 0, 9])]
+            {
+                graph.memory_mut().2.fill(0)?;
+                graph.memory_mut().3[0].fill(once)?;
+                graph.memory_mut().3[1].fill(rounds)?;
+                let launched = graph.launch().and_then(|()| device.synchronize());
+                if once + rounds == 0 {
+                    launched?;
+                } else {
+                    let found = panicked(launched);
+                    let place = format!("src/panics.rs:{}:", FIRST_LINE + line);
+                    assert!(found.location.contains(&place), "{} is not {place}", found.location);
+                    assert_eq!((found.block, found.thread), ([2, 0, 0], [30, 0, 0]));
+                }
+                // Told once. What comes after it is done, without the rest of the loop.
+                device.synchronize()?;
+                assert_eq!(graph.memory().2.to_vec()?, after);
+                assert_eq!(graph.memory().3[1].to_vec()?, [rounds.saturating_sub(1)]);
             }
-            // Told once. What comes after it is done, without the rest of the loop.
-            device.synchronize()?;
-            assert_eq!(graph.memory().2.to_vec()?, after);
-            assert_eq!(graph.memory().3[1].to_vec()?, [rounds.saturating_sub(1)]);
-        }
-        Ok(())
+            Ok(())
+        })())
     });
 }
 
@@ -352,32 +351,30 @@ fn a_kernel_that_panics_in_a_part_of_a_graph() {
 #[test]
 fn loops_whose_kernels_panic_have_an_end() {
     on_every_device_alone(|device, module| {
-        let modules = [module, &device.load(&KERNELS)?, &device.load(&KERNELS)?];
-        for panicking in modules {
-            let memory = (device.filled(1, 1_u32)?, device.zeroed::<u32>(1)?, device.zeroed::<u64>(10)?);
-            let captured = device.stream()?.capture(memory, |capture, (flag, out, values)| {
-                let more = capture.condition(flag)?;
-                capture.while_nonzero(more, |round| {
-                    round.while_nonzero(more, |round| {
-                        round.launch(panicking, all, for_each(1), (out,))?;
-                        modules.iter().try_for_each(|module| {
-                            round.launch(module, add_index, for_each(10), (&mut *values,)).map(drop)
+        unless_too_old((|| {
+            let modules = [module, &device.load(&KERNELS)?, &device.load(&KERNELS)?];
+            for panicking in modules {
+                let memory = (device.filled(1, 1_u32)?, device.zeroed::<u32>(1)?, device.zeroed::<u64>(10)?);
+                let mut graph = device.stream()?.capture(memory, |capture, (flag, out, values)| {
+                    let more = capture.condition(flag)?;
+                    capture.while_nonzero(more, |round| {
+                        round.while_nonzero(more, |round| {
+                            round.launch(panicking, all, for_each(1), (out,))?;
+                            modules.iter().try_for_each(|module| {
+                                round.launch(module, add_index, for_each(10), (&mut *values,)).map(drop)
+                            })
                         })
                     })
-                })
-            });
-            let mut graph = match captured {
-                Err(Error::DriverTooOld { found, needed: (12, 4) }) if found < (12, 4) => return Ok(()),
-                captured => captured?,
-            };
-            for rounds in 1..=2 {
-                let found = panicked(graph.launch().and_then(|()| device.synchronize()));
-                assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::all");
-                device.synchronize()?;
-                assert_eq!(graph.memory().2.to_vec()?[0], 3 * rounds);
+                })?;
+                for rounds in 1..=2 {
+                    let found = panicked(graph.launch().and_then(|()| device.synchronize()));
+                    assert_eq!(found.kernel, "gpukernel_device_test_kernels::panics::all");
+                    device.synchronize()?;
+                    assert_eq!(graph.memory().2.to_vec()?[0], 3 * rounds);
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })())
     });
 }
 

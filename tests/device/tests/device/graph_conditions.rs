@@ -6,17 +6,9 @@ use gpukernel_device_test_kernels::{
     early_starts::late,
     outputs::{add_index, saxpy},
 };
-use gpukernel_device_tests::on_every_device;
+use gpukernel_device_tests::{on_every_device, unless_too_old};
 
 const LEN: usize = 1000;
-
-/// A driver of CUDA 12.0 to 12.3 has none of it.
-fn unless_too_old(result: Result<()>) -> Result<()> {
-    match result {
-        Err(Error::DriverTooOld { found, needed: (12, 4) }) if found < (12, 4) => Ok(()),
-        result => result,
-    }
-}
 
 #[test]
 fn a_part_is_done_if_a_number_is_not_zero() {
