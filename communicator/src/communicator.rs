@@ -79,6 +79,9 @@ impl Communicator {
     /// Messages of a group do not wait for each other, so that all processes can send first. All processes have the same collectives in a group, in
     /// the same order; starting them waits until every process has started them.
     ///
+    /// The first operation of a kind by NCCL loads its kernels and makes connections, for which the GPU has to finish what is queued: do not start it behind a stream that
+    /// is [held back](gpukernel::Stream::hold).
+    ///
     /// ```
     /// use gpukernel_communicator::{Communicator, Error};
     ///

@@ -87,7 +87,7 @@ fn operations_may_be_leaked() {
         assert_eq!(communicator.via(), Via::Nccl);
         let (stream, own) = (device.stream()?, world.rank() as f32);
         let mut copy = device.filled(LEN, own)?;
-        // Connections are made here: NCCL waits for the whole device then, also for a stream that is held.
+        // NCCL loads kernels and makes connections here, and waits for the whole device, also for a stream that is held.
         communicator.all_reduce(&mut copy, ReduceOp::Sum)?;
         for round in 0..10 {
             println!("<round {round}>");
