@@ -6,7 +6,7 @@ use gpu_std::{
     host::{Kernel, SafeKernel},
 };
 use gpukernel::{Buffer, Device, DeviceSlice, LaunchConfig, Module, Stream, ThisRuntime};
-use gpukernel_algorithms_kernels::{BLOCK, Launch, RESIDENT_BLOCKS, tile_len};
+use gpukernel_algorithms_kernels::{BLOCK, Element, Launch, RESIDENT_BLOCKS, tile_len};
 
 use crate::{Error, Result, shipped};
 
@@ -155,6 +155,24 @@ impl Algorithms {
         } else {
             self.stream.zeroed(len)?
         })
+    }
+
+    /// Calls `work` with memory for a while that kernels find zeroed, as [`Module::__with_zeros`].
+    pub(crate) fn with_zeros<A: Element, B: Element>(
+        &self,
+        lens: [usize; 2],
+        work: impl FnOnce(&mut DeviceSlice<A>, &mut DeviceSlice<B>) -> Result<()>,
+    ) -> Result<()> {
+        self.shipped.__with_zeros(&self.stream, lens, work)?
+    }
+
+    /// The same, with the state of blocks that wait for each other.
+    pub(crate) fn with_state(
+        &self,
+        len: usize,
+        work: impl FnOnce(&mut DeviceSlice<u64>) -> Result<()>,
+    ) -> Result<()> {
+        self.with_zeros::<_, u64>([len, 0], |state, _| work(state))
     }
 
     /// Copies one element to the host, and waits for it.

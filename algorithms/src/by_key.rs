@@ -104,16 +104,10 @@ impl Algorithms {
             return Ok(self.stream().fill(count, 0)?);
         }
         let tiles = keys.len().div_ceil(Shape::by_key::<K, V>().tile());
-        let mut state = self.stream().zeroed(state_len(tiles, size_of::<Segment<V>>()))?;
-        // SAFETY: the state is 0.
-        unsafe {
-            O::reduce_by_key(
-                self.blocks(tiles),
-                (keys, values),
-                &mut state,
-                count,
-                (&mut *out.keys, &mut *out.values),
-            )
-        }
+        self.with_state(state_len(tiles, size_of::<Segment<V>>()), |state| {
+            let out = (&mut *out.keys, &mut *out.values);
+            // SAFETY: the state is 0.
+            unsafe { O::reduce_by_key(self.blocks(tiles), (keys, values), state, count, out) }
+        })
     }
 }

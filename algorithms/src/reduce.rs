@@ -71,8 +71,9 @@ impl Algorithms {
         if blocks <= 1 {
             return O::reduce(self.blocks(1), x, initial, result);
         }
-        let mut parts = self.temporary(blocks)?;
-        O::reduce(self.blocks(blocks), x, O::IDENTITY, &mut parts)?;
-        O::reduce(self.blocks(1), &parts, initial, result)
+        self.with_zeros::<T, u64>([blocks, 0], |parts, _| {
+            O::reduce(self.blocks(blocks), x, O::IDENTITY, parts)?;
+            O::reduce(self.blocks(1), parts, initial, result)
+        })
     }
 }

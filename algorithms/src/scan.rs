@@ -83,7 +83,8 @@ impl Algorithms {
             return Ok(());
         }
         let tiles = x.len().div_ceil(Shape::scan::<T>().tile());
-        let mut state = self.stream().zeroed(state_len(tiles, size_of::<T>()))?;
-        O::scan(self.blocks(tiles), x, initial, inclusive, &mut state, &mut y[..x.len()])
+        self.with_state(state_len(tiles, size_of::<T>()), |state| {
+            O::scan(self.blocks(tiles), x, initial, inclusive, state, &mut y[..x.len()])
+        })
     }
 }

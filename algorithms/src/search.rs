@@ -1,6 +1,6 @@
 //! Searches in sorted keys, and for the smallest and largest.
 
-use gpukernel::{Buffer, DeviceSlice};
+use gpukernel::DeviceSlice;
 use gpukernel_algorithms_kernels::{Key, Order, SearchWords, as_they_are, lanes};
 
 use crate::{
@@ -196,15 +196,17 @@ impl Algorithms {
         order: Order<W>,
         position: &mut DeviceSlice<u64>,
     ) -> Result<()> {
-        let (no_positions, mut word) = (self.temporary(0)?, self.temporary(1)?);
-        let blocks = self.resident_blocks(keys.len(), lanes::<W>());
-        if blocks <= 1 {
-            return W::first_of_smallest(self.blocks(1), keys, &no_positions, order, &mut word, position);
-        }
-        let (mut words, mut found): (Buffer<W>, Buffer<u64>) =
-            (self.temporary(blocks)?, self.temporary(blocks)?);
-        W::first_of_smallest(self.blocks(blocks), keys, &no_positions, order, &mut words, &mut found)?;
-        W::first_of_smallest(self.blocks(1), &words, &found, as_they_are(), &mut word, position)
+        let (no_positions, blocks) =
+            (self.temporary(0)?, self.resident_blocks(keys.len(), lanes::<W>()).max(1));
+        // The last of the words is that of all blocks.
+        self.with_zeros([blocks + 1, blocks], |words, found| {
+            let (words, word) = words.split_at_mut(blocks);
+            if blocks == 1 {
+                return W::first_of_smallest(self.blocks(1), keys, &no_positions, order, word, position);
+            }
+            W::first_of_smallest(self.blocks(blocks), keys, &no_positions, order, words, found)?;
+            W::first_of_smallest(self.blocks(1), words, found, as_they_are(), word, position)
+        })
     }
 
     /// The words of keys.

@@ -454,9 +454,10 @@ impl Algorithms {
         }
         let (no_flags, mut no_rest) = (self.temporary(0)?, self.temporary(0)?);
         let tiles = x.len().div_ceil(Shape::select::<T>().tile());
-        let mut state = self.stream().zeroed(state_len(tiles, size_of::<u64>()))?;
         let rest = rest.unwrap_or(&mut no_rest);
-        launch(self.blocks(tiles), &no_flags, &mut state, count, [chosen, rest])
+        self.with_state(state_len(tiles, size_of::<u64>()), |state| {
+            launch(self.blocks(tiles), &no_flags, state, count, [chosen, rest])
+        })
     }
 
     /// Waits for the number of elements that were written, if there was room.

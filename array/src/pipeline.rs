@@ -229,10 +229,10 @@ impl<T: DeviceCopy> ArrayEnd for Scalar<T> {
     {
         // Enough for a thread to have several loads on their way.
         let blocks = blocks(size.len, 4 * tile::<F, S>());
-        let stream = module.stream();
-        let (mut parts, mut arrived) = (storage::with_values(&stream, blocks)?, stream.zeroed(1)?);
-        let memory = ReduceArgs { parts: &mut *parts, arrived: &mut *arrived, output: result.as_mut_slice() };
-        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+        module.__with_zeros(&module.stream(), [blocks, 1], |parts, arrived| {
+            let memory = ReduceArgs { parts, arrived, output: result.as_mut_slice() };
+            F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+        })?
     }
 }
 
@@ -295,14 +295,14 @@ impl<T: DeviceCopy> ArrayEnd for pipeline::Compact<T> {
             args.args(F::NAME)?;
             return Ok(());
         }
-        let (stream, positions, blocks) = (module.stream(), size.len, blocks(size.len, tile::<F, S>()));
-        let (mut offsets, mut state) = (storage::with_values(&stream, blocks + 1)?, stream.zeroed(2)?);
-        let memory =
-            CompactArgs::Count { positions, offsets: &mut *offsets, state: &mut *state, len: &mut **len };
-        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
-        let memory =
-            CompactArgs::Write { positions, offsets: &*offsets, state: &mut *state, output: &mut **items };
-        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+        let (positions, blocks) = (size.len, blocks(size.len, tile::<F, S>()));
+        module.__with_zeros(&module.stream(), [blocks + 1, 2], |offsets, state| {
+            let memory =
+                CompactArgs::Count { positions, offsets: &mut *offsets, state: &mut *state, len: &mut **len };
+            F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
+            let memory = CompactArgs::Write { positions, offsets, state, output: &mut **items };
+            F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+        })?
     }
 }
 
@@ -329,12 +329,13 @@ impl<T: DeviceCopy> ArrayEnd for Scan<T> {
             args.args(F::NAME)?;
             return Ok(());
         }
-        let (stream, positions, blocks) = (module.stream(), size.len, blocks(size.len, tile::<F, S>()));
-        let (mut parts, mut arrived) = (storage::with_values(&stream, blocks)?, stream.zeroed(1)?);
-        let memory = ScanArgs::Combine { positions, parts: &mut *parts, arrived: &mut *arrived };
-        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
-        let memory = ScanArgs::Write { parts: &*parts, output: result.as_mut_slice() };
-        F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+        let (positions, blocks) = (size.len, blocks(size.len, tile::<F, S>()));
+        module.__with_zeros(&module.stream(), [blocks, 1], |parts, arrived| {
+            let memory = ScanArgs::Combine { positions, parts: &mut *parts, arrived };
+            F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)?;
+            let memory = ScanArgs::Write { parts, output: result.as_mut_slice() };
+            F::launch(launch_blocks(module, blocks), args.args(F::NAME)?, memory)
+        })?
     }
 }
 

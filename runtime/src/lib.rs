@@ -66,6 +66,7 @@ mod unified;
 mod usage;
 mod view;
 mod wake;
+mod workspace;
 
 pub use buffer::Buffer;
 pub use callback::EventFuture;

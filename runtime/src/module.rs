@@ -20,6 +20,7 @@ use crate::{
     prepared::{Lists, PreparedLaunch, Program, Request},
     replay,
     view::raw_slice,
+    workspace::Workspaces,
 };
 
 #[doc(hidden)]
@@ -65,6 +66,7 @@ struct Inner {
     code: Any<Modules>,
     /// Where what its kernels print goes.
     output: Output,
+    workspaces: Workspaces,
 }
 
 impl Module {
@@ -75,12 +77,22 @@ impl Module {
         let code = ImageCode { image: &image, functions, output: &output };
         let code = each!(&device.backend, device => load(*device, &code))?;
         let manifest = image.into_manifest();
-        let inner = Arc::new(Inner { device: device.clone(), manifest, code, output });
+        let inner = Arc::new(Inner {
+            device: device.clone(),
+            manifest,
+            code,
+            output,
+            workspaces: Workspaces::default(),
+        });
         Ok(Self { inner, stream: None })
     }
 
     pub(crate) fn manifest(&self) -> &Manifest {
         &self.inner.manifest
+    }
+
+    pub(crate) fn workspaces(&self) -> &Workspaces {
+        &self.inner.workspaces
     }
 
     pub(crate) fn code(&self) -> &Any<Modules> {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::{Device, Error, Result, backend::Any, cuda::CudaReplay};
 
-pub(crate) use crate::cuda::refuse_unsafe;
+pub(crate) use crate::cuda::{refuse, refuse_unsafe};
 
 /// What a call launches on a GPU's default stream, as a graph that is launched there.
 #[doc(hidden)]

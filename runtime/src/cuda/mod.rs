@@ -43,5 +43,5 @@ pub(crate) use memory::CudaMemory;
 pub(crate) use module::CudaModule;
 #[cfg(feature = "cudarc")]
 pub(crate) use replay::refuse as refuse_foreign;
-pub(crate) use replay::{CudaReplay, refuse_unsafe};
+pub(crate) use replay::{CudaReplay, refuse, refuse_unsafe};
 pub(crate) use stream::CudaStream;
