@@ -1,7 +1,9 @@
 //! Programs that Numba's introductions time. What Numba and the interpreter need on the same machine, `numba/documents.py` prints.
 
 use benchmark_kernels::{
-    documents::{mandelbrot, mandelbrot_image, prime, prime_alone, transpose_naive},
+    documents::{
+        mandelbrot, mandelbrot_image, mandelbrot_of_coordinates, prime, prime_alone, transpose_naive,
+    },
     draft::dense::transpose,
 };
 use gpukernel::{Buffer, LaunchConfig, for_each_2d};
@@ -22,7 +24,8 @@ impl<T: gpu_std::DeviceCopy + Compare, D: Dimension> Output for Written<T, D> {
     }
 }
 
-/// The Mandelbrot set in 20 iterations: a kernel of pixels, and a function of a row and a column of coordinates, which are broadcast.
+/// The Mandelbrot set in 20 iterations: a kernel that computes the coordinates of pixels, one that reads them, and a function of a row and a column of coordinates,
+/// which are broadcast.
 #[bench]
 fn mandelbrot_set(bench: &mut Bench<'_>) -> Result {
     const ITERATIONS: u32 = 20;
@@ -37,7 +40,9 @@ fn mandelbrot_set(bench: &mut Bench<'_>) -> Result {
     let expected = y.iter().flat_map(|&y| x.iter().map(move |&x| mandelbrot(x, y, ITERATIONS))).collect();
     let x = Array1::from_vec(&device, x)?;
     let y = Array2::from_shape_vec(&device, (height, 1), y)?;
-    let (mut image, mut array) = (device.zeroed(height * width)?, Written(Array2::zeros(&device, SHAPE)?));
+    let [mut image, mut read]: [Buffer<u32>; 2] =
+        [device.zeroed(height * width)?, device.zeroed(height * width)?];
+    let mut array = Written(Array2::zeros(&device, SHAPE)?);
     bench
         .measure()
         .elements(height * width)
@@ -45,6 +50,10 @@ fn mandelbrot_set(bench: &mut Bench<'_>) -> Result {
         .provider("kernel", &mut image, |image| {
             let args = (corner, step, ITERATIONS, image.view_2d_mut(width)?);
             module.launch(mandelbrot_image, for_each_2d(height, width), args)
+        })
+        .provider("kernel_of_coordinates", &mut read, |image| {
+            let args = (x.as_slice(), y.as_slice(), ITERATIONS, image.view_2d_mut(width)?);
+            module.launch(mandelbrot_of_coordinates, for_each_2d(height, width), args)
         })
         .provider("vectorize", &mut array, |image| {
             mandelbrot::apply_into(&module, (&x, &y, ITERATIONS), &mut image.0)

@@ -25,6 +25,14 @@ pub fn mandelbrot_image(corner: [f64; 2], step: [f64; 2], iterations: u32, image
     }
 }
 
+/// The same for pixels whose coordinates are in a row and a column.
+#[kernel]
+pub fn mandelbrot_of_coordinates(x: &[f64], y: &[f64], iterations: u32, image: PerThread2d<u32>) {
+    for ((row, column), pixel) in image {
+        *pixel = mandelbrot(x[column], y[row], iterations);
+    }
+}
+
 /// The number if it is a prime, else 0.
 #[vectorize]
 #[inline]
