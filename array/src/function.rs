@@ -365,7 +365,7 @@ fn of_positions(module: &Module, len: usize) -> LaunchConfig {
 }
 
 /// How many threads the module's device runs at a time, if it is a GPU.
-fn threads_of_gpu(module: &Module) -> Option<usize> {
+pub(crate) fn threads_of_gpu(module: &Module) -> Option<usize> {
     let device = module.device();
     let limits = device.limits();
     let threads = limits.multiprocessors as usize * limits.max_threads_per_multiprocessor as usize;

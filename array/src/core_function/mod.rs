@@ -1,7 +1,7 @@
 //! Calls of functions of cores: `apply` and `apply_into` of what `#[guvectorize]` makes.
 
 use gpu_std::host::{CoreScalars, Guvectorized, GuvectorizedFunction, Per};
-use gpukernel::{Module, for_each_tile};
+use gpukernel::{LaunchConfig, Module, for_each_tile};
 
 mod dimension;
 mod operands;
@@ -16,7 +16,7 @@ use shapes::{Cores, Dimensions};
 
 use crate::{
     Error, Result,
-    function::{Configured, for_each_in_rounds},
+    function::{Configured, for_each_in_rounds, threads_of_gpu},
     operand::sealed,
     plan::{NdPlace, Plan},
 };
@@ -190,7 +190,12 @@ where
     let is_contiguous = arrays.iter().all(|cores| cores.strides.last().is_none_or(|&stride| stride == 1));
     let config = match F::PER {
         Per::Thread => for_each_in_rounds(calls),
-        Per::Warp => for_each_in_rounds(calls.saturating_mul(gpu_std::WARP_SIZE as usize)),
+        Per::Warp => {
+            let len =
+                |cores: &&Cores| cores.shape.iter().fold(1, |len: usize, extent| len.saturating_mul(*extent));
+            let longest = arrays.iter().map(len).max();
+            of_warps(module, calls, longest.unwrap_or(1))
+        }
         // A block makes one call: as many as fit no launch, of which that tells.
         Per::Block => for_each_tile(calls, 1),
     };
@@ -204,4 +209,14 @@ where
     })?;
     let outputs = <F::Outputs as Elements>::views_mut(&mut targets, of_outputs)?;
     F::launch(Configured { module, config }, is_contiguous, views, outputs)
+}
+
+/// The launch of a kernel for so many calls, a warp each. On a GPU, warps make up to four where cores are short and calls many: what a warp does once takes longer than such a call.
+fn of_warps(module: &Module, calls: usize, longest_core: usize) -> LaunchConfig {
+    const LANES: usize = gpu_std::WARP_SIZE as usize;
+    let calls_of_warp = match threads_of_gpu(module) {
+        Some(threads) if longest_core <= 4 * LANES => (calls / (threads / LANES).max(1) / 2).clamp(1, 4),
+        _ => 1,
+    };
+    for_each_in_rounds(calls.div_ceil(calls_of_warp).saturating_mul(LANES))
 }

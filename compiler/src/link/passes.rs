@@ -13,7 +13,7 @@ use super::{
     parameter_copies,
     pass::{Pass, Stage},
     pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
-    small_arrays, steps, undefined,
+    small_arrays, steps, undefined, wide_products,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -510,6 +510,14 @@ pub(super) const EMIT: &[Stage<'_, OfEmit>] = &[Stage {
             does: "end loops where the counter is not less than its end, instead of where it is equal to it",
             run: |emission| {
                 loop_ends::order(&emission.module);
+                Ok(())
+            },
+        },
+        Pass {
+            name: "extend-factors",
+            does: "multiply numbers that are extended from 32 bits by one instruction",
+            run: |emission| {
+                wide_products::extend_in_place(&emission.module);
                 Ok(())
             },
         },

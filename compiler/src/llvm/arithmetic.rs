@@ -1,4 +1,4 @@
-//! Arithmetic of unsigned numbers of 64 bits, for conditions that linking adds to a module.
+//! Arithmetic of numbers of 64 bits, without a sign where nothing else is said, which linking adds to a module.
 
 use super::{Builder, Comparison, Module, Value, library::LLVMValue};
 
@@ -42,6 +42,17 @@ impl<'c> Arithmetic<'c> {
             }),
             _ => None,
         }
+    }
+
+    /// A number of 32 bits in 64, with its sign or without one.
+    pub(crate) fn extended(&self, number: Value<'c>, is_signed: bool) -> Option<Value<'c>> {
+        let (context, llvm) = (self.before.context, self.before.context.llvm);
+        let build = if is_signed { llvm.LLVMBuildSExt } else { llvm.LLVMBuildZExt };
+        // SAFETY: a live integer of 32 bits that is there before the instruction, as the caller says.
+        self.value(unsafe {
+            let wide = (llvm.LLVMInt64TypeInContext)(context.raw);
+            build(self.builder.raw, number.raw, wide, c"".as_ptr())
+        })
     }
 
     /// The lower 32 bits of a number of 64.

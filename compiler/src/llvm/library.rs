@@ -286,6 +286,7 @@ macro_rules! with_functions {
     LLVMBuildSub(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildMul(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildZExt(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
+    LLVMBuildSExt(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;
     LLVMBuildAnd(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildOr(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMValue, *const c_char) -> *mut LLVMValue;
     LLVMBuildTrunc(*mut LLVMBuilder, *mut LLVMValue, *mut LLVMType, *const c_char) -> *mut LLVMValue;

@@ -21,6 +21,7 @@ impl Opcode {
     pub(crate) const FLOAT_REMAINDER: Self = Self(19);
     pub(crate) const SHIFT_LEFT: Self = Self(20);
     pub(crate) const SHIFT_RIGHT: Self = Self(21);
+    pub(crate) const SHIFT_RIGHT_SIGNED: Self = Self(22);
     pub(crate) const AND: Self = Self(23);
     pub(crate) const OR: Self = Self(24);
     pub(crate) const XOR: Self = Self(25);
