@@ -51,6 +51,26 @@ fn panics_of_closures_are_reported_and_devices_stay_usable() {
     });
 }
 
+/// More calls than a workspace has room for, so that its memory is used again.
+#[test]
+fn no_call_finds_what_a_panic_left_in_the_workspace() {
+    let _alone = alone();
+    on_every_device(|device, module| {
+        let mut host = vec![7_i32; 10_000];
+        let x = Array::from_vec(device, &host)?;
+        host[5_000] = 0;
+        let with_zero = Array::from_vec(device, host)?;
+        for round in 0..5_000 {
+            if round % 100 == 0 {
+                let found = sum_of_quotients::call(module, &with_zero).and_then(|found| found.to_scalar());
+                is_reported(found, "divide by zero");
+            }
+            assert_eq!(sum_of_quotients::call(module, &x)?.to_scalar()?, 140_000, "{round}");
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn nothing_is_left_of_a_filter_that_panics() {
     let _alone = alone();
