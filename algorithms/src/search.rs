@@ -1,7 +1,7 @@
 //! Searches in sorted keys, and for the smallest and largest.
 
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{Key, Order, SearchWords, as_they_are, lanes};
+use gpukernel_algorithms_kernels::{Key, Order, SearchWords, lanes};
 
 use crate::{
     Algorithms, Result,
@@ -196,16 +196,9 @@ impl Algorithms {
         order: Order<W>,
         position: &mut DeviceSlice<u64>,
     ) -> Result<()> {
-        let (no_positions, blocks) =
-            (self.temporary(0)?, self.resident_blocks(keys.len(), lanes::<W>()).max(1));
-        // The last of the words is that of all blocks.
-        self.with_zeros([blocks + 1, blocks], |words, found| {
-            let (words, word) = words.split_at_mut(blocks);
-            if blocks == 1 {
-                return W::first_of_smallest(self.blocks(1), keys, &no_positions, order, word, position);
-            }
-            W::first_of_smallest(self.blocks(blocks), keys, &no_positions, order, words, found)?;
-            W::first_of_smallest(self.blocks(1), words, found, as_they_are(), word, position)
+        let blocks = self.resident_blocks(keys.len(), lanes::<W>()).max(1);
+        self.with_zeros([blocks, blocks + 1], |words, found| {
+            W::first_of_smallest(self.blocks(blocks), keys, order, words, found, position)
         })
     }
 

@@ -1,5 +1,7 @@
 //! Keys of sorts and searches: the words by whose order they are sorted.
 
+use gpu_std::atomic::AtomicElement;
+
 use crate::Element;
 
 /// A word that keys are sorted as: `u32` or `u64`.
@@ -13,7 +15,7 @@ use crate::Element;
     message = "`{Self}` is not a word that keys are sorted by",
     note = "words are `u32` and `u64`"
 )]
-pub trait KeyWord: Element + Ord + sealed::Word {}
+pub trait KeyWord: Element + Ord + AtomicElement + sealed::Word {}
 
 impl KeyWord for u32 {}
 impl KeyWord for u64 {}

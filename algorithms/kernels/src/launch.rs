@@ -366,10 +366,10 @@ pub unsafe trait SearchWords: KeyWord {
     fn first_of_smallest<'a, L: Launch>(
         launch: L,
         keys: &'a Slice<L, Self>,
-        positions: &'a Slice<L, u64>,
         order: Order<Self>,
         words: &'a mut Slice<L, Self>,
         found: &'a mut Slice<L, u64>,
+        position: &'a mut Slice<L, u64>,
     ) -> L::Output;
 
     /// Launches the kernel `count_candidates`.

@@ -2,9 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 use gpu_std::{
-    DeviceCopy,
+    Atomic, DeviceCopy,
+    atomic::{Acquire, Device, Release, fence},
     collective::{BlockScratch, Operator},
     prelude::*,
+    sync_any,
 };
 
 use crate::key::{KeyWord, Order, from_word, to_word};
@@ -77,37 +79,49 @@ impl<W: KeyWord> Operator<Candidate<W>> for First {
     }
 }
 
-/// Finds the first of the smallest keys, for each block of the grid: the position, and the word. Several are compared by another launch of one block, which
-/// has these as `keys` and `positions`. `V` keys make a vector.
+/// Finds the position of the first of the smallest keys, `u64::MAX` if there are none. `V` keys make a vector.
+///
+/// Blocks leave their smallest words in `words`, and in `found` their positions, and behind these how many have done so, which is 0 before. The last block compares them.
 #[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS)]
 pub fn first_of_smallest<W: KeyWord, const V: usize>(
     keys: &[W],
-    positions: &[u64],
     order: Order<W>,
-    mut words: PerBlock<W>,
-    mut found: PerBlock<u64>,
+    words: &[Atomic<W>],
+    found: &[Atomic<u64>],
+    position: &[Atomic<u64>],
     mut scratch: BlockScratch<Candidate<W>>,
 ) {
-    let first = if positions.is_empty() {
-        let (word, tile) = smallest_of_tiles::<W, V>(keys, order);
-        // Few threads have to look for it.
-        let smallest = scratch.reduce(Candidate::new(word, u64::MAX), First).word;
-        let position =
-            if word == smallest { position_in_tile::<W, V>(keys, order, tile, word) } else { u64::MAX };
-        Candidate::new(word, position)
-    } else {
-        let mut first = Candidate::new(W::ALL, u64::MAX);
-        for at in block_stride(keys.len()) {
-            let position = positions.get(at).copied().unwrap_or(u64::MAX);
-            first = First.combine(first, Candidate::new(to_word(keys[at], order), position));
-        }
-        first
+    let blocks = gpu_std::blocks_per_grid();
+    let (Some(words), Some((found, arrived))) =
+        (words.get(..blocks), found.get(..blocks).zip(found.get(blocks)))
+    else {
+        return;
     };
-    if let (Some(first), Some((_, word)), Some((_, position))) =
-        (scratch.reduce_to_first(first, First), words.first_mut(), found.first_mut())
-    {
-        *word = first.word;
-        *position = first.position();
+    let (word, tile) = smallest_of_tiles::<W, V>(keys, order);
+    // Few threads have to look for it.
+    let smallest = scratch.reduce(Candidate::new(word, u64::MAX), First).word;
+    let at = if word == smallest { position_in_tile::<W, V>(keys, order, tile, word) } else { u64::MAX };
+    let first = scratch.reduce_to_first(Candidate::new(word, at), First);
+    let is_last = first.is_some_and(|first| {
+        let rank = block_rank();
+        if let (Some(word), Some(at)) = (words.get(rank), found.get(rank)) {
+            word.store(first.word);
+            at.store(first.position());
+        }
+        // For the block that comes last.
+        fence(Device, Release);
+        arrived.fetch_add(1) + 1 == blocks as u64
+    });
+    if !sync_any((), is_last).1 {
+        return;
+    }
+    fence(Device, Acquire);
+    let mut first = Candidate::new(W::ALL, u64::MAX);
+    for (word, at) in block_stride(blocks).filter_map(|block| words.get(block).zip(found.get(block))) {
+        first = First.combine(first, Candidate::new(word.load(), at.load()));
+    }
+    if let (Some(first), Some(position)) = (scratch.reduce_to_first(first, First), position.first()) {
+        position.store(first.position());
     }
 }
 

@@ -237,12 +237,12 @@ macro_rules! searches {
             fn first_of_smallest<'a, L: crate::Launch>(
                 launch: L,
                 keys: &'a Slice<L, Self>,
-                positions: &'a Slice<L, u64>,
                 order: crate::Order<Self>,
                 words: &'a mut Slice<L, Self>,
                 found: &'a mut Slice<L, u64>,
+                position: &'a mut Slice<L, u64>,
             ) -> L::Output {
-                launch.launch(search::first_of_smallest::<$W, $lanes>, (keys, positions, order, words, found))
+                launch.launch(search::first_of_smallest::<$W, $lanes>, (keys, order, words, found, position))
             }
 
             fn count_candidates<'a, L: crate::Launch>(

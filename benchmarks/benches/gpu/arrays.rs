@@ -4,7 +4,7 @@ use std::array::from_fn;
 
 use benchmark_kernels::arrays::{self as functions, by_hand};
 use gpu_std::vector::f32x4;
-use gpukernel::{Buffer, DeviceSlice, Module, for_each, for_each_2d};
+use gpukernel::{Buffer, Device, DeviceSlice, Module, for_each, for_each_2d};
 use gpukernel_array::{Array, Array1, ArrayFunction, ArrayView};
 use gpukernel_bench::{Bench, Output, Result, bench};
 use gpukernel_benchmarks::noise;
@@ -44,9 +44,9 @@ impl Output for Copied<'_> {
     }
 }
 
-/// Whether a launch, and what a thread does once, are no part of the time.
-fn fill_the_gpu(elements: usize) -> bool {
-    elements >= 1 << 24
+/// Whether the device is a GPU on which launches, and what a thread does once, are no part of the time.
+fn fill_a_gpu(device: &Device, elements: usize) -> bool {
+    device.is_gpu() && elements >= 1 << 24
 }
 
 /// Measures a function of so many arrays. `one` computes an element.
@@ -85,7 +85,7 @@ fn compare<const INPUTS: usize>(
         .provider(BY_HAND, &mut theirs, |out| by_hand(&module, vectors, out.cast_mut()?))
         .provider(VECTORIZE, &mut ours, |out| function(&module, x, &mut out.0))
         .provider(COPY, &mut copied, |Copied { from, to, .. }| to.copy_from_device(from));
-    if !fill_the_gpu(elements) {
+    if !fill_a_gpu(&device, elements) {
         return measurement.run();
     }
     measurement.limit(VECTORIZE, BY_HAND, 1.0 / 0.98).limit(VECTORIZE, COPY, 1.0 / 0.95).run()
@@ -156,7 +156,7 @@ fn compare_strided(
         .provider(VECTORIZE, &mut ours, |out| {
             functions::squared_sum::apply_into(&module, (&a, &b), &mut out.0)
         });
-    match fill_the_gpu(side * side) {
+    match fill_a_gpu(&device, side * side) {
         true => measurement.limit(VECTORIZE, BY_HAND, 1.0 / 0.98).run(),
         false => measurement.run(),
     }
