@@ -9,6 +9,7 @@ import math
 import statistics
 import time
 
+import numba
 import numpy as np
 from numba import cuda, float32, njit, vectorize
 
@@ -102,6 +103,7 @@ def main():
                 assert np.isfinite(out).all()
                 rate = (inputs + 1) * elements * 4 / seconds / 1e9
                 print(f"{function.__name__:14} {elements:>10} {target:9} {seconds * 1e6:>9.2f} µs {rate:>7.1f} GB/s")
+    print(f"Numba {numba.__version__}; parallel: {numba.threading_layer()}, {numba.get_num_threads()} threads")
 
 
 if __name__ == "__main__":
