@@ -75,7 +75,7 @@ const ROWS: [Row; 29] = [
     row("convolution", 224, Some(82), &["the filter has 25 elements"]),
     row(
         "lattice_boltzmann",
-        315,
+        323,
         Some(122),
         &["the planes have the same extents", "there are rows", "there are columns"],
     ),
