@@ -89,7 +89,7 @@ fn assert_no_allocations(what: &str, mut launch: impl FnMut() -> Result<()>) -> 
     Ok(())
 }
 
-/// Launches twice, and then a hundred times: each allocates the box that waits in the stream, and a list if it uses more than four buffers; running them
+/// Launches eight times, and then a hundred times: each allocates the box that waits in the stream, and a list if it uses more than four buffers; running them
 /// nothing, but for what a thread needs that runs its first blocks.
 fn assert_few_allocations(device: &Device, what: &str, mut launch: impl FnMut() -> Result<()>) -> Result<()> {
     for _ in 0..8 {

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use gpukernel::{Device, Error, for_each};
 
+#[cfg(target_os = "linux")]
+use crate::threads::of_each_thread;
 use crate::{
     add,
     again::{again, is_inner, succeeded},
@@ -68,13 +70,9 @@ fn a_system_without_threads_is_an_error() {
 /// Whether all other threads of the process wait for something.
 #[cfg(target_os = "linux")]
 fn others_wait() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").expect("Linux tells");
-    let runs = |task: &std::fs::DirEntry| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).expect("Linux tells");
-        !stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('S'))
-    };
+    let waits = |stat: &String| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('S'));
     // This one runs.
-    tasks.map(|task| task.expect("Linux tells")).filter(runs).count() == 1
+    of_each_thread("stat").filter(|stat| !waits(stat)).count() == 1
 }
 
 /// Limits the address space of the process, until it is dropped.

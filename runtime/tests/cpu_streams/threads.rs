@@ -81,9 +81,13 @@ fn threads_share_a_device_and_what_they_read() {
 
 /// How many threads of streams there are.
 fn count() -> usize {
+    of_each_thread("comm").filter(|name| name.starts_with("gpukernel-strea")).count()
+}
+
+/// What Linux tells in a file of each thread of the process, but for those that end meanwhile.
+pub(crate) fn of_each_thread(file: &str) -> impl Iterator<Item = String> {
     let tasks = fs::read_dir("/proc/self/task").expect("Linux lists threads");
-    let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).ok();
-    tasks.flatten().filter_map(name).filter(|name| name.starts_with("gpukernel-strea")).count()
+    tasks.flatten().filter_map(move |task| fs::read_to_string(task.path().join(file)).ok())
 }
 
 /// A stream has a thread when it has work, until it is dropped and its work is done.
