@@ -332,18 +332,30 @@ where
                     if module.device().is_gpu() { [32, sector] } else { [16, 16] };
                 view = view.in_tiles(most_rows.min(rows), most_columns.min(columns));
             }
-            let launch = Configured { module, config: of_positions(module, layout.len()) };
+            let strips = threads_of_gpu(module).filter(|_| transposed.is_none());
+            let config = match strips.and_then(|threads| Strips::of(plan.shape(), threads)) {
+                Some(strips) => {
+                    view = view.in_strips(strips.rows);
+                    strips.config()
+                }
+                None => of_positions(module, layout.len()),
+            };
+            let launch = Configured { module, config };
             let places = plan.inputs().iter().map(|place| NdPlace::of(place, plan.shape()));
             F::strided(launch, inputs.views(&places.collect::<Vec<_>>())?, view)
         }
     }
 }
 
+/// The threads of a warp.
+const WARP: usize = 32;
+
+/// The most threads of a launch: less than the 2³² - 1 that kernels count along an axis, which whole blocks and clusters add up to.
+const MOST_THREADS: usize = 1 << 31;
+
 /// At least one thread for each of so many items, or as many threads as a launch has at most: kernels do in further rounds what is beyond.
 pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
-    /// Less than the 2³² - 1 threads that kernels count along an axis, which whole blocks and clusters add up to.
-    const MOST: usize = 1 << 31;
-    for_each(items.min(MOST))
+    for_each(items.min(MOST_THREADS))
 }
 
 /// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
@@ -361,6 +373,35 @@ fn of_positions(module: &Module, len: usize) -> LaunchConfig {
     match threads_of_gpu(module) {
         Some(threads) => for_each_in_rounds(len.div_ceil((len / threads).clamp(1, 4))),
         None => of_shares(module, len),
+    }
+}
+
+/// Strips of positions below each other, of which a thread has one: it finds the first position by divisions, and others by additions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Strips {
+    /// The rows of a strip.
+    rows: usize,
+    /// How many strips there are.
+    count: usize,
+}
+
+impl Strips {
+    /// Those for arrays of this shape on a GPU that runs so many threads at a time: of up to four rows, as long as all threads work. `None` if rows are so short that
+    /// threads beside each other would be in rows far apart.
+    fn of(shape: &[usize], threads: usize) -> Option<Self> {
+        let (&columns, outer) = shape.split_last().filter(|&(&columns, _)| columns >= WARP)?;
+        let (&height, outer) = outer.split_last()?;
+        let columns = outer.iter().product::<usize>() * columns;
+        let rows = (height * columns / threads).clamp(1, 4).min(height.max(1));
+        Some(Self { rows, count: height.div_ceil(rows) * columns })
+    }
+
+    /// The launch of a kernel for them. Blocks have as many positions as if each thread had one: where some positions take much longer than others, a few large blocks
+    /// would leave most of the GPU without work at the end.
+    fn config(self) -> LaunchConfig {
+        let block = (256 / self.rows).next_multiple_of(WARP);
+        let Self { count, .. } = self;
+        LaunchConfig::new(count.min(MOST_THREADS).div_ceil(block), block)
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> Program<'a> {
     ///
     /// # Safety
     /// The arguments were packed by the kernel.
-    unsafe fn check_requirements(&self) -> Result<()> {
+    pub(crate) unsafe fn check_requirements(&self) -> Result<()> {
         #[cold]
         fn not_met(kernel: &str, unmet: Unmet) -> Error {
             Error::RequirementNotMet { kernel: kernel.to_owned(), unmet }

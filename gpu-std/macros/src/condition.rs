@@ -20,14 +20,14 @@ mod emit;
 pub(crate) use emit::{record, relying, unmet, using};
 
 /// What a condition asks of memory.
-const QUESTIONS: [&str; 5] = ["len", "is_empty", "rows", "columns", "layers"];
+const QUESTIONS: [&str; 8] = ["len", "is_empty", "rows", "columns", "layers", "align", "shape", "is_scalar"];
 
 /// What `as` converts to.
 const INTEGERS: [&str; 12] =
     ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
 
-const LANGUAGE: &str = "`requires` takes the kernel's parameters, their `len()`, `is_empty()`, `rows()`, `columns()` and `layers()`, \
-     constants, numbers, operators, and `as` between integers: the host evaluates it before the launch, and the device relies on it";
+const LANGUAGE: &str = "`requires` takes the kernel's parameters, their `len()`, `is_empty()`, `rows()`, `columns()`, `layers()`, `align()`, \
+     `shape()` and `is_scalar()`, constants, numbers, operators, and `as` between integers: the host evaluates it before the launch, and the device relies on it";
 
 /// A condition, as it is written.
 pub(crate) struct Condition {

@@ -47,7 +47,10 @@ pub(crate) fn kernel(contract: TokenStream, function: TokenStream) -> Result<Tok
     let Signature { unsafety, inputs, .. } = &function.signature;
     let params: Vec<_> =
         inputs.iter().filter_map(|input| mistakes.keep(Param::new(input, unsafety.is_some()))).collect();
-    if let Some(condition) = &contract.requires {
+    // Parameters that are refused would be said not to be there.
+    if let Some(condition) = &contract.requires
+        && params.len() == inputs.len()
+    {
         mistakes.keep(condition.check(&params));
     }
     match mistakes.0 {

@@ -84,7 +84,8 @@ mod vectorize;
 /// | `requires = x.len() >= y.len()` | a condition over parameters, their extents and constants, which arguments meet (a checked `__builtin_assume`) |
 ///
 /// The condition of `requires` consists of parameters that are numbers or `bool`, of memory's `len()`, `is_empty()`,
-/// `rows()`, `columns()` and `layers()`, of constants, and of operators and `as` for integers. Launches evaluate it; a launch
+/// `rows()`, `columns()` and `layers()`, of slices' `align()` (the largest power of two, at most 256, of which the address is a
+/// multiple), of `shape()` and `is_scalar()` of arrays of any number of axes, of constants, and of operators and `as` for integers. Launches evaluate it; a launch
 /// that does not meet it, or for which a computation in it overflows or divides by zero, is an error that shows the values.
 /// Device code relies on it, which removes bounds checks. Functions, macros and types of the program are refused, because
 /// they could give other results there:

@@ -116,7 +116,8 @@ impl Scalar {
         let inputs: Vec<_> =
             (0..arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect();
         let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
-        let call = quote!(|(#(#inputs,)*)| #name #turbofish(#(#inputs),*));
+        // Outside of `unsafe` blocks, in which what the function calls would be.
+        let call = quote!(let call = |(#(#inputs,)*): (#(#arguments,)*)| -> #output { #name #turbofish(#(#inputs),*) });
         // What most calls pass: arrays, and values for what is marked.
         let with_marks = || inputs.iter().zip(arguments).zip(scalars);
         let usual_params = with_marks().map(|((x, ty), is_scalar)| match is_scalar {
@@ -131,6 +132,17 @@ impl Scalar {
             true => quote!(::gpu_std::host::OrScalar::Scalar(#x)),
             false => quote!(::gpu_std::host::OrScalar::Memory(#x)),
         });
+        let arrays: Vec<_> =
+            with_marks().filter(|(_, is_scalar)| !**is_scalar).map(|(array, _)| array).collect();
+        let (arrays, elements): (Vec<_>, Vec<_>) = arrays.into_iter().unzip();
+        let aligns: Vec<_> =
+            arrays.iter().map(|x| format_ident!("__ALIGN_{}", x.to_string().to_uppercase())).collect();
+        let usual_requires = quote! {
+            output.align() >= __ALIGN #(&& #arrays.len() >= output.len() && #arrays.align() >= #aligns)*
+        };
+        let strided_requires =
+            inputs.iter().map(|x| quote!((#x.is_scalar() || #x.shape() == output.shape())));
+        let strided_requires = quote!(#(#strided_requires)&&*);
         let same =
             arguments.len() == 2 && [&arguments[1], output].iter().all(|ty| text(ty) == text(&arguments[0]));
         let (mut binary_kernels, mut binary) = (None, None);
@@ -179,12 +191,20 @@ impl Scalar {
                 const __LANES: ::core::primitive::usize =
                     ::gpu_std::elementwise::lanes(&[#(::core::mem::size_of::<#arguments>(),)* ::core::mem::size_of::<#output>()]);
 
-                #[::gpu_std::kernel]
+                const __ALIGN: ::core::primitive::usize = ::gpu_std::elementwise::align_of_lanes::<#output, __LANES>();
+                #(
+                    const #aligns: ::core::primitive::usize =
+                        ::gpu_std::elementwise::align_of_lanes::<#elements, __LANES>();
+                )*
+
+                #[::gpu_std::kernel(requires = #usual_requires)]
                 fn #contiguous(
                     #(#usual_params,)*
                     output: ::gpu_std::elementwise::PerThreadChunks<#output, __LANES>,
                 ) {
-                    output.map((#(#usual_inputs,)*), #call);
+                    #call;
+                    // SAFETY: launches require it.
+                    unsafe { output.map_covered((#(#usual_inputs,)*), true, call) };
                 }
 
                 #[::gpu_std::kernel]
@@ -192,15 +212,18 @@ impl Scalar {
                     #(#inputs: ::gpu_std::elementwise::SliceOrScalar<#arguments>,)*
                     output: ::gpu_std::elementwise::PerThreadChunks<#output, __LANES>,
                 ) {
-                    output.map((#(#inputs,)*), #call);
+                    #call;
+                    output.map((#(#inputs,)*), call);
                 }
 
-                #[::gpu_std::kernel]
+                #[::gpu_std::kernel(requires = #strided_requires)]
                 fn #strided(
                     #(#inputs: ::gpu_std::elementwise::ViewNdOrScalar<#arguments>,)*
                     output: ::gpu_std::elementwise::PerThreadNd<#output>,
                 ) {
-                    output.map((#(#inputs,)*), #call);
+                    #call;
+                    // SAFETY: launches require it.
+                    unsafe { output.map_covered((#(#inputs,)*), call) };
                 }
 
                 #binary_kernels
@@ -217,7 +240,12 @@ impl Scalar {
                         output: &'a mut <L::Runtime as ::gpu_std::host::Runtime>::Slice<Self::Output>,
                     ) -> L::Output {
                         match inputs {
-                            (#(#usual_args,)*) => launch.launch(#contiguous, (#(#inputs,)* output)),
+                            (#(#usual_args,)*)
+                                if ::gpu_std::host::is_aligned::<L::Runtime, #output>(output, __ALIGN)
+                                    #(&& ::gpu_std::host::is_aligned::<L::Runtime, #elements>(#arrays, #aligns))* =>
+                            {
+                                launch.launch(#contiguous, (#(#inputs,)* output))
+                            }
                             (#(#inputs,)*) => launch.launch(#mixed, (#(#inputs,)* output)),
                         }
                     }

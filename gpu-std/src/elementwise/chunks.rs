@@ -8,7 +8,7 @@ use super::{MAX_LANES, SliceInputs, align_of_lanes, store};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
 use crate::{
-    DeviceCopy, global_rank, grid_stride,
+    DeviceCopy, global_rank,
     param::{Param, WriteStart},
     signature::Text,
     thread::grid_stride::GridStride,
@@ -59,14 +59,27 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
         if !inputs.cover(self.len) {
             refuse(self.len)
         }
+        let is_aligned =
+            self.start.addr() & (align_of_lanes::<T, LANES>() - 1) == 0 && inputs.are_aligned::<LANES>();
+        // SAFETY: they cover it, and are aligned if that says so.
+        unsafe { self.map_covered(inputs, is_aligned, f) };
+    }
+
+    /// As [`map`](Self::map), without a look at lengths and addresses in each thread.
+    ///
+    /// # Safety
+    /// All inputs are values, or slices of as many elements at least, and if `is_aligned`, addresses of output and slices are multiples of what
+    /// [`align_of_lanes`] says of their elements.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn map_covered<I: SliceInputs>(self, inputs: I, is_aligned: bool, f: impl Fn(I::Items) -> T) {
         #[cfg(not(target_arch = "nvptx64"))]
         if threads_per_grid() < self.len.div_ceil(LANES) {
             return self.map_in_a_row(inputs, f);
         }
-        let is_aligned =
-            self.start.addr() & (align_of_lanes::<T, LANES>() - 1) == 0 && inputs.are_aligned::<LANES>();
         let (all, whole) = (self.len.div_ceil(LANES), if is_aligned { self.len / LANES } else { 0 });
-        for chunk in grid_stride(whole) {
+        // As one loop, without a copy for threads that have one chunk: a short kernel waits for its code, and the function is in it `LANES` times already.
+        for chunk in GridStride::new(global_rank(), whole, threads_per_grid()) {
             let first = chunk * LANES;
             // SAFETY: the chunk is inside of the output, and so of the inputs, which cover it; all of them are aligned. It is this thread's,
             // because the loops of threads have different chunks, and `self` is used up.

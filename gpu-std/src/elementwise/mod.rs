@@ -101,7 +101,8 @@ macro_rules! aligned {
         }
 
         /// Returns the alignment of elements that are loaded as one value, which is that of an element if they are not.
-        pub(crate) const fn align_of_lanes<T, const N: usize>() -> usize {
+        #[doc(hidden)]
+        pub const fn align_of_lanes<T, const N: usize>() -> usize {
             match size_of::<[T; N]>() {
                 $($align if align_of::<T>() <= $align => $align,)*
                 _ => align_of::<T>(),

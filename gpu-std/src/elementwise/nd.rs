@@ -12,11 +12,13 @@ use crate::host::{Access, PackedArgs, Runtime};
 #[cfg(target_arch = "nvptx64")]
 use crate::thread::grid_stride::GridStride;
 use crate::{
-    DeviceCopy, global_rank, grid_stride,
+    DeviceCopy,
+    contract::known::{Extents, Nd, Tail},
+    global_rank, grid_stride,
     param::{Param, WriteStart},
     signature::Text,
     threads_per_grid,
-    view::layout::{Divisors, LayoutNd, Offset, Order, Position, Strided},
+    view::layout::{Divisors, LayoutNd, Offset, Order, Positions, Strided},
 };
 
 /// What is transferred besides the address.
@@ -33,6 +35,15 @@ pub struct NdTail<N> {
 #[diagnostic::do_not_recommend]
 unsafe impl<N: DeviceCopy> DeviceCopy for NdTail<N> {
     const TYPE: Text = Text::Of("gpu_std::elementwise::NdTail", &[N::TYPE]);
+}
+
+impl<Head, N> Tail<Head> for NdTail<N> {
+    type Known = Extents<Nd>;
+
+    #[inline(always)]
+    fn known(&self, _: &Head) -> Extents<Nd> {
+        Extents::of_array(&self.layout)
+    }
 }
 
 /// Defines an output of any strides, in which the thread owns what its methods say.
@@ -106,7 +117,7 @@ nd_output! {
     /// the size of the grid.
     ///
     /// On a GPU, thread `i` of `n` owns the elements `i`, `i + n`, `i + 2n`, … in the order of the array, which is row-major, or in tiles if its
-    /// layout says so; and on the CPU, where a thread has a cache of its own, as many that follow each other. The launch passes
+    /// layout says so, and of strips of elements below each other likewise; and on the CPU, where a thread has a cache of its own, as many that follow each other. The launch passes
     /// `slice.view_nd_mut(…)?`, which refuses strides by which positions are the same element.
     ///
     /// ```
@@ -149,18 +160,32 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         if !inputs.cover(layout.extents()) {
             refuse()
         }
-        let arrays = (layout, inputs);
+        // SAFETY: they are of the same extents.
+        unsafe { self.map_covered(inputs, f) };
+    }
+
+    /// As [`map`](Self::map), without a comparison in each thread.
+    ///
+    /// # Safety
+    /// All inputs are values, or arrays of the extents of the output.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn map_covered<I: NdInputs>(self, inputs: I, f: impl Fn(I::Items) -> T) {
+        let arrays = (&self.tail.layout, inputs);
         let is_narrow = arrays.is_narrow();
         #[cfg(not(target_arch = "nvptx64"))]
         self.map_in_a_row(&arrays, is_narrow, f);
         // As one loop: where a thread has one element, there is little that a loop keeps for the next one.
         #[cfg(target_arch = "nvptx64")]
         for number in self.own_numbers() {
-            let (position, (own, offsets)) = self.position(&arrays, number, is_narrow);
-            if position.is_inside {
+            let (Positions { mut rows, .. }, mut offsets) = self.first_position(&arrays, number, is_narrow);
+            // Downwards: a register less.
+            while rows > 0 {
                 // SAFETY: the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because the loops of
                 // threads have different numbers, and `self` is used up.
-                unsafe { self.set(own, f(arrays.1.get(offsets))) };
+                unsafe { self.set(offsets.0, f(arrays.1.get(offsets.1))) };
+                arrays.next_row(&mut offsets);
+                rows -= 1;
             }
         }
     }
@@ -179,16 +204,21 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         in_a_row(global_rank(), threads_per_grid(), self.tail.numbers.numbers())
     }
 
-    /// Returns the position of a number, and the offsets of arrays there.
+    /// Returns the positions of a number, and the offsets of arrays at the first of them.
     #[inline(always)]
-    fn position<S: Strided>(&self, arrays: &S, number: usize, is_narrow: bool) -> (Position, S::Offsets) {
+    fn first_position<S: Strided>(
+        &self,
+        arrays: &S,
+        number: usize,
+        is_narrow: bool,
+    ) -> (Positions, S::Offsets) {
         let NdTail { layout, numbers } = self.tail;
         let mut offsets = arrays.starts();
-        let position = numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
+        let positions = numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
             // SAFETY: no layout has more axes than `MAX_AXES`.
             unsafe { arrays.step(&mut offsets, axis, index, is_narrow) };
         });
-        (position, offsets)
+        (positions, offsets)
     }
 
     /// Where a thread goes through a row, or a row of a tile, as one loop: nothing is divided there.
@@ -199,16 +229,20 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         let Range { start: mut number, end } = self.own_numbers();
         while number < end {
             let run = numbers.run_from(number).min(end - number);
-            let (Position { column, is_inside }, first) = self.position(arrays, number, is_narrow);
-            let inside = if is_inside { run.min((layout.extents()[0] - column) as usize) } else { 0 };
-            for index in 0..inside as u32 {
-                let mut offsets = first;
-                // SAFETY: there is an axis 0, and the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because
-                // threads have different numbers, and `self` is used up.
-                unsafe {
-                    arrays.step(&mut offsets, 0, index, false);
-                    self.set(offsets.0, f(arrays.1.get(offsets.1)));
+            let (Positions { column, rows }, mut first) = self.first_position(arrays, number, is_narrow);
+            // Of a number outside, there may be no columns.
+            let inside = run.min(layout.extents()[0].saturating_sub(column) as usize);
+            for _ in 0..rows {
+                for index in 0..inside as u32 {
+                    let mut offsets = first;
+                    // SAFETY: there is an axis 0, and the position is inside of the output, and so of the inputs, which cover it. It is this thread's, because
+                    // threads have different numbers, and `self` is used up.
+                    unsafe {
+                        arrays.step(&mut offsets, 0, index, false);
+                        self.set(offsets.0, f(arrays.1.get(offsets.1)));
+                    }
                 }
+                arrays.next_row(&mut first);
             }
             number += run;
         }
@@ -241,34 +275,36 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         let is_narrow = layout.is_narrow() & input.is_narrow();
         for number in self.own_numbers() {
             let (mut own, mut row, mut part) = (layout.starts(), input.starts(), 0);
-            let position = numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
-                // SAFETY: no layout has more axes than `MAX_AXES`.
-                unsafe {
-                    layout.step(&mut own, axis, index, is_narrow);
-                    match axis {
-                        0 => part = u64::from(index),
-                        axis => input.step(&mut row, axis, index, is_narrow),
+            let Positions { rows, .. } =
+                numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
+                    // SAFETY: no layout has more axes than `MAX_AXES`.
+                    unsafe {
+                        layout.step(&mut own, axis, index, is_narrow);
+                        match axis {
+                            0 => part = u64::from(index),
+                            axis => input.step(&mut row, axis, index, is_narrow),
+                        }
                     }
-                }
-            });
-            if !position.is_inside {
-                continue;
-            }
+                });
             // Neither product is more than a number of 31 bits times one of 32.
             let (start, end) = ((part * len / parts) as u32, ((part + 1) * len / parts) as u32);
-            // SAFETY: the row is inside because the extents are the same, and the part of it is, which is not empty because there are as
-            // many elements as parts. For the output, as above.
-            unsafe {
-                let element = |index| {
-                    let mut offset = row;
-                    input.step(&mut offset, 0, index, is_narrow);
-                    input.get(offset)
-                };
-                let mut value = element(start);
-                for index in start + 1..end {
-                    value = f(value, element(index));
+            for _ in 0..rows {
+                // SAFETY: the row is inside because the extents are the same, and the part of it is, which is not empty because there are as
+                // many elements as parts. For the output, as above.
+                unsafe {
+                    let element = |index| {
+                        let mut offset = row;
+                        input.step(&mut offset, 0, index, is_narrow);
+                        input.get(offset)
+                    };
+                    let mut value = element(start);
+                    for index in start + 1..end {
+                        value = f(value, element(index));
+                    }
+                    self.set(own, value);
                 }
-                self.set(own, value);
+                layout.next_row(&mut own);
+                input.next_row(&mut row);
             }
         }
     }

@@ -6,6 +6,7 @@ use core::{marker::PhantomData, mem::MaybeUninit};
 use crate::host::{Access, OrScalar, PackedArgs, RawSlice, Runtime};
 use crate::{
     DeviceCopy,
+    contract::known::{Extents, Nd, Tail},
     param::{Param, ReadStart},
     signature::Text,
     view::layout::{HasLayout, LayoutNd, MAX_AXES, Offset},
@@ -56,6 +57,15 @@ impl<T: Copy> Copy for ViewTail<T> {}
 #[diagnostic::do_not_recommend]
 unsafe impl<T: DeviceCopy> DeviceCopy for ViewTail<T> {
     const TYPE: Text = Text::Of("gpu_std::elementwise::ViewTail", &[T::TYPE]);
+}
+
+impl<Head, T> Tail<Head> for ViewTail<T> {
+    type Known = Extents<Nd>;
+
+    #[inline(always)]
+    fn known(&self, _: &Head) -> Extents<Nd> {
+        Extents::of_array_or_scalar(&self.layout, self.is_scalar != 0)
+    }
 }
 
 impl<T> core::fmt::Debug for ViewTail<T> {

@@ -58,7 +58,9 @@ pub use requirement::{known, unmet};
 pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, ClusterContext, Meeting, Met, ThreadContext, Votes, set_current};
 pub use threads::{Suspended, Threads};
-pub use vectorized::{Launch, OrScalar, Scalars, Vectorized, VectorizedBinary, VectorizedFunction};
+pub use vectorized::{
+    Launch, OrScalar, Scalars, Vectorized, VectorizedBinary, VectorizedFunction, is_aligned,
+};
 
 /// The types with which a runtime stands for device memory.
 pub trait Runtime: Sized + 'static {

@@ -30,6 +30,12 @@ pub trait Launch {
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, Self::Runtime>) -> Self::Output;
 }
 
+/// Whether the address of a slice is a multiple of this power of two, as `requires` asks by `x.align()`.
+#[doc(hidden)]
+pub fn is_aligned<R: Runtime, T: DeviceCopy>(slice: &R::Slice<T>, align: usize) -> bool {
+    R::raw_slice(slice).address.addr().is_multiple_of(align)
+}
+
 /// The types of the arguments of a scalar function: a tuple of up to eight.
 pub trait Scalars {
     /// Contiguous memory for each, or a value.

@@ -105,7 +105,7 @@ impl Sink<'_> {
         self.byte(b'"');
     }
 
-    const fn number(&mut self, number: i128) {
+    pub(crate) const fn number(&mut self, number: i128) {
         if number < 0 {
             self.byte(b'-');
         }

@@ -30,8 +30,8 @@ pub struct LayoutNd {
     is_narrow: u8,
     /// Logarithms of the extents of tiles along the two innermost axes, in which an output is gone through.
     tile: [u8; 2],
-    /// No byte is without a value.
-    spare: u8,
+    /// How many rows below each other a thread goes through, along the axis next to the innermost one: at least 1. Not with tiles.
+    strip: u8,
 }
 
 impl layouts::ViewLayout for LayoutNd {}
@@ -68,7 +68,7 @@ impl LayoutNd {
             rank,
             is_narrow: 0,
             tile: [0; 2],
-            spare: 0,
+            strip: 1,
         }
     }
 
@@ -131,13 +131,33 @@ impl LayoutNd {
     #[must_use]
     pub fn in_tiles(self, rows: usize, columns: usize) -> Self {
         let logarithm = |extent: usize| extent.clamp(1, 128).next_power_of_two().trailing_zeros() as u8;
-        Self { tile: [logarithm(columns), logarithm(rows)], ..self }
+        Self { tile: [logarithm(columns), logarithm(rows)], strip: 1, ..self }
+    }
+
+    /// Makes threads of kernels whose output this is go through up to so many rows, 1 to 255, below each other, in place of one position: where the first of them is
+    /// takes divisions, and the next an addition. Layouts whose positions 31 bits do not count stay as they are.
+    ///
+    /// ```
+    /// use gpu_std::view::layout::LayoutNd;
+    ///
+    /// let layout = LayoutNd::new(&[1000, 1000], &[1000, 1]).unwrap().in_strips(4);
+    /// assert_eq!(layout.len(), 1_000_000);
+    /// ```
+    #[must_use]
+    pub fn in_strips(self, rows: usize) -> Self {
+        Self { tile: [0; 2], strip: rows.clamp(1, 255) as u8, ..self }
     }
 
     /// Logarithms of the extents of tiles along the two innermost axes.
     #[cfg(not(target_arch = "nvptx64"))]
     pub(super) fn tile(&self) -> [u32; 2] {
         self.tile.map(u32::from)
+    }
+
+    /// The rows of a strip.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(super) fn strip(&self) -> u32 {
+        u32::from(self.strip)
     }
 
     /// Returns the number of positions.
@@ -264,6 +284,8 @@ mod sealed {
         /// # Safety
         /// The axis is below [`MAX_AXES`](super::MAX_AXES).
         unsafe fn step(&self, offsets: &mut Self::Offsets, axis: usize, index: u32, is_narrow: bool);
+        /// Goes to the next index along the axis next to the innermost one.
+        fn next_row(&self, offsets: &mut Self::Offsets);
     }
 }
 
@@ -307,6 +329,11 @@ impl<A: HasLayout> Strided for A {
         };
         offset.0 = offset.0.wrapping_add(way);
     }
+
+    #[inline(always)]
+    fn next_row(&self, offset: &mut Offset) {
+        offset.0 = offset.0.wrapping_add(self.layout().strides[1]);
+    }
 }
 
 macro_rules! tuples {
@@ -328,6 +355,11 @@ macro_rules! tuples {
             unsafe fn step(&self, offsets: &mut Self::Offsets, axis: usize, index: u32, is_narrow: bool) {
                 // SAFETY: as the caller promises.
                 unsafe { $(self.$number.step(&mut offsets.$number, axis, index, is_narrow));* }
+            }
+
+            #[inline(always)]
+            fn next_row(&self, offsets: &mut Self::Offsets) {
+                $(self.$number.next_row(&mut offsets.$number));*
             }
         }
     };

@@ -134,20 +134,24 @@ impl Divisors {
     }
 }
 
-/// The order in which the threads of a grid go through an output: row-major, or in tiles along the two innermost axes, which the layout asks for.
+/// The order in which the threads of a grid go through an output: row-major, or in tiles or strips along the two innermost axes, which the layout asks for.
 ///
-/// Numbers count the positions of whole tiles, those outside of the output included. Without tiles, each is one position large. Which position has a number
-/// depends on nothing else: threads that pass different inputs must not own one element.
+/// Numbers count the positions of whole tiles, those outside of the output included, or strips of positions below each other. Without tiles and strips, each is
+/// one position large. Which positions have a number depends on nothing else: threads that pass different inputs must not own one element.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 #[allow(unreachable_pub)] // Tails of parameters have it.
 pub struct Order {
     /// How many numbers there are.
     numbers: u64,
-    /// The numbers of tiles along the two innermost axes, and the extents of the others.
+    /// The numbers of tiles or strips along the two innermost axes, and the extents of the others.
     extents: [u32; MAX_AXES],
     /// Logarithms of the extents of a tile.
     tile: [u32; 2],
+    /// The rows of a strip.
+    strip: u32,
+    /// No byte is without a value.
+    spare: u32,
     divisors: Divisors,
 }
 
@@ -157,20 +161,21 @@ unsafe impl DeviceCopy for Order {
     const TYPE: Text = Text::Word("gpu_std::view::layout::Order");
 }
 
-/// A position that a number stands for.
-pub(crate) struct Position {
+/// The positions below each other that a number stands for, the first of which is where the indices are: one, without strips.
+pub(crate) struct Positions {
     /// The index along the innermost axis.
     #[cfg(not(target_arch = "nvptx64"))]
     pub(crate) column: u32,
-    /// Whether it is one of the output.
-    pub(crate) is_inside: bool,
+    /// How many of them are positions of the output: none, for one outside.
+    pub(crate) rows: u32,
 }
 
 impl Order {
     #[cfg(not(target_arch = "nvptx64"))]
     pub(crate) fn of(layout: &LayoutNd) -> Self {
-        let order = |tile: [u32; 2]| {
+        let order = |tile: [u32; 2], strip: u32| {
             let mut extents = layout.extents();
+            extents[1] = extents[1].div_ceil(strip);
             for (extent, tile) in extents.iter_mut().zip(tile) {
                 *extent = extent.div_ceil(1 << tile);
             }
@@ -179,11 +184,12 @@ impl Order {
                 true => 0,
                 false => extents.iter().map(|&extent| u64::from(extent)).product(),
             };
-            Self { numbers: tiles << (tile[0] + tile[1]), extents, tile, divisors: Divisors::by(extents) }
+            let numbers = tiles << (tile[0] + tile[1]);
+            Self { numbers, extents, tile, strip, spare: 0, divisors: Divisors::by(extents) }
         };
-        let tiled = layout.is_narrow().then(|| order(layout.tile()));
+        let tiled = layout.is_narrow().then(|| order(layout.tile(), layout.strip()));
         let is_countable = |order: &Self| order.numbers <= u64::from(MOST_ALONG_AXIS);
-        tiled.filter(is_countable).unwrap_or_else(|| order([0; 2]))
+        tiled.filter(is_countable).unwrap_or_else(|| order([0; 2], 1))
     }
 
     /// How many numbers there are.
@@ -192,7 +198,7 @@ impl Order {
         self.numbers as usize
     }
 
-    /// Goes to the position of a number: calls `step` with each axis and the index along it, and `is_narrow`, which says whether 31 bits count the positions and
+    /// Goes to the first position of a number: calls `step` with each axis and the index along it, and `is_narrow`, which says whether 31 bits count the positions and
     /// the offsets of all arrays.
     #[inline(always)]
     pub(crate) fn each_index(
@@ -201,7 +207,7 @@ impl Order {
         number: usize,
         is_narrow: bool,
         mut step: impl FnMut(usize, u32, bool),
-    ) -> Position {
+    ) -> Positions {
         // Shifts are below 32.
         let [columns, rows] = self.tile.map(|logarithm| logarithm & 31);
         let within = |number: u32, logarithm: u32| number & !(u32::MAX << logarithm);
@@ -213,6 +219,7 @@ impl Order {
             column |= index << columns;
             step(0, column, true);
             row |= self.divisors.each_outer(layout, 1, rest, self.extents[1], &mut step) << rows;
+            row = row.wrapping_mul(self.strip);
             step(1, row, true);
         } else {
             let mut rest = tile;
@@ -229,7 +236,7 @@ impl Order {
                         column = index;
                     }
                     1 => {
-                        index = (index << rows) | row;
+                        index = ((index << rows) | row).wrapping_mul(self.strip);
                         row = index;
                     }
                     _ => {}
@@ -238,10 +245,10 @@ impl Order {
             }
         }
         let [width, height, ..] = layout.extents();
-        Position {
+        Positions {
             #[cfg(not(target_arch = "nvptx64"))]
             column,
-            is_inside: column < width && row < height,
+            rows: if column < width { height.saturating_sub(row).min(self.strip) } else { 0 },
         }
     }
 
@@ -284,14 +291,18 @@ mod tests {
     /// The indices of the positions of all numbers, without those outside.
     fn visited(layout: &LayoutNd, is_narrow: bool) -> Vec<[u32; MAX_AXES]> {
         let order = Order::of(layout);
-        let position = |number| {
+        let positions = |number| {
             let mut indices = [0; MAX_AXES];
-            let position =
+            let positions =
                 order.each_index(layout, number, is_narrow, |axis, index, _| indices[axis] = index);
-            assert_eq!(position.column, indices[0]);
-            position.is_inside.then_some(indices)
+            assert_eq!(positions.column, indices[0]);
+            (0..positions.rows).map(move |row| {
+                let mut indices = indices;
+                indices[1] += row;
+                indices
+            })
         };
-        (0..order.numbers()).filter_map(position).collect()
+        (0..order.numbers()).flat_map(positions).collect()
     }
 
     #[test]
@@ -310,6 +321,12 @@ mod tests {
                 // Whatever inputs a thread passes, it owns the same.
                 assert_eq!(visited(&layout.in_tiles(rows, columns), false), tiled, "{shape:?}");
             }
+            for rows in [1, 2, 3, 4, 7, 255, 1000] {
+                let strips = visited(&layout.in_strips(rows), true);
+                assert_eq!(strips.len(), layout.len(), "{shape:?} in strips of {rows}");
+                assert_eq!(strips.iter().collect::<HashSet<_>>(), row_major.iter().collect(), "{shape:?}");
+                assert_eq!(visited(&layout.in_strips(rows), false), strips, "{shape:?}");
+            }
         }
     }
 
@@ -320,6 +337,27 @@ mod tests {
             visited(&layout, true).into_iter().map(|[column, row, ..]| (row, column)).collect();
         assert_eq!(places[..9], [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3), (0, 4)]);
         assert_eq!(places[12], (2, 0));
+    }
+
+    #[test]
+    fn a_strip_is_of_rows_below_each_other() {
+        let layout = LayoutNd::new(&[2, 5, 3], &[15, 3, 1]).unwrap().in_strips(2);
+        let order = Order::of(&layout);
+        assert_eq!(order.numbers(), 2 * 3 * 3);
+        let of = |number| {
+            let mut indices = [0; MAX_AXES];
+            let Positions { rows, .. } =
+                order.each_index(&layout, number, true, |axis, index, _| indices[axis] = index);
+            (indices[2], indices[1], indices[0], rows)
+        };
+        assert_eq!(
+            [0, 1, 3, 6, 8].map(of),
+            [(0, 0, 0, 2), (0, 0, 1, 2), (0, 2, 0, 2), (0, 4, 0, 1), (0, 4, 2, 1)]
+        );
+        assert_eq!(of(9), (1, 0, 0, 2));
+        // The last call is the one that counts.
+        assert_eq!(Order::of(&layout.in_tiles(2, 4).in_strips(2)).numbers(), 18);
+        assert_eq!(Order::of(&layout.in_tiles(1, 1)).numbers(), 30);
     }
 
     #[test]

@@ -163,7 +163,8 @@ impl<B: Backend> Operation<B> {
     unsafe fn moved(&self, moves: &Moves, device: &'static B) -> Result<Self> {
         Ok(match self {
             Self::Empty => Self::Empty,
-            Self::Launch(launch) => Self::Launch(Arc::new(launch.moved(moves)?)),
+            // SAFETY: as the caller promises.
+            Self::Launch(launch) => Self::Launch(Arc::new(unsafe { launch.moved(moves)? })),
             Self::Copy { to, from } => Self::Copy { to: moves.rows(*to)?, from: moves.rows(*from)? },
             Self::Upload { to, rows, from } => {
                 let to = moves.address(*to, rows.span_bytes())?;
@@ -186,11 +187,14 @@ impl<B: Backend> Operation<B> {
 }
 
 impl<B: Backend> Launch<B> {
-    fn moved(&self, moves: &Moves) -> Result<Self> {
+    /// # Safety
+    /// As [`Plan::moved`].
+    unsafe fn moved(&self, moves: &Moves) -> Result<Self> {
         let arguments = self.arguments().moved(|used| {
             let Use { piece, allocation, .. } = moves.of(used)?;
             Ok((ptr::with_exposed_provenance_mut(piece.start), allocation))
         })?;
-        Ok(self.with_arguments(arguments))
+        // SAFETY: they are those of a launch, with other memory.
+        unsafe { self.with_arguments(arguments) }
     }
 }

@@ -153,10 +153,15 @@ impl<B: Backend> Launch<B> {
         unsafe { Self::new(self.code.clone(), self.entry, config, arguments, at) }
     }
 
-    /// The same launch with arguments that differ in the places of their memory.
-    pub(super) fn with_arguments(&self, arguments: Arguments) -> Self {
+    /// The same launch with arguments that differ in the places of their memory, of which the kernel may require something.
+    ///
+    /// # Safety
+    /// The kernel packed the arguments, if it is of this program.
+    pub(super) unsafe fn with_arguments(&self, arguments: Arguments) -> Result<Self> {
+        // SAFETY: as the caller promises.
+        unsafe { arguments.program().check_requirements()? };
         let Self { entry, shape, shared, at, .. } = *self;
-        Self { code: self.code.clone(), entry, arguments, shape, shared, at }
+        Ok(Self { code: self.code.clone(), entry, arguments, shape, shared, at })
     }
 
     pub(super) fn arguments(&self) -> &Arguments {

@@ -82,6 +82,19 @@ impl<T: DeviceCopy> ViewNdMut<'_, T> {
     pub fn in_tiles(self, rows: usize, columns: usize) -> Self {
         Self { layout: self.layout.in_tiles(rows, columns), ..self }
     }
+
+    /// Makes threads of the kernel go through up to so many rows, 1 to 255, below each other, in place of one position: the place of the next one is found by an addition,
+    /// and that of the first by divisions. A parameter `PerThreadNd<T>` heeds it; what is computed is the same.
+    ///
+    /// ```
+    /// let mut numbers = gpukernel::Device::cpu().zeroed::<f32>(100 * 100)?;
+    /// let view = numbers.view_nd_mut(0, &[100, 100], &[100, 1])?.in_strips(4);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[must_use]
+    pub fn in_strips(self, rows: usize) -> Self {
+        Self { layout: self.layout.in_strips(rows), ..self }
+    }
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn types_of_one_layout_and_two_promises_are_two() {
 
 #[test]
 fn what_a_kernel_requires_has_the_same_constants() {
-    refused(&OTHER_FEATURES, "x.len() >= ROOM; ROOM: usize = 0x400` there", |device, module| {
+    refused(&OTHER_FEATURES, "x.len() >= ROOM; of 0; ROOM: usize = 0x400` there", |device, module| {
         let (x, mut y) = (device.upload(&[1, 2, 3, 4])?, device.zeroed(1)?);
         module.launch(kernels::requires, for_each(1), (&x, &mut y))?;
         assert_eq!(y.to_vec()?, [4]);

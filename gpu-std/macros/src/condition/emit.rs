@@ -86,19 +86,18 @@ impl Condition {
         }
     }
 
-    /// The parameters that it mentions, by their index.
+    /// The parameters that it mentions, by their index, in the order in which it does so first.
     fn mentions(&self, params: &[Param]) -> Vec<usize> {
-        let mut mentioned = Vec::new();
+        let mut mentioned: Vec<usize> = Vec::new();
         self.root.leaves(&mut |leaf| {
             let name = match leaf {
                 Expr::Extent { of, .. } => Some(of),
                 Expr::Name { single, .. } => single.as_ref(),
                 _ => None,
             };
-            mentioned.extend(name.and_then(|name| parameter(name, params)).map(|(index, _)| index));
+            let index = name.and_then(|name| parameter(name, params)).map(|(index, _)| index);
+            mentioned.extend(index.filter(|index| !mentioned.contains(index)));
         });
-        mentioned.sort_unstable();
-        mentioned.dedup();
         mentioned
     }
 
@@ -119,10 +118,12 @@ impl Condition {
     }
 }
 
-/// The `Condition` of gpu_std: its text, and the constants and types that it depends on.
+/// The `Condition` of gpu_std: its text, the parameters that it is about, and the constants and types that it depends on.
 pub(crate) fn record(condition: &Condition, params: &[Param]) -> TokenStream {
     let text = Literal::string(&condition.text());
     let lasting = lifetime("'static");
+    let given = |index: usize| params[..index].iter().filter(|param| !param.is_shared()).count();
+    let parameters = condition.mentions(params).into_iter().map(given);
     let facts = condition.values(params).into_iter().filter_map(|(text, leaf, _)| {
         let Expr::Name { path, single, span, .. } = leaf else { return None };
         let (text, span) = (Literal::string(&text), Span::call_site().located_at(*span));
@@ -135,7 +136,11 @@ pub(crate) fn record(condition: &Condition, params: &[Param]) -> TokenStream {
         })
     });
     quote! {
-        ::gpu_std::contract::record::Condition { text: #text, facts: &[#(#facts),*] }
+        ::gpu_std::contract::record::Condition {
+            text: #text,
+            parameters: &[#(#parameters),*],
+            facts: &[#(#facts),*],
+        }
     }
 }
 

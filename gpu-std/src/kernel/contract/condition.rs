@@ -32,12 +32,12 @@ impl core::fmt::Display for Fault {
     }
 }
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
 }
 use sealed::Sealed;
 
-/// An operand of comparisons: a primitive number, or `bool`.
+/// An operand of comparisons: a primitive number, `bool`, or the shape of an array.
 #[diagnostic::on_unimplemented(
     message = "`requires` cannot compare `{Self}`",
     label = "not a primitive number or `bool`",

@@ -15,6 +15,9 @@ use crate::{param::Param, signature::Sink};
 pub struct Condition {
     /// The source text; empty if nothing is required.
     pub text: &'static str,
+    /// The parameters that the text names, in the order in which it does so first, each by its number among those that launches give: the parameters of one
+    /// kernel may have each other's names on the host and on the device.
+    pub parameters: &'static [usize],
     pub facts: &'static [Fact],
 }
 
@@ -47,11 +50,17 @@ where
 
 impl Condition {
     /// Nothing is required.
-    pub const NONE: Self = Self { text: "", facts: &[] };
+    pub const NONE: Self = Self { text: "", parameters: &[], facts: &[] };
 
-    /// Writes the line of a signature: `x.len() >= LIMIT * n; LIMIT: usize = 0x4; n: usize`.
+    /// Writes the line of a signature: `x.len() >= LIMIT * n; of 1 0; LIMIT: usize = 0x4; n: usize`.
     pub(crate) const fn put(&self, sink: &mut Sink<'_>) {
         sink.word(if self.text.is_empty() { "nothing" } else { self.text });
+        let mut i = 0;
+        while i < self.parameters.len() {
+            sink.word(if i == 0 { "; of " } else { " " });
+            sink.number(self.parameters[i] as i128);
+            i += 1;
+        }
         let mut i = 0;
         while i < self.facts.len() {
             let Fact { name, ty, bits } = self.facts[i];
@@ -80,6 +89,7 @@ mod tests {
     fn the_text_has_all_that_a_condition_depends_on() {
         const CONDITION: Condition = Condition {
             text: "n < LIMIT",
+            parameters: &[2],
             facts: &[
                 parameter::<i32>("n"),
                 constant("LIMIT", -2_i32),
@@ -88,7 +98,7 @@ mod tests {
                 constant("ZERO", 0_u8),
             ],
         };
-        let text = "n < LIMIT; n: i32; LIMIT: i32 = 0xfffffffe; SCALE: f32 = 0x3f800000; ON: bool = 0x1; ZERO: u8 = 0x0";
+        let text = "n < LIMIT; of 2; n: i32; LIMIT: i32 = 0xfffffffe; SCALE: f32 = 0x3f800000; ON: bool = 0x1; ZERO: u8 = 0x0";
         assert_eq!(written(&CONDITION), text);
         assert_eq!(written(&Condition::NONE), "nothing");
     }

@@ -137,6 +137,46 @@ impl<T> WriteStart<'_, T> {
     }
 }
 
+/// The start of contiguous memory, as a head.
+#[allow(unreachable_pub)] // Conditions name it.
+pub trait Start {
+    /// Returns the address of the first element.
+    fn address(&self) -> usize;
+}
+
+impl<T> Start for ReadStart<'_, T> {
+    #[inline(always)]
+    fn address(&self) -> usize {
+        let start: *const [T; 0] = self.start;
+        start.addr()
+    }
+}
+
+impl<T> Start for WriteStart<'_, T> {
+    #[inline(always)]
+    fn address(&self) -> usize {
+        #[cfg(target_arch = "nvptx64")]
+        let start: *const [T; 0] = &*self.start;
+        #[cfg(not(target_arch = "nvptx64"))]
+        let start = self.start;
+        start.addr()
+    }
+}
+
+impl<T> Start for *const T {
+    #[inline(always)]
+    fn address(&self) -> usize {
+        self.addr()
+    }
+}
+
+impl<T> Start for *mut T {
+    #[inline(always)]
+    fn address(&self) -> usize {
+        self.addr()
+    }
+}
+
 /// Returns the signature of a parameter that is passed by value. Panics, at compile time, for types that are aligned to more
 /// than 16 bytes.
 const fn signature_of_value<T: DeviceCopy>() -> Text {

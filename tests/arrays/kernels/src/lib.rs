@@ -155,6 +155,12 @@ pub mod by_hand {
         }
     }
 
+    /// Doubles an array of the extents of the output.
+    #[kernel(requires = !x.is_scalar() && x.shape() == out.shape())]
+    pub fn double_of_shape(x: ViewNdOrScalar<i32>, out: PerThreadNd<i32>) {
+        out.map((x,), |(x,)| 2 * x);
+    }
+
     /// Sums of rows up to each element.
     #[kernel]
     pub fn running_sums(x: ViewNdOrScalar<i32>, out: PerThreadRows<i32>) {

@@ -50,18 +50,51 @@ fn methods_and_inputs_divide_elements_alike() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..(rows * columns) as i32).collect::<Vec<_>>())?;
         for threads in [1, 2, 3, 7, 64, 100, rows * columns, 1000] {
-            for tile in [(1, 1), (8, 32), (16, 16), (4, 1)] {
+            let tiles = [(1, 1), (8, 32), (16, 16), (4, 1)].map(|(rows, columns)| (rows, Some(columns)));
+            let strips = [2, 3, 5, 255].map(|rows| (rows, None));
+            for (of_rows, of_columns) in tiles.into_iter().chain(strips) {
                 let mut out = device.filled(rows * columns, -1)?;
                 let view = out.view_nd_mut(0, &[rows, columns], &[columns as isize, 1])?;
                 let args = (
                     Memory(x.view_nd(0, &[rows, columns], &[columns as isize, 1])?),
                     Memory(x.view_nd(0, &[rows, columns], &[columns as isize, 1])?),
-                    view.in_tiles(tile.0, tile.1),
+                    match of_columns {
+                        Some(of_columns) => view.in_tiles(of_rows, of_columns),
+                        None => view.in_strips(of_rows),
+                    },
                 );
                 module.launch(by_turns, LaunchConfig::new(threads, 1), args)?;
-                assert_eq!(out.to_vec()?, x.to_vec()?, "{threads} threads, tiles of {tile:?}");
+                assert_eq!(out.to_vec()?, x.to_vec()?, "{threads} threads, {of_rows} rows by {of_columns:?}");
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn shapes_are_required_by_launches() {
+    use array_test_kernels::by_hand::double_of_shape;
+    on_every_device(|device, module| {
+        let (x, mut out) = (device.upload(&[1, 2, 3, 4, 5, 6])?, device.zeroed(6)?);
+        let out = &mut out;
+        let memory = Memory(x.view_nd(0, &[2, 3], &[3, 1])?);
+        module.launch(double_of_shape, for_each(6), (memory, out.view_nd_mut(0, &[2, 3], &[1, 2])?))?;
+        assert_eq!(out.to_vec()?, [2, 8, 4, 10, 6, 12]);
+        // Outer axes of one element are none.
+        let memory = Memory(x.view_nd(0, &[2, 3], &[3, 1])?);
+        module.launch(double_of_shape, for_each(6), (memory, out.view_nd_mut(0, &[1, 2, 3], &[0, 3, 1])?))?;
+        assert_eq!(out.to_vec()?, [2, 4, 6, 8, 10, 12]);
+        let memory = Memory(x.view_nd(0, &[3, 2], &[2, 1])?);
+        let error =
+            module.launch(double_of_shape, for_each(6), (memory, out.view_nd_mut(0, &[2, 3], &[3, 1])?));
+        let error = error.expect_err("shapes differ").to_string();
+        assert!(
+            error.ends_with("x.is_scalar() = false, x.shape() = [3, 2], out.shape() = [2, 3]"),
+            "{error}"
+        );
+        let scalar = (Scalar(1), out.view_nd_mut(0, &[], &[])?);
+        let error = module.launch(double_of_shape, for_each(6), scalar).expect_err("no array").to_string();
+        assert!(error.ends_with("x.is_scalar() = true, x.shape() = [], out.shape() = []"), "{error}");
         Ok(())
     });
 }

@@ -14,6 +14,18 @@ fn asks_rows_of_a_slice(x: &[f32]) {}
 #[kernel(requires = x.layers() > 1)]
 fn asks_layers_of_a_matrix(x: View2d<f32>) {}
 
+// A matrix has strides.
+#[kernel(requires = x.align() >= 16)]
+fn asks_the_alignment_of_a_matrix(x: View2d<f32>) {}
+
+// A slice has a length.
+#[kernel(requires = x.shape() == y.shape())]
+fn asks_the_shape_of_slices(x: &[f32], y: PerThread<f32>) {}
+
+// Shapes are equal or not.
+#[kernel(requires = x.shape() == 4)]
+fn compares_a_shape_with_a_number(x: elementwise::ViewNdOrScalar<f32>) {}
+
 // A number has no length.
 #[kernel(requires = n.len() > 1)]
 fn asks_the_length_of_a_number(n: usize) {}

@@ -87,11 +87,11 @@ fn conditions_and_their_constants_are_in_the_image() {
     };
     assert_eq!(
         requires("limited"),
-        "x.len() >= LIMIT * 2 && (scale < self::sizes::SCALE || n as u64 != u64::MAX); LIMIT: usize = 0x40; scale: f32; \
+        "x.len() >= LIMIT * 2 && (scale < self::sizes::SCALE || n as u64 != u64::MAX); of 0 1 2; LIMIT: usize = 0x40; scale: f32; \
          self::sizes::SCALE: f32 = 0xc0000000; n: u32; u64::MAX: u64 = 0xffffffffffffffff"
     );
-    assert_eq!(requires("instance<-1>"), "count < N; count: i64; N: i64 = 0xffffffffffffffff");
-    assert_eq!(requires("named"), "count < N; count: i64; N: i64 = 0x7");
+    assert_eq!(requires("instance<-1>"), "count < N; of 0; count: i64; N: i64 = 0xffffffffffffffff");
+    assert_eq!(requires("named"), "count < N; of 0; count: i64; N: i64 = 0x7");
     for name in ["open", "open_instance<1>", "open_instance<2>", "open_named"] {
         assert_eq!(requires(name), "nothing");
     }

@@ -31,6 +31,58 @@ pub fn condition_of_the_device(x: &[f32], y: PerThread<f32>) {
     }
 }
 
+/// The parameters have each other's names on the device, so that the same words are about others.
+#[cfg(not(target_arch = "nvptx64"))]
+#[kernel(requires = x.len() >= 4)]
+pub fn other_names(x: &[f32], z: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y = x[i % 4] + z[0];
+    }
+}
+
+/// The parameters have each other's names on the device, so that the same words are about others.
+#[cfg(target_arch = "nvptx64")]
+#[kernel(requires = x.len() >= 4)]
+pub fn other_names(z: &[f32], x: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y = x[i % 4] + z[0];
+    }
+}
+
+/// The same, where both are named.
+#[cfg(not(target_arch = "nvptx64"))]
+#[kernel(requires = x.len() >= z.len())]
+pub fn other_order(x: &[f32], z: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y = x[i % z.len()];
+    }
+}
+
+/// The same, where both are named.
+#[cfg(target_arch = "nvptx64")]
+#[kernel(requires = x.len() >= z.len())]
+pub fn other_order(z: &[f32], x: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y = x[i % z.len()];
+    }
+}
+
+/// Addresses that are multiples of what four elements need.
+#[kernel(requires = x.align() >= 16 && y.align() >= 16)]
+pub fn aligned(x: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y = x[i];
+    }
+}
+
+/// An address that is not: more of it is not always allowed.
+#[kernel(requires = x.align() < 16)]
+pub fn not_aligned(x: &[f32], y: PerThread<f32>) {
+    for (i, y) in y {
+        *y = x[i];
+    }
+}
+
 #[cfg(target_arch = "nvptx64")]
 type Number = u32;
 #[cfg(not(target_arch = "nvptx64"))]

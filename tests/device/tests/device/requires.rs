@@ -3,8 +3,8 @@
 use gpu_std::host::SafeKernel;
 use gpukernel::{Device, Error, Module, Result, ThisRuntime, for_each};
 use gpukernel_device_test_kernels::requires::{
-    computed, condition_of_the_device, floats, from_a_macro, generic, generic_named, guarded,
-    other_condition, other_constant, other_type, shadows::shadowed,
+    aligned, computed, condition_of_the_device, floats, from_a_macro, generic, generic_named, guarded,
+    not_aligned, other_condition, other_constant, other_names, other_order, other_type, shadows::shadowed,
 };
 use gpukernel_device_tests::on_every_device;
 
@@ -22,18 +22,79 @@ fn conditions_that_differ_between_host_and_device_are_found() {
     on_every_device(|device, module| {
         let (x, mut y) = (device.zeroed::<f32>(4)?, device.zeroed::<f32>(4)?);
         let error = refused(module, other_constant, (&x, &mut y));
-        assert!(error.contains("`requires x.len() >= LIMIT; LIMIT: usize = 0x100000` there"), "{error}");
-        assert!(error.contains("`requires x.len() >= LIMIT; LIMIT: usize = 0x0` here"), "{error}");
+        assert!(
+            error.contains("`requires x.len() >= LIMIT; of 0; LIMIT: usize = 0x100000` there"),
+            "{error}"
+        );
+        assert!(error.contains("`requires x.len() >= LIMIT; of 0; LIMIT: usize = 0x0` here"), "{error}");
         let error = refused(module, other_condition, (&x, &mut y));
         assert!(
-            error.contains("`requires x.len() > 1_000_000` there, `requires x.len() > 0` here"),
+            error.contains("`requires x.len() > 1_000_000; of 0` there, `requires x.len() > 0; of 0` here"),
             "{error}"
         );
         let error = refused(module, condition_of_the_device, (&x, &mut y));
-        assert!(error.contains("`requires x.len() > 1_000_000` there, `requires nothing` here"), "{error}");
+        assert!(
+            error.contains("`requires x.len() > 1_000_000; of 0` there, `requires nothing` here"),
+            "{error}"
+        );
         let mut numbers = device.zeroed::<u32>(4)?;
         let error = refused(module, other_type, (-1, &mut numbers));
-        assert!(error.contains("`requires n < 10; n: u32` there, `requires n < 10; n: i32` here"), "{error}");
+        let expected = "`requires n < 10; of 0; n: u32` there, `requires n < 10; of 0; n: i32` here";
+        assert!(error.contains(expected), "{error}");
+        Ok(())
+    });
+}
+
+/// The condition was compared by its text, so that the device relied on what the host had asked of another parameter.
+#[test]
+fn parameters_that_have_each_others_names_are_found() {
+    on_every_device(|device, module| {
+        let (long, short, mut y) =
+            (device.zeroed::<f32>(4)?, device.zeroed::<f32>(1)?, device.zeroed::<f32>(4)?);
+        let error = refused(module, other_names, (&long, &short, &mut y));
+        let expected = "`requires x.len() >= 4; of 1` there, `requires x.len() >= 4; of 0` here";
+        assert!(error.contains(expected), "{error}");
+        let error = refused(module, other_order, (&long, &short, &mut y));
+        let expected =
+            "`requires x.len() >= z.len(); of 1 0` there, `requires x.len() >= z.len(); of 0 1` here";
+        assert!(error.contains(expected), "{error}");
+        Ok(())
+    });
+}
+
+#[test]
+fn addresses_are_aligned_as_they_have_to_be() {
+    on_every_device(|device, module| {
+        let x = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
+        let mut y = device.zeroed::<f32>(8)?;
+        module.launch(aligned, for_each(4), (&x[4..], &mut y[..4]))?;
+        assert_eq!(y[..4].to_vec()?, [5.0, 6.0, 7.0, 8.0]);
+        let error = refused(module, aligned, (&x[1..5], &mut y[..4]));
+        assert!(error.ends_with("x.align() = 4, y.align() = 256"), "{error}");
+        let error = refused(module, aligned, (&x[..4], &mut y[2..6]));
+        assert!(error.ends_with("y.align() = 8"), "{error}");
+        module.launch(not_aligned, for_each(4), (&x[1..5], &mut y[..4]))?;
+        let error = refused(module, not_aligned, (&x[..4], &mut y[..4]));
+        assert!(error.ends_with("x.align() = 256"), "{error}");
+        Ok(())
+    });
+}
+
+/// Of clones, lengths are compared, and that memory is aligned as much: a kernel may require less.
+#[test]
+fn clones_of_graphs_meet_what_kernels_require() {
+    on_every_device(|device, module| {
+        let x = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
+        let graph = device.stream()?.capture((&x[1..5], device.zeroed::<f32>(4)?), |capture, (x, y)| {
+            capture.launch(module, not_aligned, for_each(4), (x, y))
+        })?;
+        let mut clone = graph.clone_with((&x[3..7], device.zeroed(4)?))?;
+        clone.launch()?;
+        assert_eq!(clone.memory().1.to_vec()?, [4.0, 5.0, 6.0, 7.0]);
+        match graph.clone_with((&x[4..8], device.zeroed::<f32>(4)?)) {
+            Err(Error::RequirementNotMet { unmet, .. }) => assert_eq!(unmet.condition(), "x.align() < 16"),
+            other => panic!("{:?}", other.map(drop)),
+        }
         Ok(())
     });
 }
