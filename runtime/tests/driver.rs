@@ -612,6 +612,10 @@ fn conditional(device: &Device) -> Result<()> {
                 let args = [RawArg::slice_mut(&mut x[3..])];
                 // SAFETY: kernels of this driver do nothing.
                 unsafe { body.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args)? };
+                // SAFETY: as above.
+                let wrong =
+                    unsafe { capture.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args) };
+                assert!(matches!(wrong, Err(Error::OuterCapture { .. })), "{wrong:?}");
                 body.fill(&mut x[2..3], 7)
             })
         })?;

@@ -451,6 +451,17 @@ pub enum Error {
         /// The operation.
         doing: String,
     },
+    /// Work was recorded on a capture while the closure of its `if_nonzero` or `while_nonzero` describes a part of the graph.
+    #[error(
+        "{doing} on a capture whose `{method}` has not returned: it would come before the part of the graph that the closure describes, not into it; \
+         use the capture that the closure gets, or do it before or after the call of `{method}`"
+    )]
+    OuterCapture {
+        /// The operation.
+        doing: String,
+        /// The method whose closure describes the part: `if_nonzero` or `while_nonzero`.
+        method: &'static str,
+    },
     /// A graph cannot be cloned with this memory.
     #[error(
         "the graph cannot be cloned with this memory: {reason}; pass slices of the same lengths, aligned as those of the graph, or \
@@ -810,6 +821,12 @@ mod tests {
             "cpu is out of memory: 10 bytes were asked for, 5 are free; free buffers, or use smaller ones"
         );
         assert_eq!(format!("{error:?}"), error.to_string(), "`main` returns it");
+        let error = Error::OuterCapture { doing: "a fill".into(), method: "while_nonzero" };
+        assert_eq!(
+            error.to_string(),
+            "a fill on a capture whose `while_nonzero` has not returned: it would come before the part of the graph that the closure describes, not into \
+             it; use the capture that the closure gets, or do it before or after the call of `while_nonzero`"
+        );
     }
 
     #[test]

@@ -43,6 +43,9 @@ use crate::{
 /// Work comes after what was recorded before it, unless it is recorded in another branch: [`fork`](Self::fork) and [`join`](Self::join) describe those
 /// as streams and events do, [`after`](Self::after) as edges between nodes do (`cudaGraphAddKernelNode`). Work that uses the same memory is ordered as it
 /// was recorded in any case, so that no edge can be forgotten.
+///
+/// While the closure of [`if_nonzero`](Self::if_nonzero) or [`while_nonzero`](Self::while_nonzero) describes a part of the graph, work is recorded on the capture
+/// that the closure gets. On those around it, all that records is [`Error::OuterCapture`] until the closure returns.
 #[doc(alias = "cudaStreamBeginCapture", alias = "cudaStreamCaptureMode", alias = "cudaGraphCreate")]
 pub struct Capture {
     stream: Stream,
@@ -348,7 +351,7 @@ impl Capture {
     /// ```
     ///
     /// # Errors
-    /// [`Error::CaptureEnded`].
+    /// [`Error::CaptureEnded`]; [`Error::NotCapturable`] in a part that depends on a condition, [`Error::OuterCapture`] around it.
     #[doc(alias = "cudaGraphAddHostNode", alias = "cuGraphAddHostNode", alias = "cudaLaunchHostFunc")]
     pub fn callback(&self, code: impl Fn() + Send + Sync + 'static) -> Result<Node> {
         self.branch()?.call(Arc::new(code))
@@ -373,7 +376,7 @@ impl Capture {
     /// ```
     ///
     /// # Errors
-    /// [`Error::CaptureEnded`].
+    /// [`Error::CaptureEnded`], [`Error::OuterCapture`].
     pub fn fork(&self) -> Result<Self> {
         Ok(self.with(self.branch()?.fork()?))
     }
@@ -381,7 +384,7 @@ impl Capture {
     /// Lets what is recorded here from now on come after what was recorded in another branch so far.
     ///
     /// # Errors
-    /// [`Error::CaptureEnded`], also if the other is of another capture.
+    /// [`Error::CaptureEnded`], also if the other is of another capture; [`Error::OuterCapture`].
     pub fn join(&self, other: &Self) -> Result<()> {
         self.branch()?.join(other.branch()?)
     }
@@ -405,7 +408,7 @@ impl Capture {
     /// ```
     ///
     /// # Errors
-    /// [`Error::WrongNode`] for a node of another capture; [`Error::CaptureEnded`].
+    /// [`Error::WrongNode`] for a node of another capture; [`Error::CaptureEnded`], [`Error::OuterCapture`].
     #[doc(
         alias = "cudaGraphAddDependencies",
         alias = "cudaGraphAddNode",

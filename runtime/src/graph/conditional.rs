@@ -65,8 +65,11 @@ impl Capture {
     /// ```
     ///
     /// # Errors
-    /// Those of `code`; [`Error::WrongNode`] for the condition of another capture. Of the capture, [`Error::DriverTooOld`]. In the part, [`Error::NotCapturable`] for callbacks,
-    /// and its nodes are none of the graph's: they cannot be [updated](crate::Graph::update).
+    /// Those of `code`; [`Error::WrongNode`] for the condition of another capture; [`Error::CaptureEnded`]. Of the capture, [`Error::DriverTooOld`]. In the part,
+    /// [`Error::NotCapturable`] for callbacks, and its nodes are none of the graph's: they cannot be [updated](crate::Graph::update).
+    ///
+    /// Until `code` returns, [`Error::OuterCapture`] for whatever records on this capture or on another branch of it, also by another thread: it would come before
+    /// the part, not into it. [`condition`](Self::condition) records nothing.
     #[doc(
         alias = "cudaGraphCondTypeIf",
         alias = "cudaGraphSetConditional",
@@ -139,12 +142,20 @@ impl Capture {
         let branch = self.branch()?;
         each!(branch.recording(), recording => {
             branch.check_condition(condition)?;
+            let begun = recording.begin_part(method(is_loop))?;
             let inner = Arc::new(recording.body());
             let body = Capture::new(self.recording(wrap_recording(recording.device, &inner)));
             code(&body)?;
-            branch.add_conditional(recording, condition, is_loop, inner.end()?)
+            let plan = inner.end()?;
+            drop(begun);
+            branch.add_conditional(recording, condition, is_loop, plan)
         })
     }
+}
+
+/// The name of the method that records it.
+fn method(is_loop: bool) -> &'static str {
+    if is_loop { "while_nonzero" } else { "if_nonzero" }
 }
 
 impl Branch {
@@ -179,7 +190,9 @@ impl Branch {
             }
         }
         let conditional = Conditional { is_loop, condition: condition.used.start(), body };
-        let index = recording.push(self.index(), Operation::Conditional(Arc::new(conditional)), uses)?;
+        let doing = || format!("a call of `{}`", method(is_loop));
+        let operation = Operation::Conditional(Arc::new(conditional));
+        let index = recording.push(self.index(), &doing, operation, uses)?;
         Ok(Node::new(recording.number, index))
     }
 }

@@ -52,6 +52,8 @@ struct State<B: Backend> {
     plan: Plan<B>,
     /// For each branch, the steps that its next step comes after.
     ends: Vec<SmallVec<[usize; 2]>>,
+    /// The method whose closure describes a part now.
+    part: Option<&'static str>,
 }
 
 impl<B: Backend> State<B> {
@@ -66,7 +68,7 @@ impl<B: Backend> Recording<B> {
     pub(super) fn new(device: &'static B, held: Vec<Held>) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let state = State { plan: Plan::new(), ends: vec![SmallVec::new()] };
+        let state = State { plan: Plan::new(), ends: vec![SmallVec::new()], part: None };
         Self { device, number, outer: Vec::new(), held, state: Mutex::new(Some(state)) }
     }
 
@@ -90,16 +92,56 @@ impl<B: Backend> Recording<B> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with_state<R>(&self, act: impl FnOnce(&mut State<B>) -> R) -> Result<R> {
-        self.state().as_mut().map(act).ok_or(Error::CaptureEnded)
+    /// Changes what is recorded. All that records or orders work does so here, so that nothing of it can be done while a part is described: the step of the part
+    /// is recorded when its closure has returned, and what is recorded before that comes before the part, whatever the program looks like.
+    ///
+    /// # Errors
+    /// [`Error::CaptureEnded`], [`Error::OuterCapture`]
+    fn change<R>(&self, doing: &dyn Fn() -> String, act: impl FnOnce(&mut State<B>) -> R) -> Result<R> {
+        let mut state = self.state();
+        match &mut *state {
+            None => Err(Error::CaptureEnded),
+            &mut Some(State { part: Some(method), .. }) => {
+                Err(Error::OuterCapture { doing: doing(), method })
+            }
+            Some(state) => Ok(act(state)),
+        }
     }
 
-    pub(super) fn push(&self, branch: usize, operation: Operation<B>, uses: Uses) -> Result<usize> {
-        self.with_state(|State { plan, ends }| {
+    pub(super) fn push(
+        &self,
+        branch: usize,
+        doing: &dyn Fn() -> String,
+        operation: Operation<B>,
+        uses: Uses,
+    ) -> Result<usize> {
+        self.change(doing, |State { plan, ends, .. }| {
             let index = plan.push(operation, uses, ends[branch].clone());
             ends[branch] = smallvec![index];
             index
         })
+    }
+
+    /// The steps that the next step of a branch comes after.
+    fn end_of(&self, branch: usize) -> Result<SmallVec<[usize; 2]>> {
+        self.state().as_ref().map(|state| state.ends[branch].clone()).ok_or(Error::CaptureEnded)
+    }
+
+    /// Lets nothing be recorded until the result is dropped, because the closure of `method` describes a part.
+    pub(super) fn begin_part(&self, method: &'static str) -> Result<PartBegun<'_, B>> {
+        self.change(&|| format!("a call of `{method}`"), |state| state.part = Some(method))?;
+        Ok(PartBegun(self))
+    }
+}
+
+/// A part of this recording is being described.
+pub(super) struct PartBegun<'r, B: Backend>(&'r Recording<B>);
+
+impl<B: Backend> Drop for PartBegun<'_, B> {
+    fn drop(&mut self) {
+        if let Some(state) = &mut *self.0.state() {
+            state.part = None;
+        }
     }
 }
 
@@ -147,7 +189,8 @@ impl Branch {
     }
 
     pub(super) fn fork(&self) -> Result<Self> {
-        let index = each!(&self.recording, recording => recording.with_state(|state| {
+        let doing = || "a fork".to_owned();
+        let index = each!(&self.recording, recording => recording.change(&doing, |state| {
             let end = state.ends[self.index].clone();
             state.begin(end)
         }))?;
@@ -155,9 +198,10 @@ impl Branch {
     }
 
     pub(super) fn join(&self, other: &Self) -> Result<()> {
+        let doing = || "a join".to_owned();
         each!(&self.recording, recording => {
             match recording.device.own(&other.recording) {
-                Some(others) if Arc::ptr_eq(recording, others) => recording.with_state(|state| {
+                Some(others) if Arc::ptr_eq(recording, others) => recording.change(&doing, |state| {
                     let end = state.ends[other.index].clone();
                     let mine = &mut state.ends[self.index];
                     mine.extend(end);
@@ -171,14 +215,15 @@ impl Branch {
 
     /// A branch that begins after these nodes.
     pub(super) fn after(&self, nodes: &[Node]) -> Result<Self> {
+        let doing = || "work after a node".to_owned();
         let index = each!(&self.recording, recording => {
             if nodes.iter().any(|node| node.capture != recording.number) {
-                return Err(Error::WrongNode { doing: "work after a node".to_owned() });
+                return Err(Error::WrongNode { doing: doing() });
             }
             let mut end: SmallVec<[usize; 2]> = nodes.iter().map(|node| node.index).collect();
             end.sort_unstable();
             end.dedup();
-            recording.with_state(|state| state.begin(end))?
+            recording.change(&doing, |state| state.begin(end))?
         });
         Ok(Self { index, ..self.clone() })
     }
@@ -186,12 +231,12 @@ impl Branch {
     /// The node of what `record` records here: the last step of it, or an empty one if there is none.
     pub(super) fn node_of(&self, record: impl FnOnce() -> Result<()>) -> Result<Node> {
         each!(&self.recording, recording => {
-            let end = || recording.with_state(|state| state.ends[self.index].clone());
-            let before = end()?;
+            let before = recording.end_of(self.index)?;
             record()?;
-            let index = match &end()?[..] {
+            let doing = || "a copy or fill of no elements".to_owned();
+            let index = match &recording.end_of(self.index)?[..] {
                 &[index] if before[..] != [index] => index,
-                _ => recording.push(self.index, Operation::Empty, Uses::new())?,
+                _ => recording.push(self.index, &doing, Operation::Empty, Uses::new())?,
             };
             Ok(Node::new(recording.number, index))
         })
@@ -204,7 +249,8 @@ impl Branch {
                 let what = "a callback in a part of a graph that depends on a condition".to_owned();
                 return Err(Error::NotCapturable { what });
             }
-            let index = recording.push(self.index, Operation::Call(code), Uses::new())?;
+            let doing = || "a callback".to_owned();
+            let index = recording.push(self.index, &doing, Operation::Call(code), Uses::new())?;
             Ok(Node::new(recording.number, index))
         })
     }
@@ -271,8 +317,9 @@ impl Branch {
     ) -> Result<Node<K>> {
         let uses = uses_of(&recording.held, &arguments)?;
         // SAFETY: as the caller promises.
-        let launch = unsafe { Launch::new(code, entry, config, arguments, at)? };
-        let index = recording.push(self.index, Operation::Launch(Arc::new(launch)), uses)?;
+        let launch = Arc::new(unsafe { Launch::new(code, entry, config, arguments, at)? });
+        let doing = || launch.arguments().doing();
+        let index = recording.push(self.index, &doing, Operation::Launch(Arc::clone(&launch)), uses)?;
         Ok(Node::new(recording.number, index))
     }
 
@@ -318,7 +365,8 @@ impl Branch {
     ) -> Result<()> {
         each!(&self.recording, recording => {
             let uses = recording.uses(&[read, written], doing)?;
-            self.record(recording, Operation::Copy { to: (to, to_rows), from: (from, from_rows) }, uses)
+            let operation = Operation::Copy { to: (to, to_rows), from: (from, from_rows) };
+            self.record(recording, doing, operation, uses)
         })
     }
 
@@ -333,9 +381,10 @@ impl Branch {
         let bytes =
             unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), size_of_val(from)) };
         let (uses, to, rows) = ([Use::of_region(to, Access::Write)], to.place.address, to.rows);
+        let doing = "a copy from the host";
         each!(&self.recording, recording => {
-            let uses = recording.uses(&uses, "a copy from the host")?;
-            self.record(recording, Operation::Upload { to, rows, from: bytes.into() }, uses)
+            let uses = recording.uses(&uses, doing)?;
+            self.record(recording, doing, Operation::Upload { to, rows, from: bytes.into() }, uses)
         })
     }
 
@@ -347,9 +396,10 @@ impl Branch {
         count: usize,
     ) -> Result<()> {
         let (uses, to) = ([Use::of(slice, Access::Write)], slice.address());
+        let doing = "a fill";
         each!(&self.recording, recording => {
-            let uses = recording.uses(&uses, "a fill")?;
-            self.record(recording, Operation::Fill { to, pattern, count }, uses)
+            let uses = recording.uses(&uses, doing)?;
+            self.record(recording, doing, Operation::Fill { to, pattern, count }, uses)
         })
     }
 
@@ -357,10 +407,14 @@ impl Branch {
     fn record<B: Backend>(
         &self,
         recording: &Recording<B>,
+        doing: &str,
         operation: Operation<B>,
         uses: Uses,
     ) -> Result<()> {
-        if uses.is_empty() { Ok(()) } else { recording.push(self.index, operation, uses).map(drop) }
+        if uses.is_empty() {
+            return Ok(());
+        }
+        recording.push(self.index, &|| doing.to_owned(), operation, uses).map(drop)
     }
 }
 

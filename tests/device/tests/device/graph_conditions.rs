@@ -1,6 +1,14 @@
 //! Parts of graphs that depend on numbers in memory.
 
-use gpukernel::{Condition, Error, LaunchConfig, Result, for_each};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    thread,
+};
+
+use gpukernel::{
+    Capture, Condition, Device, DeviceSlice, Error, GraphPinned, LaunchConfig, Module, Node, PinnedSliceMut,
+    Result, Stream, for_each,
+};
 use gpukernel_device_test_kernels::{
     conditions::{count_down, halve},
     early_starts::late,
@@ -190,5 +198,166 @@ fn what_cannot_be_in_a_part_is_an_error() {
         assert_eq!(graph.memory().to_vec()?, [1, 2, 2, 2]);
         drop(escaped);
         Ok(())
+    });
+}
+
+fn part<R>(
+    is_loop: bool,
+    capture: &Capture,
+    condition: Condition,
+    code: impl FnOnce(&Capture) -> Result<R>,
+) -> Result<Node> {
+    match is_loop {
+        true => capture.while_nonzero(condition, code),
+        false => capture.if_nonzero(condition, code),
+    }
+}
+
+/// The memory of the test below.
+struct Lent<'m> {
+    left: &'m mut DeviceSlice<u32>,
+    x: &'m mut DeviceSlice<u32>,
+    y: &'m mut DeviceSlice<f64>,
+    host: PinnedSliceMut<'m, u32>,
+}
+
+impl Lent<'_> {
+    /// All that records or orders work on a capture, or, as functions for streams do, on its stream.
+    fn use_all(
+        &mut self,
+        capture: &Capture,
+        module: &Module,
+        condition: Condition,
+    ) -> Result<Vec<Result<()>>> {
+        let Self { left, x, y, host } = self;
+        let stream: &Stream = capture;
+        let (one, is_not_called) =
+            (LaunchConfig::new(1, 1), |_: &Capture| -> Result<()> { panic!("it is called") });
+        Ok(vec![
+            capture.launch(module, count_down, one, (left,)).map(drop),
+            // SAFETY: the kernel is safe.
+            unsafe { capture.launch_unsafe(module, count_down, for_each(0), (&mut left[..0],)).map(drop) },
+            capture.fill(left, 0).map(drop),
+            capture.fill(&mut left[..0], 0).map(drop),
+            // By copies.
+            capture.fill(y, 1.5).map(drop),
+            capture.copy(left, x).map(drop),
+            capture.copy_to_device(&[7], x).map(drop),
+            capture.copy_from_pinned(&*host, x).map(drop),
+            capture.copy_to_pinned(x, host).map(drop),
+            capture.copy_view(&left.view_2d(1)?, &mut x.view_2d_mut(1)?).map(drop),
+            capture.copy_view_to_device(&[7], &mut x.view_2d_mut(1)?).map(drop),
+            capture.copy_view_from_pinned(&*host, &mut x.view_2d_mut(1)?).map(drop),
+            capture.copy_view_to_pinned(&x.view_2d(1)?, host).map(drop),
+            capture.fork().map(drop),
+            capture.join(capture),
+            capture.after(()).map(drop),
+            capture.if_nonzero(condition, is_not_called).map(drop),
+            capture.while_nonzero(condition, is_not_called).map(drop),
+            stream.launch(module, count_down, one, (left,)),
+            stream.fill(left, 0),
+            stream.fill(y, 1.5),
+            stream.copy(left, x),
+            stream.copy_to_device(&[7], x),
+            stream.copy_view(&left.view_2d(1)?, &mut x.view_2d_mut(1)?),
+            stream.copy_view_to_device(&[7], &mut x.view_2d_mut(1)?),
+        ])
+    }
+
+    /// That none of it works on this capture, whose method has not returned.
+    #[track_caller]
+    fn check_refused(
+        &mut self,
+        capture: &Capture,
+        method: &str,
+        module: &Module,
+        condition: Condition,
+    ) -> Result<()> {
+        for (index, result) in self.use_all(capture, module, condition)?.into_iter().enumerate() {
+            let is_right =
+                matches!(&result, Err(Error::OuterCapture { method: found, .. }) if *found == method);
+            assert!(is_right, "{index} in `{method}`: {result:?}");
+        }
+        Ok(())
+    }
+}
+
+/// What was recorded on it came before the part: a loop whose counter was counted down there by mistake had no end.
+#[test]
+fn an_outer_capture_records_nothing_while_a_part_is_described() {
+    fn describe(
+        device: &Device,
+        module: &Module,
+        [outer_is_loop, inner_is_loop]: [bool; 2],
+    ) -> Result<[u32; 2]> {
+        let memory = (
+            [device.filled(1, 3_u32)?, device.zeroed::<u32>(1)?],
+            device.zeroed::<f64>(3)?,
+            GraphPinned::from(device.pinned::<u32>(1)?),
+        );
+        let mut graph = device.stream()?.capture(memory, |capture, ([left, x], y, host)| {
+            let mut lent = Lent { left, x, y, host };
+            let [outer, inner] = [outer_is_loop, inner_is_loop]
+                .map(|is_loop| if is_loop { "while_nonzero" } else { "if_nonzero" });
+            let condition = capture.condition(lent.left)?;
+            let branch = capture.fork()?;
+            let before = capture.fill(lent.x, 5)?;
+            part(outer_is_loop, capture, condition, |body| {
+                let own = body.fork()?;
+                for around in [capture, &branch] {
+                    lent.check_refused(around, outer, module, condition)?;
+                    let callback = around.callback(|| ());
+                    assert!(matches!(callback, Err(Error::OuterCapture { .. })), "{callback:?}");
+                    let after = around.after(before);
+                    assert!(matches!(after, Err(Error::OuterCapture { .. })), "{after:?}");
+                }
+                let elsewhere = thread::scope(|scope| scope.spawn(|| branch.fork().map(drop)).join());
+                assert!(matches!(elsewhere, Ok(Err(Error::OuterCapture { .. }))), "{elsewhere:?}");
+                // This records nothing.
+                let condition = capture.condition(lent.left)?;
+                part(inner_is_loop, body, condition, |innermost| {
+                    for (around, method) in [(capture, outer), (&branch, outer), (body, inner), (&own, inner)]
+                    {
+                        lent.check_refused(around, method, module, condition)?;
+                    }
+                    innermost.launch(module, count_down, LaunchConfig::new(1, 1), (&mut *lent.left,))
+                })?;
+                lent.check_refused(capture, outer, module, condition)?;
+                // The body of the outer part works again.
+                body.join(&own)?;
+                body.launch(module, count_down, for_each(0), (&mut lent.x[..0],))
+            })?;
+            // And so does what is around it, also after parts that failed.
+            capture.launch(module, count_down, LaunchConfig::new(1, 1), (&mut *lent.x,))?;
+            let failed = part(outer_is_loop, capture, condition, |body| {
+                lent.check_refused(&branch, outer, module, condition)?;
+                part(inner_is_loop, body, condition, |_| Err::<(), _>(Error::ZeroStep))
+            });
+            assert!(matches!(failed, Err(Error::ZeroStep)), "{failed:?}");
+            capture.launch(module, count_down, LaunchConfig::new(1, 1), (&mut *lent.x,))?;
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                part(outer_is_loop, capture, condition, |body| {
+                    part(inner_is_loop, body, condition, |_| -> Result<()> { resume_unwind(Box::new(())) })
+                })
+            }));
+            assert!(panicked.is_err());
+            capture.join(&branch)?;
+            capture.callback(|| ())?;
+            capture.after(before)?.launch(module, count_down, LaunchConfig::new(1, 1), (lent.x,))
+        })?;
+        graph.launch()?;
+        let [left, x] = &graph.memory().0;
+        Ok([left.to_vec()?[0], x.to_vec()?[0]])
+    }
+    on_every_device(|device, module| {
+        unless_too_old((|| {
+            for (is_loop, left) in
+                [([false, false], 2), ([false, true], 0), ([true, false], 0), ([true, true], 0)]
+            {
+                // None of what was refused is in the graph.
+                assert_eq!(describe(device, module, is_loop)?, [left, 2], "{is_loop:?}");
+            }
+            Ok(())
+        })())
     });
 }
