@@ -146,6 +146,13 @@ impl Algorithms {
         elements.div_ceil(tile_len(lanes)).min(resident)
     }
 
+    /// The number of blocks, at most [`resident_blocks`](Self::resident_blocks), that have the same number of tiles each, but for the last: with all of those, a few
+    /// would have one tile more, and too few loads would be under way while these end.
+    pub(crate) fn even_blocks(&self, elements: usize, lanes: usize) -> usize {
+        let tiles = elements.div_ceil(tile_len(lanes));
+        tiles.div_ceil(tiles.div_ceil(self.resident_blocks(elements, lanes).max(1)).max(1))
+    }
+
     /// Memory for a while, in which a kernel writes what it or others read.
     pub(crate) fn temporary<T: DeviceCopy + Zeroable>(&self, len: usize) -> Result<Buffer<T>> {
         // As results of functions of arrays: a kernel that panics may leave it unwritten, and then it has bytes in memory of a GPU only.

@@ -186,7 +186,8 @@ impl Algorithms {
     ) -> Result<()> {
         has_room(algorithm, "position", 1, position.len())?;
         let (words, position) = (self.words(keys)?, &mut position[..1]);
-        self.first_of_words(&words, order::<K>(of_largest), position)
+        let is_packed = words.len() < K::Word::PACKED_LEN;
+        self.first_of_words(&words, order::<K>(of_largest), is_packed, position)
     }
 
     #[track_caller]
@@ -194,11 +195,13 @@ impl Algorithms {
         &self,
         keys: &DeviceSlice<W>,
         order: Order<W>,
+        is_packed: bool,
         position: &mut DeviceSlice<u64>,
     ) -> Result<()> {
-        let blocks = self.resident_blocks(keys.len(), lanes::<W>()).max(1);
-        self.with_zeros([blocks, blocks + 1], |words, found| {
-            W::first_of_smallest(self.blocks(blocks), keys, order, words, found, position)
+        let blocks = self.even_blocks(keys.len(), lanes::<W>()).max(1);
+        let parts = if is_packed { 1 } else { 2 * blocks };
+        self.with_zeros([parts, 1], |parts, arrived| {
+            W::first_of_smallest(self.blocks(blocks), keys, order, parts, arrived, position, is_packed)
         })
     }
 
@@ -214,6 +217,35 @@ impl Algorithms {
             Some(launched) => launched.map(|()| Words::Own(words)),
             // SAFETY: what launches nothing are words.
             None => Ok(Words::Keys(unsafe { keys.__cast_unchecked()? })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpukernel::Device;
+    use gpukernel_algorithms_kernels::as_they_are;
+
+    use super::*;
+
+    /// As of 2³² keys and more, which are too many for a test.
+    #[test]
+    fn words_are_found_with_positions_beside_them() {
+        let device = Device::cpu();
+        let algorithms = Algorithms::new(&device).unwrap();
+        for len in [0, 1, 4096, 30_001] {
+            let mut keys: Vec<u32> = (0..len).map(|i: u32| i.wrapping_mul(0x9e37_79b9) >> 20).collect();
+            for round in 0..3 {
+                let on_device = device.upload(&keys).unwrap();
+                let first = (0..keys.len()).min_by_key(|&i| keys[i]).map_or(u64::MAX, |i| i as u64);
+                for is_packed in [false, true] {
+                    let mut position = device.zeroed(1).unwrap();
+                    algorithms.first_of_words(&on_device, as_they_are(), is_packed, &mut position).unwrap();
+                    assert_eq!(position.to_vec().unwrap(), [first], "{len} {round} {is_packed}");
+                }
+                // All equal, and what comes last.
+                keys.fill(if round == 0 { 5 } else { u32::MAX });
+            }
         }
     }
 }

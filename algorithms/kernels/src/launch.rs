@@ -352,6 +352,9 @@ pub unsafe trait Unique: Element + PartialEq {
 /// # Safety
 /// As for [`Reduce`].
 pub unsafe trait SearchWords: KeyWord {
+    /// Of fewer keys than these, a word and a position are one number of 64 bits.
+    const PACKED_LEN: usize;
+
     /// Launches the kernel `search`.
     fn search<'a, L: Launch>(
         launch: L,
@@ -362,14 +365,15 @@ pub unsafe trait SearchWords: KeyWord {
         positions: &'a mut Slice<L, u64>,
     ) -> L::Output;
 
-    /// Launches the kernel `first_of_smallest`.
+    /// Launches the kernel `first_of_smallest` with two parts for each block, or that of packed words and positions with one part.
     fn first_of_smallest<'a, L: Launch>(
         launch: L,
         keys: &'a Slice<L, Self>,
         order: Order<Self>,
-        words: &'a mut Slice<L, Self>,
-        found: &'a mut Slice<L, u64>,
+        parts: &'a mut Slice<L, u64>,
+        arrived: &'a mut Slice<L, u32>,
         position: &'a mut Slice<L, u64>,
+        is_packed: bool,
     ) -> L::Output;
 
     /// Launches the kernel `count_candidates`.

@@ -50,8 +50,6 @@ pub use launch::{
 pub use launch::{LargeTile, Part, SearchWords, SortWords, SortableWord, choose_digit, number, start_digits};
 pub use look_back::state_len;
 pub use random::{Bits, Normal, Uniform};
-#[doc(hidden)]
-pub use search::Candidate;
 pub use sort::SortKey;
 #[doc(hidden)]
 pub use sort::{DIGITS, SortValue};

@@ -1,16 +1,13 @@
 //! Searches: positions of needles in sorted keys, and of the smallest key.
 
-use bytemuck::{Pod, Zeroable};
 use gpu_std::{
-    Atomic, DeviceCopy,
-    atomic::{Acquire, Device, Release, fence},
-    collective::{BlockScratch, Operator},
+    atomic::{Acquire, Device, fence},
+    collective::{BlockScratch, Min, Operator, arrives_last, is_last_block},
     prelude::*,
-    sync_any,
 };
 
 use crate::key::{KeyWord, Order, from_word, to_word};
-use crate::tile::{self, RESIDENT_BLOCKS};
+use crate::tile::{self, RESIDENT_BLOCKS, ROWS};
 
 /// Finds for each needle how many keys, which are sorted, are less, or with `upper` not greater.
 #[kernel]
@@ -36,126 +33,125 @@ pub fn search<W: KeyWord>(keys: &[W], needles: &[W], order: Order<W>, upper: u32
     }
 }
 
-/// A word and the position of its key, in two words.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Candidate<W> {
-    word: W,
-    position: [u32; 2],
-}
+/// A candidate: a word, and the position of its key. The smaller word comes first, of equal ones the first position.
+type Candidate = [u64; 2];
 
-impl<W: KeyWord> Candidate<W> {
-    #[inline(always)]
-    fn new(word: W, position: u64) -> Self {
-        Self { word, position: [position as u32, (position >> 32) as u32] }
-    }
-
-    #[inline(always)]
-    fn position(&self) -> u64 {
-        u64::from(self.position[0]) | u64::from(self.position[1]) << 32
-    }
-}
-
-// SAFETY: zeros are numbers.
-unsafe impl<W: KeyWord> Zeroable for Candidate<W> {}
-// SAFETY: a word has 4 or 8 bytes, so that there is no padding before or behind the position.
-unsafe impl<W: KeyWord> Pod for Candidate<W> {}
-// SAFETY: it is laid out as C does, on each target.
-#[diagnostic::do_not_recommend]
-unsafe impl<W: KeyWord> DeviceCopy for Candidate<W> {
-    const TYPE: gpu_std::signature::Text =
-        gpu_std::signature::Text::Of("gpukernel_algorithms_kernels::Candidate", &[W::TYPE]);
-    const ANY_BYTES: bool = true;
-}
-
-/// The smaller word, the first of equal ones.
+/// The first of two candidates.
 #[derive(Clone, Copy)]
 struct First;
 
-impl<W: KeyWord> Operator<Candidate<W>> for First {
+impl Operator<Candidate> for First {
     #[inline(always)]
-    fn combine(&self, a: Candidate<W>, b: Candidate<W>) -> Candidate<W> {
-        if b.word < a.word || b.word == a.word && b.position() < a.position() { b } else { a }
+    fn combine(&self, a: Candidate, b: Candidate) -> Candidate {
+        // Without branches, which a comparison of arrays is.
+        let is_second = (b[0] < a[0]) | (b[0] == a[0]) & (b[1] < a[1]);
+        if is_second { b } else { a }
+    }
+
+    #[inline(always)]
+    fn combine_lanes(&self, lanes: u32, [word, at]: Candidate) -> Option<Candidate> {
+        let smallest = Min.combine_lanes(lanes, word)?;
+        let first = Min.combine_lanes(lanes, if word == smallest { at } else { u64::MAX })?;
+        Some([smallest, first])
     }
 }
 
 /// Finds the position of the first of the smallest keys, `u64::MAX` if there are none. `V` keys make a vector.
 ///
-/// Blocks leave their smallest words in `words`, and in `found` their positions, and behind these how many have done so, which is 0 before. The last block compares them.
-#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS)]
+/// Each block leaves its candidate in `parts`, two numbers, and the last one compares them. `arrived` is 0 before.
+#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS, dims = 1)]
 pub fn first_of_smallest<W: KeyWord, const V: usize>(
     keys: &[W],
     order: Order<W>,
-    words: &[Atomic<W>],
-    found: &[Atomic<u64>],
+    parts: &[Atomic<u64>],
+    arrived: &[Atomic<u32>],
     position: &[Atomic<u64>],
-    mut scratch: BlockScratch<Candidate<W>>,
+    mut scratch: BlockScratch<Candidate>,
 ) {
     let blocks = gpu_std::blocks_per_grid();
-    let (Some(words), Some((found, arrived))) =
-        (words.get(..blocks), found.get(..blocks).zip(found.get(blocks)))
+    let (Some(parts), Some(arrived)) = (parts.as_chunks::<2>().0.get(..blocks), arrived.first()) else {
+        return;
+    };
+    let (word, at) = first_of_tiles::<W, V>(keys, order);
+    let first = scratch.reduce_to_first([word.bits(), at], First);
+    let store = first.zip(parts.get(block_rank())).map(|([word, at], part)| {
+        move || {
+            part[0].store(word);
+            part[1].store(at);
+        }
+    });
+    if !is_last_block(arrived, store) {
+        return;
+    }
+    let mut first = [u64::MAX; 2];
+    for part in block_stride(blocks).filter_map(|block| parts.get(block)) {
+        first = First.combine(first, [part[0].load(), part[1].load()]);
+    }
+    if let (Some([_, at]), Some(position)) = (scratch.reduce_to_first(first, First), position.first()) {
+        position.store(if at < keys.len() as u64 { at } else { u64::MAX });
+    }
+}
+
+/// Finds the same of fewer than 2³² keys whose words have 32 bits: a candidate is one number, with the word in its upper half, so that blocks combine theirs by
+/// one atomic operation. `smallest` and `arrived` are 0 before.
+#[kernel(block = 256, min_blocks_per_sm = RESIDENT_BLOCKS, dims = 1)]
+pub fn first_of_smallest_packed<const V: usize>(
+    keys: &[u32],
+    order: Order<u32>,
+    smallest: &[Atomic<u64>],
+    arrived: &[Atomic<u32>],
+    position: &[Atomic<u64>],
+    mut scratch: BlockScratch<u64>,
+) {
+    let (word, at) = first_of_tiles::<u32, V>(keys, order);
+    let first = scratch.reduce_to_first(u64::from(word) << 32 | u64::from(at as u32), Min);
+    let (Some(first), Some(smallest), Some(arrived), Some(position)) =
+        (first, smallest.first(), arrived.first(), position.first())
     else {
         return;
     };
-    let (word, tile) = smallest_of_tiles::<W, V>(keys, order);
-    // Few threads have to look for it.
-    let smallest = scratch.reduce(Candidate::new(word, u64::MAX), First).word;
-    let at = if word == smallest { position_in_tile::<W, V>(keys, order, tile, word) } else { u64::MAX };
-    let first = scratch.reduce_to_first(Candidate::new(word, at), First);
-    let is_last = first.is_some_and(|first| {
-        let rank = block_rank();
-        if let (Some(word), Some(at)) = (words.get(rank), found.get(rank)) {
-            word.store(first.word);
-            at.store(first.position());
-        }
-        // For the block that comes last.
-        fence(Device, Release);
-        arrived.fetch_add(1) + 1 == blocks as u64
-    });
-    if !sync_any((), is_last).1 {
-        return;
-    }
-    fence(Device, Acquire);
-    let mut first = Candidate::new(W::ALL, u64::MAX);
-    for (word, at) in block_stride(blocks).filter_map(|block| words.get(block).zip(found.get(block))) {
-        first = First.combine(first, Candidate::new(word.load(), at.load()));
-    }
-    if let (Some(first), Some(position)) = (scratch.reduce_to_first(first, First), position.first()) {
-        position.store(first.position());
+    // Of the complements it is the largest, and 0 is less than that of any key.
+    smallest.fetch_max(!first);
+    if arrives_last(arrived) {
+        fence(Device, Acquire);
+        let at = u64::from(!smallest.load() as u32);
+        position.store(if at < keys.len() as u64 { at } else { u64::MAX });
     }
 }
 
-/// The smallest word of the keys that the calling thread has in the tiles of its block, and the first tile that has it: a minimum for each key, and little more
-/// for each tile.
+/// The smallest word of the keys that the calling thread has in the tiles of its block, and its first position, which is behind the keys if it has none.
+///
+/// For each key it takes a minimum. Which key of a tile has it is looked for only if it is less than those of all tiles before, while the keys are in registers.
 #[inline(always)]
-fn smallest_of_tiles<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>) -> (W, usize) {
+fn first_of_tiles<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>) -> (W, u64) {
+    let blocks = gpu_std::blocks_per_grid();
     let tiles = keys.len().div_ceil(tile::tile_len(V));
-    // Comes last.
-    let fill = from_word(W::ALL, order);
-    let mut smallest = (W::ALL, block_rank());
+    // The word that comes last. If no other is less, the thread's first key has it, or there is none.
+    let (mut smallest, fill) = (W::ALL, from_word(W::ALL, order));
+    // Which of the thread's keys it is, and how many the thread has seen, a register each: no memory holds 2³² keys for each thread of a block.
+    let (mut nth, mut seen) = (0_u32, 0_u32);
     let mut tile = block_rank();
     while tile < tiles {
-        let rows = tile::load::<W, V>(keys, tile, fill);
-        let words = rows.as_flattened().iter().map(|key| to_word(*key, order));
-        let word = words.fold(W::ALL, |a, b| if b < a { b } else { a });
-        if word < smallest.0 {
-            smallest = (word, tile);
-        }
-        tile += gpu_std::blocks_per_grid();
-    }
-    smallest
-}
-
-/// The first position of a word among those that the calling thread has in a tile; `u64::MAX` if it has none.
-#[inline(always)]
-fn position_in_tile<W: KeyWord, const V: usize>(keys: &[W], order: Order<W>, tile: usize, word: W) -> u64 {
-    for row in 0..tile::ROWS {
-        for lane in 0..V {
-            let at = tile::position::<V>(tile, row) + lane;
-            if keys.get(at).is_some_and(|key| to_word(*key, order) == word) {
-                return at as u64;
+        let mut rows = tile::load::<W, V>(keys, tile, fill);
+        for row in 0..ROWS {
+            for lane in 0..V {
+                rows[row][lane] = to_word(rows[row][lane], order);
             }
         }
+        let words = rows.as_flattened();
+        let word = words.iter().fold(W::ALL, |a, &b| if b < a { b } else { a });
+        if word < smallest {
+            smallest = word;
+            for k in (0..ROWS * V).rev() {
+                if words[k] == word {
+                    nth = seen.wrapping_add(k as u32);
+                }
+            }
+        }
+        seen = seen.wrapping_add((ROWS * V) as u32);
+        tile += blocks;
     }
-    u64::MAX
+    let (turn, in_tile) = (nth as usize / (ROWS * V), nth as usize % (ROWS * V));
+    let tile = block_rank() + turn * blocks;
+    (smallest, (tile::position::<V>(tile, in_tile / V) + in_tile % V) as u64)
 }

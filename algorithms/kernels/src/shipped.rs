@@ -212,10 +212,11 @@ crate::scan! {
 }
 
 macro_rules! searches {
-    ($($W:ident: $lanes:literal;)*) => {$(
+    ($($W:ident: $lanes:literal $(or $packed:ident below $packed_len:literal)?;)*) => {$(
         gpu_std::instantiate!(
             search::search::<$W>,
             search::first_of_smallest::<$W, $lanes>,
+            $(search::$packed::<$lanes>,)?
             top_k::count_candidates::<$W, $lanes>,
             top_k::collect_smallest::<$W, $lanes>,
         );
@@ -223,6 +224,8 @@ macro_rules! searches {
         // SAFETY: they are.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl crate::SearchWords for $W {
+            const PACKED_LEN: usize = 0 $(+ $packed_len)?;
+
             fn search<'a, L: crate::Launch>(
                 launch: L,
                 keys: &'a Slice<L, Self>,
@@ -234,15 +237,21 @@ macro_rules! searches {
                 launch.launch(search::search::<$W>, (keys, needles, order, upper, positions))
             }
 
+            #[allow(unused_variables, reason = "not all words leave room for a position")]
             fn first_of_smallest<'a, L: crate::Launch>(
                 launch: L,
                 keys: &'a Slice<L, Self>,
                 order: crate::Order<Self>,
-                words: &'a mut Slice<L, Self>,
-                found: &'a mut Slice<L, u64>,
+                parts: &'a mut Slice<L, u64>,
+                arrived: &'a mut Slice<L, u32>,
                 position: &'a mut Slice<L, u64>,
+                is_packed: bool,
             ) -> L::Output {
-                launch.launch(search::first_of_smallest::<$W, $lanes>, (keys, order, words, found, position))
+                let args = (keys, order, parts, arrived, position);
+                $(if is_packed {
+                    return launch.launch(search::$packed::<$lanes>, args);
+                })?
+                launch.launch(search::first_of_smallest::<$W, $lanes>, args)
             }
 
             fn count_candidates<'a, L: crate::Launch>(
@@ -275,7 +284,7 @@ macro_rules! searches {
 }
 
 searches! {
-    u32: 4;
+    u32: 4 or first_of_smallest_packed below 0x1_0000_0000;
     u64: 2;
 }
 

@@ -82,17 +82,26 @@ impl<T: WarpElement + AtomicElement> BlockScratch<'_, T> {
 /// All threads of the block call it, of which one gives `store`. `arrived` is 0 before, and again after all blocks have.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(crate) fn is_last_block(arrived: &Atomic<u32>, store: Option<impl FnOnce()>) -> bool {
+pub fn is_last_block(arrived: &Atomic<u32>, store: Option<impl FnOnce()>) -> bool {
     let is_last = store.is_some_and(|store| {
         store();
-        // Makes the part of this block visible to the block that finishes last.
-        fence(Device, Release);
-        let last = (blocks_per_grid() - 1) as u32;
-        arrived.fetch_inc(last) == last
+        arrives_last(arrived)
     });
     let ((), is_last) = sync_any((), is_last);
     if is_last {
         fence(Device, Acquire);
     }
     is_last
+}
+
+/// Counts the calling thread's block as one whose part is stored, and returns whether it is the last of the grid. Then the thread may read the parts of all
+/// behind a fence that acquires.
+///
+/// One thread of each block calls it. `arrived` is as for [`is_last_block`].
+#[inline(always)]
+pub fn arrives_last(arrived: &Atomic<u32>) -> bool {
+    // Makes the part of this block visible to the block that finishes last.
+    fence(Device, Release);
+    let last = (blocks_per_grid() - 1) as u32;
+    arrived.fetch_inc(last) == last
 }

@@ -48,7 +48,8 @@ mod scratch;
 mod sort;
 mod sort_key;
 
-pub(crate) use grid::is_last_block;
+#[doc(hidden)]
+pub use grid::{arrives_last, is_last_block};
 pub use operator::{BitAnd, BitOr, BitXor, Max, Min, Operator, Product, Sum};
 pub use scratch::BlockScratch;
 #[doc(hidden)]

@@ -117,15 +117,29 @@ mod redux {
         }
     }
 
-    /// Reduces both halves on their own, which is possible for bitwise operations only.
+    /// Reduces the halves of a number of 64 bits: bitwise operations each on its own, and extremes the upper ones first, then the lower ones of lanes that have
+    /// the extreme. Sums carry.
     #[inline(always)]
-    pub(super) fn halves(reduction: Reduction, lanes: u32, value: u64) -> Option<u64> {
-        if !exists() || !matches!(reduction, Reduction::And | Reduction::Or | Reduction::Xor) {
+    pub(super) fn halves(reduction: Reduction, lanes: u32, value: u64, is_signed: bool) -> Option<u64> {
+        if !exists() {
             return None;
         }
-        let low = unsigned(reduction, lanes, value as u32);
-        let high = unsigned(reduction, lanes, (value >> 32) as u32);
-        Some(u64::from(high) << 32 | u64::from(low))
+        let (low, high) = (value as u32, (value >> 32) as u32);
+        let (low, extreme) = match reduction {
+            Reduction::Sum => return None,
+            Reduction::And | Reduction::Or | Reduction::Xor => (low, unsigned(reduction, lanes, high)),
+            Reduction::Min | Reduction::Max => {
+                let extreme = if is_signed {
+                    signed(reduction, lanes, high as i32) as u32
+                } else {
+                    unsigned(reduction, lanes, high)
+                };
+                // What comes last.
+                let other = if matches!(reduction, Reduction::Min) { u32::MAX } else { 0 };
+                (if high == extreme { low } else { other }, extreme)
+            }
+        };
+        Some(u64::from(extreme) << 32 | u64::from(unsigned(reduction, lanes, low)))
     }
 }
 
@@ -200,10 +214,10 @@ integers! {
     i8: |lanes, reduction, x| redux::exists().then(|| redux::signed(reduction, lanes, i32::from(x)) as i8);
     i16: |lanes, reduction, x| redux::exists().then(|| redux::signed(reduction, lanes, i32::from(x)) as i16);
     i32: |lanes, reduction, x| redux::exists().then(|| redux::signed(reduction, lanes, x));
-    u64: |lanes, reduction, x| redux::halves(reduction, lanes, x);
-    i64: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64).map(|x| x as i64);
-    usize: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64).map(|x| x as usize);
-    isize: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64).map(|x| x as isize);
+    u64: |lanes, reduction, x| redux::halves(reduction, lanes, x, false);
+    i64: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64, true).map(|x| x as i64);
+    usize: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64, false).map(|x| x as usize);
+    isize: |lanes, reduction, x| redux::halves(reduction, lanes, x as u64, true).map(|x| x as isize);
 }
 
 macro_rules! floats {

@@ -96,6 +96,11 @@ fn needles_behind_2_32_others_are_searched() {
         }
         let mut needles = device.zeroed::<u32>(len)?;
         needles[first..].fill(7)?;
+        // Positions behind 2³² do not fit into a number with a word.
+        assert_eq!(algorithms.arg_max(&needles)?, Some(first));
+        assert_eq!(algorithms.arg_min(&needles)?, Some(0));
+        assert_eq!(algorithms.arg_max(&needles[..first])?, Some(0));
+        assert_eq!(algorithms.arg_max(&needles[2..first + 1])?, Some(first - 2));
         let mut positions = device.filled(len, u64::MAX)?;
         algorithms.lower_bound(&device.upload(&[3, 7, 9])?, &needles, &mut positions)?;
         assert_eq!(positions[..10].to_vec()?, [0; 10]);

@@ -1,7 +1,11 @@
 //! Searches, extremes and histograms.
 
+use std::{cmp::Ordering, fmt::Debug};
+
 use algorithm_test_kernels::Version;
-use gpukernel_algorithms::Error;
+use bytemuck::Zeroable;
+use gpukernel::Device;
+use gpukernel_algorithms::{Algorithms, Error, Key, Result};
 use gpukernel_algorithms_tests::{LENGTHS, numbers, on_every_device};
 use proptest::prelude::*;
 
@@ -76,27 +80,137 @@ fn the_first_extreme_is_found() {
     });
 }
 
+/// Compares positions with those of std, which are of the first of equal keys, too.
+fn check_extremes<K: Key + PartialEq>(
+    device: &Device,
+    algorithms: &Algorithms,
+    keys: &[K],
+    order: fn(&K, &K) -> Ordering,
+) -> Result<()> {
+    let on_device = device.upload(keys)?;
+    let first =
+        |order: &dyn Fn(&K, &K) -> Ordering| (0..keys.len()).min_by(|&i, &j| order(&keys[i], &keys[j]));
+    let (least, greatest) = (first(&order), first(&|a, b| order(b, a)));
+    assert_eq!(algorithms.arg_min(&on_device)?, least, "{} keys", keys.len());
+    assert_eq!(algorithms.arg_max(&on_device)?, greatest, "{} keys", keys.len());
+    let mut positions = device.zeroed(2)?;
+    algorithms.arg_min_to(&on_device, &mut positions)?;
+    algorithms.arg_max_to(&on_device, &mut positions[1..])?;
+    let stored = |position: Option<usize>| position.map_or(u64::MAX, |at| at as u64);
+    assert_eq!(positions.to_vec()?, [stored(least), stored(greatest)], "{} keys", keys.len());
+    Ok(())
+}
+
+/// Of keys of one type: `extremes` have the words with no bit and with all, by which tiles are filled and candidates of no keys are told.
+fn check_keys<K: Key + PartialEq>(extremes: [K; 2], usual: K, order: fn(&K, &K) -> Ordering) {
+    on_every_device(|device, algorithms| {
+        for len in [0, 1, 2, 4095, 4096, 4097, 3 * 4096 + 5, 40_000] {
+            for key in [extremes[0], usual, extremes[1]] {
+                // All equal, and one or two that are not: of one thread, and of different rows, threads, warps and blocks.
+                let mut keys = vec![key; len];
+                check_extremes(device, algorithms, &keys, order)?;
+                for places in
+                    [[len - len.min(1); 2], [len / 2, 0], [len / 2, len / 2 + 1], [len / 3, len * 2 / 3]]
+                {
+                    for other in [extremes[0], usual, extremes[1]] {
+                        for place in places {
+                            if let Some(place) = keys.get_mut(place) {
+                                *place = other;
+                            }
+                        }
+                        check_extremes(device, algorithms, &keys, order)?;
+                    }
+                    keys.fill(key);
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn extremes_of_u32_are_found() {
+    check_keys([u32::MIN, u32::MAX], 7, u32::cmp);
+}
+
+#[test]
+fn extremes_of_i32_are_found() {
+    check_keys([i32::MIN, i32::MAX], 7, i32::cmp);
+}
+
+#[test]
+fn extremes_of_f32_are_found() {
+    check_keys([u32::MAX, u32::MAX >> 1].map(f32::from_bits), 7.0, f32::total_cmp);
+}
+
+#[test]
+fn extremes_of_u64_are_found() {
+    check_keys([u64::MIN, u64::MAX], 7, u64::cmp);
+    // Words that differ in one half.
+    check_keys([1 << 32, 1 << 33], (1 << 32) + 1, u64::cmp);
+}
+
+#[test]
+fn extremes_of_f64_are_found() {
+    check_keys([u64::MAX, u64::MAX >> 1].map(f64::from_bits), 7.0, f64::total_cmp);
+}
+
+/// Which get their counters and candidates from the same memory.
+#[test]
+fn extremes_are_found_again_and_again() {
+    on_every_device(|device, algorithms| {
+        let (narrow, wide): (Vec<u32>, Vec<u64>) = numbers(20_000).map(|x| (x as u32, x)).unzip();
+        let first = |of_largest: bool, keys: &[u64]| {
+            (0..keys.len())
+                .min_by_key(|&i| if of_largest { !keys[i] } else { keys[i] })
+                .map_or(u64::MAX, |i| i as u64)
+        };
+        let (narrow_there, wide_there) = (device.upload(&narrow)?, device.upload(&wide)?);
+        let widened: Vec<u64> = narrow.iter().map(|&x| x.into()).collect();
+        let mut positions = device.zeroed(400)?;
+        let mut expected = Vec::new();
+        for call in 0..100 {
+            let (end, at) = (200 * call + 100, 4 * call);
+            algorithms.arg_min_to(&narrow_there[..end], &mut positions[at..])?;
+            algorithms.arg_max_to(&wide_there[..end], &mut positions[at + 1..])?;
+            algorithms.arg_max_to(&narrow_there[..end], &mut positions[at + 2..])?;
+            algorithms.arg_min_to(&wide_there[..end], &mut positions[at + 3..])?;
+            expected.extend(
+                [(false, &widened), (true, &wide), (true, &widened), (false, &wide)]
+                    .map(|(of_largest, keys)| first(of_largest, &keys[..end])),
+            );
+        }
+        assert_eq!(positions.to_vec()?, expected);
+        Ok(())
+    });
+}
+
 /// Where threads see several tiles, of which they note the first that has the extreme, and where no key is less than what fills the last tile.
 #[test]
 fn the_first_of_equal_extremes_is_found_in_any_tile() {
-    on_every_device(|device, algorithms| {
-        let len = 3_000_000;
-        for (usual, extreme) in [(5_u64, 5), (u64::MAX, u64::MAX), (7, 3), (u64::MAX, 0)] {
-            let mut keys = device.filled(len, usual)?;
-            for places in [&[len - 1][..], &[2_900_000, 1_500_000], &[1_500_001, 2_900_001, 700_000]] {
-                for &place in places {
-                    keys[place..=place].fill(extreme)?;
+    fn check<K: Key + Zeroable + PartialEq + Debug>(len: usize, [least, less, usual, greatest]: [K; 4]) {
+        on_every_device(|device, algorithms| {
+            let (early, middle, late) = (len / 30 * 7, len / 2, len / 30 * 29);
+            for (usual, extreme) in [(usual, usual), (greatest, greatest), (usual, less), (greatest, least)] {
+                let mut keys = device.filled(len, usual)?;
+                for places in [&[len - 1][..], &[late, middle], &[middle + 1, late + 1, early]] {
+                    for &place in places {
+                        keys[place..=place].fill(extreme)?;
+                    }
+                    let first = if usual == extreme { 0 } else { places.iter().copied().min().unwrap_or(0) };
+                    assert_eq!(algorithms.arg_min(&keys)?, Some(first), "{usual:?} {extreme:?}");
                 }
-                let first = if usual == extreme { 0 } else { places.iter().copied().min().unwrap_or(0) };
-                assert_eq!(algorithms.arg_min(&keys)?, Some(first), "{usual} {extreme}");
             }
-        }
-        let mut keys = device.filled(len, u64::MIN)?;
-        assert_eq!(algorithms.arg_max(&keys)?, Some(0));
-        keys[2_999_999..].fill(1)?;
-        assert_eq!(algorithms.arg_max(&keys)?, Some(2_999_999));
-        Ok(())
-    });
+            let mut keys = device.filled(len, least)?;
+            assert_eq!(algorithms.arg_max(&keys)?, Some(0));
+            keys[len - 1..].fill(less)?;
+            assert_eq!(algorithms.arg_max(&keys)?, Some(len - 1));
+            Ok(())
+        });
+    }
+    // More tiles than there are blocks.
+    check(3_000_000, [0_u64, 3, 5, u64::MAX]);
+    check(5_000_000, [0_u32, 3, 5, u32::MAX]);
 }
 
 #[test]

@@ -92,6 +92,23 @@ fn reductions_are_one_instruction_where_there_is_one() {
 }
 
 #[test]
+fn extremes_of_64_bits_are_an_instruction_for_each_half() {
+    let kernels = [
+        ("least", "u64", "warp().reduce_min(mine)", ["redux.sync.min.u32", "redux.sync.min.u32"]),
+        ("greatest", "i64", "warp().reduce_max(mine)", ["redux.sync.max.s32", "redux.sync.max.u32"]),
+    ];
+    let inspected =
+        build("redux_wide", &kernels.map(|(name, element, expression, _)| (name, element, expression)));
+    for (name, _, _, halves) in kernels {
+        let old = inspected.kernel("sm_75", name);
+        Shape { text: &old }.has("shfl.sync.bfly").lacks("redux");
+        let new = inspected.kernel("sm_90", name);
+        assert_eq!((count(&new, "redux"), count(&new, "shfl")), (2, 0), "{new}");
+        halves.iter().for_each(|half| assert!(new.contains(half), "{new}"));
+    }
+}
+
+#[test]
 fn commutative_reductions_choose_nothing() {
     let kernels = [
         ("sum", "f32", "warp().reduce_sum(mine)"),

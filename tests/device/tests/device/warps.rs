@@ -212,6 +212,18 @@ reductions! {
 }
 reductions! { reduces_f32 reduce_f32 f32, reduces_f64 reduce_f64 f64, => floats }
 
+// Halves of 64 bits are compared by an instruction each.
+reductions! {
+    reduces_u64_with_equal_halves reduce_u64 u64, 6, |i| bits(i) & 0x8000_0001_ffff_ffff, [
+        least 1 |a, b| a.min(b);
+        greatest 2 |a, b| a.max(b);
+    ];
+    reduces_i64_with_equal_halves reduce_i64 i64, 6, |i| (bits(i) & 0x8000_0001_ffff_ffff) as i64, [
+        least 1 |a, b| a.min(b);
+        greatest 2 |a, b| a.max(b);
+    ];
+}
+
 #[test]
 fn sums_of_floats_are_the_same_bits_everywhere() {
     let x: Vec<f32> = (0..997).map(|i| (bits(i) as i32) as f32 * 1e-7).collect();
