@@ -139,14 +139,43 @@ mod implementation {
     #[inline(always)]
     fn combine<T: Copy>(
         mut result: T,
-        from: u32,
+        mut from: u32,
         to: u32,
         slots: *const T,
         operator: &impl Operator<T>,
     ) -> T {
+        // A loop of an unknown number of rounds waits for each slot that it loads.
+        if size_of::<T>() <= 8 {
+            if to >= 8 {
+                (result, from) = (combine_first::<T, 8>(result, from, slots, operator), 8);
+            } else if to >= 4 {
+                (result, from) = (combine_first::<T, 4>(result, from, slots, operator), 4);
+            }
+        }
         for warp in from..to {
             // SAFETY: there are as many slots as warps, each of which wrote its own before the barrier.
             result = operator.combine(result, unsafe { *slots.add(warp as usize) });
+        }
+        result
+    }
+
+    /// Combines `result` with the first `N` slots from `from` on, all of which are loaded at once.
+    #[inline(always)]
+    fn combine_first<T: Copy, const N: usize>(
+        mut result: T,
+        from: u32,
+        slots: *const T,
+        operator: &impl Operator<T>,
+    ) -> T {
+        /// Aligned as slots are.
+        #[derive(Clone, Copy)]
+        #[repr(C, align(16))]
+        struct Aligned<T>(T);
+
+        // SAFETY: there are so many warps, each of which wrote its slot before the barrier.
+        let Aligned(values) = unsafe { *slots.cast::<Aligned<[T; N]>>() };
+        for value in &values[from as usize..] {
+            result = operator.combine(result, *value);
         }
         result
     }
