@@ -331,7 +331,7 @@ impl Pipeline {
             }
         };
         let name_of = |what: &str| format_ident!("{instance}_{what}");
-        let block = quote!(block = ::gpu_std::pipeline::kernels::THREADS);
+        let block = quote!(block = ::gpu_std::pipeline::kernels::THREADS, dims = 1);
         let scratch = quote!(scratch: ::gpu_std::BlockScratch<::gpu_std::pipeline::Room>,);
         let output = quote!(output: ::gpu_std::UnsafeSlice<#element>,);
         let state = quote!(&[::gpu_std::Atomic<::core::primitive::u32>],);
