@@ -6,7 +6,7 @@ use gpu_std::{
     host::{CompactArgs, PipelineFunction, Pipelined, ReduceArgs, RowsArgs, ScanArgs},
     pipeline::{
         self, End, Out, Out2d, PerRow, Scalar, Scan, Size,
-        kernels::{MAX_BLOCKS, MAX_ROW_THREADS, ROW_SLOTS, THREADS},
+        kernels::{Division, MAX_BLOCKS, MAX_ROW_THREADS, ROW_SLOTS, THREADS},
     },
 };
 use gpukernel::{LaunchConfig, Module, Stream};
@@ -345,10 +345,24 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
     }
 }
 
-/// A block of so many threads for each row, along two axes where they are more than one has: kernels count its threads in 32 bits.
-fn grid_of_rows(rows: usize, threads: usize) -> (usize, usize) {
+/// How a block divides a row, and the number of its threads: whole warps. They depend on the columns only, so that a row has the same result among any
+/// number of rows up to 2³², which kernels of short rows count in 32 bits.
+fn division(size: Size, lanes: usize) -> (Division, usize) {
+    const MOST_SHORT: usize = u32::MAX as usize;
+    let Size { len: rows, columns } = size;
+    let most = MAX_ROW_THREADS as usize;
+    let threads = |of_thread: usize| columns.div_ceil(of_thread).next_multiple_of(32).clamp(32, most);
+    match columns <= most * lanes && columns.is_multiple_of(lanes) && rows <= MOST_SHORT {
+        true => (Division::Short, threads(lanes)),
+        false => (Division::Long, threads(ROW_SLOTS)),
+    }
+}
+
+/// The first row of each launch, and the number of its rows, each of which has a block of so many threads. Kernels count threads in 32 bits, so that very many
+/// rows are more than one launch.
+fn launches_of_rows(rows: usize, threads: usize) -> impl Iterator<Item = (usize, usize)> {
     let most = u32::MAX as usize / threads;
-    (rows.min(most), rows.div_ceil(most))
+    (0..rows).step_by(most).map(move |first| (first, most.min(rows - first)))
 }
 
 /// Queues the kernel of a pipeline of rows, of which an output of this shape has one value or as many as columns for each.
@@ -367,14 +381,17 @@ where
     F::End: for<'a> End<Args<'a, gpukernel::ThisRuntime> = RowsArgs<'a, gpukernel::ThisRuntime, T>>,
     D: Dimension,
 {
-    let args = args.args(F::NAME)?;
+    let (division, threads) = division(size, F::LANES);
     if result.is_empty() {
+        args.args(F::NAME)?;
         return Ok(());
     }
-    // As many threads as keep the row in registers, in whole warps. The number depends on the size only.
-    let threads = size.columns.div_ceil(ROW_SLOTS).next_multiple_of(32).clamp(32, MAX_ROW_THREADS as usize);
-    let config = LaunchConfig::new(grid_of_rows(size.len, threads), threads);
-    F::launch(Configured { module, config }, args, RowsArgs { shape, output: result.as_mut_slice() })
+    for (first, rows) in launches_of_rows(size.len, threads) {
+        let config = LaunchConfig::new(rows, threads);
+        let memory = RowsArgs { division, first, shape, output: result.as_mut_slice() };
+        F::launch(Configured { module, config }, args.args(F::NAME)?, memory)?;
+    }
+    Ok(())
 }
 
 impl<T: DeviceCopy> ArrayEnd for Out2d<T> {
@@ -430,11 +447,31 @@ mod tests {
     #[test]
     fn each_row_has_a_block_of_threads_that_32_bits_count() {
         for threads in [32, MAX_ROW_THREADS as usize] {
-            for rows in [1, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
-                let (x, y) = grid_of_rows(rows, threads);
-                assert!(x * threads <= u32::MAX as usize && y <= u16::MAX.into(), "{rows} {threads}");
-                assert!((rows..2 * rows).contains(&(x * y)), "{rows} {threads}");
+            for rows in [0, 1, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
+                let mut next = 0;
+                for (first, rows) in launches_of_rows(rows, threads) {
+                    assert!(first == next && (1..=u32::MAX as usize / threads).contains(&rows));
+                    next += rows;
+                }
+                assert_eq!(next, rows, "{threads}");
             }
+        }
+    }
+
+    #[test]
+    fn rows_of_chunks_for_all_threads_are_short() {
+        for (columns, lanes, expected) in [
+            (4, 4, (Division::Short, 32)),
+            (132, 4, (Division::Short, 64)),
+            (1023, 4, (Division::Long, 64)),
+            (1024, 4, (Division::Short, 256)),
+            (2048, 4, (Division::Short, 512)),
+            (2049, 4, (Division::Long, 160)),
+            (9001, 4, (Division::Long, 512)),
+            (513, 1, (Division::Long, 64)),
+            (8192, 16, (Division::Short, 512)),
+        ] {
+            assert_eq!(division(Size { len: 1 << 20, columns }, lanes), expected, "{columns} {lanes}");
         }
     }
 }

@@ -318,6 +318,8 @@ impl Pipeline {
             sizes.push(quote!(::core::mem::size_of::<#element>()));
         }
         let kernel = |what: &str, contract: TokenStream, params: TokenStream, memory: TokenStream| {
+            // The only kernel that has closures of its own: others of a function are small, or call theirs in one place.
+            let number = usize::from(what == "short_rows");
             let kernel = format_ident!("{instance}_{what}");
             quote_spanned! {place=>
                 #[::gpu_std::kernel(#contract)]
@@ -325,7 +327,7 @@ impl Pipeline {
                 fn #kernel(#(#taken)* #params) {
                     let memory = #memory;
                     // SAFETY: each thread comes here once, with the memory of the launch.
-                    let visit = unsafe { ::gpu_std::pipeline::kernels::Run::<#returned, __LANES>::new(memory) };
+                    let visit = unsafe { ::gpu_std::pipeline::kernels::Run::<#returned, __LANES, #number>::new(memory) };
                     #run #turbofish(#(#got,)* visit)
                 }
             }
@@ -446,17 +448,34 @@ impl Pipeline {
                 )
             }
             End::Rows => {
-                let rows = name_of("rows");
-                (
+                let (short, long) = (name_of("short_rows"), name_of("rows"));
+                let of = |what: &str, division: TokenStream| {
                     kernel(
-                        "rows",
-                        quote!(dims = 2, max_threads = ::gpu_std::pipeline::kernels::MAX_ROW_THREADS),
-                        quote!(#scratch shape: [#number; 2], #output),
-                        quote!(::gpu_std::pipeline::kernels::RowsMemory { scratch, shape, output }),
-                    ),
+                        what,
+                        quote!(dims = 1, max_threads = ::gpu_std::pipeline::kernels::MAX_ROW_THREADS),
+                        quote!(#scratch first: #number, shape: [#number; 2], #output),
+                        quote!(::gpu_std::pipeline::kernels::RowsMemory {
+                            division: ::gpu_std::pipeline::kernels::Division::#division,
+                            scratch,
+                            first,
+                            shape,
+                            output
+                        }),
+                    )
+                };
+                let (of_short, of_long) = (of("short_rows", quote!(Short)), of("rows", quote!(Long)));
+                (
+                    quote!(#of_short #of_long),
                     quote! {
-                        let ::gpu_std::host::RowsArgs { shape, output } = memory;
-                        launch.launch(#rows, (#(#passed)* shape, output))
+                        let ::gpu_std::host::RowsArgs { division, first, shape, output } = memory;
+                        match division {
+                            ::gpu_std::pipeline::kernels::Division::Short => {
+                                launch.launch(#short, (#(#passed)* first, shape, output))
+                            }
+                            ::gpu_std::pipeline::kernels::Division::Long => {
+                                launch.launch(#long, (#(#passed)* first, shape, output))
+                            }
+                        }
                     },
                 )
             }
@@ -513,13 +532,22 @@ mod tests {
             (quote!(gpu_std::pipeline::Out<f32>), &["f_collect"]),
             (quote!(Compact<f32>), &["f_count", "f_compact"]),
             (quote!(Scan<f32>), &["f_combine", "f_scan"]),
-            (quote!(Out2d<f32>), &["f_rows"]),
-            (quote!(PerRow<f32>), &["f_rows"]),
+            (quote!(Out2d<f32>), &["f_short_rows", "f_rows"]),
+            (quote!(PerRow<f32>), &["f_short_rows", "f_rows"]),
         ] {
             let made =
                 pipeline(quote!(), quote!(pub fn f(x: In<f32>, y: In2d<'_, f64>, a: f32) -> #returned { x }));
             let made = made.expect("it is a pipeline").to_string();
-            for name in ["f_reduce", "f_collect", "f_count", "f_compact", "f_combine", "f_scan", "f_rows"] {
+            for name in [
+                "f_reduce",
+                "f_collect",
+                "f_count",
+                "f_compact",
+                "f_combine",
+                "f_scan",
+                "f_short_rows",
+                "f_rows",
+            ] {
                 assert_eq!(
                     made.contains(&format!("fn {name} ")),
                     kernels.contains(&name),

@@ -3,7 +3,7 @@
 use super::{Launch, Runtime};
 use crate::{
     DeviceCopy,
-    pipeline::{End, In, In2d, Refusal, Room, Size},
+    pipeline::{End, In, In2d, Refusal, Room, Size, kernels::Division},
 };
 
 /// The type of a parameter of a pipeline: `In<'static, T>`, `In2d<'static, T>`, or that of a value.
@@ -155,6 +155,10 @@ pub enum ScanArgs<'a, R: Runtime, T: DeviceCopy> {
 /// What the launch of a pipeline of rows passes besides its inputs.
 #[allow(missing_debug_implementations)]
 pub struct RowsArgs<'a, R: Runtime, T: DeviceCopy> {
+    /// How a block divides a row.
+    pub division: Division,
+    /// The row of the first block.
+    pub first: usize,
     /// The extents of the output.
     pub shape: [usize; 2],
     /// Its elements.

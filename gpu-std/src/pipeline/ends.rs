@@ -70,10 +70,13 @@ impl<E: End> Visit<E> for Measure {
 }
 
 /// Runs a pipeline in a kernel.
+///
+/// Closures of the pipeline have the type of what visits it among their type parameters. Kernels of a function that differ in `KERNEL` have closures of
+/// their own, which LLVM inlines however large they are, because nothing else calls them.
 #[doc(hidden)]
-pub struct Run<'k, E: End, const LANES: usize>(E::Memory<'k>);
+pub struct Run<'k, E: End, const LANES: usize, const KERNEL: usize>(E::Memory<'k>);
 
-impl<'k, E: End, const LANES: usize> Run<'k, E, LANES> {
+impl<'k, E: End, const LANES: usize, const KERNEL: usize> Run<'k, E, LANES, KERNEL> {
     /// # Safety
     /// As for [`EndsIn::run`].
     #[inline(always)]
@@ -82,13 +85,13 @@ impl<'k, E: End, const LANES: usize> Run<'k, E, LANES> {
     }
 }
 
-impl<E: End, const LANES: usize> core::fmt::Debug for Run<'_, E, LANES> {
+impl<E: End, const LANES: usize, const KERNEL: usize> core::fmt::Debug for Run<'_, E, LANES, KERNEL> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Run").finish_non_exhaustive()
     }
 }
 
-impl<E: End, const LANES: usize> Visit<E> for Run<'_, E, LANES> {
+impl<E: End, const LANES: usize, const KERNEL: usize> Visit<E> for Run<'_, E, LANES, KERNEL> {
     type Output = ();
 
     #[inline(always)]

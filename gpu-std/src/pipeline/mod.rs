@@ -104,7 +104,7 @@ pub mod kernels {
     pub const MAX_BLOCKS: usize = 8 * 132;
     /// The most threads of a block that goes through a row.
     pub const MAX_ROW_THREADS: u32 = 512;
-    /// The elements that such a thread keeps in registers.
+    /// The elements that such a thread keeps in registers, of a long row.
     pub const ROW_SLOTS: usize = super::rows::SLOTS;
 
     pub use super::{
@@ -112,7 +112,7 @@ pub mod kernels {
         compact::CompactMemory,
         ends::{Measure, Run, Visit},
         reduce::ReduceMemory,
-        rows::RowsMemory,
+        rows::{Division, RowsMemory},
         scan::ScanMemory,
     };
 }

@@ -4,18 +4,28 @@ use core::mem::MaybeUninit;
 
 use super::{
     End, EndsIn, Finish, In2d, IndexedParallelIterator, Out2d, ParallelIterator, PerRow, Position, Refusal,
-    Scope, Size, collect::refuse, iter::NOWHERE, reduce::by, scope,
+    Scope, Size, iter::NOWHERE, reduce::by, scope,
 };
 use crate::{
     BlockScratch, DeviceCopy, UnsafeSlice, block_rank,
     collective::{Operator, Room},
     elementwise::{align_of_lanes, load, store},
     thread_rank, threads_per_block, unroll,
-    warp::WarpElement,
+    warp::{WARP_SIZE, WarpElement},
 };
 
-/// The items of a row that a thread keeps in registers.
+/// The most items of a row that a thread keeps in registers.
 pub(super) const SLOTS: usize = 16;
+
+/// How the threads of a block divide a row.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Rows of whole chunks, of which each thread has one at most, so that few rows are many threads.
+    Short,
+    /// Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
+    Long,
+}
 
 /// The threads of a block that go through a row. Of each round, a thread visits a chunk; which one depends on its rank only.
 #[derive(Clone, Copy)]
@@ -25,6 +35,10 @@ pub struct Block {
     threads: usize,
     /// The length of a chunk: a constant once the kernel is compiled.
     lanes: usize,
+    /// A constant, too.
+    division: Division,
+    /// The columns of the first input: if rows are short, whole chunks, and not more than threads.
+    columns: usize,
 }
 
 impl core::fmt::Debug for Block {
@@ -37,27 +51,57 @@ impl core::fmt::Debug for Block {
 }
 
 impl Block {
+    /// A block that divides rows of so many columns in this way, if it can.
+    ///
     /// # Safety
     /// The scratch is used by nothing else as long as there are rows of this block.
     #[inline(always)]
-    unsafe fn new(scratch: &mut BlockScratch<'_, Room>, lanes: usize) -> Self {
-        Self {
-            scratch: (&raw mut *scratch).cast(),
+    unsafe fn new<T>(memory: &mut RowsMemory<'_, T>, lanes: usize, columns: usize) -> Option<Self> {
+        let (division, threads) = (memory.division, threads_per_block() as usize);
+        let can = match division {
+            Division::Short => columns.is_multiple_of(lanes) && columns / lanes <= threads,
+            Division::Long => true,
+        };
+        can.then(|| Self {
+            scratch: (&raw mut memory.scratch).cast(),
             rank: thread_rank() as usize,
-            threads: threads_per_block() as usize,
+            threads,
             lanes,
-        }
+            division,
+            columns,
+        })
     }
 
     /// The number of rounds whose chunks are kept in registers.
     #[inline(always)]
     fn rounds(self) -> usize {
-        SLOTS / self.lanes
+        match self.division {
+            Division::Short => 1,
+            Division::Long => SLOTS / self.lanes,
+        }
+    }
+
+    /// The number of whole chunks that are kept in registers of any thread.
+    #[inline(always)]
+    fn chunks(self, len: usize) -> usize {
+        let chunks = len / self.lanes;
+        match self.division {
+            // For rows of the first input, LLVM knows that this is so.
+            Division::Short if len == self.columns => chunks,
+            _ => chunks.min(self.rounds() * self.threads),
+        }
     }
 
     /// Calls `f` with the round and the first index of each whole chunk of the calling thread that is kept in registers.
     #[inline(always)]
     fn for_each_chunk(self, len: usize, mut f: impl FnMut(usize, usize)) {
+        if self.division == Division::Short {
+            // In 32 bits, which the number of threads is, and so that of chunks.
+            if (self.rank as u32) < self.chunks(len) as u32 {
+                f(0, self.rank * self.lanes);
+            }
+            return;
+        }
         let chunks = len / self.lanes;
         unroll::<SLOTS>(|round| {
             let chunk = round * self.threads + self.rank;
@@ -70,7 +114,11 @@ impl Block {
     /// Calls `f` with each index of the calling thread that is in no chunk of registers.
     #[inline(always)]
     fn for_each_other(self, len: usize, mut f: impl FnMut(usize)) {
-        let in_chunks = (len / self.lanes).min(self.rounds() * self.threads) * self.lanes;
+        // None, unlike of parts of a short row, and of rows of other inputs.
+        if self.division == Division::Short && len == self.columns {
+            return;
+        }
+        let in_chunks = self.chunks(len) * self.lanes;
         let mut index = in_chunks + self.rank;
         while index < len {
             f(index);
@@ -198,16 +246,63 @@ unsafe fn load_chunks<T: DeviceCopy, const N: usize>(
             own[round * N + lane] = MaybeUninit::new(chunk[lane]);
         }
     };
-    // One loop or the other: LLVM makes one load by elements of two ways to load a chunk.
-    if start.addr() & (align_of_lanes::<T, N>() - 1) == 0 {
-        // SAFETY: the chunk is whole, and aligned as the row is, because its first index is a multiple of its length.
-        block.for_each_chunk(elements.len(), |round, first| keep(round, unsafe { load(start.add(first)) }));
-    } else {
-        block.for_each_chunk(elements.len(), |round, first| {
-            // SAFETY: the chunk is whole.
-            keep(round, core::array::from_fn(|lane| unsafe { start.add(first + lane).read() }));
-        });
+    let is_aligned = start.addr() & (align_of_lanes::<T, N>() - 1) == 0;
+    // SAFETY: chunks are whole, and aligned as the row is, because their first indices are multiples of their length.
+    let aligned = |first: usize| unsafe { load_hidden::<T, N>(start.add(first)) };
+    let other = |first: usize| -> [T; N] {
+        // SAFETY: chunks are whole.
+        core::array::from_fn(|lane| unsafe { start.add(first + lane).read() })
+    };
+    match (block.division, is_aligned) {
+        (Division::Short, _) => block.for_each_chunk(elements.len(), |round, first| {
+            keep(round, if is_aligned { aligned(first) } else { other(first) })
+        }),
+        // One loop or the other, for which the address is looked at once.
+        (Division::Long, true) => {
+            block.for_each_chunk(elements.len(), |round, first| keep(round, aligned(first)))
+        }
+        (Division::Long, false) => {
+            block.for_each_chunk(elements.len(), |round, first| keep(round, other(first)))
+        }
     }
+}
+
+/// Loads elements as one value, as [`load`] does, and hides that from LLVM, which makes one load by elements of two ways to load the same elements.
+///
+/// # Safety
+/// As for [`load`].
+#[inline(always)]
+unsafe fn load_hidden<T: DeviceCopy, const N: usize>(from: *const T) -> [T; N] {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        #[allow(clashing_extern_declarations)] // Elements may have padding, which is not initialised.
+        unsafe extern "C" {
+            safe fn __gpukernel_opaque_u32(value: MaybeUninit<u32>) -> MaybeUninit<u32>;
+            safe fn __gpukernel_opaque_u64(value: MaybeUninit<u64>) -> MaybeUninit<u64>;
+        }
+        // SAFETY: as the caller promises, so many bytes are there; where they are loaded as one value, they are aligned as that is.
+        unsafe {
+            match (size_of::<[T; N]>(), align_of_lanes::<T, N>()) {
+                (16, 16) => {
+                    let words: [MaybeUninit<u64>; 2] = load(from.cast());
+                    return core::mem::transmute_copy(&words.map(|word| __gpukernel_opaque_u64(word)));
+                }
+                (8, 8) => {
+                    return core::mem::transmute_copy(&__gpukernel_opaque_u64(
+                        from.cast::<MaybeUninit<u64>>().read(),
+                    ));
+                }
+                (4, 4) => {
+                    return core::mem::transmute_copy(&__gpukernel_opaque_u32(
+                        from.cast::<MaybeUninit<u32>>().read(),
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+    // SAFETY: as the caller promises.
+    unsafe { load(from) }
 }
 
 impl<T> core::fmt::Debug for Row<'_, T> {
@@ -332,7 +427,7 @@ unsafe impl<P: IndexedParallelIterator<Item: Copy>> IndexedParallelIterator for 
 /// ```
 ///
 /// # Safety
-/// [`row`](Self::row) is sound for each index below [`rows`](Self::rows).
+/// [`row`](Self::row) is sound for each index; where there is no row, it panics, or returns another one.
 pub unsafe trait RowIterator: Sized {
     /// A row, or what is made of it.
     type Item;
@@ -346,7 +441,7 @@ pub unsafe trait RowIterator: Sized {
     /// Returns a row, for the calling thread of a block.
     ///
     /// # Safety
-    /// The index is below [`rows`](Self::rows). All threads of the block get the row.
+    /// All threads of the block get the row.
     #[doc(hidden)]
     unsafe fn row(&self, index: usize, block: Block) -> Self::Item;
 
@@ -402,7 +497,7 @@ pub struct Rows<'k, T> {
     pub(super) input: In2d<'k, T>,
 }
 
-// SAFETY: there are so many rows.
+// SAFETY: a row that is not inside of the elements is a panic.
 unsafe impl<'k, T: DeviceCopy> RowIterator for Rows<'k, T> {
     type Item = Row<'k, T>;
 
@@ -418,8 +513,7 @@ unsafe impl<'k, T: DeviceCopy> RowIterator for Rows<'k, T> {
 
     #[inline(always)]
     unsafe fn row(&self, index: usize, block: Block) -> Row<'k, T> {
-        // SAFETY: as the caller promises.
-        Row::new(unsafe { self.input.row(index) }, block)
+        Row::new(self.input.row(index, block.division), block)
     }
 }
 
@@ -447,7 +541,7 @@ macro_rules! of_rows {
         }
     };
     (@bounds $Of:ident<$First:ident, $Other:ident> [] $first:ident $Item:ty, $this:ident, $index:ident, $block:ident, $row:expr, $rows:expr) => {
-        // SAFETY: an index below the smaller number of rows is below both.
+        // SAFETY: rows are those of both iterators.
         unsafe impl<$First: RowIterator, $Other: RowIterator> RowIterator for $Of<$First, $Other> {
             of_rows! { @items $first $Item, $this, $index, $block, $row, $rows }
         }
@@ -495,19 +589,48 @@ of_rows! {
 #[allow(missing_docs)]
 #[derive(Debug)]
 pub struct RowsMemory<'k, T> {
+    pub division: Division,
     pub scratch: BlockScratch<'k, Room>,
+    /// The row of the first block.
+    pub first: usize,
     /// The extents of the output; one column for [`PerRow`].
     pub shape: [usize; 2],
     pub output: UnsafeSlice<'k, T>,
 }
 
 impl<T: DeviceCopy> RowsMemory<'_, T> {
-    /// The extents and the start of the output, if that has as many elements.
+    /// The index of the block's row, if there is one. Blocks are whole warps, which the compiler thereby knows.
     #[inline(always)]
-    fn output(&self) -> Option<([usize; 2], *mut T)> {
-        let len = self.shape[0].checked_mul(self.shape[1])?;
-        (len <= self.output.len()).then_some((self.shape, self.output.as_mut_ptr()))
+    fn index(&self) -> Option<usize> {
+        let index = self.first.wrapping_add(block_rank());
+        (threads_per_block().is_multiple_of(WARP_SIZE) && index < self.shape[0]).then_some(index)
     }
+
+    /// The start of a row of the output, if it is inside.
+    #[inline(always)]
+    fn row(&self, index: usize) -> Option<*mut T> {
+        let start = start_of_row(index, self.shape[1], self.output.len(), self.division)?;
+        // SAFETY: the row is inside of the output.
+        Some(unsafe { self.output.as_mut_ptr().add(start) })
+    }
+}
+
+/// The first element of a row, if the row is inside of so many elements.
+#[inline(always)]
+pub(super) fn start_of_row(index: usize, columns: usize, len: usize, division: Division) -> Option<usize> {
+    let (start, end) = match division {
+        // One multiplication, where the other takes four, before the first load. It does not overflow.
+        Division::Short if (index | columns) >> 32 == 0 => {
+            let start = index.wrapping_mul(columns);
+            (start, start.wrapping_add(columns))
+        }
+        Division::Short => return None,
+        Division::Long => {
+            let start = index.checked_mul(columns)?;
+            (start, start.checked_add(columns)?)
+        }
+    };
+    (end <= len).then_some(start)
 }
 
 impl<T: DeviceCopy> End for Out2d<T> {
@@ -533,56 +656,49 @@ where
 
     #[inline(always)]
     unsafe fn run<const LANES: usize>(self, mut memory: RowsMemory<'_, T>) {
-        let Some(([rows, columns], output)) = memory.output() else { return };
+        // No loop over rows: its pointers would need registers.
+        let Some(index) = memory.index() else { return };
         // Dropped before the scratch, which rows use that a closure may have kept.
         let pipeline = self;
-        if pipeline.rows() < rows {
-            refuse(pipeline.rows(), rows)
+        let columns = memory.shape[1];
+        // SAFETY: the scratch is used for the row below only.
+        let block = unsafe { Block::new(&mut memory, LANES, pipeline.columns()) };
+        let Some(block) = block else { return };
+        // SAFETY: all threads of the block are here.
+        let row = unsafe { pipeline.row(index, block) };
+        refuse_in_rows(&row);
+        if row.len() != columns {
+            refuse_row(row.len(), columns)
         }
-        // SAFETY: the scratch is used for the rows below only.
-        let block = unsafe { Block::new(&mut memory.scratch, LANES) };
-        // No loop over rows: its pointers would need registers.
-        let index = block_rank();
-        if index < rows {
-            // SAFETY: there are so many rows, and all threads of the block are here.
-            let row = unsafe { pipeline.row(index, block) };
-            refuse_in_rows(&row);
-            if row.len() != columns {
-                refuse_row(row.len(), columns)
+        let Some(to) = memory.row(index) else { return };
+        let mut items = [const { MaybeUninit::uninit() }; SLOTS];
+        block.for_each_chunk(columns, |round, first| {
+            for lane in 0..LANES {
+                let (index, slot) = (first + lane, round * LANES + lane);
+                // SAFETY: the chunk is whole, and the slot the calling thread's.
+                items[slot] = MaybeUninit::new(unsafe { row.item(Position { index, slot }) });
             }
-            // SAFETY: there are so many rows in the output, each of so many columns.
-            let to = unsafe { output.add(index * columns) };
-            let mut items = [const { MaybeUninit::uninit() }; SLOTS];
+        });
+        let chunk = |round: usize| -> [T; LANES] {
+            // SAFETY: for the rounds of the loops below, those above have set the items.
+            core::array::from_fn(|lane| unsafe { items[round * LANES + lane].assume_init_read() })
+        };
+        // SAFETY of both: the chunk is inside, and this thread's: rows of blocks and chunks of threads differ, and depend on the extents of the output
+        // only. Two loops as for loads; volatile, because LLVM takes the last
+        // element of both out of the loops otherwise, and stores the last chunk in three parts.
+        if super::collect::is_aligned::<T, LANES>(to) {
+            // SAFETY: as above; the chunk is aligned.
+            block.for_each_chunk(columns, |round, first| unsafe { store(to.add(first), chunk(round)) });
+        } else {
             block.for_each_chunk(columns, |round, first| {
-                for lane in 0..LANES {
-                    let (index, slot) = (first + lane, round * LANES + lane);
-                    // SAFETY: the chunk is whole, and the slot the calling thread's.
-                    items[slot] = MaybeUninit::new(unsafe { row.item(Position { index, slot }) });
+                for (lane, item) in chunk(round).into_iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe { to.add(first + lane).write_volatile(item) };
                 }
             });
-            let chunk = |round: usize| -> [T; LANES] {
-                // SAFETY: for the rounds of the loops below, those above have set the items.
-                core::array::from_fn(|lane| unsafe { items[round * LANES + lane].assume_init_read() })
-            };
-            // SAFETY of both: the chunk is inside, and this thread's: rows of blocks and chunks of threads differ, and depend on the extents of the output
-            // only. Two loops as for loads; volatile, because LLVM takes the last
-            // element of both out of the loops otherwise, and stores the last chunk in three parts.
-            if super::collect::is_aligned::<T, LANES>(to) {
-                // SAFETY: as above; the chunk is aligned.
-                block.for_each_chunk(columns, |round, first| unsafe { store(to.add(first), chunk(round)) });
-            } else {
-                block.for_each_chunk(columns, |round, first| {
-                    for (lane, item) in chunk(round).into_iter().enumerate() {
-                        // SAFETY: as above.
-                        unsafe { to.add(first + lane).write_volatile(item) };
-                    }
-                });
-            }
-            // SAFETY: as above, of an index that is in no chunk.
-            block.for_each_other(columns, |index| unsafe {
-                to.add(index).write(row.item(Position::at(index)))
-            });
         }
+        // SAFETY: as above, of an index that is in no chunk.
+        block.for_each_other(columns, |index| unsafe { to.add(index).write(row.item(Position::at(index))) });
     }
 }
 
@@ -601,22 +717,17 @@ impl<T: DeviceCopy, R: RowIterator<Item = T>> EndsIn<PerRow<T>> for R {
 
     #[inline(always)]
     unsafe fn run<const LANES: usize>(self, mut memory: RowsMemory<'_, T>) {
-        let Some(([rows, _], output)) = memory.output() else { return };
+        let Some(index) = memory.index() else { return };
         // Dropped before the scratch, which rows use that a closure may have kept.
         let pipeline = self;
-        if pipeline.rows() < rows {
-            refuse(pipeline.rows(), rows)
-        }
-        // SAFETY: the scratch is used for the rows below only.
-        let block = unsafe { Block::new(&mut memory.scratch, LANES) };
-        let index = block_rank();
-        if index < rows {
-            // SAFETY: there are so many rows, and all threads of the block are here.
-            let value = unsafe { pipeline.row(index, block) };
-            if block.rank == 0 {
-                // SAFETY: the element is inside, and this thread's: rows of blocks differ, and one thread of each comes here.
-                unsafe { output.add(index).write(value) };
-            }
+        // SAFETY: the scratch is used for the row below only.
+        let block = unsafe { Block::new(&mut memory, LANES, pipeline.columns()) };
+        let Some(block) = block else { return };
+        // SAFETY: all threads of the block are here.
+        let value = unsafe { pipeline.row(index, block) };
+        if let (0, Some(to)) = (block.rank, memory.row(index)) {
+            // SAFETY: the element is inside, and this thread's: rows of blocks differ, and one thread of each comes here.
+            unsafe { to.write(value) };
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use core::ops::Range;
 
-use super::{Grid, IndexedParallelIterator, ParallelIterator, Position, Refusal, rows::Rows};
+use super::{
+    Grid, IndexedParallelIterator, ParallelIterator, Position, Refusal,
+    rows::{Division, Rows, start_of_row},
+};
 use crate::{
     DeviceCopy,
     elementwise::{align_of_lanes, load},
@@ -197,14 +200,9 @@ pub struct In2d<'k, T> {
 
 impl<'k, T: DeviceCopy> In2d<'k, T> {
     /// Of the elements of so many rows and columns.
-    ///
-    /// # Panics
-    /// If there are fewer elements.
     #[doc(hidden)]
     #[inline(always)]
     pub fn new(slice: &'k [T], [rows, columns]: [usize; 2]) -> Self {
-        let is_inside = rows.checked_mul(columns).is_some_and(|len| len <= slice.len());
-        assert!(is_inside, "an input of {rows} x {columns} elements has {}", slice.len());
         Self { elements: Elements::new(slice), rows, columns }
     }
 
@@ -236,14 +234,24 @@ impl<'k, T: DeviceCopy> In2d<'k, T> {
 
     /// Returns the elements of a row.
     ///
-    /// # Safety
-    /// The index is below the number of rows.
+    /// # Panics
+    /// If there are fewer.
     #[inline(always)]
-    pub(super) unsafe fn row(&self, index: usize) -> &'k [T] {
-        let first = index * self.columns;
-        // SAFETY: there are elements for so many rows, of which this is one.
-        unsafe { self.elements.slice().get_unchecked(first..first + self.columns) }
+    pub(super) fn row(&self, index: usize, division: Division) -> &'k [T] {
+        let elements = self.elements.slice();
+        // Checked here, and not for all rows when the input is made: before its first load, a thread multiplies once.
+        match start_of_row(index, self.columns, elements.len(), division) {
+            // SAFETY: the row is inside.
+            Some(start) => unsafe { core::slice::from_raw_parts(elements.as_ptr().add(start), self.columns) },
+            None => outside(),
+        }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn outside() -> ! {
+    panic!("a row of an input has fewer elements than columns")
 }
 
 impl<T> Clone for In2d<'_, T> {

@@ -12,7 +12,7 @@ use gpu_std::{
 #[kernel(block = 256)]
 fn runs_twice(x: &[f32], output: UnsafeSlice<f32>) {
     EndsIn::<Out<f32>>::run::<4>(In::new(x), CollectMemory { output });
-    let _ = Run::<Out<f32>, 4>::new(CollectMemory { output });
+    let _ = Run::<Out<f32>, 4, 0>::new(CollectMemory { output });
 }
 
 /// Reads beyond the end.

@@ -286,6 +286,12 @@ pub fn above(x: In2d<i32>, limit: i32) -> PerRow<[u32; 2]> {
     x.rows().map(|row| [u32::from(row.any(|v| v > limit)), row.filter(|v| *v > limit).count() as u32])
 }
 
+/// The sum of each row but for its first element, and that of the row of another matrix, which has any length.
+#[pipeline]
+pub fn sums_of_two(a: In2d<i32>, b: In2d<i32>) -> PerRow<[i32; 2]> {
+    a.rows().zip(b.rows()).map(|(a, b)| [a.skip(1).sum(), b.sum()])
+}
+
 /// The second element of each window in each row is the first of the next: a row of another length, which is refused.
 #[pipeline]
 pub fn shorter_rows(x: In2d<i32>) -> Out2d<i32> {

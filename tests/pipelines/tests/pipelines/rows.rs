@@ -7,8 +7,8 @@ use pipeline_test_kernels::*;
 
 use crate::noise;
 
-/// Rows and columns: of lengths around those of chunks and warps, beyond what registers keep, and none.
-const SHAPES: [(usize, usize); 16] = [
+/// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep, and none.
+const SHAPES: [(usize, usize); 19] = [
     (0, 5),
     (5, 0),
     (1, 1),
@@ -22,6 +22,9 @@ const SHAPES: [(usize, usize); 16] = [
     (2, 512),
     (3, 1000),
     (2, 1024),
+    (3, 1028),
+    (2, 2048),
+    (2, 2052),
     (2, 4099),
     (1, 8192),
     (2, 9001),
@@ -117,6 +120,28 @@ fn values_of_rows() {
 }
 
 #[test]
+fn parts_of_rows_and_rows_of_another_length() {
+    on_every_device(|device, module| {
+        for (rows, columns) in SHAPES {
+            for others in [0, columns / 2 + 1, 5 * columns + 3] {
+                let of = |columns: usize, seed: usize| {
+                    Array2::from_shape_fn((rows, columns), |(row, column)| {
+                        (noise(seed + row * 31 + column) % 1000) as i32
+                    })
+                };
+                let (a, b) = (of(columns, 11), of(others, 12));
+                let (on_a, on_b) = (Array::from_ndarray(device, &a)?, Array::from_ndarray(device, &b)?);
+                let found = sums_of_two::call(module, (&on_a, &on_b))?.to_vec()?;
+                let sums = a.rows().into_iter().zip(b.rows());
+                let expected = sums.map(|(a, b)| [a.iter().skip(1).sum(), b.sum()]);
+                assert!(found.into_iter().eq(expected), "{rows} x {columns}, {others}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn rows_are_numbered_and_reversed() {
     on_every_device(|device, module| {
         for shape in SHAPES {
@@ -141,6 +166,14 @@ fn rows_of_views_and_of_arrays_with_more_axes() {
         assert_eq!(part, whole.slice(s![3.., ..]));
         let row = softmax::call(module, x.index_axis(Axis(0), 5)?)?.to_ndarray()?;
         assert_eq!(row.row(0), whole.row(5));
+        // Short rows, alone and among others, aligned to 16 bytes and not.
+        let columns = 260;
+        let padded = Array::from_ndarray(device, &matrix((1, 1 + 5 * columns), 10))?;
+        let part = padded.slice(s![.., 1..])?.reshape((5, columns))?;
+        let aligned = softmax::call(module, part.to_shape((5, columns))?.view())?.to_ndarray()?;
+        assert_eq!(softmax::call(module, part)?.to_ndarray()?, aligned);
+        let row = softmax::call(module, part.index_axis(Axis(0), 3)?)?.to_ndarray()?;
+        assert_eq!(row.row(0), aligned.row(3));
         let volume = Array::from_shape_fn(device, (2, 3, 4), |(i, j, k)| (i * 12 + j * 4 + k) as i32)?;
         assert_eq!(
             above::call(module, (&volume, 13))?.to_vec()?,
