@@ -6,6 +6,7 @@ use gpukernel::{Device, Error};
 
 use crate::{
     again::{again, folder, is_inner, succeeded},
+    driver,
     library::compiled,
     simulated,
 };
@@ -19,6 +20,29 @@ fn a_driver_that_is_too_old_says_so() {
         }
         Ok(())
     });
+}
+
+/// No such file, also where this machine has one: the dynamic linker finds none, and not even the simulated driver.
+#[test]
+fn a_driver_that_is_not_there_says_so() {
+    if is_inner() {
+        // SAFETY: at most it is the driver.
+        let missing = unsafe { libloading::Library::new("libcuda.so.1") }.map(drop).unwrap_err();
+        assert!(format!("{missing:?}").contains("No such file"), "{missing:?}");
+        let error = Device::gpu(0).unwrap_err();
+        assert!(matches!(&error, Error::NoDriver { asked } if asked == "gpu:0"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "gpu:0 was asked for, but there is no NVIDIA driver on this machine: libcuda.so.1 cannot be loaded; \
+             install the driver (or, in a container, start it with GPU support), or use the device `cpu`"
+        );
+        assert_eq!(gpukernel::devices().unwrap(), [Device::cpu()]);
+        assert_eq!(Device::best().unwrap(), Device::cpu());
+        return;
+    }
+    let folder = folder(&format!("missing {}", std::process::id()));
+    let auditor = compiled("driver/missing.rs", folder.join("libmissing.so"));
+    succeeded(&again(&[("LD_LIBRARY_PATH", driver()), ("LD_AUDIT", &auditor)]));
 }
 
 /// A file that is no library, and a library that is no driver.
