@@ -97,6 +97,15 @@ fn waits(stream: usize, other: usize) -> usize {
     }
 }
 
+/// How often memory was freed in the order of a stream, by its handle.
+#[cfg(feature = "cudarc")]
+fn frees(stream: usize) -> usize {
+    // SAFETY: the library is the test's, and loaded.
+    let library = unsafe { libloading::Library::new("libcuda.so.1") }.expect("it is loaded");
+    // SAFETY: the function is of this type.
+    unsafe { library.get::<extern "C" fn(usize) -> usize>(b"fake_frees\0").expect("it is there")(stream) }
+}
+
 fn load(device: &Device) -> Result<ForeignModule> {
     // SAFETY: it is PTX.
     unsafe { device.load_foreign(ptx::KERNELS.as_bytes()) }

@@ -6,7 +6,7 @@ mod common;
 #[path = "common/library.rs"]
 mod library;
 
-use std::{fs, path::Path};
+use std::{fs, mem, path::Path};
 
 use again::{again, folder, is_inner, succeeded};
 use common::on_the_cpu;
@@ -69,4 +69,39 @@ pop default
     succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new("/nowhere/lib.so")), ("RANGES", &file)]));
     succeeded(&again(&[("NVTX_INJECTION64_PATH", Path::new(""))]));
     assert!(!file.exists());
+}
+
+/// It has no end then, and launches and later ranges are told as ever.
+#[test]
+fn a_range_may_be_leaked_while_launches_are_in_flight() {
+    if is_inner() {
+        return on_the_cpu(|device, module| {
+            let stream = device.stream()?;
+            let name = "leaked".to_owned();
+            let mut out = stream.zeroed::<u32>(8)?;
+            let range = nvtx::range(&name);
+            stream.launch(module, fill, for_each(8), (7, &mut out))?;
+            mem::forget(range);
+            drop((name, out));
+            let mut out = stream.zeroed::<u32>(8)?;
+            drop(nvtx::range("after it"));
+            stream.launch(module, fill, for_each(8), (9, &mut out))?;
+            assert_eq!(out.to_vec()?, [9; 8]);
+            Ok(())
+        });
+    }
+    let folder = folder("leaked range");
+    let (library, file) =
+        (compiled("nvtx/profiler.rs", folder.join("libprofiler.so")), folder.join("ranges"));
+    succeeded(&again(&[("NVTX_INJECTION64_PATH", &library), ("RANGES", &file)]));
+    let expected = "\
+push default leaked
+push gpukernel nvtx::fill
+pop gpukernel
+push default after it
+pop default
+push gpukernel nvtx::fill
+pop gpukernel
+";
+    assert_eq!(fs::read_to_string(&file).expect("the profiler wrote it"), expected);
 }

@@ -1,11 +1,11 @@
 //! cudarc's types and ours, with the simulated driver.
 
-use std::{panic, sync::Arc, thread};
+use std::{mem, panic, sync::Arc, thread};
 
 use cudarc::driver::{CudaContext, CudaStream, DeviceSlice as _};
 use gpukernel::{Buffer, Device, DeviceSlice, Error, Result, Stream, allocator::DirectAllocator};
 
-use crate::{alive, simulated, waits, with_driver};
+use crate::{alive, frees, simulated, waits, with_driver};
 
 fn raw(stream: &Stream) -> usize {
     stream.as_raw().expect("it is a GPU's").addr()
@@ -185,6 +185,46 @@ fn lent_memory_is_ordered_by_its_stream() {
         assert!(matches!(captured, Err(Error::NotCapturable { .. })));
         drop((x, y, empty, far));
         assert_eq!(alive(), 0);
+        Ok(())
+    });
+}
+
+/// With work of cudarc on both: what is used or freed afterwards comes behind it.
+#[test]
+#[expect(clippy::forget_non_drop, reason = "that nothing relies on a drop is what is tested")]
+fn lent_views_may_be_forgotten() {
+    // Events are never known to be done.
+    simulated(&[("FAKE_LATE", "1")], || {
+        let device = Device::gpu(0)?;
+        let [home, stream] = [device.stream()?, device.stream()?];
+        let own = device.to_cudarc()?.new_stream().expect("there is room");
+        let (x, mut y) = (home.upload(&[1_u32, 2, 3, 4])?, home.zeroed::<u32>(4)?);
+        stream.lend_to_cudarc(|scope| {
+            let (x, mut y) = (scope.read(&x)?, scope.write(&mut y)?);
+            scope.stream().memcpy_dtod(&x, &mut y).expect("both are as long");
+            mem::forget(x);
+            mem::forget(y);
+            Ok::<_, Error>(())
+        })??;
+        // What is freed on the stream of the copy is freed behind it.
+        assert_eq!((frees(raw(&home)), frees(raw(&stream))), (0, 0));
+        drop(x);
+        assert_eq!((frees(raw(&home)), frees(raw(&stream))), (0, 1));
+        let mut other = home.filled(4, 9_u32)?;
+        home.copy(&y, &mut other)?;
+        assert_eq!(waits(raw(&home), raw(&stream)), 1);
+        // On a stream of cudarc's own, which the call waits for.
+        stream.lend_to_cudarc(|scope| {
+            let mut y = scope.write(&mut y)?;
+            own.memset_zeros(&mut y).expect("the GPU is there");
+            mem::forget(y);
+            Ok::<_, Error>(())
+        })??;
+        assert_eq!((waits(theirs(&own), raw(&stream)), waits(0, theirs(&own))), (1, 1));
+        drop(y);
+        assert_eq!((frees(raw(&home)), frees(raw(&stream))), (0, 2));
+        assert_eq!(other.to_vec()?, [1, 2, 3, 4]);
+        drop(other);
         Ok(())
     });
 }

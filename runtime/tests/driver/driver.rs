@@ -61,6 +61,8 @@ pub struct IpcHandle([u64; 8]);
 static RECORDED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 /// Which stream was made to wait for which.
 static WAITS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// The stream of each `cuMemFreeAsync`.
+static FREES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// Memory of another process that is open.
 static OPENED: AtomicI32 = AtomicI32::new(0);
 /// Set once a fault is there to stay.
@@ -408,6 +410,12 @@ pub extern "C" fn fake_waits(stream: usize, other: usize) -> usize {
     waits.iter().filter(|wait| **wait == (stream, other)).count()
 }
 
+/// How often memory was freed in the order of a stream: for tests of the order of work.
+#[unsafe(no_mangle)]
+pub extern "C" fn fake_frees(stream: usize) -> usize {
+    FREES.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|found| **found == stream).count()
+}
+
 driver! {
     fn cuInit(_flags: c_uint) { if number("FAKE_DEVICES", 1) == 0 { NO_DEVICE } else { 0 } }
     fn cuDriverGetVersion(version: *mut c_int) { unsafe { give(version, number("FAKE_VERSION", 13000) as c_int) } }
@@ -481,6 +489,7 @@ driver! {
     fn cuMemFree_v2(address: u64) { end(address as usize, |kind| matches!(kind, Kind::Device(_))) }
     fn cuMemFreeAsync(address: u64, stream: Handle) {
         if !is_stream(stream) { return INVALID_HANDLE }
+        FREES.lock().unwrap_or_else(PoisonError::into_inner).push(stream.addr());
         end(address as usize, |kind| matches!(kind, Kind::Device(_)))
     }
     fn cuMemHostAlloc(start: *mut Handle, bytes: usize, _flags: c_uint) { handle(make(Kind::Host, bytes), start) }

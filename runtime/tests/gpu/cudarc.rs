@@ -1,6 +1,9 @@
 //! Work of cudarc and of this crate on the same memory.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    mem,
+    sync::{Arc, PoisonError},
+};
 
 use cudarc::{
     driver::{CudaStream, DeviceRepr, LaunchConfig, PushKernelArg},
@@ -64,6 +67,37 @@ mod needs_a_gpu {
             held.release();
             assert!(copy.to_vec()?.iter().all(|&value| value == 0));
             assert!(other.to_vec()?.iter().all(|&value| value == 3));
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    #[expect(clippy::forget_non_drop, reason = "that nothing relies on a drop is what is tested")]
+    fn lent_views_may_be_forgotten_while_cudarc_uses_them() {
+        on_every_gpu(|device, _| {
+            let [first, second] = [device.stream()?, device.stream()?];
+            let (ones, mut lent) = (device.filled(LEN, 1_u32)?, device.filled(LEN, 2_u32)?);
+            let mut copy = device.filled(LEN, 3_u32)?;
+            device.synchronize()?;
+            let held = first.hold()?;
+            first.lend_to_cudarc(|scope| {
+                let (from, mut to) = (scope.read(&ones)?, scope.write(&mut lent)?);
+                scope.stream().memcpy_dtod(&from, &mut to).expect("both are as long");
+                mem::forget(from);
+                mem::forget(to);
+                Ok::<_, Error>(())
+            })??;
+            second.copy(&lent, &mut copy)?;
+            assert!(!second.is_done()?, "it waits for what cudarc queued on a stream that is held back");
+            // What would get the memory if it were free.
+            drop((ones, lent));
+            let others = [second.filled(LEN, 4_u32)?, second.filled(LEN, 4_u32)?];
+            held.release();
+            assert!(copy.to_vec()?.iter().all(|&value| value == 1));
+            for other in others {
+                assert!(other.to_vec()?.iter().all(|&value| value == 4));
+            }
             Ok(())
         });
     }

@@ -1,13 +1,17 @@
 //! Calls that are recorded and launched again, as `gpukernel bench` does: in a process of their own, because while one thread records, others
 //! cannot wait for the device.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use gpukernel::{Device, Error, LaunchConfig, Module, Replay, Result, for_each};
 use gpukernel_device_test_kernels::{
     generics::poke_bytes,
     outputs::{add_index, saxpy},
     prints::numbers,
+    time::clocks,
 };
 use gpukernel_device_tests::{Captured, KERNELS, on_every_gpu_alone, on_the_cpu};
 
@@ -81,6 +85,39 @@ mod needs_a_gpu {
             drop(replay);
             assert_eq!(sum.to_vec()?, [2.0; LEN]);
             drop(others);
+            Ok(())
+        });
+    }
+
+    /// What it uses is never freed then, and other work on that comes after its own. It takes some twenty milliseconds by itself: where a stream is held back, not
+    /// every tool gets on.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_replay_may_be_leaked_while_it_is_in_flight() {
+        on_every_gpu_alone(|device| {
+            const ROUNDS: u32 = 2_000_000;
+            let (module, stream) = (device.load(&KERNELS)?, device.stream()?);
+            let (ones, mut sum) = (device.filled(LEN, 1.0_f32)?, device.zeroed::<f32>(LEN)?);
+            let (mut times, mut copy) = (device.zeroed::<[u64; 3]>(1)?, device.zeroed::<f32>(LEN)?);
+            let mut replay = record(device, || {
+                module.launch(clocks, for_each(1), (ROUNDS, &mut times))?;
+                module.launch(saxpy, for_each(LEN), (1.0, &ones, &mut sum))
+            })?;
+            // Once before: at the first launch the driver may wait for the device.
+            replay.launch()?;
+            device.synchronize()?;
+            replay.launch()?;
+            replay.launch()?;
+            mem::forget(replay);
+            stream.copy(&sum, &mut copy)?;
+            drop((ones, sum, times));
+            // What would get the memory if it were free.
+            let others = [stream.filled(LEN, -1.0_f32)?, stream.filled(LEN, -1.0_f32)?];
+            assert_eq!(copy.to_vec()?, [3.0; LEN]);
+            device.synchronize()?;
+            for other in others {
+                assert_eq!(other.to_vec()?, [-1.0; LEN]);
+            }
             Ok(())
         });
     }
