@@ -34,6 +34,7 @@ pub mod shared;
 pub mod shared_atomics;
 pub mod shared_slices;
 pub mod sort;
+pub mod strays;
 pub mod time;
 pub mod vectors;
 pub mod views;
