@@ -48,16 +48,16 @@ fn leaves_little(
         code()?;
     }
     let after = look()?;
-    // Not by `println!`, which the harness hides where a test passes.
-    let _ = writeln!(
-        io::stderr(),
-        "{what}, {times} times on {}: free {} -> {} B, resident {} -> {} B",
+    let line = format!(
+        "measured: {what}, {times} times on {}: free {} -> {} B, resident {} -> {} B\n",
         device.id(),
         before.0,
         after.0,
         before.1,
         after.1
     );
+    // Not by `eprintln!`, which the harness hides where a test passes, and at once, so that nothing comes between. `run-tests` puts such lines in its section.
+    let _ = io::stderr().write_all(line.as_bytes());
     if device.is_gpu() {
         // Others may use the GPU, too; a few hundred bytes for each would be more.
         assert!(after.0 + (16 << 20) > before.0, "{what}: memory of the device is lost");

@@ -13,6 +13,7 @@
 # --also       also run a command after the tests, which finds the bundle's examples in its PATH: 'mpirun -n 4 n-body'
 # FILTER       only tests whose names contain one of them, as for `cargo test`
 #
+# Lines "measured: TEXT" that a test writes to standard error are listed in the section, under the table.
 # The output goes to run-tests.log in $OUT, or in the folder `results` beside this script.
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 if something passed and nothing failed. Where there is no
 # GPU, tests that need one (`#[ignore]` in modules `needs_a_gpu`) are skipped.
@@ -114,6 +115,11 @@ modules_passed() {
         awk '{ printf "%s%s %d", separator, $2, $1; separator = ", " }'
 }
 
+# What tests measured, as a list. In one thread, the harness begins the line with the name of the test.
+measured() {
+    sed -n 's/^\(test .* \.\.\. \)\{0,1\}measured: /- /p' "$one"
+}
+
 # What compute-sanitizer says at the end of each run: nothing, if it was stopped.
 summaries() {
     sed -n 's/^=* \([A-Z]* SUMMARY: .*\)/\1/p' "$one" | awk '{ printf "%s%s", separator, $0; separator = "; " } END { print NR ? "." : "no summary." }'
@@ -197,6 +203,8 @@ for binary in "$bundle"/tests/*; do
     echo "| $name | $binary_passed | $binary_failed | $binary_skipped | $taken |" >>"$rows"
     what=$(modules_passed)
     [ -z "$what" ] || printf '\n`%s` passed: %s.\n' "$name" "$what" >>"$modules"
+    what=$(measured)
+    [ -z "$what" ] || printf '\n`%s` measured:\n\n%s\n' "$name" "$what" >>"$modules"
     [ -z "$sanitizer" ] || printf '\n`%s` under %s: %s\n' "$name" "$sanitizer" "$(summaries)" >>"$modules"
 done
 

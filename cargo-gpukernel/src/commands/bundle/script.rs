@@ -214,6 +214,20 @@ mod tests {
         assert!(!text.contains("`two` passed"), "{text}");
     }
 
+    /// Of the CPU and of GPUs, also in one thread, where the harness has begun the line, and if a test fails later.
+    #[test]
+    fn a_section_lists_what_tests_measured() {
+        let usual = format!("echo 'measured: 5 B on cpu' >&2; echo 'unmeasured: 6 B'; {GOOD}");
+        let ignored = format!("printf 'test gpu::leaks ... '; echo 'measured: 7 -> 8 B on gpu:0' >&2; {BAD}");
+        let text = format!("case \"$*\" in *--ignored*) {ignored} ;; *) {usual} ;; esac");
+        let (_, folder) = run(&[("one", &text), ("two", GOOD)], &[]);
+        let output = run_with(folder.path(), "", &["--markdown"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.ends_with("\n\n`one` measured:\n\n- 5 B on cpu\n- 7 -> 8 B on gpu:0\n"), "{text}");
+        let log = fs::read_to_string(folder.path().join("results/run-tests.log")).unwrap();
+        assert!(log.contains("\nmeasured: 5 B on cpu\n"), "{log}");
+    }
+
     #[test]
     fn benchmarks_run_when_asked_and_fail_the_run_when_they_die() {
         let (output, folder) = run(&[("one", GOOD)], &[]);
