@@ -174,7 +174,7 @@ impl<Q> Default for Usage<Q> {
 const EVER_MORE: u64 = u64::MAX;
 
 /// Whether all memory of a graph was used by nobody else since the graph's last launch. The next one on the same stream is then in order, and finds
-/// notes of itself already: it locks nothing.
+/// notes of itself already: it locks nothing ([`ordered_again`]).
 #[derive(Clone, Default)]
 pub(crate) struct Settled(Arc<AtomicBool>);
 
@@ -186,6 +186,27 @@ impl Settled {
     pub(crate) fn unsettle(&self) {
         self.0.store(false, Ordering::Release);
     }
+}
+
+/// Queues the launch of a graph whose memory was [settled](Settled) when somebody looked, on the stream of its last launch. `late` gives the memory and the
+/// number of the launch, if others use some of it by now.
+#[inline(always)]
+pub(crate) fn ordered_again<'u, M: Ordered + 'u>(
+    queue: &Arc<M::Queue>,
+    graph: &Settled,
+    enqueue: impl FnOnce() -> Result<()>,
+    late: impl FnOnce() -> Result<(Uses<&'u Arc<M>>, u64)>,
+) -> Result<()> {
+    enqueue()?;
+    // Who uses the memory unsettles the graph before such a fence, and waits for the graph's stream behind it: either the other waits for this launch, or it is
+    // seen here.
+    fence(Ordering::SeqCst);
+    if !graph.is_settled() {
+        // Its use is at the same time, as in `ordered`, and may have taken the graph's note away.
+        let (uses, work) = late()?;
+        note_late(queue, &uses, work);
+    }
+    Ok(())
 }
 
 impl<Q: Queue> Usage<Q> {
@@ -247,7 +268,7 @@ impl<Q: Queue> Usage<Q> {
                 self.readers.clear();
                 self.unordered.clear();
                 match &mut self.writer {
-                    // No graph uses it meanwhile.
+                    // A graph that is launched meanwhile notes that late.
                     Some((known, last)) if Arc::ptr_eq(known, queue) => *last = work,
                     writer => *writer = Some((Arc::clone(queue), work)),
                 }
@@ -265,10 +286,11 @@ impl<Q: Queue> Usage<Q> {
         self.graph = Some(graph.clone());
     }
 
-    /// Tells the graph that used it last that others do now.
+    /// Tells the graph that used it last that others do now, before they look what to wait for: see [`ordered_again`].
     fn unsettle(&mut self) {
         if let Some(graph) = self.graph.take() {
             graph.unsettle();
+            fence(Ordering::SeqCst);
         }
     }
 
@@ -387,6 +409,8 @@ fn ordered_and_noted<M: Ordered, W: Default, R>(
     };
     let mut usages: Uses<MutexGuard<'_, Usage<M::Queue>>> =
         uses.iter().map(|(memory, access)| (memory.users().lock(), *access)).collect();
+    // A launch of a graph that does not see this is queued by now, and waited for.
+    usages.iter_mut().for_each(|(usage, _)| usage.unsettle());
     let waits = match order {
         Order::Uses | Order::Graph(_) if !usages.iter().all(|(usage, _)| usage.is_of(queue)) => {
             wait(&usages)?
@@ -533,6 +557,78 @@ mod tests {
             assert!(
                 matches!(&noted(&memory)[..], [(user, last)] if Arc::ptr_eq(user, stream) && *last == work)
             );
+        }
+    }
+
+    /// Queues the first launch of a graph.
+    fn launch(stream: &Arc<Numbered>, memory: &Arc<Memory>, access: Access, graph: &Settled) {
+        let enqueue = |()| Ok(((), stream.queued.fetch_add(1, Ordering::Release) + 1));
+        ordered(stream, &[(memory, access)], Order::Graph(graph), |_| Ok(()), enqueue)
+            .expect("nothing fails");
+    }
+
+    /// Queues a launch of a graph that is settled, where something else happens before it is queued and behind that; returns its number.
+    fn launch_while(
+        stream: &Arc<Numbered>,
+        memory: &Arc<Memory>,
+        access: Access,
+        graph: &Settled,
+        before: impl FnOnce(),
+        behind: impl FnOnce(),
+    ) -> u64 {
+        assert!(graph.is_settled());
+        let mut work = 0;
+        let enqueue = || {
+            before();
+            work = stream.queued.fetch_add(1, Ordering::Release) + 1;
+            behind();
+            Ok(())
+        };
+        let late = || Ok((Uses::from_slice(&[(memory, access)]), stream.queued()));
+        ordered_again(stream, graph, enqueue, late).expect("nothing fails");
+        work
+    }
+
+    /// The same of the launch of a graph that notes nothing as long as nobody else uses the memory.
+    #[test]
+    fn launches_of_settled_graphs_at_the_same_time_are_noted() {
+        for (access, other_access) in iter::zip(
+            [Access::Write, Access::Write, Access::Read, Access::Read],
+            [Access::Write, Access::Read].into_iter().cycle(),
+        ) {
+            for is_same_stream in [false, true] {
+                for is_before in [true, false] {
+                    let (one, memory, graph) =
+                        (Numbered::new(), Arc::<Memory>::default(), Settled::default());
+                    let two = if is_same_stream { Arc::clone(&one) } else { Numbered::new() };
+                    launch(&one, &memory, access, &graph);
+                    let launch_again = || launch_while(&one, &memory, access, &graph, || {}, || {});
+                    assert_eq!((launch_again(), graph.is_settled()), (2, true));
+                    let mut other = (0, Vec::new());
+                    let mut use_elsewhere = || {
+                        // From where it looks what to wait for, the graph is told.
+                        let told = || assert!(!graph.is_settled());
+                        let uses = || queue_while(&two, &[(&memory, other_access)], told, || {});
+                        other = thread::scope(|scope| scope.spawn(uses).join().expect("no panic"));
+                    };
+                    let work = match is_before {
+                        true => launch_while(&one, &memory, access, &graph, &mut use_elsewhere, || {}),
+                        false => launch_while(&one, &memory, access, &graph, || {}, &mut use_elsewhere),
+                    };
+                    assert!(!graph.is_settled());
+                    let notes = noted(&memory);
+                    assert!(covers(&notes, &two, other.0));
+                    assert!(covers(&notes, &one, work) || covers(&other.1, &one, work));
+                    let (_, waits) = queue(&Numbered::new(), &[(&memory, Access::Write)]);
+                    assert!(
+                        covers(&waits, &two, other.0)
+                            && (covers(&waits, &one, work) || covers(&other.1, &one, work))
+                    );
+                    // Launched once more, it is settled again.
+                    launch(&one, &memory, access, &graph);
+                    assert!(graph.is_settled());
+                }
+            }
         }
     }
 

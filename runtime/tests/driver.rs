@@ -20,6 +20,8 @@ mod ipc;
 mod library;
 #[path = "common/lost.rs"]
 mod lost;
+#[path = "driver/meanwhile.rs"]
+mod meanwhile;
 #[path = "driver/memory.rs"]
 mod memory;
 #[path = "driver/occupancy.rs"]

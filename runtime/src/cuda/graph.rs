@@ -31,7 +31,7 @@ use crate::{
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
-    usage::{self, Settled},
+    usage::{self, Settled, Uses},
 };
 
 /// A graph of recorded steps.
@@ -61,7 +61,7 @@ unsafe impl Send for Executable {}
 unsafe impl Sync for Executable {}
 
 impl Executable {
-    /// Whether its next launch on this stream needs no more than [`launch_again`](Self::launch_again).
+    /// Whether its next launch on this stream may be by [`launch_again`](Self::launch_again).
     fn is_settled(&self, stream: &Arc<CudaStream>) -> bool {
         self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream))
             && self.settled.is_settled()
@@ -83,14 +83,31 @@ impl Executable {
         Ok(())
     }
 
-    /// Queues its work, whose memory is settled, on the stream of its last launch.
+    /// Queues its work, if its memory was settled, on the stream of its last launch.
     ///
     /// # Safety
-    /// As [`launch`](Self::launch).
+    /// As [`launch`](Self::launch); `plan` is that of the graph.
     #[inline]
-    unsafe fn launch_again(&self, stream: &CudaStream) -> Result<()> {
+    unsafe fn launch_again(&self, stream: &Arc<CudaStream>, plan: &Plan<CudaDevice>) -> Result<()> {
         replay::refuse("a graph")?;
-        self.queue(stream)
+        let late = || {
+            // SAFETY: as the caller promises.
+            let uses = unsafe { self.uses(plan)? };
+            Ok((uses, stream.number_work()))
+        };
+        usage::ordered_again(stream, &self.settled, || self.queue(stream), late)
+    }
+
+    /// The memory that a graph uses.
+    ///
+    /// # Safety
+    /// It is there.
+    #[inline(never)]
+    unsafe fn uses<'p>(&self, plan: &'p Plan<CudaDevice>) -> Result<Uses<&'p Arc<CudaMemory>>> {
+        let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
+        // SAFETY: as the caller promises.
+        unsafe { Allocation::add_uses(&mut uses, used, self.device, &|| "a graph".to_owned())? };
+        Ok(uses)
     }
 
     #[inline]
@@ -452,7 +469,7 @@ impl BackendGraph for CudaGraph {
         let is_unobserved = observed::is_unobserved();
         if is_unobserved && !self.has_locks && self.exec.is_settled(stream) {
             // SAFETY: as the caller promises; the plan has the code.
-            return unsafe { self.exec.launch_again(stream) };
+            return unsafe { self.exec.launch_again(stream, plan) };
         }
         if !is_unobserved {
             for launch in plan.launches() {
@@ -466,11 +483,10 @@ impl BackendGraph for CudaGraph {
         self.has_locks = locks.is_some();
         if self.exec.is_settled(stream) {
             // SAFETY: as above.
-            return unsafe { self.exec.launch_again(stream) };
+            return unsafe { self.exec.launch_again(stream, plan) };
         }
-        let (mut uses, used) = (SmallVec::new(), plan.allocations.iter().copied());
         // SAFETY: the caller promises that the memory is there.
-        unsafe { Allocation::add_uses(&mut uses, used, self.exec.device, &|| "a graph".to_owned())? };
+        let uses = unsafe { self.exec.uses(plan)? };
         // SAFETY: as above.
         unsafe { self.exec.launch(stream, &uses) }
     }

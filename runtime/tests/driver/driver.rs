@@ -389,6 +389,7 @@ macro_rules! driver {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
             assert!(!IN_CALLBACK.get(), "{} is called in a callback", stringify!($name));
+            call_before(stringify!($name));
             match fault(stringify!($name)) {
                 0 => $body,
                 code => code,
@@ -401,6 +402,29 @@ macro_rules! driver {
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_alive() -> usize {
     alive().values().filter(|(kind, _)| !matches!(kind, Kind::Stream(_))).count() + OPENED.load(Ordering::Relaxed) as usize
+}
+
+type Hook = extern "C" fn(Handle);
+
+/// What the next call of a function begins with.
+static BEFORE: Mutex<Option<(&'static CStr, Hook, usize)>> = Mutex::new(None);
+
+fn before() -> std::sync::MutexGuard<'static, Option<(&'static CStr, Hook, usize)>> {
+    BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets the next call of a function begin with something else, or none (null): for tests of what other threads do meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fake_before(function: *const c_char, hook: Hook, data: Handle) {
+    let function = if function.is_null() { None } else { Some(unsafe { CStr::from_ptr(function) }) };
+    *before() = function.map(|function| (function, hook, data.expose_provenance()));
+}
+
+fn call_before(function: &str) {
+    let hook = before().take_if(|(found, ..)| found.to_str() == Ok(function));
+    if let Some((_, hook, data)) = hook {
+        hook(ptr::with_exposed_provenance_mut(data));
+    }
 }
 
 /// How often a stream, or the host (0), was made to wait for another one: for tests of the order of work.
