@@ -642,6 +642,23 @@ fn conditional(device: &Device) -> Result<()> {
     Ok(())
 }
 
+/// An upload is on the stream of the capture, on which no launch is noted.
+#[test]
+fn a_launch_after_an_upload_on_another_stream_is_noted() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let [here, other, last] = [device.stream()?, device.stream()?, device.stream()?];
+        let mut graph = here.capture(device.zeroed::<u32>(10)?, |capture, x| capture.fill(x, 1))?;
+        graph.launch_on(&other)?;
+        graph.upload()?;
+        graph.launch()?;
+        let mut out = device.zeroed::<u32>(10)?;
+        last.copy(graph.memory(), &mut out)?;
+        assert_eq!(waits(peers::raw(&last), peers::raw(&here)), 1);
+        Ok(())
+    });
+}
+
 #[test]
 fn conditional_nodes_leave_nothing() {
     simulated(&[], || {

@@ -47,7 +47,7 @@ pub(crate) struct CudaGraph {
 pub(super) struct Executable {
     device: &'static CudaDevice,
     raw: CUgraphExec,
-    /// The stream of its last launch.
+    /// The stream of its last launch or upload.
     stream: Option<Arc<CudaStream>>,
     /// Whether nobody else used its memory since.
     settled: Settled,
@@ -126,14 +126,20 @@ impl Executable {
         self.device.bind()?;
         // SAFETY: both are alive.
         self.device.check("cuGraphUpload", unsafe { sys::cuGraphUpload(self.raw, stream.raw()) })?;
-        self.is_used_by(stream);
+        if self.is_used_by(stream) {
+            // What is noted is of launches on another stream.
+            self.settled.unsettle();
+        }
         Ok(())
     }
 
-    fn is_used_by(&mut self, stream: &Arc<CudaStream>) {
-        if !self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
+    /// Notes the stream, which comes after the graph's last one (CUDA Driver API, `cuGraphLaunch` and `cuGraphUpload`); whether it is another one.
+    fn is_used_by(&mut self, stream: &Arc<CudaStream>) -> bool {
+        let is_other = !self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream));
+        if is_other {
             self.stream = Some(Arc::clone(stream));
         }
+        is_other
     }
 }
 
