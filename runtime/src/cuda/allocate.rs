@@ -114,7 +114,7 @@ impl CudaDevice {
     }
 
     /// Takes over memory that work on `stream` may use.
-    fn owned(
+    pub(super) fn owned(
         &'static self,
         stream: &Arc<CudaStream>,
         address: CUdeviceptr,

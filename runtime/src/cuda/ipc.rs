@@ -7,8 +7,8 @@ use cudarc::driver::sys::{
     CUresult,
 };
 
-use super::{CudaDevice, CudaEvent, CudaMemory, CudaStream, Foreign, replay};
-use crate::{Result, memory::Allocation};
+use super::{CudaDevice, CudaEvent, CudaMemory, CudaStream, Foreign, memory::Source, replay};
+use crate::{Result, buffer::Fill, memory::Allocation};
 
 /// Whole blocks of the driver: of a smaller allocation, others could open its neighbours, too (CUDA C++ Programming Guide, "Interprocess Communication").
 const BLOCK_BYTES: usize = 2 << 20;
@@ -60,13 +60,9 @@ impl CudaDevice {
             return Err(failed(result));
         }
         let stream = self.default();
+        // What frees it from here on.
         let owner = Foreign::new(stream, Some(Box::new(Exportable { device: self, address })));
-        // SAFETY: that many bytes were just allocated, which the owner frees.
-        let allocation = unsafe { self.foreign_memory(address, bytes, owner) };
-        // SAFETY: the memory has that many bytes, and was just noted as used on this stream.
-        let result = unsafe { sys::cuMemsetD8Async(address, 0, bytes, stream.raw()) };
-        self.check("cuMemsetD8Async", result)?;
-        Ok(allocation)
+        self.owned(stream, address, bytes, Source::Foreign(owner), Fill::Zero)
     }
 
     /// Opens memory of another process.

@@ -90,3 +90,20 @@ fn settled_graphs_of_two_parts_are_noted_beside_each_other() {
         Ok(())
     });
 }
+
+/// Zeros are waited for, also if somebody has waited for their stream just before they were queued.
+#[test]
+fn zeros_are_noted_behind_a_wait() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let (default, stream) = (device.default_stream(), device.stream()?);
+        let synchronize = || default.synchronize().expect("the driver is there");
+        let mut exportable = meanwhile(c"cuMemsetD8Async", synchronize, || device.exportable::<u32>(10))?;
+        stream.fill(&mut exportable, 7)?;
+        assert_eq!(waits(raw(&stream), raw(&default)), 1);
+        let mut buffer = meanwhile(c"cuMemsetD8Async", synchronize, || device.zeroed::<u32>(10))?;
+        stream.fill(&mut buffer, 7)?;
+        assert_eq!(waits(raw(&stream), raw(&default)), 2);
+        Ok(())
+    });
+}
