@@ -149,8 +149,8 @@ impl<T: DeviceCopy> UnifiedBuffer<T> {
         Ok(unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }
 
-    /// Queues moving managed memory to a device before it is used there; [`Device::cpu`] is the host (`cudaMemPrefetchAsync`). Mapped memory stays where it is, and
-    /// on the CPU device there is nowhere else.
+    /// Queues moving managed memory to a device before it is used there; [`Device::cpu`] is the host (`cudaMemPrefetchAsync`). It is ordered with other work as a
+    /// read. Mapped memory stays where it is, and on the CPU device there is nowhere else.
     ///
     /// ```
     /// let device = gpukernel::Device::cpu();

@@ -259,6 +259,26 @@ fn unified(device: &Device) -> Result<()> {
     mapped.advise(&MemoryAdvice::ReadMostly)
 }
 
+/// A prefetch is a read: it comes after writes, and before later ones and the end of the memory.
+#[test]
+fn prefetches_are_ordered() {
+    simulated(&[], || {
+        let device = Device::gpu(0)?;
+        let [stream, other] = [device.stream()?, device.stream()?];
+        let [default, here, there] = [&device.default_stream(), &stream, &other].map(peers::raw);
+        let mut managed = device.managed::<u32>(100)?;
+        managed.prefetch(&stream, &device)?;
+        assert_eq!(waits(here, default), 1);
+        other.fill(&mut managed, 1)?;
+        assert_eq!(waits(there, here), 1);
+        managed.prefetch(&stream, &Device::cpu())?;
+        assert_eq!((waits(here, there), waits(0, here)), (1, 0));
+        drop(managed);
+        assert_eq!(waits(0, here), 1);
+        Ok(())
+    });
+}
+
 #[test]
 fn unified_memory_is_freed() {
     simulated(&[("FAKE_MEMORY", "100000")], || {

@@ -264,9 +264,12 @@ impl BackendMemory for Arc<CudaMemory> {
         self.device.bind()?;
         self.device.check(CALL, driver::has(CALL))?;
         let to = pool::place_of(to);
-        // SAFETY: the memory is managed, has that many bytes, and is freed after this stream's work. Stream and context are the device's.
-        let result = unsafe { sys::cuMemPrefetchAsync_v2(self.address, bytes, to, 0, stream.raw()) };
-        self.device.check(CALL, result)
+        // It changes no element, and others may use them meanwhile.
+        ordered(stream, &[(self, Access::Read)], |stream| {
+            // SAFETY: the memory is managed, has that many bytes, and is freed after this stream's work, which uses it. Stream and context are the device's.
+            let result = unsafe { sys::cuMemPrefetchAsync_v2(self.address, bytes, to, 0, stream.raw()) };
+            self.device.check(CALL, result)
+        })
     }
 
     fn advise(&self, bytes: usize, advice: &MemoryAdvice, place: Option<i32>) -> Result<()> {
