@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct CpuGraph {
     /// Shared with launches that are queued, which an update leaves as they are.
     steps: Arc<[Operation<CpuDevice>]>,
-    /// Its last launch.
+    /// Its last launch, which comes after those before.
     last: Option<(Arc<Queue>, u64)>,
 }
 
@@ -64,6 +64,10 @@ impl BackendGraph for CpuGraph {
         let (steps, modules) =
             (Arc::clone(&self.steps), plan.code.iter().map(|code| state(code.module())).collect());
         let run = Run { modules };
+        if let Some((queue, work)) = &self.last {
+            // As on a GPU, also where no memory orders them.
+            stream.comes_after_work(queue, *work)?;
+        }
         // SAFETY: as the caller promises; all memory is the graph's, and ordered until this is done.
         let number = memory::ordered(stream, &uses, move || unsafe {
             run.steps(steps.iter());

@@ -60,6 +60,15 @@ impl CpuStream {
         Origin::of_work(Author::here(), iter::once(other.origin()), iter::once(self.queue().origin()));
     }
 
+    /// Makes work queued from now on wait for work of another stream.
+    pub(super) fn comes_after_work(&self, other: &Arc<Queue>, work: u64) -> Result<()> {
+        if Arc::ptr_eq(other, self.queue()) || other.is_done(work) {
+            return Ok(());
+        }
+        self.comes_after(other);
+        self.delay(iter::once((Arc::clone(other), work)).collect())
+    }
+
     /// Calls `code` when the work that is queued so far is done, at once if it is.
     pub(super) fn after_all(&self, code: impl FnOnce() + Send + 'static) {
         if let Some(work) = self.queue().push_if_busy(Work::new(Waits::new(), Box::new(code))) {

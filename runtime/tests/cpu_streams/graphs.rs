@@ -1,5 +1,10 @@
 //! Graphs that are queued.
 
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+
 use gpu_std::{Constant, constant, prelude::*};
 use gpukernel::{Error, LaunchConfig, for_each};
 
@@ -111,6 +116,32 @@ fn a_graph_runs_on_several_streams_in_order() {
         assert!(!streams[2].is_done()? && !streams[0].is_done()?);
         held.release();
         assert_eq!(graph.memory().to_vec()?, [30; LEN]);
+        Ok(())
+    });
+}
+
+/// Also where no memory orders its launches: as on a GPU, one comes after the other, and the graph's end after both.
+#[test]
+fn launches_without_memory_run_one_after_another() {
+    on_the_cpu(|device, _| {
+        let [here, there] = [device.stream()?, device.stream()?];
+        let calls = Arc::new(Mutex::new(0));
+        let mut graph = here.capture((), |capture, ()| {
+            let calls = Arc::clone(&calls);
+            capture.callback(move || *calls.lock().expect("no panic") += 1)
+        })?;
+        let held = here.hold()?;
+        graph.launch()?;
+        graph.launch_on(&there)?;
+        let (sender, receiver) = mpsc::channel();
+        there.callback(move || sender.send(()).expect("somebody listens"))?;
+        // On the other stream nothing happens before the first is done.
+        let early = receiver.recv_timeout(Duration::from_millis(50));
+        assert_eq!((early, *calls.lock().expect("no panic")), (Err(mpsc::RecvTimeoutError::Timeout), 0));
+        held.release();
+        drop(graph);
+        assert_eq!(*calls.lock().expect("no panic"), 2);
+        receiver.recv().expect("it is called");
         Ok(())
     });
 }
