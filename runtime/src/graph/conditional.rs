@@ -144,6 +144,7 @@ impl Capture {
             branch.check_condition(condition)?;
             let begun = recording.begin_part(method(is_loop))?;
             let inner = Arc::new(recording.body());
+            let _ending = inner.ending();
             let body = Capture::new(self.recording(wrap_recording(recording.device, &inner)));
             code(&body)?;
             let plan = inner.end()?;

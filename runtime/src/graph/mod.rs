@@ -178,6 +178,7 @@ impl Stream {
         let (graph, nodes) = each!(&self.backend, stream => {
             let device = stream.device();
             let recording = Arc::new(Recording::new(device, pieces));
+            let _ending = recording.ending();
             let capture = Capture::new(self.recording(wrap_recording(device, &recording)));
             // SAFETY: the memory is borrowed for writing while the code runs, which cannot keep what it is lent.
             let nodes = code(&capture, unsafe { M::lend(&raw mut memory) })?;

@@ -83,6 +83,11 @@ impl<B: Backend> Recording<B> {
         self.outer.iter().copied().chain([self.number])
     }
 
+    /// Ends the capture when the result is dropped, at the latest.
+    pub(super) fn ending(&self) -> Ending<'_, B> {
+        Ending(self)
+    }
+
     /// Ends the capture.
     pub(super) fn end(&self) -> Result<Plan<B>> {
         self.state().take().map(|state| state.plan.finish()).ok_or(Error::CaptureEnded)
@@ -131,6 +136,17 @@ impl<B: Backend> Recording<B> {
     pub(super) fn begin_part(&self, method: &'static str) -> Result<PartBegun<'_, B>> {
         self.change(&|| format!("a call of `{method}`"), |state| state.part = Some(method))?;
         Ok(PartBegun(self))
+    }
+}
+
+/// Ends a recording when it is dropped, if its code has failed or panicked: what is recorded later, on branches that were kept, would be lost.
+pub(super) struct Ending<'r, B: Backend>(&'r Recording<B>);
+
+impl<B: Backend> Drop for Ending<'_, B> {
+    fn drop(&mut self) {
+        let state = self.0.state().take();
+        // Without the lock: functions of the program may be dropped with it.
+        drop(state);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Graphs that are queued.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Arc, Mutex, mpsc},
     time::Duration,
 };
 
 use gpu_std::{Constant, constant, prelude::*};
-use gpukernel::{Error, LaunchConfig, for_each};
+use gpukernel::{Capture, Error, LaunchConfig, Result, for_each};
 
 use crate::{add, common::on_the_cpu, panics};
 
@@ -142,6 +143,50 @@ fn launches_without_memory_run_one_after_another() {
         drop(graph);
         assert_eq!(*calls.lock().expect("no panic"), 2);
         receiver.recv().expect("it is called");
+        Ok(())
+    });
+}
+
+/// What is recorded on a branch of it would be lost.
+#[test]
+fn descriptions_that_fail_have_ended() {
+    fn unwound<R>(code: impl FnOnce() -> Result<R>) -> Option<Result<R>> {
+        catch_unwind(AssertUnwindSafe(code)).ok()
+    }
+    on_the_cpu(|device, _| {
+        for panics in [false, true] {
+            let fail =
+                || -> Result<()> { if panics { resume_unwind(Box::new(())) } else { Err(Error::ZeroStep) } };
+            let mut kept: Vec<Capture> = Vec::new();
+            let described = unwound(|| {
+                device.stream()?.capture(device.filled(1, 1_u32)?, |capture, number| {
+                    let condition = capture.condition(number)?;
+                    kept.push(capture.fork()?);
+                    for is_loop in [false, true] {
+                        let part = |body: &Capture| {
+                            kept.push(body.fork()?);
+                            fail()
+                        };
+                        let described = unwound(|| match is_loop {
+                            false => capture.if_nonzero(condition, part),
+                            true => capture.while_nonzero(condition, part),
+                        });
+                        assert!(!matches!(described, Some(Ok(_))));
+                        let late = kept.last().map(Capture::fork);
+                        assert!(matches!(late, Some(Err(Error::CaptureEnded))), "{late:?}");
+                    }
+                    // This has not.
+                    capture.callback(|| ())?;
+                    fail()
+                })
+            });
+            assert!(!matches!(described, Some(Ok(_))));
+            assert_eq!(kept.len(), 3);
+            for capture in kept {
+                let late = capture.fork();
+                assert!(matches!(late, Err(Error::CaptureEnded)), "{late:?}");
+            }
+        }
         Ok(())
     });
 }
