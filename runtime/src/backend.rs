@@ -296,9 +296,7 @@ pub(crate) trait BackendStream: OfDevice + Clone + Send + Sync {
     /// Waits, and leaves the errors of kernels to others.
     fn wait_until_done(&self) -> Result<()>;
     /// Whether this thread may wait for it.
-    fn check_wait(&self) -> Result<()> {
-        Ok(())
-    }
+    fn check_wait(&self) -> Result<()>;
     /// Makes work queued from now on wait for what is queued on the other stream now.
     fn wait_for_stream(&self, other: &Self) -> Result<()>;
     /// Whether all work is done, without waiting.

@@ -37,9 +37,10 @@ pub(crate) fn call(code: impl FnOnce(), device: impl FnOnce() -> String) -> Opti
 }
 
 impl Stream {
-    /// Calls `code` when the work that is queued so far is done (`cudaLaunchHostFunc`); work that is queued later runs after it. On a GPU it runs on a thread
-    /// of the driver, which must not wait, nor use a GPU by this crate or by others, drops of buffers included: that may never end. It also runs if the context is lost. On the CPU device it
-    /// runs on the stream's thread, where waiting for the device is [`Error::WaitInCallback`](crate::Error::WaitInCallback).
+    /// Calls `code` when the work that is queued so far is done (`cudaLaunchHostFunc`); work that is queued later runs after it. On the CPU device it
+    /// runs on the stream's thread, where waiting for the device is [`Error::WaitInCallback`](crate::Error::WaitInCallback). On a GPU it runs on a thread of the driver, where whatever uses a GPU is that
+    /// error, and what is dropped of a GPU, such as a buffer, is leaked; it must not wait for work of a GPU in other ways, nor use one by other libraries: that may never end. It also runs if the context
+    /// is lost.
     ///
     /// A panic is [`Error::CallbackPanicked`](crate::Error::CallbackPanicked) of the next call that waits for the device.
     ///

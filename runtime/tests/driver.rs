@@ -5,6 +5,8 @@
 mod again;
 #[path = "common/apart.rs"]
 mod apart;
+#[path = "driver/callbacks.rs"]
+mod callbacks;
 #[cfg(feature = "cudarc")]
 #[path = "driver/cudarc.rs"]
 mod cudarc;

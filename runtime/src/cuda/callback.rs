@@ -1,6 +1,7 @@
 //! Functions of the host that the driver calls when a stream comes to them, on a thread of its own.
 
 use std::{
+    cell::Cell,
     ffi::c_void,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -9,10 +10,37 @@ use cudarc::driver::sys::{self, CUresult, CUstream};
 
 use super::{CudaDevice, CudaEvent, CudaStream};
 use crate::{
-    Result,
+    Error, Result,
     backend::{Backend, Callback},
     callback::{self, Call},
 };
+
+thread_local! {
+    /// Whether this thread calls a function of the program for the driver.
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// For all that calls the driver: in a callback nothing may (CUDA Driver API, `cuStreamAddCallback`), but the driver need not refuse it. If it took a copy, and
+/// refused to wait for it, the copy would outlive what is borrowed for it.
+///
+/// # Errors
+/// [`Error::WaitInCallback`] in a callback.
+pub(super) fn check(device: &CudaDevice) -> Result<()> {
+    match IN_CALLBACK.get() {
+        false => Ok(()),
+        true => Err(Error::WaitInCallback { device: device.describe() }),
+    }
+}
+
+/// Calls a function of the program; the driver's frames must not be unwound.
+fn call(device: &CudaDevice, code: impl FnOnce()) {
+    let before = IN_CALLBACK.replace(true);
+    CudaDevice::forget_bound();
+    if let Some(error) = callback::call(code, || device.describe()) {
+        device.put_error(error);
+    }
+    IN_CALLBACK.set(before);
+}
 
 /// What the driver is given: the function, and what takes its panic.
 struct Queued {
@@ -40,10 +68,7 @@ pub(super) fn queue(stream: &CudaStream, code: Callback) -> Result<()> {
 unsafe extern "C" fn run(_: CUstream, _: CUresult, call: *mut c_void) {
     // SAFETY: `queue` made it, for this call.
     let Queued { code, device } = *unsafe { Box::from_raw(call.cast::<Queued>()) };
-    // The driver's frames must not be unwound.
-    if let Some(error) = callback::call(code, || device.describe()) {
-        device.put_error(error);
-    }
+    self::call(device, code);
 }
 
 /// What a node of a graph calls.
@@ -62,9 +87,7 @@ impl GraphCall {
 pub(super) unsafe extern "C" fn run_call(call: *mut c_void) {
     // SAFETY: who adds the node gives it a call that is there as long as the graph's work. Others only read it, too.
     let GraphCall { code, device } = unsafe { &*call.cast::<GraphCall>() };
-    if let Some(error) = callback::call(&**code, || device.describe()) {
-        device.put_error(error);
-    }
+    self::call(device, &**code);
 }
 
 /// Streams on which nothing is queued but waiting for events.

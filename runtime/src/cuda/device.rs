@@ -17,7 +17,7 @@ use gpukernel_image::Arch;
 
 use super::{
     CudaEvent, CudaGraph, CudaMemory, CudaModule, CudaStream,
-    callback::Waiters,
+    callback::{self, Waiters},
     condition::SetCondition,
     driver::{self, Presence},
     hold::Words,
@@ -227,12 +227,18 @@ impl CudaDevice {
         if ptr::eq(LAST_BOUND.get(), self) { Ok(()) } else { self.bind() }
     }
 
+    /// Lets the next launch of this thread ask for its context.
+    pub(super) fn forget_bound() {
+        LAST_BOUND.set(ptr::null());
+    }
+
     /// Makes the context current on this thread, which every call needs but those of [`CudaStream::launch`].
     ///
     /// # Errors
-    /// As [`not_lost`](Self::not_lost): the driver does not refuse every call in a lost context.
+    /// As [`not_lost`](Self::not_lost): the driver does not refuse every call in a lost context; nor in callbacks: [`callback::check`].
     pub(crate) fn bind(&self) -> Result<()> {
         self.not_lost()?;
+        callback::check(self)?;
         LAST_BOUND.set(self);
         // Asking takes half as long as setting.
         if self.is_bound() == Some(true) {
@@ -269,6 +275,10 @@ impl CudaDevice {
             Err(lost) => lost,
             Ok(()) => Error::Driver { device: self.describe(), call, source },
         }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
     }
 
     /// # Errors

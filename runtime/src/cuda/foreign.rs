@@ -36,8 +36,7 @@ impl Foreign {
         self.owner.is_some()
     }
 
-    #[cfg(any(feature = "cudarc", feature = "cust"))]
-    pub(crate) fn into_owner(self) -> Option<Owner> {
+    pub(super) fn into_owner(self) -> Option<Owner> {
         self.owner
     }
 }

@@ -1,6 +1,7 @@
 //! Memory of a GPU: copies, its end, and the ordering of accesses by different streams.
 
 use std::{
+    mem,
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -16,6 +17,7 @@ use crate::{
     backend::{BackendMemory, BackendStream, OfDevice},
     fill::Pattern,
     graph::Place,
+    memory::Owner,
     usage::{self, Locked, Order, Ordered, Settled, Usage, Users, is_unordered},
     view::Rows,
 };
@@ -110,11 +112,17 @@ impl CudaMemory {
 
     /// Who frees the memory, when the work that uses it is done, as in [`order_before`](Self::order_before).
     #[cfg(any(feature = "cudarc", feature = "cust"))]
-    pub(crate) fn into_owner(mut self) -> Option<crate::memory::Owner> {
-        // If this fails, the context is lost, and with it the work.
-        let _ = self.order_before(self.foreign()?.stream());
+    pub(crate) fn into_owner(mut self) -> Result<Option<Owner>> {
+        match self.foreign() {
+            Some(foreign) => self.order_before(foreign.stream())?,
+            None => return Ok(None),
+        }
+        Ok(self.take_owner())
+    }
+
+    fn take_owner(&mut self) -> Option<Owner> {
         let nobody = Source::Foreign(Foreign::new(self.device.default(), None));
-        match std::mem::replace(&mut self.source, nobody) {
+        match mem::replace(&mut self.source, nobody) {
             Source::Foreign(foreign) => foreign.into_owner(),
             _ => None,
         }
@@ -147,16 +155,16 @@ impl Drop for CudaMemory {
     /// A drop cannot return errors: a lost context has freed its memory, and another error is reported by the next call.
     fn drop(&mut self) {
         if let Source::Foreign(foreign) = &self.source {
-            match (foreign.has_owner(), foreign.stream().is_there()) {
-                (false, _) => {}
-                // Who frees it does so on this stream, or waits for it: after this. If it fails, the context is lost.
-                (true, true) => {
-                    let _ = self.order_before(foreign.stream());
-                }
+            let is_unused = match (foreign.has_owner(), foreign.stream().is_there()) {
+                (false, _) => true,
+                // Who frees it does so on this stream, or waits for it: after this.
+                (true, true) => self.order_before(foreign.stream()).is_ok(),
                 // The stream was given back before.
-                (true, false) => {
-                    self.wait_for_users();
-                }
+                (true, false) => self.wait_for_users(),
+            };
+            // Where no context is lost, and so no work, as in a callback, work that cannot be waited for may still use the memory.
+            if !is_unused && !self.device.is_lost() {
+                mem::forget(self.take_owner());
             }
             return;
         }

@@ -181,8 +181,18 @@ impl CudaStream {
     }
 
     /// Waits until all work is done.
+    ///
+    /// # Errors
+    /// What the driver says. Work of before still runs only if the driver waits neither for the stream nor for the device.
     pub(crate) fn wait_for_all(&self) -> Result<()> {
         replay::refuse("waiting for the stream")?;
+        self.wait_here().inspect_err(|_| {
+            // A caller ends borrows that queued work relies on, with this error or without.
+            let _ = self.device.wait();
+        })
+    }
+
+    fn wait_here(&self) -> Result<()> {
         if let Some(end) = self.end.get() {
             return end.wait();
         }
@@ -257,6 +267,10 @@ impl BackendStream for Arc<CudaStream> {
 
     fn wait_until_done(&self) -> Result<()> {
         self.wait_for_all()
+    }
+
+    fn check_wait(&self) -> Result<()> {
+        callback::check(self.device)
     }
 
     fn wait_for_stream(&self, other: &Self) -> Result<()> {

@@ -133,10 +133,10 @@ pub enum Error {
         /// What the panic says.
         message: String,
     },
-    /// A callback or a kernel waits for the CPU device, which waits for it.
+    /// A callback or a kernel waits for the CPU device, which waits for it, or a callback of a GPU uses a GPU, which CUDA does not permit.
     #[doc(alias = "cudaErrorNotPermitted")]
     #[error(
-        "a callback or a kernel must not wait for {device}, which would wait for itself: wait on another thread, or queue work in place of waiting"
+        "a callback or a kernel must not wait for {device}, nor use it if it is a GPU, which would wait for itself: do so on another thread"
     )]
     WaitInCallback {
         /// The device.

@@ -327,7 +327,7 @@ impl Capture {
     }
 
     /// Records a call of a function of the host (`cudaGraphAddHostNode`), which each launch of the graph makes when the work before it is done; the work
-    /// after it waits. As [`Stream::callback`], with the same restrictions: it must not wait, nor use a GPU. If the context is lost, it is not called.
+    /// after it waits. As [`Stream::callback`], with the same restrictions. If the context is lost, it is not called.
     ///
     /// A panic is [`Error::CallbackPanicked`] of the next call that waits for the device.
     ///

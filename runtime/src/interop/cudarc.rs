@@ -203,7 +203,7 @@ impl<T: DeviceCopy> Buffer<T> {
         let (gpu, memory) = into_memory(self, "cudarc")?;
         let mut slice = if memory.foreign().is_some() {
             // From `from_cudarc`, or another library's.
-            let owner = memory.into_owner().map(|owner| owner.downcast::<CudaSlice<T>>());
+            let owner = memory.into_owner()?.map(|owner| owner.downcast::<CudaSlice<T>>());
             let Some(Ok(slice)) = owner else {
                 return Err(foreign("a buffer", "its memory is of another library than cudarc"));
             };

@@ -160,7 +160,7 @@ impl<T: DeviceCopy + CustCopy> Buffer<T> {
         let len = self.len();
         let (gpu, memory) = into_memory(self, "cust")?;
         if memory.foreign().is_some() {
-            let owner = memory.into_owner().map(|owner| owner.downcast::<Owner<T>>());
+            let owner = memory.into_owner()?.map(|owner| owner.downcast::<Owner<T>>());
             let Some(Ok(mut owner)) = owner else {
                 return Err(foreign("a buffer", "its memory is of another library than cust"));
             };

@@ -427,7 +427,7 @@ fn call_before(function: &str) {
     }
 }
 
-/// How often a stream, or the host (0), was made to wait for another one: for tests of the order of work.
+/// How often a stream, or the host (0), was made to wait for another one, or for all (`usize::MAX`): for tests of the order of work.
 #[unsafe(no_mangle)]
 pub extern "C" fn fake_waits(stream: usize, other: usize) -> usize {
     let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -488,7 +488,10 @@ driver! {
         if !is_stream(stream) { return INVALID_HANDLE }
         unsafe { give(context, ptr::without_provenance_mut(CURRENT.get())) }
     }
-    fn cuCtxSynchronize() { 0 }
+    fn cuCtxSynchronize() {
+        WAITS.lock().unwrap_or_else(PoisonError::into_inner).push((0, usize::MAX));
+        0
+    }
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
     fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
     fn cuMemPoolGetAttribute(_pool: Handle, _attribute: c_int, value: *mut u64) { unsafe { give(value, 0) } }
