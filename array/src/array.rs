@@ -117,7 +117,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     pub fn view(&self) -> ArrayView<'_, T, D> {
-        ArrayView::new(&self.buffer, self.layout.clone())
+        ArrayView::of(&self.buffer, self.layout.clone())
     }
 
     /// Returns the whole array for writing.
@@ -131,7 +131,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     pub fn view_mut(&mut self) -> ArrayViewMut<'_, T, D> {
-        ArrayViewMut::new(&mut self.buffer, self.layout.clone())
+        ArrayViewMut::of(&mut self.buffer, self.layout.clone())
     }
 
     /// Returns a part for writing, as [`slice`](Self::slice).
@@ -222,6 +222,10 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
             asked: E::NDIM.unwrap_or_default(),
         })?;
         Ok(Array { buffer: self.buffer, layout })
+    }
+
+    fn with_layout<E: Dimension>(&self, layout: Layout<E>) -> ArrayView<'_, T, E> {
+        ArrayView::of(&self.buffer, layout)
     }
 
     pub(crate) fn memory(&self) -> &DeviceSlice<T> {

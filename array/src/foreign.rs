@@ -1,7 +1,7 @@
 //! Arrays in memory of other libraries, taken over without a copy.
 
 use gpu_std::DeviceCopy;
-use gpukernel::{Buffer, Device, DeviceSlice, Stream};
+use gpukernel::{Buffer, Device, Stream};
 use ndarray::{Axis, Dimension, IntoDimension, IxDyn, RemoveAxis, SliceArg};
 
 use crate::{
@@ -155,7 +155,7 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     pub fn view(&self) -> ArrayView<'_, T, D> {
-        ArrayView::new(&self.buffer, self.layout.clone())
+        ArrayView::of(&self.buffer, self.layout.clone())
     }
 
     /// Returns the array for writing.
@@ -176,7 +176,7 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
     /// [`Error::ReadOnly`]; [`OverlappingElements`](gpukernel::Error::OverlappingElements) if two positions may be the same element, as along an axis that is broadcast.
     pub fn view_mut(&mut self) -> Result<ArrayViewMut<'_, T, D>> {
         self.check_writable()?;
-        Ok(ArrayViewMut::new(&mut self.buffer, self.layout.clone()))
+        Ok(ArrayViewMut::of(&mut self.buffer, self.layout.clone()))
     }
 
     /// Returns it as an array that owns its elements, as those of new memory.
@@ -264,7 +264,7 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
         }
     }
 
-    fn memory(&self) -> &DeviceSlice<T> {
-        &self.buffer
+    fn with_layout<E: Dimension>(&self, layout: Layout<E>) -> ArrayView<'_, T, E> {
+        ArrayView::of(&self.buffer, layout)
     }
 }

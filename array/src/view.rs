@@ -1,7 +1,7 @@
 //! Borrowed arrays: parts of memory in a shape, with strides.
 
 use gpu_std::DeviceCopy;
-use gpukernel::{Device, DeviceSlice};
+use gpukernel::{Buffer, Device, DeviceSlice};
 use ndarray::{Axis, Dimension, IntoDimension, Ix1, IxDyn, RemoveAxis, SliceArg};
 
 use crate::{
@@ -26,6 +26,8 @@ use crate::{
 pub struct ArrayView<'a, T: DeviceCopy, D> {
     memory: &'a DeviceSlice<T>,
     layout: Layout<D>,
+    /// That of the buffer, if it is known: memory without bytes does not say.
+    device: Option<&'a Device>,
 }
 
 /// An array borrowed for writing (ndarray's `ArrayViewMut`).
@@ -44,11 +46,13 @@ pub struct ArrayViewMut<'a, T: DeviceCopy, D> {
     memory: &'a mut DeviceSlice<T>,
     /// No two positions are the same element, because it is made of a standard layout by slices, permutations and reshapes.
     layout: Layout<D>,
+    /// That of the buffer, if the memory has no bytes, which does not say.
+    device: Option<Device>,
 }
 
 impl<T: DeviceCopy, D: Clone> Clone for ArrayView<'_, T, D> {
     fn clone(&self) -> Self {
-        Self { memory: self.memory, layout: self.layout.clone() }
+        Self { memory: self.memory, layout: self.layout.clone(), device: self.device }
     }
 }
 
@@ -163,7 +167,7 @@ macro_rules! view_methods {
         /// # Errors
         /// [`Error::NoSuchSlice`].
         pub fn slice<I: SliceArg<D>>(&self, info: I) -> Result<ArrayView<$life, T, I::OutDim>> {
-            Ok(ArrayView::new(self.memory(), self.layout.slice(&info)?))
+            Ok(self.with_layout(self.layout.slice(&info)?))
         }
 
         /// Returns the array with the axes in the opposite order, without a copy.
@@ -177,7 +181,7 @@ macro_rules! view_methods {
         /// ```
         #[doc(alias = "transpose", alias = "reversed_axes")]
         pub fn t(&self) -> ArrayView<$life, T, D> {
-            ArrayView::new(self.memory(), self.layout.clone().reversed_axes())
+            self.with_layout(self.layout.clone().reversed_axes())
         }
 
         /// Returns the array with its axes in another order, without a copy.
@@ -195,7 +199,7 @@ macro_rules! view_methods {
         /// [`Error::NotAPermutation`].
         #[doc(alias = "transpose")]
         pub fn permuted_axes(&self, axes: impl IntoDimension<Dim = D>) -> Result<ArrayView<$life, T, D>> {
-            Ok(ArrayView::new(self.memory(), self.layout.permuted(&axes.into_dimension())?))
+            Ok(self.with_layout(self.layout.permuted(&axes.into_dimension())?))
         }
 
         /// Returns the elements, in row-major order, in another shape, without a copy.
@@ -212,7 +216,7 @@ macro_rules! view_methods {
         /// [`Error::WrongLength`], and [`Error::NeedsCopy`] where the strides do not allow it.
         #[doc(alias = "view", alias = "into_shape", alias = "into_shape_with_order")]
         pub fn reshape<E: IntoDimension>(&self, shape: E) -> Result<ArrayView<$life, T, E::Dim>> {
-            Ok(ArrayView::new(self.memory(), self.layout.reshape(shape.into_dimension())?))
+            Ok(self.with_layout(self.layout.reshape(shape.into_dimension())?))
         }
 
         /// Returns the elements, in row-major order, in another shape, in a new array.
@@ -258,7 +262,7 @@ macro_rules! view_methods {
             })?;
             // Else the number of elements may be any, modulo 2⁶⁴.
             crate::layout::check_size(shape.slice())?;
-            Ok(ArrayView::new(self.memory(), layout))
+            Ok(self.with_layout(layout))
         }
 
         /// Returns the part at an index along an axis, which has one axis less.
@@ -279,7 +283,7 @@ macro_rules! view_methods {
         where
             D: RemoveAxis,
         {
-            Ok(ArrayView::new(self.memory(), self.layout.index_axis(axis, index)?))
+            Ok(self.with_layout(self.layout.index_axis(axis, index)?))
         }
 
         /// Returns the array with an axis of one element more, without a copy.
@@ -297,7 +301,7 @@ macro_rules! view_methods {
         /// [`Error::NoSuchAxis`] if there are fewer axes before it.
         #[doc(alias = "unsqueeze", alias = "newaxis", alias = "expand_dims")]
         pub fn insert_axis(&self, axis: Axis) -> Result<ArrayView<$life, T, D::Larger>> {
-            Ok(ArrayView::new(self.memory(), self.layout.insert_axis(axis)?))
+            Ok(self.with_layout(self.layout.insert_axis(axis)?))
         }
 
         /// Returns the whole array as a view, with its number of axes known when the program runs.
@@ -310,15 +314,16 @@ macro_rules! view_methods {
         /// # Ok::<(), gpukernel_array::Error>(())
         /// ```
         pub fn as_dyn(&self) -> ArrayView<$life, T, IxDyn> {
-            ArrayView::new(self.memory(), self.layout.clone().into_dyn())
+            self.with_layout(self.layout.clone().into_dyn())
         }
     };
 }
 pub(crate) use view_methods;
 
 impl<'a, T: DeviceCopy, D: Dimension> ArrayView<'a, T, D> {
-    pub(crate) fn new(memory: &'a DeviceSlice<T>, layout: Layout<D>) -> Self {
-        Self { memory, layout }
+    /// A part of a buffer.
+    pub(crate) fn of(buffer: &'a Buffer<T>, layout: Layout<D>) -> Self {
+        Self { memory: buffer, layout, device: Some(buffer.device()) }
     }
 
     shape_methods! {}
@@ -339,7 +344,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayView<'a, T, D> {
     /// # Errors
     /// [`Error::WrongLength`] if the memory has another number of elements.
     pub fn from_shape(shape: impl IntoDimension<Dim = D>, memory: &'a DeviceSlice<T>) -> Result<Self> {
-        Ok(Self { layout: layout_of(shape.into_dimension(), memory.len())?, memory })
+        Ok(Self { layout: layout_of(shape.into_dimension(), memory.len())?, memory, device: None })
     }
 
     /// Returns the elements as kernels take them, if they lie in row-major order without gaps (ndarray's `as_slice`).
@@ -389,11 +394,11 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayView<'a, T, D> {
             shape: self.shape().to_vec(),
             asked: E::NDIM.unwrap_or_default(),
         })?;
-        Ok(ArrayView::new(self.memory, layout))
+        Ok(self.with_layout(layout))
     }
 
-    fn memory(&self) -> &'a DeviceSlice<T> {
-        self.memory
+    fn with_layout<E: Dimension>(&self, layout: Layout<E>) -> ArrayView<'a, T, E> {
+        ArrayView { memory: self.memory, layout, device: self.device }
     }
 
     pub(crate) fn into_input(self) -> Input<'a, T> {
@@ -404,16 +409,22 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayView<'a, T, D> {
         (self.memory, &self.layout)
     }
 
-    /// The device of the elements. For no bytes any will do.
+    /// The device of the elements; the CPU device for a slice without bytes.
     pub(crate) fn device(&self) -> Device {
-        self.memory.owner().unwrap_or_else(Device::cpu)
+        self.device.cloned().or_else(|| self.memory.owner()).unwrap_or_else(Device::cpu)
     }
 }
 
 impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// The caller ensures that no two positions are the same element: kernels refuse others.
     pub(crate) fn new(memory: &'a mut DeviceSlice<T>, layout: Layout<D>) -> Self {
-        Self { memory, layout }
+        Self { memory, layout, device: None }
+    }
+
+    /// A part of a buffer. As [`new`](Self::new).
+    pub(crate) fn of(buffer: &'a mut Buffer<T>, layout: Layout<D>) -> Self {
+        let device = buffer.owner().is_none().then(|| buffer.device().clone());
+        Self { memory: buffer, layout, device }
     }
 
     shape_methods! {}
@@ -433,7 +444,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// # Errors
     /// [`Error::WrongLength`] if the memory has another number of elements.
     pub fn from_shape(shape: impl IntoDimension<Dim = D>, memory: &'a mut DeviceSlice<T>) -> Result<Self> {
-        Ok(Self { layout: layout_of(shape.into_dimension(), memory.len())?, memory })
+        Ok(Self { layout: layout_of(shape.into_dimension(), memory.len())?, memory, device: None })
     }
 
     /// Returns the array for reading.
@@ -446,7 +457,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     pub fn view(&self) -> ArrayView<'_, T, D> {
-        ArrayView::new(self.memory, self.layout.clone())
+        ArrayView { memory: self.memory, layout: self.layout.clone(), device: self.device.as_ref() }
     }
 
     /// Returns the elements for writing, as kernels take them, if they lie in row-major order without gaps (ndarray's `as_slice_mut`).
@@ -479,7 +490,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     pub fn view_mut(&mut self) -> ArrayViewMut<'_, T, D> {
-        ArrayViewMut::new(self.memory, self.layout.clone())
+        ArrayViewMut { memory: self.memory, layout: self.layout.clone(), device: self.device.clone() }
     }
 
     /// Returns a part for writing, as [`Array::slice`].
@@ -497,7 +508,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// # Errors
     /// [`Error::NoSuchSlice`].
     pub fn slice_move<I: SliceArg<D>>(self, info: I) -> Result<ArrayViewMut<'a, T, I::OutDim>> {
-        Ok(ArrayViewMut::new(self.memory, self.layout.slice(&info)?))
+        Ok(ArrayViewMut { layout: self.layout.slice(&info)?, memory: self.memory, device: self.device })
     }
 
     /// Returns the array with the axes in the opposite order, for writing.
@@ -514,7 +525,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// ```
     #[doc(alias = "t", alias = "transpose")]
     pub fn reversed_axes(self) -> Self {
-        Self { memory: self.memory, layout: self.layout.reversed_axes() }
+        Self { layout: self.layout.reversed_axes(), ..self }
     }
 
     /// Returns the array with its axes in another order, for writing.
@@ -530,7 +541,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// # Errors
     /// [`Error::NotAPermutation`].
     pub fn permuted_axes(self, axes: impl IntoDimension<Dim = D>) -> Result<Self> {
-        Ok(Self { layout: self.layout.permuted(&axes.into_dimension())?, memory: self.memory })
+        Ok(Self { layout: self.layout.permuted(&axes.into_dimension())?, ..self })
     }
 
     /// Returns the part at an index along an axis for writing, as [`Array::index_axis`].
@@ -551,7 +562,11 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     where
         D: RemoveAxis,
     {
-        Ok(ArrayViewMut::new(self.memory, self.layout.index_axis(axis, index)?))
+        Ok(ArrayViewMut {
+            layout: self.layout.index_axis(axis, index)?,
+            memory: self.memory,
+            device: self.device,
+        })
     }
 
     /// Returns the array with its number of axes known when the program runs.
@@ -564,7 +579,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     pub fn into_dyn(self) -> ArrayViewMut<'a, T, IxDyn> {
-        ArrayViewMut::new(self.memory, self.layout.into_dyn())
+        ArrayViewMut { memory: self.memory, layout: self.layout.into_dyn(), device: self.device }
     }
 
     pub(crate) fn layout(&self) -> &Layout<D> {
@@ -579,7 +594,7 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
 impl<'a, T: DeviceCopy> From<&'a DeviceSlice<T>> for ArrayView<'a, T, Ix1> {
     fn from(memory: &'a DeviceSlice<T>) -> Self {
         // Not more than `isize::MAX`, as all slices.
-        Self { layout: Layout::line(memory.len()), memory }
+        Self { layout: Layout::line(memory.len()), memory, device: None }
     }
 }
 

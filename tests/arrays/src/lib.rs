@@ -3,6 +3,7 @@
 use std::{
     fmt::Display,
     panic::{AssertUnwindSafe, catch_unwind},
+    ptr::NonNull,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -10,7 +11,8 @@ use std::{
 };
 
 use gpukernel::{Device, Image, Module};
-use gpukernel_array::Result;
+use gpukernel_array::{Array, ForeignArray, Result};
+use ndarray::{Axis, s};
 
 /// The functions of `array-test-kernels`, for GPUs.
 pub static KERNELS: Image = gpukernel::image!("kernels");
@@ -59,6 +61,47 @@ pub fn on_every_gpu_alone(test: impl Fn(&Device, &Module) -> Result<()>) {
         test(device, module)
     });
     assert!(found.into_inner(), "this test needs a GPU, and there is none");
+}
+
+/// Computes with arrays without bytes, whose results have to be on the device of the arrays.
+///
+/// # Errors
+/// As the operations.
+///
+/// # Panics
+/// If a result is on another device.
+pub fn without_bytes(device: &Device) -> Result<()> {
+    let mut x = Array::<f32, _>::zeros(device, (0, 3))?;
+    assert_eq!(x.to_owned()?.device(), device);
+    assert_eq!(x.t().to_owned()?.device(), device);
+    assert_eq!(x.reshape(0)?.to_shape(0)?.device(), device);
+    assert_eq!(x.view_mut().into_dyn().view_mut().to_owned()?.device(), device);
+    assert_eq!(x.slice_mut(s![.., 1])?.to_owned()?.device(), device);
+    // Elements of no size.
+    let mut units = Array::full(device, (2, 3), ())?;
+    assert_eq!(units.broadcast((2, 2, 3))?.to_owned()?.device(), device);
+    assert_eq!(units.view_mut().reversed_axes().to_owned()?.device(), device);
+    assert_eq!(units.index_axis_mut(Axis(0), 1)?.view().insert_axis(Axis(0))?.to_owned()?.device(), device);
+    // SAFETY: there are no bytes.
+    let theirs = unsafe {
+        ForeignArray::from_raw(
+            &device.default_stream(),
+            NonNull::<f32>::dangling().as_ptr(),
+            (0, 3),
+            (3, 1),
+            (),
+        )?
+    };
+    assert_eq!(theirs.to_owned()?.device(), device);
+    assert_eq!(theirs.t().as_dyn().to_owned()?.device(), device);
+    let (row, backwards) = (x.slice(s![.., 1])?, x.slice(s![.., ..;-1])?);
+    for result in [x.view() + 1.0, -backwards] {
+        assert_eq!(result.device(), device);
+    }
+    for result in [row.to_owned()?, row + row, 1.0 - row] {
+        assert_eq!(result.device(), device);
+    }
+    Ok(())
 }
 
 /// Attacks and what they are answered: a table, which is compared with a file.

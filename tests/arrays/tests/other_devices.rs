@@ -67,6 +67,7 @@ fn arrays_of_other_devices_are_refused_with_these_messages() {
         ("The CPU device, and memory of a GPU", &cpu, &first),
     ] {
         refusals.group(name);
+        gpukernel_array_tests::without_bytes(home).unwrap_or_else(|error| panic!("{name}: {error}"));
         attacks(home, other, &mut refusals).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     refusals.compare(&cpu, "other_devices.txt", include_str!("other_devices.txt"));

@@ -180,3 +180,9 @@ fn operators_of_no_axes_and_no_elements() {
         Ok(())
     });
 }
+
+/// Of memory without bytes, which does not say whose it is.
+#[test]
+fn results_of_arrays_without_bytes_are_on_the_device_of_the_arrays() {
+    on_every_device(|device, _| gpukernel_array_tests::without_bytes(device));
+}
