@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{Bytes, Part};
+use gpukernel_algorithms_kernels::Part;
 
 use crate::{Algorithms, Result};
 
@@ -12,28 +12,29 @@ macro_rules! with_parts_of {
     ($T:ident, |$Part:ident| $call:expr) => {
         match align_of::<$T>() {
             1 => {
-                type $Part = Bytes<u8>;
+                type $Part = gpukernel_algorithms_kernels::Bytes<u8>;
                 $call
             }
             2 => {
-                type $Part = Bytes<u16>;
+                type $Part = gpukernel_algorithms_kernels::Bytes<u16>;
                 $call
             }
             4 => {
-                type $Part = Bytes<u32>;
+                type $Part = gpukernel_algorithms_kernels::Bytes<u32>;
                 $call
             }
             8 => {
-                type $Part = Bytes<u64>;
+                type $Part = gpukernel_algorithms_kernels::Bytes<u64>;
                 $call
             }
             _ => {
-                type $Part = Bytes<u128>;
+                type $Part = gpukernel_algorithms_kernels::Bytes<u128>;
                 $call
             }
         }
     };
 }
+pub(crate) use with_parts_of;
 
 impl Algorithms {
     /// Replaces elements by those at the positions.

@@ -2,9 +2,9 @@
 
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{Bytes, MatrixElement, Part};
+use gpukernel_algorithms_kernels::{MatrixElement, Part};
 
-use crate::{Algorithms, Error, Result};
+use crate::{Algorithms, Error, Result, gather::with_parts_of};
 
 /// The rows and columns of a tile.
 const TILE: usize = 32;
@@ -16,7 +16,8 @@ impl Algorithms {
     /// Transposes a matrix of so many columns, in row-major order: element `(i, j)` becomes `(j, i)`. Several matrices that follow each other, of `rows`
     /// rows each, are transposed each.
     ///
-    /// Elements of any type of 1, 2, 4, 8 or 16 bytes that are aligned to their size are transposed.
+    /// Elements of any type are moved by their bytes. Those that are larger than what they are aligned to, such as complex numbers and `[f32; 3]`, are moved as several
+    /// numbers of their alignment, each by blocks of its own.
     ///
     /// ```
     /// use gpukernel::Device;
@@ -30,7 +31,7 @@ impl Algorithms {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if elements are not whole matrices, or are of another size; [`Error::DifferentLengths`]; what a launch says, such as
+    /// [`Error::Argument`] if elements are not whole matrices; [`Error::DifferentLengths`]; what a launch says, such as
     /// [`WrongDevice`](gpukernel::Error::WrongDevice).
     #[track_caller]
     pub fn transpose<T: DeviceCopy>(
@@ -50,21 +51,10 @@ impl Algorithms {
             let reason = format!("{first_len} elements are not whole matrices of {rows} x {columns}");
             return Err(Error::Argument { algorithm, reason });
         };
-        let shape = [rows, columns];
-        match (size_of::<T>(), align_of::<T>()) {
-            (0, _) => Ok(()),
-            (1, 1) => self.transpose_parts::<T, Bytes<u8>>(from, matrices, shape, to),
-            (2, 2) => self.transpose_parts::<T, Bytes<u16>>(from, matrices, shape, to),
-            (4, 4) => self.transpose_parts::<T, Bytes<u32>>(from, matrices, shape, to),
-            (8, 8) => self.transpose_parts::<T, Bytes<u64>>(from, matrices, shape, to),
-            (16, 16) => self.transpose_parts::<T, Bytes<u128>>(from, matrices, shape, to),
-            (bytes, align) => Err(Error::Argument {
-                algorithm,
-                reason: format!(
-                    "elements of {bytes} bytes that are aligned to {align} are not transposed: it is for those of 1, 2, 4, 8 and 16 bytes that are aligned to their size"
-                ),
-            }),
+        if size_of::<T>() == 0 {
+            return Ok(());
         }
+        with_parts_of!(T, |P| self.transpose_parts::<T, P>(from, matrices, [rows, columns], to))
     }
 
     #[track_caller]
@@ -75,11 +65,12 @@ impl Algorithms {
         [rows, columns]: [usize; 2],
         to: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE);
-        // SAFETY: elements have bytes, and what is written are elements, moved. There are as many as in the matrices, and a block for each tile.
+        let parts = size_of::<T>() / size_of::<P>();
+        let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE) * parts;
+        // SAFETY: elements have bytes, and what is written are elements, moved. There are as many as in the matrices, and a block for each part of each tile.
         unsafe {
             let (from, to) = (from.__cast_unchecked::<P>()?, to.__cast_unchecked_mut::<P>()?);
-            P::transpose(self.blocks(blocks), from, [rows, columns], to)
+            P::transpose(self.blocks(blocks), from, parts, [rows, columns], to)
         }
     }
 

@@ -269,13 +269,14 @@ pub unsafe trait Part: gpu_std::DeviceCopy {
         to: &'a mut Slice<L, Self>,
     ) -> L::Output;
 
-    /// Launches the kernel `transpose` for elements of one part.
+    /// Launches the kernel `transpose` for elements of one part, and `transpose_parts` for those of more.
     ///
     /// # Safety
-    /// As it says.
+    /// As they say.
     unsafe fn transpose<'a, L: Launch>(
         launch: L,
         from: &'a Slice<L, Self>,
+        parts: usize,
         shape: [usize; 2],
         to: &'a mut Slice<L, Self>,
     ) -> L::Output;

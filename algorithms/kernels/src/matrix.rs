@@ -15,6 +15,12 @@ use crate::{BLOCK, Element};
 /// The number of rows and columns of a tile.
 pub(crate) const TILE: usize = 32;
 
+/// Lines of 33 elements, so that threads that read a column access different banks.
+const TILE_LEN: usize = TILE * (TILE + 1);
+
+/// The lines of a tile that a block has threads for at once.
+const LINES: usize = BLOCK / TILE;
+
 /// Transposes matrices of `rows` times `columns` elements, which follow each other. One block for each tile of each.
 ///
 /// # Safety
@@ -25,32 +31,68 @@ pub unsafe fn transpose<P: SharedElement>(
     rows: usize,
     columns: usize,
     to: UnsafeSlice<P>,
-    // Columns of 33 elements, so that threads that read a row access different banks.
-    tile: UnsafeShared<P, 1056>,
+    tile: UnsafeShared<P, TILE_LEN>,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { transpose_part(from, [rows, columns], [1, 0], block_rank(), &to, &tile) };
+}
+
+/// Transposes matrices as [`transpose`], of elements of several parts. One block for each part of each tile, so that blocks beside each other use the same
+/// sectors of memory.
+///
+/// # Safety
+/// As for [`transpose`], with `parts` times as many blocks.
+#[kernel(block = 256)]
+pub unsafe fn transpose_parts<P: SharedElement>(
+    from: &[P],
+    parts: usize,
+    rows: usize,
+    columns: usize,
+    to: UnsafeSlice<P>,
+    tile: UnsafeShared<P, TILE_LEN>,
+) {
+    let parts = parts.max(1);
+    let (block, part) = (block_rank() / parts, block_rank() % parts);
+    // SAFETY: as the caller promises.
+    unsafe { transpose_part(from, [rows, columns], [parts, part], block, &to, &tile) };
+}
+
+/// Transposes a part of the elements of a tile.
+///
+/// # Safety
+/// All threads of a block of 256 call it, and no other block for the same tile and part.
+#[inline(always)]
+unsafe fn transpose_part<P: SharedElement>(
+    from: &[P],
+    [rows, columns]: [usize; 2],
+    [parts, part]: [usize; 2],
+    block: usize,
+    to: &UnsafeSlice<P>,
+    tile: &UnsafeShared<P, TILE_LEN>,
 ) {
     let (down, across) = (rows.div_ceil(TILE), columns.div_ceil(TILE));
-    let block = block_rank();
     let of_matrix = (down * across).max(1);
     let (matrix, block) = (block / of_matrix, block % of_matrix);
     let (row, column) = (block / across.max(1) * TILE, block % across.max(1) * TILE);
     let first = matrix * rows * columns;
-    let (lane, line) = (thread_rank() as usize % TILE, thread_rank() as usize / TILE % (BLOCK / TILE));
-    for part in 0..TILE * TILE / BLOCK {
-        let line = line + part * (BLOCK / TILE);
+    let (lane, line) = (thread_rank() as usize % TILE, thread_rank() as usize / TILE % LINES);
+    for step in 0..TILE / LINES {
+        let line = line + step * LINES;
+        let at = first + (row + line) * columns + column + lane;
         if row + line < rows
             && column + lane < columns
-            && let Some(element) = from.get(first + (row + line) * columns + column + lane)
+            && let Some(element) = from.get(at * parts + part)
         {
             // SAFETY: each thread writes its own, which others read behind the barrier.
             unsafe { tile.set(line * (TILE + 1) + lane, *element) };
         }
     }
     sync(());
-    for part in 0..TILE * TILE / BLOCK {
-        let line = line + part * (BLOCK / TILE);
-        let at = first + (column + line) * rows + row + lane;
+    for step in 0..TILE / LINES {
+        let line = line + step * LINES;
+        let at = (first + (column + line) * rows + row + lane) * parts + part;
         if column + line < columns && row + lane < rows && at < to.len() {
-            // SAFETY: written before the barrier; each element of the result belongs to one thread of one block.
+            // SAFETY: written before the barrier; each part of an element of the result belongs to one thread of one block.
             unsafe { to.set(at, tile.get(lane * (TILE + 1) + line)) };
         }
     }
@@ -97,7 +139,6 @@ pub unsafe fn multiply<T: Element + Add<Output = T> + Mul<Output = T>>(
     of_a: UnsafeShared<T, 1024>,
     of_b: UnsafeShared<T, 1024>,
 ) {
-    const LINES: usize = BLOCK / TILE;
     let (down, across) = (rows.div_ceil(TILE), columns.div_ceil(TILE));
     let of_matrix = (down * across).max(1);
     let (matrix, block) = (block_rank() / of_matrix, block_rank() % of_matrix);

@@ -118,6 +118,7 @@ macro_rules! parts {
                 { crate::Shape::select::<$part>().blocks }
             >,
             matrix::transpose::<Bytes<$part>>,
+            matrix::transpose_parts::<Bytes<$part>>,
         );
 
         // SAFETY: it is.
@@ -137,11 +138,18 @@ macro_rules! parts {
             unsafe fn transpose<'a, L: crate::Launch>(
                 launch: L,
                 from: &'a Slice<L, Self>,
+                parts: usize,
                 [rows, columns]: [usize; 2],
                 to: &'a mut Slice<L, Self>,
             ) -> L::Output {
                 // SAFETY: as the caller promises.
-                unsafe { launch.launch_unsafe(matrix::transpose::<Self>, (from, rows, columns, to)) }
+                unsafe {
+                    if parts == 1 {
+                        launch.launch_unsafe(matrix::transpose::<Self>, (from, rows, columns, to))
+                    } else {
+                        launch.launch_unsafe(matrix::transpose_parts::<Self>, (from, parts, rows, columns, to))
+                    }
+                }
             }
 
             unsafe fn select<'a, L: crate::Launch>(
