@@ -91,7 +91,31 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
 }
 
 impl<T: DeviceCopy> Array<T, Ix1> {
-    /// Creates an array of `start`, `start + step`, … up to `end`, which is left out.
+    /// Creates an array of what an iterator returns, such as a range of integers (ndarray's `from_iter`). It is computed on the host.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// let device = Device::cpu();
+    /// assert_eq!(Array::from_iter(&device, 2..6_u32)?.to_vec()?, [2, 3, 4, 5]);
+    /// assert_eq!(Array::from_iter(&device, (0..10).step_by(3))?.to_vec()?, [0, 3, 6, 9]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) if it says that there are more than memory can have; as [`Device::upload`].
+    #[doc(alias = "arange", alias = "range", alias = "iota")]
+    pub fn from_iter(device: &Device, elements: impl IntoIterator<Item = T>) -> Result<Self> {
+        let elements = elements.into_iter();
+        let least = elements.size_hint().0;
+        // More bytes than there can be, for which `Vec` panics.
+        if least > isize::MAX as usize / size_of::<T>().max(1) {
+            return Err(Error::TooLarge { shape: vec![least] });
+        }
+        Self::from_vec(device, elements.collect::<Vec<T>>())
+    }
+
+    /// Creates an array of `start`, `start + step`, … up to `end`, which is left out. [`from_iter`](Self::from_iter) takes a range of integers.
     ///
     /// ```
     /// # use gpukernel::Device;

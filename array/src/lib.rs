@@ -22,7 +22,7 @@
 //! | what | where |
 //! |---|---|
 //! | arrays from and to the host | [`Array::from_ndarray`], [`Array::from_vec`], [`Array::from_shape_vec`], [`Array::to_ndarray`], [`Array::to_vec`] |
-//! | new arrays | [`Array::zeros`], [`Array::ones`], [`Array::full`], [`Array::range`], [`Array::linspace`], [`Array::from_shape_fn`] |
+//! | new arrays | [`Array::zeros`], [`Array::ones`], [`Array::full`], [`Array::from_iter`], [`Array::range`], [`Array::linspace`], [`Array::from_shape_fn`] |
 //! | views | [`Array::slice`], [`Array::t`], [`Array::permuted_axes`], [`Array::reshape`], [`Array::broadcast`], [`Array::index_axis`], [`Array::insert_axis`] |
 //! | functions of arrays | [`ArrayFunction`], of types made by [`#[vectorize]`](macro@gpu_std::vectorize) |
 //! | functions of cores, such as products of matrices | [`CoreFunction`], of types made by [`#[guvectorize]`](macro@gpu_std::guvectorize) |

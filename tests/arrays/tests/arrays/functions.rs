@@ -5,7 +5,7 @@ use array_test_kernels::{
     polynomial, scale, squared_sum, width,
 };
 use gpu_std::{complex::Complex, half::f16};
-use gpukernel_array::{Array, ArrayFunction};
+use gpukernel_array::{Array, ArrayFunction, Error};
 use gpukernel_array_tests::on_every_device;
 use ndarray::{Axis, s};
 
@@ -297,6 +297,24 @@ fn outputs_that_are_larger_than_caches() {
             );
             assert_eq!(found[LEN + start..].iter().filter(|&&x| x == -1).count(), 7 - start);
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn arrays_are_made_of_ranges_of_integers() {
+    on_every_device(|device, _| {
+        assert_eq!(
+            Array::from_iter(device, -3..70_000_i64)?.to_ndarray()?,
+            ndarray::Array1::from_iter(-3..70_000)
+        );
+        assert_eq!(Array::from_iter(device, (5..=250_u8).rev().step_by(7))?.to_vec()?.last(), Some(&5));
+        let none = Array::from_iter(device, 3..3_u32)?;
+        assert_eq!((none.shape(), none.device()), (&[0][..], device));
+        // Whose length is not known.
+        assert_eq!(Array::from_iter(device, (0..10).filter(|i| i % 4 == 1))?.to_vec()?, [1, 5, 9]);
+        let error = Array::from_iter(device, 0..u64::MAX).map(|array| array.len());
+        assert!(matches!(error, Err(Error::TooLarge { .. })), "{error:?}");
         Ok(())
     });
 }
