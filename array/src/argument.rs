@@ -9,13 +9,13 @@ use gpukernel::{DeviceSlice, ThisRuntime};
 use ndarray::Dimension;
 
 use crate::{
-    Array, ArrayView, ArrayViewMut, Error, Result,
+    Array, ArrayView, ArrayViewMut, Error, ForeignArray, Result,
     layout::Layout,
     operand::{Operand, part},
 };
 
-/// An argument of a pipeline for a parameter of type `P`: for [`In<T>`](In) and [`In2d<T>`](In2d) an [`Array`], an [`ArrayView`] or an [`ArrayViewMut`], or a
-/// reference to one of these, whose elements are contiguous; else the value.
+/// An argument of a pipeline for a parameter of type `P`: for [`In<T>`](In) and [`In2d<T>`](In2d) an [`Array`], an [`ArrayView`], an [`ArrayViewMut`] or a [`ForeignArray`],
+/// or a reference to one of these, whose elements are contiguous; else the value.
 ///
 /// ```
 /// use gpu_std::pipeline::In;
@@ -54,7 +54,7 @@ pub enum NotContiguous {
 
 impl NotContiguous {
     /// As the error of an argument of a function.
-    fn of(self, function: &'static str, argument: usize) -> Error {
+    pub fn of(self, function: &'static str, argument: usize) -> Error {
         match self {
             Self::Strided { shape, strides } => Error::NotContiguous { function, argument, shape, strides },
             Self::Other(error) => *error,
@@ -123,7 +123,8 @@ macro_rules! arrays {
 }
 
 arrays! {
-    Array<T, D>, &Array<T, D>, ArrayView<'_, T, D>, &ArrayView<'_, T, D>, ArrayViewMut<'_, T, D>, &ArrayViewMut<'_, T, D>
+    Array<T, D>, &Array<T, D>, ArrayView<'_, T, D>, &ArrayView<'_, T, D>, ArrayViewMut<'_, T, D>, &ArrayViewMut<'_, T, D>,
+    ForeignArray<T, D>, &ForeignArray<T, D>
 }
 
 /// The arguments of a pipeline for parameters of the types `P`, whose elements have the types `S`: a tuple of [`Argument`]s, or a single array.
@@ -170,7 +171,7 @@ macro_rules! single {
     )*};
 }
 
-single! { &Array<T, D>, ArrayView<'_, T, D>, &ArrayView<'_, T, D> }
+single! { &Array<T, D>, ArrayView<'_, T, D>, &ArrayView<'_, T, D>, &ForeignArray<T, D> }
 
 macro_rules! tuples {
     ($($T:ident $P:ident $X:ident $i:tt)*) => {

@@ -60,6 +60,8 @@ mod shipped;
 mod storage;
 mod view;
 
+#[doc(hidden)]
+pub use argument::NotContiguous as __NotContiguous;
 pub use argument::{Argument, Arguments};
 pub use array::Array;
 pub use compact::Compact;

@@ -1,8 +1,11 @@
 //! Arrays that functions take.
 
-use gpu_std::DeviceCopy;
-use gpukernel::{CurrentContext, Device};
-use gpukernel_array::{Array, ArrayView, ArrayViewMut, Element, ForeignArray, Input, Operand};
+use gpu_std::{DeviceCopy, host::Parameter};
+use gpukernel::{CurrentContext, Device, ThisRuntime};
+use gpukernel_array::{
+    __NotContiguous as NotContiguous, Argument, Arguments, Array, ArrayView, ArrayViewMut, Element,
+    ForeignArray, Input, Operand,
+};
 use ndarray::{Dimension, IxDyn};
 use pyo3::{Borrowed, prelude::*};
 
@@ -185,6 +188,19 @@ macro_rules! operands {
                 Operand::input(&self.$($field).+)
             }
         }
+
+        impl<T: DeviceCopy, D: Dimension, P: Parameter> Argument<P> for $Operand
+        where
+            ForeignArray<T, D>: Argument<P>,
+        {
+            fn measured(&self) -> P {
+                self.$($field).+.measured()
+            }
+
+            fn arg(&self) -> std::result::Result<P::Arg<'_, ThisRuntime>, NotContiguous> {
+                self.$($field).+.arg()
+            }
+        }
     )*};
 }
 
@@ -194,3 +210,22 @@ operands! {
     PyArrayMut<'_, T, D>: 0.array;
     &PyArrayMut<'_, T, D>: 0.array;
 }
+
+macro_rules! single {
+    ($($Argument:ty),*) => {$(
+        impl<T: DeviceCopy, D: Dimension, P: Parameter> Arguments<(T,), (P,)> for $Argument
+        where
+            Self: Argument<P>,
+        {
+            fn measured(&self) -> (P,) {
+                (Argument::measured(self),)
+            }
+
+            fn args(&self, function: &'static str) -> gpukernel_array::Result<(P::Arg<'_, ThisRuntime>,)> {
+                Ok((self.arg().map_err(|error| error.of(function, 0))?,))
+            }
+        }
+    )*};
+}
+
+single! { &PyArray<'_, T, D>, &PyArrayMut<'_, T, D> }

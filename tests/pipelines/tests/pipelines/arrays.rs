@@ -1,7 +1,7 @@
 //! `Out`, `Compact` and `Scan`.
 
 use gpu_std::half::f16;
-use gpukernel_array::{Array, ArrayPipeline};
+use gpukernel_array::{Array, ArrayPipeline, ForeignArray};
 use gpukernel_pipeline_tests::on_every_device;
 use pipeline_test_kernels::*;
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -234,6 +234,26 @@ fn pipelines_on_streams_are_queued_there() {
         assert_eq!(differences.to_vec()?, expected);
         assert_eq!(found.len()?, host.iter().filter(|&&x| x > 0.0).count());
         assert_eq!(sums.to_vec()?[0], host[0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn arrays_of_other_libraries_are_arguments() {
+    on_every_device(|device, module| {
+        let host: Vec<f32> = (0..6).map(|i| i as f32).collect();
+        let foreign = |strides: (usize, usize)| {
+            let mut buffer = device.upload(&host)?;
+            let start = buffer.as_mut_ptr();
+            // SAFETY: the buffer has six elements, and stays where it is until it is dropped.
+            unsafe { ForeignArray::from_raw(&device.default_stream(), start, (2, 3), strides, buffer) }
+        };
+        let (x, column_major) = (foreign((3, 1))?, foreign((1, 2))?);
+        assert_eq!(sum::call(module, &x)?.to_scalar()?, 15.0);
+        assert_eq!(rmse::call(module, (&x, x.view()))?.to_scalar()?, 0.0);
+        assert_eq!(softmax::call(module, (foreign((3, 1))?,))?.shape(), [2, 3]);
+        let error = sum::call(module, &column_major).err().map(|error| error.to_string());
+        assert!(error.is_some_and(|error| error.contains("has the strides [1, 2]")));
         Ok(())
     });
 }
