@@ -124,6 +124,9 @@ fn keys_of_users_are_sorted_by_their_words() {
         let mut sorted = keys.clone();
         sorted.sort_by_key(|key| (key.major, key.patch));
         assert!(on_device.to_vec()? == sorted);
+        let mut indices = device.zeroed::<u32>(keys.len())?;
+        algorithms.argsort(&device.upload(&keys)?, &mut indices)?;
+        assert!(indices.to_vec()?.into_iter().map(|index| keys[index as usize]).eq(sorted.iter().copied()));
         let (mut on_device, mut ids) =
             (device.upload(&keys)?, device.upload(&keys.iter().map(|key| key.id).collect::<Vec<_>>())?);
         algorithms.sort_pairs_descending(&mut on_device, &mut ids)?;
