@@ -100,3 +100,15 @@ fn rows_of_another_length_are_panics() {
         Ok(())
     });
 }
+
+/// On a GPU, the block would hang or the result be arbitrary.
+#[test]
+fn reductions_in_closures_of_items_are_errors_of_the_cpu_device() {
+    let _alone = alone();
+    let device = gpukernel::Device::cpu();
+    let module = device.load(&gpukernel_pipeline_tests::KERNELS).expect("the CPU device loads it");
+    let x = Array::from_shape_fn(&device, (2, 33), |(i, j)| (i + j) as f32).expect("it is small");
+    let found = impure::reduced_for_each_item::call(&module, &x).and_then(|found| found.to_vec());
+    let error = found.expect_err("threads have different numbers of items").to_string();
+    assert!(error.contains("a reduction is for all threads of a block, but 8 of 32 came"), "{error}");
+}

@@ -14,6 +14,12 @@ pub fn changing(x: In<u32>, counter: u32) -> Compact<u32> {
     x.filter(move |v| v.wrapping_add(clock_in_kernels()) % 3 != counter)
 }
 
+/// Has reductions, which all threads of a block are to call, in a closure that each calls for its own items.
+#[pipeline]
+pub fn reduced_for_each_item(x: In2d<f32>) -> Out2d<f32> {
+    x.rows().map(|row| row.map(move |v| (v - row.max()).exp()))
+}
+
 /// The rank of a thread, or 0 on the host, which has none.
 fn thread_rank_in_kernels() -> usize {
     #[cfg(target_arch = "nvptx64")]
