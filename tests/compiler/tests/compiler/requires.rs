@@ -87,7 +87,7 @@ fn conditions_and_their_constants_are_in_the_image() {
     };
     assert_eq!(
         requires("limited"),
-        "x.len() >= LIMIT * 2 && (scale < self::sizes::SCALE || n as u64 != u64::MAX); of 0 1 2; LIMIT: usize = 0x40; scale: f32; \
+        "x.len() >= LIMIT * 2 && (scale < self::sizes::SCALE || n as u64 != u64::MAX); of 0 2 1; LIMIT: usize = 0x40; scale: f32; \
          self::sizes::SCALE: f32 = 0xc0000000; n: u32; u64::MAX: u64 = 0xffffffffffffffff"
     );
     assert_eq!(requires("instance<-1>"), "count < N; of 0; count: i64; N: i64 = 0xffffffffffffffff");
