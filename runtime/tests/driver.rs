@@ -636,13 +636,13 @@ fn things_may_be_kept_until_a_thread_ends() {
 fn conditional(device: &Device) -> Result<()> {
     let stream = device.stream()?;
     let module = load(device)?;
-    let memory = (device.upload(&[1_u32])?, device.upload(&[1_u32])?, device.zeroed::<u32>(4)?);
+    let memory = (device.upload(&[1_u32])?, device.upload(&[1_u32])?, device.zeroed::<u32>(6)?);
     let mut graph = stream.capture(memory, |capture, (outer, inner, x)| {
         let [outer, inner] = [capture.condition(outer)?, capture.condition(inner)?];
         let done = capture.if_nonzero(outer, |body| {
             body.copy_to_device(&[5, 6], &mut x[..2])?;
             body.while_nonzero(inner, |body| {
-                let args = [RawArg::slice_mut(&mut x[3..])];
+                let args = [RawArg::slice_mut(&mut x[3..4])];
                 // SAFETY: kernels of this driver do nothing.
                 unsafe { body.launch_foreign(&module, "stray", LaunchConfig::new(1, 32), 0, &args)? };
                 // SAFETY: as above.
@@ -652,15 +652,17 @@ fn conditional(device: &Device) -> Result<()> {
                 body.fill(&mut x[2..3], 7)
             })
         })?;
+        capture.switch(outer, 2, |part, body| body.fill(&mut x[4 + part..][..1], 8 + part as u32))?;
+        capture.switch(outer, 0, |_, _| -> Result<()> { panic!("there is no part") })?;
         capture.after(done)?.callback(|| ())
     })?;
     graph.launch()?;
-    assert_eq!(graph.memory().2.to_vec()?, [5, 6, 7, 0]);
-    let memory = (device.upload(&[1_u32])?, device.upload(&[1_u32])?, device.zeroed::<u32>(4)?);
+    assert_eq!(graph.memory().2.to_vec()?, [5, 6, 7, 0, 8, 9]);
+    let memory = (device.upload(&[1_u32])?, device.upload(&[1_u32])?, device.zeroed::<u32>(6)?);
     let mut clone = graph.clone_with(memory)?;
     drop(graph);
     clone.launch()?;
-    assert_eq!(clone.memory().2.to_vec()?, [5, 6, 7, 0]);
+    assert_eq!(clone.memory().2.to_vec()?, [5, 6, 7, 0, 8, 9]);
     Ok(())
 }
 
@@ -711,11 +713,13 @@ fn errors_of_conditional_nodes_are_returned() {
             assert!(text.contains("the result: Err("), "{fault}: {text}");
         }
     }
-    // What is older than conditional nodes says so.
-    let output = with_driver(&[("FAKE_VERSION", "12030")]);
-    succeeded(&output);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("12.3") && text.contains("12.4"), "{text}");
+    // What is older than conditional nodes, or than those of several parts, says so.
+    for (version, found, needed) in [("12030", "12.3", "12.4"), ("12070", "12.7", "12.8")] {
+        let output = with_driver(&[("FAKE_VERSION", version)]);
+        succeeded(&output);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(found) && text.contains(needed), "{text}");
+    }
 }
 
 mod kernels {

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Result,
     backend::{BackendGraph, OfDevice},
-    graph::{Launch, Operation, Plan},
+    graph::{Launch, Operation, Plan, When},
     memory::Allocation,
     observed,
     prepared::Lists,
@@ -132,13 +132,12 @@ impl Run {
             Operation::Call(code) => CpuDevice::get().call(&**code),
             Operation::Conditional(conditional) => {
                 let number = ptr::with_exposed_provenance::<u32>(conditional.condition);
-                let body = || conditional.body.steps.iter().map(|step| &step.operation);
                 // SAFETY: it is a piece of the graph's memory.
-                while unsafe { number.read() } != 0 {
+                while let Some(part) = conditional.part(unsafe { number.read() }) {
                     // SAFETY: as the caller promises.
-                    let is_well = unsafe { self.steps(body()) };
+                    let is_well = unsafe { self.steps(part.steps.iter().map(|step| &step.operation)) };
                     // A loop whose kernel failed might have no end, and each round another error.
-                    if !is_well || !conditional.is_loop {
+                    if !is_well || conditional.when != When::While {
                         return is_well;
                     }
                 }

@@ -17,6 +17,9 @@ use crate::Result;
 /// The first CUDA version whose conditional nodes may contain copies.
 const NEEDED: (u32, u32) = (12, 4);
 
+/// The first one whose conditional nodes have several parts.
+pub(super) const NEEDED_FOR_PARTS: (u32, u32) = (12, 8);
+
 /// Without a number, or without a mark of panics (both zero), it is as if that one let the loop go on.
 const CODE: &str = "
 .version 6.3
@@ -45,7 +48,7 @@ const CODE: &str = "
     not.pred %p1, %p1;
     and.pred %p3, %p1, %p2;
     @%p3 ret;
-    selp.u32 %r3, 1, 0, %p2;
+    selp.u32 %r3, %r1, 0, %p2;
     {
         .param .b64 handle_of_call;
         .param .b32 value;

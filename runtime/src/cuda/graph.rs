@@ -17,8 +17,8 @@ use smallvec::SmallVec;
 
 use super::{
     CudaDevice, CudaMemory, CudaStream, callback,
-    condition::SetNode,
-    memory,
+    condition::{NEEDED_FOR_PARTS, SetNode},
+    driver, memory,
     module::LaunchLocks,
     replay,
     rows::{self, Side},
@@ -27,7 +27,7 @@ use crate::{
     Result,
     backend::BackendGraph,
     fill::Pattern,
-    graph::{Conditional, Launch, Operation, Place, Plan},
+    graph::{Conditional, Launch, Operation, Place, Plan, When},
     memory::Allocation,
     nvtx, observed,
     prepared::{Lists, PreparedLaunch},
@@ -264,6 +264,13 @@ impl Description {
         let device = self.device;
         // Before the driver is asked for more than it can.
         let function = device.set_condition().function(device)?;
+        if conditional.when == When::Switch {
+            driver::require_version(NEEDED_FOR_PARTS)?;
+        }
+        // The driver has no node without parts.
+        let Ok(size @ 1..) = u32::try_from(conditional.parts.len()) else {
+            return self.add_empty(node, after);
+        };
         let mut handle: CUgraphConditionalHandle = 0;
         // SAFETY: the pointer is to a live handle, and graph and context are there.
         let created =
@@ -271,14 +278,15 @@ impl Description {
         device.check("cuGraphConditionalHandleCreate", created)?;
         let first = SetNode::first(function, handle, conditional.condition);
         let before = self.add_set(after, &first)?;
-        let kind = match conditional.is_loop {
-            true => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
-            false => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF,
+        let kind = match conditional.when {
+            When::If => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF,
+            When::While => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
+            When::Switch => CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_SWITCH,
         };
         let conditional_node = CUDA_CONDITIONAL_NODE_PARAMS {
             handle,
             type_: kind,
-            size: 1,
+            size,
             phGraph_out: ptr::null_mut(),
             ctx: device.context(),
         };
@@ -290,17 +298,20 @@ impl Description {
         let added =
             unsafe { sys::cuGraphAddNode_v2(node, self.raw, &before, ptr::null(), 1, &mut parameters) };
         device.check("cuGraphAddNode", added)?;
-        // SAFETY: the driver has written where its graph is, one as asked for, which is there as long as the node.
-        let raw = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out.read() };
-        let mut body = Self { device, raw, is_own: false, nodes: Vec::new(), host: Host::default() };
-        let added = body.add_all(&conditional.body).and_then(|()| match conditional.is_loop {
-            true => body.add_end_of_round(&first, &conditional.body),
-            false => Ok(()),
-        });
-        // Also if it failed: its nodes are there.
-        self.host.memory.append(&mut body.host.memory);
-        self.host.calls.append(&mut body.host.calls);
-        added
+        for (index, part) in conditional.parts.iter().enumerate() {
+            // SAFETY: the driver has written where its graphs are, as many as asked for, which are there as long as the node.
+            let raw = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out.add(index).read() };
+            let mut body = Self { device, raw, is_own: false, nodes: Vec::new(), host: Host::default() };
+            let added = body.add_all(part).and_then(|()| match conditional.when {
+                When::While => body.add_end_of_round(&first, part),
+                When::If | When::Switch => Ok(()),
+            });
+            // Also if it failed: its nodes are there.
+            self.host.memory.append(&mut body.host.memory);
+            self.host.calls.append(&mut body.host.calls);
+            added?;
+        }
+        Ok(())
     }
 
     /// Adds what tells a loop whether there is another round: the condition, if no kernel panicked. It might have no end else.

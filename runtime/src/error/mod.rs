@@ -451,7 +451,7 @@ pub enum Error {
         /// The operation.
         doing: String,
     },
-    /// Work was recorded on a capture while the closure of its `if_nonzero` or `while_nonzero` describes a part of the graph.
+    /// Work was recorded on a capture while the closure of its `if_nonzero`, `while_nonzero` or `switch` describes a part of the graph.
     #[error(
         "{doing} on a capture whose `{method}` has not returned: it would come before the part of the graph that the closure describes, not into it; \
          use the capture that the closure gets, or do it before or after the call of `{method}`"
@@ -459,7 +459,7 @@ pub enum Error {
     OuterCapture {
         /// The operation.
         doing: String,
-        /// The method whose closure describes the part: `if_nonzero` or `while_nonzero`.
+        /// The method whose closure describes the part: `if_nonzero`, `while_nonzero` or `switch`.
         method: &'static str,
     },
     /// A graph cannot be cloned with this memory.

@@ -44,7 +44,7 @@ use crate::{
 /// as streams and events do, [`after`](Self::after) as edges between nodes do (`cudaGraphAddKernelNode`). Work that uses the same memory is ordered as it
 /// was recorded in any case, so that no edge can be forgotten.
 ///
-/// While the closure of [`if_nonzero`](Self::if_nonzero) or [`while_nonzero`](Self::while_nonzero) describes a part of the graph, work is recorded on the capture
+/// While the closure of [`if_nonzero`](Self::if_nonzero), [`while_nonzero`](Self::while_nonzero) or [`switch`](Self::switch) describes a part of the graph, work is recorded on the capture
 /// that the closure gets. On those around it, all that records is [`Error::OuterCapture`] until the closure returns.
 #[doc(alias = "cudaStreamBeginCapture", alias = "cudaStreamCaptureMode", alias = "cudaGraphCreate")]
 pub struct Capture {

@@ -176,11 +176,12 @@ impl<B: Backend> Operation<B> {
             }
             Self::Call(code) => Self::Call(code.clone()),
             Self::Conditional(conditional) => {
-                let Conditional { is_loop, condition, body } = &**conditional;
+                let Conditional { when, condition, parts } = &**conditional;
                 let condition = moves.address(*condition, size_of::<u32>())?;
                 // SAFETY: as the caller promises.
-                let body = unsafe { body.moved(moves, device)? };
-                Self::Conditional(Arc::new(Conditional { is_loop: *is_loop, condition, body }))
+                let moved = parts.iter().map(|part| unsafe { part.moved(moves, device) });
+                let parts = moved.collect::<Result<_>>()?;
+                Self::Conditional(Arc::new(Conditional { when: *when, condition, parts }))
             }
         })
     }

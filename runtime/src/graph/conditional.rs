@@ -1,4 +1,4 @@
-//! Parts of graphs that are done if a number in memory is not zero, or as long as it is not.
+//! Parts of graphs that are done if a number in memory is not zero, as long as it is not, or if it is theirs.
 
 use std::sync::Arc;
 
@@ -25,13 +25,45 @@ pub struct Condition {
     used: Use,
 }
 
-/// What a step does as often as its condition says.
+/// When a part is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// If the number is not zero.
+    If,
+    /// Again and again, as long as it is not.
+    While,
+    /// If the number is that of the part.
+    Switch,
+}
+
+impl When {
+    /// The name of the method that records it.
+    fn method(self) -> &'static str {
+        match self {
+            Self::If => "if_nonzero",
+            Self::While => "while_nonzero",
+            Self::Switch => "switch",
+        }
+    }
+}
+
+/// What a step does as its condition says.
 pub(crate) struct Conditional<B: Backend> {
-    /// Whether it is done again and again.
-    pub(crate) is_loop: bool,
+    pub(crate) when: When,
     /// Where the number is, of 32 bits.
     pub(crate) condition: usize,
-    pub(crate) body: Plan<B>,
+    /// One, or of a [`When::Switch`] any number.
+    pub(crate) parts: Box<[Plan<B>]>,
+}
+
+impl<B: Backend> Conditional<B> {
+    /// The part that is done for a number.
+    pub(crate) fn part(&self, number: u32) -> Option<&Plan<B>> {
+        match self.when {
+            When::If | When::While => self.parts.first().filter(|_| number != 0),
+            When::Switch => self.parts.get(number as usize),
+        }
+    }
 }
 
 impl Capture {
@@ -80,7 +112,8 @@ impl Capture {
         condition: Condition,
         code: impl FnOnce(&Capture) -> Result<R>,
     ) -> Result<Node> {
-        self.conditional(condition, false, code)
+        let mut code = Some(code);
+        self.conditional(condition, When::If, 1, |_, body| code.take().map(|code| code(body)).transpose())
     }
 
     /// Records work that each launch of the graph repeats as long as the number is not zero (a conditional node, `cudaGraphCondTypeWhile`): not at all, if
@@ -130,33 +163,69 @@ impl Capture {
         condition: Condition,
         code: impl FnOnce(&Capture) -> Result<R>,
     ) -> Result<Node> {
-        self.conditional(condition, true, code)
+        let mut code = Some(code);
+        self.conditional(condition, When::While, 1, |_, body| code.take().map(|code| code(body)).transpose())
+    }
+
+    /// Records several parts, of which each launch of the graph does the one whose number, from 0, is in memory when the graph comes there, or none, if there is none of
+    /// it (a conditional node, `cudaGraphCondTypeSwitch`). `code` describes each in turn. Needs CUDA 12.8 on a GPU.
+    ///
+    /// Of two parts, the second is what is done if a number that is 0 or 1 is not zero, and the first what is done else.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let memory = (device.zeroed::<u32>(1)?, device.zeroed::<f32>(3)?);
+    /// let mut graph = device.stream()?.capture(memory, |capture, (flag, x)| {
+    ///     let condition = capture.condition(flag)?;
+    ///     capture.switch(condition, 2, |part, body| match part {
+    ///         0 => body.fill(x, -1.0),
+    ///         _ => body.fill(x, 1.0),
+    ///     })
+    /// })?;
+    /// # if device.is_gpu() { return Ok(()); }
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [-1.0; 3]);
+    /// graph.memory_mut().0.fill(1)?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.memory().1.to_vec()?, [1.0; 3]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`if_nonzero`](Self::if_nonzero).
+    #[doc(alias = "cudaGraphCondTypeSwitch", alias = "match", alias = "else")]
+    pub fn switch<R>(
+        &self,
+        condition: Condition,
+        parts: usize,
+        code: impl FnMut(usize, &Capture) -> Result<R>,
+    ) -> Result<Node> {
+        self.conditional(condition, When::Switch, parts, code)
     }
 
     fn conditional<R>(
         &self,
         condition: Condition,
-        is_loop: bool,
-        code: impl FnOnce(&Capture) -> Result<R>,
+        when: When,
+        parts: usize,
+        mut code: impl FnMut(usize, &Capture) -> Result<R>,
     ) -> Result<Node> {
         let branch = self.branch()?;
         each!(branch.recording(), recording => {
             branch.check_condition(condition)?;
-            let begun = recording.begin_part(method(is_loop))?;
-            let inner = Arc::new(recording.body());
-            let _ending = inner.ending();
-            let body = Capture::new(self.recording(wrap_recording(recording.device, &inner)));
-            code(&body)?;
-            let plan = inner.end()?;
+            let begun = recording.begin_part(when.method())?;
+            let mut describe = |part| {
+                let inner = Arc::new(recording.body());
+                let _ending = inner.ending();
+                let body = Capture::new(self.recording(wrap_recording(recording.device, &inner)));
+                code(part, &body)?;
+                inner.end()
+            };
+            let parts = (0..parts).map(&mut describe).collect::<Result<_>>()?;
             drop(begun);
-            branch.add_conditional(recording, condition, is_loop, plan)
+            branch.add_conditional(recording, condition, when, parts)
         })
     }
-}
-
-/// The name of the method that records it.
-fn method(is_loop: bool) -> &'static str {
-    if is_loop { "while_nonzero" } else { "if_nonzero" }
 }
 
 impl Branch {
@@ -180,18 +249,18 @@ impl Branch {
         &self,
         recording: &Recording<B>,
         condition: Condition,
-        is_loop: bool,
-        body: Plan<B>,
+        when: When,
+        parts: Box<[Plan<B>]>,
     ) -> Result<Node> {
         let mut uses: Uses = Uses::new();
-        let of_body = body.steps.iter().flat_map(|step| &step.uses).copied();
-        for used in [condition.used].into_iter().chain(of_body) {
+        let of_parts = parts.iter().flat_map(|part| &part.steps).flat_map(|step| &step.uses).copied();
+        for used in [condition.used].into_iter().chain(of_parts) {
             if !uses.contains(&used) {
                 uses.push(used);
             }
         }
-        let conditional = Conditional { is_loop, condition: condition.used.start(), body };
-        let doing = || format!("a call of `{}`", method(is_loop));
+        let conditional = Conditional { when, condition: condition.used.start(), parts };
+        let doing = || format!("a call of `{}`", when.method());
         let operation = Operation::Conditional(Arc::new(conditional));
         let index = recording.push(self.index(), &doing, operation, uses)?;
         Ok(Node::new(recording.number, index))

@@ -20,7 +20,7 @@ use crate::{
 
 pub use capture::Capture;
 pub use conditional::Condition;
-pub(crate) use conditional::Conditional;
+pub(crate) use conditional::{Conditional, When};
 pub(crate) use launch::Launch;
 pub use memory::GraphMemory;
 use memory::Noted;

@@ -213,7 +213,9 @@ impl<B: Backend> Plan<B> {
         for step in &self.steps {
             match &step.operation {
                 Operation::Launch(launch) => add(&launch.code),
-                Operation::Conditional(conditional) => conditional.body.code.iter().for_each(&mut add),
+                Operation::Conditional(conditional) => {
+                    conditional.parts.iter().flat_map(|part| &part.code).for_each(&mut add);
+                }
                 _ => {}
             }
         }

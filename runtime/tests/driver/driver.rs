@@ -753,9 +753,10 @@ driver! {
         node: *mut Handle, graph: Handle, _after: *const Handle, _data: *const c_void, count: usize, parameters: *mut NodeParameters,
     ) {
         let NodeParameters { kind, handle, size, .. } = unsafe { parameters.read() };
-        assert_eq!((kind, handle, size, count), (13, 77, 1, 1), "only conditional nodes are added so");
-        // What is in it is done once: kernels do nothing here, and so leave conditions as they are.
-        unsafe { (*parameters).graphs = Box::leak(Box::new(graph)) };
+        assert_eq!((kind, handle, count), (13, 77, 1), "only conditional nodes are added so");
+        assert!(size > 0, "it has a part");
+        // What is in it is done once, and of several parts each: kernels do nothing here, and so leave conditions as they are.
+        unsafe { (*parameters).graphs = vec![graph; size as usize].leak().as_ptr() };
         add(graph, None, node)
     }
     fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, _flags: c_ulonglong) {

@@ -50,6 +50,82 @@ fn a_part_is_done_if_a_number_is_not_zero() {
 }
 
 #[test]
+fn of_several_parts_the_one_of_the_number_is_done() {
+    on_every_device(|device, module| {
+        unless_too_old((|| {
+            let memory = (device.zeroed::<u32>(1)?, device.zeroed::<u64>(LEN)?, device.zeroed::<u32>(4)?);
+            let mut graph = device.stream()?.capture(memory, |capture, (number, values, marks)| {
+                let condition = capture.condition(number)?;
+                let mut described = Vec::new();
+                let parts = capture.switch(condition, 3, |part, body| {
+                    described.push(part);
+                    match part {
+                        0 => body.fill(&mut marks[..1], 7),
+                        // Another switch by the same number, and a loop that ends it.
+                        1 => body.switch(condition, 2, |_, body| body.fill(&mut marks[1..2], 8)),
+                        _ => {
+                            body.launch(module, add_index, for_each(LEN), (values,))?;
+                            body.while_nonzero(condition, |body| {
+                                body.launch(module, count_down, LaunchConfig::new(1, 1), (number,))
+                            })
+                        }
+                    }
+                })?;
+                assert_eq!(described, [0, 1, 2]);
+                capture.switch(condition, 0, |_, _| -> Result<()> { panic!("there is no part") })?;
+                capture.after(parts)?.copy(number, &mut marks[3..])
+            })?;
+            let mut times = 0;
+            for number in [0, 1, 2, 3, u32::MAX, 2] {
+                graph.memory_mut().0.fill(number)?;
+                graph.memory_mut().2.fill(0)?;
+                graph.launch()?;
+                let expected = match number {
+                    0 => [7, 0, 0, 0],
+                    1 => [0, 8, 0, 1],
+                    2 => [0, 0, 0, 0],
+                    more => [0, 0, 0, more],
+                };
+                times += u64::from(number == 2);
+                assert_eq!(graph.memory().2.to_vec()?, expected, "{number}");
+                assert!(graph.memory().1.to_vec()?.into_iter().eq((0..LEN as u64).map(|i| times * (1 + i))));
+            }
+            // A clone, whose number is elsewhere.
+            let memory = (device.filled(1, 1_u32)?, device.zeroed::<u64>(LEN)?, device.zeroed::<u32>(4)?);
+            let mut clone = graph.clone_with(memory)?;
+            drop(graph);
+            clone.launch()?;
+            assert_eq!(clone.memory().2.to_vec()?, [0, 8, 0, 1]);
+            Ok(())
+        })())
+    });
+}
+
+/// Of which the second one fails: nothing of the first is recorded.
+#[test]
+fn a_part_that_fails_is_the_end_of_the_others() {
+    on_every_device(|device, _| {
+        let memory = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(2)?);
+        let mut graph = device.stream()?.capture(memory, |capture, (number, x)| {
+            let condition = capture.condition(number)?;
+            let mut described = 0;
+            let failed = capture.switch(condition, 3, |part, body| {
+                described += 1;
+                let around = capture.fill(&mut x[..1], 1);
+                assert!(matches!(around, Err(Error::OuterCapture { method: "switch", .. })), "{around:?}");
+                if part == 1 { body.callback(|| ()) } else { body.fill(&mut x[..1], 1) }
+            });
+            assert!(matches!(failed, Err(Error::NotCapturable { .. })), "{failed:?}");
+            assert_eq!(described, 2);
+            capture.fill(&mut x[1..], 2)
+        })?;
+        graph.launch()?;
+        assert_eq!(graph.memory().1.to_vec()?, [0, 2]);
+        Ok(())
+    });
+}
+
+#[test]
 fn a_part_is_repeated_as_long_as_a_number_is_not_zero() {
     on_every_device(|device, module| {
         unless_too_old((|| {
@@ -254,6 +330,7 @@ impl Lent<'_> {
             capture.after(()).map(drop),
             capture.if_nonzero(condition, is_not_called).map(drop),
             capture.while_nonzero(condition, is_not_called).map(drop),
+            capture.switch(condition, 2, |_, capture| is_not_called(capture)).map(drop),
             stream.launch(module, count_down, one, (left,)),
             stream.fill(left, 0),
             stream.fill(y, 1.5),
