@@ -181,7 +181,9 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         }
     }
 
-    /// Combines the elements along an axis up to each of them (NumPy's `ufunc.accumulate`), one after another.
+    /// Combines the elements along an axis up to each of them (NumPy's `ufunc.accumulate`).
+    ///
+    /// The function must be associative: where an axis has more than 256 elements, parts of 64 are combined first. Up to 256, it goes one after another.
     ///
     /// ```
     /// # use gpukernel::Device;
@@ -207,8 +209,21 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
             return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
         };
         let rows = layout.with_axis_last(axis)?;
+        let (len, outer) = (layout.shape()[axis.index()], &rows.shape()[..rows.ndim() - 1]);
+        let count = outer.iter().product();
+        let carries: Option<Array<T, IxDyn>> = match if len <= LONG_ROW { 1 } else { parts(len, count) } {
+            1 => None,
+            parts => {
+                let of_parts = Layout::standard(IxDyn(&[outer, &[parts]].concat()))?;
+                let totals: Array<T, IxDyn> = storage::written(&module.stream(), of_parts, |out, layout| {
+                    reduce_rows::<Self, T>(module, slice, &rows, out, layout, parts)
+                })?;
+                Some(<Self as ArrayFunction>::accumulate(module, &totals, Axis(outer.len()))?)
+            }
+        };
+        let carries = carries.as_ref().map(|carries| (carries.memory(), carries.layout()));
         storage::written(&module.stream(), Layout::standard(IxDyn(layout.shape()))?, |out, layout| {
-            accumulate_rows::<Self, T>(module, slice, &rows, out, &layout.with_axis_last(axis)?)
+            accumulate_rows::<Self, T>(module, (slice, &rows), carries, out, &layout.with_axis_last(axis)?)
         })
     }
 
@@ -444,6 +459,8 @@ pub(crate) fn update<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
 
 /// How many elements a thread combines at most, where few threads would combine more.
 const PART: usize = 64;
+/// The most elements of a row that one thread combines step by step, also where few threads have one: launches for parts take longer.
+const LONG_ROW: usize = 4 * PART;
 /// How many threads are enough.
 const ENOUGH_THREADS: usize = 1 << 16;
 
@@ -473,17 +490,29 @@ fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     plan.with_inner(0, 1);
     plan.with_inner(1, stride);
     let (to, from) = (plan.output(), &plan.inputs()[0]);
-    let output = out.view_nd_mut(to.origin, &plan.shape_with(parts), &to.strides)?;
+    let shape = plan.shape_with(parts);
+    let mut output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
+    let mut numbers = out_layout.len();
+    if let ([.., rows, _], [.., next_row, next]) = (&shape[..], &from.strides[..])
+        && parts > 1
+        && next_row.unsigned_abs() < next.unsigned_abs()
+    {
+        // Threads beside each other have parts of rows beside each other, which is how elements lie.
+        let tile = (*rows).min(WARP);
+        output = output.in_tiles(tile, 1);
+        numbers = numbers / rows * rows.next_multiple_of(tile.next_power_of_two());
+    }
     let input = slice.view_nd(from.origin, &plan.shape_with(len), &from.strides)?;
-    F::reduce(Configured { module, config: for_each_in_rounds(out_layout.len()) }, input, output)
+    F::reduce(Configured { module, config: for_each_in_rounds(numbers) }, input, output)
 }
 
-/// Combines the rows of an array step by step, which are along the last axis of both layouts.
+/// Combines the rows of an array step by step, which are along the last axis of all layouts, in as many parts as the carries have elements there: what the row up
+/// to the end of each part is combined to.
 #[track_caller]
 fn accumulate_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     module: &Module,
-    slice: &gpukernel::DeviceSlice<T>,
-    rows: &Layout<IxDyn>,
+    (slice, rows): (&gpukernel::DeviceSlice<T>, &Layout<IxDyn>),
+    carries: Option<(&gpukernel::DeviceSlice<T>, &Layout<IxDyn>)>,
     out: &mut gpukernel::DeviceSlice<T>,
     out_rows: &Layout<IxDyn>,
 ) -> Result<()> {
@@ -491,14 +520,20 @@ fn accumulate_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
         return Ok(());
     }
     let ((len, stride), (_, out_stride)) = (last(rows), last(out_rows));
-    let mut plan = Plan::new(&first_of_rows(out_rows)?, [&first_of_rows(rows)?]);
+    // Of one part, none is read.
+    let (carried, parts) = carries.map_or(((slice, rows), 1), |carries| (carries, last(carries.1).0));
+    let firsts = [first_of_rows(rows)?, first_of_rows(carried.1)?];
+    let mut plan = Plan::new(&first_of_rows(out_rows)?, &firsts);
     plan.with_inner(0, out_stride);
     plan.with_inner(1, stride);
-    let (to, from) = (plan.output(), &plan.inputs()[0]);
+    plan.with_inner(2, last(carried.1).1);
+    let (to, from, carry) = (plan.output(), &plan.inputs()[0], &plan.inputs()[1]);
     let shape = plan.shape_with(len);
     let output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
     let input = slice.view_nd(from.origin, &shape, &from.strides)?;
-    F::accumulate(Configured { module, config: for_each_in_rounds(out_rows.len() / len) }, input, output)
+    let carries = carried.0.view_nd(carry.origin, &plan.shape_with(parts), &carry.strides)?;
+    let config = for_each_in_rounds(out_rows.len() / len * parts);
+    F::accumulate(Configured { module, config }, input, carries, output)
 }
 
 /// The number of elements along the last axis, and its stride.

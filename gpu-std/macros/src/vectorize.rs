@@ -156,23 +156,33 @@ impl Scalar {
                 }
 
                 #[::gpu_std::kernel]
-                fn #accumulate(input: ::gpu_std::elementwise::ViewNdOrScalar<#output>, output: ::gpu_std::elementwise::PerThreadRows<#output>) {
-                    output.accumulate(input, #name #turbofish);
+                fn #accumulate(
+                    input: ::gpu_std::elementwise::ViewNdOrScalar<#output>,
+                    carries: ::gpu_std::elementwise::ViewNdOrScalar<#output>,
+                    output: ::gpu_std::elementwise::PerThreadRows<#output>,
+                ) {
+                    // SAFETY: all threads have the same parameter.
+                    unsafe { output.accumulate_parts(input, carries, #name #turbofish) };
                 }
             });
-            let method = |method: Ident, kernel: Ident| {
+            let view = quote!(<L::Runtime as ::gpu_std::host::Runtime>::View<'a, #output, ::gpu_std::view::layout::LayoutNd>);
+            let view_mut = quote!(<L::Runtime as ::gpu_std::host::Runtime>::ViewMut<'a, #output, ::gpu_std::view::layout::LayoutNd>);
+            let method = |method: Ident, kernel: Ident, inputs: &[Ident]| {
                 quote! {
                     fn #method<'a, L: ::gpu_std::host::Launch>(
                         launch: L,
-                        input: <L::Runtime as ::gpu_std::host::Runtime>::View<'a, #output, ::gpu_std::view::layout::LayoutNd>,
-                        output: <L::Runtime as ::gpu_std::host::Runtime>::ViewMut<'a, #output, ::gpu_std::view::layout::LayoutNd>,
+                        #(#inputs: #view,)*
+                        output: #view_mut,
                     ) -> L::Output {
-                        launch.launch(#kernel, (::gpu_std::host::OrScalar::Memory(input), output))
+                        launch.launch(#kernel, (#(::gpu_std::host::OrScalar::Memory(#inputs),)* output))
                     }
                 }
             };
-            let methods =
-                [method(format_ident!("reduce"), reduce), method(format_ident!("accumulate"), accumulate)];
+            let inputs = ["input", "carries"].map(|input| format_ident!("{input}"));
+            let methods = [
+                method(format_ident!("reduce"), reduce, &inputs[..1]),
+                method(format_ident!("accumulate"), accumulate, &inputs),
+            ];
             // SAFETY of what is implemented: `reduce` and `accumulate` set each element that a thread owns, and each element is owned by one.
             binary = Some(quote_spanned! {place=>
                 #[cfg(not(target_arch = "nvptx64"))]

@@ -319,32 +319,82 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
     #[inline(always)]
     #[track_caller]
     pub fn accumulate(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
+        // SAFETY: all threads pass none.
+        unsafe { self.accumulate_from(input, None, f) };
+    }
+
+    /// As [`accumulate`](Self::accumulate), where each row is divided into as many parts of the same length, give or take one, as the innermost axis of
+    /// `carries` has elements: threads own parts. The element of `carries` is what all elements of the row up to the end of the part are combined to; the last one
+    /// is not read.
+    ///
+    /// # Panics
+    /// If the input is an array of other extents, or an extent of `carries` is another, but for that of the innermost axis, which is at most that of the rows.
+    ///
+    /// # Safety
+    /// `carries` has the same extents in all threads.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn accumulate_parts(
+        self,
+        input: ViewNdOrScalar<'_, T>,
+        carries: ViewNdOrScalar<'_, T>,
+        f: impl Fn(T, T) -> T,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe { self.accumulate_from(input, Some(carries), f) };
+    }
+
+    /// # Safety
+    /// All threads pass carries of the same extents, or none.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn accumulate_from(
+        self,
+        input: ViewNdOrScalar<'_, T>,
+        carries: Option<ViewNdOrScalar<'_, T>>,
+        f: impl Fn(T, T) -> T,
+    ) {
         let NdTail { layout, numbers } = self.tail;
-        if !input.covers(layout.extents(), 0) {
+        let len = layout.extents()[0];
+        let parts = carries.map_or(1, |carries| carries.row_len());
+        // A value has the length of none.
+        let cover = carries.is_none_or(|carries| carries.covers(layout.extents(), 1) && parts <= len);
+        if !input.covers(layout.extents(), 0) || !cover {
             refuse()
         }
-        let len = layout.extents()[0];
         if len == 0 {
             return;
         }
-        let arrays = (layout, input);
+        // Without carries, the input stands for them, and none is read.
+        let arrays = (layout, (input, carries.unwrap_or(input)));
         let is_narrow = arrays.is_narrow();
-        for number in grid_stride(layout.len() / len as usize) {
-            let row = numbers.offsets(layout, 1, number, &arrays, is_narrow);
+        let rows = layout.len() / len as usize;
+        for number in grid_stride(rows * parts as usize) {
+            // Threads beside each other have parts of rows beside each other, which is how elements lie where rows are along an outer axis.
+            let (part, row) = if parts == 1 { (0, number) } else { ((number / rows) as u32, number % rows) };
+            let first = numbers.offsets(layout, 1, row, &arrays, is_narrow);
             let at = |index| {
-                let mut offsets = row;
+                let mut offsets = first;
                 // SAFETY: there is an axis 0.
                 unsafe { arrays.step(&mut offsets, 0, index, is_narrow) };
                 offsets
             };
-            // SAFETY: the rows are inside of both because the extents are the same, and have an element. The row is this thread's, because the
-            // loops of threads have different numbers, and `self` is used up.
+            let of_parts = |part: u32| (u64::from(part) * u64::from(len) / u64::from(parts)) as u32;
+            let (start, end) = (of_parts(part), of_parts(part + 1));
+            // SAFETY: the rows are inside of all because the extents are the same, and each part has an element, because there are at most as many parts as elements.
+            // The part of the row is this thread's, because the loops of threads have different numbers, of as many parts, as the caller promises, and `self` is used
+            // up.
             unsafe {
-                let (own, from) = at(0);
+                let (own, (from, _)) = at(start);
                 let mut value = input.get(from);
+                if part > 0 {
+                    let (_, (_, carry)) = at(part - 1);
+                    value = f(arrays.1.1.get(carry), value);
+                }
                 self.set(own, value);
-                for index in 1..len {
-                    let (own, from) = at(index);
+                for index in start + 1..end {
+                    let (own, (from, _)) = at(index);
                     value = f(value, input.get(from));
                     self.set(own, value);
                 }

@@ -120,10 +120,12 @@ pub unsafe trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T>
         output: <L::Runtime as Runtime>::ViewMut<'a, T, LayoutNd>,
     ) -> L::Output;
 
-    /// Launches the kernel that combines rows step by step ([`PerThreadRows::accumulate`](crate::elementwise::PerThreadRows::accumulate)).
+    /// Launches the kernel that combines rows step by step ([`PerThreadRows::accumulate`](crate::elementwise::PerThreadRows::accumulate)), in parts, of
+    /// each of which an element of `carries` is what the row up to its end is combined to. Of one part, it is not read.
     fn accumulate<'a, L: Launch>(
         launch: L,
         input: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
+        carries: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
         output: <L::Runtime as Runtime>::ViewMut<'a, T, LayoutNd>,
     ) -> L::Output;
 }

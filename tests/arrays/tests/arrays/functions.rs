@@ -230,6 +230,29 @@ fn accumulations() {
         }
         let none = Array::zeros(device, (3, 0))?;
         assert_eq!(maximum::accumulate::<i32, _>(module, &none, Axis(1))?.shape(), [3, 0]);
+        // Rows in one part, and in several, along any axis.
+        for shape in [(256, 1, 2), (257, 2, 1), (3, 1025, 2), (2, 3, 4097), (1, 70_000, 1)] {
+            let x = Array::from_shape_fn(device, shape, |(i, j, k)| {
+                let i = (i * 31 + j * 17 + k * 7) as u64;
+                (((i * 7919 + 1) % 1_000_003) << 32) + (i * 13 + 5) % 1_000_003
+            })?;
+            // Against the order of memory.
+            let rows = x.slice(s![.., ..;-1, ..])?;
+            let host = rows.to_ndarray()?;
+            for axis in (0..3).map(Axis) {
+                let mut expected = host.clone();
+                for mut lane in expected.lanes_mut(axis) {
+                    for i in 1..lane.len() {
+                        lane[i] = compose(lane[i - 1], lane[i]);
+                    }
+                }
+                let found = compose::accumulate(module, &rows, axis)?.to_ndarray()?;
+                assert!(found == expected, "{shape:?} along {axis:?}");
+                let reduced = compose::reduce(module, &rows, axis)?.to_ndarray()?;
+                let last = expected.index_axis(axis, expected.len_of(axis) - 1);
+                assert!(reduced == last, "{shape:?} reduced along {axis:?}");
+            }
+        }
         Ok(())
     });
 }
