@@ -11,7 +11,9 @@ use gpukernel::Device;
 use gpukernel_array_kernels as kernels;
 use ndarray::{Dimension, Ix0};
 
-use crate::{Array, ArrayFunction, ArrayView, BroadcastDim, Operand, Operands, Result, shipped::module};
+use crate::{
+    Array, ArrayFunction, ArrayView, ArrayViewMut, BroadcastDim, Operand, Operands, Result, shipped::module,
+};
 
 /// What an operator that cannot compute says.
 #[cold]
@@ -47,6 +49,25 @@ macro_rules! operator {
         operator! { @ $Trait $method &Array<T, D>, |array| array.device() }
         operator! { @ $Trait $method ArrayView<'_, T, D>, |view| &view.device() }
         operator! { @ $Trait $method &ArrayView<'_, T, D>, |view| &view.device() }
+
+        /// Computes at once, to new memory, which is copied to where the elements are.
+        ///
+        /// # Panics
+        /// As of an array.
+        impl<T, D, X> $Assign<X> for ArrayViewMut<'_, T, D>
+        where
+            T: DeviceCopy + Zeroable,
+            D: Dimension,
+            X: Operand<T>,
+            kernels::$method: VectorizedBinary<T>,
+        {
+            #[track_caller]
+            fn $assign(&mut self, other: X) {
+                let input = other.input();
+                let result = crate::function::update::<kernels::$method, T>(&self.view().device(), self.view().into_input(), input);
+                value(result.and_then(|array| self.assign(&array)));
+            }
+        }
 
         /// Computes at once, to new memory, which takes the place of that of the array.
         ///
@@ -110,6 +131,7 @@ macro_rules! scalars {
         scalars! { @ $T $Trait $method Array<$T, D>, |array| array.device() }
         scalars! { @ $T $Trait $method &Array<$T, D>, |array| array.device() }
         scalars! { @ $T $Trait $method ArrayView<'_, $T, D>, |view| &view.device() }
+        scalars! { @ $T $Trait $method &ArrayView<'_, $T, D>, |view| &view.device() }
     };
     (@ $T:ident $Trait:ident $method:ident $Array:ty, |$array:ident| $device:expr) => {
         /// Computes at once, to a new array.

@@ -74,7 +74,7 @@ macro_rules! compare {
         let host_transposed = host_y.t();
         $(
             let what = stringify!($T $operator);
-            let results: [(Array2<$T>, ndarray::Array2<$T>); 15] = [
+            let results: [(Array2<$T>, ndarray::Array2<$T>); 16] = [
                 (x.to_owned()? $operator y.to_owned()?, &host_x $operator &host_y),
                 (x.to_owned()? $operator y, &host_x $operator &host_y),
                 (x.to_owned()? $operator transposed, &host_x $operator &host_transposed),
@@ -90,6 +90,7 @@ macro_rules! compare {
                 (LARGE $operator x.to_owned()?, LARGE $operator &host_x),
                 (LARGE $operator x, LARGE $operator &host_x),
                 (LARGE $operator view, LARGE $operator &host_x),
+                (LARGE $operator &view, LARGE $operator &host_x),
             ];
             for (form, (found, expected)) in results.into_iter().enumerate() {
                 assert_eq!(found.to_ndarray()?, expected, "{what}, form {form}");
@@ -98,6 +99,12 @@ macro_rules! compare {
             updated $assign SCALAR;
             expected $assign SCALAR;
             assert_eq!(updated.to_ndarray()?, expected, "{what}");
+            let (mut part, mut expected_part) = (updated.slice_mut(s![1.., ..;2])?, expected.slice_mut(s![1.., ..;2]));
+            part $assign x.slice(s![..SIDE - 1, ..;2])?;
+            part $assign SCALAR;
+            expected_part $assign &host_x.slice(s![..SIDE - 1, ..;2]);
+            expected_part $assign SCALAR;
+            assert_eq!(updated.to_ndarray()?, expected, "{what} of a part");
             let mut updated = [x.to_owned()?, x.to_owned()?, x.to_owned()?];
             updated[0] $assign y.to_owned()?;
             updated[1] $assign transposed;
