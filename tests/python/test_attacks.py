@@ -611,6 +611,21 @@ def test_a_panic_ends_the_borrow():
     assert x.tolist() == [2] * 4
 
 
+def test_a_panic_of_a_kernel_is_raised_by_the_function_that_waits_for_it():
+    x, y = numpy.ones(4, "int32"), numpy.zeros(4, "int32")
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="divide by zero"):
+            ours.divide(x, 0, y, True)
+        ours.divide(x, 1, y, True)
+        assert y.tolist() == [1] * 4
+    # It writes in place and returns nothing, and does not ask how its work ended: the next one that asks is told.
+    ours.divide(x, 0, y, False)
+    with pytest.raises(RuntimeError, match="divide by zero"):
+        ours.divide(x, 1, y, True)
+    ours.divide(x, 1, y, True)
+    assert y.tolist() == [1] * 4
+
+
 def test_an_array_outlives_the_names_that_python_has_for_it():
     x = numpy.zeros(1000)
 

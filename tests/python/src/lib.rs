@@ -2,7 +2,7 @@
 
 use gpu_std::{complex::Complex, half::f16};
 use gpukernel::Device;
-use gpukernel_array::Array;
+use gpukernel_array::{Array, ArrayFunction, div, module};
 use gpukernel_python::{DeviceArray, PyArray, PyArrayMut, Result};
 use ndarray::{Ix2, IxDyn, s};
 use pyo3::prelude::*;
@@ -63,6 +63,16 @@ fn fill(mut x: PyArrayMut<'_, f64>, value: f64) -> Result<()> {
 #[pyfunction]
 fn copy(x: PyArray<'_, f64>, mut to: PyArrayMut<'_, f64>) -> Result<()> {
     Ok(to.view_mut()?.assign(&x)?)
+}
+
+/// Divides an array, to another, by a kernel that panics if the number is 0, and waits for it or not.
+#[pyfunction]
+fn divide(x: PyArray<'_, i32>, by: i32, mut to: PyArrayMut<'_, i32>, waits: bool) -> Result<()> {
+    div::apply_into(&module(x.device())?, (&x, by), to.view_mut()?)?;
+    if waits {
+        x.device().synchronize()?;
+    }
+    Ok(())
 }
 
 /// A copy, as an object of the same library.
@@ -135,6 +145,7 @@ fn gpukernel_python_tests(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parts, module)?)?;
     module.add_function(wrap_pyfunction!(fill, module)?)?;
     module.add_function(wrap_pyfunction!(copy, module)?)?;
+    module.add_function(wrap_pyfunction!(divide, module)?)?;
     module.add_function(wrap_pyfunction!(copied, module)?)?;
     module.add_function(wrap_pyfunction!(address, module)?)?;
     module.add_function(wrap_pyfunction!(address_for_writing, module)?)?;
