@@ -1,4 +1,4 @@
-// CUB's device-wide algorithms, which `gpukernel-algorithms` is compared with: a library for the host, built with `nvcc -O3 -shared`; the headers come
+// Device-wide algorithms of CUB and Thrust, which `gpukernel-algorithms` is compared with: a library for the host, built with `nvcc -O3 -shared`; the headers come
 // with nvcc.
 //
 // Each function is called without memory first, to ask how many bytes it needs, and returns an error of CUDA's runtime.
@@ -9,6 +9,8 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <thrust/binary_search.h>
+#include <thrust/execution_policy.h>
 
 #include <cstdint>
 
@@ -133,4 +135,15 @@ EXPORT histogram_i32(Workspace workspace, const int32_t* x, unsigned long long* 
 EXPORT histogram_f32(Workspace workspace, const float* x, unsigned long long* counts, int64_t n)
 {
     return cub::DeviceHistogram::HistogramEven(workspace.memory, *workspace.bytes, x, counts, 257, -1.0f, 1.0f, (int)n, workspace.stream);
+}
+
+// Thrust allocates nothing here. Of another execution policy, it would wait.
+EXPORT lower_bound_u32(Workspace workspace, const uint32_t* keys, const uint32_t* needles, uint64_t* positions, int64_t n)
+{
+    if (workspace.memory == nullptr) {
+        *workspace.bytes = 1;
+        return cudaSuccess;
+    }
+    thrust::lower_bound(thrust::cuda::par_nosync.on(workspace.stream), keys, keys + n, needles, needles + n, positions);
+    return cudaGetLastError();
 }

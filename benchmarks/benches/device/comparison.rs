@@ -1,8 +1,8 @@
-//! What measurements beside CUB have in common.
+//! What measurements beside libraries have in common.
 
 use gpukernel_bench::{Bench, Measurement};
 
-/// The provider that is compared with.
+/// A provider that is compared with.
 pub(super) const CUB: &str = "CUB";
 /// The provider whose time is limited.
 pub(super) const OURS: &str = "gpukernel";
@@ -13,7 +13,7 @@ const RATIO: f64 = 1.05;
 /// Ratios of so many elements and more are limited: the shapes of our tiles were chosen for 2²⁸, or 2²⁷ of 64 bits.
 const LARGE: usize = 1 << 27;
 
-/// What is asked of the ratio of our time to CUB's for large numbers of elements.
+/// What is asked of the ratio of our time to theirs for large numbers of elements.
 #[derive(Clone, Copy)]
 pub(super) enum Limit {
     /// It is at most 1.05.
@@ -29,10 +29,22 @@ pub(super) fn compare<'b, 's, V>(
     bytes: usize,
     limit: Limit,
 ) -> Measurement<'b, 's, V> {
-    let measurement = bench.measure().elements(elements).bytes(bytes).expect_like(CUB);
+    let limit = (elements >= LARGE).then_some(limit);
+    compare_with(CUB, bench, elements, bytes, limit).expect_like(CUB)
+}
+
+/// Begins a measurement beside that provider.
+pub(super) fn compare_with<'b, 's, V>(
+    theirs: &str,
+    bench: &'b mut Bench<'s>,
+    elements: usize,
+    bytes: usize,
+    limit: Option<Limit>,
+) -> Measurement<'b, 's, V> {
+    let measurement = bench.measure().elements(elements).bytes(bytes);
     match limit {
-        _ if elements < LARGE => measurement,
-        Limit::Within => measurement.limit(OURS, CUB, RATIO),
-        Limit::Unless(reason) => measurement.limit_unless(OURS, CUB, RATIO, reason),
+        None => measurement,
+        Some(Limit::Within) => measurement.limit(OURS, theirs, RATIO),
+        Some(Limit::Unless(reason)) => measurement.limit_unless(OURS, theirs, RATIO, reason),
     }
 }

@@ -1,15 +1,19 @@
-//! Device-wide algorithms of `gpukernel-algorithms` beside those of CUB, in one process: see `cuda/device.cu`. For an H100.
+//! Device-wide algorithms of `gpukernel-algorithms` beside those of CUB and Thrust, in one process: see `cuda/device.cu`. For an H100. What these lack is
+//! beside cuBLAS and cuRAND, if they are in the path of the loader.
 //!
 //! Both sides get what they write to. CUB's memory for a while is allocated once; ours is allocated and freed in the order of the stream in each call, as
 //! users have it.
 
 mod comparison;
 mod cub;
+mod cublas;
+mod curand;
 mod histogram;
 mod input;
 mod output;
 mod reduce;
 mod scan;
+mod search;
 mod select;
 mod sort;
 mod unary;

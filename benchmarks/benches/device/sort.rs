@@ -50,7 +50,7 @@ fn sort_descending_u32(bench: &mut Bench<'_>, elements: usize) -> Result {
 type Pairs = unsafe extern "C" fn(Workspace, *const u32, *mut u32, *const u32, *mut u32, i64) -> i32;
 
 /// Queues CUB's sort of keys and values to buffers of the same length.
-fn queue_pairs(
+pub(super) fn queue_pairs(
     cub: &mut Cub<Pairs>,
     (keys, values): (&Buffer<u32>, &Buffer<u32>),
     (sorted, moved): (&mut Buffer<u32>, &mut Buffer<u32>),

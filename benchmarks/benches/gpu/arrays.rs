@@ -3,12 +3,12 @@
 use std::array::from_fn;
 
 use benchmark_kernels::arrays::{self as functions, by_hand};
-use gpu_std::vector::f32x4;
-use gpukernel::{Buffer, Device, DeviceSlice, Module, for_each, for_each_2d};
-use gpukernel_array::{Array, Array1, ArrayFunction, ArrayView};
+use gpu_std::vector::{f32x2, f32x4};
+use gpukernel::{Buffer, Device, DeviceSlice, Module, for_each, for_each_2d, for_each_tile_2d};
+use gpukernel_array::{Array, Array1, Array2, ArrayFunction, ArrayView};
 use gpukernel_bench::{Bench, Output, Result, bench};
 use gpukernel_benchmarks::noise;
-use ndarray::{Dimension, Ix2, s};
+use ndarray::{Axis, Dimension, Ix2, s};
 
 use super::KERNELS;
 
@@ -17,6 +17,8 @@ const MARKET: (f32, f32) = (0.02, 0.3);
 
 const COPY: &str = "copy";
 const BY_HAND: &str = "by_hand";
+/// A kernel that uses vectors or shared memory where those of any strides do not: what more work gains.
+const TUNED: &str = "tuned";
 const VECTORIZE: &str = "vectorize";
 
 struct Elements<D>(Array<f32, D>);
@@ -143,16 +145,18 @@ fn compare_strided(
     [a, b]: [ArrayView<'_, f32, Ix2>; 2],
     expected: Vec<f32>,
     by_hand: impl Fn(&Module, &mut DeviceSlice<f32>) -> gpukernel::Result<()>,
+    tuned: impl Fn(&Module, &mut DeviceSlice<f32>) -> gpukernel::Result<()>,
 ) -> Result {
     let device = bench.device();
     let module = device.load(&KERNELS)?;
-    let mut theirs = device.zeroed(side * side)?;
+    let (mut theirs, mut of_tuned) = (device.zeroed(side * side)?, device.zeroed(side * side)?);
     let mut ours = Elements(Array::zeros(&device, (side, side))?);
     let measurement = bench
         .measure()
         .elements(side * side)
         .expect(expected)
         .provider(BY_HAND, &mut theirs, |out| by_hand(&module, out))
+        .provider(TUNED, &mut of_tuned, |out| tuned(&module, out))
         .provider(VECTORIZE, &mut ours, |out| {
             functions::squared_sum::apply_into(&module, (&a, &b), &mut out.0)
         });
@@ -171,10 +175,16 @@ fn with_row(bench: &mut Bench<'_>, side: usize) -> Result {
     let expected = (0..side * side).map(one).collect();
     let (a, b) =
         (Array::from_shape_vec(&device, (side, side), numbers)?, Array::from_shape_vec(&device, side, row)?);
-    compare_strided(bench, side, [a.view(), b.broadcast((side, side))?], expected, |module, out| {
+    let by_hand = |module: &Module, out: &mut DeviceSlice<f32>| {
         let args = (a.as_slice().view_2d(side)?, b.as_slice(), out.view_2d_mut(side)?);
         module.launch(by_hand::squared_sum_with_row, for_each_2d(side, side), args)
-    })
+    };
+    let tuned = |module: &Module, out: &mut DeviceSlice<f32>| {
+        let (a, out) = (a.as_slice().cast::<f32x4>()?, out.cast_mut::<f32x4>()?);
+        let args = (a.view_2d(side / 4)?, b.as_slice().cast()?, out.view_2d_mut(side / 4)?);
+        module.launch(by_hand::squared_sum_with_row_tuned, for_each_2d(side, side / 4), args)
+    };
+    compare_strided(bench, side, [a.view(), b.broadcast((side, side))?], expected, by_hand, tuned)
 }
 
 /// (a + b)² of every second column of `a`, with one `b` for each row.
@@ -187,10 +197,16 @@ fn every_second(bench: &mut Bench<'_>, side: usize) -> Result {
     let a = Array::from_shape_vec(&device, (side, 2 * side), numbers)?;
     let b = Array::from_shape_vec(&device, (side, 1), of_rows)?;
     let arrays = [a.slice(s![.., ..;2])?, b.broadcast((side, side))?];
-    compare_strided(bench, side, arrays, expected, |module, out| {
+    let by_hand = |module: &Module, out: &mut DeviceSlice<f32>| {
         let args = (a.as_slice().view_2d(2 * side)?, b.as_slice(), out.view_2d_mut(side)?);
         module.launch(by_hand::squared_sum_of_every_second, for_each_2d(side, side), args)
-    })
+    };
+    let tuned = |module: &Module, out: &mut DeviceSlice<f32>| {
+        let (a, out) = (a.as_slice().cast::<f32x4>()?, out.cast_mut::<f32x2>()?);
+        let args = (a.view_2d(side / 2)?, b.as_slice(), out.view_2d_mut(side / 2)?);
+        module.launch(by_hand::squared_sum_of_every_second_tuned, for_each_2d(side, side / 2), args)
+    };
+    compare_strided(bench, side, arrays, expected, by_hand, tuned)
 }
 
 /// (a + b)² of the transpose of `a`.
@@ -202,8 +218,107 @@ fn transposed(bench: &mut Bench<'_>, side: usize) -> Result {
     let expected = (0..side * side).map(one).collect();
     let [a, b] = numbers.map(|numbers| Array::from_shape_vec(&device, (side, side), numbers));
     let (a, b) = (a?, b?);
-    compare_strided(bench, side, [a.t(), b.view()], expected, |module, out| {
+    let by_hand = |module: &Module, out: &mut DeviceSlice<f32>| {
         let args = (a.as_slice().view_2d(side)?, b.as_slice().view_2d(side)?, out.view_2d_mut(side)?);
         module.launch(by_hand::squared_sum_of_transpose, for_each_2d(side, side), args)
+    };
+    let tuned = |module: &Module, out: &mut DeviceSlice<f32>| {
+        let args = (a.as_slice().view_2d(side)?, b.as_slice().view_2d(side)?, out.view_2d_mut(side)?);
+        module.launch(by_hand::squared_sum_of_transpose_tuned, for_each_tile_2d((side, side), (32, 32)), args)
+    };
+    compare_strided(bench, side, [a.t(), b.view()], expected, by_hand, tuned)
+}
+
+/// Measures what reads an array of `side` rows and columns and makes `D`, beside a copy that reads half of it and writes as much.
+fn compare_reading<D: Dimension>(
+    bench: &mut Bench<'_>,
+    side: usize,
+    bytes: usize,
+    expected: impl Fn(&ndarray::Array2<f64>) -> ndarray::Array<f64, D>,
+    ours: impl Fn(&Module, &Array2<f32>) -> gpukernel_array::Result<Array<f32, D>>,
+) -> Result {
+    let device = bench.device();
+    let module = device.load(&KERNELS)?;
+    let numbers = noise(side * side);
+    let exact = ndarray::Array2::from_shape_fn((side, side), |(i, j)| f64::from(numbers[i * side + j]));
+    let expected: Vec<f32> = expected(&exact).iter().map(|&x| x as f32).collect();
+    let x = Array::from_shape_vec(&device, (side, side), numbers)?;
+    let half = bytes / (2 * size_of::<f32>());
+    let mut copied = Copied { from: device.zeroed(half)?, to: device.zeroed(half)?, expected: &expected };
+    let mut made = Elements(ours(&module, &x)?);
+    bench
+        .measure()
+        .elements(side * side)
+        .bytes(bytes)
+        .expect(expected.clone())
+        .tolerance(1e-4)
+        .provider(COPY, &mut copied, |Copied { from, to, .. }| to.copy_from_device(from))
+        .provider(VECTORIZE, &mut made, |made| -> gpukernel_array::Result<()> {
+            made.0 = ours(&module, &x)?;
+            Ok(())
+        })
+        .run()
+}
+
+/// Sums of columns.
+#[bench(side = [1 << 10, 1 << 13])]
+fn reduce_axis_0(bench: &mut Bench<'_>, side: usize) -> Result {
+    let bytes = 4 * side * side;
+    let sums = |x: &ndarray::Array2<f64>| x.sum_axis(Axis(0));
+    compare_reading(bench, side, bytes, sums, |module, x| functions::sum::reduce(module, x, Axis(0)))
+}
+
+/// Sums of rows.
+#[bench(side = [1 << 10, 1 << 13])]
+fn reduce_axis_1(bench: &mut Bench<'_>, side: usize) -> Result {
+    let bytes = 4 * side * side;
+    let sums = |x: &ndarray::Array2<f64>| x.sum_axis(Axis(1));
+    compare_reading(bench, side, bytes, sums, |module, x| functions::sum::reduce(module, x, Axis(1)))
+}
+
+/// The sum of all elements, as of one row.
+#[bench(side = [1 << 10, 1 << 13])]
+fn reduce_all(bench: &mut Bench<'_>, side: usize) -> Result {
+    let bytes = 4 * side * side;
+    let sum = |x: &ndarray::Array2<f64>| ndarray::arr0(x.sum());
+    compare_reading(bench, side, bytes, sum, |module, x| {
+        functions::sum::reduce(module, x.reshape(side * side)?, Axis(0))
     })
+}
+
+/// Sums of columns up to each row.
+#[bench(side = [1 << 10, 1 << 13])]
+fn accumulate_axis_0(bench: &mut Bench<'_>, side: usize) -> Result {
+    let bytes = 8 * side * side;
+    let sums = |x: &ndarray::Array2<f64>| running(x, Axis(0));
+    compare_reading(bench, side, bytes, sums, |module, x| functions::sum::accumulate(module, x, Axis(0)))
+}
+
+/// Sums of rows up to each column.
+#[bench(side = [1 << 10, 1 << 13])]
+fn accumulate_axis_1(bench: &mut Bench<'_>, side: usize) -> Result {
+    let bytes = 8 * side * side;
+    let sums = |x: &ndarray::Array2<f64>| running(x, Axis(1));
+    compare_reading(bench, side, bytes, sums, |module, x| functions::sum::accumulate(module, x, Axis(1)))
+}
+
+/// Sums of all elements up to each, as of one row.
+#[bench(side = [1 << 10, 1 << 13])]
+fn accumulate_all(bench: &mut Bench<'_>, side: usize) -> Result {
+    let bytes = 8 * side * side;
+    let sums = |x: &ndarray::Array2<f64>| {
+        running(&x.to_shape((1, side * side)).expect("as many elements").to_owned(), Axis(1))
+            .into_shape_with_order(side * side)
+            .expect("as many elements")
+    };
+    compare_reading(bench, side, bytes, sums, |module, x| {
+        functions::sum::accumulate(module, x.reshape(side * side)?, Axis(0))
+    })
+}
+
+/// Sums along an axis up to each element.
+fn running(x: &ndarray::Array2<f64>, axis: Axis) -> ndarray::Array2<f64> {
+    let mut sums = x.clone();
+    sums.accumulate_axis_inplace(axis, |previous, sum| *sum += previous);
+    sums
 }

@@ -1,12 +1,22 @@
 //! Functions of arrays, and the same as one writes it by hand: four elements per thread, loaded and stored by one instruction.
 
-use gpu_std::{prelude::*, vector::f32x4};
+use gpu_std::{
+    prelude::*,
+    vector::{f32x2, f32x4},
+};
 
 /// (a + b)².
 #[vectorize]
 #[inline]
 pub fn squared_sum(a: f32, b: f32) -> f32 {
     (a + b) * (a + b)
+}
+
+/// Adds.
+#[vectorize]
+#[inline]
+pub fn sum(a: f32, b: f32) -> f32 {
+    a + b
 }
 
 /// The density of the normal distribution.
@@ -98,6 +108,46 @@ pub mod by_hand {
         for ((row, column), out) in out {
             let sum = a[(column, row)] + b[(row, column)];
             *out = sum * sum;
+        }
+    }
+    /// As above, but every thread has four elements, which one instruction loads.
+    #[kernel(block = (128, 1))]
+    pub fn squared_sum_with_row_tuned(a: View2d<f32x4>, b: &[f32x4], out: PerThread2d<f32x4>) {
+        for ((row, column), out) in out {
+            let sum = a[(row, column)] + b[column];
+            *out = sum * sum;
+        }
+    }
+
+    /// Of every second column, as [`squared_sum_with_row_tuned`].
+    #[kernel(block = (128, 1))]
+    pub fn squared_sum_of_every_second_tuned(a: View2d<f32x4>, b: &[f32], out: PerThread2d<f32x2>) {
+        for ((row, column), out) in out {
+            let [first, _, second, _] = a[(row, column)].to_array();
+            let sum = f32x2::from([first + b[row], second + b[row]]);
+            *out = sum * sum;
+        }
+    }
+
+    /// Of the transpose, whose tiles go through shared memory, with a column of padding.
+    #[kernel(block = (32, 8))]
+    pub fn squared_sum_of_transpose_tuned(
+        a: View2d<f32>,
+        b: View2d<f32>,
+        out: BlockTiles2d<f32, 32, 32>,
+        mut part: Shared2d<f32, 32, 32, 1>,
+    ) {
+        for mut tile in out {
+            let (row, column) = tile.first();
+            for ((i, j), part) in &mut part {
+                *part = a.get((column + i, row + j)).copied().unwrap_or(0.0);
+            }
+            let read = sync(part);
+            for ((i, j), out) in &mut tile {
+                let sum = read[(j, i)] + b[(row + i, column + j)];
+                *out = sum * sum;
+            }
+            part = sync(read);
         }
     }
 }
