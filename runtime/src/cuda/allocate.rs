@@ -49,10 +49,8 @@ impl CudaDevice {
         let lender = stream.lender();
         let public = Stream::of(self, Arc::clone(lender));
         let start = match allocator.allocate(&public, bytes) {
-            // Memory that was freed, but is still used by work.
             Err(Error::OutOfMemory { .. }) => {
-                self.wait()?;
-                allocator.trim(0)?;
+                self.reclaim(Some(&*allocator))?;
                 allocator.allocate(&public, bytes)?
             }
             result => result?,
@@ -64,6 +62,36 @@ impl CudaDevice {
             stream.wait_for(lender)?;
         }
         Ok(owned)
+    }
+
+    /// Gives the driver back what nobody uses: memory that was freed behind work, and what the allocator and the pool keep for later. Managed memory, that of
+    /// other processes, and allocators are not of the pool.
+    fn reclaim(&self, allocator: Option<&dyn DeviceAllocator>) -> Result<()> {
+        self.wait()?;
+        if let Some(allocator) = allocator {
+            allocator.trim(0)?;
+            // It may have made another context current.
+            self.bind()?;
+        }
+        self.trim(0)
+    }
+
+    /// Calls the driver for so many bytes of its own free memory, and once more, if there is too little, after what is kept for later was given back.
+    pub(super) fn of_driver(
+        &self,
+        bytes: usize,
+        call: impl Fn() -> Result<CUdeviceptr, CUresult>,
+    ) -> Result<Result<CUdeviceptr, CUresult>> {
+        let there_is = || self.driver_free_bytes().is_none_or(|free| bytes as u64 <= free);
+        let out_of_memory = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        let attempt = || if there_is() { call() } else { Err(out_of_memory) };
+        match attempt() {
+            Err(result) if result == out_of_memory && bytes <= self.memory_bytes() => {
+                self.reclaim(self.allocator().get().as_deref())?;
+                Ok(attempt())
+            }
+            result => Ok(result),
+        }
     }
 
     /// Allocates memory that the host uses, too, where the second place says.
@@ -81,18 +109,16 @@ impl CudaDevice {
                 if !self.shares_managed_memory()? {
                     return Err(Error::NoManagedMemory { device: self.describe() });
                 }
-                if let Some(free) = self.free_bytes()
-                    && bytes as u64 > free
-                {
-                    return Err(self.allocation_failed("", CUresult::CUDA_ERROR_OUT_OF_MEMORY, bytes));
-                }
-                let (mut address, flags) = (0, CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32);
-                // SAFETY: the pointer is to a live integer, and a context is current.
-                let result = unsafe { sys::cuMemAllocManaged(&mut address, bytes, flags) };
-                let failed = || self.allocation_failed("cuMemAllocManaged", result, bytes);
+                let flags = CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32;
+                let allocated = self.of_driver(bytes, || {
+                    let mut address = 0;
+                    // SAFETY: the pointer is to a live integer, and a context is current.
+                    allocated(unsafe { sys::cuMemAllocManaged(&mut address, bytes, flags) }, address)
+                })?;
+                let failed = |result| self.allocation_failed("cuMemAllocManaged", result, bytes);
+                let address = allocated.map_err(failed)?;
                 let start =
-                    if result == CUresult::CUDA_SUCCESS { device_pointer(address as usize) } else { None };
-                let start = start.ok_or_else(failed)?;
+                    device_pointer(address as usize).ok_or_else(|| failed(CUresult::CUDA_ERROR_UNKNOWN))?;
                 let owned = self.owned(self.default(), address, bytes, Source::Managed, Fill::Zero)?;
                 Ok((owned, start))
             }
@@ -177,6 +203,11 @@ impl CudaDevice {
             // SAFETY: as above.
             unsafe { sys::cuMemAlloc_v2(&mut address, bytes) }
         };
-        if result == CUresult::CUDA_SUCCESS { Ok(address) } else { Err(result) }
+        allocated(result, address)
     }
+}
+
+/// An address, if the call that wrote it was well.
+pub(super) fn allocated(result: CUresult, address: CUdeviceptr) -> Result<CUdeviceptr, CUresult> {
+    if result == CUresult::CUDA_SUCCESS { Ok(address) } else { Err(result) }
 }

@@ -375,6 +375,15 @@ impl CudaDevice {
         self.check("cuMemcpyDtoH", result).ok().map(|()| read)
     }
 
+    /// Free memory according to the driver, for which what its pools keep is in use.
+    pub(super) fn driver_free_bytes(&self) -> Option<u64> {
+        let (mut free, mut total) = (0_usize, 0_usize);
+        self.bind().ok()?;
+        // SAFETY: the pointers are to live integers, and a context is current.
+        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) }).ok()?;
+        Some(free as u64)
+    }
+
     fn pool_bytes(&self, pool: CUmemoryPool, attribute: PoolAttribute) -> Option<u64> {
         let mut value = 0_u64;
         // SAFETY: the pool is the device's own, and the attributes asked for are 64-bit integers.
@@ -435,16 +444,13 @@ impl Backend for CudaDevice {
 
     /// Free memory according to the driver, and unused memory of the pool.
     fn free_bytes(&self) -> Option<u64> {
-        let (mut free, mut total) = (0_usize, 0_usize);
-        self.bind().ok()?;
-        // SAFETY: the pointers are to live integers, and a context is current.
-        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) }).ok()?;
+        let free = self.driver_free_bytes()?;
         let kept = |pool| {
             let reserved = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
             let used = self.pool_bytes(pool, PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
             Some(reserved.saturating_sub(used))
         };
-        Some(free as u64 + self.pool.and_then(kept).unwrap_or(0))
+        Some(free + self.pool.and_then(kept).unwrap_or(0))
     }
 
     fn total_bytes(&self) -> Option<u64> {

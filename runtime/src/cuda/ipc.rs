@@ -7,7 +7,9 @@ use cudarc::driver::sys::{
     CUresult,
 };
 
-use super::{CudaDevice, CudaEvent, CudaMemory, CudaStream, Foreign, memory::Source, replay};
+use super::{
+    CudaDevice, CudaEvent, CudaMemory, CudaStream, Foreign, allocate::allocated, memory::Source, replay,
+};
 use crate::{Result, buffer::Fill, memory::Allocation};
 
 /// Whole blocks of the driver: of a smaller allocation, others could open its neighbours, too (CUDA C++ Programming Guide, "Interprocess Communication").
@@ -53,13 +55,12 @@ impl CudaDevice {
         let whole = bytes
             .checked_next_multiple_of(BLOCK_BYTES)
             .ok_or_else(|| failed(CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
-        let mut address: CUdeviceptr = 0;
-        // SAFETY: the pointer is to a live integer, and a context is current.
-        let result = unsafe { sys::cuMemAlloc_v2(&mut address, whole) };
-        if result != CUresult::CUDA_SUCCESS {
-            return Err(failed(result));
-        }
-        let stream = self.default();
+        let address = self.of_driver(whole, || {
+            let mut address: CUdeviceptr = 0;
+            // SAFETY: the pointer is to a live integer, and a context is current.
+            allocated(unsafe { sys::cuMemAlloc_v2(&mut address, whole) }, address)
+        })?;
+        let (address, stream) = (address.map_err(failed)?, self.default());
         // What frees it from here on.
         let owner = Foreign::new(stream, Some(Box::new(Exportable { device: self, address })));
         self.owned(stream, address, bytes, Source::Foreign(owner), Fill::Zero)

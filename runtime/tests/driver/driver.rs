@@ -3,7 +3,7 @@
 //!
 //! `FAKE_DEVICES`: how many there are. `FAKE_VERSION`: as `cuDriverGetVersion` returns it. `FAKE_FAULT`: `cuLaunchKernel@3=700` for the error 700 at the
 //! third call of that function; with `!` behind it, at every call of any function from then on, as of a GPU that is gone, or of nearly any if the error is one
-//! that loses a context. `FAKE_MEMORY`: bytes of each device. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run. `FAKE_LATE`: events are
+//! that loses a context. `FAKE_MEMORY`: bytes of each device. `FAKE_KEPT`: those of them that the default pool keeps until it is trimmed. `FAKE_NO_MANAGED`: the host must not use managed memory while kernels run. `FAKE_LATE`: events are
 //! never done when somebody asks, and callbacks are called on a thread of the driver's own; `FAKE_BUSY`: as late, and callbacks are called when the context is
 //! lost. `FAKE_OCCUPANCY`: `256=1,128=3` for the blocks of so many threads that a multiprocessor has room for, in place of 2048 threads. `FAKE_MAX_THREADS`: of a
 //! block of each kernel. A callback that calls the driver ends the process.
@@ -19,7 +19,7 @@ use std::{
     ptr,
     sync::{
         Mutex, OnceLock, PoisonError,
-        atomic::{AtomicI32, AtomicU64, Ordering},
+        atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -313,11 +313,17 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes.max(1), 4096).expect("it is not absurd")
 }
 
+/// What the default pool keeps.
+fn kept() -> &'static AtomicUsize {
+    static KEPT: OnceLock<AtomicUsize> = OnceLock::new();
+    KEPT.get_or_init(|| AtomicUsize::new(number("FAKE_KEPT", 0) as usize))
+}
+
 fn free_bytes() -> usize {
     let device = current_device();
     let used: usize =
         alive().values().filter(|(kind, _)| *kind == Kind::Device(device)).map(|(_, bytes)| bytes).sum();
-    (number("FAKE_MEMORY", 1 << 30) as usize).saturating_sub(used)
+    (number("FAKE_MEMORY", 1 << 30) as usize).saturating_sub(used + kept().load(Ordering::Relaxed))
 }
 
 fn current_device() -> c_int {
@@ -494,14 +500,21 @@ driver! {
     }
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { unsafe { give(pool, ptr::without_provenance_mut(8)) } }
     fn cuMemPoolSetAttribute(_pool: Handle, _attribute: c_int, _value: *mut c_void) { 0 }
-    fn cuMemPoolGetAttribute(_pool: Handle, _attribute: c_int, value: *mut u64) { unsafe { give(value, 0) } }
+    fn cuMemPoolGetAttribute(pool: Handle, attribute: c_int, value: *mut u64) {
+        // Reserved; of which none is used.
+        let bytes = if (pool.addr(), attribute) == (8, 5) { kept().load(Ordering::Relaxed) } else { 0 };
+        unsafe { give(value, bytes as u64) }
+    }
     fn cuMemPoolCreate(pool: *mut Handle, _properties: *const c_void) { handle(make(Kind::Pool, 1), pool) }
     fn cuMemPoolDestroy(pool: Handle) { end(pool.addr(), |kind| kind == Kind::Pool) }
     fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, pool: Handle, stream: Handle) {
         if !is(stream, Kind::Stream(current_device())) || !is(pool, Kind::Pool) { return INVALID_HANDLE }
         match make(Kind::Device(current_device()), bytes) { Ok(start) => unsafe { give(address, start as u64) }, Err(code) => code }
     }
-    fn cuMemPoolTrimTo(_pool: Handle, _keep: usize) { 0 }
+    fn cuMemPoolTrimTo(pool: Handle, keep: usize) {
+        if pool.addr() == 8 { kept().fetch_min(keep, Ordering::Relaxed); }
+        0
+    }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         unsafe { give(free, free_bytes()); give(total, number("FAKE_MEMORY", 1 << 30) as usize) }
     }
