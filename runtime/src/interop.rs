@@ -18,7 +18,7 @@ use std::{ffi::c_void, sync::Arc};
 use smallvec::SmallVec;
 
 use crate::{
-    Device, Error, ForeignModule, Module, RawArg, Result, Stream,
+    Device, Error, Event, ForeignModule, Module, RawArg, Result, Stream,
     backend::{Any, OfDevice},
     cuda::CudaStream,
     memory::Allocation,
@@ -88,6 +88,20 @@ impl ForeignModule {
     }
 }
 
+impl Event {
+    /// The driver's handle (`CUevent`, which is the runtime API's `cudaEvent_t`), for libraries that wait for one; `None` on the CPU device. It is valid as long
+    /// as a clone of this event is there, and is not to be recorded again.
+    ///
+    /// ```
+    /// assert!(gpukernel::Device::cpu().default_stream().record()?.as_raw().is_none());
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    #[doc(alias = "CUevent", alias = "cudaEvent_t")]
+    pub fn as_raw(&self) -> Option<*mut c_void> {
+        self.cuda().map(|event| event.raw().cast())
+    }
+}
+
 impl Stream {
     /// The driver's handle (`CUstream`, which is the runtime API's `cudaStream_t`), for libraries that take one; `None` on the CPU device. It is valid as
     /// long as a clone of this stream is there.
@@ -102,6 +116,39 @@ impl Stream {
         match &self.backend {
             Any::Cpu(_) => None,
             Any::Cuda(stream) => Some(stream.raw().cast()),
+        }
+    }
+
+    /// Makes work queued from now on wait for an event of somebody else (`CUevent`, `cudaEvent_t`), of any GPU (`cudaStreamWaitEvent`). The runtime does not know which
+    /// memory the work before it uses.
+    ///
+    /// ```
+    /// use gpukernel::{Device, Error};
+    /// # let theirs: *mut std::ffi::c_void = std::ptr::null_mut();
+    ///
+    /// # fn wait(device: Device, theirs: *mut std::ffi::c_void) -> gpukernel::Result<()> {
+    /// let stream = device.stream()?;
+    /// // SAFETY: the library recorded the event, and destroys it later.
+    /// unsafe { stream.wait_foreign(theirs) }
+    /// # }
+    /// # assert!(matches!(wait(Device::cpu(), theirs), Err(Error::NeedsGpu { .. })));
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NeedsGpu`] on the CPU device; [`Error::NotCapturable`]; what the driver says.
+    ///
+    /// # Safety
+    /// The event is there until this returns, and was last recorded on a stream that is not being captured.
+    #[doc(alias = "cudaStreamWaitEvent", alias = "cuStreamWaitEvent")]
+    pub unsafe fn wait_foreign(&self, event: *mut c_void) -> Result<()> {
+        let what = "waiting for an event of another library";
+        self.not_captured(what)?;
+        match &self.backend {
+            Any::Cpu(_) => Err(Error::NeedsGpu { what: what.to_owned(), device: self.device().to_string() }),
+            Any::Cuda(stream) => {
+                // SAFETY: as the caller promises.
+                unsafe { stream.wait_foreign(event.cast()) }
+            }
         }
     }
 

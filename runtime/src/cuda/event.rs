@@ -65,7 +65,7 @@ impl CudaEvent {
         self.device
     }
 
-    pub(super) fn raw(&self) -> CUevent {
+    pub(crate) fn raw(&self) -> CUevent {
         self.raw
     }
 }

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use cudarc::driver::sys::{self, CUresult, CUstream};
+use cudarc::driver::sys::{self, CUevent, CUresult, CUstream};
 use gpu_std::host::Access;
 
 use super::{CudaDevice, CudaMemory, callback, event::CudaEvent, hold::CudaHold, memory, replay};
@@ -207,9 +207,26 @@ impl CudaStream {
 
     /// Makes work queued from now on wait for the event.
     pub(super) fn wait_event(&self, event: &CudaEvent) -> Result<()> {
+        // SAFETY: the event is alive.
+        unsafe { self.wait_raw(event.raw()) }
+    }
+
+    /// Makes work queued from now on wait for an event of somebody else.
+    ///
+    /// # Safety
+    /// The event is alive.
+    pub(crate) unsafe fn wait_foreign(&self, event: CUevent) -> Result<()> {
+        replay::refuse("waiting for an event")?;
+        // SAFETY: as the caller promises.
+        unsafe { self.wait_raw(event) }
+    }
+
+    /// # Safety
+    /// The event is alive.
+    unsafe fn wait_raw(&self, event: CUevent) -> Result<()> {
         self.device.bind()?;
-        // SAFETY: stream and event are alive.
-        let result = unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) };
+        // SAFETY: the stream is alive, and the caller promises that the event is.
+        let result = unsafe { sys::cuStreamWaitEvent(self.raw, event, 0) };
         self.device.check("cuStreamWaitEvent", result)
     }
 

@@ -3,11 +3,12 @@
 use std::{
     future::{Future, IntoFuture},
     pin::pin,
+    ptr,
     task::{Context, Waker},
     thread,
 };
 
-use gpukernel::{PinnedOptions, for_each};
+use gpukernel::{Error, PinnedOptions, for_each};
 use gpukernel_device_test_kernels::outputs::{add_index, saxpy};
 use gpukernel_device_tests::{block_on, on_every_device_alone};
 
@@ -26,6 +27,28 @@ fn awaited_events_do_not_wait_for_each_other() {
         block_on(early.as_mut())?;
         drop(held);
         block_on(late.as_mut())
+    });
+}
+
+/// By its handle, as an event of another library.
+#[test]
+fn a_stream_waits_for_an_event_of_somebody_else() {
+    on_every_device_alone(|device, _| {
+        let [held_stream, waiting] = [device.stream()?, device.stream()?];
+        let held = held_stream.hold()?;
+        let event = held_stream.record()?;
+        let Some(raw) = event.as_raw() else {
+            // SAFETY: nothing is done with it.
+            let refused = unsafe { waiting.wait_foreign(ptr::null_mut()) };
+            assert!(matches!(refused, Err(Error::NeedsGpu { .. })) && !device.is_gpu(), "{refused:?}");
+            return Ok(());
+        };
+        // SAFETY: it was recorded, and is there.
+        unsafe { waiting.wait_foreign(raw)? };
+        let end = waiting.record()?;
+        assert!(!end.is_done()?);
+        drop((held, event));
+        end.synchronize()
     });
 }
 
