@@ -267,8 +267,10 @@ impl Description {
         if conditional.when == When::Switch {
             driver::require_version(NEEDED_FOR_PARTS)?;
         }
-        // The driver has no node without parts.
-        let Ok(size @ 1..) = u32::try_from(conditional.parts.len()) else {
+        // The driver has no node without parts. And before CUDA 12.8, one whose part is an empty graph hangs (openxla/xla, pull request 25769).
+        let does_nothing =
+            conditional.when != When::While && conditional.parts.iter().all(|part| part.steps.is_empty());
+        let Ok(size @ 1..) = u32::try_from(if does_nothing { 0 } else { conditional.parts.len() }) else {
             return self.add_empty(node, after);
         };
         let mut handle: CUgraphConditionalHandle = 0;

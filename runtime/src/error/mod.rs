@@ -46,10 +46,10 @@ pub enum Error {
         /// The requested device, such as `gpu:0`.
         asked: String,
     },
-    /// The driver is older than the minimum that this crate requires.
+    /// The driver is older than the minimum that this crate requires, or that what was asked for does: conditional nodes of graphs.
     #[error(
-        "the NVIDIA driver supports CUDA {}.{}, but at least CUDA {}.{} is needed (driver 525 or later; 550 for CUDA 12.4); \
-         update the driver, or use the device `cpu`", .found.0, .found.1, .needed.0, .needed.1
+        "the NVIDIA driver supports CUDA {}.{}, but at least CUDA {}.{} is needed (driver {} or later); \
+         update the driver, or use the device `cpu`", .found.0, .found.1, .needed.0, .needed.1, first_driver(*.needed)
     )]
     DriverTooOld {
         /// Major and minor CUDA version of the driver.
@@ -785,6 +785,15 @@ pub enum Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+/// The first driver for Linux that supports a version of CUDA ("CUDA Toolkit Release Notes", table of minimum driver versions).
+fn first_driver(cuda: (u32, u32)) -> u32 {
+    match cuda {
+        cuda if cuda < (12, 4) => 525,
+        cuda if cuda < (12, 8) => 550,
+        _ => 570,
     }
 }
 

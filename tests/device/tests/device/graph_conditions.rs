@@ -72,6 +72,13 @@ fn of_several_parts_the_one_of_the_number_is_done() {
                     }
                 })?;
                 assert_eq!(described, [0, 1, 2]);
+                // Parts of which all, or one, do nothing.
+                capture.if_nonzero(condition, |body| body.fill(&mut marks[..0], 0))?;
+                capture.switch(condition, 2, |_, _| Ok(()))?;
+                capture.switch(condition, 4, |part, body| match part {
+                    3 => body.fill(&mut marks[2..3], 9).map(drop),
+                    _ => Ok(()),
+                })?;
                 capture.switch(condition, 0, |_, _| -> Result<()> { panic!("there is no part") })?;
                 capture.after(parts)?.copy(number, &mut marks[3..])
             })?;
@@ -84,6 +91,7 @@ fn of_several_parts_the_one_of_the_number_is_done() {
                     0 => [7, 0, 0, 0],
                     1 => [0, 8, 0, 1],
                     2 => [0, 0, 0, 0],
+                    3 => [0, 0, 9, 3],
                     more => [0, 0, 0, more],
                 };
                 times += u64::from(number == 2);
