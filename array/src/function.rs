@@ -183,7 +183,9 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
 
     /// Combines the elements along an axis up to each of them (NumPy's `ufunc.accumulate`).
     ///
-    /// The function must be associative: where an axis has more than 256 elements, parts of 64 are combined first. Up to 256, it goes one after another.
+    /// The function must be associative: where there are less than 65 536 rows, of more than 256 elements, parts of 64 are combined first; else it goes one after another.
+    /// Sums of floating-point numbers depend on that, by how much they are rounded: those of positive numbers may be a little less where a part begins than where the one
+    /// before it ended.
     ///
     /// ```
     /// # use gpukernel::Device;

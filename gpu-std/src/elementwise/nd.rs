@@ -328,10 +328,11 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
     /// is not read.
     ///
     /// # Panics
-    /// If the input is an array of other extents, or an extent of `carries` is another, but for that of the innermost axis, which is at most that of the rows.
+    /// If the input is an array of other extents, or an extent of `carries` is another, but for that of the innermost axis, which is at least 1, and at most that
+    /// of the rows, unless these are empty.
     ///
     /// # Safety
-    /// `carries` has the same extents in all threads.
+    /// All threads call this, with carries of the same extents, and not [`accumulate`](Self::accumulate).
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
@@ -358,8 +359,9 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
         let NdTail { layout, numbers } = self.tail;
         let len = layout.extents()[0];
         let parts = carries.map_or(1, |carries| carries.row_len());
-        // A value has the length of none.
-        let cover = carries.is_none_or(|carries| carries.covers(layout.extents(), 1) && parts <= len);
+        // Rows of a value are longer than any.
+        let cover = carries.is_none_or(|carries| carries.covers(layout.extents(), 1))
+            && (len == 0 || (1..=len).contains(&parts));
         if !input.covers(layout.extents(), 0) || !cover {
             refuse()
         }
