@@ -144,6 +144,10 @@ EXPORT lower_bound_u32(Workspace workspace, const uint32_t* keys, const uint32_t
         *workspace.bytes = 1;
         return cudaSuccess;
     }
-    thrust::lower_bound(thrust::cuda::par_nosync.on(workspace.stream), keys, keys + n, needles, needles + n, positions);
+    try {
+        thrust::lower_bound(thrust::cuda::par_nosync.on(workspace.stream), keys, keys + n, needles, needles + n, positions);
+    } catch (...) {
+        return cudaErrorUnknown;
+    }
     return cudaGetLastError();
 }

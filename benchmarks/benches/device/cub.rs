@@ -78,6 +78,6 @@ impl<F: Copy> Cub<F> {
 fn ok(code: i32) -> Result {
     match code {
         0 => Ok(()),
-        code => Err(format!("CUB returned the error {code} of CUDA's runtime").into()),
+        code => Err(format!("the library returned the error {code} of CUDA's runtime").into()),
     }
 }

@@ -32,7 +32,7 @@ fn main() -> std::process::ExitCode {
 fn on_gpu(bench: &mut Bench<'_>, measure: impl FnOnce(&mut Bench<'_>, &Algorithms) -> Result) -> Result {
     let device = bench.device();
     if !device.is_gpu() {
-        bench.skip("it is compared with CUB, which is for GPUs");
+        bench.skip("it is compared with a library for GPUs");
         return Ok(());
     }
     measure(bench, &Algorithms::new(&device)?)
