@@ -6,7 +6,7 @@
 import time
 
 import numpy as np
-from numba import cuda, float32, njit, vectorize
+from numba import cuda, float32, int32, njit, vectorize
 
 WIDTH, HEIGHT, ITERATIONS = 1536, 1024, 20
 UPPER = 10_000
@@ -256,6 +256,20 @@ def registers():
             e *= d
             x[0] += a * b + c * d - e
 
+    def indices_of_64_bits(x):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            for j in range(3):
+                x[i, j] = (i * 2) + (j * 3)
+
+    def indices_of_32_bits(x):
+        i = cuda.grid(1)
+        if i < int32(x.shape[0]):
+            for j in range(int32(3)):
+                x[i, j] = int32(int32(int32(i) * int32(2)) + int32(int32(j) * int32(3)))
+
+    rows = np.zeros((1024, 3), np.int32)
+    print(f"registers: indices of 64 bits {of(cuda.jit(indices_of_64_bits), rows)}, of 32 bits {of(cuda.jit(indices_of_32_bits), rows)}")
     x, y = np.zeros(1, np.float32), np.ones(5, np.float32)
     print(f"registers: float64 constant {of(cuda.jit(widening), x, y)}, float32 constant {of(cuda.jit(narrow), x, y)}")
     y = np.ones(5, np.int32)

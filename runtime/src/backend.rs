@@ -246,30 +246,48 @@ pub(crate) trait BackendMemory: OfDevice + Send + Sync {
     /// There is room for it, aligned as the pattern is, to be written.
     unsafe fn fill(&self, stream: &StreamOf<Self>, to: usize, pattern: Pattern, count: usize) -> Result<()>;
 
-    /// Copies rows to the host, and waits for the copy and what is queued on the stream.
+    /// Queues a copy of rows to the host.
     ///
     /// # Safety
     /// As [`copy_to_host`](Self::copy_to_host), of these rows, which are as many and as long there as here.
     unsafe fn copy_rows_to_host(
         &self,
         stream: &StreamOf<Self>,
-        from: usize,
-        from_rows: Rows,
-        to: *mut u8,
-        to_rows: Rows,
+        from: (usize, Rows),
+        to: (*mut u8, Rows),
     ) -> Result<()>;
 
-    /// Copies rows from the host, and waits for the copy and what is queued on the stream.
+    /// Queues a copy of rows from the host.
     ///
     /// # Safety
     /// As [`copy_from_host`](Self::copy_from_host), of these rows, which are as many and as long there as here.
     unsafe fn copy_rows_from_host(
         &self,
         stream: &StreamOf<Self>,
-        to: usize,
-        to_rows: Rows,
-        from: *const u8,
-        from_rows: Rows,
+        to: (usize, Rows),
+        from: (*const u8, Rows),
+    ) -> Result<()>;
+
+    /// Copies rows as [`copy_rows_to_host`](Self::copy_rows_to_host), and waits for the copy and what is queued on the stream.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn copy_rows_to_host_and_wait(
+        &self,
+        stream: &StreamOf<Self>,
+        from: (usize, Rows),
+        to: (*mut u8, Rows),
+    ) -> Result<()>;
+
+    /// Copies rows as [`copy_rows_from_host`](Self::copy_rows_from_host), and waits for the copy and what is queued on the stream.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn copy_rows_from_host_and_wait(
+        &self,
+        stream: &StreamOf<Self>,
+        to: (usize, Rows),
+        from: (*const u8, Rows),
     ) -> Result<()>;
 
     /// Queues a copy of rows of `from_memory`, of the same device, to this memory.

@@ -309,6 +309,50 @@ impl Device {
         self.default_stream().upload(elements)
     }
 
+    /// Copies `elements` to the device, calls `code` with the copy, copies it back, and waits: what Numba does for each array of NumPy that a kernel gets, and OpenACC's
+    /// `copy`. If something fails, `elements` stay as they are.
+    ///
+    /// Each call allocates, copies all bytes both ways, and waits: on an H100, both copies of 64 MiB take 2.5 ms, if the memory is pinned, and a kernel that reads and
+    /// writes as much takes 0.05 ms. Of data that several calls use, [`upload`](Self::upload) makes a buffer that stays.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    /// use gpukernel::{Device, for_each};
+    /// # use gpukernel::Image;
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn double(x: PerThread<f32>) {
+    ///     for (_, x) in x {
+    ///         *x *= 2.0;
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// let device = Device::cpu();
+    /// let (module, mut numbers) = (device.load(&KERNELS)?, [1.0, 2.0, 3.0]);
+    /// device.round_trip(&mut numbers, |x| module.launch(double, for_each(3), (x,)))?;
+    /// assert_eq!(numbers, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What `code` returns, and as [`upload`](Self::upload).
+    #[doc(alias = "copyin", alias = "copyout", alias = "tofrom", alias = "cuda.InOut")]
+    pub fn round_trip<T: DeviceCopy, R>(
+        &self,
+        elements: &mut [T],
+        code: impl FnOnce(&mut Buffer<T>) -> Result<R>,
+    ) -> Result<R> {
+        let mut buffer = self.upload(elements)?;
+        let result = code(&mut buffer)?;
+        buffer.copy_to(elements)?;
+        Ok(result)
+    }
+
     /// Allocates memory for `len` elements and sets all bytes to zero (`cudaMalloc` and `cudaMemset`), on the default stream.
     ///
     /// ```

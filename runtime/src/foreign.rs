@@ -74,8 +74,36 @@ impl ForeignModule {
     /// [`Error::NoSuchKernel`], or what the driver says.
     #[doc(alias = "cuFuncGetAttribute", alias = "cuOccupancyMaxActiveBlocksPerMultiprocessor")]
     pub fn attributes(&self, name: &str, block_dim: impl Into<Extents>) -> Result<Option<KernelAttributes>> {
-        let threads = block_dim.into().threads();
-        each!(&self.code, loaded => loaded.code.attributes(&entry(loaded, name)?.function, threads, 0))
+        self.attributes_with_shared(name, block_dim, 0)
+    }
+
+    /// What a kernel takes in blocks with so many bytes of dynamic shared memory, as
+    /// [`Module::attributes_with_shared`](crate::Module::attributes_with_shared).
+    ///
+    /// ```no_run
+    /// # let device = gpukernel::Device::gpu(0)?;
+    /// # let code = [];
+    /// // SAFETY: nvcc wrote it.
+    /// let module = unsafe { device.load_foreign(&code)? };
+    /// let attributes = module.attributes_with_shared("scale", 256, 96 << 10)?;
+    /// println!("{:?} blocks at once", attributes.map(|attributes| attributes.blocks_per_multiprocessor));
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`attributes`](Self::attributes).
+    #[doc(alias = "cuOccupancyMaxActiveBlocksPerMultiprocessor")]
+    pub fn attributes_with_shared(
+        &self,
+        name: &str,
+        block_dim: impl Into<Extents>,
+        shared_bytes: usize,
+    ) -> Result<Option<KernelAttributes>> {
+        let (threads, shared_bytes) =
+            (block_dim.into().threads(), u32::try_from(shared_bytes).unwrap_or(u32::MAX));
+        each!(&self.code, loaded => {
+            loaded.code.attributes(&entry(loaded, name)?.function, threads, shared_bytes)
+        })
     }
 
     /// Launches the kernel of this name on the device's default stream, with so many bytes of dynamic shared memory.

@@ -199,11 +199,53 @@ impl Module {
     )]
     pub fn attributes<K: Kernel>(
         &self,
-        _kernel: K,
+        kernel: K,
         block_dim: impl Into<Extents>,
     ) -> Result<Option<KernelAttributes>> {
-        let threads = block_dim.into().threads();
-        each!(self.code(), loaded => self.inner.attributes(&loaded.code, K::INFO, threads))
+        self.attributes_with_shared(kernel, block_dim, 0)
+    }
+
+    /// What a kernel takes in blocks with so many bytes of dynamic shared memory ([`SharedSlice`](gpu_std::SharedSlice)), as [`attributes`](Self::attributes). Of more than
+    /// a block can have, a multiprocessor runs no block.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    /// # use gpukernel::{Device, Image};
+    /// # use gpukernel_image::{ImageWriter, Manifest};
+    ///
+    /// #[kernel]
+    /// pub fn fill(x: PerThread<f32>, shared: SharedSlice<f32>) {
+    ///     let shared = sync(shared);
+    ///     for (i, x) in x {
+    ///         *x = shared.get(i).copied().unwrap_or(0.0);
+    ///     }
+    /// }
+    ///
+    /// # let mut manifest = Manifest::new("doc");
+    /// # manifest.no_code = Some("this is an example".to_owned());
+    /// # // SAFETY: it holds no code.
+    /// # let KERNELS = unsafe { Image::from_bytes(ImageWriter::new(manifest).finish()) };
+    /// # let device = Device::cpu();
+    /// let module = device.load(&KERNELS)?;
+    /// for numbers in [256, 4096] {
+    ///     let attributes = module.attributes_with_shared(fill, 256, numbers * size_of::<f32>())?;
+    ///     assert!(attributes.is_none_or(|attributes| attributes.blocks_per_multiprocessor > 0));
+    /// }
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(alias = "cudaOccupancyMaxActiveBlocksPerMultiprocessor")]
+    pub fn attributes_with_shared<K: Kernel>(
+        &self,
+        _kernel: K,
+        block_dim: impl Into<Extents>,
+        shared_bytes: usize,
+    ) -> Result<Option<KernelAttributes>> {
+        let (threads, shared_bytes) =
+            (block_dim.into().threads(), u32::try_from(shared_bytes).unwrap_or(u32::MAX));
+        each!(self.code(), loaded => self.inner.attributes(&loaded.code, K::INFO, threads, shared_bytes))
     }
 
     /// Sends what the kernels of this module print (`gpu_std::println!`) from now on to `writer`, in place of standard output.
@@ -406,10 +448,11 @@ impl Inner {
         code: &M,
         kernel: &KernelInfo,
         block_threads: u32,
+        dynamic_shared_bytes: u32,
     ) -> Result<Option<KernelAttributes>> {
         let function = code.function(self.symbol(kernel, None)?.symbol)?;
         let function = function.ok_or_else(|| self.no_such_kernel(kernel.name))?;
-        code.attributes(&function, block_threads, 0)
+        code.attributes(&function, block_threads, dynamic_shared_bytes)
     }
 
     /// Compares the kernel with the image, at its first launch.

@@ -345,10 +345,38 @@ impl BackendMemory for Arc<CpuMemory> {
     unsafe fn copy_rows_to_host(
         &self,
         stream: &CpuStream,
-        from: usize,
-        from_rows: Rows,
-        to: *mut u8,
-        to_rows: Rows,
+        (from, from_rows): (usize, Rows),
+        (to, to_rows): (*mut u8, Rows),
+    ) -> Result<()> {
+        let to = to.expose_provenance();
+        let copy = move || {
+            let (from, to) = (ptr::with_exposed_provenance(from), ptr::with_exposed_provenance_mut(to));
+            // SAFETY: the caller promises the rows, until the copy is done; memory of the device that can be written is not the program's otherwise.
+            unsafe { copy_rows(from, from_rows, to, to_rows) };
+        };
+        ordered(stream, &[(self, Access::Read)], copy).map(drop)
+    }
+
+    unsafe fn copy_rows_from_host(
+        &self,
+        stream: &CpuStream,
+        (to, to_rows): (usize, Rows),
+        (from, from_rows): (*const u8, Rows),
+    ) -> Result<()> {
+        let from = from.expose_provenance();
+        let copy = move || {
+            let (from, to) = (ptr::with_exposed_provenance(from), ptr::with_exposed_provenance_mut(to));
+            // SAFETY: as above.
+            unsafe { copy_rows(from, from_rows, to, to_rows) };
+        };
+        ordered(stream, &[(self, Access::Write)], copy).map(drop)
+    }
+
+    unsafe fn copy_rows_to_host_and_wait(
+        &self,
+        stream: &CpuStream,
+        (from, from_rows): (usize, Rows),
+        (to, to_rows): (*mut u8, Rows),
     ) -> Result<()> {
         // SAFETY: the caller promises the rows, and what writes them is done.
         self.access(stream, Access::Read, || unsafe {
@@ -356,13 +384,11 @@ impl BackendMemory for Arc<CpuMemory> {
         })
     }
 
-    unsafe fn copy_rows_from_host(
+    unsafe fn copy_rows_from_host_and_wait(
         &self,
         stream: &CpuStream,
-        to: usize,
-        to_rows: Rows,
-        from: *const u8,
-        from_rows: Rows,
+        (to, to_rows): (usize, Rows),
+        (from, from_rows): (*const u8, Rows),
     ) -> Result<()> {
         // SAFETY: the caller promises the rows, and what uses them is done.
         self.access(stream, Access::Write, || unsafe {

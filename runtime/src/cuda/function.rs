@@ -86,7 +86,10 @@ impl Function {
         block_threads: u32,
         dynamic_shared_bytes: u32,
     ) -> Result<KernelAttributes> {
-        let blocks = self.resident_blocks(device, block_threads, dynamic_shared_bytes)?;
+        let blocks = match self.allows_shared(device, dynamic_shared_bytes)? {
+            true => self.resident_blocks(device, block_threads, dynamic_shared_bytes)?,
+            false => 0,
+        };
         let max_warps = device.limits().max_threads_per_multiprocessor / WARP;
         Ok(KernelAttributes {
             registers: self.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
@@ -123,16 +126,8 @@ impl Function {
         if has_clusters && device.compute_capability() < Arch::new(9, 0) {
             return Err(Error::NoClusters { kernel: kernel(), device: device.describe() });
         }
-        let dynamic_bytes = launch.shared.dynamic_bytes as usize;
-        if dynamic_bytes > 0
-            && self.static_shared_bytes + dynamic_bytes + SHARED_PADDING_BYTES > limits::SHARED_BYTES
-        {
-            let allowed_bytes = device.limits().max_shared_bytes_per_block;
-            if self.static_shared_bytes + dynamic_bytes > allowed_bytes {
-                return Err(launch.shared_too_large(device, self.static_shared_bytes));
-            }
-            // All that is left, the same for every launch, so that concurrent launches do not lower it for each other.
-            self.allow_dynamic_shared(device, allowed_bytes - self.static_shared_bytes)?;
+        if !self.allows_shared(device, launch.shared.dynamic_bytes)? {
+            return Err(launch.shared_too_large(device, self.static_shared_bytes));
         }
         if launch.cooperative {
             let allowed = self.max_resident_blocks(device, launch)?;
@@ -143,6 +138,21 @@ impl Function {
             }
         }
         Ok(())
+    }
+
+    /// Lets blocks have so many bytes of dynamic shared memory, if these are more than any kernel may have; false if the device has less.
+    fn allows_shared(self, device: &'static CudaDevice, dynamic_bytes: u32) -> Result<bool> {
+        let (asked, allowed) =
+            (self.static_shared_bytes + dynamic_bytes as usize, device.limits().max_shared_bytes_per_block);
+        if dynamic_bytes == 0 || asked + SHARED_PADDING_BYTES <= limits::SHARED_BYTES {
+            return Ok(true);
+        }
+        if asked > allowed {
+            return Ok(false);
+        }
+        // All that is left, the same for every launch, so that concurrent launches do not lower it for each other.
+        self.allow_dynamic_shared(device, allowed - self.static_shared_bytes)?;
+        Ok(true)
     }
 
     fn allow_dynamic_shared(self, device: &CudaDevice, bytes: usize) -> Result<()> {

@@ -391,34 +391,50 @@ impl BackendMemory for Arc<CudaMemory> {
     unsafe fn copy_rows_to_host(
         &self,
         stream: &Arc<CudaStream>,
-        from: usize,
-        from_rows: Rows,
-        to: *mut u8,
-        to_rows: Rows,
+        (from, from_rows): (usize, Rows),
+        (to, to_rows): (*mut u8, Rows),
     ) -> Result<()> {
         replay::refuse("a copy to the host")?;
         let to = Place::Host(to.expose_provenance());
         ordered(stream, &[(self, Access::Read)], |stream| {
             // SAFETY: the caller promises the rows, and that they stay as they are as long as this needs them.
             unsafe { copy_rows(stream, (to, to_rows), (Place::Device(from), from_rows)) }
-        })?;
-        stream.synchronize()
+        })
     }
 
     unsafe fn copy_rows_from_host(
         &self,
         stream: &Arc<CudaStream>,
-        to: usize,
-        to_rows: Rows,
-        from: *const u8,
-        from_rows: Rows,
+        (to, to_rows): (usize, Rows),
+        (from, from_rows): (*const u8, Rows),
     ) -> Result<()> {
         replay::refuse("a copy from the host")?;
         let from = Place::Host(from.expose_provenance());
         ordered(stream, &[(self, Access::Write)], |stream| {
             // SAFETY: as above; the driver only reads the host's.
             unsafe { copy_rows(stream, (Place::Device(to), to_rows), (from, from_rows)) }
-        })?;
+        })
+    }
+
+    unsafe fn copy_rows_to_host_and_wait(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: (usize, Rows),
+        to: (*mut u8, Rows),
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.copy_rows_to_host(stream, from, to)? };
+        stream.synchronize()
+    }
+
+    unsafe fn copy_rows_from_host_and_wait(
+        &self,
+        stream: &Arc<CudaStream>,
+        to: (usize, Rows),
+        from: (*const u8, Rows),
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.copy_rows_from_host(stream, to, from)? };
         stream.synchronize()
     }
 

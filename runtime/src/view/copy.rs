@@ -7,7 +7,7 @@ use gpu_std::{
 
 use super::{View, ViewMut};
 use crate::{
-    DeviceSlice, Error, Result, Stream,
+    DeviceSlice, Error, Result, Scope, Stream,
     backend::{BackendMemory, OfDevice, each},
     memory::{Allocation, DevicePointer},
     slice::same_length,
@@ -159,7 +159,7 @@ impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
         let len = elements(&self.layout);
         let mut to = Vec::with_capacity(len);
         // SAFETY: the vector has room for as many elements.
-        unsafe { self.copy_to_raw(None, to.as_mut_ptr())? };
+        unsafe { self.copy_to_raw(None, to.as_mut_ptr(), true)? };
         // SAFETY: they were just written, by a copy that is done.
         unsafe { to.set_len(len) };
         Ok(to)
@@ -177,12 +177,12 @@ impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
     fn copy_to_host(&self, stream: Option<&Stream>, to: &mut [T]) -> Result<()> {
         same_length(elements(&self.layout), to.len())?;
         // SAFETY: there is room for as many elements.
-        unsafe { self.copy_to_raw(stream, to.as_mut_ptr()) }
+        unsafe { self.copy_to_raw(stream, to.as_mut_ptr(), true) }
     }
 
     /// # Safety
-    /// `to` has room for as many elements as are here.
-    unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T) -> Result<()> {
+    /// `to` has room for as many elements as are here, and nobody else uses it before this returns if it waits, else before the stream is done with the copy.
+    unsafe fn copy_to_raw(&self, stream: Option<&Stream>, to: *mut T, waits: bool) -> Result<()> {
         // SAFETY: the view borrows the memory.
         let Some(allocation) = (unsafe { allocation::<T, S>(self.place, &self.layout) }) else {
             return Ok(());
@@ -190,8 +190,14 @@ impl<T: DeviceCopy, S: RowsLayout> View<'_, T, S> {
         let rows = rows::<T, S>(&self.layout);
         each!(&allocation.memory, memory => {
             let stream = Stream::or_default(stream, memory.device(), &|| "a copy to the host".to_owned())?;
-            // SAFETY: the view is of these rows, and there is room for them. Nobody else uses it before this returns.
-            unsafe { memory.copy_rows_to_host(stream, self.place.address, rows, to.cast(), rows.packed()) }
+            let (from, to) = ((self.place.address, rows), (to.cast(), rows.packed()));
+            // SAFETY: the view is of these rows, and there is room for them, which nobody else uses meanwhile, as the caller promises.
+            unsafe {
+                match waits {
+                    true => memory.copy_rows_to_host_and_wait(stream, from, to),
+                    false => memory.copy_rows_to_host(stream, from, to),
+                }
+            }
         })
     }
 }
@@ -227,16 +233,27 @@ impl<T: DeviceCopy, S: RowsLayout> ViewMut<'_, T, S> {
         if let Some(branch) = stream.and_then(|stream| stream.branch.as_ref()) {
             return branch.upload(from, region);
         }
+        // SAFETY: there are as many elements, which nobody writes before this returns.
+        unsafe { self.copy_from_raw(stream, from.as_ptr(), true) }
+    }
+
+    /// # Safety
+    /// At `from` are as many elements as here, and nobody writes them before this returns if it waits, else before the stream is done with the copy.
+    unsafe fn copy_from_raw(&mut self, stream: Option<&Stream>, from: *const T, waits: bool) -> Result<()> {
         // SAFETY: the view borrows the memory.
         let Some(allocation) = (unsafe { allocation::<T, S>(self.place, &self.layout) }) else {
             return Ok(());
         };
-        let rows = region.rows;
+        let rows = rows::<T, S>(&self.layout);
         each!(&allocation.memory, memory => {
             let stream = Stream::or_default(stream, memory.device(), &|| "a copy from the host".to_owned())?;
-            // SAFETY: the view is of these rows, for writing, and the elements are as many. Nobody writes them before this returns.
+            let (to, from) = ((self.place.address, rows), (from.cast(), rows.packed()));
+            // SAFETY: the view is of these rows, for writing, and the elements are as many, which nobody writes meanwhile, as the caller promises.
             unsafe {
-                memory.copy_rows_from_host(stream, self.place.address, rows, from.as_ptr().cast(), rows.packed())
+                match waits {
+                    true => memory.copy_rows_from_host_and_wait(stream, to, from),
+                    false => memory.copy_rows_from_host(stream, to, from),
+                }
             }
         })
     }
@@ -343,7 +360,7 @@ impl Stream {
     ///
     /// # Errors
     /// As there, and as [`copy_view`](Self::copy_view); [`Error::NotCapturable`] on a stream that is being captured.
-    #[doc(alias = "cudaMemcpy2DAsync", alias = "cudaMemcpy3DAsync")]
+    #[doc(alias = "cudaMemcpy2D", alias = "cudaMemcpy3D")]
     pub fn copy_view_to_host<T: DeviceCopy, S: RowsLayout>(
         &self,
         from: &View<'_, T, S>,
@@ -357,12 +374,87 @@ impl Stream {
     ///
     /// # Errors
     /// As there, and as [`copy_view`](Self::copy_view).
-    #[doc(alias = "cudaMemcpy2DAsync", alias = "cudaMemcpy3DAsync")]
+    #[doc(alias = "cudaMemcpy2D", alias = "cudaMemcpy3D")]
     pub fn copy_view_to_device<T: DeviceCopy, S: RowsLayout>(
         &self,
         from: &[T],
         to: &mut ViewMut<'_, T, S>,
     ) -> Result<()> {
         to.copy_from_host(Some(self), from)
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Queues a copy of a view to a slice of the host of as many elements, row after row, which is borrowed until the scope ends (`cudaMemcpy2DAsync`). Beside
+    /// other work it runs only if the memory is [pinned](crate::Device::pinned).
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let stream = device.stream()?;
+    /// let matrix = stream.upload(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut column = device.pinned::<i32>(2)?;
+    /// stream.scope(|scope| scope.copy_view_to_host(&matrix.view_2d(3)?.part(.., 1..2)?, &mut column))?;
+    /// assert_eq!(*column, [2, 5]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// What the copies write lives as long as the scope:
+    ///
+    /// ```compile_fail,E0597
+    /// # let device = gpukernel::Device::cpu();
+    /// # let (stream, matrix) = (device.stream()?, device.upload(&[1, 2, 3, 4, 5, 6])?);
+    /// stream.scope(|scope| {
+    ///     let mut column = device.pinned::<i32>(2)?;
+    ///     scope.copy_view_to_host(&matrix.view_2d(3)?.part(.., 1..2)?, &mut column)
+    /// })?;
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Stream::copy_view_to_host`].
+    #[doc(
+        alias = "cudaMemcpy2DAsync",
+        alias = "cudaMemcpy3DAsync",
+        alias = "cuMemcpy2DAsync",
+        alias = "cuMemcpy3DAsync"
+    )]
+    pub fn copy_view_to_host<T: DeviceCopy, S: RowsLayout>(
+        &'scope self,
+        from: &View<'_, T, S>,
+        to: &'scope mut [T],
+    ) -> Result<()> {
+        same_length(from.region().0, to.len())?;
+        // SAFETY: the slice has room for as many elements, and is borrowed until the scope has waited for the stream.
+        unsafe { from.copy_to_raw(Some(self), to.as_mut_ptr(), false) }
+    }
+
+    /// Queues a copy of a slice of the host, which is borrowed until the scope ends, to a view of as many elements, row after row, as
+    /// [`copy_view_to_host`](Self::copy_view_to_host) (`cudaMemcpy2DAsync`). Elements between those of the view stay as they are.
+    ///
+    /// ```
+    /// let device = gpukernel::Device::cpu();
+    /// let (stream, column) = (device.stream()?, device.pinned::<i32>(2)?);
+    /// let mut matrix = stream.filled(6, 7)?;
+    /// stream.scope(|scope| scope.copy_view_to_device(&column, &mut matrix.view_2d_mut(3)?.part(.., 1..2)?))?;
+    /// assert_eq!(matrix.to_vec()?, [7, 0, 7, 7, 0, 7]);
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Stream::copy_view_to_device`].
+    #[doc(
+        alias = "cudaMemcpy2DAsync",
+        alias = "cudaMemcpy3DAsync",
+        alias = "cuMemcpy2DAsync",
+        alias = "cuMemcpy3DAsync"
+    )]
+    pub fn copy_view_to_device<T: DeviceCopy, S: RowsLayout>(
+        &'scope self,
+        from: &'scope [T],
+        to: &mut ViewMut<'_, T, S>,
+    ) -> Result<()> {
+        same_length(from.len(), to.region().0)?;
+        // SAFETY: there are as many elements, which nobody writes until the scope has waited for the stream.
+        unsafe { to.copy_from_raw(Some(self), from.as_ptr(), false) }
     }
 }

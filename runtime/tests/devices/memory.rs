@@ -26,6 +26,27 @@ fn round_trips_of_every_kind_of_element() {
     });
 }
 
+#[test]
+fn what_was_copied_comes_back_unless_something_fails() {
+    on_every_device(|device| {
+        let mut numbers = [1, 2, 3];
+        let len = device.round_trip(&mut numbers, |x| {
+            x[1..].copy_from(&[5, 6])?;
+            Ok(x.len())
+        })?;
+        assert_eq!((len, numbers), (3, [1, 5, 6]));
+        let failed = device.round_trip(&mut numbers, |x| {
+            x.fill(9)?;
+            x.copy_from(&[1])
+        });
+        assert!(matches!(failed, Err(Error::LengthMismatch { .. })), "{failed:?}");
+        assert_eq!(numbers, [1, 5, 6]);
+        device.round_trip(&mut numbers[..0], |x| x.fill(7))?;
+        assert_eq!(numbers, [1, 5, 6]);
+        Ok(())
+    });
+}
+
 /// std fills zeros that are aligned further than the memory of `malloc`, page by page.
 #[test]
 #[cfg(target_os = "linux")]

@@ -31,6 +31,34 @@ fn parts_of_matrices_are_copied_to_and_from_the_host() {
 }
 
 #[test]
+fn parts_are_copied_in_a_scope() {
+    on_every_device(|device| {
+        let stream = device.stream()?;
+        let mut matrix = stream.upload(&numbers(6 * 8))?;
+        let (mut part, ones) = (device.pinned::<u32>(15)?, vec![1; 6]);
+        let [mut column, mut short] = [vec![0; 6], vec![0; 14]];
+        stream.scope(|scope| {
+            scope.copy_view_to_host(&matrix.view_2d(8)?.part(1..4, 2..7)?, &mut part)?;
+            // After what reads it, and before what reads it later.
+            scope.copy_view_to_device(&ones, &mut matrix.view_2d_mut(8)?.part(.., 3..4)?)?;
+            scope.copy_view_to_host(&matrix.view_2d(8)?.column(3)?, &mut column)?;
+            for result in [
+                scope.copy_view_to_host(&matrix.view_2d(8)?.part(1..4, 2..7)?, &mut short),
+                scope.copy_view_to_device(&ones, &mut matrix.view_2d_mut(8)?.part(1..4, 2..7)?),
+            ] {
+                assert!(matches!(result, Err(Error::LengthMismatch { .. })), "{result:?}");
+            }
+            Ok(())
+        })?;
+        let expected: Vec<u32> = (1..4).flat_map(|row| (2..7).map(move |column| row * 8 + column)).collect();
+        assert_eq!((&part[..], column), (&expected[..], vec![1; 6]));
+        let after = matrix.to_vec()?;
+        assert!(after.iter().enumerate().all(|(i, x)| *x == if i % 8 == 3 { 1 } else { i as u32 }));
+        Ok(())
+    });
+}
+
+#[test]
 fn columns_are_strided_and_fit_vectors() {
     on_every_device(|device| {
         let mut matrix = device.upload(&numbers(12))?;

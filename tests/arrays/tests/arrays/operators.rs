@@ -100,9 +100,9 @@ macro_rules! compare {
             expected $assign SCALAR;
             assert_eq!(updated.to_ndarray()?, expected, "{what}");
             let (mut part, mut expected_part) = (updated.slice_mut(s![1.., ..;2])?, expected.slice_mut(s![1.., ..;2]));
-            part $assign x.slice(s![..SIDE - 1, ..;2])?;
+            part $assign y.slice(s![..SIDE - 1, ..;2])?;
             part $assign SCALAR;
-            expected_part $assign &host_x.slice(s![..SIDE - 1, ..;2]);
+            expected_part $assign &host_y.slice(s![..SIDE - 1, ..;2]);
             expected_part $assign SCALAR;
             assert_eq!(updated.to_ndarray()?, expected, "{what} of a part");
             let mut updated = [x.to_owned()?, x.to_owned()?, x.to_owned()?];

@@ -145,6 +145,15 @@ fn as_much_as_a_block_can_have() {
             assert!(matches!(error, Error::SharedTooLarge { .. }), "{error}");
         }
         assert_eq!(out.to_vec()?, [7 * (most as u32 - 1)], "nothing ran");
+        let blocks = |bytes| {
+            let attributes = module.attributes_with_shared(read_shared, 128, bytes)?;
+            Ok::<_, Error>(attributes.map(|attributes| attributes.blocks_per_multiprocessor))
+        };
+        let found = [blocks(0)?, blocks(4 * most)?, blocks(4 * most + 4)?, blocks(usize::MAX)?];
+        if let Some(without) = found[0] {
+            assert!(without > 1 && found[1..] == [Some(1), Some(0), Some(0)], "{found:?}");
+        }
+        assert_eq!(found[0].is_some(), device.is_gpu());
         Ok(())
     });
 }
