@@ -5,7 +5,7 @@ use gpu_std::{
     DeviceCopy,
     host::{Kernel, SafeKernel},
 };
-use gpukernel::{Buffer, Device, DeviceSlice, LaunchConfig, Module, Stream, ThisRuntime};
+use gpukernel::{Buffer, Device, DeviceSlice, Extents, LaunchConfig, Module, Stream, ThisRuntime};
 use gpukernel_algorithms_kernels::{BLOCK, Element, Launch, RESIDENT_BLOCKS, tile_len};
 
 use crate::{Error, Result, shipped};
@@ -122,12 +122,28 @@ impl Algorithms {
 
     /// A launch of so many blocks.
     pub(crate) fn blocks(&self, blocks: usize) -> Blocks<'_> {
-        Blocks { algorithms: self, blocks }
+        self.grid(blocks)
+    }
+
+    /// A launch of a grid of blocks.
+    pub(crate) fn grid(&self, blocks: impl Into<Extents>) -> Blocks<'_> {
+        Blocks { algorithms: self, blocks: blocks.into() }
     }
 
     /// A launch of threads for so many elements, of which each takes several where they are more than a launch has threads.
     pub(crate) fn threads(&self, elements: usize) -> Blocks<'_> {
         self.blocks(elements.div_ceil(BLOCK).min(1 << 23))
+    }
+
+    /// As [`threads`](Self::threads), where on a GPU each takes several if there are many more than run at once: for kernels that only write, which then write faster.
+    pub(crate) fn few_threads(&self, elements: usize) -> Blocks<'_> {
+        /// For each multiprocessor, which runs eight at once.
+        const BLOCKS: usize = 32;
+        match self.device.is_gpu() {
+            true => self
+                .blocks(elements.div_ceil(BLOCK).min(self.device.limits().multiprocessors as usize * BLOCKS)),
+            false => self.threads(elements),
+        }
     }
 
     /// Whether arrays of a block may have 100 KiB.
@@ -193,7 +209,7 @@ impl Algorithms {
 /// A launch of blocks of as many threads as the kernel is made for.
 pub(crate) struct Blocks<'a> {
     algorithms: &'a Algorithms,
-    blocks: usize,
+    blocks: Extents,
 }
 
 impl Blocks<'_> {

@@ -65,13 +65,33 @@ impl Algorithms {
         [rows, columns]: [usize; 2],
         to: &mut DeviceSlice<T>,
     ) -> Result<()> {
+        /// The most blocks along y and z, on every GPU.
+        const MOST: usize = u16::MAX as usize;
         let parts = size_of::<T>() / size_of::<P>();
-        let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE) * parts;
-        // SAFETY: elements have bytes, and what is written are elements, moved. There are as many as in the matrices, and a block for each part of each tile.
-        unsafe {
-            let (from, to) = (from.__cast_unchecked::<P>()?, to.__cast_unchecked_mut::<P>()?);
-            P::transpose(self.blocks(blocks), from, parts, [rows, columns], to)
+        let (across, down) = (columns.div_ceil(TILE), rows.div_ceil(TILE));
+        // Blocks beside each other write lines that follow each other, where a grid has as many as that. No memory has a matrix of more tiles both across and down.
+        let is_tall = across <= MOST;
+        let (x, y) = if is_tall { (down, across) } else { (across, down) };
+        let mut first = 0;
+        while first < matrices {
+            let some = MOST.min(matrices - first);
+            let part = first * rows * columns..(first + some) * rows * columns;
+            // SAFETY: elements have bytes, and what is written are elements, moved. There are as many as in the matrices, and a block for each part of each tile.
+            unsafe {
+                let (from, to) = (&from[part.clone()], &mut to[part]);
+                let (from, to) = (from.__cast_unchecked::<P>()?, to.__cast_unchecked_mut::<P>()?);
+                P::transpose(
+                    self.grid((x * parts, y, some)),
+                    from,
+                    parts as u32,
+                    [rows, columns],
+                    is_tall,
+                    to,
+                )?;
+            }
+            first += some;
         }
+        Ok(())
     }
 
     /// Multiplies matrices in row-major order, `a` of `shape[0]` rows and `shape[1]` columns, `b` of `shape[1]` rows and `shape[2]` columns (NumPy's

@@ -62,7 +62,9 @@ impl Algorithms {
     }
 
     /// Fills memory with random numbers, normally distributed with this mean and standard deviation (cuRAND's `curandGenerateNormal`), as
-    /// [`fill_random`](Self::fill_random). On different devices they differ by the errors of `ln`, `sin` and `cos`.
+    /// [`fill_random`](Self::fill_random). On different devices they differ by the errors of `ln`, `sin` and `cos`, for `f32` by up to
+    /// 4 · 10⁻⁶ deviations. Numbers of `f32` are made of 32 random bits each, as cuRAND's, and so at most 6.77 deviations from the mean, those of `f64` of 53, and at most
+    /// 8.66.
     ///
     /// ```
     /// use gpukernel::Device;
@@ -146,6 +148,6 @@ impl Algorithms {
         parameters: [T; 2],
         x: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        T::random(self.threads(x.len().div_ceil(T::GROUP)), seed, parameters, x)
+        T::random(self.few_threads(x.len().div_ceil(T::GROUP)), seed, parameters, x)
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     layout::Layout,
     operand::{Operands, broadcast_shape, part_mut, sealed},
     plan::{NdPlace, Plan},
-    storage,
+    rows, storage,
 };
 
 /// Launches of a configuration.
@@ -151,41 +151,17 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         };
         let rows = layout.with_axis_last(axis)?;
         let (len, outer) = (layout.shape()[axis.index()], &rows.shape()[..rows.ndim() - 1]);
-        let result = Layout::standard(IxDyn(outer))?;
-        if len == 0 && result.len() != 0 {
+        if len == 0 && !outer.contains(&0) {
             return Err(Error::EmptyReduction { function: Self::NAME, axis, shape: layout.shape().to_vec() });
         }
-        let mut parts = parts(len, result.len());
-        if parts == 1 {
-            return storage::written(&module.stream(), result, |out, layout| {
-                reduce_rows::<Self, T>(module, slice, &rows, out, layout, 1)
-            });
-        }
-        let of_parts = |parts: usize| Layout::standard(IxDyn(&[outer, &[parts]].concat()));
-        let mut partial: Array<T, IxDyn> =
-            storage::written(&module.stream(), of_parts(parts)?, |out, layout| {
-                reduce_rows::<Self, T>(module, slice, &rows, out, layout, parts)
-            })?;
-        loop {
-            let rows = partial.layout().clone();
-            let len = parts;
-            parts = self::parts(len, result.len());
-            if parts == 1 {
-                return storage::written(&module.stream(), result, |out, layout| {
-                    reduce_rows::<Self, T>(module, partial.memory(), &rows, out, layout, 1)
-                });
-            }
-            partial = storage::written(&module.stream(), of_parts(parts)?, |out, layout| {
-                reduce_rows::<Self, T>(module, partial.memory(), &rows, out, layout, parts)
-            })?;
-        }
+        rows::reduced::<Self, T, _>(module, slice, &rows)
     }
 
     /// Combines the elements along an axis up to each of them (NumPy's `ufunc.accumulate`).
     ///
-    /// The function must be associative: where there are less than 65 536 rows, of more than 256 elements, parts of 64 are combined first; else it goes one after another.
-    /// Sums of floating-point numbers depend on that, by how much they are rounded: those of positive numbers may be a little less where a part begins than where the one
-    /// before it ended.
+    /// The function must be associative: parts of rows are combined first where few rows have many elements, and neighbours where a GPU goes along contiguous memory; else
+    /// it goes one after another. Sums of floating-point numbers depend on that, by how much they are rounded: those of positive numbers may be a little less where a part
+    /// begins than where the one before it ended.
     ///
     /// ```
     /// # use gpukernel::Device;
@@ -211,21 +187,8 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
             return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
         };
         let rows = layout.with_axis_last(axis)?;
-        let (len, outer) = (layout.shape()[axis.index()], &rows.shape()[..rows.ndim() - 1]);
-        let count = outer.iter().product();
-        let carries: Option<Array<T, IxDyn>> = match if len <= LONG_ROW { 1 } else { parts(len, count) } {
-            1 => None,
-            parts => {
-                let of_parts = Layout::standard(IxDyn(&[outer, &[parts]].concat()))?;
-                let totals: Array<T, IxDyn> = storage::written(&module.stream(), of_parts, |out, layout| {
-                    reduce_rows::<Self, T>(module, slice, &rows, out, layout, parts)
-                })?;
-                Some(<Self as ArrayFunction>::accumulate(module, &totals, Axis(outer.len()))?)
-            }
-        };
-        let carries = carries.as_ref().map(|carries| (carries.memory(), carries.layout()));
         storage::written(&module.stream(), Layout::standard(IxDyn(layout.shape()))?, |out, layout| {
-            accumulate_rows::<Self, T>(module, (slice, &rows), carries, out, &layout.with_axis_last(axis)?)
+            rows::accumulate::<Self, T>(module, (slice, &rows), out, &layout.with_axis_last(axis)?)
         })
     }
 
@@ -365,7 +328,7 @@ where
 }
 
 /// The threads of a warp.
-const WARP: usize = 32;
+pub(crate) const WARP: usize = 32;
 
 /// The most threads of a launch: less than the 2³² - 1 that kernels count along an axis, which whole blocks and clusters add up to.
 const MOST_THREADS: usize = 1 << 31;
@@ -457,94 +420,4 @@ pub(crate) fn update<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
     storage::written(&module.stream(), Layout::standard(IxDyn(&shape))?, |slice, layout| {
         run::<F, (T, T), _>(&module, &inputs, ArrayViewMut::new(slice, layout.clone()))
     })
-}
-
-/// How many elements a thread combines at most, where few threads would combine more.
-const PART: usize = 64;
-/// The most elements of a row that one thread combines step by step, also where few threads have one: launches for parts take longer.
-const LONG_ROW: usize = 4 * PART;
-/// How many threads are enough.
-const ENOUGH_THREADS: usize = 1 << 16;
-
-/// The number of parts of a row whose elements are combined by a thread each, for so many rows.
-fn parts(len: usize, rows: usize) -> usize {
-    if len <= PART || rows >= ENOUGH_THREADS { 1 } else { len.div_ceil(PART) }
-}
-
-/// Combines each of so many parts of the rows of an array, whose last axis they are along. The output has those rows, of the parts, or one axis less.
-#[track_caller]
-fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
-    module: &Module,
-    slice: &gpukernel::DeviceSlice<T>,
-    rows: &Layout<IxDyn>,
-    out: &mut gpukernel::DeviceSlice<T>,
-    out_layout: &Layout<IxDyn>,
-    parts: usize,
-) -> Result<()> {
-    if out_layout.len() == 0 {
-        return Ok(());
-    }
-    let (len, stride) = last(rows);
-    let outer = first_of_rows(rows)?;
-    let out_outer =
-        if out_layout.ndim() == rows.ndim() { first_of_rows(out_layout)? } else { out_layout.clone() };
-    let mut plan = Plan::new(&out_outer, [&outer]);
-    plan.with_inner(0, 1);
-    plan.with_inner(1, stride);
-    let (to, from) = (plan.output(), &plan.inputs()[0]);
-    let shape = plan.shape_with(parts);
-    let mut output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
-    let mut numbers = out_layout.len();
-    if let ([.., rows, _], [.., next_row, next]) = (&shape[..], &from.strides[..])
-        && parts > 1
-        && next_row.unsigned_abs() < next.unsigned_abs()
-    {
-        // Threads beside each other have parts of rows beside each other, which is how elements lie.
-        let tile = (*rows).min(WARP);
-        output = output.in_tiles(tile, 1);
-        numbers = numbers / rows * rows.next_multiple_of(tile.next_power_of_two());
-    }
-    let input = slice.view_nd(from.origin, &plan.shape_with(len), &from.strides)?;
-    F::reduce(Configured { module, config: for_each_in_rounds(numbers) }, input, output)
-}
-
-/// Combines the rows of an array step by step, which are along the last axis of all layouts, in as many parts as the carries have elements there: what the row up
-/// to the end of each part is combined to.
-#[track_caller]
-fn accumulate_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
-    module: &Module,
-    (slice, rows): (&gpukernel::DeviceSlice<T>, &Layout<IxDyn>),
-    carries: Option<(&gpukernel::DeviceSlice<T>, &Layout<IxDyn>)>,
-    out: &mut gpukernel::DeviceSlice<T>,
-    out_rows: &Layout<IxDyn>,
-) -> Result<()> {
-    if out_rows.len() == 0 {
-        return Ok(());
-    }
-    let ((len, stride), (_, out_stride)) = (last(rows), last(out_rows));
-    // Of one part, none is read.
-    let (carried, parts) = carries.map_or(((slice, rows), 1), |carries| (carries, last(carries.1).0));
-    let firsts = [first_of_rows(rows)?, first_of_rows(carried.1)?];
-    let mut plan = Plan::new(&first_of_rows(out_rows)?, &firsts);
-    plan.with_inner(0, out_stride);
-    plan.with_inner(1, stride);
-    plan.with_inner(2, last(carried.1).1);
-    let (to, from, carry) = (plan.output(), &plan.inputs()[0], &plan.inputs()[1]);
-    let shape = plan.shape_with(len);
-    let output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
-    let input = slice.view_nd(from.origin, &shape, &from.strides)?;
-    let carries = carried.0.view_nd(carry.origin, &plan.shape_with(parts), &carry.strides)?;
-    let config = for_each_in_rounds(out_rows.len() / len * parts);
-    F::accumulate(Configured { module, config }, input, carries, output)
-}
-
-/// The number of elements along the last axis, and its stride.
-fn last(rows: &Layout<IxDyn>) -> (usize, isize) {
-    let last = rows.ndim() - 1;
-    (rows.shape()[last], rows.stride(last))
-}
-
-/// The first element of each row.
-fn first_of_rows(rows: &Layout<IxDyn>) -> Result<Layout<IxDyn>> {
-    rows.index_axis(Axis(rows.ndim() - 1), 0)
 }

@@ -56,6 +56,7 @@ mod operand;
 mod operators;
 mod pipeline;
 mod plan;
+mod rows;
 mod shipped;
 mod storage;
 mod view;

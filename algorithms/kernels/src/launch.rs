@@ -276,8 +276,9 @@ pub unsafe trait Part: gpu_std::DeviceCopy {
     unsafe fn transpose<'a, L: Launch>(
         launch: L,
         from: &'a Slice<L, Self>,
-        parts: usize,
+        parts: u32,
         shape: [usize; 2],
+        is_tall: bool,
         to: &'a mut Slice<L, Self>,
     ) -> L::Output;
 
@@ -472,7 +473,7 @@ pub unsafe trait MatrixElement: Element {
 /// ```
 /// use gpukernel_algorithms_kernels::{Normal, Random, Uniform};
 ///
-/// assert_eq!((<f32 as Random<Uniform>>::GROUP, <f32 as Random<Normal>>::GROUP), (4, 2));
+/// assert_eq!((<f32 as Random<Uniform>>::GROUP, <f64 as Random<Normal>>::GROUP), (4, 2));
 /// ```
 ///
 /// # Safety

@@ -1,6 +1,9 @@
 //! Transposes and products of matrices.
 
-use core::ops::{Add, Mul};
+use core::{
+    array,
+    ops::{Add, Mul},
+};
 
 use gpu_std::{
     SharedElement,
@@ -21,7 +24,8 @@ const TILE_LEN: usize = TILE * (TILE + 1);
 /// The lines of a tile that a block has threads for at once.
 const LINES: usize = BLOCK / TILE;
 
-/// Transposes matrices of `rows` times `columns` elements, which follow each other. One block for each tile of each.
+/// Transposes matrices of `rows` times `columns` elements, which follow each other: blocks along z. Along x and y are the tiles of each, down and across, or unless
+/// `is_tall`, across and down: a division of the number of a block would take longer than the rest.
 ///
 /// # Safety
 /// There are as many elements as in that many matrices, and as many blocks as tiles.
@@ -30,31 +34,33 @@ pub unsafe fn transpose<P: SharedElement>(
     from: &[P],
     rows: usize,
     columns: usize,
+    is_tall: u32,
     to: UnsafeSlice<P>,
     tile: UnsafeShared<P, TILE_LEN>,
 ) {
     // SAFETY: as the caller promises.
-    unsafe { transpose_part(from, [rows, columns], [1, 0], block_rank(), &to, &tile) };
+    unsafe { transpose_part(from, [rows, columns], is_tall, [1, 0], block_index().x, &to, &tile) };
 }
 
-/// Transposes matrices as [`transpose`], of elements of several parts. One block for each part of each tile, so that blocks beside each other use the same
-/// sectors of memory.
+/// Transposes matrices as [`transpose`], of elements of several parts. Along x there is a block for each part of each tile, so that blocks beside each other use
+/// the same sectors of memory.
 ///
 /// # Safety
-/// As for [`transpose`], with `parts` times as many blocks.
+/// As for [`transpose`], with `parts` times as many blocks along x.
 #[kernel(block = 256)]
 pub unsafe fn transpose_parts<P: SharedElement>(
     from: &[P],
-    parts: usize,
+    parts: u32,
     rows: usize,
     columns: usize,
+    is_tall: u32,
     to: UnsafeSlice<P>,
     tile: UnsafeShared<P, TILE_LEN>,
 ) {
     let parts = parts.max(1);
-    let (block, part) = (block_rank() / parts, block_rank() % parts);
+    let (x, part) = (block_index().x / parts, block_index().x % parts);
     // SAFETY: as the caller promises.
-    unsafe { transpose_part(from, [rows, columns], [parts, part], block, &to, &tile) };
+    unsafe { transpose_part(from, [rows, columns], is_tall, [parts, part], x, &to, &tile) };
 }
 
 /// Transposes a part of the elements of a tile.
@@ -65,34 +71,35 @@ pub unsafe fn transpose_parts<P: SharedElement>(
 unsafe fn transpose_part<P: SharedElement>(
     from: &[P],
     [rows, columns]: [usize; 2],
-    [parts, part]: [usize; 2],
-    block: usize,
+    is_tall: u32,
+    [parts, part]: [u32; 2],
+    x: u32,
     to: &UnsafeSlice<P>,
     tile: &UnsafeShared<P, TILE_LEN>,
 ) {
-    let (down, across) = (rows.div_ceil(TILE), columns.div_ceil(TILE));
-    let of_matrix = (down * across).max(1);
-    let (matrix, block) = (block / of_matrix, block % of_matrix);
-    let (row, column) = (block / across.max(1) * TILE, block % across.max(1) * TILE);
-    let first = matrix * rows * columns;
+    let Dim3 { y, z: matrix, .. } = block_index();
+    let (row, column) = if is_tall == 0 { (y, x) } else { (x, y) };
+    let (row, column) = (row as usize * TILE, column as usize * TILE);
     let (lane, line) = (thread_rank() as usize % TILE, thread_rank() as usize / TILE % LINES);
+    let (parts, part) = (parts as usize, part as usize);
+    let first = matrix as usize * rows * columns;
+    // All loads before anything waits. What is outside is read as the last line or column, and not written.
+    let own = (column + lane).min(columns.wrapping_sub(1));
+    let elements: [P; TILE / LINES] = array::from_fn(|step| {
+        let at = first + (row + line + step * LINES).min(rows.wrapping_sub(1)) * columns + own;
+        // SAFETY: the position is inside of the matrix, which has elements, because it has tiles, and as many parts of each as the caller promises.
+        unsafe { *from.get_unchecked(at * parts + part) }
+    });
     for step in 0..TILE / LINES {
-        let line = line + step * LINES;
-        let at = first + (row + line) * columns + column + lane;
-        if row + line < rows
-            && column + lane < columns
-            && let Some(element) = from.get(at * parts + part)
-        {
-            // SAFETY: each thread writes its own, which others read behind the barrier.
-            unsafe { tile.set(line * (TILE + 1) + lane, *element) };
-        }
+        // SAFETY: each thread writes its own, which others read behind the barrier.
+        unsafe { tile.set((line + step * LINES) * (TILE + 1) + lane, elements[step]) };
     }
     sync(());
     for step in 0..TILE / LINES {
         let line = line + step * LINES;
         let at = (first + (column + line) * rows + row + lane) * parts + part;
-        if column + line < columns && row + lane < rows && at < to.len() {
-            // SAFETY: written before the barrier; each part of an element of the result belongs to one thread of one block.
+        if column + line < columns && row + lane < rows {
+            // SAFETY: written before the barrier; each part of an element of the result belongs to one thread of one block, and is inside as above.
             unsafe { to.set(at, tile.get(lane * (TILE + 1) + line)) };
         }
     }
@@ -127,7 +134,7 @@ pub fn multiply_small<T: Element + Add<Output = T> + Mul<Output = T>>(
 /// Multiplies matrices as [`multiply_small`]: a tile of a result for each block, of which each thread has four elements.
 ///
 /// # Safety
-/// As for [`transpose`].
+/// There are as many elements as in that many matrices, and as many blocks as tiles of results.
 #[kernel(block = 256)]
 pub unsafe fn multiply<T: Element + Add<Output = T> + Mul<Output = T>>(
     a: &[T],

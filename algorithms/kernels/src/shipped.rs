@@ -138,16 +138,19 @@ macro_rules! parts {
             unsafe fn transpose<'a, L: crate::Launch>(
                 launch: L,
                 from: &'a Slice<L, Self>,
-                parts: usize,
+                parts: u32,
                 [rows, columns]: [usize; 2],
+                is_tall: bool,
                 to: &'a mut Slice<L, Self>,
             ) -> L::Output {
                 // SAFETY: as the caller promises.
                 unsafe {
                     if parts == 1 {
-                        launch.launch_unsafe(matrix::transpose::<Self>, (from, rows, columns, to))
+                        let args = (from, rows, columns, u32::from(is_tall), to);
+                        launch.launch_unsafe(matrix::transpose::<Self>, args)
                     } else {
-                        launch.launch_unsafe(matrix::transpose_parts::<Self>, (from, parts, rows, columns, to))
+                        let args = (from, parts, rows, columns, u32::from(is_tall), to);
+                        launch.launch_unsafe(matrix::transpose_parts::<Self>, args)
                     }
                 }
             }
@@ -330,7 +333,7 @@ randoms! {
     u64 by Bits: 2;
     f32 by Uniform: 4;
     f64 by Uniform: 2;
-    f32 by Normal: 2;
+    f32 by Normal: 4;
     f64 by Normal: 2;
 }
 

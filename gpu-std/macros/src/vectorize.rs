@@ -151,18 +151,24 @@ impl Scalar {
                 (format_ident!("{instance}_reduce"), format_ident!("{instance}_accumulate"));
             binary_kernels = Some(quote_spanned! {place=>
                 #[::gpu_std::kernel]
-                fn #reduce(input: ::gpu_std::elementwise::ViewNdOrScalar<#output>, output: ::gpu_std::elementwise::PerThreadNd<#output>) {
-                    output.reduce(input, #name #turbofish);
+                fn #reduce(
+                    input: ::gpu_std::elementwise::ViewNdOrScalar<#output>,
+                    lanes: ::core::primitive::u32,
+                    output: ::gpu_std::elementwise::PerThreadNd<#output>,
+                ) {
+                    // SAFETY: all threads have the same parameter.
+                    unsafe { output.reduce_in_lanes(input, lanes, #name #turbofish) };
                 }
 
                 #[::gpu_std::kernel]
                 fn #accumulate(
                     input: ::gpu_std::elementwise::ViewNdOrScalar<#output>,
                     carries: ::gpu_std::elementwise::ViewNdOrScalar<#output>,
+                    lanes: ::core::primitive::u32,
                     output: ::gpu_std::elementwise::PerThreadRows<#output>,
                 ) {
-                    // SAFETY: all threads have the same parameter.
-                    unsafe { output.accumulate_parts(input, carries, #name #turbofish) };
+                    // SAFETY: all threads have the same parameters.
+                    unsafe { output.accumulate_parts(input, carries, lanes, #name #turbofish) };
                 }
             });
             let view = quote!(<L::Runtime as ::gpu_std::host::Runtime>::View<'a, #output, ::gpu_std::view::layout::LayoutNd>);
@@ -172,9 +178,10 @@ impl Scalar {
                     fn #method<'a, L: ::gpu_std::host::Launch>(
                         launch: L,
                         #(#inputs: #view,)*
+                        lanes: ::core::primitive::u32,
                         output: #view_mut,
                     ) -> L::Output {
-                        launch.launch(#kernel, (#(::gpu_std::host::OrScalar::Memory(#inputs),)* output))
+                        launch.launch(#kernel, (#(::gpu_std::host::OrScalar::Memory(#inputs),)* lanes, output))
                     }
                 }
             };

@@ -21,9 +21,11 @@
 
 mod chunks;
 mod inputs;
+mod lanes;
 mod nd;
 #[cfg(not(target_arch = "nvptx64"))]
 mod past_caches;
+mod rows;
 mod slice_or_scalar;
 mod view_or_scalar;
 

@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 #[cfg(not(target_arch = "nvptx64"))]
 use core::ops::Range;
 
+use super::NdInputs;
 #[cfg(not(target_arch = "nvptx64"))]
 use super::chunks::in_a_row;
-use super::{NdInputs, ViewNdOrScalar};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, PackedArgs, Runtime};
 #[cfg(target_arch = "nvptx64")]
@@ -14,7 +14,7 @@ use crate::thread::grid_stride::GridStride;
 use crate::{
     DeviceCopy,
     contract::known::{Extents, Nd, Tail},
-    global_rank, grid_stride,
+    global_rank,
     param::{Param, WriteStart},
     signature::Text,
     threads_per_grid,
@@ -26,9 +26,9 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct NdTail<N> {
-    layout: LayoutNd,
+    pub(super) layout: LayoutNd,
     /// What finds the positions of numbers.
-    numbers: N,
+    pub(super) numbers: N,
 }
 
 // SAFETY: plain data in a fixed layout.
@@ -51,9 +51,9 @@ macro_rules! nd_output {
     ($(#[$doc:meta])* $Output:ident by $Numbers:ident) => {
         $(#[$doc])*
         pub struct $Output<'a, T> {
-            start: *mut T,
+            pub(super) start: *mut T,
             /// Stays where it was passed: nothing that may be indexed is copied into registers.
-            tail: &'a NdTail<$Numbers>,
+            pub(super) tail: &'a NdTail<$Numbers>,
             lender: PhantomData<&'a mut [T]>,
         }
 
@@ -73,7 +73,7 @@ macro_rules! nd_output {
             /// # Safety
             /// The offset is that of a position inside, which the thread owns.
             #[inline(always)]
-            unsafe fn set(&self, offset: Offset, value: T) {
+            pub(super) unsafe fn set(&self, offset: Offset, value: T) {
                 // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view.
                 unsafe { self.start.add(offset.get()).write(value) };
             }
@@ -247,167 +247,11 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
             number += run;
         }
     }
-
-    /// Sets each element that the thread owns to the elements of a part of the input's row, combined in order by `f`.
-    ///
-    /// The other extents are the same. Along the innermost axis, the elements of the output divide the row into parts of the same length,
-    /// give or take one; a single element is made of the whole row.
-    ///
-    /// # Panics
-    /// If the other extents differ, or if the rows of the input have fewer elements than those of the output.
-    ///
-    /// ```
-    /// use gpu_std::{elementwise::*, prelude::*};
-    ///
-    /// #[kernel]
-    /// pub fn row_sums(x: ViewNdOrScalar<f32>, out: PerThreadNd<f32>) {
-    ///     out.reduce(x, |a, b| a + b);
-    /// }
-    /// ```
-    #[inline(always)]
-    #[track_caller]
-    pub fn reduce(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
-        let NdTail { layout, numbers } = self.tail;
-        let (parts, len) = (u64::from(layout.extents()[0]), u64::from(input.row_len()));
-        if !input.covers(layout.extents(), 1) || len < parts {
-            refuse()
-        }
-        let is_narrow = layout.is_narrow() & input.is_narrow();
-        for number in self.own_numbers() {
-            let (mut own, mut row, mut part) = (layout.starts(), input.starts(), 0);
-            let Positions { rows, .. } =
-                numbers.each_index(layout, number, is_narrow, |axis, index, is_narrow| {
-                    // SAFETY: no layout has more axes than `MAX_AXES`.
-                    unsafe {
-                        layout.step(&mut own, axis, index, is_narrow);
-                        match axis {
-                            0 => part = u64::from(index),
-                            axis => input.step(&mut row, axis, index, is_narrow),
-                        }
-                    }
-                });
-            // Neither product is more than a number of 31 bits times one of 32.
-            let (start, end) = ((part * len / parts) as u32, ((part + 1) * len / parts) as u32);
-            for _ in 0..rows {
-                // SAFETY: the row is inside because the extents are the same, and the part of it is, which is not empty because there are as
-                // many elements as parts. For the output, as above.
-                unsafe {
-                    let element = |index| {
-                        let mut offset = row;
-                        input.step(&mut offset, 0, index, is_narrow);
-                        input.get(offset)
-                    };
-                    let mut value = element(start);
-                    for index in start + 1..end {
-                        value = f(value, element(index));
-                    }
-                    self.set(own, value);
-                }
-                layout.next_row(&mut own);
-                input.next_row(&mut row);
-            }
-        }
-    }
-}
-
-impl<T: DeviceCopy> PerThreadRows<'_, T> {
-    /// Sets each element of the rows that the thread owns to the elements of the input's row up to its position, combined in order by `f` (an inclusive
-    /// scan of each row).
-    ///
-    /// # Panics
-    /// If the input is an array of other extents.
-    #[inline(always)]
-    #[track_caller]
-    pub fn accumulate(self, input: ViewNdOrScalar<'_, T>, f: impl Fn(T, T) -> T) {
-        // SAFETY: all threads pass none.
-        unsafe { self.accumulate_from(input, None, f) };
-    }
-
-    /// As [`accumulate`](Self::accumulate), where each row is divided into as many parts of the same length, give or take one, as the innermost axis of
-    /// `carries` has elements: threads own parts. The element of `carries` is what all elements of the row up to the end of the part are combined to; the last one
-    /// is not read.
-    ///
-    /// # Panics
-    /// If the input is an array of other extents, or an extent of `carries` is another, but for that of the innermost axis, which is at least 1, and at most that
-    /// of the rows, unless these are empty.
-    ///
-    /// # Safety
-    /// All threads call this, with carries of the same extents, and not [`accumulate`](Self::accumulate).
-    #[doc(hidden)]
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn accumulate_parts(
-        self,
-        input: ViewNdOrScalar<'_, T>,
-        carries: ViewNdOrScalar<'_, T>,
-        f: impl Fn(T, T) -> T,
-    ) {
-        // SAFETY: as the caller promises.
-        unsafe { self.accumulate_from(input, Some(carries), f) };
-    }
-
-    /// # Safety
-    /// All threads pass carries of the same extents, or none.
-    #[inline(always)]
-    #[track_caller]
-    unsafe fn accumulate_from(
-        self,
-        input: ViewNdOrScalar<'_, T>,
-        carries: Option<ViewNdOrScalar<'_, T>>,
-        f: impl Fn(T, T) -> T,
-    ) {
-        let NdTail { layout, numbers } = self.tail;
-        let len = layout.extents()[0];
-        let parts = carries.map_or(1, |carries| carries.row_len());
-        // Rows of a value are longer than any.
-        let cover = carries.is_none_or(|carries| carries.covers(layout.extents(), 1))
-            && (len == 0 || (1..=len).contains(&parts));
-        if !input.covers(layout.extents(), 0) || !cover {
-            refuse()
-        }
-        if len == 0 {
-            return;
-        }
-        // Without carries, the input stands for them, and none is read.
-        let arrays = (layout, (input, carries.unwrap_or(input)));
-        let is_narrow = arrays.is_narrow();
-        let rows = layout.len() / len as usize;
-        for number in grid_stride(rows * parts as usize) {
-            // Threads beside each other have parts of rows beside each other, which is how elements lie where rows are along an outer axis.
-            let (part, row) = if parts == 1 { (0, number) } else { ((number / rows) as u32, number % rows) };
-            let first = numbers.offsets(layout, 1, row, &arrays, is_narrow);
-            let at = |index| {
-                let mut offsets = first;
-                // SAFETY: there is an axis 0.
-                unsafe { arrays.step(&mut offsets, 0, index, is_narrow) };
-                offsets
-            };
-            let of_parts = |part: u32| (u64::from(part) * u64::from(len) / u64::from(parts)) as u32;
-            let (start, end) = (of_parts(part), of_parts(part + 1));
-            // SAFETY: the rows are inside of all because the extents are the same, and each part has an element, because there are at most as many parts as elements.
-            // The part of the row is this thread's, because the loops of threads have different numbers, of as many parts, as the caller promises, and `self` is used
-            // up.
-            unsafe {
-                let (own, (from, _)) = at(start);
-                let mut value = input.get(from);
-                if part > 0 {
-                    let (_, (_, carry)) = at(part - 1);
-                    value = f(arrays.1.1.get(carry), value);
-                }
-                self.set(own, value);
-                for index in start + 1..end {
-                    let (own, (from, _)) = at(index);
-                    value = f(value, input.get(from));
-                    self.set(own, value);
-                }
-            }
-        }
-    }
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn refuse() -> ! {
+pub(super) fn refuse() -> ! {
     panic!("an input has other extents than the output")
 }

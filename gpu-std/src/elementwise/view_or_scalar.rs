@@ -2,6 +2,8 @@
 
 use core::{marker::PhantomData, mem::MaybeUninit};
 
+#[cfg(target_arch = "nvptx64")]
+use super::align_of_lanes;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::host::{Access, OrScalar, PackedArgs, RawSlice, Runtime};
 use crate::{
@@ -95,6 +97,19 @@ impl<T: DeviceCopy> ViewNdOrScalar<'_, T> {
     pub(crate) unsafe fn get(&self, offset: Offset) -> T {
         // SAFETY: the caller promises that the position is inside of the layout, which `pack` took from a view; a value is written with its mark.
         unsafe { if self.is_scalar { self.value.assume_init() } else { self.start.add(offset.get()).read() } }
+    }
+
+    /// Returns the address of `N` elements of a row, if they follow each other, and are loaded by one instruction.
+    ///
+    /// # Safety
+    /// The offset is that of the first of them, which the input covers.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) unsafe fn contiguous<const N: usize>(&self, offset: Offset) -> Option<*const T> {
+        let is_row = !self.is_scalar && self.layout.is_row_contiguous();
+        // SAFETY: as the caller promises, of what is no value.
+        let start = if is_row { unsafe { self.start.add(offset.get()) } } else { return None };
+        (start.addr() & (align_of_lanes::<T, N>() - 1) == 0).then_some(start)
     }
 
     /// Returns the number of elements along the innermost axis; the largest possible one of a value.

@@ -113,19 +113,22 @@ pub unsafe trait Vectorized<S: Scalars>: VectorizedFunction {
     note = "the scalar function takes two values of a type and returns one of it, and the type is listed: `#[vectorize(f32)]`"
 )]
 pub unsafe trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T> {
-    /// Launches the kernel that combines parts of rows ([`PerThreadNd::reduce`](crate::elementwise::PerThreadNd::reduce)).
+    /// Launches the kernel that combines parts of rows ([`PerThreadNd::reduce`](crate::elementwise::PerThreadNd::reduce)), each by so many lanes of a GPU's warp, which
+    /// are a power of two, up to 32.
     fn reduce<'a, L: Launch>(
         launch: L,
         input: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
+        lanes: u32,
         output: <L::Runtime as Runtime>::ViewMut<'a, T, LayoutNd>,
     ) -> L::Output;
 
     /// Launches the kernel that combines rows step by step ([`PerThreadRows::accumulate`](crate::elementwise::PerThreadRows::accumulate)), in parts, of
-    /// each of which an element of `carries` is what the row up to its end is combined to. Of one part, it is not read.
+    /// each of which an element of `carries` is what the row up to its end is combined to. Of one part, it is not read. Lanes are as for [`reduce`](Self::reduce).
     fn accumulate<'a, L: Launch>(
         launch: L,
         input: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
         carries: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,
+        lanes: u32,
         output: <L::Runtime as Runtime>::ViewMut<'a, T, LayoutNd>,
     ) -> L::Output;
 }

@@ -167,6 +167,13 @@ impl LayoutNd {
         self.extents.iter().fold(1, |len: usize, &extent| len.wrapping_mul(extent as usize))
     }
 
+    /// Returns whether elements along the innermost axis follow each other.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(crate) fn is_row_contiguous(&self) -> bool {
+        self.strides[0] == 1
+    }
+
     /// Returns whether there are no positions.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

@@ -198,6 +198,12 @@ impl Order {
         self.numbers as usize
     }
 
+    /// Whether each number is that of one position, without tiles and strips.
+    #[inline(always)]
+    pub(crate) fn is_row_major(&self) -> bool {
+        self.tile == [0; 2] && self.strip == 1
+    }
+
     /// Goes to the first position of a number: calls `step` with each axis and the index along it, and `is_narrow`, which says whether 31 bits count the positions and
     /// the offsets of all arrays.
     #[inline(always)]

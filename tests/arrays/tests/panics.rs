@@ -7,6 +7,7 @@ use array_test_kernels::{
 use gpukernel::{Error::KernelPanicked, OrScalar::Memory, for_each};
 use gpukernel_array::{Array, ArrayFunction, CoreFunction, Error};
 use gpukernel_array_tests::on_every_device_alone;
+use ndarray::Axis;
 
 /// Whether a panic says this. On GPUs, kernels that are built for release keep its place alone.
 fn says(error: &impl std::fmt::Display, text: &str) -> bool {
@@ -23,6 +24,11 @@ fn panics_of_scalar_functions_are_reported() {
         let error = found.unwrap_err();
         assert!(matches!(error, Error::Runtime(KernelPanicked { .. })), "{error}");
         assert!(says(&error, "divide by zero"), "{error}");
+        // In a lane of a warp whose others go on.
+        let found = quotient::reduce(module, &b, Axis(0)).and_then(|quotient| quotient.to_vec());
+        assert!(matches!(found, Err(Error::Runtime(KernelPanicked { .. }))), "{found:?}");
+        let found = quotient::accumulate(module, &b, Axis(0)).and_then(|quotients| quotients.to_vec());
+        assert!(matches!(found, Err(Error::Runtime(KernelPanicked { .. }))), "{found:?}");
         // The device stays usable.
         assert_eq!(quotient::apply(module, (&a, 2))?.to_vec()?, [3; 1000]);
         Ok(())

@@ -53,6 +53,26 @@ fn matrices_of_all_shapes_are_transposed() {
     check(|_| ());
 }
 
+/// A grid has fewer blocks along an axis than there are matrices, or tiles across.
+#[test]
+fn more_matrices_or_tiles_than_a_grid_has_layers_are_transposed() {
+    const MATRICES: usize = 65_535 + 70;
+    const COLUMNS: usize = 32 * 65_535 + 1;
+    on_every_device(|device, algorithms| {
+        let mut columns = device.zeroed(2 * COLUMNS)?;
+        let rows: Vec<u8> = (0..2 * COLUMNS).map(|i| (i % 251) as u8).collect();
+        algorithms.transpose(&device.upload(&rows)?, 2, COLUMNS, &mut columns)?;
+        let (first, second) = rows.split_at(COLUMNS);
+        assert!(columns.to_vec()?.chunks(2).eq(first.iter().zip(second).map(|(a, b)| [*a, *b])));
+        let from: Vec<u32> = (0..MATRICES as u32 * 6).collect();
+        let mut to = device.zeroed(from.len())?;
+        algorithms.transpose(&device.upload(&from)?, 2, 3, &mut to)?;
+        let expected = from.chunks(6).flat_map(|m| [m[0], m[3], m[1], m[4], m[2], m[5]]);
+        assert!(to.to_vec()?.into_iter().eq(expected));
+        Ok(())
+    });
+}
+
 #[test]
 fn shapes_that_do_not_fit_are_refused() {
     on_every_device(|device, algorithms| {

@@ -84,6 +84,12 @@ pub fn hull(a: Interval, b: Interval) -> Interval {
     Interval { low: a.low.min(b.low), high: a.high.max(b.high), kind: a.kind.max(b.kind) }
 }
 
+/// Whether two differ: of more, whether an odd number is true.
+#[vectorize]
+pub fn differ(a: bool, b: bool) -> bool {
+    a != b
+}
+
 /// The width of an interval.
 #[vectorize]
 pub fn width(of: Interval) -> f32 {

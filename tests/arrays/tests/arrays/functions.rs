@@ -1,8 +1,8 @@
 //! The programs of the reference documents: results against numbers that are computed independently.
 
 use array_test_kernels::{
-    Interval, add_halves, compose, doubled_density, gaussian_pdf, hull, less, maximum, polar_distance,
-    polynomial, scale, squared_sum, width,
+    Interval, add_halves, compose, differ, doubled_density, gaussian_pdf, hull, less, maximum,
+    polar_distance, polynomial, scale, squared_sum, width,
 };
 use gpu_std::{complex::Complex, half::f16};
 use gpukernel_array::{Array, ArrayFunction, Error};
@@ -169,9 +169,17 @@ fn eight_arguments_and_calls_of_other_functions() {
 #[test]
 fn reductions() {
     on_every_device(|device, module| {
-        for shape in
-            [[1, 1, 1], [2, 3, 4], [5, 64, 3], [3, 65, 7], [2, 5000, 2], [1, 1, 100_003], [100_000, 2, 1]]
-        {
+        for shape in [
+            [1, 1, 1],
+            [2, 3, 4],
+            [5, 64, 3],
+            [3, 65, 7],
+            [2, 5000, 2],
+            [1, 1, 100_003],
+            [100_000, 2, 1],
+            [3, 200, 1000],
+            [70_000, 1, 6],
+        ] {
             let x = Array::from_shape_fn(device, (shape[0], shape[1], shape[2]), |(i, j, k)| {
                 ((i * 31 + j * 17 + k * 7) * 7919 % 10_007) as i32
             })?;
@@ -252,6 +260,38 @@ fn accumulations() {
                 let last = expected.index_axis(axis, expected.len_of(axis) - 1);
                 assert!(reduced == last, "{shape:?} reduced along {axis:?}");
             }
+        }
+        Ok(())
+    });
+}
+
+/// Where lanes pass values on, those with padding, too; and not those of which some bytes are none.
+#[test]
+fn rows_of_any_type_are_combined() {
+    on_every_device(|device, module| {
+        for (rows, columns) in [(1, 40_000), (7, 1000), (300, 33), (1000, 5), (5000, 64)] {
+            let at = |row: usize, column: usize| ((row * 31 + column) * 7919) % 10_007;
+            let intervals = Array::from_shape_fn(device, (rows, columns), |(row, column)| {
+                let low = at(row, column) as f32;
+                Interval { low, high: low + 0.5, kind: (low as u32 % 200) as u8 }
+            })?;
+            let host = intervals.to_ndarray()?;
+            let expected: Vec<_> =
+                host.outer_iter().map(|row| row.iter().copied().reduce(hull).unwrap()).collect();
+            assert_eq!(hull::reduce(module, &intervals, Axis(1))?.to_vec()?, expected, "{rows} {columns}");
+            let running = hull::accumulate(module, &intervals, Axis(1))?.to_ndarray()?;
+            assert!(running.column(columns - 1).iter().eq(&expected), "{rows} {columns}");
+            assert_eq!(running[(0, columns / 2)].low, {
+                host.row(0).iter().take(columns / 2 + 1).map(|x| x.low).fold(f32::INFINITY, f32::min)
+            });
+            let flags =
+                Array::from_shape_fn(device, (rows, columns), |(row, column)| at(row, column) % 3 == 0)?;
+            let host = flags.to_ndarray()?;
+            let expected: Vec<_> =
+                host.outer_iter().map(|row| row.iter().filter(|&&is| is).count() % 2 == 1).collect();
+            assert_eq!(differ::reduce(module, &flags, Axis(1))?.to_vec()?, expected, "{rows} {columns}");
+            let running = differ::accumulate(module, &flags, Axis(1))?.to_ndarray()?;
+            assert!(running.column(columns - 1).iter().eq(&expected), "{rows} {columns}");
         }
         Ok(())
     });

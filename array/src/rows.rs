@@ -1,0 +1,209 @@
+//! Reductions and accumulations of rows: how many threads share one, and the launches for that.
+
+use bytemuck::Zeroable;
+use gpu_std::{DeviceCopy, host::VectorizedBinary};
+use gpukernel::{DeviceSlice, Module};
+use ndarray::{Axis, Dimension, IxDyn};
+
+use crate::{
+    Array, Result,
+    function::{Configured, WARP, for_each_in_rounds},
+    layout::Layout,
+    plan::Plan,
+    storage,
+};
+
+/// How many elements a thread combines at most, where few threads would combine more.
+const PART: usize = 32;
+/// The most parts that are accumulated without combining each of them first: the launches for that take longer.
+const FEW_PARTS: usize = 4;
+
+/// How rows are shared out. It depends on their shape, and not on how large a GPU is, so that sums are rounded the same on all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Division {
+    /// How many lanes of a warp go through a part together, whose elements lie beside each other.
+    lanes: usize,
+    /// The parts of a row.
+    parts: usize,
+}
+
+impl Division {
+    /// Of the rows along the last axis of an array, on a device.
+    fn of<T: DeviceCopy>(module: &Module, rows: &Layout<IxDyn>) -> Self {
+        let (len, stride) = last(rows);
+        let outer = 0..rows.ndim() - 1;
+        let count = outer.clone().map(|axis| rows.shape()[axis]).product();
+        let is_gpu = module.device().is_gpu();
+        let are_far =
+            |axis| rows.shape()[axis] <= 1 || rows.stride(axis).unsigned_abs() > stride.unsigned_abs();
+        // Lanes pass values on, and what comes from one that panicked are bytes.
+        let lanes =
+            if is_gpu && T::ANY_BYTES && outer.clone().all(are_far) { (len / 2).clamp(1, WARP) } else { 1 };
+        let lanes = 1 << lanes.ilog2();
+        Self { lanes, parts: if is_gpu { of_gpu(len, count, lanes) } else { of_cpu(len, count) } }
+    }
+}
+
+/// The parts of so many rows on a GPU: none, where as many threads have a row as load at the rate of its memory, and else as many as make it busy.
+fn of_gpu(len: usize, rows: usize, lanes: usize) -> usize {
+    const ENOUGH: usize = 1 << 16;
+    const MOST: usize = 1 << 19;
+    let (part, threads) = (PART * lanes, rows * lanes);
+    if len <= part || threads >= ENOUGH { 1 } else { len.div_ceil(part).min(MOST.div_ceil(threads.max(1))) }
+}
+
+/// The parts of so many rows on the CPU.
+fn of_cpu(len: usize, rows: usize) -> usize {
+    /// How many threads are enough.
+    const ENOUGH: usize = 1 << 16;
+    /// How many elements a thread combines at least.
+    const LEAST: usize = 64;
+    if len <= LEAST || rows >= ENOUGH { 1 } else { len.div_ceil(LEAST) }
+}
+
+/// Combines the elements of each row, which are along the last axis, and not empty unless the result is.
+#[track_caller]
+pub(crate) fn reduced<F, T, D>(
+    module: &Module,
+    slice: &DeviceSlice<T>,
+    rows: &Layout<IxDyn>,
+) -> Result<Array<T, D>>
+where
+    F: VectorizedBinary<T>,
+    T: DeviceCopy + Zeroable,
+    D: Dimension,
+{
+    let division = Division::of::<T>(module, rows);
+    if division.parts == 1 {
+        let result = Layout::standard(IxDyn(outer(rows)))?;
+        return storage::written(&module.stream(), result, |out, layout| {
+            reduce_rows::<F, T>(module, (slice, rows), out, layout, division)
+        });
+    }
+    let partial = in_parts::<F, T>(module, slice, rows, division)?;
+    reduced::<F, T, D>(module, partial.memory(), partial.layout())
+}
+
+/// Combines the elements of each part of the rows, and returns rows of the results.
+#[track_caller]
+fn in_parts<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
+    module: &Module,
+    slice: &DeviceSlice<T>,
+    rows: &Layout<IxDyn>,
+    division: Division,
+) -> Result<Array<T, IxDyn>> {
+    let of_parts = Layout::standard(IxDyn(&[outer(rows), &[division.parts]].concat()))?;
+    storage::written(&module.stream(), of_parts, |out, layout| {
+        reduce_rows::<F, T>(module, (slice, rows), out, layout, division)
+    })
+}
+
+/// Combines each of the parts of the rows of an array, whose last axis they are along. The output has those rows, of the parts, or one axis less.
+#[track_caller]
+fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
+    module: &Module,
+    (slice, rows): (&DeviceSlice<T>, &Layout<IxDyn>),
+    out: &mut DeviceSlice<T>,
+    out_layout: &Layout<IxDyn>,
+    Division { lanes, parts }: Division,
+) -> Result<()> {
+    if out_layout.len() == 0 {
+        return Ok(());
+    }
+    let (len, stride) = last(rows);
+    let outer = first_of_rows(rows)?;
+    let out_outer =
+        if out_layout.ndim() == rows.ndim() { first_of_rows(out_layout)? } else { out_layout.clone() };
+    let mut plan = Plan::new(&out_outer, [&outer]);
+    plan.with_inner(0, 1);
+    plan.with_inner(1, stride);
+    let (to, from) = (plan.output(), &plan.inputs()[0]);
+    let shape = plan.shape_with(parts);
+    let mut output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
+    let mut numbers = out_layout.len();
+    if let ([.., rows, _], [.., next_row, next]) = (&shape[..], &from.strides[..])
+        && lanes == 1
+        && parts > 1
+        && next_row.unsigned_abs() < next.unsigned_abs()
+    {
+        // Threads beside each other have parts of rows beside each other, which is how elements lie.
+        let tile = (*rows).min(WARP);
+        output = output.in_tiles(tile, 1);
+        numbers = numbers / rows * rows.next_multiple_of(tile.next_power_of_two());
+    }
+    let input = slice.view_nd(from.origin, &plan.shape_with(len), &from.strides)?;
+    F::reduce(Configured { module, config: for_each_in_rounds(numbers * lanes) }, input, lanes as u32, output)
+}
+
+/// Combines the elements of each row up to each of them. Rows are along the last axis of both layouts.
+#[track_caller]
+pub(crate) fn accumulate<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
+    module: &Module,
+    (slice, rows): (&DeviceSlice<T>, &Layout<IxDyn>),
+    out: &mut DeviceSlice<T>,
+    out_rows: &Layout<IxDyn>,
+) -> Result<()> {
+    if out_rows.len() == 0 {
+        return Ok(());
+    }
+    let ((len, stride), (_, out_stride)) = (last(rows), last(out_rows));
+    let mut division = Division::of::<T>(module, rows);
+    let carries: Option<Array<T, IxDyn>> = if len <= FEW_PARTS * PART * division.lanes || division.parts == 1
+    {
+        division.parts = 1;
+        None
+    } else {
+        let totals = in_parts::<F, T>(module, slice, rows, division)?;
+        let layout = Layout::standard(IxDyn(totals.shape()))?;
+        let carries = storage::written(&module.stream(), layout, |out, layout| {
+            accumulate::<F, T>(module, (totals.memory(), totals.layout()), out, layout)
+        });
+        Some(carries?)
+    };
+    // Of one part, none is read.
+    let carried = carries.as_ref().map_or((slice, rows), |carries| (carries.memory(), carries.layout()));
+    let firsts = [first_of_rows(rows)?, first_of_rows(carried.1)?];
+    let mut plan = Plan::new(&first_of_rows(out_rows)?, &firsts);
+    plan.with_inner(0, out_stride);
+    plan.with_inner(1, stride);
+    plan.with_inner(2, last(carried.1).1);
+    let (to, from, carry) = (plan.output(), &plan.inputs()[0], &plan.inputs()[1]);
+    let shape = plan.shape_with(len);
+    let output = out.view_nd_mut(to.origin, &shape, &to.strides)?;
+    let input = slice.view_nd(from.origin, &shape, &from.strides)?;
+    let carries = carried.0.view_nd(carry.origin, &plan.shape_with(division.parts), &carry.strides)?;
+    let config = for_each_in_rounds(out_rows.len() / len * division.parts * division.lanes);
+    F::accumulate(Configured { module, config }, input, carries, division.lanes as u32, output)
+}
+
+/// The number of elements along the last axis, and its stride.
+fn last(rows: &Layout<IxDyn>) -> (usize, isize) {
+    let last = rows.ndim() - 1;
+    (rows.shape()[last], rows.stride(last))
+}
+
+/// The extents of the other axes.
+fn outer(rows: &Layout<IxDyn>) -> &[usize] {
+    &rows.shape()[..rows.ndim() - 1]
+}
+
+/// The first element of each row.
+fn first_of_rows(rows: &Layout<IxDyn>) -> Result<Layout<IxDyn>> {
+    rows.index_axis(Axis(rows.ndim() - 1), 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rows_are_divided() {
+        assert_eq!(of_gpu(1 << 26, 1, 32), 1 << 14);
+        assert_eq!(of_gpu(1 << 14, 1, 32), 16);
+        assert_eq!(of_gpu(16_384, 2048, 32), 1, "as many warps are enough");
+        assert_eq!(of_gpu(4096, 16_384, 1), 32);
+        assert_eq!(of_gpu(32, 1, 1), 1);
+        assert_eq!(of_gpu(33, 0, 1), 2);
+        assert_eq!((of_cpu(64, 1), of_cpu(65, 1), of_cpu(1 << 20, 1 << 16)), (1, 2, 1));
+    }
+}
