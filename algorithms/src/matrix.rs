@@ -1,5 +1,7 @@
 //! Transposes and products of matrices.
 
+use std::ops::Range;
+
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
 use gpukernel_algorithms_kernels::{MatrixElement, Part};
@@ -8,6 +10,11 @@ use crate::{Algorithms, Error, Result, gather::with_parts_of};
 
 /// The rows and columns of a tile.
 const TILE: usize = 32;
+
+/// The most blocks of a launch along y and z, on every GPU.
+const MOST_ALONG_AXIS: usize = u16::MAX as usize;
+/// And in all: 32 bits count their threads.
+const MOST_BLOCKS: usize = 1 << 23;
 
 /// So many elements of a result, and so many products for each, are enough for tiles.
 const LEAST_TILED: [usize; 2] = [TILE * TILE / 2, 8];
@@ -65,31 +72,28 @@ impl Algorithms {
         [rows, columns]: [usize; 2],
         to: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        /// The most blocks along y and z, on every GPU.
-        const MOST: usize = u16::MAX as usize;
         let parts = size_of::<T>() / size_of::<P>();
         let (across, down) = (columns.div_ceil(TILE), rows.div_ceil(TILE));
-        // Blocks beside each other write lines that follow each other, where a grid has as many as that. No memory has a matrix of more tiles both across and down.
-        let is_tall = across <= MOST;
-        let (x, y) = if is_tall { (down, across) } else { (across, down) };
-        let mut first = 0;
-        while first < matrices {
-            let some = MOST.min(matrices - first);
-            let part = first * rows * columns..(first + some) * rows * columns;
-            // SAFETY: elements have bytes, and what is written are elements, moved. There are as many as in the matrices, and a block for each part of each tile.
-            unsafe {
-                let (from, to) = (&from[part.clone()], &mut to[part]);
-                let (from, to) = (from.__cast_unchecked::<P>()?, to.__cast_unchecked_mut::<P>()?);
-                P::transpose(
-                    self.grid((x * parts, y, some)),
-                    from,
-                    parts as u32,
-                    [rows, columns],
-                    is_tall,
-                    to,
-                )?;
+        // Blocks beside each other write lines that follow each other, where a grid has as many as that.
+        let x_is_down = across <= MOST_ALONG_AXIS;
+        let [x, y] = if x_is_down { [down, across] } else { [across, down] };
+        // Most matrices are one launch.
+        for z in pieces(matrices, MOST_ALONG_AXIS) {
+            for y in pieces(y, MOST_ALONG_AXIS.min((MOST_BLOCKS / z.len()).max(1))) {
+                for x in pieces(x, (MOST_BLOCKS / (z.len() * y.len() * parts)).max(1)) {
+                    let part = z.start * rows * columns..z.end * rows * columns;
+                    let blocks = (x.len() * parts, y.len(), z.len());
+                    // SAFETY: elements have bytes, and what is written are elements, moved. Those are of as many matrices as there are blocks along z, and the blocks along
+                    // x and y are for tiles that these have.
+                    unsafe {
+                        let (from, to) = (&from[part.clone()], &mut to[part]);
+                        let (from, to) = (from.__cast_unchecked::<P>()?, to.__cast_unchecked_mut::<P>()?);
+                        let first = [x.start as u32, y.start as u32];
+                        let shape = [rows, columns];
+                        P::transpose(self.grid(blocks), from, parts as u32, shape, first, x_is_down, to)?;
+                    }
+                }
             }
-            first += some;
         }
         Ok(())
     }
@@ -149,6 +153,11 @@ impl Algorithms {
         // SAFETY: there are as many elements as in the matrices, and a block for each tile.
         unsafe { T::multiply(self.blocks(blocks), a, b, shape, c) }
     }
+}
+
+/// Ranges of at most so many, which follow each other.
+fn pieces(count: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(most).map(move |start| start..count.min(start + most))
 }
 
 /// How many matrices so many elements are, if they are whole ones.

@@ -13,11 +13,6 @@ use crate::{
     storage,
 };
 
-/// How many elements a thread combines at most, where few threads would combine more.
-const PART: usize = 32;
-/// The most parts that are accumulated without combining each of them first: the launches for that take longer.
-const FEW_PARTS: usize = 4;
-
 /// How rows are shared out. It depends on their shape, and not on how large a GPU is, so that sums are rounded the same on all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Division {
@@ -25,6 +20,8 @@ struct Division {
     lanes: usize,
     /// The parts of a row.
     parts: usize,
+    /// The most elements of a row that is accumulated in one part: the launches for parts take longer.
+    few: usize,
 }
 
 impl Division {
@@ -33,32 +30,37 @@ impl Division {
         let (len, stride) = last(rows);
         let outer = 0..rows.ndim() - 1;
         let count = outer.clone().map(|axis| rows.shape()[axis]).product();
-        let is_gpu = module.device().is_gpu();
+        if !module.device().is_gpu() {
+            return Self::on_cpu(len, count);
+        }
         let are_far =
             |axis| rows.shape()[axis] <= 1 || rows.stride(axis).unsigned_abs() > stride.unsigned_abs();
         // Lanes pass values on, and what comes from one that panicked are bytes.
-        let lanes =
-            if is_gpu && T::ANY_BYTES && outer.clone().all(are_far) { (len / 2).clamp(1, WARP) } else { 1 };
-        let lanes = 1 << lanes.ilog2();
-        Self { lanes, parts: if is_gpu { of_gpu(len, count, lanes) } else { of_cpu(len, count) } }
+        let can_share = T::ANY_BYTES && outer.clone().all(are_far);
+        let lanes = if can_share { (len / 2).clamp(1, WARP) } else { 1 };
+        Self::on_gpu(len, count, 1 << lanes.ilog2())
     }
-}
 
-/// The parts of so many rows on a GPU: none, where as many threads have a row as load at the rate of its memory, and else as many as make it busy.
-fn of_gpu(len: usize, rows: usize, lanes: usize) -> usize {
-    const ENOUGH: usize = 1 << 16;
-    const MOST: usize = 1 << 19;
-    let (part, threads) = (PART * lanes, rows * lanes);
-    if len <= part || threads >= ENOUGH { 1 } else { len.div_ceil(part).min(MOST.div_ceil(threads.max(1))) }
-}
+    /// One part, where as many threads have a row as load at the rate of a GPU's memory, and else as many as make it busy.
+    fn on_gpu(len: usize, rows: usize, lanes: usize) -> Self {
+        const ENOUGH: usize = 1 << 16;
+        const MOST: usize = 1 << 19;
+        /// How many elements a thread has at least.
+        const LEAST: usize = 32;
+        let (part, threads) = (LEAST * lanes, rows * lanes);
+        let parts = match len <= part || threads >= ENOUGH {
+            true => 1,
+            false => len.div_ceil(part).min(MOST.div_ceil(threads.max(1))),
+        };
+        Self { lanes, parts, few: 4 * part }
+    }
 
-/// The parts of so many rows on the CPU.
-fn of_cpu(len: usize, rows: usize) -> usize {
-    /// How many threads are enough.
-    const ENOUGH: usize = 1 << 16;
-    /// How many elements a thread combines at least.
-    const LEAST: usize = 64;
-    if len <= LEAST || rows >= ENOUGH { 1 } else { len.div_ceil(LEAST) }
+    fn on_cpu(len: usize, rows: usize) -> Self {
+        const ENOUGH: usize = 1 << 16;
+        const LEAST: usize = 64;
+        let parts = if len <= LEAST || rows >= ENOUGH { 1 } else { len.div_ceil(LEAST) };
+        Self { lanes: 1, parts, few: 4 * LEAST }
+    }
 }
 
 /// Combines the elements of each row, which are along the last axis, and not empty unless the result is.
@@ -105,7 +107,7 @@ fn reduce_rows<F: VectorizedBinary<T>, T: DeviceCopy>(
     (slice, rows): (&DeviceSlice<T>, &Layout<IxDyn>),
     out: &mut DeviceSlice<T>,
     out_layout: &Layout<IxDyn>,
-    Division { lanes, parts }: Division,
+    Division { lanes, parts, .. }: Division,
 ) -> Result<()> {
     if out_layout.len() == 0 {
         return Ok(());
@@ -148,8 +150,7 @@ pub(crate) fn accumulate<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
     }
     let ((len, stride), (_, out_stride)) = (last(rows), last(out_rows));
     let mut division = Division::of::<T>(module, rows);
-    let carries: Option<Array<T, IxDyn>> = if len <= FEW_PARTS * PART * division.lanes || division.parts == 1
-    {
+    let carries: Option<Array<T, IxDyn>> = if len <= division.few || division.parts == 1 {
         division.parts = 1;
         None
     } else {
@@ -198,12 +199,14 @@ mod tests {
 
     #[test]
     fn few_rows_are_divided() {
+        let of_gpu = |len, rows, lanes| Division::on_gpu(len, rows, lanes).parts;
         assert_eq!(of_gpu(1 << 26, 1, 32), 1 << 14);
         assert_eq!(of_gpu(1 << 14, 1, 32), 16);
         assert_eq!(of_gpu(16_384, 2048, 32), 1, "as many warps are enough");
         assert_eq!(of_gpu(4096, 16_384, 1), 32);
         assert_eq!(of_gpu(32, 1, 1), 1);
         assert_eq!(of_gpu(33, 0, 1), 2);
+        let of_cpu = |len, rows| Division::on_cpu(len, rows).parts;
         assert_eq!((of_cpu(64, 1), of_cpu(65, 1), of_cpu(1 << 20, 1 << 16)), (1, 2, 1));
     }
 }

@@ -278,7 +278,8 @@ pub unsafe trait Part: gpu_std::DeviceCopy {
         from: &'a Slice<L, Self>,
         parts: u32,
         shape: [usize; 2],
-        is_tall: bool,
+        first: [u32; 2],
+        x_is_down: bool,
         to: &'a mut Slice<L, Self>,
     ) -> L::Output;
 

@@ -24,61 +24,70 @@ const TILE_LEN: usize = TILE * (TILE + 1);
 /// The lines of a tile that a block has threads for at once.
 const LINES: usize = BLOCK / TILE;
 
-/// Transposes matrices of `rows` times `columns` elements, which follow each other: blocks along z. Along x and y are the tiles of each, down and across, or unless
-/// `is_tall`, across and down: a division of the number of a block would take longer than the rest.
+/// Transposes tiles of matrices of `rows` times `columns` elements, which follow each other: those of a matrix for each block along z. Tiles from `first` on are along x
+/// and y, across and down, or if `x_is_down`, down and across: a division of the number of a block would take longer than the rest.
 ///
 /// # Safety
-/// There are as many elements as in that many matrices, and as many blocks as tiles.
+/// There are as many matrices as blocks along z, of which both slices have all elements, and the matrices have the tiles of all blocks.
 #[kernel(block = 256)]
 pub unsafe fn transpose<P: SharedElement>(
     from: &[P],
     rows: usize,
     columns: usize,
-    is_tall: u32,
+    first: [u32; 2],
+    x_is_down: u32,
     to: UnsafeSlice<P>,
     tile: UnsafeShared<P, TILE_LEN>,
 ) {
+    let Dim3 { x, y, .. } = block_index();
     // SAFETY: as the caller promises.
-    unsafe { transpose_part(from, [rows, columns], is_tall, [1, 0], block_index().x, &to, &tile) };
+    unsafe { transpose_part(from, [rows, columns], [x, y], first, x_is_down, [1, 0], &to, &tile) };
 }
 
-/// Transposes matrices as [`transpose`], of elements of several parts. Along x there is a block for each part of each tile, so that blocks beside each other use
+/// Transposes tiles as [`transpose`], of elements of several parts. Along x there is a block for each part of each tile, so that blocks beside each other use
 /// the same sectors of memory.
 ///
 /// # Safety
 /// As for [`transpose`], with `parts` times as many blocks along x.
 #[kernel(block = 256)]
+#[allow(clippy::too_many_arguments)]
 pub unsafe fn transpose_parts<P: SharedElement>(
     from: &[P],
     parts: u32,
     rows: usize,
     columns: usize,
-    is_tall: u32,
+    first: [u32; 2],
+    x_is_down: u32,
     to: UnsafeSlice<P>,
     tile: UnsafeShared<P, TILE_LEN>,
 ) {
     let parts = parts.max(1);
-    let (x, part) = (block_index().x / parts, block_index().x % parts);
+    let Dim3 { x, y, .. } = block_index();
+    let (x, part) = (x / parts, x % parts);
     // SAFETY: as the caller promises.
-    unsafe { transpose_part(from, [rows, columns], is_tall, [parts, part], x, &to, &tile) };
+    unsafe { transpose_part(from, [rows, columns], [x, y], first, x_is_down, [parts, part], &to, &tile) };
 }
 
 /// Transposes a part of the elements of a tile.
 ///
 /// # Safety
-/// All threads of a block of 256 call it, and no other block for the same tile and part.
+/// All threads of a block of 256 call it, and no other block for the same tile and part. Both slices have the elements of as many matrices as there are blocks along z,
+/// and a matrix has the tile.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 unsafe fn transpose_part<P: SharedElement>(
     from: &[P],
     [rows, columns]: [usize; 2],
-    is_tall: u32,
+    [x, y]: [u32; 2],
+    [first_x, first_y]: [u32; 2],
+    x_is_down: u32,
     [parts, part]: [u32; 2],
-    x: u32,
     to: &UnsafeSlice<P>,
     tile: &UnsafeShared<P, TILE_LEN>,
 ) {
-    let Dim3 { y, z: matrix, .. } = block_index();
-    let (row, column) = if is_tall == 0 { (y, x) } else { (x, y) };
+    let matrix = block_index().z;
+    let (x, y) = (first_x.wrapping_add(x), first_y.wrapping_add(y));
+    let (row, column) = if x_is_down == 0 { (y, x) } else { (x, y) };
     let (row, column) = (row as usize * TILE, column as usize * TILE);
     let (lane, line) = (thread_rank() as usize % TILE, thread_rank() as usize / TILE % LINES);
     let (parts, part) = (parts as usize, part as usize);

@@ -140,16 +140,17 @@ macro_rules! parts {
                 from: &'a Slice<L, Self>,
                 parts: u32,
                 [rows, columns]: [usize; 2],
-                is_tall: bool,
+                first: [u32; 2],
+                x_is_down: bool,
                 to: &'a mut Slice<L, Self>,
             ) -> L::Output {
                 // SAFETY: as the caller promises.
                 unsafe {
                     if parts == 1 {
-                        let args = (from, rows, columns, u32::from(is_tall), to);
+                        let args = (from, rows, columns, first, u32::from(x_is_down), to);
                         launch.launch_unsafe(matrix::transpose::<Self>, args)
                     } else {
-                        let args = (from, parts, rows, columns, u32::from(is_tall), to);
+                        let args = (from, parts, rows, columns, first, u32::from(x_is_down), to);
                         launch.launch_unsafe(matrix::transpose_parts::<Self>, args)
                     }
                 }

@@ -190,7 +190,7 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
         }
     }
 
-    /// The numbers of the calling thread, in all methods: threads that call others must not own one element.
+    /// The numbers of the calling thread, in all methods, as those of `Lanes::for_each` of one lane are: threads that call others must not own one element.
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     fn own_numbers(&self) -> GridStride {

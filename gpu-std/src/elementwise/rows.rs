@@ -40,8 +40,8 @@ impl<T: DeviceCopy> PerThreadNd<'_, T> {
     }
 
     /// As [`reduce`](Self::reduce), where on a GPU so many lanes of a warp, which are a power of two, own elements together: for rows whose elements lie beside each
-    /// other. If warps are not whole, or the output is in tiles or strips, or not any bytes are a `T`,
-    /// threads own them as there.
+    /// other. `f` is associative, and long parts have up to four elements more or less. If rows of blocks are not whole warps, or the output is in tiles or strips, or not any
+    /// bytes are a `T`, threads own them as there.
     ///
     /// # Panics
     /// As there.
@@ -106,8 +106,9 @@ impl<T: DeviceCopy> PerThreadRows<'_, T> {
     }
 
     /// As [`accumulate`](Self::accumulate), where each row is divided into as many parts of the same length, give or take one, as the innermost axis of
-    /// `carries` has elements: threads own parts, or on a GPU so many lanes of a warp together, which are a power of two. The element of `carries` is what all
-    /// elements of the row up to the end of the part are combined to; the last one is not read.
+    /// `carries` has elements: threads own parts, or on a GPU so many lanes of a warp together, which are a power of two. The parts are those of
+    /// [`reduce_in_lanes`](PerThreadNd::reduce_in_lanes) with as many lanes. The element of `carries` is what all elements of the row up to the end of the part are combined
+    /// to; the last one is not read.
     ///
     /// # Panics
     /// If the input is an array of other extents, or an extent of `carries` is another, but for that of the innermost axis, which is at least 1, and at most that

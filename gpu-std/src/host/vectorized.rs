@@ -123,7 +123,7 @@ pub unsafe trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T>
     ) -> L::Output;
 
     /// Launches the kernel that combines rows step by step ([`PerThreadRows::accumulate`](crate::elementwise::PerThreadRows::accumulate)), in parts, of
-    /// each of which an element of `carries` is what the row up to its end is combined to. Of one part, it is not read. Lanes are as for [`reduce`](Self::reduce).
+    /// each of which an element of `carries` is what the row up to its end is combined to. Of one part, it is not read. Parts are those of [`reduce`](Self::reduce) with as many lanes.
     fn accumulate<'a, L: Launch>(
         launch: L,
         input: <L::Runtime as Runtime>::View<'a, T, LayoutNd>,

@@ -108,3 +108,33 @@ fn needles_behind_2_32_others_are_searched() {
         Ok(())
     });
 }
+
+/// Of more tiles than a launch has blocks.
+#[test]
+fn long_matrices_are_transposed() {
+    const ROWS: usize = LEN / 2;
+    on_every_device(|device, algorithms| {
+        if !has_room(device, 3) {
+            return Ok(());
+        }
+        let (mut x, mut y) = (device.zeroed::<u8>(2 * ROWS)?, device.zeroed::<u8>(2 * ROWS)?);
+        let places = [(0, 1), (1 << 28, 0), ((1 << 29) + 77, 1), (ROWS - 1, 0), (ROWS - 1, 1)];
+        for (number, (row, column)) in (1..).zip(places) {
+            x[2 * row + column..][..1].fill(number)?;
+        }
+        algorithms.transpose(&x, ROWS, 2, &mut y)?;
+        for (number, (row, column)) in (1..).zip(places) {
+            assert_eq!(y[column * ROWS + row..][..1].to_vec()?, [number], "{row} {column}");
+        }
+        let mut counts = device.zeroed(6)?;
+        algorithms.histogram(&y, 0..6, &mut counts)?;
+        assert_eq!(counts.to_vec()?, [2 * ROWS as u64 - 5, 1, 1, 1, 1, 1]);
+        // And back.
+        let mut z = device.zeroed::<u8>(2 * ROWS)?;
+        algorithms.transpose(&y, 2, ROWS, &mut z)?;
+        for (number, (row, column)) in (1..).zip(places) {
+            assert_eq!(z[2 * row + column..][..1].to_vec()?, [number], "{row} {column}");
+        }
+        Ok(())
+    });
+}

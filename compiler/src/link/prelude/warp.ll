@@ -109,8 +109,6 @@ define noundef i64 @__gpukernel_shuffle_xor_in_range(i32 noundef %lanes, i32 nou
   ret i64 %both
 }
 
-; Votes. A vote is 0 or 1.
-
 ; Shuffles of the lanes of a whole warp, of words that may be padding of a value.
 
 define i32 @__gpukernel_pass_index(i32 %word, i32 noundef %lane, i32 noundef %control) #1 {
@@ -127,6 +125,8 @@ define i32 @__gpukernel_pass_down(i32 %word, i32 noundef %by, i32 noundef %contr
   %result = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %word, i32 %by, i32 %control)
   ret i32 %result
 }
+
+; Votes. A vote is 0 or 1.
 
 define noundef i32 @__gpukernel_vote_all(i32 noundef %lanes, i32 noundef %vote) #1 {
   %yes = icmp ne i32 %vote, 0

@@ -4,7 +4,7 @@ use core::{array, mem::MaybeUninit};
 
 use super::{Part, Row, RowMut};
 use crate::{
-    global_rank, threads_per_block, threads_per_grid,
+    block_dim, global_rank, threads_per_grid,
     warp::{WARP_SIZE, lane_index},
 };
 
@@ -28,8 +28,8 @@ impl Lanes {
     /// Groups of so many lanes, if there can be such groups.
     #[inline(always)]
     pub(in crate::elementwise) fn new(count: u32) -> Self {
-        let can =
-            count.is_power_of_two() && count <= WARP_SIZE && threads_per_block().is_multiple_of(WARP_SIZE);
+        // Rows of a block that are whole warps, whose threads then follow each other in the grid, too.
+        let can = count.is_power_of_two() && count <= WARP_SIZE && block_dim().x.is_multiple_of(WARP_SIZE);
         Self { count: if can { count } else { 1 } }
     }
 
@@ -89,11 +89,9 @@ impl Lanes {
     ) -> Option<T> {
         let rank = self.rank();
         let mut value = None;
-        let mut combine = |item: T| {
-            value = Some(match value {
-                Some(value) => f(value, item),
-                None => item,
-            });
+        let after = |value: Option<T>, item: T| match value {
+            Some(value) => f(value, item),
+            None => item,
         };
         let mut rounds = Rounds::of(part, self.count * N as u32);
         // SAFETY: whole rounds are inside of the part.
@@ -101,13 +99,21 @@ impl Lanes {
             |first| unsafe { row.chunk(first + rank * N as u32) },
             |_, items: [T; N]| {
                 let mut item = items[0];
+                // One thread goes one after another, which functions that are not associative ask for.
+                if let Some(value) = value.filter(|_| self.count == 1) {
+                    item = f(value, item);
+                }
                 for k in 1..N {
                     item = f(item, items[k]);
+                }
+                if self.count == 1 {
+                    value = Some(item);
+                    return;
                 }
                 // SAFETY: as the caller promises.
                 let item = unsafe { self.reduce_lanes(item, self.count, f) };
                 if rank == 0 {
-                    combine(item);
+                    value = Some(after(value, item));
                 }
             },
         );
@@ -117,7 +123,7 @@ impl Lanes {
             // SAFETY: as the caller promises.
             let item = unsafe { self.reduce_lanes(item, left, f) };
             if rank == 0 && left > 0 {
-                combine(item);
+                value = Some(after(value, item));
             }
         }
         value
@@ -136,7 +142,7 @@ impl Lanes {
             let right = unsafe {
                 pass(item, |word| __gpukernel_pass_down(word, distance, self.segments() | (self.count - 1)))
             };
-            // Of those that the result is made of only: `f` may panic where it is called with others.
+            // With no others than those that the result is made of: `f` may panic.
             if rank & (2 * distance - 1) == 0 && rank + distance < items {
                 item = f(item, right);
             }
@@ -186,11 +192,18 @@ impl Lanes {
         rounds.for_each_whole(
             |first| unsafe { row.chunk(own(first)) },
             |first, mut items: [T; N]| {
+                // As in a reduction.
+                if let Some(before) = before.filter(|_| self.count == 1) {
+                    items[0] = f(before, items[0]);
+                }
                 for k in 1..N {
                     items[k] = f(items[k - 1], items[k]);
                 }
-                // SAFETY: as the caller promises.
-                let of_lanes = unsafe { self.accumulate_lanes(before, items[N - 1], self.count, f) };
+                let of_lanes = match self.count {
+                    1 => None,
+                    // SAFETY: as the caller promises.
+                    _ => unsafe { self.accumulate_lanes(before, items[N - 1], self.count, f) },
+                };
                 if let Some(before) = of_lanes {
                     for item in &mut items {
                         *item = f(before, *item);

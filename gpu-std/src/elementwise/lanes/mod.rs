@@ -19,13 +19,13 @@ pub(super) struct Part {
     pub(super) lengths: [u32; 2],
 }
 
-/// Rows of so many elements in so many parts of the same length, give or take one.
+/// Rows of so many elements in so many parts of the same length, give or take one, or some.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     pub(super) len: u32,
     /// At most `len`, and at least 1, if there are rows.
     pub(super) count: u32,
-    /// Whether long parts begin at multiples of four elements, for which they are three more or less.
+    /// Whether long parts begin at multiples of four elements, for which they have up to four more or less: so that lanes load chunks that are aligned as rows are.
     pub(super) of_fours: bool,
 }
 

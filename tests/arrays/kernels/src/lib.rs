@@ -167,6 +167,18 @@ pub mod by_hand {
         out.map((x,), |(x,)| 2 * x);
     }
 
+    /// Each row, of which an element is subtracted from the next: not associative.
+    #[kernel]
+    pub fn differences(x: ViewNdOrScalar<i32>, out: PerThreadNd<i32>) {
+        out.reduce(x, |a, b| b - a);
+    }
+
+    /// The same up to each element.
+    #[kernel]
+    pub fn running_differences(x: ViewNdOrScalar<i32>, out: PerThreadRows<i32>) {
+        out.accumulate(x, |a, b| b - a);
+    }
+
     /// Sums of rows up to each element.
     #[kernel]
     pub fn running_sums(x: ViewNdOrScalar<i32>, out: PerThreadRows<i32>) {

@@ -5,7 +5,9 @@ use gpukernel::{
     OrScalar::{Memory, Scalar},
     for_each,
 };
+use gpukernel_array::{Array, ArrayFunction};
 use gpukernel_array_tests::on_every_device;
+use ndarray::Axis;
 
 #[test]
 fn rows_and_parts() {
@@ -38,6 +40,49 @@ fn rows_and_parts() {
         assert_eq!(running.to_vec()?, [0, 12, 3, 27, 9, 45, 18, 66]);
         module.launch(running_sums, for_each(1), (Scalar(5), running.view_nd_mut(0, &[2, 4], &[1, 2])?))?;
         assert_eq!(running.to_vec()?, [5, 5, 10, 10, 15, 15, 20, 20]);
+        Ok(())
+    });
+}
+
+/// A thread goes through a row one element after another, whatever it loads at once.
+#[test]
+fn functions_that_are_not_associative_are_called_in_order() {
+    use array_test_kernels::{
+        by_hand::{differences, running_differences},
+        mixed,
+    };
+    on_every_device(|device, module| {
+        for columns in [1, 3, 4, 8, 11, 64] {
+            let host: Vec<i32> = (0..5 * columns as i32).map(|i| i * i % 101).collect();
+            let x = device.upload(&host)?;
+            let strides = [columns as isize, 1];
+            let rows = || x.view_nd(0, &[5, columns], &strides);
+            let (mut last, mut all) = (device.filled(5, -1)?, device.filled(5 * columns, -1)?);
+            module.launch(
+                differences,
+                for_each(5),
+                (Memory(rows()?), last.view_nd_mut(0, &[5, 1], &[1, 1])?),
+            )?;
+            module.launch(
+                running_differences,
+                for_each(5),
+                (Memory(rows()?), all.view_nd_mut(0, &[5, columns], &strides)?),
+            )?;
+            let mut expected = host;
+            for row in expected.chunks_mut(columns) {
+                for i in 1..columns {
+                    row[i] -= row[i - 1];
+                }
+            }
+            assert_eq!(all.to_vec()?, expected);
+            assert!(last.to_vec()?.iter().eq(expected.chunks(columns).map(|row| &row[columns - 1])));
+        }
+        // As do functions of arrays along columns, of which there are not too few.
+        let x = Array::from_shape_fn(device, (30, 100), |(i, j)| (i * 37 + j * 11) as u8)?;
+        let mut expected = x.to_ndarray()?;
+        expected.accumulate_axis_inplace(Axis(0), |before, x| *x = mixed(*before, *x));
+        assert_eq!(mixed::accumulate(module, &x, Axis(0))?.to_ndarray()?, expected);
+        assert_eq!(mixed::reduce(module, &x, Axis(0))?.to_ndarray()?, expected.row(29));
         Ok(())
     });
 }
