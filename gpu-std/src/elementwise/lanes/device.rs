@@ -1,6 +1,6 @@
 //! On a GPU: lanes of a warp, which load chunks and combine them by shuffles.
 
-use core::{array, mem::MaybeUninit};
+use core::mem::MaybeUninit;
 
 use super::{Part, Row, RowMut};
 use crate::{
@@ -358,7 +358,8 @@ unsafe fn pass<T: Copy>(value: T, word: impl Fn(MaybeUninit<u32>) -> MaybeUninit
         // SAFETY: so many bytes of the value, and of the result, start there; a word has four.
         unsafe {
             from.add(at).copy_to_nonoverlapping(own.as_mut_ptr().cast(), bytes);
-            word(own).as_ptr().cast::<u8>().copy_to_nonoverlapping(to.add(at), bytes);
+            let other = word(own);
+            to.add(at).copy_from_nonoverlapping(other.as_ptr().cast(), bytes);
         }
         at += bytes;
     }
