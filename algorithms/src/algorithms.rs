@@ -10,6 +10,9 @@ use gpukernel_algorithms_kernels::{BLOCK, Element, Launch, RESIDENT_BLOCKS, tile
 
 use crate::{Error, Result, shipped};
 
+/// The most blocks of a launch: 32 bits count their threads.
+pub(crate) const MOST_BLOCKS: usize = 1 << 23;
+
 /// Algorithms over device memory, on a stream of a device.
 ///
 /// Work is queued, and ordered by the memory that it uses, as launches are; only methods that return a number or values to the host wait for it. Memory
@@ -132,18 +135,18 @@ impl Algorithms {
 
     /// A launch of threads for so many elements, of which each takes several where they are more than a launch has threads.
     pub(crate) fn threads(&self, elements: usize) -> Blocks<'_> {
-        self.blocks(elements.div_ceil(BLOCK).min(1 << 23))
+        self.blocks(elements.div_ceil(BLOCK).min(MOST_BLOCKS))
     }
 
     /// As [`threads`](Self::threads), where on a GPU each takes several if there are many more than run at once: for kernels that only write, which then write faster.
     pub(crate) fn few_threads(&self, elements: usize) -> Blocks<'_> {
         /// For each multiprocessor, which runs eight at once.
         const BLOCKS: usize = 32;
-        match self.device.is_gpu() {
-            true => self
-                .blocks(elements.div_ceil(BLOCK).min(self.device.limits().multiprocessors as usize * BLOCKS)),
-            false => self.threads(elements),
+        if !self.device.is_gpu() {
+            return self.threads(elements);
         }
+        let most = self.device.limits().multiprocessors as usize * BLOCKS;
+        self.blocks(elements.div_ceil(BLOCK).min(most))
     }
 
     /// Whether arrays of a block may have 100 KiB.

@@ -6,15 +6,13 @@ use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
 use gpukernel_algorithms_kernels::{MatrixElement, Part};
 
-use crate::{Algorithms, Error, Result, gather::with_parts_of};
+use crate::{Algorithms, Error, Result, algorithms::MOST_BLOCKS, gather::with_parts_of};
 
 /// The rows and columns of a tile.
 const TILE: usize = 32;
 
 /// The most blocks of a launch along y and z, on every GPU.
 const MOST_ALONG_AXIS: usize = u16::MAX as usize;
-/// And in all: 32 bits count their threads.
-const MOST_BLOCKS: usize = 1 << 23;
 
 /// So many elements of a result, and so many products for each, are enough for tiles.
 const LEAST_TILED: [usize; 2] = [TILE * TILE / 2, 8];
