@@ -4,18 +4,16 @@ use std::ops::Range;
 
 use gpu_std::DeviceCopy;
 use gpukernel::DeviceSlice;
-use gpukernel_algorithms_kernels::{MatrixElement, Part};
+use gpukernel_algorithms_kernels::{MatrixElement, Part, ProductShape};
 
 use crate::{Algorithms, Error, Result, algorithms::MOST_BLOCKS, gather::with_parts_of};
-
-/// The rows and columns of a tile.
-const TILE: usize = 32;
 
 /// The most blocks of a launch along y and z, on every GPU.
 const MOST_ALONG_AXIS: usize = u16::MAX as usize;
 
-/// So many elements of a result, and so many products for each, are enough for tiles.
-const LEAST_TILED: [usize; 2] = [TILE * TILE / 2, 8];
+/// So many elements of a result, and so many products for each, are enough for tiles. On the CPU, where threads that wait for each other take turns, more are.
+const LEAST_TILED: [usize; 2] = [128, 8];
+const LEAST_TILED_ON_CPU: usize = 512;
 
 impl Algorithms {
     /// Transposes a matrix of so many columns, in row-major order: element `(i, j)` becomes `(j, i)`. Several matrices that follow each other, of `rows`
@@ -71,7 +69,7 @@ impl Algorithms {
         to: &mut DeviceSlice<T>,
     ) -> Result<()> {
         let parts = size_of::<T>() / size_of::<P>();
-        let (across, down) = (columns.div_ceil(TILE), rows.div_ceil(TILE));
+        let (across, down) = (columns.div_ceil(P::TILE), rows.div_ceil(P::TILE));
         // Blocks beside each other write lines that follow each other, where a grid has as many as that.
         let x_is_down = across <= MOST_ALONG_AXIS;
         let [x, y] = if x_is_down { [down, across] } else { [across, down] };
@@ -144,12 +142,20 @@ impl Algorithms {
         if is_not(b.len(), &[matrices, inner, columns]) {
             return refuse("b", b.len(), inner, columns, format!("{matrices} matrices"));
         }
-        if rows * columns < LEAST_TILED[0] || inner < LEAST_TILED[1] {
-            return T::multiply_small(self.threads(c.len()), a, b, shape, c);
-        }
-        let blocks = matrices * rows.div_ceil(TILE) * columns.div_ceil(TILE);
+        let least = if self.device().is_gpu() { LEAST_TILED[0] } else { LEAST_TILED_ON_CPU };
+        // The kernel for tiles counts in 32 bits.
+        let of_tiles = match shape.map(|extent| i32::try_from(extent).map(i32::cast_unsigned)) {
+            [Ok(a), Ok(b), Ok(c)] if rows * columns >= least && inner >= LEAST_TILED[1] => [a, b, c],
+            _ => return T::multiply_small(self.threads(c.len()), a, b, shape, c),
+        };
+        let tile = |size: usize| ProductShape::ALL[size].tile();
+        let tiles = |size: usize| matrices * rows.div_ceil(tile(size)) * columns.div_ceil(tile(size));
+        // Large tiles read each element of a matrix less often, unless much of them is outside. Where there are few, more multiprocessors work on small ones.
+        let enough = 2 * self.device().limits().multiprocessors as usize;
+        let sizes = (0..ProductShape::ALL.len()).filter(|&size| size == 0 || tiles(size) >= enough);
+        let size = sizes.min_by_key(|&size| tiles(size) * tile(size)).unwrap_or(0);
         // SAFETY: there are as many elements as in the matrices, and a block for each tile.
-        unsafe { T::multiply(self.blocks(blocks), a, b, shape, c) }
+        unsafe { T::multiply(self.blocks(tiles(size)), size, a, b, of_tiles, c) }
     }
 }
 

@@ -176,6 +176,8 @@ pub use shared::{
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 pub use thread::has_panicked;
+#[doc(hidden)]
+pub use thread::load_here;
 pub use thread::{
     BlockStride, Dim3, GlobalDim3, GridStride, GridStride2d, GridStride3d, arch, block_dim, block_index,
     block_rank, block_stride, blocks_per_grid, clock, clock64, exit_thread, global_dim, global_index,

@@ -259,6 +259,9 @@ keys! {
 /// # Safety
 /// As for [`Reduce`].
 pub unsafe trait Part: gpu_std::DeviceCopy {
+    /// The rows and columns of the tiles in which they are transposed.
+    const TILE: usize;
+
     /// Launches the kernel `gather`.
     fn gather<'a, L: Launch>(
         launch: L,
@@ -456,15 +459,16 @@ pub unsafe trait MatrixElement: Element {
         c: &'a mut Slice<L, Self>,
     ) -> L::Output;
 
-    /// Launches the kernel `multiply`.
+    /// Launches the kernel `multiply` of one of `ProductShape::ALL`.
     ///
     /// # Safety
     /// As it says.
     unsafe fn multiply<'a, L: Launch>(
         launch: L,
+        size: usize,
         a: &'a Slice<L, Self>,
         b: &'a Slice<L, Self>,
-        shape: [usize; 3],
+        shape: [u32; 3],
         c: &'a mut Slice<L, Self>,
     ) -> L::Output;
 }

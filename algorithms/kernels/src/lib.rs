@@ -49,6 +49,8 @@ pub use launch::{
 #[doc(hidden)]
 pub use launch::{LargeTile, Part, SearchWords, SortWords, SortableWord, choose_digit, number, start_digits};
 pub use look_back::state_len;
+#[doc(hidden)]
+pub use matrix::ProductShape;
 pub use random::{Bits, Normal, Uniform};
 pub use sort::SortKey;
 #[doc(hidden)]

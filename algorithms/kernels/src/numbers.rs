@@ -84,11 +84,51 @@ macro_rules! matrix_product {
             }
 
             __gpu_std::instantiate! {
+                /// Multiplies matrices in small tiles.
+                ///
+                /// # Safety
+                /// As for the kernel of which it is an instance.
+                unsafe fn in_small_tiles = $crate::__kernels::multiply::<
+                    $T,
+                    { $crate::__kernels::ProductShape::ALL[0].rows },
+                    { $crate::__kernels::ProductShape::ALL[0].columns },
+                    { $crate::__kernels::ProductShape::ALL[0].across },
+                    { $crate::__kernels::ProductShape::ALL[0].loads() },
+                    { $crate::__kernels::ProductShape::ALL[0].of_a() },
+                    { $crate::__kernels::ProductShape::ALL[0].of_b() }
+                >
+            }
+
+            __gpu_std::instantiate! {
                 /// Multiplies matrices in tiles.
                 ///
                 /// # Safety
                 /// As for the kernel of which it is an instance.
-                unsafe fn tiled = $crate::__kernels::multiply::<$T>
+                unsafe fn in_tiles = $crate::__kernels::multiply::<
+                    $T,
+                    { $crate::__kernels::ProductShape::ALL[1].rows },
+                    { $crate::__kernels::ProductShape::ALL[1].columns },
+                    { $crate::__kernels::ProductShape::ALL[1].across },
+                    { $crate::__kernels::ProductShape::ALL[1].loads() },
+                    { $crate::__kernels::ProductShape::ALL[1].of_a() },
+                    { $crate::__kernels::ProductShape::ALL[1].of_b() }
+                >
+            }
+
+            __gpu_std::instantiate! {
+                /// Multiplies matrices in large tiles.
+                ///
+                /// # Safety
+                /// As for the kernel of which it is an instance.
+                unsafe fn in_large_tiles = $crate::__kernels::multiply::<
+                    $T,
+                    { $crate::__kernels::ProductShape::ALL[2].rows },
+                    { $crate::__kernels::ProductShape::ALL[2].columns },
+                    { $crate::__kernels::ProductShape::ALL[2].across },
+                    { $crate::__kernels::ProductShape::ALL[2].loads() },
+                    { $crate::__kernels::ProductShape::ALL[2].of_a() },
+                    { $crate::__kernels::ProductShape::ALL[2].of_b() }
+                >
             }
 
             // SAFETY: they are.
@@ -106,13 +146,21 @@ macro_rules! matrix_product {
 
                 unsafe fn multiply<'a, L: $crate::Launch>(
                     launch: L,
+                    size: usize,
                     a: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
                     b: &'a <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
-                    [rows, inner, columns]: [usize; 3],
+                    [rows, inner, columns]: [u32; 3],
                     c: &'a mut <L::Runtime as __gpu_std::host::Runtime>::Slice<$T>,
                 ) -> L::Output {
+                    let args = (a, b, rows, inner, columns, c);
                     // SAFETY: as the caller promises.
-                    unsafe { launch.launch_unsafe(tiled, (a, b, rows, inner, columns, c)) }
+                    unsafe {
+                        match size {
+                            0 => launch.launch_unsafe(in_small_tiles, args),
+                            1 => launch.launch_unsafe(in_tiles, args),
+                            _ => launch.launch_unsafe(in_large_tiles, args),
+                        }
+                    }
                 }
             }
         }

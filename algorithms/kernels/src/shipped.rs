@@ -117,13 +117,23 @@ macro_rules! parts {
                 { crate::Shape::select::<$part>().tile() },
                 { crate::Shape::select::<$part>().blocks }
             >,
-            matrix::transpose::<Bytes<$part>>,
-            matrix::transpose_parts::<Bytes<$part>>,
+            matrix::transpose::<
+                Bytes<$part>,
+                { matrix::transposed_len::<$part>() },
+                { matrix::of_thread::<$part>() }
+            >,
+            matrix::transpose_parts::<
+                Bytes<$part>,
+                { matrix::transposed_len::<$part>() },
+                { matrix::of_thread::<$part>() }
+            >,
         );
 
         // SAFETY: it is.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl crate::Part for Bytes<$part> {
+            const TILE: usize = matrix::transposed_tile::<$part>();
+
             fn gather<'a, L: crate::Launch>(
                 launch: L,
                 from: &'a Slice<L, Self>,
@@ -148,10 +158,20 @@ macro_rules! parts {
                 unsafe {
                     if parts == 1 {
                         let args = (from, rows, columns, first, u32::from(x_is_down), to);
-                        launch.launch_unsafe(matrix::transpose::<Self>, args)
+                        let kernel = matrix::transpose::<
+                            Self,
+                            { matrix::transposed_len::<$part>() },
+                            { matrix::of_thread::<$part>() }
+                        >;
+                        launch.launch_unsafe(kernel, args)
                     } else {
                         let args = (from, parts, rows, columns, first, u32::from(x_is_down), to);
-                        launch.launch_unsafe(matrix::transpose_parts::<Self>, args)
+                        let kernel = matrix::transpose_parts::<
+                            Self,
+                            { matrix::transposed_len::<$part>() },
+                            { matrix::of_thread::<$part>() }
+                        >;
+                        launch.launch_unsafe(kernel, args)
                     }
                 }
             }

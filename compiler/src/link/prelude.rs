@@ -37,6 +37,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/exit.ll"),
     include_str!("prelude/mma.ll"),
     include_str!("prelude/opaque.ll"),
+    include_str!("prelude/load.ll"),
     include_str!("prelude/prefetch.ll"),
     include_str!("prelude/round.ll"),
 ];

@@ -8,6 +8,7 @@ mod exit;
 pub(crate) mod grid_stride;
 mod index;
 pub(crate) mod indexing;
+mod load;
 mod prefetch;
 pub(crate) mod unchecked;
 mod unroll;
@@ -24,5 +25,6 @@ pub use index::{
     GlobalDim3, block_dim, block_index, block_rank, blocks_per_grid, global_dim, global_index, global_rank,
     grid_dim, thread_index, thread_rank, threads_per_block, threads_per_grid,
 };
+pub use load::load_here;
 pub use prefetch::prefetch_l2;
 pub use unroll::unroll;

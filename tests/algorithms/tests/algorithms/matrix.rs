@@ -1,7 +1,9 @@
 //! Transposes, products of matrices and random numbers.
 
+use std::{iter::Sum, ops::Mul};
+
 use gpu_std::{DeviceCopy, complex::Complex};
-use gpukernel_algorithms::Error;
+use gpukernel_algorithms::{Error, MatrixElement};
 use gpukernel_algorithms_tests::{numbers, on_every_device};
 
 /// 12 bytes, of which the last has no value.
@@ -23,6 +25,7 @@ fn matrices_of_all_shapes_are_transposed() {
                 (1, 5, 0),
                 (1, 32, 32),
                 (1, 33, 65),
+                (2, 128, 192),
                 (1, 200, 7),
                 (5, 3, 40),
                 (100, 2, 2),
@@ -93,30 +96,48 @@ fn shapes_that_do_not_fit_are_refused() {
 
 #[test]
 fn matrices_are_multiplied() {
-    on_every_device(|device, algorithms| {
-        for (matrices, [rows, inner, columns]) in [
-            (1000, [2, 4, 5]),
-            (1, [1, 1, 1]),
-            (3, [2, 0, 2]),
-            (1, [0, 3, 4]),
-            (1, [70, 33, 65]),
-            (3, [32, 32, 32]),
-            (2, [100, 9, 40]),
-        ] {
-            // Small integers, so that sums are exact in any order.
-            let x: Vec<f32> = numbers(matrices * rows * inner).map(|x| (x % 17) as f32 - 8.0).collect();
-            let y: Vec<f32> = numbers(matrices * inner * columns).map(|x| (x % 13) as f32 - 6.0).collect();
-            let mut z = device.filled(matrices * rows * columns, -1.0_f32)?;
-            algorithms.matmul(&device.upload(&x)?, &device.upload(&y)?, [rows, inner, columns], &mut z)?;
-            let expected = (0..matrices * rows * columns).map(|i| {
-                let (line, column) = (i / columns, i % columns);
-                let of = |j| x[line * inner + j] * y[(line / rows * inner + j) * columns + column];
-                (0..inner).map(of).sum::<f32>() + 0.0
-            });
-            assert!(z.to_vec()?.into_iter().eq(expected), "{matrices} {rows} {inner} {columns}");
-        }
-        Ok(())
-    });
+    fn check<T: MatrixElement + From<i8> + Mul<Output = T> + Sum + PartialEq>() {
+        on_every_device(|device, algorithms| {
+            for (matrices, [rows, inner, columns]) in [
+                (1000, [2, 4, 5]),
+                (1, [1, 1, 1]),
+                (3, [2, 0, 2]),
+                (1, [0, 3, 4]),
+                (1, [70, 33, 65]),
+                (3, [32, 32, 32]),
+                (2, [100, 9, 40]),
+                // Enough for each size of tiles on large GPUs, whole tiles and others, and steps.
+                (600, [16, 16, 16]),
+                (600, [13, 19, 15]),
+                (300, [32, 32, 32]),
+                (300, [30, 17, 29]),
+                (300, [64, 48, 64]),
+                (80, [100, 23, 70]),
+            ] {
+                // Small integers, so that sums are exact in any order.
+                let small = |n: usize, below: u64| -> Vec<T> {
+                    numbers(n).map(|x| T::from((x % below) as i8 - (below / 2) as i8)).collect()
+                };
+                let (x, y) = (small(matrices * rows * inner, 17), small(matrices * inner * columns, 13));
+                let mut z = device.filled(matrices * rows * columns, T::from(-1))?;
+                algorithms.matmul(
+                    &device.upload(&x)?,
+                    &device.upload(&y)?,
+                    [rows, inner, columns],
+                    &mut z,
+                )?;
+                let expected = (0..matrices * rows * columns).map(|i| {
+                    let (line, column) = (i / columns, i % columns);
+                    let of = |j| x[line * inner + j] * y[(line / rows * inner + j) * columns + column];
+                    (0..inner).map(of).sum::<T>()
+                });
+                assert!(z.to_vec()?.into_iter().eq(expected), "{matrices} {rows} {inner} {columns}");
+            }
+            Ok(())
+        });
+    }
+    check::<f32>();
+    check::<f64>();
 }
 
 #[test]
