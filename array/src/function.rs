@@ -339,11 +339,14 @@ pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
 }
 
 /// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
-/// once is then done half as often, and more would read and write too far apart.
+/// once is then done half as often, and more would read and write too far apart. Blocks are large, because a multiprocessor starts few of them in less time.
 fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
     let chunks = len.div_ceil(lanes);
     match threads_of_gpu(module) {
-        Some(threads) => for_each_in_rounds(if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) }),
+        Some(threads) => {
+            let threads = if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) };
+            LaunchConfig::__ForEachInLargeBlocks(threads.min(MOST_THREADS))
+        }
         None => of_shares(module, len),
     }
 }

@@ -105,7 +105,8 @@ impl BackendModule for CpuModule {
     }
 
     fn threads(&self, (): &()) -> BlockThreads {
-        BlockThreads { max: self.device().limits().max_threads_per_block, usual: BlockThreads::USUAL }
+        let max = self.device().limits().max_threads_per_block;
+        BlockThreads { max, usual: BlockThreads::USUAL, large: BlockThreads::USUAL }
     }
 
     /// It has no multiprocessors.

@@ -67,18 +67,20 @@ impl LaunchConfig {
         let Rules { contract, threads, limits, .. } = rules;
         let max = threads.max.min(limits.max_threads_per_block).min(limits.max_block_dim[0]);
         let max = if contract.max_threads == 0 { max } else { max.min(contract.max_threads) };
+        let line_of = |n: usize, usual: u32| {
+            let block = match contract.block[0] {
+                0 => (usual / WARP).max(1) * WARP,
+                block => block,
+            } as usize;
+            (n.div_ceil(block), block)
+        };
         let (blocks, block) = match self {
             Self::Exact {
                 grid_dim: Extents { axes: [blocks, ..], dims: 1 },
                 block_dim: Extents { axes: [block, ..], dims: 1 },
             } => (*blocks, *block),
-            Self::ForEach(Extents { axes: [n, ..], dims: 1 }) => {
-                let block = match contract.block[0] {
-                    0 => (threads.usual / WARP).max(1) * WARP,
-                    block => block,
-                } as usize;
-                (n.div_ceil(block), block)
-            }
+            Self::ForEach(Extents { axes: [n, ..], dims: 1 }) => line_of(*n, threads.usual),
+            Self::__ForEachInLargeBlocks(n) => line_of(*n, threads.large),
             _ => return None,
         };
         let is_block =
@@ -109,6 +111,10 @@ impl LaunchConfig {
                     blocks.div_ceil(cluster[axis]).saturating_mul(cluster[axis])
                 });
                 (blocks, threads, extents.dims)
+            }
+            Self::__ForEachInLargeBlocks(n) => {
+                let threads = BlockThreads { usual: rules.threads.large, ..rules.threads };
+                return Self::ForEach((*n).into()).check_all(&Rules { threads, ..*rules });
             }
             Self::Exact { grid_dim, block_dim } => {
                 (grid_dim.axes, block_dim.axes, grid_dim.dims.max(block_dim.dims))
@@ -328,7 +334,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            threads: BlockThreads { max: 1024, usual: 256 },
+            threads: BlockThreads { max: 1024, usual: 256, large: 512 },
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -385,11 +391,13 @@ mod tests {
                 })
             });
         for contract in contracts {
-            for (max, usual) in [(1024, 256), (1024, 192), (64, 256), (0, 256), (100, 64)] {
+            for (max, usual, large) in
+                [(1024, 256, 512), (1024, 192, 192), (64, 256, 256), (0, 256, 512), (100, 64, 512)]
+            {
                 let rules = Rules {
                     kernel: "k",
                     contract: &contract,
-                    threads: BlockThreads { max, usual },
+                    threads: BlockThreads { max, usual, large },
                     limits: &Limits::CUDA,
                     device: &"the device",
                 };
@@ -397,6 +405,7 @@ mod tests {
                     let exact = sizes.map(|block| LaunchConfig::new(n, block));
                     exact.into_iter().chain([
                         for_each(n),
+                        LaunchConfig::__ForEachInLargeBlocks(n),
                         for_each_2d(1, n),
                         LaunchConfig::new((n, 2), (32, 1)),
                     ])
@@ -414,7 +423,7 @@ mod tests {
             let rules = Rules {
                 kernel: "k",
                 contract: &Contract { dims: 1, ..Contract::NONE },
-                threads: BlockThreads { max: 1024, usual: 256 },
+                threads: BlockThreads { max: 1024, usual: 256, large: 512 },
                 limits: &Limits::CUDA,
                 device: &"the device",
             };
@@ -469,7 +478,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &Contract::NONE,
-            threads: BlockThreads { max: 1024, usual: 256 },
+            threads: BlockThreads { max: 1024, usual: 256, large: 512 },
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -493,7 +502,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            threads: BlockThreads { max: 1024, usual: 256 },
+            threads: BlockThreads { max: 1024, usual: 256, large: 512 },
             limits: &limits,
             device: &"the device",
         };
