@@ -27,6 +27,13 @@ pub fn gaussian_pdf(x: f32, #[scalar] mean: f32, #[scalar] sigma: f32) -> f32 {
     (-0.5 * z * z).exp() / (sigma * 2.506_628_3)
 }
 
+/// The same, of numbers or arrays.
+#[vectorize]
+#[inline]
+pub fn gaussian_pdf_of_any(x: f32, mean: f32, sigma: f32) -> f32 {
+    gaussian_pdf(x, mean, sigma)
+}
+
 /// The price of a European call (Black and Scholes 1973), with the polynomial for the normal distribution of Abramowitz and Stegun, 26.2.17.
 #[vectorize]
 #[inline]
@@ -52,6 +59,15 @@ pub mod by_hand {
     /// (a + b)².
     #[kernel]
     pub fn squared_sum(a: &[f32x4], b: &[f32x4], out: PerThread<f32x4>) {
+        for (i, out) in out {
+            let sum = a[i] + b[i];
+            *out = sum * sum;
+        }
+    }
+
+    /// (a + b)² of arrays whose addresses are those of one number.
+    #[kernel]
+    pub fn squared_sum_of_numbers(a: &[f32], b: &[f32], out: PerThread<f32>) {
         for (i, out) in out {
             let sum = a[i] + b[i];
             *out = sum * sum;

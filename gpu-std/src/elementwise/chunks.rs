@@ -91,8 +91,17 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
         // The same chunks are a thread's whether they are aligned or not, which threads may not agree on. Nearly always there is nothing left here.
         if whole < all {
             for chunk in GridStride::new(global_rank(), all, threads_per_grid()) {
-                if chunk >= whole {
-                    for position in chunk * LANES..self.len.min(chunk * LANES + LANES) {
+                let first = chunk * LANES;
+                if !is_aligned && self.len - first >= LANES {
+                    // SAFETY: as above. All loads before anything waits, as of a vector.
+                    unsafe {
+                        let items: [I::Items; LANES] = core::array::from_fn(|lane| inputs.get(first + lane));
+                        for (lane, item) in items.map(&f).into_iter().enumerate() {
+                            self.start.add(first + lane).write(item);
+                        }
+                    }
+                } else if chunk >= whole {
+                    for position in first..self.len.min(first + LANES) {
                         // SAFETY: as above, of a position in a chunk that was not visited.
                         unsafe { self.start.add(position).write(f(inputs.get(position))) };
                     }
