@@ -1,7 +1,7 @@
 //! Pipelines beside the same kernels by hand.
 
 use gpu_std::vector::f32x4;
-use gpukernel::{Device, LaunchConfig, Module};
+use gpukernel::{Device, LaunchConfig, Module, for_each};
 use gpukernel_array::{Array, ArrayPipeline};
 use gpukernel_bench::{Bench, Output, Result, bench};
 use gpukernel_pipeline_tests::KERNELS;
@@ -88,12 +88,23 @@ fn sum(bench: &mut Bench<'_>, elements: usize) -> Result {
 /// Of rows of 1024.
 #[bench(rows = [1 << 6, 1 << 15])]
 fn softmax(bench: &mut Bench<'_>, rows: usize) -> Result {
+    softmax_of(bench, rows, 1024)
+}
+
+/// Of as many numbers in rows of other lengths.
+#[bench(columns = [128, 1000, 4096, 16_384])]
+fn softmax_of_rows(bench: &mut Bench<'_>, columns: usize) -> Result {
+    softmax_of(bench, (1 << 25) / columns, columns)
+}
+
+fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
     let (device, module) = (bench.device(), load(bench)?);
-    let count = rows * 1024;
-    let x = Array::from_vec(&device, numbers(count, 0.1))?.into_shape((rows, 1024))?;
+    let count = rows * columns;
+    let x = Array::from_vec(&device, numbers(count, 0.1))?.into_shape((rows, columns))?;
     let a = x.as_slice().cast::<f32x4>()?;
     let mut ours = Of(softmax_pipeline::call(&module, &x)?);
     let mut theirs = device.zeroed::<f32>(count)?;
+    let chunks = columns / 4;
     let measurement = bench
         .measure()
         .elements(count)
@@ -104,8 +115,20 @@ fn softmax(bench: &mut Bench<'_>, rows: usize) -> Result {
     let measurement = unsafe { measurement.replay_unsafe() }
         .provider("by hand", &mut theirs, |y| {
             let y = y.cast_mut::<f32x4>()?;
-            // SAFETY: there are as many elements, and a block for each row.
-            unsafe { module.launch_unsafe(by_hand::softmax, LaunchConfig::new(rows, 256), (a, y)) }
+            let of_block = |chunks_of_thread: usize| LaunchConfig::new(rows, chunks / chunks_of_thread);
+            // SAFETY: there are as many elements, and a block or a warp for each row.
+            unsafe {
+                match chunks {
+                    256 => module.launch_unsafe(by_hand::softmax, of_block(1), (a, y)),
+                    0..=32 => {
+                        let args = (a, chunks as u32, y);
+                        module.launch_unsafe(by_hand::softmax_of_short_rows, for_each(rows * 32), args)
+                    }
+                    33..=512 => module.launch_unsafe(by_hand::softmax_in_chunks::<1>, of_block(1), (a, y)),
+                    513..=1024 => module.launch_unsafe(by_hand::softmax_in_chunks::<2>, of_block(2), (a, y)),
+                    _ => module.launch_unsafe(by_hand::softmax_in_chunks::<8>, of_block(8), (a, y)),
+                }
+            }
         })
         .provider("pipeline", &mut ours, |y| softmax_pipeline::call_into(&module, &x, &mut y.0));
     match fill_a_gpu(&device, count) {

@@ -1,7 +1,9 @@
 //! Kernels that do the same as pipelines, as one writes them by hand.
 
+use core::array;
+
 use gpu_std::{
-    prelude::{collective::*, memory::*, *},
+    prelude::{collective::*, memory::*, warp::*, *},
     vector::f32x4,
 };
 
@@ -47,6 +49,53 @@ pub unsafe fn softmax(x: &[f32x4], y: UnsafeSlice<f32x4>, mut scratch: BlockScra
     let sum = scratch.reduce_items(powers, Sum);
     if i < y.len() {
         // SAFETY: each thread has its own element.
+        unsafe { y.set(i, f32x4::from(powers.map(|power| power / sum))) };
+    }
+}
+
+/// The same of other rows, of whose chunks of four elements each thread of a block has `CHUNKS`.
+///
+/// # Safety
+/// `y` has as many elements as `x`, which are whole rows; there is a block for each row.
+#[kernel(max_threads = 512)]
+pub unsafe fn softmax_in_chunks<const CHUNKS: usize>(
+    x: &[f32x4],
+    y: UnsafeSlice<f32x4>,
+    mut scratch: BlockScratch<f32>,
+) {
+    let threads = threads_per_block() as usize;
+    let first = block_rank() * CHUNKS * threads + thread_rank() as usize;
+    if first + (CHUNKS - 1) * threads >= x.len().min(y.len()) {
+        return;
+    }
+    let own: [[f32; 4]; CHUNKS] = array::from_fn(|i| x[first + i * threads].to_array());
+    let max = scratch.reduce_items(own.map(|own| own.into_iter().fold(f32::NEG_INFINITY, f32::max)), Max);
+    let powers = own.map(|own| own.map(|v| (v - max).exp()));
+    let sum = scratch.reduce_items(powers.map(|powers| powers.into_iter().sum()), Sum);
+    for (i, powers) in powers.into_iter().enumerate() {
+        // SAFETY: each thread has its own elements.
+        unsafe { y.set(first + i * threads, f32x4::from(powers.map(|power| power / sum))) };
+    }
+}
+
+gpu_std::instantiate!(softmax_in_chunks::<1>, softmax_in_chunks::<2>, softmax_in_chunks::<8>);
+
+/// The same of rows of so many chunks, up to 32: a warp for each.
+///
+/// # Safety
+/// `y` has as many elements as `x`, which are whole rows; there is a warp for each row.
+#[kernel(block = 256)]
+pub unsafe fn softmax_of_short_rows(x: &[f32x4], chunks: u32, y: UnsafeSlice<f32x4>) {
+    let warp = warp();
+    let (row, lane) = (global_rank() / 32, warp.rank());
+    let i = row * chunks as usize + lane as usize;
+    let is_inside = lane < chunks && i < x.len().min(y.len());
+    let own = if is_inside { x[i].to_array() } else { [f32::NEG_INFINITY; 4] };
+    let max = warp.reduce_max(own.into_iter().fold(f32::NEG_INFINITY, f32::max));
+    let powers = own.map(|v| (v - max).exp());
+    let sum = warp.reduce_sum(powers.into_iter().sum::<f32>());
+    if is_inside {
+        // SAFETY: each thread has its own elements.
         unsafe { y.set(i, f32x4::from(powers.map(|power| power / sum))) };
     }
 }
