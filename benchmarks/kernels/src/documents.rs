@@ -79,6 +79,26 @@ pub fn widening(x: PerThread<f32>, y: PerThread<f32>) {
     }
 }
 
+/// Numbers computed from those of a row and a column, in 64 bits. The book quotes its registers, too.
+#[kernel]
+pub fn indices_of_64_bits(rows: PerThread<[i32; 3]>) {
+    if let Some((i, row)) = rows.into_iter().next() {
+        for (j, number) in row.iter_mut().enumerate() {
+            *number = (i as i64 * 2 + j as i64 * 3) as i32;
+        }
+    }
+}
+
+/// The same in 32 bits.
+#[kernel]
+pub fn indices_of_32_bits(rows: PerThread<[i32; 3]>) {
+    if let Some((i, row)) = rows.into_iter().next() {
+        for (j, number) in row.iter_mut().enumerate() {
+            *number = i as i32 * 2 + j as i32 * 3;
+        }
+    }
+}
+
 /// A loop of many numbers. The book quotes its registers, and those of the same with fewer.
 #[kernel]
 pub fn unlimited(x: PerThread<f32>, y: [i32; 5]) {

@@ -112,8 +112,15 @@ const ROWS: [Row; 29] = [
 ];
 
 /// Registers that the book quotes beside Numba's.
-const OF_THE_BOOK: [(&str, u32); 5] =
-    [("widening", 12), ("narrow", 10), ("unlimited", 28), ("limited_to_24", 24), ("limited_to_20", 24)];
+const OF_THE_BOOK: [(&str, u32); 7] = [
+    ("widening", 12),
+    ("narrow", 10),
+    ("indices_of_64_bits", 12),
+    ("indices_of_32_bits", 12),
+    ("unlimited", 28),
+    ("limited_to_24", 24),
+    ("limited_to_20", 24),
+];
 
 #[test]
 fn drafts_and_tuned_kernels_do_not_slide_back() {
