@@ -22,8 +22,9 @@ const CASES: u32 = 100_000;
 /// Steps of a case, after each of which shapes and strides are compared.
 const STEPS: usize = 10;
 
-/// One of so many cases is tried on a GPU, where each takes some copies to the host.
+/// One of so many cases is tried on a GPU, where each takes some copies to the host, and not fewer than these.
 const CASES_PER_CASE_ON_GPUS: u32 = 100;
+const LEAST_ON_GPUS: u32 = 1000;
 
 /// The numbers from 0 on, of which arrays are: as many as the largest has.
 struct Numbers {
@@ -52,7 +53,8 @@ fn on_every_device<S: Strategy>(
     let cases = std::env::var("GPUKERNEL_ARRAY_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = cases.unwrap_or(CASES) / 100 * percent;
     gpukernel_array_tests::on_every_device(|device, module| {
-        let cases = if device.is_gpu() { cases / CASES_PER_CASE_ON_GPUS } else { cases };
+        let on_gpus = (cases / CASES_PER_CASE_ON_GPUS).max(LEAST_ON_GPUS);
+        let cases = if device.is_gpu() { on_gpus.min(cases) } else { cases };
         let host: Vec<i32> = (0..Numbers::LEN as i32).collect();
         let numbers = Numbers { device: device.upload(&host)?, host };
         // Unoptimised, ChaCha is half of the time.
@@ -62,7 +64,10 @@ fn on_every_device<S: Strategy>(
             .run(&strategy(), |value| test(module, &numbers, value))
             .unwrap_or_else(|error| panic!("{device}: {error}"));
         // Also where the output of tests that pass is not shown.
-        let _ = writeln!(std::io::stderr(), "{name}: {cases} random cases of {STEPS} steps on {device}");
+        let _ = writeln!(
+            std::io::stderr(),
+            "measured: {name}: {cases} random cases of {STEPS} steps on {device}"
+        );
         Ok(())
     });
 }
