@@ -6,7 +6,7 @@
 import time
 
 import numpy as np
-from numba import cuda, float32, int32, njit, vectorize
+from numba import cuda, float32, float64, int32, njit, vectorize
 
 WIDTH, HEIGHT, ITERATIONS = 1536, 1024, 20
 UPPER = 10_000
@@ -233,6 +233,28 @@ def first_call():
     show("later call: cuda.jit", seconds(call, 20))
 
 
+def arithmetic():
+    """A chain of multiplications and additions in each of many threads, of either type."""
+    times = {}
+    for number in (float32, float64):
+
+        @cuda.jit
+        def chain(x, factor, n):
+            i = cuda.grid(1)
+            a = x[i]
+            b = a
+            for _ in range(n):
+                a = a * factor + a
+                b = b * factor + b
+            x[i] = a + b
+
+        x = cuda.to_device(np.ones(1 << 20, str(number)))
+        factor = np.dtype(str(number)).type(-0.5)
+        times[number] = on_gpu(lambda: chain[1 << 12, 256](x, factor, 4096), 3)
+        show(f"arithmetic: {number}", times[number])
+    print(f"arithmetic: float64 takes {times[float64] / times[float32]:.2f} of the time of float32")
+
+
 def registers():
     def of(kernel, *args):
         kernel[1, 1](*args)
@@ -284,9 +306,10 @@ def main():
     if cuda.is_available():
         transposes()
         increment()
+        arithmetic()
         registers()
     else:
-        print("not measured: transposes, increment and registers, because there is no GPU")
+        print("not measured: transposes, increment, arithmetic and registers, because there is no GPU")
 
 
 if __name__ == "__main__":
