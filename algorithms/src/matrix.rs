@@ -148,15 +148,27 @@ impl Algorithms {
             [Ok(a), Ok(b), Ok(c)] if rows * columns >= least && inner >= LEAST_TILED[1] => [a, b, c],
             _ => return T::multiply_small(self.threads(c.len()), a, b, shape, c),
         };
-        let tile = |size: usize| ProductShape::ALL[size].tile();
-        let tiles = |size: usize| matrices * rows.div_ceil(tile(size)) * columns.div_ceil(tile(size));
-        // Large tiles read each element of a matrix less often, unless much of them is outside. Where there are few, more multiprocessors work on small ones.
         let enough = 2 * self.device().limits().multiprocessors as usize;
-        let sizes = (0..ProductShape::ALL.len()).filter(|&size| size == 0 || tiles(size) >= enough);
-        let size = sizes.min_by_key(|&size| tiles(size) * tile(size)).unwrap_or(0);
-        // SAFETY: there are as many elements as in the matrices, and a block for each tile.
-        unsafe { T::multiply(self.blocks(tiles(size)), size, a, b, of_tiles, c) }
+        match tiles_for(matrices, [rows, columns], size_of::<T>(), enough) {
+            // SAFETY: there are as many elements as in the matrices, and a block for each tile.
+            Some((size, tiles)) => unsafe { T::multiply(self.blocks(tiles), size, a, b, of_tiles, c) },
+            None => T::multiply_small(self.threads(c.len()), a, b, shape, c),
+        }
     }
+}
+
+/// Which of [`ProductShape::ALL`] is for results of such matrices of elements of so many bytes, and how many tiles these are. Large tiles read each element of a matrix less often,
+/// unless much of them is outside. Where there are less than `enough`, more multiprocessors work on small ones. `None` if a launch has not so many threads.
+fn tiles_for(matrices: usize, shape: [usize; 2], element: usize, enough: usize) -> Option<(usize, usize)> {
+    let tiles = |product: &ProductShape| {
+        shape.iter().fold(matrices, |tiles, extent| tiles * extent.div_ceil(product.tile()))
+    };
+    let sizes = ProductShape::ALL.iter().enumerate().filter(|(size, product)| {
+        let is_allowed = tiles(product).saturating_mul(product.threads()) <= u32::MAX as usize;
+        is_allowed && (*size == 0 || (product.has_room(element) && tiles(product) >= enough))
+    });
+    let (size, product) = sizes.min_by_key(|(_, product)| tiles(product) * product.tile())?;
+    Some((size, tiles(product)))
 }
 
 /// Ranges of at most so many, which follow each other.
@@ -175,4 +187,27 @@ fn whole(len: usize, shape: &[usize; 2]) -> Option<usize> {
 /// Whether there is another number of elements.
 fn is_not(len: usize, extents: &[usize]) -> bool {
     extents.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent)) != Some(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_those_that_there_is_room_and_work_for() {
+        let size = |matrices, shape, element| tiles_for(matrices, shape, element, 264);
+        assert_eq!(size(1 << 16, [16, 16], 4), Some((0, 1 << 16)));
+        assert_eq!(size(1 << 14, [32, 32], 4), Some((1, 1 << 14)));
+        assert_eq!(size(1 << 12, [64, 64], 8), Some((2, 1 << 12)));
+        assert_eq!(size(1 << 10, [128, 128], 4), Some((2, 1 << 12)));
+        // Few.
+        assert_eq!(size(1, [512, 512], 4), Some((0, 1 << 10)));
+        assert_eq!(size(1, [1024, 1024], 4), Some((1, 1 << 10)));
+        // Large elements.
+        assert_eq!(size(1 << 12, [64, 64], 16), Some((1, 1 << 14)));
+        assert_eq!(size(1 << 12, [64, 64], 112), Some((0, 1 << 16)));
+        // More threads than a launch has, of small tiles and of all: 2²³ rows of 128 elements, and 2²⁶ matrices.
+        assert_eq!(size(1 << 23, [1, 128], 4), Some((1, 1 << 25)));
+        assert_eq!(size(1 << 26, [16, 8], 1), None);
+    }
 }

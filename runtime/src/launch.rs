@@ -60,6 +60,7 @@ impl From<(usize, usize, usize)> for Extents {
 /// The launch configuration, CUDA's `<<<grid, block>>>`: from [`for_each`] and its forms for matrices and volumes, [`for_each_tile`],
 /// [`for_each_tile_2d`], or [`LaunchConfig::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LaunchConfig {
     /// At least one thread for each of so many elements along x, y and z, in blocks that the runtime chooses.
     ForEach(Extents),

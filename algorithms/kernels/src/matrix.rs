@@ -21,9 +21,18 @@ pub(crate) const fn transposed_tile<P>() -> usize {
     if size_of::<P>() <= 4 { 64 } else { 32 }
 }
 
-/// The elements of such a tile, in lines that are one longer, so that threads that read a column access different banks.
+/// The elements of a line of such a tile: some more, a bank's at least, so that threads that read a column access different banks.
+const fn transposed_line<P>() -> usize {
+    let of_bank = match size_of::<P>() {
+        0 => 1,
+        size => 4_usize.div_ceil(size),
+    };
+    transposed_tile::<P>() + of_bank
+}
+
+/// The elements of such a tile.
 pub(crate) const fn transposed_len<P>() -> usize {
-    transposed_tile::<P>() * (transposed_tile::<P>() + 1)
+    transposed_tile::<P>() * transposed_line::<P>()
 }
 
 /// How many of them each thread has.
@@ -119,7 +128,8 @@ unsafe fn transpose_part<P: SharedElement, const LEN: usize, const EACH: usize>(
     // A line of the tile for each group of threads, and so many lines further on in each step.
     let (lane, line) = (thread_rank() % side, thread_rank() / side % (threads / side));
     let line_of = |step: usize| line + step as u32 * (threads / side);
-    // All loads before anything waits. What is outside is read as the last line or column, and not written.
+    let len_of_line = transposed_line::<P>() as u32;
+    // All loads before anything waits. Of what is outside, lines are not read, and columns as the last one; it is not written.
     let start = first + row * columns + column;
     let load = |line: u32, lane: u32| {
         let at = start + line as usize * columns + lane as usize;
@@ -128,11 +138,14 @@ unsafe fn transpose_part<P: SharedElement, const LEN: usize, const EACH: usize>(
     };
     let elements: [P; EACH] = match is_whole {
         true => array::from_fn(|step| load(line_of(step), lane)),
-        false => array::from_fn(|step| load(line_of(step).min(last_row), lane.min(last_column))),
+        false => array::from_fn(|step| match line_of(step) <= last_row {
+            true => load(line_of(step), lane.min(last_column)),
+            false => P::zeroed(),
+        }),
     };
     for step in 0..EACH {
         // SAFETY: each thread writes its own, which others read behind the barrier.
-        unsafe { tile.set((line_of(step) * (side + 1) + lane) as usize, elements[step]) };
+        unsafe { tile.set((line_of(step) * len_of_line + lane) as usize, elements[step]) };
     }
     sync(());
     let start = first + column * rows + row;
@@ -141,7 +154,7 @@ unsafe fn transpose_part<P: SharedElement, const LEN: usize, const EACH: usize>(
         // SAFETY: written before the barrier; each part of an element of the result belongs to one thread of one block, and is inside as above.
         unsafe {
             assert_unchecked(at < to.len());
-            to.set(at, tile.get((lane * (side + 1) + line) as usize));
+            to.set(at, tile.get((lane * len_of_line + line) as usize));
         }
     };
     if is_whole {
@@ -226,7 +239,8 @@ impl ProductShape {
         self.tile() * DEPTH / self.threads()
     }
 
-    /// The elements of the columns of `a`. Between those of two there are some that are not used: threads that write columns beside each other use different banks.
+    /// The elements of the columns of `a`. Between those of two there are some that are not used: fewer threads that write columns beside each other use the same banks, and
+    /// vectors stay aligned.
     pub const fn of_a(self) -> usize {
         DEPTH * (self.tile() + VECTOR)
     }
@@ -234,6 +248,13 @@ impl ProductShape {
     /// The elements of the rows of `b`.
     pub const fn of_b(self) -> usize {
         DEPTH * self.tile()
+    }
+
+    /// Whether there is room for what a thread and a block have of elements of so many bytes: in registers, and in the shared memory that every GPU has.
+    pub const fn has_room(self, element: usize) -> bool {
+        const REGISTERS: usize = 256;
+        const SHARED: usize = 48 << 10;
+        self.rows * self.columns * element <= REGISTERS && (self.of_a() + self.of_b()) * element <= SHARED
     }
 }
 

@@ -75,7 +75,7 @@ const RATIO: f64 = 1.0 / 0.98;
 enum Limit {
     /// It is at most [`RATIO`].
     Within,
-    /// It is at most [`RATIO`], or more for this reason.
+    /// It is at most [`RATIO`], or more for this reason, and no copy is beside it.
     Unless(&'static str),
 }
 

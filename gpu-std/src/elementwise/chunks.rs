@@ -93,7 +93,7 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
             for chunk in GridStride::new(global_rank(), all, threads_per_grid()) {
                 let first = chunk * LANES;
                 if !is_aligned && self.len - first >= LANES {
-                    // SAFETY: as above. All loads before anything waits, as of a vector.
+                    // SAFETY: the chunk is inside of the output, and so of the inputs, and this thread's. All loads before anything waits, as of a vector.
                     unsafe {
                         let items: [I::Items; LANES] = core::array::from_fn(|lane| inputs.get(first + lane));
                         for (lane, item) in items.map(&f).into_iter().enumerate() {

@@ -53,14 +53,14 @@ impl Function {
             function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize;
         function.threads.max =
             function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        let (usual, large) = function.usual_threads(device)?;
+        let (usual, large) = function.usual_and_large_threads(device)?;
         function.threads = BlockThreads { usual, large, ..function.threads };
         Ok(function)
     }
 
-    /// The block that fills a multiprocessor best: the usual one, unless another has an eighth more warps there. And a larger one that fills it with as many threads as it runs at all, or the same:
-    /// where registers leave room for fewer, large blocks start and end less evenly.
-    fn usual_threads(self, device: &CudaDevice) -> Result<(u32, u32)> {
+    /// The block that fills a multiprocessor best: the usual one, unless another has an eighth more warps there. And a larger one that fills it with as many threads as
+    /// it runs at all, or the same: where registers leave room for fewer, large blocks start and end less evenly.
+    fn usual_and_large_threads(self, device: &CudaDevice) -> Result<(u32, u32)> {
         const LARGE: u32 = 512;
         const OTHERS: [u32; 6] = [128, 512, 192, 384, 64, 1024];
         let (mut best, mut most) = (BlockThreads::USUAL, 0);

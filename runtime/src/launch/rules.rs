@@ -255,7 +255,9 @@ impl Rules<'_> {
     #[inline]
     pub(crate) fn check_tiles(&self, config: &LaunchConfig, args: &PackedArgs) -> Result<()> {
         match (config, args.warp_tiles()) {
-            (LaunchConfig::ForEach(_), Some(tile)) => Err(self.tiles_need_grid(tile)),
+            (LaunchConfig::ForEach(_) | LaunchConfig::__ForEachInLargeBlocks(_), Some(tile)) => {
+                Err(self.tiles_need_grid(tile))
+            }
             _ => Ok(()),
         }
     }

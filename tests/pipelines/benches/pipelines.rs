@@ -115,18 +115,18 @@ fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
     let measurement = unsafe { measurement.replay_unsafe() }
         .provider("by hand", &mut theirs, |y| {
             let y = y.cast_mut::<f32x4>()?;
-            let of_block = |chunks_of_thread: usize| LaunchConfig::new(rows, chunks / chunks_of_thread);
+            let of_block = |chunks_of_thread: usize| {
+                LaunchConfig::new(rows, chunks.div_ceil(chunks_of_thread).next_multiple_of(32))
+            };
+            let args = (a, chunks as u32, y);
             // SAFETY: there are as many elements, and a block or a warp for each row.
             unsafe {
                 match chunks {
-                    256 => module.launch_unsafe(by_hand::softmax, of_block(1), (a, y)),
-                    0..=32 => {
-                        let args = (a, chunks as u32, y);
-                        module.launch_unsafe(by_hand::softmax_of_short_rows, for_each(rows * 32), args)
-                    }
-                    33..=512 => module.launch_unsafe(by_hand::softmax_in_chunks::<1>, of_block(1), (a, y)),
-                    513..=1024 => module.launch_unsafe(by_hand::softmax_in_chunks::<2>, of_block(2), (a, y)),
-                    _ => module.launch_unsafe(by_hand::softmax_in_chunks::<8>, of_block(8), (a, y)),
+                    256 => module.launch_unsafe(by_hand::softmax, of_block(1), (args.0, args.2)),
+                    0..=32 => module.launch_unsafe(by_hand::softmax_of_short_rows, for_each(rows * 32), args),
+                    33..=512 => module.launch_unsafe(by_hand::softmax_in_chunks::<1>, of_block(1), args),
+                    513..=1024 => module.launch_unsafe(by_hand::softmax_in_chunks::<2>, of_block(2), args),
+                    _ => module.launch_unsafe(by_hand::softmax_in_chunks::<8>, of_block(8), args),
                 }
             }
         })

@@ -53,28 +53,32 @@ pub unsafe fn softmax(x: &[f32x4], y: UnsafeSlice<f32x4>, mut scratch: BlockScra
     }
 }
 
-/// The same of other rows, of whose chunks of four elements each thread of a block has `CHUNKS`.
+/// The same of rows of so many chunks of four elements, of which each thread of a block has up to `CHUNKS`.
 ///
 /// # Safety
 /// `y` has as many elements as `x`, which are whole rows; there is a block for each row.
 #[kernel(max_threads = 512)]
 pub unsafe fn softmax_in_chunks<const CHUNKS: usize>(
     x: &[f32x4],
+    chunks: u32,
     y: UnsafeSlice<f32x4>,
     mut scratch: BlockScratch<f32>,
 ) {
-    let threads = threads_per_block() as usize;
-    let first = block_rank() * CHUNKS * threads + thread_rank() as usize;
-    if first + (CHUNKS - 1) * threads >= x.len().min(y.len()) {
-        return;
-    }
-    let own: [[f32; 4]; CHUNKS] = array::from_fn(|i| x[first + i * threads].to_array());
+    let (rank, threads) = (thread_rank(), threads_per_block());
+    let first = block_rank() * chunks as usize;
+    let at =
+        |i: usize| Some(rank + i as u32 * threads).filter(|at| *at < chunks).map(|at| first + at as usize);
+    let own: [[f32; 4]; CHUNKS] = array::from_fn(|i| {
+        at(i).and_then(|at| x.get(at)).map_or([f32::NEG_INFINITY; 4], |own| own.to_array())
+    });
     let max = scratch.reduce_items(own.map(|own| own.into_iter().fold(f32::NEG_INFINITY, f32::max)), Max);
     let powers = own.map(|own| own.map(|v| (v - max).exp()));
     let sum = scratch.reduce_items(powers.map(|powers| powers.into_iter().sum()), Sum);
     for (i, powers) in powers.into_iter().enumerate() {
-        // SAFETY: each thread has its own elements.
-        unsafe { y.set(first + i * threads, f32x4::from(powers.map(|power| power / sum))) };
+        if let Some(at) = at(i).filter(|at| *at < y.len()) {
+            // SAFETY: each thread has its own elements.
+            unsafe { y.set(at, f32x4::from(powers.map(|power| power / sum))) };
+        }
     }
 }
 
