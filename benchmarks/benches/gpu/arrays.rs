@@ -73,20 +73,11 @@ fn fill_a_gpu(device: &Device, elements: usize) -> bool {
 /// The largest ratio of our time to that of a kernel by hand.
 const RATIO: f64 = 1.0 / 0.98;
 
-/// What is asked of that ratio.
-#[derive(Clone, Copy)]
-enum Limit {
-    /// It is at most [`RATIO`], but of short calls.
-    Within,
-    /// It is at most [`RATIO`], or more for this reason, and no copy is beside it.
-    Unless(&'static str),
-}
-
-/// Measures a function of so many arrays. `one` computes an element.
+/// Measures a function of so many arrays, which may take longer than by hand for this reason, and beside a copy. `one` computes an element.
 fn compare<const INPUTS: usize>(
     bench: &mut Bench<'_>,
     elements: usize,
-    limit: Limit,
+    reason: Option<&'static str>,
     one: impl Fn([f32; INPUTS]) -> f32,
     function: impl Fn(&Module, [&Array1<f32>; INPUTS], &mut Array1<f32>) -> gpukernel_array::Result<()>,
     by_hand: impl Fn(&Module, [&DeviceSlice<f32x4>; INPUTS], &mut DeviceSlice<f32x4>) -> gpukernel::Result<()>,
@@ -119,19 +110,10 @@ fn compare<const INPUTS: usize>(
         .provider(BY_HAND, &mut theirs, |out| by_hand(&module, vectors, out.cast_mut()?))
         .provider(VECTORIZE, &mut ours, |out| function(&module, x, &mut out.0))
         .provider(COPY, &mut copied, |Copied { from, to, .. }| to.copy_from_device(from));
-    let measurement = match limit {
-        _ if !device.is_gpu() => measurement,
-        Limit::Within if !fill_a_gpu(&device, elements) => {
-            measurement.limit_unless(VECTORIZE, BY_HAND, RATIO, SHORT)
-        }
-        Limit::Within => measurement.limit(VECTORIZE, BY_HAND, RATIO),
-        Limit::Unless(reason) => measurement.limit_unless(VECTORIZE, BY_HAND, RATIO, reason),
-    };
-    match limit {
-        Limit::Within if fill_a_gpu(&device, elements) => {
-            measurement.limit(VECTORIZE, COPY, 1.0 / 0.95).run()
-        }
-        _ => measurement.run(),
+    match reason.or((!fill_a_gpu(&device, elements)).then_some(SHORT)) {
+        _ if !device.is_gpu() => measurement.run(),
+        Some(reason) => measurement.limit_unless(VECTORIZE, BY_HAND, RATIO, reason).run(),
+        None => measurement.limit(VECTORIZE, BY_HAND, RATIO).limit(VECTORIZE, COPY, 1.0 / 0.95).run(),
     }
 }
 
@@ -141,7 +123,7 @@ fn squared_sum(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
-        Limit::Within,
+        None,
         |[a, b]| functions::squared_sum(a, b),
         |module, [a, b], out| functions::squared_sum::apply_into(module, (a, b), out),
         |module, [a, b], out| module.launch(by_hand::squared_sum, for_each(out.len()), (a, b, out)),
@@ -154,7 +136,7 @@ fn gaussian_pdf(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
-        Limit::Within,
+        None,
         |[x]| functions::gaussian_pdf(x, 0.5, 2.0),
         |module, [x], out| functions::gaussian_pdf::apply_into(module, (x, 0.5, 2.0), out),
         |module, [x], out| module.launch(by_hand::gaussian_pdf, for_each(out.len()), (x, 0.5, 2.0, out)),
@@ -167,7 +149,7 @@ fn gaussian_pdf_of_any(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
-        Limit::Unless(UNMARKED),
+        Some(UNMARKED),
         |[x]| functions::gaussian_pdf(x, 0.5, 2.0),
         |module, [x], out| functions::gaussian_pdf_of_any::apply_into(module, (x, 0.5, 2.0), out),
         |module, [x], out| module.launch(by_hand::gaussian_pdf, for_each(out.len()), (x, 0.5, 2.0, out)),
@@ -212,7 +194,7 @@ fn call_price(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
-        Limit::Within,
+        None,
         |[spot, strike, years]| functions::call_price(spot, strike, years, rate, volatility),
         |module, [spot, strike, years], out| {
             functions::call_price::apply_into(module, (spot, strike, years, rate, volatility), out)
