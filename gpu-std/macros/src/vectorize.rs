@@ -105,44 +105,93 @@ impl Scalar {
         }
     }
 
-    /// The kernels of an instance, and their launches. Type parameters are aliases there, so that types are used as they are written.
-    fn instance(&self, instance: &str, types: &[Type]) -> TokenStream {
-        let Self { arguments, scalars, output, generics, .. } = self;
-        let name = &self.function.signature.name;
-        // Errors of rustc about a type point at it, not at the attribute; the code is of the macro, for crates that forbid `unsafe`.
-        let place = Span::call_site().located_at(name.span());
-        let [contiguous, mixed, strided] =
-            ["contiguous", "mixed", "strided"].map(|kind| format_ident!("{instance}_{kind}"));
-        let inputs: Vec<_> =
-            (0..arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect();
-        let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
-        // Outside of `unsafe` blocks, in which what the function calls would be.
-        let call = quote!(let call = |(#(#inputs,)*): (#(#arguments,)*)| -> #output { #name #turbofish(#(#inputs),*) });
-        // What most calls pass: arrays, and values for what is marked.
-        let with_marks = || inputs.iter().zip(arguments).zip(scalars);
-        let usual_params = with_marks().map(|((x, ty), is_scalar)| match is_scalar {
+    fn inputs(&self) -> Vec<Ident> {
+        (0..self.arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect()
+    }
+
+    /// What most calls pass, by the end of the name of the kernel for it: whether each argument is one value. Arrays, and values for what is marked; if nothing
+    /// is, an array and values, too, where that is many registers less than for any mix.
+    fn versions(&self) -> impl Iterator<Item = (&'static str, Vec<bool>)> {
+        let are_many = self.arguments.len() > 2 && !self.scalars.contains(&true);
+        let all_but_first = are_many.then(|| (0..self.arguments.len()).map(|i| i > 0).collect());
+        [("contiguous", self.scalars.clone())]
+            .into_iter()
+            .chain(all_but_first.map(|scalars| ("with_scalars", scalars)))
+    }
+
+    /// A kernel for contiguous arrays and those values, in a scope where `__LANES` and `__ALIGN` are those of the output, and its launch, an arm of a `match` of
+    /// `inputs`.
+    fn contiguous(
+        &self,
+        instance: &str,
+        kind: &str,
+        scalars: &[bool],
+        call: &TokenStream,
+    ) -> (TokenStream, TokenStream) {
+        let Self { arguments, output, .. } = self;
+        let place = Span::call_site().located_at(self.function.signature.name.span());
+        let (kernel, inputs) = (format_ident!("{instance}_{kind}"), self.inputs());
+        let all = || inputs.iter().zip(arguments).zip(scalars);
+        let params = all().map(|((x, ty), is_scalar)| match is_scalar {
             true => quote!(#x: #ty),
             false => quote!(#x: &[#ty]),
         });
-        let usual_inputs = with_marks().map(|((x, _), is_scalar)| match is_scalar {
+        let in_chunks = all().map(|((x, _), is_scalar)| match is_scalar {
             true => quote!(::gpu_std::elementwise::Splat(#x)),
             false => quote!(#x),
         });
-        let usual_args = with_marks().map(|((x, _), is_scalar)| match is_scalar {
+        let args = all().map(|((x, _), is_scalar)| match is_scalar {
             true => quote!(::gpu_std::host::OrScalar::Scalar(#x)),
             false => quote!(::gpu_std::host::OrScalar::Memory(#x)),
         });
-        let arrays: Vec<_> =
-            with_marks().filter(|(_, is_scalar)| !**is_scalar).map(|(array, _)| array).collect();
-        let (arrays, elements): (Vec<_>, Vec<_>) = arrays.into_iter().unzip();
-        let aligns: Vec<_> =
-            arrays.iter().map(|x| format_ident!("__ALIGN_{}", x.to_string().to_uppercase())).collect();
-        let usual_requires = quote! {
+        let arrays = all().filter(|(_, is_scalar)| !**is_scalar).map(|(array, _)| array);
+        let (arrays, elements): (Vec<_>, Vec<_>) = arrays.unzip();
+        let aligns: Vec<_> = arrays.iter().map(|x| align_of(x)).collect();
+        let requires = quote! {
             output.align() >= __ALIGN #(&& #arrays.len() >= output.len() && #arrays.align() >= #aligns)*
         };
+        let kernel_fn = quote_spanned! {place=>
+            #[::gpu_std::kernel(requires = #requires)]
+            fn #kernel(
+                #(#params,)*
+                output: ::gpu_std::elementwise::PerThreadChunks<#output, __LANES>,
+            ) {
+                #call;
+                // SAFETY: launches require it.
+                unsafe { output.map_covered((#(#in_chunks,)*), true, call) };
+            }
+        };
+        let launch = quote_spanned! {place=>
+            (#(#args,)*)
+                if ::gpu_std::host::is_aligned::<L::Runtime, #output>(output, __ALIGN)
+                    #(&& ::gpu_std::host::is_aligned::<L::Runtime, #elements>(#arrays, #aligns))* =>
+            {
+                launch.launch(#kernel, (#(#inputs,)* output))
+            }
+        };
+        (kernel_fn, launch)
+    }
+
+    /// The kernels of an instance, and their launches. Type parameters are aliases there, so that types are used as they are written.
+    fn instance(&self, instance: &str, types: &[Type]) -> TokenStream {
+        let Self { arguments, output, generics, .. } = self;
+        let name = &self.function.signature.name;
+        // Errors of rustc about a type point at it, not at the attribute; the code is of the macro, for crates that forbid `unsafe`.
+        let place = Span::call_site().located_at(name.span());
+        let [mixed, strided] = ["mixed", "strided"].map(|kind| format_ident!("{instance}_{kind}"));
+        let inputs = self.inputs();
+        let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
+        // Outside of `unsafe` blocks, in which what the function calls would be.
+        let call = quote!(let call = |(#(#inputs,)*): (#(#arguments,)*)| -> #output { #name #turbofish(#(#inputs),*) });
         let strided_requires =
             inputs.iter().map(|x| quote!((#x.is_scalar() || #x.shape() == output.shape())));
         let strided_requires = quote!(#(#strided_requires)&&*);
+        let in_some_version =
+            inputs.iter().zip(arguments).zip(&self.scalars).filter(|(_, is_scalar)| !**is_scalar);
+        let (aligns, elements): (Vec<_>, Vec<_>) =
+            in_some_version.map(|((x, element), _)| (align_of(x), element)).unzip();
+        let (contiguous_kernels, contiguous_launches): (Vec<_>, Vec<_>) =
+            self.versions().map(|(kind, scalars)| self.contiguous(instance, kind, &scalars, &call)).unzip();
         let same =
             arguments.len() == 2 && [&arguments[1], output].iter().all(|ty| text(ty) == text(&arguments[0]));
         let (mut binary_kernels, mut binary) = (None, None);
@@ -214,15 +263,7 @@ impl Scalar {
                         ::gpu_std::elementwise::align_of_lanes::<#elements, __LANES>();
                 )*
 
-                #[::gpu_std::kernel(requires = #usual_requires)]
-                fn #contiguous(
-                    #(#usual_params,)*
-                    output: ::gpu_std::elementwise::PerThreadChunks<#output, __LANES>,
-                ) {
-                    #call;
-                    // SAFETY: launches require it.
-                    unsafe { output.map_covered((#(#usual_inputs,)*), true, call) };
-                }
+                #(#contiguous_kernels)*
 
                 #[::gpu_std::kernel]
                 fn #mixed(
@@ -257,12 +298,7 @@ impl Scalar {
                         output: &'a mut <L::Runtime as ::gpu_std::host::Runtime>::Slice<Self::Output>,
                     ) -> L::Output {
                         match inputs {
-                            (#(#usual_args,)*)
-                                if ::gpu_std::host::is_aligned::<L::Runtime, #output>(output, __ALIGN)
-                                    #(&& ::gpu_std::host::is_aligned::<L::Runtime, #elements>(#arrays, #aligns))* =>
-                            {
-                                launch.launch(#contiguous, (#(#inputs,)* output))
-                            }
+                            #(#contiguous_launches)*
                             (#(#inputs,)*) => launch.launch(#mixed, (#(#inputs,)* output)),
                         }
                     }
@@ -284,6 +320,11 @@ impl Scalar {
             };
         }
     }
+}
+
+/// The name of the constant that is the alignment of what a thread loads of this argument.
+fn align_of(argument: &Ident) -> Ident {
+    format_ident!("__ALIGN_{}", argument.to_string().to_uppercase())
 }
 
 fn text(ty: &Type) -> String {
@@ -342,6 +383,28 @@ mod tests {
         assert!(
             expanded.contains("fn scale_mixed (x0 : :: gpu_std :: elementwise :: SliceOrScalar < f32 > ,")
         );
+    }
+
+    #[test]
+    fn many_arguments_without_marks_may_be_an_array_and_scalars() {
+        let expanded = |function: TokenStream| vectorize(quote!(), function).expect("it is fit").to_string();
+        let many = expanded(quote!(
+            fn density(x: f32, mean: f32, sigma: f32) -> f32 {
+                x
+            }
+        ));
+        assert!(many.contains("fn density_with_scalars (x0 : & [f32] , x1 : f32 , x2 : f32 ,"), "{many}");
+        let marked = quote!(
+            fn density(x: f32, mean: f32, #[scalar] sigma: f32) -> f32 {
+                x
+            }
+        );
+        let few = quote!(
+            fn scale(x: f32, by: f32) -> f32 {
+                x * by
+            }
+        );
+        assert!([marked, few].into_iter().all(|function| !expanded(function).contains("with_scalars")));
     }
 
     #[test]
