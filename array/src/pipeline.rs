@@ -6,7 +6,7 @@ use gpu_std::{
     host::{CompactArgs, PipelineFunction, Pipelined, ReduceArgs, RowsArgs, ScanArgs},
     pipeline::{
         self, End, Out, Out2d, PerRow, Scalar, Scan, Size,
-        kernels::{Division, MAX_BLOCKS, MAX_ROW_THREADS, ROW_SLOTS, THREADS},
+        kernels::{Division, MAX_BLOCKS, THREADS},
     },
 };
 use gpukernel::{LaunchConfig, Module, Stream};
@@ -345,24 +345,38 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
     }
 }
 
-/// How a block divides a row, and the number of its threads: whole warps. They depend on the columns only, so that a row has the same result among any
-/// number of rows up to 2³², which kernels of short rows count in 32 bits.
-fn division(size: Size, lanes: usize) -> (Division, usize) {
+/// How rows are divided. That depends on the columns only, so that a row has the same result among any number of rows up to 2³², which kernels of short rows
+/// count in 32 bits.
+fn division(size: Size, lanes: usize, is_gpu: bool) -> Division {
     const MOST_SHORT: usize = u32::MAX as usize;
+    const WARP: usize = 32;
     let Size { len: rows, columns } = size;
-    let most = MAX_ROW_THREADS as usize;
-    let threads = |of_thread: usize| columns.div_ceil(of_thread).next_multiple_of(32).clamp(32, most);
-    match columns <= most * lanes && columns.is_multiple_of(lanes) && rows <= MOST_SHORT {
-        true => (Division::Short, threads(lanes)),
-        false => (Division::Long, threads(ROW_SLOTS)),
-    }
+    let most = Division::Short.max_threads(lanes) as usize * lanes;
+    let (of_block, of_lanes) = match columns.is_multiple_of(lanes) && columns <= most && rows <= MOST_SHORT {
+        true => (Division::Short, Division::ShortOfLanes),
+        false => (Division::Long, Division::LongOfLanes),
+    };
+    // Which is a block's on the CPU.
+    if is_gpu && of_block.threads(lanes, columns) == WARP { of_lanes } else { of_block }
 }
 
-/// The first row of each launch, and the number of its rows, each of which has a block of so many threads. Kernels count threads in 32 bits, so that very many
-/// rows are more than one launch.
-fn launches_of_rows(rows: usize, threads: usize) -> impl Iterator<Item = (usize, usize)> {
+/// The threads of a block: those of one row, or of as many as there may be without multiprocessors that have none.
+fn threads_of_block(rows: usize, of_row: usize, division: Division, lanes: usize) -> usize {
+    const WARP: usize = 32;
+    const BLOCKS: usize = 1024;
+    if !division.is_of_lanes() {
+        return of_row;
+    }
+    let (warps, most) = ((rows / (WARP / of_row)).div_ceil(BLOCKS), division.max_threads(lanes) as usize);
+    (warps * WARP).clamp(WARP, most)
+}
+
+/// The first row of each launch, and the number of its blocks, each of which has so many rows. Kernels count threads in 32 bits, so that very many rows are more
+/// than one launch.
+fn launches_of_rows(rows: usize, of_block: usize, threads: usize) -> impl Iterator<Item = (usize, usize)> {
     let most = u32::MAX as usize / threads;
-    (0..rows).step_by(most).map(move |first| (first, most.min(rows - first)))
+    let blocks = rows.div_ceil(of_block);
+    (0..blocks).step_by(most).map(move |first| (first * of_block, most.min(blocks - first)))
 }
 
 /// Queues the kernel of a pipeline of rows, of which an output of this shape has one value or as many as columns for each.
@@ -381,14 +395,17 @@ where
     F::End: for<'a> End<Args<'a, gpukernel::ThisRuntime> = RowsArgs<'a, gpukernel::ThisRuntime, T>>,
     D: Dimension,
 {
-    let (division, threads) = division(size, F::LANES);
+    let division = division(size, F::LANES, module.device().is_gpu());
+    let of_row = division.threads(F::LANES, size.columns);
+    let threads = threads_of_block(size.len, of_row, division, F::LANES);
     if result.is_empty() {
         args.args(F::NAME)?;
         return Ok(());
     }
-    for (first, rows) in launches_of_rows(size.len, threads) {
-        let config = LaunchConfig::new(rows, threads);
-        let memory = RowsArgs { division, first, shape, output: result.as_mut_slice() };
+    for (first, blocks) in launches_of_rows(size.len, threads / of_row, threads) {
+        let config = LaunchConfig::new(blocks, threads);
+        let memory =
+            RowsArgs { division, log2_of_lanes: of_row.ilog2(), first, shape, output: result.as_mut_slice() };
         F::launch(Configured { module, config }, args.args(F::NAME)?, memory)?;
     }
     Ok(())
@@ -444,34 +461,80 @@ impl<T: DeviceCopy + Zeroable> NewResult for PerRow<T> {
 mod tests {
     use super::*;
 
+    const DIVISIONS: [Division; 4] =
+        [Division::Short, Division::Long, Division::ShortOfLanes, Division::LongOfLanes];
+
     #[test]
-    fn each_row_has_a_block_of_threads_that_32_bits_count() {
-        for threads in [32, MAX_ROW_THREADS as usize] {
-            for rows in [0, 1, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
+    fn each_row_has_threads_that_32_bits_count() {
+        for (division, columns) in DIVISIONS.into_iter().flat_map(|d| [3, 10, 64, 500].map(|c| (d, c))) {
+            let of_row = division.threads(4, columns);
+            for rows in [0, 1, 5000, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
+                let threads = threads_of_block(rows, of_row, division, 4);
+                assert!(threads.is_multiple_of(32) && threads <= division.max_threads(4) as usize);
+                let of_block = threads / of_row;
                 let mut next = 0;
-                for (first, rows) in launches_of_rows(rows, threads) {
-                    assert!(first == next && (1..=u32::MAX as usize / threads).contains(&rows));
-                    next += rows;
+                for (first, blocks) in launches_of_rows(rows, of_block, threads) {
+                    assert!(first == next && (1..=u32::MAX as usize / threads).contains(&blocks));
+                    next += blocks * of_block;
                 }
-                assert_eq!(next, rows, "{threads}");
+                assert!((rows..rows + of_block).contains(&next), "{rows} {division:?}");
             }
+        }
+    }
+
+    #[test]
+    fn blocks_have_several_rows_if_there_are_blocks_enough() {
+        for (rows, of_row, division, expected) in [
+            (1, 32, Division::ShortOfLanes, 32),
+            (1024, 32, Division::LongOfLanes, 32),
+            (3100, 32, Division::ShortOfLanes, 128),
+            (3100, 8, Division::ShortOfLanes, 32),
+            (1 << 20, 4, Division::LongOfLanes, 256),
+            (1 << 20, 512, Division::Short, 512),
+            (1 << 20, 1024, Division::Long, 1024),
+        ] {
+            assert_eq!(threads_of_block(rows, of_row, division, 4), expected, "{rows} {of_row} {division:?}");
         }
     }
 
     #[test]
     fn rows_of_chunks_for_all_threads_are_short() {
         for (columns, lanes, expected) in [
-            (4, 4, (Division::Short, 32)),
+            (1, 4, (Division::LongOfLanes, 1)),
+            (4, 4, (Division::ShortOfLanes, 1)),
+            (5, 4, (Division::LongOfLanes, 2)),
+            (7, 4, (Division::LongOfLanes, 4)),
+            (12, 4, (Division::ShortOfLanes, 4)),
+            (128, 4, (Division::ShortOfLanes, 32)),
             (132, 4, (Division::Short, 64)),
+            (511, 4, (Division::LongOfLanes, 32)),
             (1023, 4, (Division::Long, 64)),
             (1024, 4, (Division::Short, 256)),
             (2048, 4, (Division::Short, 512)),
             (2049, 4, (Division::Long, 160)),
-            (9001, 4, (Division::Long, 512)),
+            (9001, 4, (Division::Long, 576)),
+            (20_000, 4, (Division::Long, 1024)),
+            (20_000, 2, (Division::Long, 512)),
             (513, 1, (Division::Long, 64)),
             (8192, 16, (Division::Short, 512)),
         ] {
-            assert_eq!(division(Size { len: 1 << 20, columns }, lanes), expected, "{columns} {lanes}");
+            let size = Size { len: 1 << 20, columns };
+            let found = division(size, lanes, true);
+            assert_eq!((found, found.threads(lanes, columns)), expected, "{columns} {lanes}");
+            let on_cpu = division(size, lanes, false);
+            assert!(!on_cpu.is_of_lanes() && on_cpu.threads(lanes, columns).is_multiple_of(32));
+        }
+    }
+
+    #[test]
+    fn lanes_have_the_chunk_and_the_rest_that_a_warp_would_give_them() {
+        for lanes in [1, 2, 4, 8, 16] {
+            for columns in 0..=512 {
+                let width = Division::LongOfLanes.threads(lanes, columns);
+                assert!(width.is_power_of_two() && width <= 32);
+                assert!(width == 32 || columns / lanes <= width && columns % lanes <= width);
+                assert!(width >= columns.div_ceil(16), "{columns} in {lanes}: no chunk is read again");
+            }
         }
     }
 }

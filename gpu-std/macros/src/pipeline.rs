@@ -20,6 +20,14 @@ use crate::{
 /// The most parameters; those of what `gpu_std::host::Parameters` is implemented for.
 const MAX_PARAMETERS: usize = 8;
 
+/// The kernels of a pipeline of rows, and the division that each is for.
+const DIVISIONS: [(&str, &str); 4] = [
+    ("rows", "Long"),
+    ("short_rows", "Short"),
+    ("short_rows_of_lanes", "ShortOfLanes"),
+    ("rows_of_lanes", "LongOfLanes"),
+];
+
 /// A parameter of a pipeline.
 enum Parameter {
     /// `In<T>`.
@@ -318,8 +326,8 @@ impl Pipeline {
             sizes.push(quote!(::core::mem::size_of::<#element>()));
         }
         let kernel = |what: &str, contract: TokenStream, params: TokenStream, memory: TokenStream| {
-            // The only kernel that has closures of its own: others of a function are small, or call theirs in one place.
-            let number = usize::from(what == "short_rows");
+            // The only kernels that have closures of their own: others of a function are small, or call theirs in one place.
+            let number = DIVISIONS.iter().position(|(of_rows, _)| what == *of_rows).unwrap_or(0);
             let kernel = format_ident!("{instance}_{what}");
             quote_spanned! {place=>
                 #[::gpu_std::kernel(#contract)]
@@ -448,33 +456,36 @@ impl Pipeline {
                 )
             }
             End::Rows => {
-                let (short, long) = (name_of("short_rows"), name_of("rows"));
-                let of = |what: &str, division: TokenStream| {
-                    kernel(
-                        what,
-                        quote!(dims = 1, max_threads = ::gpu_std::pipeline::kernels::MAX_ROW_THREADS),
-                        quote!(#scratch first: #number, shape: [#number; 2], #output),
-                        quote!(::gpu_std::pipeline::kernels::RowsMemory {
-                            division: ::gpu_std::pipeline::kernels::Division::#division,
-                            scratch,
-                            first,
-                            shape,
-                            output
-                        }),
-                    )
-                };
-                let (of_short, of_long) = (of("short_rows", quote!(Short)), of("rows", quote!(Long)));
+                let (kernels, launches): (Vec<_>, Vec<_>) = DIVISIONS
+                    .into_iter()
+                    .map(|(what, division)| {
+                        let (name, division) = (name_of(what), format_ident!("{division}"));
+                        let division = quote!(::gpu_std::pipeline::kernels::Division::#division);
+                        let of_division = kernel(
+                            what,
+                            quote!(dims = 1, max_threads = #division.max_threads(__LANES)),
+                            quote!(#scratch log2_of_lanes: ::core::primitive::u32, first: #number, shape: [#number; 2], #output),
+                            quote!(::gpu_std::pipeline::kernels::RowsMemory {
+                                division: #division,
+                                log2_of_lanes,
+                                scratch,
+                                first,
+                                shape,
+                                output
+                            }),
+                        );
+                        (
+                            of_division,
+                            quote!(#division => launch.launch(#name, (#(#passed)* log2_of_lanes, first, shape, output))),
+                        )
+                    })
+                    .unzip();
                 (
-                    quote!(#of_short #of_long),
+                    quote!(#(#kernels)*),
                     quote! {
-                        let ::gpu_std::host::RowsArgs { division, first, shape, output } = memory;
+                        let ::gpu_std::host::RowsArgs { division, log2_of_lanes, first, shape, output } = memory;
                         match division {
-                            ::gpu_std::pipeline::kernels::Division::Short => {
-                                launch.launch(#short, (#(#passed)* first, shape, output))
-                            }
-                            ::gpu_std::pipeline::kernels::Division::Long => {
-                                launch.launch(#long, (#(#passed)* first, shape, output))
-                            }
+                            #(#launches,)*
                         }
                     },
                 )

@@ -155,9 +155,11 @@ pub enum ScanArgs<'a, R: Runtime, T: DeviceCopy> {
 /// What the launch of a pipeline of rows passes besides its inputs.
 #[allow(missing_debug_implementations)]
 pub struct RowsArgs<'a, R: Runtime, T: DeviceCopy> {
-    /// How a block divides a row.
+    /// Which threads have a row, and how they divide it.
     pub division: Division,
-    /// The row of the first block.
+    /// The logarithm of the number of lanes that have a row, if lanes have.
+    pub log2_of_lanes: u32,
+    /// The first row.
     pub first: usize,
     /// The extents of the output.
     pub shape: [usize; 2],

@@ -102,10 +102,6 @@ pub mod kernels {
     /// The most blocks whose results are combined. It does not depend on the device, so that results do not either. 8 for each of the 132
     /// multiprocessors of an H100, which run at once.
     pub const MAX_BLOCKS: usize = 8 * 132;
-    /// The most threads of a block that goes through a row.
-    pub const MAX_ROW_THREADS: u32 = 512;
-    /// The elements that such a thread keeps in registers, of a long row.
-    pub const ROW_SLOTS: usize = super::rows::SLOTS;
 
     pub use super::{
         collect::CollectMemory,

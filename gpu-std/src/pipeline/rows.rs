@@ -1,4 +1,5 @@
-//! Pipelines of rows: a block goes through each row of a matrix. Each thread keeps the elements of a row that it visits in registers.
+//! Pipelines of rows: a block goes through each row of a matrix, or a group of lanes if the row is short. Each thread keeps the elements of a row that it visits in
+//! registers.
 
 use core::mem::MaybeUninit;
 
@@ -6,33 +7,85 @@ use super::{
     End, EndsIn, Finish, In2d, IndexedParallelIterator, Out2d, ParallelIterator, PerRow, Position, Refusal,
     Scope, Size, iter::NOWHERE, reduce::by, scope,
 };
+#[cfg(target_arch = "nvptx64")]
+use crate::warp;
 use crate::{
     BlockScratch, DeviceCopy, UnsafeSlice, block_rank,
     collective::{Operator, Room},
     elementwise::{align_of_lanes, load, store},
-    thread_rank, threads_per_block, unroll,
+    global_rank, thread_rank, threads_per_block, unroll,
     warp::{WARP_SIZE, WarpElement},
 };
+
+/// On the CPU, threads meet as a block, whatever they have.
+const IS_GPU: bool = cfg!(target_arch = "nvptx64");
 
 /// The most items of a row that a thread keeps in registers.
 pub(super) const SLOTS: usize = 16;
 
-/// How the threads of a block divide a row.
+/// Which threads have a row, and how they divide it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// Rows of whole chunks, of which each thread has one at most, so that few rows are many threads.
+    /// A block. Rows of whole chunks, of which each thread has one at most, so that few rows are many threads.
     Short,
-    /// Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
+    /// A block. Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
     Long,
+    /// A group of lanes of a warp, and so a block has several rows; on the CPU a block. Chunks as of `Short`.
+    ShortOfLanes,
+    /// The same with chunks as of `Long`.
+    LongOfLanes,
 }
 
-/// The threads of a block that go through a row. Of each round, a thread visits a chunk; which one depends on its rank only.
+impl Division {
+    const fn is_short(self) -> bool {
+        matches!(self, Self::Short | Self::ShortOfLanes)
+    }
+
+    /// Whether a row has a group of lanes.
+    pub const fn is_of_lanes(self) -> bool {
+        matches!(self, Self::ShortOfLanes | Self::LongOfLanes)
+    }
+
+    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or a power of two of lanes. Each has one chunk of short rows, and
+    /// one element at most that is in no chunk, if they are lanes and have a chunk each; so that they combine the same elements as a block would.
+    pub const fn threads(self, lanes: usize, columns: usize) -> usize {
+        const WARP: usize = WARP_SIZE as usize;
+        if self.is_of_lanes() {
+            let (chunks, rest) = (columns.div_ceil(lanes), columns % lanes);
+            let enough = if chunks > rest { chunks } else { rest };
+            return if enough >= WARP { WARP } else { enough.next_power_of_two() };
+        }
+        let (threads, most) = (columns.div_ceil(self.items(lanes)), self.max_threads(lanes) as usize);
+        match threads.next_multiple_of(WARP) {
+            0 => WARP,
+            threads if threads > most => most,
+            threads => threads,
+        }
+    }
+
+    /// The items that a thread keeps in registers.
+    const fn items(self, lanes: usize) -> usize {
+        if self.is_short() { lanes } else { SLOTS }
+    }
+
+    /// The most threads of a block.
+    pub const fn max_threads(self, lanes: usize) -> u32 {
+        match self {
+            Self::ShortOfLanes | Self::LongOfLanes => 256,
+            // Items of up to 4 bytes leave registers for so many.
+            Self::Long if lanes >= 4 => 1024,
+            Self::Short | Self::Long => 512,
+        }
+    }
+}
+
+/// The threads of a block that go through a row, or lanes of a warp. Of each round, a thread visits a chunk; which one depends on its rank only.
 #[derive(Clone, Copy)]
 pub struct Block {
     scratch: *mut BlockScratch<'static, Room>,
-    rank: usize,
-    threads: usize,
+    rank: u32,
+    threads: u32,
     /// The length of a chunk: a constant once the kernel is compiled.
     lanes: usize,
     /// A constant, too.
@@ -51,62 +104,68 @@ impl core::fmt::Debug for Block {
 }
 
 impl Block {
-    /// A block that divides rows of so many columns in this way, if it can.
+    /// The threads that divide rows of so many columns, of which the calling thread is one, and the index of their row, if there is one and they can.
     ///
     /// # Safety
     /// The scratch is used by nothing else as long as there are rows of this block.
     #[inline(always)]
-    unsafe fn new<T>(memory: &mut RowsMemory<'_, T>, lanes: usize, columns: usize) -> Option<Self> {
-        let (division, threads) = (memory.division, threads_per_block() as usize);
-        let can = match division {
-            Division::Short => columns.is_multiple_of(lanes) && columns / lanes <= threads,
-            Division::Long => true,
+    unsafe fn new<T>(memory: &mut RowsMemory<'_, T>, lanes: usize, columns: usize) -> Option<(Self, usize)> {
+        let division = memory.division;
+        let (row, rank, threads) = if IS_GPU && division.is_of_lanes() {
+            let log2 = memory.log2_of_lanes.min(5);
+            (global_rank() >> log2, thread_rank() & ((1 << log2) - 1), 1 << log2)
+        } else {
+            (block_rank(), thread_rank(), threads_per_block())
         };
-        can.then(|| Self {
-            scratch: (&raw mut memory.scratch).cast(),
-            rank: thread_rank() as usize,
-            threads,
-            lanes,
-            division,
-            columns,
-        })
+        let index = memory.first.wrapping_add(row);
+        let can =
+            !division.is_short() || columns.is_multiple_of(lanes) && columns / lanes <= threads as usize;
+        // Blocks are whole warps, which the compiler thereby knows.
+        let is_there = threads_per_block().is_multiple_of(WARP_SIZE) && index < memory.shape[0];
+        let block =
+            Self { scratch: (&raw mut memory.scratch).cast(), rank, threads, lanes, division, columns };
+        (is_there && can).then_some((block, index))
+    }
+
+    /// Combines the values of all threads; each gets the result.
+    #[inline(always)]
+    fn reduce<T: WarpElement>(self, value: T, operator: &impl Operator<T>) -> T {
+        #[cfg(target_arch = "nvptx64")]
+        if self.division.is_of_lanes() {
+            return warp::reduce_lanes(self.threads, value, operator);
+        }
+        // SAFETY: the scratch is the block's, and lasts as long as its rows. It is borrowed for this call only, and not while the operator runs, which
+        // might use it, too.
+        let mut scratch = unsafe { (*self.scratch).for_one() };
+        scratch.reduce(value, by(operator))
     }
 
     /// The number of rounds whose chunks are kept in registers.
     #[inline(always)]
     fn rounds(self) -> usize {
-        match self.division {
-            Division::Short => 1,
-            Division::Long => SLOTS / self.lanes,
-        }
+        self.division.items(self.lanes) / self.lanes
     }
 
     /// The number of whole chunks that are kept in registers of any thread.
     #[inline(always)]
-    fn chunks(self, len: usize) -> usize {
+    fn chunks(self, len: usize) -> u32 {
         let chunks = len / self.lanes;
-        match self.division {
-            // For rows of the first input, LLVM knows that this is so.
-            Division::Short if len == self.columns => chunks,
-            _ => chunks.min(self.rounds() * self.threads),
+        // For short rows of the first input, LLVM knows that this is so.
+        if self.division.is_short() && len == self.columns {
+            return chunks as u32;
         }
+        chunks.min(self.rounds() * self.threads as usize) as u32
     }
 
     /// Calls `f` with the round and the first index of each whole chunk of the calling thread that is kept in registers.
     #[inline(always)]
     fn for_each_chunk(self, len: usize, mut f: impl FnMut(usize, usize)) {
-        if self.division == Division::Short {
-            // In 32 bits, which the number of threads is, and so that of chunks.
-            if (self.rank as u32) < self.chunks(len) as u32 {
-                f(0, self.rank * self.lanes);
-            }
-            return;
-        }
-        let chunks = len / self.lanes;
+        // In 32 bits, which these chunks take, and their elements.
+        let (chunks, lanes) = (self.chunks(len), self.lanes as u32);
         unroll::<SLOTS>(|round| {
-            let chunk = round * self.threads + self.rank;
+            let chunk = round as u32 * self.threads + self.rank;
             if round < self.rounds() && chunk < chunks {
-                f(round, chunk * self.lanes);
+                f(round, (chunk * lanes) as usize);
             }
         });
     }
@@ -115,14 +174,14 @@ impl Block {
     #[inline(always)]
     fn for_each_other(self, len: usize, mut f: impl FnMut(usize)) {
         // None, unlike of parts of a short row, and of rows of other inputs.
-        if self.division == Division::Short && len == self.columns {
+        if self.division.is_short() && len == self.columns {
             return;
         }
-        let in_chunks = self.chunks(len) * self.lanes;
-        let mut index = in_chunks + self.rank;
+        let in_chunks = self.chunks(len) as usize * self.lanes;
+        let mut index = in_chunks + self.rank as usize;
         while index < len {
             f(index);
-            index += self.threads;
+            index += self.threads as usize;
         }
     }
 
@@ -166,10 +225,7 @@ impl Scope for Block {
                 result = operator.combine(result, item);
             }
         });
-        // SAFETY: the scratch is the block's, and lasts as long as its rows. It is borrowed for this call only, and not while the operator runs, which
-        // might use it, too.
-        let mut scratch = unsafe { (*block.scratch).for_one() };
-        finish.finish(scratch.reduce(result, by(&operator)))
+        finish.finish(block.reduce(result, &operator))
     }
 }
 
@@ -253,17 +309,16 @@ unsafe fn load_chunks<T: DeviceCopy, const N: usize>(
         // SAFETY: chunks are whole.
         core::array::from_fn(|lane| unsafe { start.add(first + lane).read() })
     };
-    match (block.division, is_aligned) {
-        (Division::Short, _) => block.for_each_chunk(elements.len(), |round, first| {
+    let len = elements.len();
+    if block.division.is_short() {
+        return block.for_each_chunk(len, |round, first| {
             keep(round, if is_aligned { aligned(first) } else { other(first) })
-        }),
-        // One loop or the other, for which the address is looked at once.
-        (Division::Long, true) => {
-            block.for_each_chunk(elements.len(), |round, first| keep(round, aligned(first)))
-        }
-        (Division::Long, false) => {
-            block.for_each_chunk(elements.len(), |round, first| keep(round, other(first)))
-        }
+        });
+    }
+    // One loop or the other, for which the address is looked at once.
+    match is_aligned {
+        true => block.for_each_chunk(len, |round, first| keep(round, aligned(first))),
+        false => block.for_each_chunk(len, |round, first| keep(round, other(first))),
     }
 }
 
@@ -441,11 +496,11 @@ pub unsafe trait RowIterator: Sized {
     /// Returns a row, for the calling thread of a block.
     ///
     /// # Safety
-    /// All threads of the block get the row.
+    /// All threads that go through the row get it.
     #[doc(hidden)]
     unsafe fn row(&self, index: usize, block: Block) -> Self::Item;
 
-    /// Computes `f` of each row. All threads of the block that has the row call it, and compute the same reductions in the same order.
+    /// Computes `f` of each row. All threads of the block or group of lanes that has the row call it, and compute the same reductions in the same order.
     ///
     /// ```
     /// # use gpu_std::{pipeline::*, prelude::*};
@@ -590,8 +645,10 @@ of_rows! {
 #[derive(Debug)]
 pub struct RowsMemory<'k, T> {
     pub division: Division,
+    /// The logarithm of the number of lanes that have a row, if lanes have.
+    pub log2_of_lanes: u32,
     pub scratch: BlockScratch<'k, Room>,
-    /// The row of the first block.
+    /// The first row.
     pub first: usize,
     /// The extents of the output; one column for [`PerRow`].
     pub shape: [usize; 2],
@@ -599,13 +656,6 @@ pub struct RowsMemory<'k, T> {
 }
 
 impl<T: DeviceCopy> RowsMemory<'_, T> {
-    /// The index of the block's row, if there is one. Blocks are whole warps, which the compiler thereby knows.
-    #[inline(always)]
-    fn index(&self) -> Option<usize> {
-        let index = self.first.wrapping_add(block_rank());
-        (threads_per_block().is_multiple_of(WARP_SIZE) && index < self.shape[0]).then_some(index)
-    }
-
     /// The start of a row of the output, if it is inside.
     #[inline(always)]
     fn row(&self, index: usize) -> Option<*mut T> {
@@ -618,17 +668,15 @@ impl<T: DeviceCopy> RowsMemory<'_, T> {
 /// The first element of a row, if the row is inside of so many elements.
 #[inline(always)]
 pub(super) fn start_of_row(index: usize, columns: usize, len: usize, division: Division) -> Option<usize> {
-    let (start, end) = match division {
+    let (start, end) = if !division.is_short() {
+        let start = index.checked_mul(columns)?;
+        (start, start.checked_add(columns)?)
+    } else if (index | columns) >> 32 == 0 {
         // One multiplication, where the other takes four, before the first load. It does not overflow.
-        Division::Short if (index | columns) >> 32 == 0 => {
-            let start = index.wrapping_mul(columns);
-            (start, start.wrapping_add(columns))
-        }
-        Division::Short => return None,
-        Division::Long => {
-            let start = index.checked_mul(columns)?;
-            (start, start.checked_add(columns)?)
-        }
+        let start = index.wrapping_mul(columns);
+        (start, start.wrapping_add(columns))
+    } else {
+        return None;
     };
     (end <= len).then_some(start)
 }
@@ -656,15 +704,14 @@ where
 
     #[inline(always)]
     unsafe fn run<const LANES: usize>(self, mut memory: RowsMemory<'_, T>) {
-        // No loop over rows: its pointers would need registers.
-        let Some(index) = memory.index() else { return };
         // Dropped before the scratch, which rows use that a closure may have kept.
         let pipeline = self;
         let columns = memory.shape[1];
         // SAFETY: the scratch is used for the row below only.
         let block = unsafe { Block::new(&mut memory, LANES, pipeline.columns()) };
-        let Some(block) = block else { return };
-        // SAFETY: all threads of the block are here.
+        // No loop over rows: its pointers would need registers.
+        let Some((block, index)) = block else { return };
+        // SAFETY: all threads of the block are here, or of the group.
         let row = unsafe { pipeline.row(index, block) };
         refuse_in_rows(&row);
         if row.len() != columns {
@@ -683,7 +730,7 @@ where
             // SAFETY: for the rounds of the loops below, those above have set the items.
             core::array::from_fn(|lane| unsafe { items[round * LANES + lane].assume_init_read() })
         };
-        // SAFETY of both: the chunk is inside, and this thread's: rows of blocks and chunks of threads differ, and depend on the extents of the output
+        // SAFETY of both: the chunk is inside, and this thread's: rows of blocks or groups and chunks of threads differ, and depend on the extents of the output
         // only. Two loops as for loads; volatile, because LLVM takes the last
         // element of both out of the loops otherwise, and stores the last chunk in three parts.
         if super::collect::is_aligned::<T, LANES>(to) {
@@ -717,16 +764,15 @@ impl<T: DeviceCopy, R: RowIterator<Item = T>> EndsIn<PerRow<T>> for R {
 
     #[inline(always)]
     unsafe fn run<const LANES: usize>(self, mut memory: RowsMemory<'_, T>) {
-        let Some(index) = memory.index() else { return };
         // Dropped before the scratch, which rows use that a closure may have kept.
         let pipeline = self;
         // SAFETY: the scratch is used for the row below only.
         let block = unsafe { Block::new(&mut memory, LANES, pipeline.columns()) };
-        let Some(block) = block else { return };
-        // SAFETY: all threads of the block are here.
+        let Some((block, index)) = block else { return };
+        // SAFETY: all threads of the block are here, or of the group.
         let value = unsafe { pipeline.row(index, block) };
         if let (0, Some(to)) = (block.rank, memory.row(index)) {
-            // SAFETY: the element is inside, and this thread's: rows of blocks differ, and one thread of each comes here.
+            // SAFETY: the element is inside, and this thread's: rows of blocks or groups differ, and one thread of each comes here.
             unsafe { to.write(value) };
         }
     }

@@ -41,7 +41,7 @@ pub use coalesced::{Coalesced, coalesced};
 pub use element::WarpElement;
 pub use group::LaneGroup;
 #[cfg(target_arch = "nvptx64")]
-pub(crate) use reduce::{inclusive_scan, reduce_to_first};
+pub(crate) use reduce::{inclusive_scan, reduce_lanes, reduce_to_first};
 pub use stride::{WarpStride, warp_stride};
 pub use tile::{Warp, WarpTile, tiled_partition, warp};
 

@@ -4,6 +4,10 @@
 //! the value of lower rank is always the left operand.
 
 use super::{LaneGroup, WarpElement, operations};
+#[cfg(target_arch = "nvptx64")]
+use super::{WARP_SIZE, lane_index, route::Route};
+#[cfg(target_arch = "nvptx64")]
+use crate::collective::Operator;
 
 /// The name in messages.
 const OPERATION: &str = "a reduction or scan";
@@ -61,6 +65,32 @@ pub(crate) fn reduce_to_first<G: LaneGroup, T: WarpElement>(
         distance *= 2;
     }
     value
+}
+
+/// Combines the values of each group of so many lanes of the warp, a power of two; all of them get the result. The lanes of a group call this together.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub(crate) fn reduce_lanes<T: WarpElement>(width: u32, value: T, operator: &impl Operator<T>) -> T {
+    let lane = lane_index();
+    let among = |lanes: u32, mut value: T| {
+        if let Some(result) = operator.combine_lanes(lanes, value) {
+            return result;
+        }
+        crate::unroll::<5>(|step| {
+            let distance = 1 << step;
+            if distance < width {
+                let (other, _) = operations::shuffle(lanes, Route::xor(distance), value, OPERATION);
+                let (low, high) = if lane & distance == 0 { (value, other) } else { (other, value) };
+                value = operator.combine(low, high);
+            }
+        });
+        value
+    };
+    // With a mask that is not constant, each shuffle is six instructions.
+    match width {
+        WARP_SIZE => among(u32::MAX, value),
+        _ => among(u32::MAX >> (WARP_SIZE - width) << (lane & !(width - 1)), value),
+    }
 }
 
 /// The shuffled value where there is no such lane, which is the lane's own.

@@ -38,6 +38,13 @@ impl Route {
         Self { mode: Mode::Index, operand: lane, control: WHOLE, exists }
     }
 
+    /// From the lane whose index in the warp is this one XOR these bits.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) fn xor(bits: u32) -> Self {
+        Self { mode: Mode::Xor, operand: bits, control: WHOLE, exists: true }
+    }
+
     /// Returns the lane that the value comes from, and whether it is the one asked for, as the instruction computes both.
     #[cfg(not(target_arch = "nvptx64"))]
     pub(super) fn source(self, lane: u32) -> (u32, bool) {

@@ -92,9 +92,12 @@ fn softmax(bench: &mut Bench<'_>, rows: usize) -> Result {
 }
 
 /// Of as many numbers in rows of other lengths.
-#[bench(columns = [128, 1000, 4096, 16_384])]
+#[bench(columns = [10, 32, 128, 1000, 4096, 16_384])]
 fn softmax_of_rows(bench: &mut Bench<'_>, columns: usize) -> Result {
-    softmax_of(bench, (1 << 25) / columns, columns)
+    // A block goes through each row on the CPU device, whose threads take turns.
+    let elements: usize = if bench.device().is_gpu() { 1 << 25 } else { 1 << 18 };
+    // Whole chunks.
+    softmax_of(bench, (elements / columns).next_multiple_of(4), columns)
 }
 
 fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
@@ -114,16 +117,29 @@ fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
     // SAFETY: what is replayed has the same arguments.
     let measurement = unsafe { measurement.replay_unsafe() }
         .provider("by hand", &mut theirs, |y| {
+            if columns == 10 {
+                // SAFETY: there are as many elements, and a thread for each row.
+                return unsafe {
+                    module.launch_unsafe(
+                        by_hand::softmax_in_threads::<10>,
+                        for_each(rows),
+                        (x.as_slice(), &mut **y),
+                    )
+                };
+            }
             let y = y.cast_mut::<f32x4>()?;
             let of_block = |chunks_of_thread: usize| {
                 LaunchConfig::new(rows, chunks.div_ceil(chunks_of_thread).next_multiple_of(32))
             };
             let args = (a, chunks as u32, y);
-            // SAFETY: there are as many elements, and a block or a warp for each row.
+            // SAFETY: there are as many elements, and a block or so many lanes for each row.
             unsafe {
                 match chunks {
                     256 => module.launch_unsafe(by_hand::softmax, of_block(1), (args.0, args.2)),
-                    0..=32 => module.launch_unsafe(by_hand::softmax_of_short_rows, for_each(rows * 32), args),
+                    0..=8 => module.launch_unsafe(by_hand::softmax_in_lanes::<8>, for_each(rows * 8), args),
+                    9..=32 => {
+                        module.launch_unsafe(by_hand::softmax_in_lanes::<32>, for_each(rows * 32), args)
+                    }
                     33..=512 => module.launch_unsafe(by_hand::softmax_in_chunks::<1>, of_block(1), args),
                     513..=1024 => module.launch_unsafe(by_hand::softmax_in_chunks::<2>, of_block(2), args),
                     _ => module.launch_unsafe(by_hand::softmax_in_chunks::<8>, of_block(8), args),
@@ -132,8 +148,12 @@ fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
         })
         .provider("pipeline", &mut ours, |y| softmax_pipeline::call_into(&module, &x, &mut y.0));
     let reason = match columns {
-        ..=256 => "1.8: a block has one row, and so a warp, where that by hand has eight rows",
-        8193.. => "1.5: a thread keeps 16 numbers, and what is beyond is read and computed again",
+        ..=64 => {
+            "instructions bound it: each thread checks that its row of any length is inside, for four numbers"
+        }
+        8193.. => {
+            "1.2: 1024 threads of 16 numbers wait for each other longer than 512 of 32, which would be one more kernel"
+        }
         _ if fill_a_gpu(&device, count) => return measurement.limit("pipeline", "by hand", 1.05).run(),
         _ => return measurement.run(),
     };

@@ -84,22 +84,45 @@ pub unsafe fn softmax_in_chunks<const CHUNKS: usize>(
 
 gpu_std::instantiate!(softmax_in_chunks::<1>, softmax_in_chunks::<2>, softmax_in_chunks::<8>);
 
-/// The same of rows of so many chunks, up to 32: a warp for each.
+/// The same of rows of so many chunks, up to `LANES`: so many lanes for each.
 ///
 /// # Safety
-/// `y` has as many elements as `x`, which are whole rows; there is a warp for each row.
+/// `y` has as many elements as `x`, which are whole rows; there are so many threads for each row.
 #[kernel(block = 256)]
-pub unsafe fn softmax_of_short_rows(x: &[f32x4], chunks: u32, y: UnsafeSlice<f32x4>) {
-    let warp = warp();
-    let (row, lane) = (global_rank() / 32, warp.rank());
+pub unsafe fn softmax_in_lanes<const LANES: u32>(x: &[f32x4], chunks: u32, y: UnsafeSlice<f32x4>) {
+    let tile = tiled_partition::<LANES>();
+    let (row, lane) = (global_rank() / LANES as usize, tile.rank());
     let i = row * chunks as usize + lane as usize;
     let is_inside = lane < chunks && i < x.len().min(y.len());
     let own = if is_inside { x[i].to_array() } else { [f32::NEG_INFINITY; 4] };
-    let max = warp.reduce_max(own.into_iter().fold(f32::NEG_INFINITY, f32::max));
+    let max = tile.reduce_max(own.into_iter().fold(f32::NEG_INFINITY, f32::max));
     let powers = own.map(|v| (v - max).exp());
-    let sum = warp.reduce_sum(powers.into_iter().sum::<f32>());
+    let sum = tile.reduce_sum(powers.into_iter().sum::<f32>());
     if is_inside {
         // SAFETY: each thread has its own elements.
         unsafe { y.set(i, f32x4::from(powers.map(|power| power / sum))) };
     }
 }
+
+gpu_std::instantiate!(softmax_in_lanes::<8>, softmax_in_lanes::<32>);
+
+/// The same of rows of `COLUMNS` numbers: a thread for each.
+///
+/// # Safety
+/// `y` has as many elements as `x`, which are whole rows; there is a thread for each row.
+#[kernel(block = 256)]
+pub unsafe fn softmax_in_threads<const COLUMNS: usize>(x: &[f32], y: UnsafeSlice<f32>) {
+    let first = global_rank() * COLUMNS;
+    let Some(own) = x.get(first..).and_then(|x| x.first_chunk::<COLUMNS>()) else { return };
+    let max = own.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let powers = own.map(|v| (v - max).exp());
+    let sum = powers.into_iter().sum::<f32>();
+    if first + COLUMNS <= y.len() {
+        for (i, power) in powers.into_iter().enumerate() {
+            // SAFETY: each thread has its own elements.
+            unsafe { y.set(first + i, power / sum) };
+        }
+    }
+}
+
+gpu_std::instantiate!(softmax_in_threads::<10>);

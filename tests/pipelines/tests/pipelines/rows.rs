@@ -7,8 +7,9 @@ use pipeline_test_kernels::*;
 
 use crate::noise;
 
-/// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep, and none.
-const SHAPES: [(usize, usize); 19] = [
+/// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep, and none; and so many
+/// rows that blocks have several.
+const SHAPES: [(usize, usize); 26] = [
     (0, 5),
     (5, 0),
     (1, 1),
@@ -28,6 +29,13 @@ const SHAPES: [(usize, usize); 19] = [
     (2, 4099),
     (1, 8192),
     (2, 9001),
+    (1, 16_390),
+    (70, 1),
+    (37, 7),
+    (41, 10),
+    (300, 8),
+    (19, 64),
+    (1030, 100),
 ];
 
 fn matrix(shape: (usize, usize), seed: usize) -> Array2<f32> {
