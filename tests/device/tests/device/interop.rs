@@ -30,7 +30,7 @@ fn the_cpu_has_no_handles() {
 }
 
 mod needs_a_gpu {
-    use gpukernel::{Device, Result, for_each};
+    use gpukernel::{Device, PinnedOptions, Result, for_each};
     use gpukernel_device_tests::KERNELS;
 
     use super::*;
@@ -112,6 +112,55 @@ mod needs_a_gpu {
                 })?;
             }
             assert!(values.to_vec()?.into_iter().eq((0..LEN as u64).map(|i| 21 * (1 + i))));
+            Ok(())
+        });
+    }
+
+    /// Options that change no result, which nothing else would miss.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn the_driver_knows_of_flags_and_priorities() {
+        type GetFlags = unsafe extern "C" fn(*mut u32, *const c_void) -> i32;
+        type GetPriority = unsafe extern "C" fn(*mut c_void, *mut i32) -> i32;
+        // `CU_MEMHOSTALLOC_PORTABLE` and `CU_MEMHOSTALLOC_WRITECOMBINED`.
+        const PORTABLE: u32 = 1;
+        const WRITE_COMBINED: u32 = 4;
+        on_every_gpu(|device| {
+            // SAFETY: the driver is loaded.
+            let driver = unsafe { libloading::Library::new("libcuda.so.1").expect("there is a GPU") };
+            for (options, asked) in [
+                (PinnedOptions::new(), 0),
+                (PinnedOptions::new().portable(), PORTABLE),
+                (PinnedOptions::new().write_combined(), WRITE_COMBINED),
+                (PinnedOptions::new().portable().write_combined(), PORTABLE | WRITE_COMBINED),
+            ] {
+                let (numbers, mut flags) = (device.pinned_with::<u32>(LEN, options)?, 0);
+                // SAFETY: all drivers have the call, which is of this type, and the memory is pinned.
+                let code = unsafe {
+                    let call = driver.get::<GetFlags>(b"cuMemHostGetFlags\0").expect("all drivers have it");
+                    call(&mut flags, numbers.as_ptr().cast())
+                };
+                // The driver may make all memory portable.
+                let found = flags & (asked | WRITE_COMBINED);
+                assert_eq!((code, found), (0, asked), "{options:?}");
+            }
+            let priorities = device.stream_priorities()?;
+            for (asked, expected) in [
+                (*priorities.start(), *priorities.start()),
+                (0, 0),
+                (*priorities.end(), *priorities.end()),
+                (i32::MIN, *priorities.start()),
+                (i32::MAX, *priorities.end()),
+            ] {
+                let (stream, mut priority) = (device.stream_with_priority(asked)?, i32::MIN);
+                // SAFETY: as above; the stream is there.
+                let code = unsafe {
+                    let call =
+                        driver.get::<GetPriority>(b"cuStreamGetPriority\0").expect("all drivers have it");
+                    call(stream.as_raw().expect("it is a GPU's"), &mut priority)
+                };
+                assert_eq!((code, priority), (0, expected), "{asked} of {priorities:?}");
+            }
             Ok(())
         });
     }
