@@ -219,7 +219,7 @@ impl<'k, T: DeviceCopy> In2d<'k, T> {
         self.columns
     }
 
-    /// Returns the rows. A block of threads goes through each: the closure of [`map`](super::RowIterator::map) gets it as an iterator, whose reductions are
+    /// Returns the rows. A block of threads, or a group of lanes, goes through each: the closure of [`map`](super::RowIterator::map) gets it as an iterator, whose reductions are
     /// values at once, and returns an iterator of as many items, or a value.
     #[inline(always)]
     pub fn rows(&self) -> Rows<'k, T> {
