@@ -346,8 +346,8 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
 }
 
 /// How rows are divided. That depends on the columns only, so that a row has the same result among any number of rows up to 2³², which kernels of short rows
-/// count in 32 bits.
-fn division(size: Size, lanes: usize, is_gpu: bool) -> Division {
+/// count in 32 bits, and on every device.
+fn division(size: Size, lanes: usize) -> Division {
     const MOST_SHORT: usize = u32::MAX as usize;
     const WARP: usize = 32;
     let Size { len: rows, columns } = size;
@@ -356,15 +356,14 @@ fn division(size: Size, lanes: usize, is_gpu: bool) -> Division {
         true => (Division::Short, Division::ShortOfLanes),
         false => (Division::Long, Division::LongOfLanes),
     };
-    // Which is a block's on the CPU.
-    if is_gpu && of_block.threads(lanes, columns) == WARP { of_lanes } else { of_block }
+    if of_block.threads(lanes, columns) == WARP { of_lanes } else { of_block }
 }
 
-/// The threads of a block: those of one row, or of as many as there may be without multiprocessors that have none.
-fn threads_of_block(rows: usize, of_row: usize, division: Division, lanes: usize) -> usize {
+/// The threads of a block: those of one row, or on a GPU of as many as there may be without multiprocessors that have none.
+fn threads_of_block(rows: usize, of_row: usize, division: Division, lanes: usize, is_gpu: bool) -> usize {
     const WARP: usize = 32;
     const BLOCKS: usize = 1024;
-    if !division.is_of_lanes() {
+    if !division.is_of_lanes() || !is_gpu {
         return of_row;
     }
     let (warps, most) = ((rows / (WARP / of_row)).div_ceil(BLOCKS), division.max_threads(lanes) as usize);
@@ -395,9 +394,9 @@ where
     F::End: for<'a> End<Args<'a, gpukernel::ThisRuntime> = RowsArgs<'a, gpukernel::ThisRuntime, T>>,
     D: Dimension,
 {
-    let division = division(size, F::LANES, module.device().is_gpu());
+    let division = division(size, F::LANES);
     let of_row = division.threads(F::LANES, size.columns);
-    let threads = threads_of_block(size.len, of_row, division, F::LANES);
+    let threads = threads_of_block(size.len, of_row, division, F::LANES, module.device().is_gpu());
     if result.is_empty() {
         args.args(F::NAME)?;
         return Ok(());
@@ -469,7 +468,7 @@ mod tests {
         for (division, columns) in DIVISIONS.into_iter().flat_map(|d| [3, 10, 64, 500].map(|c| (d, c))) {
             let of_row = division.threads(4, columns);
             for rows in [0, 1, 5000, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
-                let threads = threads_of_block(rows, of_row, division, 4);
+                let threads = threads_of_block(rows, of_row, division, 4, true);
                 assert!(threads.is_multiple_of(32) && threads <= division.max_threads(4) as usize);
                 let of_block = threads / of_row;
                 let mut next = 0;
@@ -493,7 +492,9 @@ mod tests {
             (1 << 20, 512, Division::Short, 512),
             (1 << 20, 1024, Division::Long, 1024),
         ] {
-            assert_eq!(threads_of_block(rows, of_row, division, 4), expected, "{rows} {of_row} {division:?}");
+            let found = threads_of_block(rows, of_row, division, 4, true);
+            assert_eq!(found, expected, "{rows} {of_row} {division:?}");
+            assert_eq!(threads_of_block(rows, of_row, division, 4, false), of_row);
         }
     }
 
@@ -519,15 +520,13 @@ mod tests {
             (8192, 16, (Division::Short, 512)),
         ] {
             let size = Size { len: 1 << 20, columns };
-            let found = division(size, lanes, true);
+            let found = division(size, lanes);
             assert_eq!((found, found.threads(lanes, columns)), expected, "{columns} {lanes}");
-            let on_cpu = division(size, lanes, false);
-            assert!(!on_cpu.is_of_lanes() && on_cpu.threads(lanes, columns).is_multiple_of(32));
         }
     }
 
     #[test]
-    fn lanes_have_the_chunk_and_the_rest_that_a_warp_would_give_them() {
+    fn lanes_have_a_chunk_and_an_element_of_the_rest_each_at_most() {
         for lanes in [1, 2, 4, 8, 16] {
             for columns in 0..=512 {
                 let width = Division::LongOfLanes.threads(lanes, columns);

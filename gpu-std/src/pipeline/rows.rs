@@ -31,7 +31,7 @@ pub enum Division {
     Short,
     /// A block. Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
     Long,
-    /// A group of lanes of a warp, and so a block has several rows; on the CPU a block. Chunks as of `Short`.
+    /// A group of lanes of a warp, and so a block has several rows; on the CPU a block of so many threads. Chunks as of `Short`.
     ShortOfLanes,
     /// The same with chunks as of `Long`.
     LongOfLanes,
@@ -120,8 +120,9 @@ impl Block {
         let index = memory.first.wrapping_add(row);
         let can =
             !division.is_short() || columns.is_multiple_of(lanes) && columns / lanes <= threads as usize;
-        // Blocks are whole warps, which the compiler thereby knows.
-        let is_there = threads_per_block().is_multiple_of(WARP_SIZE) && index < memory.shape[0];
+        // Blocks are whole warps on a GPU, which the compiler thereby knows.
+        let are_warps = !IS_GPU || threads_per_block().is_multiple_of(WARP_SIZE);
+        let is_there = are_warps && index < memory.shape[0];
         let block =
             Self { scratch: (&raw mut memory.scratch).cast(), rank, threads, lanes, division, columns };
         (is_there && can).then_some((block, index))

@@ -292,6 +292,12 @@ pub fn sums_of_two(a: In2d<i32>, b: In2d<i32>) -> PerRow<[i32; 2]> {
     a.rows().zip(b.rows()).map(|(a, b)| [a.skip(1).sum(), b.sum()])
 }
 
+/// The sums of the rows of two matrices, by which the order of additions is seen.
+#[pipeline]
+pub fn float_sums_of_two(a: In2d<f32>, b: In2d<f32>) -> PerRow<[f32; 2]> {
+    a.rows().zip(b.rows()).map(|(a, b)| [a.sum(), b.sum()])
+}
+
 /// The second element of each window in each row is the first of the next: a row of another length, which is refused.
 #[pipeline]
 pub fn shorter_rows(x: In2d<i32>) -> Out2d<i32> {

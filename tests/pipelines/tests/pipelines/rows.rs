@@ -190,3 +190,23 @@ fn rows_of_views_and_of_arrays_with_more_axes() {
         Ok(())
     });
 }
+
+/// Floats, also of rows of another length, whose elements are divided as those of the first input are.
+#[test]
+fn rows_have_the_same_bits_on_every_device() {
+    let found = std::cell::RefCell::new(Vec::new());
+    on_every_device(|device, module| {
+        let mut bits = Vec::new();
+        for (rows, columns) in SHAPES {
+            for others in [columns, 5 * columns + 3] {
+                let on = |columns, seed| Array::from_ndarray(device, &matrix((rows, columns), seed));
+                let result = float_sums_of_two::call(module, (&on(columns, 21)?, &on(others, 22)?))?;
+                bits.extend(result.to_vec()?.into_iter().map(|sums| sums.map(f32::to_bits)));
+            }
+        }
+        found.borrow_mut().push(bits);
+        Ok(())
+    });
+    let found = found.into_inner();
+    assert!(!found.is_empty() && found.iter().all(|bits| *bits == found[0]));
+}
