@@ -14,7 +14,7 @@ use ndarray::{Dimension, IntoDimension, Ix0, Ix1, Ix2};
 
 use crate::{
     Arguments, Array, Compact, Error, Result,
-    function::{Configured, for_each_in_rounds},
+    function::{Configured, WARP, for_each_in_rounds},
     layout::Layout,
     storage,
 };
@@ -349,7 +349,6 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
 /// count in 32 bits, and on every device.
 fn division(size: Size, lanes: usize) -> Division {
     const MOST_SHORT: usize = u32::MAX as usize;
-    const WARP: usize = 32;
     let Size { len: rows, columns } = size;
     let most = Division::Short.max_threads(lanes) as usize * lanes;
     let (of_block, of_lanes) = match columns.is_multiple_of(lanes) && columns <= most && rows <= MOST_SHORT {
@@ -361,7 +360,6 @@ fn division(size: Size, lanes: usize) -> Division {
 
 /// The threads of a block: those of one row, or on a GPU of as many as there may be without multiprocessors that have none.
 fn threads_of_block(rows: usize, of_row: usize, division: Division, lanes: usize, is_gpu: bool) -> usize {
-    const WARP: usize = 32;
     const BLOCKS: usize = 1024;
     if !division.is_of_lanes() || !is_gpu {
         return of_row;

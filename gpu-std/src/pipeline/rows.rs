@@ -47,8 +47,8 @@ impl Division {
         matches!(self, Self::ShortOfLanes | Self::LongOfLanes)
     }
 
-    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or a power of two of lanes. Each has one chunk of short rows, and
-    /// one element at most that is in no chunk, if they are lanes and have a chunk each; so that they combine the same elements as a block would.
+    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or lanes, a power of two. Each lane has at most one chunk and one
+    /// of the elements that are in none, where 32 are enough for that.
     pub const fn threads(self, lanes: usize, columns: usize) -> usize {
         const WARP: usize = WARP_SIZE as usize;
         if self.is_of_lanes() {
