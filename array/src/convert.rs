@@ -57,27 +57,6 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     }
 }
 
-impl<T: DeviceCopy> Array<T, Ix0> {
-    /// Copies the element to the host, once the kernels that write it have run (ndarray's `into_scalar`).
-    ///
-    /// ```
-    /// # use gpukernel::Device;
-    /// # use gpukernel_array::Array;
-    /// # use ndarray::Ix0;
-    /// let x = Array::full(&Device::cpu(), Ix0(), 2.5)?;
-    /// assert_eq!(x.to_scalar()?, 2.5);
-    /// # Ok::<(), gpukernel_array::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// What the kernels say, such as [`KernelPanicked`](gpukernel::Error::KernelPanicked).
-    #[doc(alias = "into_scalar", alias = "item", alias = "get")]
-    pub fn to_scalar(&self) -> Result<T> {
-        let mut values = self.as_slice().to_vec()?;
-        values.pop().ok_or(Error::WrongLength { asked: Vec::new(), shape: vec![0], len: 0 })
-    }
-}
-
 impl<T: DeviceCopy> Array<T, Ix1> {
     /// Copies elements to a device: a vector, a slice or an array of the host.
     ///
@@ -98,7 +77,30 @@ impl<T: DeviceCopy> Array<T, Ix1> {
 }
 
 macro_rules! to_host {
-    ($Array:ty) => {
+    ($Array:ty, $Scalar:ty) => {
+        impl<T: DeviceCopy> $Scalar {
+            /// Copies the element to the host, once the kernels that write it have run (ndarray's `into_scalar`).
+            ///
+            /// ```
+            /// # use gpukernel::Device;
+            /// # use gpukernel_array::Array;
+            /// # use ndarray::{Ix0, s};
+            /// let x = Array::full(&Device::cpu(), Ix0(), 2.5)?;
+            /// assert_eq!(x.to_scalar()?, 2.5);
+            /// let x = Array::from_shape_fn(&Device::cpu(), (2, 3), |(row, column)| 3 * row + column)?;
+            /// assert_eq!(x.slice(s![1, 2])?.to_scalar()?, 5);
+            /// # Ok::<(), gpukernel_array::Error>(())
+            /// ```
+            ///
+            /// # Errors
+            /// What the kernels say, such as [`KernelPanicked`](gpukernel::Error::KernelPanicked).
+            #[doc(alias = "into_scalar", alias = "item", alias = "get")]
+            pub fn to_scalar(&self) -> Result<T> {
+                let mut values = self.to_vec()?;
+                values.pop().ok_or(Error::WrongLength { asked: Vec::new(), shape: vec![0], len: 0 })
+            }
+        }
+
         impl<T: DeviceCopy, D: Dimension> $Array {
             /// Copies the elements to the host, in row-major order. Waits for the work that writes them.
             ///
@@ -169,7 +171,7 @@ macro_rules! to_host {
     };
 }
 
-to_host! { Array<T, D> }
-to_host! { ArrayView<'_, T, D> }
-to_host! { ArrayViewMut<'_, T, D> }
-to_host! { ForeignArray<T, D> }
+to_host! { Array<T, D>, Array<T, Ix0> }
+to_host! { ArrayView<'_, T, D>, ArrayView<'_, T, Ix0> }
+to_host! { ArrayViewMut<'_, T, D>, ArrayViewMut<'_, T, Ix0> }
+to_host! { ForeignArray<T, D>, ForeignArray<T, Ix0> }

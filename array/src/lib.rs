@@ -59,6 +59,7 @@ mod plan;
 mod rows;
 mod shipped;
 mod storage;
+mod sum;
 mod view;
 
 #[doc(hidden)]

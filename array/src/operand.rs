@@ -31,7 +31,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for elements of type `{T}`",
     label = "not a scalar, array or view of `{T}`",
-    note = "the arguments of a function of arrays have the types of one of the signatures in its `#[vectorize]`"
+    note = "arguments have the types of one of the function's signatures; for others, make it generic and list the types where it is declared: `#[vectorize(f32, f64)]`, `#[pipeline(f32, f64)]`"
 )]
 pub trait Operand<T: DeviceCopy> {
     /// Its number of axes; none for a scalar.

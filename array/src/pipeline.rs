@@ -350,7 +350,7 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
 fn division(size: Size, lanes: usize) -> Division {
     const MOST_SHORT: usize = u32::MAX as usize;
     let Size { len: rows, columns } = size;
-    let most = Division::Short.max_threads(lanes) as usize * lanes;
+    let most = Division::Short.max_threads() as usize * lanes;
     let (of_block, of_lanes) = match columns.is_multiple_of(lanes) && columns <= most && rows <= MOST_SHORT {
         true => (Division::Short, Division::ShortOfLanes),
         false => (Division::Long, Division::LongOfLanes),
@@ -359,12 +359,12 @@ fn division(size: Size, lanes: usize) -> Division {
 }
 
 /// The threads of a block: those of one row, or on a GPU of as many as there may be without multiprocessors that have none.
-fn threads_of_block(rows: usize, of_row: usize, division: Division, lanes: usize, is_gpu: bool) -> usize {
+fn threads_of_block(rows: usize, of_row: usize, division: Division, is_gpu: bool) -> usize {
     const BLOCKS: usize = 1024;
     if !division.is_of_lanes() || !is_gpu {
         return of_row;
     }
-    let (warps, most) = ((rows / (WARP / of_row)).div_ceil(BLOCKS), division.max_threads(lanes) as usize);
+    let (warps, most) = ((rows / (WARP / of_row)).div_ceil(BLOCKS), division.max_threads() as usize);
     (warps * WARP).clamp(WARP, most)
 }
 
@@ -394,7 +394,7 @@ where
 {
     let division = division(size, F::LANES);
     let of_row = division.threads(F::LANES, size.columns);
-    let threads = threads_of_block(size.len, of_row, division, F::LANES, module.device().is_gpu());
+    let threads = threads_of_block(size.len, of_row, division, module.device().is_gpu());
     if result.is_empty() {
         args.args(F::NAME)?;
         return Ok(());
@@ -466,8 +466,8 @@ mod tests {
         for (division, columns) in DIVISIONS.into_iter().flat_map(|d| [3, 10, 64, 500].map(|c| (d, c))) {
             let of_row = division.threads(4, columns);
             for rows in [0, 1, 5000, 1 << 23, 1 << 24, (1 << 27) - 1, 1 << 27, 1 << 31, 1 << 34] {
-                let threads = threads_of_block(rows, of_row, division, 4, true);
-                assert!(threads.is_multiple_of(32) && threads <= division.max_threads(4) as usize);
+                let threads = threads_of_block(rows, of_row, division, true);
+                assert!(threads.is_multiple_of(32) && threads <= division.max_threads() as usize);
                 let of_block = threads / of_row;
                 let mut next = 0;
                 for (first, blocks) in launches_of_rows(rows, of_block, threads) {
@@ -488,11 +488,11 @@ mod tests {
             (3100, 8, Division::ShortOfLanes, 32),
             (1 << 20, 4, Division::LongOfLanes, 256),
             (1 << 20, 512, Division::Short, 512),
-            (1 << 20, 1024, Division::Long, 1024),
+            (1 << 20, 512, Division::Long, 512),
         ] {
-            let found = threads_of_block(rows, of_row, division, 4, true);
+            let found = threads_of_block(rows, of_row, division, true);
             assert_eq!(found, expected, "{rows} {of_row} {division:?}");
-            assert_eq!(threads_of_block(rows, of_row, division, 4, false), of_row);
+            assert_eq!(threads_of_block(rows, of_row, division, false), of_row);
         }
     }
 
@@ -511,8 +511,7 @@ mod tests {
             (1024, 4, (Division::Short, 256)),
             (2048, 4, (Division::Short, 512)),
             (2049, 4, (Division::Long, 160)),
-            (9001, 4, (Division::Long, 576)),
-            (20_000, 4, (Division::Long, 1024)),
+            (20_000, 4, (Division::Long, 512)),
             (20_000, 2, (Division::Long, 512)),
             (513, 1, (Division::Long, 64)),
             (8192, 16, (Division::Short, 512)),

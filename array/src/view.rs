@@ -544,6 +544,26 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
         Ok(Self { layout: self.layout.permuted(&axes.into_dimension())?, ..self })
     }
 
+    /// Returns the array in another shape, with the elements in the same order, for writing.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// # use ndarray::s;
+    /// let mut x = Array::zeros(&Device::cpu(), 6)?;
+    /// x.view_mut().into_shape((2, 3))?.slice_move(s![.., 0])?.assign(1_u8)?;
+    /// assert_eq!(x.to_vec()?, [1, 0, 0, 1, 0, 0]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::WrongLength`], and [`Error::NeedsCopy`] where the strides do not allow it.
+    #[doc(alias = "into_shape_with_order", alias = "reshape")]
+    pub fn into_shape<E: IntoDimension>(self, shape: E) -> Result<ArrayViewMut<'a, T, E::Dim>> {
+        let layout = self.layout.reshape(shape.into_dimension())?;
+        Ok(ArrayViewMut { layout, memory: self.memory, device: self.device })
+    }
+
     /// Returns the part at an index along an axis for writing, as [`Array::index_axis`].
     ///
     /// ```

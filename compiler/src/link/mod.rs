@@ -61,6 +61,7 @@ mod steps;
 mod undefined;
 mod uniformity;
 mod ways;
+mod whole_rows;
 mod wide_products;
 
 use std::{collections::BTreeSet, path::PathBuf};

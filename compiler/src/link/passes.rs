@@ -13,7 +13,7 @@ use super::{
     parameter_copies,
     pass::{Pass, Stage},
     pointer_calls, prelude, ranges, related_addresses, rolled_loops, shared, short_comparisons, sinking,
-    small_arrays, steps, undefined, wide_products,
+    small_arrays, steps, undefined, whole_rows, wide_products,
 };
 
 /// A pass of the linker. [`linker_passes`] lists them.
@@ -193,6 +193,10 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
                 run: |link| {
                     prelude::link(link.context, &link.module, link.input.libdevice.as_deref())?;
                     arch::release_available(&link.module, link.input.lowest);
+                    whole_rows::inline_callers(
+                        &link.module,
+                        &link.kernels.iter().map(|kernel| kernel.function).collect(),
+                    );
                     collect::forget_processors(&link.module);
                     global_addresses::mark_pure(&link.module);
                     Ok(())
@@ -247,7 +251,10 @@ pub(super) const LINK: &[Stage<'_, OfLink>] = &[
             Pass {
                 name: "inline-helpers",
                 does: "inline small functions, and simplify what they return before a loop or a branch is built on it",
-                run: |link| Ok(optimise::inline_helpers(&link.module, &link.machine)?),
+                run: |link| {
+                    whole_rows::inline_marked(&link.module);
+                    Ok(optimise::inline_helpers(&link.module, &link.machine)?)
+                },
             },
             Pass {
                 name: "sink-into-branches",

@@ -37,6 +37,7 @@ const PIECES: &[&str] = &[
     include_str!("prelude/exit.ll"),
     include_str!("prelude/mma.ll"),
     include_str!("prelude/opaque.ll"),
+    include_str!("prelude/branches.ll"),
     include_str!("prelude/load.ll"),
     include_str!("prelude/prefetch.ll"),
     include_str!("prelude/round.ll"),
@@ -82,6 +83,9 @@ fn text(piece: &str) -> String {
 
 /// Among them, what panics need: linked once more when the optimiser is done.
 const PANICS: &str = include_str!("prelude/panic.ll");
+
+/// The function whose callers are inlined into kernels.
+pub(super) const INLINE_CALLERS: &str = "__gpukernel_inline_callers";
 
 /// Says of an index that it is below an end.
 pub(super) const IS_BELOW: &str = "__gpukernel_is_below";

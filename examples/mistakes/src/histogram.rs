@@ -34,6 +34,19 @@ pub(crate) fn checked(module: &Module) -> Result<Vec<u32>> {
     of(module, &numbers())
 }
 
+/// A bar for each bin, with the numbers that are in it.
+pub(crate) fn picture(counts: &[u32]) -> String {
+    const WIDTH: u64 = 60;
+    let most = u64::from(counts.iter().copied().max().unwrap_or(0)).max(1);
+    let width = (HIGH - LOW) / counts.len() as f32;
+    let bars = counts.iter().enumerate().map(|(bin, &count)| {
+        let low = LOW + bin as f32 * width;
+        let bar = "#".repeat((u64::from(count) * WIDTH).div_ceil(most) as usize);
+        format!("{low:5.1} to {:4.1} {count:6} {bar}\n", low + width)
+    });
+    bars.collect()
+}
+
 fn of(module: &Module, numbers: &[f32]) -> Result<Vec<u32>> {
     let (x, mut bins) = (module.device().upload(numbers)?, module.device().zeroed(BINS)?);
     module.launch(histogram, LaunchConfig::new(BLOCKS, THREADS), (&x, LOW, HIGH, &mut bins))?;
@@ -43,6 +56,17 @@ fn of(module: &Module, numbers: &[f32]) -> Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_counts() {
+        let picture = picture(&[1, 0, 600, 300, 0, 0, 0, 0, 0, 10]);
+        let lines: Vec<_> = picture.lines().collect();
+        assert_eq!(lines.len(), BINS);
+        assert_eq!(lines[0], " -4.0 to -3.2      1 #");
+        assert_eq!(lines[1], " -3.2 to -2.4      0 ");
+        assert_eq!(lines[3], format!(" -1.6 to -0.8    300 {}", "#".repeat(30)));
+        assert_eq!(lines[9].matches('#').count(), 1);
+    }
     use crate::tests::{check_panic, on_every_device, place};
 
     #[test]

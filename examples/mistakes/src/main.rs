@@ -46,7 +46,10 @@ fn main() -> anyhow::Result<()> {
     match args.program {
         Program::Counter => print(counter::racy(&module), counter::atomic(&module)?),
         Program::Histogram => {
-            print(histogram::out_of_bounds(&module), histogram::checked(&module)?);
+            let counts = histogram::checked(&module)?;
+            let picture = histogram::picture(&counts);
+            print(histogram::out_of_bounds(&module), counts);
+            print!("{picture}");
         }
         Program::Reciprocal => {
             print(off_by_one::wrong_reciprocals(&module), off_by_one::reciprocals(&module)?);

@@ -463,7 +463,7 @@ impl Pipeline {
                         let division = quote!(::gpu_std::pipeline::kernels::Division::#division);
                         let of_division = kernel(
                             what,
-                            quote!(dims = 1, max_threads = #division.max_threads(__LANES)),
+                            quote!(dims = 1, max_threads = #division.max_threads()),
                             quote!(#scratch log2_of_lanes: ::core::primitive::u32, first: #number, shape: [#number; 2], #output),
                             quote!(::gpu_std::pipeline::kernels::RowsMemory {
                                 division: #division,

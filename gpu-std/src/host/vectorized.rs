@@ -109,7 +109,7 @@ pub unsafe trait Vectorized<S: Scalars>: VectorizedFunction {
 /// As of [`Vectorized`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no instance that combines two values of `{T}` to one",
-    label = "reduce, accumulate and outer need a signature `(T, T) -> T`",
+    label = "reduce and accumulate need a signature `(T, T) -> T`",
     note = "the scalar function takes two values of a type and returns one of it, and the type is listed: `#[vectorize(f32)]`"
 )]
 pub unsafe trait VectorizedBinary<T: DeviceCopy>: Vectorized<(T, T), Output = T> {

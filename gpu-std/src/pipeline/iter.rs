@@ -3,11 +3,12 @@
 use super::{
     Scope,
     count::{Count, Holds},
+    division::Block,
     filter::{Filter, FilterMap},
     map::Map,
     part::{Rev, Skip, StepBy, Take},
     reduce::{Divide, NotZero, Whole},
-    rows::{Block, Cached},
+    rows::Cached,
     scan::{Exclusive, Inclusive, Scanned},
     window::{ArrayWindows, Chunks, Windows},
     zip::{Enumerate, Zip},

@@ -69,6 +69,7 @@ use debug;
 mod collect;
 mod compact;
 mod count;
+mod division;
 mod ends;
 mod filter;
 mod iter;
@@ -85,10 +86,11 @@ mod zip;
 
 #[doc(hidden)]
 pub use crate::collective::Room;
+pub use division::Block;
 pub use ends::{Compact, End, EndsIn, Out, Out2d, PerRow, Scalar, Scan, Size};
 pub use iter::{IndexedParallelIterator, ParallelIterator, Position, Refusal};
 pub use reduce::{Finish, Reduction};
-pub use rows::{Block, Row, RowIterator};
+pub use rows::{Row, RowIterator};
 pub use scan::Scanned;
 pub use scope::{Grid, Scope};
 pub use source::{In, In2d, RangeNumber, range};
@@ -106,9 +108,10 @@ pub mod kernels {
     pub use super::{
         collect::CollectMemory,
         compact::CompactMemory,
+        division::Division,
         ends::{Measure, Run, Visit},
         reduce::ReduceMemory,
-        rows::{Division, RowsMemory},
+        rows::RowsMemory,
         scan::ScanMemory,
     };
 }

@@ -4,235 +4,20 @@
 use core::mem::MaybeUninit;
 
 use super::{
-    End, EndsIn, Finish, In2d, IndexedParallelIterator, Out2d, ParallelIterator, PerRow, Position, Refusal,
-    Scope, Size, iter::NOWHERE, reduce::by, scope,
+    End, EndsIn, In2d, IndexedParallelIterator, Out2d, ParallelIterator, PerRow, Position, Refusal, Size,
+    collect::is_aligned,
+    division::{Block, Division, SLOTS},
+    iter::NOWHERE,
 };
-#[cfg(target_arch = "nvptx64")]
-use crate::warp;
 use crate::{
-    BlockScratch, DeviceCopy, UnsafeSlice, block_rank,
-    collective::{Operator, Room},
-    elementwise::{align_of_lanes, load, store},
-    global_rank, thread_rank, threads_per_block, unroll,
-    warp::{WARP_SIZE, WarpElement},
+    BlockScratch, DeviceCopy, UnsafeSlice,
+    collective::Room,
+    elementwise::{load, store},
 };
-
-/// On the CPU, threads meet as a block, whatever they have.
-const IS_GPU: bool = cfg!(target_arch = "nvptx64");
-
-/// The most items of a row that a thread keeps in registers.
-pub(super) const SLOTS: usize = 16;
-
-/// Which threads have a row, and how they divide it.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Division {
-    /// A block. Rows of whole chunks, of which each thread has one at most, so that few rows are many threads.
-    Short,
-    /// A block. Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
-    Long,
-    /// A group of lanes of a warp, and so a block has several rows; on the CPU a block of so many threads. Chunks as of `Short`.
-    ShortOfLanes,
-    /// The same with chunks as of `Long`.
-    LongOfLanes,
-}
-
-impl Division {
-    const fn is_short(self) -> bool {
-        matches!(self, Self::Short | Self::ShortOfLanes)
-    }
-
-    /// Whether a row has a group of lanes.
-    pub const fn is_of_lanes(self) -> bool {
-        matches!(self, Self::ShortOfLanes | Self::LongOfLanes)
-    }
-
-    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or lanes, a power of two. Each lane has at most one chunk and one
-    /// of the elements that are in none, where 32 are enough for that.
-    pub const fn threads(self, lanes: usize, columns: usize) -> usize {
-        const WARP: usize = WARP_SIZE as usize;
-        if self.is_of_lanes() {
-            let (chunks, rest) = (columns.div_ceil(lanes), columns % lanes);
-            let enough = if chunks > rest { chunks } else { rest };
-            return if enough >= WARP { WARP } else { enough.next_power_of_two() };
-        }
-        let (threads, most) = (columns.div_ceil(self.items(lanes)), self.max_threads(lanes) as usize);
-        match threads.next_multiple_of(WARP) {
-            0 => WARP,
-            threads if threads > most => most,
-            threads => threads,
-        }
-    }
-
-    /// The items that a thread keeps in registers.
-    const fn items(self, lanes: usize) -> usize {
-        if self.is_short() { lanes } else { SLOTS }
-    }
-
-    /// The most threads of a block.
-    pub const fn max_threads(self, lanes: usize) -> u32 {
-        match self {
-            Self::ShortOfLanes | Self::LongOfLanes => 256,
-            // Items of up to 4 bytes leave registers for so many.
-            Self::Long if lanes >= 4 => 1024,
-            Self::Short | Self::Long => 512,
-        }
-    }
-}
-
-/// The threads of a block that go through a row, or lanes of a warp. Of each round, a thread visits a chunk; which one depends on its rank only.
-#[derive(Clone, Copy)]
-pub struct Block {
-    scratch: *mut BlockScratch<'static, Room>,
-    rank: u32,
-    threads: u32,
-    /// The length of a chunk: a constant once the kernel is compiled.
-    lanes: usize,
-    /// A constant, too.
-    division: Division,
-    /// The columns of the first input: if rows are short, whole chunks, and not more than threads.
-    columns: usize,
-}
-
-impl core::fmt::Debug for Block {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Block")
-            .field("rank", &self.rank)
-            .field("threads", &self.threads)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Block {
-    /// The threads that divide rows of so many columns, of which the calling thread is one, and the index of their row, if there is one and they can.
-    ///
-    /// # Safety
-    /// The scratch is used by nothing else as long as there are rows of this block.
-    #[inline(always)]
-    unsafe fn new<T>(memory: &mut RowsMemory<'_, T>, lanes: usize, columns: usize) -> Option<(Self, usize)> {
-        let division = memory.division;
-        let (row, rank, threads) = if IS_GPU && division.is_of_lanes() {
-            let log2 = memory.log2_of_lanes.min(5);
-            (global_rank() >> log2, thread_rank() & ((1 << log2) - 1), 1 << log2)
-        } else {
-            (block_rank(), thread_rank(), threads_per_block())
-        };
-        let index = memory.first.wrapping_add(row);
-        let can =
-            !division.is_short() || columns.is_multiple_of(lanes) && columns / lanes <= threads as usize;
-        // Blocks are whole warps on a GPU, which the compiler thereby knows.
-        let are_warps = !IS_GPU || threads_per_block().is_multiple_of(WARP_SIZE);
-        let is_there = are_warps && index < memory.shape[0];
-        let block =
-            Self { scratch: (&raw mut memory.scratch).cast(), rank, threads, lanes, division, columns };
-        (is_there && can).then_some((block, index))
-    }
-
-    /// Combines the values of all threads; each gets the result.
-    #[inline(always)]
-    fn reduce<T: WarpElement>(self, value: T, operator: &impl Operator<T>) -> T {
-        #[cfg(target_arch = "nvptx64")]
-        if self.division.is_of_lanes() {
-            return warp::reduce_lanes(self.threads, value, operator);
-        }
-        // SAFETY: the scratch is the block's, and lasts as long as its rows. It is borrowed for this call only, and not while the operator runs, which
-        // might use it, too.
-        let mut scratch = unsafe { (*self.scratch).for_one() };
-        scratch.reduce(value, by(operator))
-    }
-
-    /// The number of rounds whose chunks are kept in registers.
-    #[inline(always)]
-    fn rounds(self) -> usize {
-        self.division.items(self.lanes) / self.lanes
-    }
-
-    /// The number of whole chunks that are kept in registers of any thread.
-    #[inline(always)]
-    fn chunks(self, len: usize) -> u32 {
-        let chunks = len / self.lanes;
-        // For short rows of the first input, LLVM knows that this is so.
-        if self.division.is_short() && len == self.columns {
-            return chunks as u32;
-        }
-        chunks.min(self.rounds() * self.threads as usize) as u32
-    }
-
-    /// Calls `f` with the round and the first index of each whole chunk of the calling thread that is kept in registers.
-    #[inline(always)]
-    fn for_each_chunk(self, len: usize, mut f: impl FnMut(usize, usize)) {
-        // In 32 bits, which these chunks take, and their elements.
-        let (chunks, lanes) = (self.chunks(len), self.lanes as u32);
-        unroll::<SLOTS>(|round| {
-            let chunk = round as u32 * self.threads + self.rank;
-            if round < self.rounds() && chunk < chunks {
-                f(round, (chunk * lanes) as usize);
-            }
-        });
-    }
-
-    /// Calls `f` with each index of the calling thread that is in no chunk of registers.
-    #[inline(always)]
-    fn for_each_other(self, len: usize, mut f: impl FnMut(usize)) {
-        // None, unlike of parts of a short row, and of rows of other inputs.
-        if self.division.is_short() && len == self.columns {
-            return;
-        }
-        let in_chunks = self.chunks(len) as usize * self.lanes;
-        let mut index = in_chunks + self.rank as usize;
-        while index < len {
-            f(index);
-            index += self.threads as usize;
-        }
-    }
-
-    /// Calls `f` with each position of the calling thread.
-    #[inline(always)]
-    fn for_each(self, len: usize, mut f: impl FnMut(Position)) {
-        // Short loops of a known length, which are unrolled.
-        self.for_each_chunk(len, |round, first| {
-            for lane in 0..self.lanes {
-                f(Position { index: first + lane, slot: round * self.lanes + lane });
-            }
-        });
-        self.for_each_other(len, |index| f(Position::at(index)));
-    }
-}
-
-impl scope::sealed::Sealed for Block {}
-
-impl Scope for Block {
-    type Ended<P, O, F>
-        = F::Output
-    where
-        P: ParallelIterator<Scope = Self>,
-        P::Item: WarpElement,
-        O: Operator<P::Item>,
-        F: Finish<P::Item>;
-
-    #[inline(always)]
-    fn end<P, O, F>(iter: P, identity: P::Item, operator: O, finish: F) -> F::Output
-    where
-        P: ParallelIterator<Scope = Self>,
-        P::Item: WarpElement,
-        O: Operator<P::Item>,
-        F: Finish<P::Item>,
-    {
-        let (block, mut result) = (iter.scope(), identity);
-        refuse_in_rows(&iter);
-        block.for_each(iter.positions(), |at| {
-            // SAFETY: the index is below the number of positions, and the slot that of the calling thread.
-            if let Some(item) = unsafe { iter.get(at) } {
-                result = operator.combine(result, item);
-            }
-        });
-        finish.finish(block.reduce(result, &operator))
-    }
-}
 
 /// What the host refuses before the launch is a panic where it cannot look.
 #[inline(always)]
-fn refuse_in_rows(iter: &impl ParallelIterator) {
+pub(super) fn refuse_in_rows(iter: &impl ParallelIterator) {
     if let Some(refusal) = iter.refusal() {
         refused(refusal)
     }
@@ -299,11 +84,10 @@ unsafe fn load_chunks<T: DeviceCopy, const N: usize>(
 ) {
     let start = elements.as_ptr();
     let mut keep = |round: usize, chunk: [T; N]| {
-        for lane in 0..N {
-            own[round * N + lane] = MaybeUninit::new(chunk[lane]);
-        }
+        // SAFETY: there are slots for the chunks of all rounds.
+        unsafe { own.as_mut_ptr().add(round * N).cast::<[T; N]>().write(chunk) };
     };
-    let is_aligned = start.addr() & (align_of_lanes::<T, N>() - 1) == 0;
+    let is_aligned = is_aligned::<T, N>(start);
     // SAFETY: chunks are whole, and aligned as the row is, because their first indices are multiples of their length.
     let aligned = |first: usize| unsafe { load_hidden::<T, N>(start.add(first)) };
     let other = |first: usize| -> [T; N] {
@@ -338,7 +122,7 @@ unsafe fn load_hidden<T: DeviceCopy, const N: usize>(from: *const T) -> [T; N] {
         }
         // SAFETY: as the caller promises, so many bytes are there; where they are loaded as one value, they are aligned as that is.
         unsafe {
-            match (size_of::<[T; N]>(), align_of_lanes::<T, N>()) {
+            match (size_of::<[T; N]>(), crate::elementwise::align_of_lanes::<T, N>()) {
                 (16, 16) => {
                     let words: [MaybeUninit<u64>; 2] = load(from.cast());
                     return core::mem::transmute_copy(&words.map(|word| __gpukernel_opaque_u64(word)));
@@ -397,6 +181,17 @@ unsafe impl<T: DeviceCopy> ParallelIterator for Row<'_, T> {
             }
         })
     }
+
+    #[inline(always)]
+    fn is_aligned<const N: usize>(&self) -> bool {
+        is_aligned::<T, N>(self.elements.as_ptr())
+    }
+
+    #[inline(always)]
+    unsafe fn lanes<const N: usize>(&self, first: usize) -> [Option<T>; N] {
+        // SAFETY: the caller promises that so many elements are there, and aligned.
+        unsafe { load::<T, N>(self.elements.as_ptr().add(first)) }.map(Some)
+    }
 }
 
 // SAFETY: there is an element at each index.
@@ -423,13 +218,8 @@ impl<P: IndexedParallelIterator<Scope = Block>> Cached<P> {
         refuse_in_rows(&iter);
         let mut own = [const { MaybeUninit::uninit() }; SLOTS];
         let block = iter.scope();
-        block.for_each_chunk(iter.len(), |round, first| {
-            for lane in 0..block.lanes {
-                let slot = round * block.lanes + lane;
-                // SAFETY: the chunk is whole, and the slot the calling thread's.
-                own[slot] = MaybeUninit::new(unsafe { iter.item(Position { index: first + lane, slot }) });
-            }
-        });
+        // SAFETY: the chunk is whole, and the slot the calling thread's.
+        block.for_each_slot(iter.len(), |at| own[at.slot] = MaybeUninit::new(unsafe { iter.item(at) }));
         Self { iter, own }
     }
 }
@@ -461,6 +251,17 @@ unsafe impl<P: IndexedParallelIterator<Item: Copy>> ParallelIterator for Cached<
                 slot => self.own.get_unchecked(slot).assume_init_read(),
             }
         })
+    }
+
+    #[inline(always)]
+    fn is_aligned<const N: usize>(&self) -> bool {
+        self.iter.is_aligned::<N>()
+    }
+
+    #[inline(always)]
+    unsafe fn lanes<const N: usize>(&self, first: usize) -> [Option<P::Item>; N] {
+        // SAFETY: as the caller promises.
+        unsafe { self.iter.lanes(first) }
     }
 }
 
@@ -673,8 +474,8 @@ pub(super) fn start_of_row(index: usize, columns: usize, len: usize, division: D
         let start = index.checked_mul(columns)?;
         (start, start.checked_add(columns)?)
     } else if (index | columns) >> 32 == 0 {
-        // One multiplication, where the other takes four, before the first load. It does not overflow.
-        let start = index.wrapping_mul(columns);
+        // One instruction, where the other product takes four, before the first load.
+        let start = (u64::from(index as u32) * u64::from(columns as u32)) as usize;
         (start, start.wrapping_add(columns))
     } else {
         return None;
@@ -720,21 +521,18 @@ where
         }
         let Some(to) = memory.row(index) else { return };
         let mut items = [const { MaybeUninit::uninit() }; SLOTS];
-        block.for_each_chunk(columns, |round, first| {
-            for lane in 0..LANES {
-                let (index, slot) = (first + lane, round * LANES + lane);
-                // SAFETY: the chunk is whole, and the slot the calling thread's.
-                items[slot] = MaybeUninit::new(unsafe { row.item(Position { index, slot }) });
-            }
+        block.for_each_slot_of::<LANES>(columns, |at| {
+            // SAFETY: the chunk is whole, and the slot the calling thread's.
+            items[at.slot] = MaybeUninit::new(unsafe { row.item(at) })
         });
         let chunk = |round: usize| -> [T; LANES] {
             // SAFETY: for the rounds of the loops below, those above have set the items.
-            core::array::from_fn(|lane| unsafe { items[round * LANES + lane].assume_init_read() })
+            unsafe { items.as_ptr().add(round * LANES).cast::<[T; LANES]>().read() }
         };
         // SAFETY of both: the chunk is inside, and this thread's: rows of blocks or groups and chunks of threads differ, and depend on the extents of the output
         // only. Two loops as for loads; volatile, because LLVM takes the last
         // element of both out of the loops otherwise, and stores the last chunk in three parts.
-        if super::collect::is_aligned::<T, LANES>(to) {
+        if is_aligned::<T, LANES>(to) {
             // SAFETY: as above; the chunk is aligned.
             block.for_each_chunk(columns, |round, first| unsafe { store(to.add(first), chunk(round)) });
         } else {
@@ -742,6 +540,20 @@ where
                 for (lane, item) in chunk(round).into_iter().enumerate() {
                     // SAFETY: as above.
                     unsafe { to.add(first + lane).write_volatile(item) };
+                }
+            });
+        }
+        // SAFETY: as above, of chunks beyond those.
+        unsafe {
+            block.for_each_beyond::<LANES, R::Item>(&row, columns, |first, items| {
+                let items = items.map(|item| item.unwrap_unchecked());
+                match is_aligned::<T, LANES>(to) {
+                    true => store(to.add(first), items),
+                    false => {
+                        for (lane, item) in items.into_iter().enumerate() {
+                            to.add(first + lane).write(item);
+                        }
+                    }
                 }
             });
         }

@@ -4,7 +4,8 @@ use core::ops::Range;
 
 use super::{
     Grid, IndexedParallelIterator, ParallelIterator, Position, Refusal,
-    rows::{Division, Rows, start_of_row},
+    division::Division,
+    rows::{Rows, start_of_row},
 };
 use crate::{
     DeviceCopy,

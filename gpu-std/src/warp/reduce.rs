@@ -67,29 +67,37 @@ pub(crate) fn reduce_to_first<G: LaneGroup, T: WarpElement>(
     value
 }
 
-/// Combines the values of each group of so many lanes of the warp, a power of two; all of them get the result. The lanes of a group call this together.
+/// Combines the values of so many lanes of the warp, a power of two, of which `lanes` has the bits; all of them get the result. They call this together.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
-pub(crate) fn reduce_lanes<T: WarpElement>(width: u32, value: T, operator: &impl Operator<T>) -> T {
-    let lane = lane_index();
-    let among = |lanes: u32, mut value: T| {
+pub(crate) fn reduce_lanes<T: WarpElement>(
+    lanes: u32,
+    width: u32,
+    value: T,
+    operator: &impl Operator<T>,
+) -> T {
+    let among = |lanes: u32, most: u32, mut value: T| {
         if let Some(result) = operator.combine_lanes(lanes, value) {
             return result;
         }
         crate::unroll::<5>(|step| {
             let distance = 1 << step;
-            if distance < width {
-                let (other, _) = operations::shuffle(lanes, Route::xor(distance), value, OPERATION);
-                let (low, high) = if lane & distance == 0 { (value, other) } else { (other, value) };
-                value = operator.combine(low, high);
+            if distance >= most {
+                return;
             }
+            // Where the group is smaller, each lane gets its own value. A branch around would take as long as two steps: behind it, ptxas finds out again which
+            // lanes are there.
+            let (other, _) = operations::shuffle(lanes, Route::xor(distance & (width - 1)), value, OPERATION);
+            let (low, high) = if lane_index() & distance == 0 { (value, other) } else { (other, value) };
+            let own = own_value(other);
+            value = if distance < width { operator.combine(low, high) } else { own };
         });
         value
     };
     // With a mask that is not constant, each shuffle is six instructions.
     match width {
-        WARP_SIZE => among(u32::MAX, value),
-        _ => among(u32::MAX >> (WARP_SIZE - width) << (lane & !(width - 1)), value),
+        WARP_SIZE => among(u32::MAX, WARP_SIZE, value),
+        _ => among(lanes, WARP_SIZE / 2, value),
     }
 }
 

@@ -99,8 +99,35 @@ impl Identity<u64> for SumOfSmall {
     const IDENTITY: u64 = 0;
 }
 
+/// What numbers have in common, in a struct of an odd number of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, DeviceCopy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Extremes {
+    /// The least.
+    pub least: i32,
+    /// The largest.
+    pub most: i32,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// Those of the numbers of both.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Both;
+
+impl Operator<Extremes> for Both {
+    fn combine(&self, a: Extremes, b: Extremes) -> Extremes {
+        Extremes { least: a.least.min(b.least), most: a.most.max(b.most), count: a.count + b.count }
+    }
+}
+
+impl Identity<Extremes> for Both {
+    const IDENTITY: Extremes = Extremes { least: i32::MAX, most: i32::MIN, count: 0 };
+}
+
 reduction! {
     pub mod sum_of_small = SumOfSmall of u64;
+    pub mod both_extremes = Both of Extremes;
 }
 
 scan! {

@@ -1,5 +1,6 @@
 //! Reductions.
 
+use algorithm_test_kernels::{Both, Extremes};
 use gpukernel_algorithms::{Error, Max, Min, Sum};
 use gpukernel_algorithms_tests::{LENGTHS, on_every_device};
 use proptest::prelude::*;
@@ -16,6 +17,23 @@ fn sums_and_extremes_are_those_of_std() {
             assert_eq!(algorithms.reduce(&on_device, Max)?, x.iter().copied().max().unwrap_or(i32::MIN));
             let x: Vec<u64> = x.iter().map(|&x| u64::from(x as u32) << 10).collect();
             assert_eq!(algorithms.reduce(&device.upload(&x)?, Sum)?, x.iter().sum::<u64>(), "{len}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn structs_of_a_user_are_reduced_by_an_operator_of_theirs() {
+    on_every_device(|device, algorithms| {
+        for &len in LENGTHS {
+            let x: Vec<i32> = (0..len).map(|i| (i as i32).wrapping_mul(0x9e37_79b9_u32 as i32)).collect();
+            let of_each: Vec<_> = x.iter().map(|&x| Extremes { least: x, most: x, count: 1 }).collect();
+            let expected = Extremes {
+                least: x.iter().copied().min().unwrap_or(i32::MAX),
+                most: x.iter().copied().max().unwrap_or(i32::MIN),
+                count: len as u32,
+            };
+            assert_eq!(algorithms.reduce(&device.upload(&of_each)?, Both)?, expected, "{len}");
         }
         Ok(())
     });

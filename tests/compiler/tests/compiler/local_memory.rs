@@ -205,3 +205,30 @@ fn arguments_by_value_are_read_where_they_are() {
         assert!(changed.contains("st.local"), "{arch}: {changed}");
     }
 }
+
+/// Which threads have a row is known in the kernel only. LLVM left a large closure that is called several times a function of its own, with 900 bytes.
+#[test]
+fn closures_of_rows_are_inlined_however_often_they_are_called() {
+    let source = "
+        use gpu_std::pipeline::*;
+
+        #[pipeline]
+        pub fn cosines(a: In2d<f32>, b: In2d<f32>) -> PerRow<f32> {
+            a.rows().zip(b.rows()).map(|(a, b)| {
+                let moments = |row: Row<f32>| {
+                    let mean = row.sum() / row.len() as f32;
+                    (mean, row.map(|v| (v - mean) * (v - mean)).sum().sqrt(), row.max() - row.min())
+                };
+                let ((_, length, range), (mean, other, _)) = (moments(a), moments(b));
+                let (most, _, _) = moments(a);
+                a.zip(b).map(|(a, b)| a * b).sum() / (length * other) + range * mean - most
+            })
+        }
+    ";
+    let built = KernelCrate::written("rows_in_place", source)
+        .inspect(Options { archs: vec![Arch::new(9, 0)], ..Options::default() });
+    for name in ["rows", "short_rows", "short_rows_of_lanes", "rows_of_lanes"] {
+        let ptx = built.kernel("sm_90", &format!("cosines_{name}"));
+        assert!(!ptx.contains(".local") && !ptx.contains("call"), "{name}: {ptx}");
+    }
+}

@@ -84,6 +84,38 @@ pub unsafe fn softmax_in_chunks<const CHUNKS: usize>(
 
 gpu_std::instantiate!(softmax_in_chunks::<1>, softmax_in_chunks::<2>, softmax_in_chunks::<8>);
 
+/// The same of rows of so many chunks, which are read three times.
+///
+/// # Safety
+/// `y` has as many elements as `x`, which are whole rows; there is a block for each row.
+#[kernel(block = 1024)]
+pub unsafe fn softmax_in_rounds(
+    x: &[f32x4],
+    chunks: u32,
+    y: UnsafeSlice<f32x4>,
+    mut scratch: BlockScratch<f32>,
+) {
+    let first = block_rank() * chunks as usize;
+    let Some(own) = x.get(first..).and_then(|x| x.get(..chunks as usize)) else { return };
+    let (mut max, mut sum) = (f32::NEG_INFINITY, 0.0);
+    for i in block_stride(own.len()) {
+        max = own[i].to_array().into_iter().fold(max, f32::max);
+    }
+    let max = scratch.reduce(max, Max);
+    for i in block_stride(own.len()) {
+        sum += own[i].to_array().into_iter().map(|v| (v - max).exp()).sum::<f32>();
+    }
+    let sum = scratch.reduce(sum, Sum);
+    if first + own.len() > y.len() {
+        return;
+    }
+    for i in block_stride(own.len()) {
+        let powers = own[i].to_array().map(|v| (v - max).exp());
+        // SAFETY: each thread has its own elements.
+        unsafe { y.set(first + i, f32x4::from(powers.map(|power| power / sum))) };
+    }
+}
+
 /// The same of rows of so many chunks, up to `LANES`: so many lanes for each.
 ///
 /// # Safety

@@ -7,9 +7,9 @@ use pipeline_test_kernels::*;
 
 use crate::noise;
 
-/// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep, and none; and so many
-/// rows that blocks have several.
-const SHAPES: [(usize, usize); 26] = [
+/// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep by some elements, one
+/// chunk for each thread and several, and none; and so many rows that blocks have several.
+const SHAPES: [(usize, usize); 28] = [
     (0, 5),
     (5, 0),
     (1, 1),
@@ -30,6 +30,8 @@ const SHAPES: [(usize, usize); 26] = [
     (1, 8192),
     (2, 9001),
     (1, 16_390),
+    (2, 16_384),
+    (1, 50_001),
     (70, 1),
     (37, 7),
     (41, 10),
@@ -174,14 +176,15 @@ fn rows_of_views_and_of_arrays_with_more_axes() {
         assert_eq!(part, whole.slice(s![3.., ..]));
         let row = softmax::call(module, x.index_axis(Axis(0), 5)?)?.to_ndarray()?;
         assert_eq!(row.row(0), whole.row(5));
-        // Short rows, alone and among others, aligned to 16 bytes and not.
-        let columns = 260;
-        let padded = Array::from_ndarray(device, &matrix((1, 1 + 5 * columns), 10))?;
-        let part = padded.slice(s![.., 1..])?.reshape((5, columns))?;
-        let aligned = softmax::call(module, part.to_shape((5, columns))?.view())?.to_ndarray()?;
-        assert_eq!(softmax::call(module, part)?.to_ndarray()?, aligned);
-        let row = softmax::call(module, part.index_axis(Axis(0), 3)?)?.to_ndarray()?;
-        assert_eq!(row.row(0), aligned.row(3));
+        // Short rows, and such that registers do not keep, alone and among others, aligned to 16 bytes and not.
+        for columns in [260, 12_345] {
+            let padded = Array::from_ndarray(device, &matrix((1, 1 + 5 * columns), 10))?;
+            let part = padded.slice(s![.., 1..])?.reshape((5, columns))?;
+            let aligned = softmax::call(module, part.to_shape((5, columns))?.view())?.to_ndarray()?;
+            assert_eq!(softmax::call(module, part)?.to_ndarray()?, aligned);
+            let row = softmax::call(module, part.index_axis(Axis(0), 3)?)?.to_ndarray()?;
+            assert_eq!(row.row(0), aligned.row(3));
+        }
         let volume = Array::from_shape_fn(device, (2, 3, 4), |(i, j, k)| (i * 12 + j * 4 + k) as i32)?;
         assert_eq!(
             above::call(module, (&volume, 13))?.to_vec()?,

@@ -1,0 +1,357 @@
+//! How threads divide rows: which of them have a row, and which of its elements each visits.
+
+use core::ops::Range;
+
+#[cfg(target_arch = "nvptx64")]
+use crate::warp;
+use crate::{
+    BlockScratch, block_rank,
+    collective::{Operator, Room},
+    global_rank, thread_rank, threads_per_block, unroll,
+    warp::{WARP_SIZE, WarpElement},
+};
+
+use super::{
+    Finish, ParallelIterator, Position, Scope,
+    reduce::by,
+    rows::{RowsMemory, refuse_in_rows},
+    scope,
+};
+
+/// On the CPU, threads meet as a block, whatever they have.
+const IS_GPU: bool = cfg!(target_arch = "nvptx64");
+
+/// The most items of a row that a thread keeps in registers.
+pub(super) const SLOTS: usize = 16;
+
+/// Which threads have a row, and how they divide it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// A block. Rows of whole chunks, of which each thread has one at most, so that few rows are many threads.
+    Short,
+    /// A block. Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
+    Long,
+    /// A group of lanes of a warp, and so a block has several rows; on the CPU a block of so many threads. Chunks as of `Short`.
+    ShortOfLanes,
+    /// The same with chunks as of `Long`.
+    LongOfLanes,
+}
+
+impl Division {
+    pub(super) const fn is_short(self) -> bool {
+        matches!(self, Self::Short | Self::ShortOfLanes)
+    }
+
+    /// Whether a row has a group of lanes.
+    pub const fn is_of_lanes(self) -> bool {
+        matches!(self, Self::ShortOfLanes | Self::LongOfLanes)
+    }
+
+    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or lanes, a power of two. Each lane has at most one chunk and one
+    /// of the elements that are in none, where 32 are enough for that.
+    pub const fn threads(self, lanes: usize, columns: usize) -> usize {
+        const WARP: usize = WARP_SIZE as usize;
+        if self.is_of_lanes() {
+            let (chunks, rest) = (columns.div_ceil(lanes), columns % lanes);
+            let enough = if chunks > rest { chunks } else { rest };
+            return if enough >= WARP { WARP } else { enough.next_power_of_two() };
+        }
+        let (threads, most) = (columns.div_ceil(self.items(lanes)), self.max_threads() as usize);
+        match threads.next_multiple_of(WARP) {
+            0 => WARP,
+            threads if threads > most => most,
+            threads => threads,
+        }
+    }
+
+    /// The items that a thread keeps in registers.
+    const fn items(self, lanes: usize) -> usize {
+        if self.is_short() { lanes } else { SLOTS }
+    }
+
+    /// The most threads of a block.
+    pub const fn max_threads(self) -> u32 {
+        if self.is_of_lanes() { 256 } else { 512 }
+    }
+}
+
+/// The threads of a block that go through a row, or lanes of a warp. Of each round, a thread visits a chunk; which one depends on its rank only.
+#[derive(Clone, Copy)]
+pub struct Block {
+    scratch: *mut BlockScratch<'static, Room>,
+    pub(super) rank: u32,
+    threads: u32,
+    /// The length of a chunk: a constant once the kernel is compiled.
+    pub(super) lanes: usize,
+    /// A constant, too.
+    pub(super) division: Division,
+    /// The columns of the first input: if rows are short, whole chunks, and not more than threads.
+    columns: usize,
+    /// If lanes have the row, which of the warp's they are.
+    #[cfg_attr(not(target_arch = "nvptx64"), allow(dead_code))] // Threads meet as a block there.
+    group: u32,
+}
+
+impl core::fmt::Debug for Block {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Block")
+            .field("rank", &self.rank)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Block {
+    /// The threads that divide rows of so many columns, of which the calling thread is one, and the index of their row, if there is one and they can.
+    ///
+    /// # Safety
+    /// The scratch is used by nothing else as long as there are rows of this block.
+    #[inline(always)]
+    pub(super) unsafe fn new<T>(
+        memory: &mut RowsMemory<'_, T>,
+        lanes: usize,
+        columns: usize,
+    ) -> Option<(Self, usize)> {
+        let division = memory.division;
+        let (row, rank, threads) = if IS_GPU && division.is_of_lanes() {
+            let log2 = memory.log2_of_lanes.min(5);
+            (global_rank() >> log2, thread_rank() & ((1 << log2) - 1), 1 << log2)
+        } else {
+            (block_rank(), thread_rank(), threads_per_block())
+        };
+        let index = memory.first.wrapping_add(row);
+        // Short rows are counted in 32 bits: a thread has little else to do.
+        let can = !division.is_short()
+            || columns.is_multiple_of(lanes)
+                && columns >> 32 == 0
+                && columns as u32 / lanes as u32 <= threads;
+        // Blocks are whole warps on a GPU, which the compiler thereby knows.
+        let are_warps = !IS_GPU || threads_per_block().is_multiple_of(WARP_SIZE);
+        let is_there = are_warps && index < memory.shape[0];
+        let group = match threads {
+            WARP_SIZE.. => u32::MAX,
+            _ => ((1 << threads) - 1) << (thread_rank() % WARP_SIZE - rank % WARP_SIZE),
+        };
+        let block = Self {
+            scratch: (&raw mut memory.scratch).cast(),
+            rank,
+            threads,
+            lanes,
+            division,
+            columns,
+            group,
+        };
+        (is_there && can).then_some((block, index))
+    }
+
+    /// Combines the values of all threads; each gets the result.
+    #[inline(always)]
+    fn reduce<T: WarpElement>(self, value: T, operator: &impl Operator<T>) -> T {
+        #[cfg(target_arch = "nvptx64")]
+        if self.division.is_of_lanes() {
+            return warp::reduce_lanes(self.group, self.threads, value, operator);
+        }
+        // SAFETY: the scratch is the block's, and lasts as long as its rows. It is borrowed for this call only, and not while the operator runs, which
+        // might use it, too.
+        let mut scratch = unsafe { (*self.scratch).for_one() };
+        scratch.reduce(value, by(operator))
+    }
+
+    /// The number of rounds whose chunks are kept in registers.
+    #[inline(always)]
+    fn rounds(self) -> usize {
+        self.division.items(self.lanes) / self.lanes
+    }
+
+    /// The number of whole chunks that are kept in registers of any thread.
+    #[inline(always)]
+    fn chunks(self, len: usize) -> u32 {
+        let chunks = len / self.lanes;
+        // For short rows of the first input, LLVM knows that this is so.
+        if self.division.is_short() && len == self.columns {
+            return chunks as u32;
+        }
+        chunks.min(self.rounds() * self.threads as usize) as u32
+    }
+
+    /// Calls `f` with the round and the first index of each whole chunk of the calling thread that is kept in registers.
+    #[inline(always)]
+    pub(super) fn for_each_chunk(self, len: usize, mut f: impl FnMut(usize, usize)) {
+        inline_callers();
+        // In 32 bits, which these chunks take, and their elements.
+        let (chunks, lanes) = (self.chunks(len), self.lanes as u32);
+        unroll::<SLOTS>(|round| {
+            let chunk = round as u32 * self.threads + self.rank;
+            if round < self.rounds() && chunk < chunks {
+                f(round, (chunk * lanes) as usize);
+            }
+        });
+    }
+
+    /// Calls `f` with each position of the calling thread that is kept in registers. Slots are constants before anything else is known of the block, so that what
+    /// has them is in registers from the beginning, and constants of the block that are beside them are seen.
+    #[inline(always)]
+    pub(super) fn for_each_slot(self, len: usize, mut f: impl FnMut(Position)) {
+        inline_callers();
+        let (chunks, lanes) = (self.chunks(len), self.lanes as u32);
+        unroll::<SLOTS>(|slot| {
+            let (round, lane) = (slot as u32 / lanes, slot as u32 % lanes);
+            let chunk = round * self.threads + self.rank;
+            if (round as usize) < self.rounds() && chunk < chunks {
+                stay_behind();
+                f(Position { index: (chunk * lanes + lane) as usize, slot });
+            }
+        });
+    }
+
+    /// The same in chunks of so many, which is the block's length, as a constant: with one branch for each chunk.
+    #[inline(always)]
+    pub(super) fn for_each_slot_of<const N: usize>(self, len: usize, mut f: impl FnMut(Position)) {
+        inline_callers();
+        let chunks = self.chunks(len);
+        unroll::<SLOTS>(|round| {
+            let chunk = round as u32 * self.threads + self.rank;
+            if round * N < SLOTS && round < self.rounds() && chunk < chunks {
+                stay_behind();
+                let first = (chunk * N as u32) as usize;
+                unroll::<N>(|lane| f(Position { index: first + lane, slot: round * N + lane }));
+            }
+        });
+    }
+
+    /// The whole chunks beyond those of registers, which long rows have, and whose items are computed again each time.
+    #[inline(always)]
+    fn chunks_beyond(self, len: usize) -> Range<usize> {
+        let chunks = self.chunks(len) as usize;
+        chunks..if self.division == Division::Long { len / self.lanes } else { chunks }
+    }
+
+    /// Calls `f` with the first index and the items of each chunk of the calling thread that is beyond those of registers. Which chunks these are does not depend on
+    /// whether they are aligned.
+    ///
+    /// # Safety
+    /// There are so many positions, and `N` is the block's.
+    #[inline(always)]
+    pub(super) unsafe fn for_each_beyond<const N: usize, P: ParallelIterator>(
+        self,
+        iter: &P,
+        len: usize,
+        mut f: impl FnMut(usize, [Option<P::Item>; N]),
+    ) {
+        let Range { start, end } = self.chunks_beyond(len);
+        if start == end {
+            return;
+        }
+        let chunks = (start + self.rank as usize..end).step_by(self.threads as usize);
+        if iter.is_aligned::<N>() {
+            // SAFETY: the chunk is whole and aligned.
+            chunks.for_each(|chunk| f(chunk * N, unsafe { iter.lanes::<N>(chunk * N) }));
+        } else {
+            let item = |index| {
+                // SAFETY: the chunk is whole.
+                unsafe { iter.get(Position::at(index)) }
+            };
+            chunks.for_each(|chunk| f(chunk * N, core::array::from_fn(|lane| item(chunk * N + lane))));
+        }
+    }
+
+    /// Calls `f` with each index of the calling thread that is in no chunk.
+    #[inline(always)]
+    pub(super) fn for_each_other(self, len: usize, mut f: impl FnMut(usize)) {
+        // None, unlike of parts of a short row, and of rows of other inputs.
+        if self.division.is_short() && len == self.columns {
+            return;
+        }
+        let in_chunks = self.chunks_beyond(len).end * self.lanes;
+        let mut index = in_chunks + self.rank as usize;
+        while index < len {
+            f(index);
+            index += self.threads as usize;
+        }
+    }
+
+    /// Calls `f` with each item of the calling thread.
+    #[inline(always)]
+    fn for_each<P: ParallelIterator>(self, iter: &P, mut f: impl FnMut(P::Item)) {
+        let len = iter.positions();
+        let mut visit = |item: Option<P::Item>| {
+            if let Some(item) = item {
+                f(item)
+            }
+        };
+        // SAFETY: the chunk is whole, and the slot the calling thread's.
+        self.for_each_slot(len, |at| visit(unsafe { iter.get(at) }));
+        // SAFETY: `N` is the block's, and the index below the number of positions.
+        unsafe {
+            match self.lanes {
+                2 => {
+                    self.for_each_beyond::<2, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
+                }
+                4 => {
+                    self.for_each_beyond::<4, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
+                }
+                8 => {
+                    self.for_each_beyond::<8, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
+                }
+                16 => self
+                    .for_each_beyond::<16, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit)),
+                _ => {
+                    self.for_each_beyond::<1, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
+                }
+            }
+            self.for_each_other(len, |index| visit(iter.get(Position::at(index))));
+        }
+    }
+}
+
+/// Keeps LLVM from computing what follows where it is not asked for: the quotient of an element that a thread has not, and that is no usual number, takes ptxas's slow way.
+/// A row of 1000 numbers took 1.08 of what it takes with the branch.
+#[inline(always)]
+fn stay_behind() {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            safe fn __gpukernel_stay_behind();
+        }
+        __gpukernel_stay_behind();
+    }
+}
+
+/// Has the function inlined into the kernel that has the row.
+#[inline(always)]
+fn inline_callers() {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "C" {
+            safe fn __gpukernel_inline_callers();
+        }
+        __gpukernel_inline_callers();
+    }
+}
+
+impl scope::sealed::Sealed for Block {}
+
+impl Scope for Block {
+    type Ended<P, O, F>
+        = F::Output
+    where
+        P: ParallelIterator<Scope = Self>,
+        P::Item: WarpElement,
+        O: Operator<P::Item>,
+        F: Finish<P::Item>;
+
+    #[inline(always)]
+    fn end<P, O, F>(iter: P, identity: P::Item, operator: O, finish: F) -> F::Output
+    where
+        P: ParallelIterator<Scope = Self>,
+        P::Item: WarpElement,
+        O: Operator<P::Item>,
+        F: Finish<P::Item>,
+    {
+        let (block, mut result) = (iter.scope(), identity);
+        refuse_in_rows(&iter);
+        block.for_each(&iter, |item| result = operator.combine(result, item));
+        finish.finish(block.reduce(result, &operator))
+    }
+}
