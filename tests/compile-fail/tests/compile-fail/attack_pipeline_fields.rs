@@ -9,7 +9,7 @@ fn makes_window(x: In<'static, u8>) -> Window<In<'static, u8>> {
 
 /// Makes a block.
 fn makes_block(scratch: *mut BlockScratch<'static, [u64; 4]>) -> Block {
-    Block { scratch, rank: 0, threads: 1, lanes: 1, division: kernels::Division::Long, columns: 1 }
+    Block { scratch, rank: 0, threads: 1, lanes: 1, division: kernels::Division::Long, columns: 1, group: 0 }
 }
 
 fn main() {}

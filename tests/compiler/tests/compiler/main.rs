@@ -34,4 +34,5 @@ mod statics;
 mod steps;
 mod tensor_shape;
 mod unrolling;
+mod vectorized;
 mod warps;
