@@ -2,7 +2,7 @@
 
 use gpu_std::DeviceCopy;
 use gpukernel::Device;
-use gpukernel_array::{Array, Array2, ArrayView, Result};
+use gpukernel_array::{Array, Array2, ArrayView, Error, Result};
 use gpukernel_array_tests::on_every_device;
 use ndarray::{Axis, IxDyn, s};
 
@@ -192,4 +192,29 @@ fn operators_of_no_axes_and_no_elements() {
 #[test]
 fn results_of_arrays_without_bytes_are_on_the_device_of_the_arrays() {
     on_every_device(|device, _| gpukernel_array_tests::without_bytes(device));
+}
+
+#[test]
+fn sums_of_views_in_any_layout() {
+    on_every_device(|device, _| {
+        let numbers = Numbers::<i64>::new(device, 1)?;
+        for x in numbers.views()? {
+            let on_host = x.to_ndarray()?;
+            assert_eq!(x.sum()?.to_scalar()?, on_host.sum(), "{:?}", x.strides());
+            for axis in (0..x.ndim()).map(Axis) {
+                assert_eq!(x.sum_axis(axis)?.to_ndarray()?, on_host.sum_axis(axis), "{:?}", x.strides());
+            }
+            assert!(matches!(x.sum_axis(Axis(x.ndim())), Err(Error::NoSuchAxis { .. })));
+        }
+        let none = Array::<f32, _>::zeros(device, (3, 0))?;
+        assert_eq!(none.sum()?.to_scalar()?, 0.0);
+        assert_eq!(none.sum_axis(Axis(1))?.to_vec()?, [0.0; 3]);
+        assert_eq!(none.sum_axis(Axis(0))?.shape(), [0]);
+        let mut y = Array::<u32, _>::zeros(device, (2, 6))?;
+        y.slice_mut(s![1.., ..])?.into_shape((2, 3))?.slice_move(s![.., 1..])?.assign(1)?;
+        assert_eq!(y.to_vec()?, [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1]);
+        let columns = y.slice_mut(s![.., 1..])?;
+        assert!(matches!(columns.into_shape(10), Err(Error::NeedsCopy { .. })));
+        Ok(())
+    });
 }
