@@ -352,7 +352,7 @@ fn reduce_axis_1(bench: &mut Bench<'_>, side: usize) -> Result {
 fn reduce_all(bench: &mut Bench<'_>, side: usize) -> Result {
     let bytes = 4 * side * side;
     let sum = |x: &ndarray::Array2<f64>| ndarray::arr0(x.sum());
-    compare_reading(bench, side, (bytes, 1.5), sum, |module, x| {
+    compare_reading(bench, side, (bytes, 1.6), sum, |module, x| {
         functions::sum::reduce(module, x.reshape(side * side)?, Axis(0))
     })
 }
