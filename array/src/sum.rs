@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 use gpu_std::{DeviceCopy, host::VectorizedBinary};
 use gpukernel_array_kernels::add;
-use ndarray::{Axis, Dimension, Ix0, IxDyn, RemoveAxis};
+use ndarray::{Axis, Dimension, Ix0, RemoveAxis};
 
 use crate::{Array, ArrayFunction, ArrayView, Error, Result, shipped::module};
 
@@ -40,15 +40,10 @@ macro_rules! sums {
                 if view.is_empty() {
                     return Array::zeros(&device, Ix0());
                 }
-                let module = module(&device)?;
                 match view.reshape(view.len()) {
-                    Ok(line) => <add as ArrayFunction>::reduce(&module, line, Axis(0)),
-                    Err(Error::NeedsCopy { .. }) => {
-                        let of_rows: Array<T, IxDyn> =
-                            <add as ArrayFunction>::reduce(&module, view.as_dyn(), Axis(view.ndim() - 1))?;
-                        let count = of_rows.len();
-                        <add as ArrayFunction>::reduce(&module, of_rows.into_shape(count)?, Axis(0))
-                    }
+                    Ok(line) => line.sum_axis(Axis(0)),
+                    // Those of rows are contiguous.
+                    Err(Error::NeedsCopy { .. }) => view.as_dyn().sum_axis(Axis(view.ndim() - 1))?.sum(),
                     Err(error) => Err(error),
                 }
             }

@@ -56,6 +56,7 @@ fn of(module: &Module, numbers: &[f32]) -> Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{check_panic, on_every_device, place};
 
     #[test]
     fn bars_are_as_long_as_counts() {
@@ -67,7 +68,6 @@ mod tests {
         assert_eq!(lines[3], format!(" -1.6 to -0.8    300 {}", "#".repeat(30)));
         assert_eq!(lines[9].matches('#').count(), 1);
     }
-    use crate::tests::{check_panic, on_every_device, place};
 
     #[test]
     fn the_index_behind_the_last_bin_is_a_panic_of_its_thread() {
