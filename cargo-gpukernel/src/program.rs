@@ -61,11 +61,19 @@ impl Target {
     }
 
     /// What tells cargo so.
-    pub(crate) fn words<'a>(&'a self, workspace: &'a Workspace) -> anyhow::Result<Vec<&'a str>> {
+    pub(crate) fn words<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        options: &cargo::Options,
+    ) -> anyhow::Result<Vec<&'a str>> {
         let mut words: Vec<&str> = Vec::new();
         if let Some(name) = &self.example {
             match workspace.example(name)? {
-                Example::Package(package) => words.extend(["--package", package]),
+                // Features that are asked for are this package's.
+                Example::Package { only_program: Some(name), .. } if !options.selects_features() => {
+                    words.extend(["--bin", name]);
+                }
+                Example::Package { package, .. } => words.extend(["--package", package]),
                 Example::Target { package } => {
                     let package = self.package.as_deref().unwrap_or(package);
                     words.extend(["--package", package, "--example", name]);
@@ -140,7 +148,7 @@ impl Observed {
     ) -> anyhow::Result<Result<Program, ExitCode>> {
         let words: &[&str] = if self.other.is_test() { &["test", "--no-run"] } else { &["build"] };
         let mut command = self.cargo.command(words.iter().copied(), "--profile");
-        command.args(self.target.words(workspace)?);
+        command.args(self.target.words(workspace, &self.cargo)?);
         command.args(self.other.test.iter().flat_map(|name| ["--test", name]));
         command.args(self.other.lib.then_some("--lib"));
         adjust(workspace, &mut command);

@@ -37,7 +37,13 @@ pub(crate) enum Example<'a> {
         package: &'a str,
     },
     /// A package of its own, `examples/NAME`.
-    Package(&'a str),
+    Package {
+        /// The package.
+        package: &'a str,
+        /// Its program, where no other has its name. By that alone, cargo builds it with the features of the whole workspace, and shares with its tests what
+        /// they depend on.
+        only_program: Option<&'a str>,
+    },
 }
 
 impl Workspace {
@@ -255,6 +261,16 @@ impl Workspace {
             .any(|package| package.targets.iter().any(|target| target.doctest && is_library(target)))
     }
 
+    /// The program of a package that has one, where cargo finds it by its name alone: in a default member, and in no other.
+    fn only_program<'a>(&self, package: &'a Package) -> Option<&'a str> {
+        let (mut of_package, members) = (programs(package), self.metadata.workspace_default_packages());
+        let name = of_package.next()?;
+        let is_found = members.iter().any(|member| member.id == package.id);
+        let is_only =
+            members.iter().flat_map(|member| programs(member)).filter(|other| *other == name).count() == 1;
+        (of_package.next().is_none() && is_found && is_only).then_some(name)
+    }
+
     /// What `--example NAME` means in this workspace.
     pub(crate) fn example(&self, name: &str) -> anyhow::Result<Example<'_>> {
         let members = self.metadata.workspace_packages();
@@ -271,9 +287,12 @@ impl Workspace {
         for package in &members {
             let Some(folder) = package.manifest_path.parent() else { continue };
             let is_example = folder.parent() == Some(self.root().join("examples").as_path())
-                && package.targets.iter().any(|target| target.is_kind(TargetKind::Bin));
+                && programs(package).next().is_some();
             if is_example && folder.file_name() == Some(name) {
-                return Ok(Example::Package(&package.name));
+                return Ok(Example::Package {
+                    package: &package.name,
+                    only_program: self.only_program(package),
+                });
             }
             known.extend(folder.file_name().filter(|_| is_example));
         }
@@ -289,6 +308,11 @@ impl Workspace {
             ),
         }
     }
+}
+
+/// The names of a package's programs.
+fn programs(package: &Package) -> impl Iterator<Item = &str> {
+    package.targets.iter().filter(|target| target.is_kind(TargetKind::Bin)).map(|target| target.name.as_str())
 }
 
 /// The name of a package's library in Rust, with which the paths of its kernels begin.

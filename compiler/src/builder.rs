@@ -16,7 +16,8 @@ use crate::{
     guard,
     pipeline::{self, Script},
     plan,
-    toolchain::{FindOptions, Settings, Toolchain, ToolchainError},
+    toolchain::{Driver, Environment, FindOptions, Gpu, Settings, Toolchain, ToolchainError},
+    wanted,
 };
 
 /// Builds a kernel crate from a build script.
@@ -172,6 +173,9 @@ impl Builder {
     /// Kernels are built for the profile of the program: in a dev build they have overflow checks, debug assertions and panic
     /// messages, and machine code is made only for the GPUs of this machine. They are always optimised.
     ///
+    /// The environment variable `GPUKERNEL_ARCHS` names GPUs, such as `sm_90` or `sm_80,sm_90`, or `native` for those of this machine: of all kernel crates, only
+    /// the code that these would load is made.
+    ///
     /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so. The same goes for
     /// `cargo check` and `cargo doc` where there is no toolchain for kernels.
     ///
@@ -248,7 +252,11 @@ impl Builder {
             out_dir: out_dir.join(&name),
             crate_path,
             options: Options {
-                archs: self.archs.unwrap_or(chosen.archs),
+                archs: wanted::loaded(
+                    self.archs.unwrap_or(chosen.archs),
+                    env::var(wanted::VARIABLE).ok().as_deref(),
+                    || Driver::find(&Environment::process()).gpus.iter().filter_map(Gpu::arch).collect(),
+                )?,
                 contraction: self.contraction.unwrap_or(chosen.contraction),
                 machine_code: self.machine_code.unwrap_or(machine_code),
                 profile: self.profile.unwrap_or(profile),
@@ -270,6 +278,7 @@ impl Builder {
         // Only now: a script that failed runs again anyway, and cargo shows all it printed above its error.
         rerun_if_env_changed(&guard::DECIDING_VARIABLES);
         rerun_if_env_changed(&[
+            wanted::VARIABLE,
             "GPUKERNEL_RUSTC",
             "GPUKERNEL_CUDA",
             "GPUKERNEL_CLANG",

@@ -54,6 +54,7 @@ mod record;
 pub mod setup;
 mod timings;
 pub mod toolchain;
+mod wanted;
 
 pub use assemble::AssembleError;
 pub use budgets::{Budgets, OverBudget};

@@ -8,6 +8,11 @@ use super::Options;
 use crate::suggest;
 
 impl Options {
+    /// Whether others than the default ones are asked for.
+    pub(crate) fn selects_features(&self) -> bool {
+        self.all_features || self.no_default_features || !self.features.is_empty()
+    }
+
     /// The names that `--features` gives, as cargo separates them.
     fn feature_names(&self) -> impl Iterator<Item = &str> {
         self.features

@@ -28,7 +28,7 @@ impl Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load(&args.cargo)?;
     args.target.check(&workspace, &args.cargo)?;
-    let selection = args.target.words(&workspace)?;
+    let selection = args.target.words(&workspace, &args.cargo)?;
     setup::ensure_for(&args.cargo)?;
     let mut command = args.cargo.command(["run"], "--profile");
     args.device.apply(&mut command);

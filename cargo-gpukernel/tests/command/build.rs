@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path};
 
-use crate::common::{Ran, of_kernels};
+use crate::common::{Folder, Ran, of_kernels, projects_dir, share_builds};
+use gpukernel_image::{CodeKind, Image};
 use gpukernel_tests::KernelCrate;
 use serde_json::Value;
 
@@ -119,4 +120,43 @@ fn kernel_crates_beside_the_workspace_are_found() {
     assert!(run.success && run.stdout.contains("\"beside_a_workspace::scale\""), "{run:?}");
     let run = build(program, &["-p", "beside-a-workspac"]);
     assert!(!run.success && run.stderr.contains("has no package `beside-a-workspac`"), "{run:?}");
+}
+
+/// Each architecture takes its time, of the user's kernels and of those that their libraries bring.
+#[test]
+fn programs_have_code_for_the_gpus_that_are_asked_for() {
+    let kernels = "#[kernel]\npub fn clear(y: PerThread<f32>) { for (_, y) in y { *y = 0.0; } }";
+    let folder = Folder::project("for-some-gpus", kernels, "fn main() {}\n");
+    let manifest =
+        folder.read("kernels/Cargo.toml").replace("[\"sm_80\"]", "[\"sm_75\", \"sm_80\", \"sm_90\"]");
+    folder.write("kernels/Cargo.toml", &manifest);
+    let build = |asked: &str| {
+        let mut command = std::process::Command::new("cargo");
+        share_builds(&mut command).arg("build").current_dir(&folder.path).env("GPUKERNEL_ARCHS", asked);
+        command.output().unwrap()
+    };
+    let archs = || -> Vec<String> {
+        let folders =
+            fs::read_dir(projects_dir().join("debug/build")).unwrap().map(|entry| entry.unwrap().path());
+        let is_it =
+            |folder: &Path| folder.file_name().unwrap().to_str().unwrap().starts_with("for-some-gpus-");
+        let mut images =
+            folders.filter(|folder| is_it(folder)).map(|folder| folder.join("out/kernels.gpukimg"));
+        let bytes = fs::read(images.find(|image| image.is_file()).unwrap()).unwrap();
+        let image = Image::parse(&bytes).unwrap();
+        let ptx = image.code().iter().filter(|code| code.kind() == CodeKind::Ptx);
+        ptx.map(|code| code.arch().to_string()).collect()
+    };
+    for (asked, built) in
+        [("sm_89", &["sm_80"][..]), ("sm_75, sm_90", &["sm_75", "sm_90"]), ("", &["sm_75", "sm_80", "sm_90"])]
+    {
+        let output = build(asked);
+        assert!(output.status.success(), "{asked}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(archs(), built, "{asked}");
+    }
+    let said = String::from_utf8(build("sm90").stderr).unwrap();
+    assert!(
+        said.contains("GPUKERNEL_ARCHS=sm90: `sm90` is no architecture: give some such as sm_90, or native"),
+        "{said}"
+    );
 }

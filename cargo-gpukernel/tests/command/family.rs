@@ -212,3 +212,41 @@ fn libraries_beside_examples_are_none_themselves() {
     let said = stderr(&output(command));
     assert!(said.contains("there is no example `parts`") && said.contains("available: show"), "{said}");
 }
+
+/// An example that is a package shares what it depends on with the workspace, which has other features, unless its program's name or features are asked for that
+/// are its own.
+#[test]
+fn examples_are_run_in_packages_of_their_own() {
+    let package = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}")
+    };
+    let print = "fn main() { println!(\"{} {}\", env!(\"CARGO_PKG_NAME\"), cfg!(feature = \"loud\")); }";
+    let bin =
+        |name: &str| format!("[[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\n[features]\nloud = []\n");
+    let folder = Folder::with(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nresolver = \"3\"\nmembers = [\"examples/*\"]\ndefault-members = [\"examples/one\", \"examples/show\", \"examples/twin\"]\n",
+        ),
+        ("examples/show/Cargo.toml", &package("example-show", &bin("show"))),
+        ("examples/show/src/main.rs", print),
+        ("examples/one/Cargo.toml", &package("example-one", &bin("same"))),
+        ("examples/one/src/main.rs", print),
+        ("examples/twin/Cargo.toml", &package("example-twin", &bin("same"))),
+        ("examples/twin/src/main.rs", print),
+        ("examples/apart/Cargo.toml", &package("example-apart", &bin("apart"))),
+        ("examples/apart/src/main.rs", print),
+    ]);
+    for (words, printed) in [
+        (&["show"][..], "example-show false\n"),
+        (&["show", "--features", "loud"], "example-show true\n"),
+        (&["one"], "example-one false\n"),
+        (&["twin"], "example-twin false\n"),
+        (&["apart"], "example-apart false\n"),
+    ] {
+        let ran = folder
+            .gpukernel("", &[&["run", "--quiet", "--device", "cpu", "--example"], words].concat())
+            .succeeded();
+        assert_eq!(ran.stdout, printed);
+    }
+}
