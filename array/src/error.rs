@@ -262,7 +262,7 @@ pub enum Error {
         /// The adaptor, and why.
         reason: String,
     },
-    /// An array for the result of a pipeline has another shape.
+    /// An array for the result of a pipeline, or of a reduction, has another shape.
     #[error("the result of `{function}` has the shape {expected:?}, and the array for it {shape:?}")]
     WrongShape {
         /// The name of the function.

@@ -5,7 +5,7 @@ use gpu_std::{
     DeviceCopy,
     host::{Launch, SafeKernel, Scalars, Vectorized, VectorizedBinary, VectorizedFunction},
 };
-use gpukernel::{LaunchConfig, Module, ThisRuntime, for_each};
+use gpukernel::{DeviceSlice, LaunchConfig, Module, ThisRuntime, for_each};
 use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
 
 use crate::{
@@ -146,15 +146,39 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         Self: VectorizedBinary<T>,
     {
         let input = x.input();
-        let Some((slice, layout)) = input.parts() else {
-            return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
-        };
-        let rows = layout.with_axis_last(axis)?;
-        let (len, outer) = (layout.shape()[axis.index()], &rows.shape()[..rows.ndim() - 1]);
-        if len == 0 && !outer.contains(&0) {
-            return Err(Error::EmptyReduction { function: Self::NAME, axis, shape: layout.shape().to_vec() });
-        }
+        let (slice, rows) = rows_to_reduce(Self::NAME, &input, axis)?;
         rows::reduced::<Self, T, _>(module, slice, &rows)
+    }
+
+    /// Combines the elements along an axis as [`reduce`](Self::reduce), into an array of the shape of the result.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, add, module};
+    /// # use ndarray::{Axis, s};
+    /// let device = Device::cpu();
+    /// let x = Array::from_shape_fn(&device, (2, 3), |(row, column)| (3 * row + column) as i32)?;
+    /// let mut sums = Array::zeros(&device, (2, 2))?;
+    /// add::reduce_into(&module(&device)?, &x, Axis(1), sums.slice_mut(s![.., 0])?)?;
+    /// assert_eq!(sums.to_vec()?, [3, 0, 12, 0]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongShape`].
+    #[track_caller]
+    fn reduce_into<'o, T, X>(module: &Module, x: X, axis: Axis, out: impl Target<'o, T>) -> Result<()>
+    where
+        T: DeviceCopy + Zeroable + 'o,
+        X: Operand<T>,
+        Self: VectorizedBinary<T>,
+    {
+        let input = x.input();
+        let (slice, rows) = rows_to_reduce(Self::NAME, &input, axis)?;
+        let out = out.target();
+        check_shape(Self::NAME, &out, &rows.shape()[..rows.ndim() - 1])?;
+        let (out, layout) = out.into_parts();
+        rows::reduce::<Self, T>(module, (slice, &rows), out, &layout)
     }
 
     /// Combines the elements along an axis up to each of them (NumPy's `ufunc.accumulate`).
@@ -183,13 +207,40 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         Self: VectorizedBinary<T>,
     {
         let input = x.input();
-        let Some((slice, layout)) = input.parts() else {
-            return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
-        };
-        let rows = layout.with_axis_last(axis)?;
-        storage::written(&module.stream(), Layout::standard(IxDyn(layout.shape()))?, |out, layout| {
+        let (slice, rows) = rows_along(&input, axis)?;
+        storage::written(&module.stream(), Layout::standard(IxDyn(input.shape()))?, |out, layout| {
             rows::accumulate::<Self, T>(module, (slice, &rows), out, &layout.with_axis_last(axis)?)
         })
+    }
+
+    /// Combines the elements along an axis up to each of them as [`accumulate`](Self::accumulate), into an array of the same shape.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, add, module};
+    /// # use ndarray::Axis;
+    /// let device = Device::cpu();
+    /// let (x, mut sums) = (Array::from_vec(&device, vec![1, 2, 3, 4])?, Array::zeros(&device, 4)?);
+    /// add::accumulate_into(&module(&device)?, &x, Axis(0), &mut sums)?;
+    /// assert_eq!(sums.to_vec()?, [1, 3, 6, 10]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongShape`].
+    #[track_caller]
+    fn accumulate_into<'o, T, X>(module: &Module, x: X, axis: Axis, out: impl Target<'o, T>) -> Result<()>
+    where
+        T: DeviceCopy + Zeroable + 'o,
+        X: Operand<T>,
+        Self: VectorizedBinary<T>,
+    {
+        let input = x.input();
+        let (slice, rows) = rows_along(&input, axis)?;
+        let out = out.target();
+        check_shape(Self::NAME, &out, input.shape())?;
+        let (out, layout) = out.into_parts();
+        rows::accumulate::<Self, T>(module, (slice, &rows), out, &layout.with_axis_last(axis)?)
     }
 
     /// Computes the function of each pair of elements of two arrays: the shape of the result is that of `a` followed by that of `b` (NumPy's
@@ -225,16 +276,46 @@ pub trait ArrayFunction: VectorizedFunction + Sized {
         Self: Vectorized<(A, B)>,
         Self::Output: Zeroable,
     {
-        let (mut a, b) = (a.input(), b.input());
-        for _ in 0..b.ndim() {
-            a.push_axis()?;
-        }
-        let mut inputs = (a, b);
-        let shape = broadcast_shape(Self::NAME, &sealed::Inputs::layouts(&inputs))?;
-        sealed::Inputs::broadcast(&mut inputs, Self::NAME, &shape)?;
+        let (inputs, shape) = pairs(Self::NAME, a.input(), b.input())?;
         storage::written(&module.stream(), Layout::standard(IxDyn(&shape))?, |slice, layout| {
             run::<Self, (A, B), _>(module, &inputs, ArrayViewMut::new(slice, layout.clone()))
         })
+    }
+
+    /// Computes the function of each pair of elements as [`outer`](Self::outer), into an array of the shape of the result.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::{Array, ArrayFunction, module, mul};
+    /// let device = Device::cpu();
+    /// let (a, b) = (Array::from_vec(&device, vec![1, 2, 3])?, Array::from_vec(&device, vec![10, 20])?);
+    /// let mut products = Array::zeros(&device, (3, 2))?;
+    /// mul::outer_into(&module(&device)?, &a, &b, &mut products)?;
+    /// assert_eq!(products.to_vec()?, [10, 20, 20, 40, 30, 60]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there, and [`Error::WrongShape`].
+    #[track_caller]
+    fn outer_into<'o, A, B, X, Y>(
+        module: &Module,
+        a: X,
+        b: Y,
+        out: impl Target<'o, Self::Output>,
+    ) -> Result<()>
+    where
+        A: DeviceCopy,
+        B: DeviceCopy,
+        X: Operand<A>,
+        Y: Operand<B>,
+        Self: Vectorized<(A, B)>,
+        Self::Output: 'o,
+    {
+        let (inputs, shape) = pairs(Self::NAME, a.input(), b.input())?;
+        let out = out.target();
+        check_shape(Self::NAME, &out, &shape)?;
+        run::<Self, (A, B), _>(module, &inputs, out)
     }
 }
 
@@ -275,6 +356,59 @@ impl<'a, T: DeviceCopy, D: Dimension> Target<'a, T> for &'a mut ArrayViewMut<'_,
     fn target(self) -> ArrayViewMut<'a, T, IxDyn> {
         self.view_mut().into_dyn()
     }
+}
+
+/// The elements of an array, of which those along an axis are along the last one.
+fn rows_along<'a, T: DeviceCopy>(
+    input: &Input<'a, T>,
+    axis: Axis,
+) -> Result<(&'a DeviceSlice<T>, Layout<IxDyn>)> {
+    let Some((slice, layout)) = input.parts() else {
+        return Err(Error::NoSuchAxis { axis, shape: Vec::new() });
+    };
+    Ok((slice, layout.with_axis_last(axis)?))
+}
+
+/// As [`rows_along`], and each row has an element, or there is none.
+fn rows_to_reduce<'a, T: DeviceCopy>(
+    function: &'static str,
+    input: &Input<'a, T>,
+    axis: Axis,
+) -> Result<(&'a DeviceSlice<T>, Layout<IxDyn>)> {
+    let (slice, rows) = rows_along(input, axis)?;
+    match rows.shape().split_last() {
+        Some((0, outer)) if !outer.contains(&0) => {
+            Err(Error::EmptyReduction { function, axis, shape: input.shape().to_vec() })
+        }
+        _ => Ok((slice, rows)),
+    }
+}
+
+/// Two arrays that are broadcast so that the elements of each meet those of the other, and their shape then.
+fn pairs<'a, A: DeviceCopy, B: DeviceCopy>(
+    function: &'static str,
+    mut a: Input<'a, A>,
+    b: Input<'a, B>,
+) -> Result<((Input<'a, A>, Input<'a, B>), Vec<usize>)> {
+    for _ in 0..b.ndim() {
+        a.push_axis()?;
+    }
+    let mut inputs = (a, b);
+    let shape = broadcast_shape(function, &sealed::Inputs::layouts(&inputs))?;
+    sealed::Inputs::broadcast(&mut inputs, function, &shape)?;
+    Ok((inputs, shape))
+}
+
+/// Checks that an array for a result has its shape, to which it is not broadcast.
+fn check_shape<T: DeviceCopy>(
+    function: &'static str,
+    out: &ArrayViewMut<'_, T, IxDyn>,
+    expected: &[usize],
+) -> Result<()> {
+    if out.shape() == expected {
+        return Ok(());
+    }
+    Err(Error::WrongShape { function, shape: out.shape().to_vec(), expected: expected.to_vec() })
 }
 
 /// Launches the kernel that fits the memory of inputs, which have been broadcast, and output.

@@ -75,15 +75,26 @@ where
     T: DeviceCopy + Zeroable,
     D: Dimension,
 {
+    let result = Layout::standard(IxDyn(outer(rows)))?;
+    storage::written(&module.stream(), result, |out, layout| {
+        reduce::<F, T>(module, (slice, rows), out, layout)
+    })
+}
+
+/// Combines the elements of each row as [`reduced`], into an array of the other axes.
+#[track_caller]
+pub(crate) fn reduce<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
+    module: &Module,
+    (slice, rows): (&DeviceSlice<T>, &Layout<IxDyn>),
+    out: &mut DeviceSlice<T>,
+    out_layout: &Layout<IxDyn>,
+) -> Result<()> {
     let division = Division::of::<T>(module, rows);
     if division.parts == 1 {
-        let result = Layout::standard(IxDyn(outer(rows)))?;
-        return storage::written(&module.stream(), result, |out, layout| {
-            reduce_rows::<F, T>(module, (slice, rows), out, layout, division)
-        });
+        return reduce_rows::<F, T>(module, (slice, rows), out, out_layout, division);
     }
     let partial = in_parts::<F, T>(module, slice, rows, division)?;
-    reduced::<F, T, D>(module, partial.memory(), partial.layout())
+    reduce::<F, T>(module, (partial.memory(), partial.layout()), out, out_layout)
 }
 
 /// Combines the elements of each part of the rows, and returns rows of the results.

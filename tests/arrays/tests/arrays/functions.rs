@@ -191,6 +191,11 @@ fn reductions() {
                     host.map_axis(axis, |lane| *lane.iter().max().unwrap()),
                     "{shape:?} {axis:?}"
                 );
+                // Beside each other's result, and by another order of the axes.
+                let mut both = Array::zeros(device, [&[2], found.t().shape()].concat())?;
+                maximum::reduce_into(module, &x, axis, both.index_axis_mut(Axis(0), 1)?.reversed_axes())?;
+                assert_eq!(both.index_axis(Axis(0), 1)?.t().to_ndarray()?, found.into_dyn());
+                assert!(both.index_axis(Axis(0), 0)?.to_vec()?.iter().all(|x| *x == 0));
                 let found = maximum::reduce(module, x.t().slice(s![..;-1, .., ..])?, axis)?.to_ndarray()?;
                 let host = host.t();
                 assert_eq!(

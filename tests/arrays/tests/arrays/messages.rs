@@ -379,6 +379,19 @@ fn outputs(device: &Device, module: &Module, r: &mut Refusals) -> Result<()> {
         "into a transpose",
         squared_sum::apply_into(module, (&a, 1.0), zeros(device, &[3, 4])?.view_mut().reversed_axes()),
     );
+    let ints = Array::<i32, _>::zeros(device, (3, 4))?;
+    let mut out = Array::zeros(device, (3, 4))?;
+    r.refused("largest of rows into an array", maximum::reduce_into(module, &ints, Axis(1), &mut out));
+    r.refused(
+        "largest of columns into rows",
+        maximum::reduce_into(module, &ints, Axis(0), out.slice_mut(s![.., 0])?),
+    );
+    r.refused(
+        "running ones into a transpose",
+        maximum::accumulate_into(module, &ints, Axis(1), out.view_mut().reversed_axes()),
+    );
+    let (of_rows, of_columns) = (ints.slice(s![.., 0])?, ints.slice(s![0, ..])?);
+    r.refused("pairs into their transpose", quotient::outer_into(module, of_columns, of_rows, &mut out));
     Ok(())
 }
 

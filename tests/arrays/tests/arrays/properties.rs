@@ -274,11 +274,28 @@ fn functions_of_views_are_those_of_ndarray() {
                 for mut lane in expected_scan.lanes_mut(axis) {
                     (1..lane.len()).for_each(|i| lane[i] = lane[i].max(lane[i - 1]));
                 }
-                prop_assert_eq!(scanned, expected_scan);
+                prop_assert_eq!(&scanned, &expected_scan);
+                let mut target = Array::full(device, view.t().shape().to_vec(), -1).unwrap();
+                maximum::accumulate_into(module, &view, axis, target.view_mut().reversed_axes()).unwrap();
+                prop_assert_eq!(&target.t().to_ndarray().unwrap(), &expected_scan);
                 if expected.shape()[axis.index()] > 0 {
                     let reduced = maximum::reduce(module, &view, axis).unwrap().to_ndarray().unwrap();
                     let lanes = expected.map_axis(axis, |lane| lane.iter().copied().max().unwrap_or(0));
-                    prop_assert_eq!(reduced, lanes);
+                    prop_assert_eq!(&reduced, &lanes);
+                    // Into the last of two for each.
+                    let mut target = Array::full(device, [lanes.shape(), &[2]].concat(), -1).unwrap();
+                    let mut last = target.view_mut().index_axis_move(Axis(lanes.ndim()), 1).unwrap();
+                    maximum::reduce_into(module, &view, axis, &mut last).unwrap();
+                    prop_assert_eq!(&last.to_ndarray().unwrap(), &lanes);
+                    prop_assert!(
+                        target
+                            .index_axis(Axis(lanes.ndim()), 0)
+                            .unwrap()
+                            .to_vec()
+                            .unwrap()
+                            .iter()
+                            .all(|x| *x == -1)
+                    );
                 }
             }
             // The steps again, of what the function made.
