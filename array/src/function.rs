@@ -384,12 +384,15 @@ fn rows_to_reduce<'a, T: DeviceCopy>(
     }
 }
 
+/// Two arguments, and the shape to which they are broadcast.
+type Pairs<'a, A, B> = ((Input<'a, A>, Input<'a, B>), Vec<usize>);
+
 /// Two arrays that are broadcast so that the elements of each meet those of the other, and their shape then.
 fn pairs<'a, A: DeviceCopy, B: DeviceCopy>(
     function: &'static str,
     mut a: Input<'a, A>,
     b: Input<'a, B>,
-) -> Result<((Input<'a, A>, Input<'a, B>), Vec<usize>)> {
+) -> Result<Pairs<'a, A, B>> {
     for _ in 0..b.ndim() {
         a.push_axis()?;
     }
