@@ -241,6 +241,12 @@ fn accumulations() {
             }
             assert_eq!(maximum::accumulate(module, &x, axis)?.to_ndarray()?, expected);
         }
+        // In parts, into columns.
+        let long =
+            Array::from_shape_fn(device, (2, 5000), |(i, j)| ((i * 31 + j * 17) * 7919 % 100_003) as i32)?;
+        let mut columns = Array::zeros(device, (5000, 2))?;
+        maximum::accumulate_into(module, &long, Axis(1), columns.view_mut().reversed_axes())?;
+        assert_eq!(columns.t().to_ndarray()?, maximum::accumulate(module, &long, Axis(1))?.to_ndarray()?);
         let none = Array::zeros(device, (3, 0))?;
         assert_eq!(maximum::accumulate::<i32, _>(module, &none, Axis(1))?.shape(), [3, 0]);
         // Rows in one part, and in several, along any axis.
@@ -313,6 +319,9 @@ fn outer_products() {
         for ((i, j, k), &found) in found.to_ndarray()?.indexed_iter() {
             assert_eq!(found, (host_a[(j, i)] + host_b[k]).pow(2));
         }
+        let mut reversed = Array::zeros(device, (2, 2, 3))?;
+        squared_sum::outer_into(module, a.t(), &b, reversed.view_mut().reversed_axes())?;
+        assert_eq!(reversed.t().to_ndarray()?, found.to_ndarray()?);
         assert_eq!(squared_sum::outer(module, &b, 1)?.to_vec()?, [121, 441]);
         Ok(())
     });
