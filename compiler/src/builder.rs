@@ -174,7 +174,7 @@ impl Builder {
     /// messages, and machine code is made only for the GPUs of this machine. They are always optimised.
     ///
     /// The environment variable `GPUKERNEL_ARCHS` names GPUs, such as `sm_90` or `sm_80,sm_90`, or `native` for those of this machine: of all kernel crates, only
-    /// the code that these would load is made.
+    /// the code that these would load is made. Where files are [written](Self::emit), all is made, because what takes them has architectures of its own.
     ///
     /// Under tools that only analyse code (clippy, rust-analyzer, docs.rs), the image contains no device code and is marked so. The same goes for
     /// `cargo check` and `cargo doc` where there is no toolchain for kernels.
@@ -246,17 +246,19 @@ impl Builder {
             Profile::Release => MachineCode::All,
         };
         let links = self.links.into_iter().map(|link| link.relative_to(&package_dir));
+        let mut archs = self.archs.unwrap_or(chosen.archs);
+        // What takes files, such as a build by nvcc, has architectures of its own.
+        if self.emit.is_empty() {
+            let gpus = || Driver::find(&Environment::process()).gpus.iter().filter_map(Gpu::arch).collect();
+            archs = wanted::loaded(archs, env::var(wanted::VARIABLE).ok().as_deref(), gpus)?;
+        }
         let input = BuildInput {
             target_dir: device_target_dir(&out_dir),
             // The files of an image are named after the crate.
             out_dir: out_dir.join(&name),
             crate_path,
             options: Options {
-                archs: wanted::loaded(
-                    self.archs.unwrap_or(chosen.archs),
-                    env::var(wanted::VARIABLE).ok().as_deref(),
-                    || Driver::find(&Environment::process()).gpus.iter().filter_map(Gpu::arch).collect(),
-                )?,
+                archs,
                 contraction: self.contraction.unwrap_or(chosen.contraction),
                 machine_code: self.machine_code.unwrap_or(machine_code),
                 profile: self.profile.unwrap_or(profile),
