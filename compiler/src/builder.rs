@@ -16,7 +16,7 @@ use crate::{
     guard,
     pipeline::{self, Script},
     plan,
-    toolchain::{Driver, Environment, FindOptions, Gpu, Settings, Toolchain, ToolchainError},
+    toolchain::{FindOptions, Settings, Toolchain, ToolchainError},
     wanted,
 };
 
@@ -249,8 +249,7 @@ impl Builder {
         let mut archs = self.archs.unwrap_or(chosen.archs);
         // What takes files, such as a build by nvcc, has architectures of its own.
         if self.emit.is_empty() {
-            let gpus = || Driver::find(&Environment::process()).gpus.iter().filter_map(Gpu::arch).collect();
-            archs = wanted::loaded(archs, env::var(wanted::VARIABLE).ok().as_deref(), gpus)?;
+            archs = wanted::by_environment(archs)?;
         }
         let input = BuildInput {
             target_dir: device_target_dir(&out_dir),
