@@ -13,6 +13,8 @@
 //! | [`index`] | index and dimensions of the grid |
 //! | [`mma`] | matrix instructions (`mma.sync`) |
 //!
+//! `f16` is [`half::f16`](crate::half::f16): Rust's type of this name is not stable.
+//!
 //! In a crate that is not `no_std`, `println!` and `print!` come from both std and this prelude, which is an error of rustc
 //! where they are used: import one of them by name.
 
@@ -20,8 +22,10 @@ pub use crate::{
     Atomic, BlockTiles, BlockTiles2d, DeviceCopy, Dim3, FastMath, Float, FloatExt, KernelParam, PerBlock,
     PerThread, PerThread2d, PerThread3d, Shared, Shared2d, SharedAtomics, SharedSlice, View2d, View3d,
     block_dim, block_index, block_rank, block_stride, global_index, global_rank, grid_dim, grid_stride,
-    grid_stride_2d, grid_stride_3d, guvectorize, instantiate, kernel, pipeline, print, println, reduction,
-    sync, thread_index, thread_rank, threads_per_block, threads_per_grid, unroll, vectorize,
+    grid_stride_2d, grid_stride_3d, guvectorize,
+    half::{bf16, f16},
+    instantiate, kernel, pipeline, print, println, reduction, sync, thread_index, thread_rank,
+    threads_per_block, threads_per_grid, unroll, vectorize,
 };
 
 /// Warps, tiles of lanes, shuffles and votes.
