@@ -28,7 +28,8 @@
 //! | functions of cores, such as products of matrices | [`CoreFunction`], of types made by [`#[guvectorize]`](macro@gpu_std::guvectorize) |
 //! | arrays of other libraries, and ours for them | [`ForeignArray`], [`ArrayInterface`]; with the feature `dlpack`, `ForeignArray::from_dlpack`, `Array::into_dlpack` and `ExportedArray` |
 //! | pipelines and reductions | [`ArrayPipeline`], of types made by [`#[pipeline]`](macro@gpu_std::pipeline) and [`#[reduction]`](macro@gpu_std::reduction) |
-//! | arithmetic | operators, which panic, and [`add`](fn@add), [`sub`](fn@sub), …, with [`ArrayFunction::apply`], which return errors |
+//! | sums, products, means, the largest and smallest | [`Array::sum`], [`Array::product`], [`Array::mean`], [`Array::max`], [`Array::min`], and along an axis [`Array::sum_axis`], … |
+//! | arithmetic | operators, which panic, and [`add`](fn@add), [`sub`](fn@sub), [`maximum`](fn@maximum), …, with [`ArrayFunction::apply`], which return errors |
 //!
 //! Work is queued on the default stream of the arrays' device, and ordered by the memory that it uses; what copies to the host waits for it.
 
@@ -56,10 +57,10 @@ mod operand;
 mod operators;
 mod pipeline;
 mod plan;
+mod reductions;
 mod rows;
 mod shipped;
 mod storage;
-mod sum;
 mod view;
 
 #[doc(hidden)]
@@ -77,7 +78,7 @@ pub use export::{ConsumerStream, ExportedArray};
 pub use foreign::ForeignArray;
 pub use function::{ArrayFunction, Target};
 #[doc(inline)]
-pub use gpukernel_array_kernels::{add, div, mul, neg, sub};
+pub use gpukernel_array_kernels::{add, div, maximum, minimum, mul, neg, sub};
 pub use interface::ArrayInterface;
 pub use operand::{BroadcastDim, Input, Inputs, Operand, Operands};
 pub use pipeline::{ArrayEnd, ArrayPipeline, NewResult};

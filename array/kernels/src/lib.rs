@@ -1,4 +1,4 @@
-//! The kernels of `gpukernel-array`: arithmetic of arrays element by element, and copies of strided arrays.
+//! The kernels of `gpukernel-array`: arithmetic of arrays element by element, the larger and smaller of two, and copies of strided arrays.
 #![no_std]
 
 use core::{
@@ -41,6 +41,27 @@ pub fn div<T: Div<Output = T>>(a: T, b: T) -> T {
 #[inline]
 pub fn neg<T: Neg<Output = T>>(a: T) -> T {
     -a
+}
+
+/// Returns the larger of two numbers, and NaN if one is NaN, as NumPy's `maximum`.
+#[vectorize(f32, f64, i32, i64, u32, u64)]
+#[inline]
+pub fn maximum<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b || is_nan(&a) { a } else { b }
+}
+
+/// Returns the smaller of two numbers, and NaN if one is NaN, as NumPy's `minimum`.
+#[vectorize(f32, f64, i32, i64, u32, u64)]
+#[inline]
+pub fn minimum<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b || is_nan(&a) { a } else { b }
+}
+
+/// Numbers that are not NaN equal themselves.
+#[inline]
+#[allow(clippy::eq_op)]
+fn is_nan<T: PartialOrd>(x: &T) -> bool {
+    x != x
 }
 
 /// Copies so many bytes, whatever they are: elements of any type are copied as several of these.

@@ -490,13 +490,19 @@ pub unsafe trait IndexedParallelIterator: ParallelIterator {
         Chunks { iter: self, n }
     }
 
-    /// The mean of the items; NaN if there are none.
+    /// The mean of the items; NaN if there are none. How many a filter leaves is not known before: after one, they are counted with their sum.
     ///
     /// ```
     /// # use gpu_std::{pipeline::*, prelude::*};
     /// #[pipeline]
     /// pub fn mean_of_squares(x: In<f64>) -> Scalar<f64> {
     ///     x.map(|v| v * v).mean()
+    /// }
+    ///
+    /// #[pipeline]
+    /// pub fn mean_of_positive(x: In<f64>) -> Scalar<f64> {
+    ///     let counted = x.filter(|v| *v > 0.0).map(|v| [v, 1.0]);
+    ///     counted.reduce([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]).then(|[sum, count]| sum / count)
     /// }
     /// ```
     #[doc(alias = "average")]

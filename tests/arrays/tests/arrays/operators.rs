@@ -218,3 +218,63 @@ fn sums_of_views_in_any_layout() {
         Ok(())
     });
 }
+
+#[test]
+fn products_means_and_extremes_of_views_in_any_layout() {
+    on_every_device(|device, _| {
+        // Products of ones and twos, and sums of so few whole numbers, are exact.
+        let numbers = Numbers::<f64>::new(device, 1)?;
+        for x in numbers.views()? {
+            let (on_host, what) = (x.to_ndarray()?, format!("{:?}", x.strides()));
+            let least =
+                |rest: ndarray::ArrayViewD<'_, f64>| rest.iter().copied().fold(f64::INFINITY, f64::min);
+            let largest = |rest: ndarray::ArrayViewD<'_, f64>| rest.iter().copied().fold(0.0, f64::max);
+            let odd = Array::from_ndarray(device, &on_host.mapv(|x| x % 2.0 + 1.0))?;
+            assert_eq!(odd.product()?.to_scalar()?, odd.to_ndarray()?.product(), "{what}");
+            assert_eq!(x.mean()?.to_scalar()?, on_host.mean().unwrap(), "{what}");
+            assert_eq!(x.max()?.to_scalar()?, largest(on_host.view()), "{what}");
+            assert_eq!(x.min()?.to_scalar()?, least(on_host.view()), "{what}");
+            for axis in (0..x.ndim()).map(Axis) {
+                let products = odd.to_ndarray()?.map_axis(axis, |lane| lane.product());
+                assert_eq!(odd.product_axis(axis)?.to_ndarray()?, products, "{what}");
+                assert_eq!(x.mean_axis(axis)?.to_ndarray()?, on_host.mean_axis(axis).unwrap(), "{what}");
+                let largest = on_host.map_axis(axis, |lane| largest(lane.into_dyn()));
+                assert_eq!(x.max_axis(axis)?.to_ndarray()?, largest, "{what}");
+                let least = on_host.map_axis(axis, |lane| least(lane.into_dyn()));
+                assert_eq!(x.min_axis(axis)?.to_ndarray()?, least, "{what}");
+            }
+            let outside = Axis(x.ndim());
+            assert!(matches!(x.mean_axis(outside), Err(Error::NoSuchAxis { .. })));
+            assert!(matches!(x.max_axis(outside), Err(Error::NoSuchAxis { .. })));
+        }
+        // Wherever it is: of the rounds of a thread, of lanes and of parts.
+        for at in [0, 1, 31, 1000, 99_999] {
+            let mut numbers = vec![1.0_f32; 100_000];
+            numbers[at] = f32::NAN;
+            let x = Array::from_vec(device, numbers)?;
+            assert!(x.max()?.to_scalar()?.is_nan() && x.min()?.to_scalar()?.is_nan(), "{at}");
+        }
+        let whole = Array::from_vec(device, vec![i64::MIN, 0, i64::MAX])?;
+        assert_eq!((whole.max()?.to_scalar()?, whole.min()?.to_scalar()?), (i64::MAX, i64::MIN));
+        let whole = Array::from_vec(device, vec![0, u32::MAX, 3])?;
+        assert_eq!((whole.max()?.to_scalar()?, whole.product()?.to_scalar()?), (u32::MAX, 0));
+        Ok(())
+    });
+}
+
+#[test]
+fn of_nothing_there_are_products_and_no_extremes() {
+    on_every_device(|device, _| {
+        let none = Array::<f32, _>::zeros(device, (3, 0))?;
+        assert_eq!(
+            (none.product()?.to_scalar()?, none.product_axis(Axis(1))?.to_vec()?),
+            (1.0, vec![1.0; 3])
+        );
+        assert!(none.mean()?.to_scalar()?.is_nan());
+        assert!(none.mean_axis(Axis(1))?.to_vec()?.iter().all(|mean| mean.is_nan()));
+        assert_eq!((none.mean_axis(Axis(0))?.shape(), none.max_axis(Axis(0))?.shape()), (&[0][..], &[0][..]));
+        assert!(matches!(none.max(), Err(Error::EmptyReduction { function: "maximum", axis: Axis(1), .. })));
+        assert!(matches!(none.min_axis(Axis(1)), Err(Error::EmptyReduction { function: "minimum", .. })));
+        Ok(())
+    });
+}
