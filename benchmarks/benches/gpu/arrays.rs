@@ -3,10 +3,16 @@
 use std::array::from_fn;
 
 use benchmark_kernels::arrays::{self as functions, by_hand};
-use gpu_std::vector::{f32x2, f32x4};
+use bytemuck::Pod;
+use gpu_std::{
+    DeviceCopy,
+    complex::Complex,
+    half::f16,
+    vector::{f32x2, f32x4},
+};
 use gpukernel::{Buffer, Device, DeviceSlice, Module, for_each, for_each_2d, for_each_tile_2d};
 use gpukernel_array::{Array, Array1, Array2, ArrayFunction, ArrayView};
-use gpukernel_bench::{Bench, Output, Result, bench};
+use gpukernel_bench::{Bench, Compare, Output, Result, bench};
 use gpukernel_benchmarks::noise;
 use ndarray::{Axis, Dimension, Ix2, s};
 
@@ -27,12 +33,13 @@ const SHORT: &str = "1.00 to 1.03 of 4 to 8 µs: what a thread does once";
 const STRIDED: &str =
     "1.0 to 1.1 cold of 10 µs: where each element lies is found by divisions, by code that is not in caches";
 
-struct Elements<D>(Array<f32, D>);
+/// What functions of arrays write.
+pub(crate) struct Elements<T: DeviceCopy, D: Dimension>(pub(crate) Array<T, D>);
 
-impl<D: Dimension> Output for Elements<D> {
-    type Values = Vec<f32>;
+impl<T: DeviceCopy + Compare, D: Dimension> Output for Elements<T, D> {
+    type Values = Vec<T>;
 
-    fn values(&self) -> Result<Vec<f32>> {
+    fn values(&self) -> Result<Vec<T>> {
         Ok(self.0.to_vec()?)
     }
 }
@@ -49,16 +56,16 @@ impl Output for Offset {
 }
 
 /// A copy that reads and writes as many bytes as the function, of which only the time counts.
-struct Copied<'e> {
-    from: Buffer<f32>,
-    to: Buffer<f32>,
-    expected: &'e [f32],
+struct Copied<'e, T: DeviceCopy> {
+    from: Buffer<T>,
+    to: Buffer<T>,
+    expected: &'e [T],
 }
 
-impl Output for Copied<'_> {
-    type Values = Vec<f32>;
+impl<T: DeviceCopy + Compare> Output for Copied<'_, T> {
+    type Values = Vec<T>;
 
-    fn values(&self) -> Result<Vec<f32>> {
+    fn values(&self) -> Result<Vec<T>> {
         Ok(self.expected.to_vec())
     }
 }
@@ -71,25 +78,26 @@ fn fill_a_gpu(device: &Device, elements: usize) -> bool {
 /// The largest ratio of our time to that of a kernel by hand.
 const RATIO: f64 = 1.0 / 0.98;
 
-/// Measures a function of so many arrays beside a kernel by hand, and a copy. `one` computes an element.
-fn compare<const INPUTS: usize>(
+/// Measures a function of so many arrays beside a kernel by hand, and a copy. `number` makes an element of an input of a number from 1 on, and `one` computes one of the result.
+fn compare<T: Pod + DeviceCopy + Compare, const INPUTS: usize>(
     bench: &mut Bench<'_>,
     elements: usize,
-    one: impl Fn([f32; INPUTS]) -> f32,
-    function: impl Fn(&Module, [&Array1<f32>; INPUTS], &mut Array1<f32>) -> gpukernel_array::Result<()>,
+    number: impl Fn(f32) -> T,
+    one: impl Fn([T; INPUTS]) -> T,
+    function: impl Fn(&Module, [&Array1<T>; INPUTS], &mut Array1<T>) -> gpukernel_array::Result<()>,
     by_hand: impl Fn(&Module, [&DeviceSlice<f32x4>; INPUTS], &mut DeviceSlice<f32x4>) -> gpukernel::Result<()>,
 ) -> Result {
     let device = bench.device();
     let module = device.load(&KERNELS)?;
     let noise = noise(elements);
-    let inputs: [Vec<f32>; INPUTS] =
-        from_fn(|input| noise.iter().map(|x| (input + 1) as f32 + 9.0 * x).collect());
-    let expected: Vec<f32> = (0..elements).map(|i| one(from_fn(|input| inputs[input][i]))).collect();
+    let inputs: [Vec<T>; INPUTS] =
+        from_fn(|input| noise.iter().map(|x| number((input + 1) as f32 + 9.0 * x)).collect());
+    let expected: Vec<T> = (0..elements).map(|i| one(from_fn(|input| inputs[input][i]))).collect();
     let arrays = inputs
         .into_iter()
         .map(|input| Array1::from_vec(&device, input))
         .collect::<gpukernel_array::Result<Vec<_>>>()?;
-    let x: [&Array1<f32>; INPUTS] = from_fn(|input| &arrays[input]);
+    let x: [&Array1<T>; INPUTS] = from_fn(|input| &arrays[input]);
     let vectors = arrays
         .iter()
         .map(|x| x.as_slice().cast())
@@ -101,7 +109,7 @@ fn compare<const INPUTS: usize>(
     let measurement = bench
         .measure()
         .elements(elements)
-        .bytes((INPUTS + 1) * elements * size_of::<f32>())
+        .bytes((INPUTS + 1) * elements * size_of::<T>())
         .expect(expected.clone())
         .tolerance(2e-5)
         .provider(BY_HAND, &mut theirs, |out| by_hand(&module, vectors, out.cast_mut()?))
@@ -122,9 +130,51 @@ fn squared_sum(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
+        |x| x,
         |[a, b]| functions::squared_sum(a, b),
         |module, [a, b], out| functions::squared_sum::apply_into(module, (a, b), out),
         |module, [a, b], out| module.launch(by_hand::squared_sum, for_each(out.len()), (a, b, out)),
+    )
+}
+
+/// The same of `f64`.
+#[bench(elements = [1 << 20, 1 << 25])]
+fn squared_sum_of_f64(bench: &mut Bench<'_>, elements: usize) -> Result {
+    compare(
+        bench,
+        elements,
+        f64::from,
+        |[a, b]| functions::squared_sum(a, b),
+        |module, [a, b], out| functions::squared_sum::apply_into(module, (a, b), out),
+        |module, [a, b], out| module.launch(by_hand::squared_sum_of_f64, for_each(out.len()), (a, b, out)),
+    )
+}
+
+/// The same of `f16`.
+#[bench(elements = [1 << 20, 1 << 27])]
+fn squared_sum_of_f16(bench: &mut Bench<'_>, elements: usize) -> Result {
+    compare(
+        bench,
+        elements,
+        f16::from_f32,
+        |[a, b]| functions::squared_sum(a, b),
+        |module, [a, b], out| functions::squared_sum::apply_into(module, (a, b), out),
+        |module, [a, b], out| module.launch(by_hand::squared_sum_of_f16, for_each(out.len()), (a, b, out)),
+    )
+}
+
+/// The same of complex numbers.
+#[bench(elements = [1 << 20, 1 << 25])]
+fn squared_sum_of_complex(bench: &mut Bench<'_>, elements: usize) -> Result {
+    compare(
+        bench,
+        elements,
+        |x| Complex::new(x, 0.5 * x),
+        |[a, b]| functions::squared_sum(a, b),
+        |module, [a, b], out| functions::squared_sum::apply_into(module, (a, b), out),
+        |module, [a, b], out| {
+            module.launch(by_hand::squared_sum_of_complex, for_each(out.len()), (a, b, out))
+        },
     )
 }
 
@@ -134,6 +184,7 @@ fn gaussian_pdf(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
+        |x| x,
         |[x]| functions::gaussian_pdf(x, 0.5, 2.0),
         |module, [x], out| functions::gaussian_pdf::apply_into(module, (x, 0.5, 2.0), out),
         |module, [x], out| module.launch(by_hand::gaussian_pdf, for_each(out.len()), (x, 0.5, 2.0, out)),
@@ -146,6 +197,7 @@ fn gaussian_pdf_of_any(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
+        |x| x,
         |[x]| functions::gaussian_pdf(x, 0.5, 2.0),
         |module, [x], out| functions::gaussian_pdf_of_any::apply_into(module, (x, 0.5, 2.0), out),
         |module, [x], out| module.launch(by_hand::gaussian_pdf, for_each(out.len()), (x, 0.5, 2.0, out)),
@@ -190,6 +242,7 @@ fn call_price(bench: &mut Bench<'_>, elements: usize) -> Result {
     compare(
         bench,
         elements,
+        |x| x,
         |[spot, strike, years]| functions::call_price(spot, strike, years, rate, volatility),
         |module, [spot, strike, years], out| {
             functions::call_price::apply_into(module, (spot, strike, years, rate, volatility), out)

@@ -1,14 +1,20 @@
 //! Functions of arrays, and the same as one writes it by hand: four elements per thread, loaded and stored by one instruction.
 
+use core::{
+    array,
+    ops::{Add, Mul},
+};
+
 use gpu_std::{
+    complex::Complex,
     prelude::*,
     vector::{f32x2, f32x4},
 };
 
 /// (a + b)².
-#[vectorize]
+#[vectorize(f32, f64, f16, Complex<f32>)]
 #[inline]
-pub fn squared_sum(a: f32, b: f32) -> f32 {
+pub fn squared_sum<T: Copy + Add<Output = T> + Mul<Output = T>>(a: T, b: T) -> T {
     (a + b) * (a + b)
 }
 
@@ -54,6 +60,8 @@ fn cumulative_normal(x: f32) -> f32 {
 
 /// By hand.
 pub mod by_hand {
+    use bytemuck::Pod;
+
     use super::*;
 
     /// (a + b)².
@@ -63,6 +71,41 @@ pub mod by_hand {
             let sum = a[i] + b[i];
             *out = sum * sum;
         }
+    }
+
+    /// (a + b)² of the two `f64` that one instruction loads.
+    #[kernel]
+    pub fn squared_sum_of_f64(a: &[f32x4], b: &[f32x4], out: PerThread<f32x4>) {
+        for (i, out) in out {
+            *out = squared_sums::<f64, 2>(a[i], b[i]);
+        }
+    }
+
+    /// Of the eight `f16` that one instruction loads.
+    #[kernel]
+    pub fn squared_sum_of_f16(a: &[f32x4], b: &[f32x4], out: PerThread<f32x4>) {
+        for (i, out) in out {
+            *out = squared_sums::<f16, 8>(a[i], b[i]);
+        }
+    }
+
+    /// Of the two complex numbers that one instruction loads.
+    #[kernel]
+    pub fn squared_sum_of_complex(a: &[f32x4], b: &[f32x4], out: PerThread<f32x4>) {
+        for (i, out) in out {
+            *out = squared_sums::<Complex<f32>, 2>(a[i], b[i]);
+        }
+    }
+
+    /// (a + b)² of the numbers in 16 bytes.
+    #[inline(always)]
+    fn squared_sums<T, const N: usize>(a: f32x4, b: f32x4) -> f32x4
+    where
+        T: Copy + Add<Output = T> + Mul<Output = T>,
+        [T; N]: Pod,
+    {
+        let (a, b): ([T; N], [T; N]) = (bytemuck::cast(a), bytemuck::cast(b));
+        bytemuck::cast(array::from_fn::<T, N, _>(|lane| super::squared_sum(a[lane], b[lane])))
     }
 
     /// (a + b)² of arrays whose addresses are those of one number.

@@ -66,6 +66,10 @@ fn five_steps(bench: &mut Bench<'_>, elements: usize) -> Result {
         });
     match fill_a_gpu(&device, elements) {
         true => measurement.limit("pipeline", "by hand", 1.03).run(),
+        false if device.is_gpu() => {
+            let reason = "5.3 µs by hand: what a thread checks before its first load takes 0.2 µs";
+            measurement.limit_unless("pipeline", "by hand", 1.03, reason).run()
+        }
         false => measurement.run(),
     }
 }
