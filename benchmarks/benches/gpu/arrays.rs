@@ -28,7 +28,7 @@ const TUNED: &str = "tuned";
 const VECTORIZE: &str = "vectorize";
 
 /// Why a short call may take longer.
-const SHORT: &str = "1.00 to 1.03 of 4 to 8 µs: what a thread does once";
+const SHORT: &str = "1.00 to 1.04 of 4 to 8 µs: what a thread does once";
 /// And one of other strides.
 const STRIDED: &str =
     "1.0 to 1.1 cold of 10 µs: where each element lies is found by divisions, by code that is not in caches";
