@@ -67,7 +67,7 @@ fn five_steps(bench: &mut Bench<'_>, elements: usize) -> Result {
     match fill_a_gpu(&device, elements) {
         true => measurement.limit("pipeline", "by hand", 1.03).run(),
         false if device.is_gpu() => {
-            let reason = "5.3 µs by hand: what a thread checks before its first load takes 0.2 µs";
+            let reason = "1.03 of 5.3 µs, not known why: with 2^16 elements it takes 0.9, and with 2^26 1.01";
             measurement.limit_unless("pipeline", "by hand", 1.03, reason).run()
         }
         false => measurement.run(),
