@@ -350,10 +350,13 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
 fn division(size: Size, lanes: usize) -> Division {
     const MOST_SHORT: usize = u32::MAX as usize;
     let Size { len: rows, columns } = size;
-    let most = Division::Short.max_threads() as usize * lanes;
-    let (of_block, of_lanes) = match columns.is_multiple_of(lanes) && columns <= most && rows <= MOST_SHORT {
-        true => (Division::Short, Division::ShortOfLanes),
-        false => (Division::Long, Division::LongOfLanes),
+    let are_short = columns.is_multiple_of(lanes) && rows <= MOST_SHORT;
+    let (of_block, of_lanes) = if are_short && columns <= Division::Short.most_kept(lanes) {
+        (Division::Short, Division::ShortOfLanes)
+    } else if columns <= 2 * Division::Long.most_kept(lanes) {
+        (Division::Long, Division::LongOfLanes)
+    } else {
+        return Division::Longest;
     };
     if of_block.threads(lanes, columns) == WARP { of_lanes } else { of_block }
 }
@@ -458,8 +461,8 @@ impl<T: DeviceCopy + Zeroable> NewResult for PerRow<T> {
 mod tests {
     use super::*;
 
-    const DIVISIONS: [Division; 4] =
-        [Division::Short, Division::Long, Division::ShortOfLanes, Division::LongOfLanes];
+    const DIVISIONS: [Division; 5] =
+        [Division::Short, Division::Long, Division::Longest, Division::ShortOfLanes, Division::LongOfLanes];
 
     #[test]
     fn each_row_has_threads_that_32_bits_count() {
@@ -503,18 +506,23 @@ mod tests {
             (4, 4, (Division::ShortOfLanes, 1)),
             (5, 4, (Division::LongOfLanes, 2)),
             (7, 4, (Division::LongOfLanes, 4)),
-            (12, 4, (Division::ShortOfLanes, 4)),
-            (128, 4, (Division::ShortOfLanes, 32)),
-            (132, 4, (Division::Short, 64)),
+            (12, 4, (Division::ShortOfLanes, 2)),
+            (128, 4, (Division::ShortOfLanes, 16)),
+            (132, 4, (Division::ShortOfLanes, 32)),
+            (256, 4, (Division::ShortOfLanes, 32)),
+            (260, 4, (Division::Short, 64)),
             (511, 4, (Division::LongOfLanes, 32)),
             (1023, 4, (Division::Long, 64)),
-            (1024, 4, (Division::Short, 256)),
-            (2048, 4, (Division::Short, 512)),
+            (1024, 4, (Division::Short, 128)),
+            (2048, 4, (Division::Short, 256)),
             (2049, 4, (Division::Long, 160)),
-            (20_000, 4, (Division::Long, 512)),
-            (20_000, 2, (Division::Long, 512)),
+            (9000, 4, (Division::Long, 512)),
+            (16_384, 2, (Division::Long, 512)),
+            (16_385, 2, (Division::Longest, 1024)),
+            (100_000, 4, (Division::Longest, 1024)),
             (513, 1, (Division::Long, 64)),
-            (8192, 16, (Division::Short, 512)),
+            (4096, 16, (Division::Short, 256)),
+            (8192, 16, (Division::Long, 512)),
         ] {
             let size = Size { len: 1 << 20, columns };
             let found = division(size, lanes);

@@ -21,8 +21,9 @@ use crate::{
 const MAX_PARAMETERS: usize = 8;
 
 /// The kernels of a pipeline of rows, and the division that each is for.
-const DIVISIONS: [(&str, &str); 4] = [
+const DIVISIONS: [(&str, &str); 5] = [
     ("rows", "Long"),
+    ("longest_rows", "Longest"),
     ("short_rows", "Short"),
     ("short_rows_of_lanes", "ShortOfLanes"),
     ("rows_of_lanes", "LongOfLanes"),
@@ -538,27 +539,21 @@ mod tests {
 
     #[test]
     fn kernels_are_those_of_the_return_type() {
+        const ROWS: [&str; 5] =
+            ["f_rows", "f_longest_rows", "f_short_rows", "f_short_rows_of_lanes", "f_rows_of_lanes"];
+        const OTHERS: [&str; 6] = ["f_reduce", "f_collect", "f_count", "f_compact", "f_combine", "f_scan"];
         for (returned, kernels) in [
             (quote!(Scalar<f32>), &["f_reduce"][..]),
             (quote!(gpu_std::pipeline::Out<f32>), &["f_collect"]),
             (quote!(Compact<f32>), &["f_count", "f_compact"]),
             (quote!(Scan<f32>), &["f_combine", "f_scan"]),
-            (quote!(Out2d<f32>), &["f_short_rows", "f_rows"]),
-            (quote!(PerRow<f32>), &["f_short_rows", "f_rows"]),
+            (quote!(Out2d<f32>), &ROWS),
+            (quote!(PerRow<f32>), &ROWS),
         ] {
             let made =
                 pipeline(quote!(), quote!(pub fn f(x: In<f32>, y: In2d<'_, f64>, a: f32) -> #returned { x }));
             let made = made.expect("it is a pipeline").to_string();
-            for name in [
-                "f_reduce",
-                "f_collect",
-                "f_count",
-                "f_compact",
-                "f_combine",
-                "f_scan",
-                "f_short_rows",
-                "f_rows",
-            ] {
+            for name in OTHERS.into_iter().chain(ROWS) {
                 assert_eq!(
                     made.contains(&format!("fn {name} ")),
                     kernels.contains(&name),

@@ -28,10 +28,12 @@ pub(super) const SLOTS: usize = 16;
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// A block. Rows of whole chunks, of which each thread has one at most, so that few rows are many threads.
+    /// A block. Rows of whole chunks, of which each thread has two at most, so that few rows are many threads.
     Short,
     /// A block. Each thread has as many chunks as it keeps in registers, and what is beyond is read again.
     Long,
+    /// A block. Threads keep nothing in registers, so that there is room for twice as many: all is read again.
+    Longest,
     /// A group of lanes of a warp, and so a block has several rows; on the CPU a block of so many threads. Chunks as of `Short`.
     ShortOfLanes,
     /// The same with chunks as of `Long`.
@@ -48,16 +50,21 @@ impl Division {
         matches!(self, Self::ShortOfLanes | Self::LongOfLanes)
     }
 
-    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or lanes, a power of two. Each lane has at most one chunk and one
-    /// of the elements that are in none, where 32 are enough for that.
+    /// The threads that have a row of so many columns, in chunks of so many elements: whole warps, or lanes, a power of two. Each lane has at most one chunk (of a short
+    /// row two) and one of the elements that are in none, where 32 are enough for that.
     pub const fn threads(self, lanes: usize, columns: usize) -> usize {
         const WARP: usize = WARP_SIZE as usize;
         if self.is_of_lanes() {
-            let (chunks, rest) = (columns.div_ceil(lanes), columns % lanes);
-            let enough = if chunks > rest { chunks } else { rest };
+            let of_lane = if self.is_short() { self.items(lanes) } else { lanes };
+            let (visited, rest) = (columns.div_ceil(of_lane), columns % lanes);
+            let enough = if visited > rest { visited } else { rest };
             return if enough >= WARP { WARP } else { enough.next_power_of_two() };
         }
-        let (threads, most) = (columns.div_ceil(self.items(lanes)), self.max_threads() as usize);
+        let most = self.max_threads() as usize;
+        let threads = match self.items(lanes) {
+            0 => most,
+            items => columns.div_ceil(items),
+        };
         match threads.next_multiple_of(WARP) {
             0 => WARP,
             threads if threads > most => most,
@@ -67,12 +74,31 @@ impl Division {
 
     /// The items that a thread keeps in registers.
     const fn items(self, lanes: usize) -> usize {
-        if self.is_short() { lanes } else { SLOTS }
+        match self {
+            Self::Short | Self::ShortOfLanes if 2 * lanes <= SLOTS => 2 * lanes,
+            Self::Short | Self::ShortOfLanes => lanes,
+            Self::Long | Self::LongOfLanes => SLOTS,
+            Self::Longest => 0,
+        }
+    }
+
+    /// The most columns that a block keeps in registers.
+    pub const fn most_kept(self, lanes: usize) -> usize {
+        self.items(lanes) * self.max_threads() as usize
+    }
+
+    /// The chunks that a thread keeps in registers.
+    const fn rounds(self, lanes: usize) -> usize {
+        self.items(lanes) / lanes
     }
 
     /// The most threads of a block.
     pub const fn max_threads(self) -> u32 {
-        if self.is_of_lanes() { 256 } else { 512 }
+        match self {
+            Self::Short | Self::ShortOfLanes | Self::LongOfLanes => 256,
+            Self::Long => 512,
+            Self::Longest => 1024,
+        }
     }
 }
 
@@ -86,7 +112,7 @@ pub struct Block {
     pub(super) lanes: usize,
     /// A constant, too.
     pub(super) division: Division,
-    /// The columns of the first input: if rows are short, whole chunks, and not more than threads.
+    /// The columns of the first input: if rows are short, whole chunks, and not more than threads keep in registers.
     columns: usize,
     /// If lanes have the row, which of the warp's they are.
     #[cfg_attr(not(target_arch = "nvptx64"), allow(dead_code))] // Threads meet as a block there.
@@ -125,7 +151,7 @@ impl Block {
         let can = !division.is_short()
             || columns.is_multiple_of(lanes)
                 && columns >> 32 == 0
-                && columns as u32 / lanes as u32 <= threads;
+                && columns as u32 / lanes as u32 <= division.rounds(lanes) as u32 * threads;
         // Blocks are whole warps on a GPU, which the compiler thereby knows.
         let are_warps = !IS_GPU || threads_per_block().is_multiple_of(WARP_SIZE);
         let is_there = are_warps && index < memory.shape[0];
@@ -161,7 +187,7 @@ impl Block {
     /// The number of rounds whose chunks are kept in registers.
     #[inline(always)]
     fn rounds(self) -> usize {
-        self.division.items(self.lanes) / self.lanes
+        self.division.rounds(self.lanes)
     }
 
     /// The number of whole chunks that are kept in registers of any thread.
@@ -195,13 +221,27 @@ impl Block {
     pub(super) fn for_each_slot(self, len: usize, mut f: impl FnMut(Position)) {
         inline_callers();
         let (chunks, lanes) = (self.chunks(len), self.lanes as u32);
-        unroll::<SLOTS>(|slot| {
+        let first_index = |slot: usize| {
             let (round, lane) = (slot as u32 / lanes, slot as u32 % lanes);
             let chunk = round * self.threads + self.rank;
-            if (round as usize) < self.rounds() && chunk < chunks {
-                stay_behind();
-                f(Position { index: (chunk * lanes + lane) as usize, slot });
+            let is_kept = (round as usize) < self.rounds() && chunk < chunks;
+            is_kept.then_some((chunk * lanes + lane) as usize)
+        };
+        // One branch for slots of one chunk, whose items are then computed side by side.
+        unroll::<{ SLOTS / 4 }>(|group| {
+            if lanes >= 4 {
+                if let Some(first) = first_index(4 * group) {
+                    stay_behind();
+                    unroll::<4>(|i| f(Position { index: first + i, slot: 4 * group + i }));
+                }
+                return;
             }
+            unroll::<4>(|i| {
+                if let Some(index) = first_index(4 * group + i) {
+                    stay_behind();
+                    f(Position { index, slot: 4 * group + i });
+                }
+            });
         });
     }
 
@@ -224,35 +264,57 @@ impl Block {
     #[inline(always)]
     fn chunks_beyond(self, len: usize) -> Range<usize> {
         let chunks = self.chunks(len) as usize;
-        chunks..if self.division == Division::Long { len / self.lanes } else { chunks }
+        let have_more = matches!(self.division, Division::Long | Division::Longest);
+        chunks..if have_more { len / self.lanes } else { chunks }
     }
 
-    /// Calls `f` with the first index and the items of each chunk of the calling thread that is beyond those of registers. Which chunks these are does not depend on
-    /// whether they are aligned.
+    /// Calls `f` with the first index and the items of each chunk of the calling thread that is beyond those of registers, and whether they are aligned, as a constant.
+    /// Which chunks these are does not depend on that.
     ///
     /// # Safety
-    /// There are so many positions, and `N` is the block's.
+    /// There are so many positions, aligned if that is said, and `N` is the block's.
     #[inline(always)]
     pub(super) unsafe fn for_each_beyond<const N: usize, P: ParallelIterator>(
         self,
         iter: &P,
         len: usize,
-        mut f: impl FnMut(usize, [Option<P::Item>; N]),
+        are_aligned: bool,
+        mut f: impl FnMut(usize, [Option<P::Item>; N], bool),
     ) {
         let Range { start, end } = self.chunks_beyond(len);
         if start == end {
             return;
         }
+        // It divides to know how many there are, by which LLVM loads several at once.
         let chunks = (start + self.rank as usize..end).step_by(self.threads as usize);
-        if iter.is_aligned::<N>() {
+        if are_aligned {
             // SAFETY: the chunk is whole and aligned.
-            chunks.for_each(|chunk| f(chunk * N, unsafe { iter.lanes::<N>(chunk * N) }));
+            chunks.for_each(|chunk| f(chunk * N, unsafe { iter.lanes::<N>(chunk * N) }, true));
         } else {
-            let item = |index| {
+            chunks.for_each(|chunk| {
                 // SAFETY: the chunk is whole.
-                unsafe { iter.get(Position::at(index)) }
-            };
-            chunks.for_each(|chunk| f(chunk * N, core::array::from_fn(|lane| item(chunk * N + lane))));
+                let item = |lane| unsafe { iter.get(Position::at(chunk * N + lane)) };
+                f(chunk * N, core::array::from_fn(item), false);
+            });
+        }
+    }
+
+    /// Calls `f` with each item of the chunks of [`for_each_beyond`](Self::for_each_beyond).
+    ///
+    /// # Safety
+    /// As for that.
+    #[inline(always)]
+    unsafe fn visit_beyond<const N: usize, P: ParallelIterator>(
+        self,
+        iter: &P,
+        len: usize,
+        f: &mut impl FnMut(Option<P::Item>),
+    ) {
+        // SAFETY: as the caller promises, and aligned as is looked at here.
+        unsafe {
+            self.for_each_beyond(iter, len, iter.is_aligned::<N>(), |_, items: [_; N], _| {
+                items.into_iter().for_each(&mut *f)
+            });
         }
     }
 
@@ -285,20 +347,11 @@ impl Block {
         // SAFETY: `N` is the block's, and the index below the number of positions.
         unsafe {
             match self.lanes {
-                2 => {
-                    self.for_each_beyond::<2, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
-                }
-                4 => {
-                    self.for_each_beyond::<4, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
-                }
-                8 => {
-                    self.for_each_beyond::<8, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
-                }
-                16 => self
-                    .for_each_beyond::<16, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit)),
-                _ => {
-                    self.for_each_beyond::<1, P>(iter, len, |_, items| items.into_iter().for_each(&mut visit))
-                }
+                2 => self.visit_beyond::<2, P>(iter, len, &mut visit),
+                4 => self.visit_beyond::<4, P>(iter, len, &mut visit),
+                8 => self.visit_beyond::<8, P>(iter, len, &mut visit),
+                16 => self.visit_beyond::<16, P>(iter, len, &mut visit),
+                _ => self.visit_beyond::<1, P>(iter, len, &mut visit),
             }
             self.for_each_other(len, |index| visit(iter.get(Position::at(index))));
         }

@@ -543,17 +543,16 @@ where
                 }
             });
         }
-        // SAFETY: as above, of chunks beyond those.
+        let are_aligned = is_aligned::<T, LANES>(to) && row.is_aligned::<LANES>();
+        // SAFETY: as above, of chunks beyond those. Volatile as there.
         unsafe {
-            block.for_each_beyond::<LANES, R::Item>(&row, columns, |first, items| {
+            block.for_each_beyond(&row, columns, are_aligned, |first, items: [_; LANES], are_aligned| {
                 let items = items.map(|item| item.unwrap_unchecked());
-                match is_aligned::<T, LANES>(to) {
-                    true => store(to.add(first), items),
-                    false => {
-                        for (lane, item) in items.into_iter().enumerate() {
-                            to.add(first + lane).write(item);
-                        }
-                    }
+                if are_aligned {
+                    return store(to.add(first), items);
+                }
+                for (lane, item) in items.into_iter().enumerate() {
+                    to.add(first + lane).write_volatile(item);
                 }
             });
         }

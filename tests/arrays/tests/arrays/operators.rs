@@ -229,7 +229,8 @@ fn products_means_and_extremes_of_views_in_any_layout() {
             let least =
                 |rest: ndarray::ArrayViewD<'_, f64>| rest.iter().copied().fold(f64::INFINITY, f64::min);
             let largest = |rest: ndarray::ArrayViewD<'_, f64>| rest.iter().copied().fold(0.0, f64::max);
-            let odd = Array::from_ndarray(device, &on_host.mapv(|x| x % 2.0 + 1.0))?;
+            let turned = Array::from_ndarray(device, &on_host.mapv(|x| x % 2.0 + 1.0).reversed_axes())?;
+            let odd = turned.t();
             assert_eq!(odd.product()?.to_scalar()?, odd.to_ndarray()?.product(), "{what}");
             assert_eq!(x.mean()?.to_scalar()?, on_host.mean().unwrap(), "{what}");
             assert_eq!(x.max()?.to_scalar()?, largest(on_host.view()), "{what}");

@@ -82,6 +82,15 @@ pub fn sum_of_even(x: In<i32>) -> Scalar<i64> {
     x.filter(|v| v % 2 == 0).map(i64::from).sum()
 }
 
+/// The mean of what is left of a filter, which does not say how many items these are.
+#[pipeline]
+pub fn mean_of_even(x: In<i32>) -> Scalar<f64> {
+    x.filter(|v| v % 2 == 0)
+        .map(|v| [f64::from(v), 1.0])
+        .reduce([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
+        .then(|[sum, count]| sum / count)
+}
+
 /// The sum of bytes.
 #[pipeline]
 pub fn sum_of_bytes(x: In<u8>) -> Scalar<u64> {

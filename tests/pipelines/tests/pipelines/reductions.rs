@@ -18,11 +18,12 @@ fn small(i: usize) -> i32 {
 fn integers_are_what_iterators_say() {
     on_every_device(|device, module| {
         with_each_length(device, small, |x, host| {
-            let even = host.iter().filter(|v| *v % 2 == 0);
-            assert_eq!(
-                sum_of_even::call(module, x.view())?.to_scalar()?,
-                even.map(|v| i64::from(*v)).sum::<i64>()
-            );
+            let even = || host.iter().filter(|v| *v % 2 == 0).map(|v| i64::from(*v));
+            let sum = even().sum::<i64>();
+            assert_eq!(sum_of_even::call(module, x.view())?.to_scalar()?, sum);
+            // Whole numbers of which all sums are exact.
+            let mean = mean_of_even::call(module, x.view())?.to_scalar()?;
+            assert!(mean == sum as f64 / even().count() as f64 || mean.is_nan() && even().count() == 0);
             let least_of_all = host.iter().copied().min().unwrap_or(i32::MAX);
             assert_eq!(least::call(module, (&x,))?.to_scalar()?, least_of_all);
             let most = host.iter().copied().max().unwrap_or(i32::MIN);

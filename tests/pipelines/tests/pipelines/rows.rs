@@ -8,8 +8,8 @@ use pipeline_test_kernels::*;
 use crate::noise;
 
 /// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep by some elements, one
-/// chunk for each thread and several, and none; and so many rows that blocks have several.
-const SHAPES: [(usize, usize); 28] = [
+/// chunk for each thread and several, and none, also if registers keep nothing; and so many rows that blocks have several.
+const SHAPES: [(usize, usize); 32] = [
     (0, 5),
     (5, 0),
     (1, 1),
@@ -31,12 +31,16 @@ const SHAPES: [(usize, usize); 28] = [
     (2, 9001),
     (1, 16_390),
     (2, 16_384),
+    (1, 20_480),
+    (2, 33_000),
     (1, 50_001),
     (70, 1),
     (37, 7),
     (41, 10),
     (300, 8),
     (19, 64),
+    (9, 160),
+    (5, 256),
     (1030, 100),
 ];
 
@@ -177,7 +181,7 @@ fn rows_of_views_and_of_arrays_with_more_axes() {
         let row = softmax::call(module, x.index_axis(Axis(0), 5)?)?.to_ndarray()?;
         assert_eq!(row.row(0), whole.row(5));
         // Short rows, and such that registers do not keep, alone and among others, aligned to 16 bytes and not.
-        for columns in [260, 12_345] {
+        for columns in [260, 12_345, 12_352, 20_001, 20_004] {
             let padded = Array::from_ndarray(device, &matrix((1, 1 + 5 * columns), 10))?;
             let part = padded.slice(s![.., 1..])?.reshape((5, columns))?;
             let aligned = softmax::call(module, part.to_shape((5, columns))?.view())?.to_ndarray()?;
