@@ -63,6 +63,14 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+for filter in "$@"; do
+    case $filter in
+    -*)
+        echo "run-tests: the option $filter comes after a FILTER; options come first" >&2
+        exit 2
+        ;;
+    esac
+done
 
 bundle=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 2
 results=${OUT:-$bundle/results}

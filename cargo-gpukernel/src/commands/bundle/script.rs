@@ -115,6 +115,15 @@ mod tests {
         assert!(String::from_utf8_lossy(&output.stdout).contains("given --ignored views"), "{output:?}");
     }
 
+    /// Taken as a filter, it left no tests, and the run failed without saying why.
+    #[test]
+    fn an_option_after_a_filter_is_an_error() {
+        let (output, _folder) = run(&[("one", GOOD)], &["views", "--markdown"]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("the option --markdown comes after a FILTER"), "{said}");
+    }
+
     #[test]
     fn tests_run_under_a_sanitizer() {
         let (_, folder) = run(&[("one", GOOD)], &["--help"]);

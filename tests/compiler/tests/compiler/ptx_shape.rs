@@ -1,6 +1,6 @@
 //! What kernels look like in PTX: each test names the mistake that it would catch.
 
-use gpukernel_build::{Emit, Options};
+use gpukernel_build::{Arch, Emit, Options};
 use gpukernel_tests::{Inspected, KernelCrate, Shape, default_archs, function};
 
 fn shapes() -> Inspected {
@@ -143,6 +143,32 @@ fn unwritten_shared_memory_is_read_and_not_undefined() {
 fn aligned_vectors_move_sixteen_bytes_at_once() {
     let ptx = shapes().kernel("sm_90", "scale_vectors");
     shape(&ptx).has("ld.global.nc.v4").has("st.global.v4");
+}
+
+/// LLVM had made four stores of two ways to store a chunk, for rows that are aligned and others, and four loads beside them.
+#[test]
+fn what_registers_do_not_keep_of_a_row_is_stored_by_whole_chunks() {
+    let lib = "
+        use gpu_std::pipeline::*;
+
+        #[pipeline]
+        pub fn softmax(x: In2d<f32>) -> Out2d<f32> {
+            x.rows().map(|row: Row<f32>| {
+                let max = row.max();
+                let powers = row.map(move |v| (v - max).exp());
+                let sum = powers.sum();
+                powers.map(move |v| v / sum)
+            })
+        }";
+    let options = Options { archs: vec![Arch::new(9, 0)], ..Options::default() };
+    let inspected = KernelCrate::written("chunks_of_rows", lib).inspect(options);
+    // Four chunks are kept in registers, and of the longest rows none.
+    for (name, chunks) in [("softmax_rows", 5), ("softmax_longest_rows", 1)] {
+        let ptx = inspected.kernel("sm_90", name);
+        assert_eq!(ptx.matches("st.global.v4").count(), chunks, "{name}: {ptx}");
+        // Two reductions and the result read them.
+        assert!(ptx.matches("ld.global.nc.v4").count() >= 3, "{name}: {ptx}");
+    }
 }
 
 /// A struct that comes from one of two places is not kept in memory on its way.
