@@ -354,6 +354,7 @@ fn division(size: Size, lanes: usize) -> Division {
     let (of_block, of_lanes) = if are_short && columns <= Division::Short.most_kept(lanes) {
         (Division::Short, Division::ShortOfLanes)
     } else if columns <= 2 * Division::Long.most_kept(lanes) {
+        // Half of a row is read again at most.
         (Division::Long, Division::LongOfLanes)
     } else {
         return Division::Longest;

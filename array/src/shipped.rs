@@ -7,7 +7,8 @@ use crate::Result;
 static KERNELS: LazyModule = LazyModule::new(gpukernel::image!("gpukernel-array-kernels"));
 
 /// Returns the kernels of this crate on a device: the module of [`add`](fn@crate::add), [`sub`](fn@crate::sub), [`mul`](fn@crate::mul),
-/// [`div`](fn@crate::div), [`neg`](fn@crate::neg), [`maximum`](fn@crate::maximum) and [`minimum`](fn@crate::minimum). They are loaded at the first call, and stay loaded; operators and reductions such as [`sum`](crate::Array::sum) use the same.
+/// [`div`](fn@crate::div), [`neg`](fn@crate::neg), [`maximum`](fn@crate::maximum) and [`minimum`](fn@crate::minimum).
+/// They are loaded at the first call, and stay loaded; operators and reductions such as [`sum`](crate::Array::sum) use the same.
 ///
 /// ```
 /// use gpukernel::Device;

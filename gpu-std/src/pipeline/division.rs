@@ -221,7 +221,7 @@ impl Block {
     pub(super) fn for_each_slot(self, len: usize, mut f: impl FnMut(Position)) {
         inline_callers();
         let (chunks, lanes) = (self.chunks(len), self.lanes as u32);
-        let first_index = |slot: usize| {
+        let kept_index = |slot: usize| {
             let (round, lane) = (slot as u32 / lanes, slot as u32 % lanes);
             let chunk = round * self.threads + self.rank;
             let is_kept = (round as usize) < self.rounds() && chunk < chunks;
@@ -230,14 +230,14 @@ impl Block {
         // One branch for slots of one chunk, whose items are then computed side by side.
         unroll::<{ SLOTS / 4 }>(|group| {
             if lanes >= 4 {
-                if let Some(first) = first_index(4 * group) {
+                if let Some(first) = kept_index(4 * group) {
                     stay_behind();
                     unroll::<4>(|i| f(Position { index: first + i, slot: 4 * group + i }));
                 }
                 return;
             }
             unroll::<4>(|i| {
-                if let Some(index) = first_index(4 * group + i) {
+                if let Some(index) = kept_index(4 * group + i) {
                     stay_behind();
                     f(Position { index, slot: 4 * group + i });
                 }

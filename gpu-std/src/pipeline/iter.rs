@@ -558,7 +558,7 @@ pub unsafe trait IndexedParallelIterator: ParallelIterator {
     }
 
     /// Computes the items of a row once, where they are used more than once: each thread keeps up to 16 of them in registers. What is beyond is computed
-    /// again.
+    /// again, and of rows of more than 16 384 elements all is.
     ///
     /// ```
     /// use gpu_std::{pipeline::*, prelude::*};

@@ -7,8 +7,8 @@ use pipeline_test_kernels::*;
 
 use crate::noise;
 
-/// Rows and columns: of lengths around those of chunks and warps, of the last short and the first long rows, beyond what registers keep by some elements, one
-/// chunk for each thread and several, and none, also if registers keep nothing; and so many rows that blocks have several.
+/// Rows and columns: of lengths around those of chunks and warps, of the last short, the first long and the first longest rows, beyond what registers keep by
+/// some elements, one chunk for each thread and several, and none; of whole chunks and others; and so many rows that blocks have several.
 const SHAPES: [(usize, usize); 32] = [
     (0, 5),
     (5, 0),
