@@ -3,34 +3,19 @@
 use bytemuck::Zeroable;
 use gpu_std::{
     DeviceCopy,
-    host::{Launch, SafeKernel, Scalars, Vectorized, VectorizedBinary, VectorizedFunction},
+    host::{Scalars, Vectorized, VectorizedBinary, VectorizedFunction},
 };
-use gpukernel::{DeviceSlice, LaunchConfig, Module, ThisRuntime, for_each};
+use gpukernel::{DeviceSlice, Module};
 use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
 
 use crate::{
     Array, ArrayViewMut, Error, Input, Operand, Result,
+    launch::{Configured, OfStrides, Order, of_chunks},
     layout::Layout,
     operand::{Operands, broadcast_shape, part_mut, sealed},
     plan::{NdPlace, Plan},
     rows, storage,
 };
-
-/// Launches of a configuration.
-pub(crate) struct Configured<'a> {
-    pub(crate) module: &'a Module,
-    pub(crate) config: LaunchConfig,
-}
-
-impl Launch for Configured<'_> {
-    type Runtime = ThisRuntime;
-    type Output = Result<()>;
-
-    #[track_caller]
-    fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
-        Ok(self.module.launch(kernel, self.config, args)?)
-    }
-}
 
 /// A function of arrays (NumPy's universal functions): implemented for the type that `#[vectorize]` makes under the name of a scalar function.
 ///
@@ -441,109 +426,13 @@ where
         }
         None => {
             let transposed = plan.transposed_axes();
-            let mut view = memory.view_nd_mut(origin, plan.shape(), &plan.output().strides)?;
-            if let Some([rows, columns]) = transposed {
-                // On a GPU a block writes sectors of 32 bytes and reads whole lines, and a warp few of each; on the CPU as many lines stay in the first cache.
-                let sector = (32 / size_of::<F::Output>().max(1)).clamp(8, 32);
-                let [most_rows, most_columns] =
-                    if module.device().is_gpu() { [32, sector] } else { [16, 16] };
-                view = view.in_tiles(most_rows.min(rows), most_columns.min(columns));
-            }
-            let strips = threads_of_gpu(module).filter(|_| transposed.is_none());
-            let config = match strips.and_then(|threads| Strips::of(plan.shape(), threads)) {
-                Some(strips) => {
-                    view = view.in_strips(strips.rows);
-                    strips.config()
-                }
-                None => of_positions(module, layout.len()),
-            };
-            let launch = Configured { module, config };
+            let view = memory.view_nd_mut(origin, plan.shape(), &plan.output().strides)?;
+            let order = Order::of(module, plan.shape(), size_of::<F::Output>(), transposed);
             let places = plan.inputs().iter().map(|place| NdPlace::of(place, plan.shape()));
-            F::strided(launch, inputs.views(&places.collect::<Vec<_>>())?, view)
+            let views = inputs.views(&places.collect::<Vec<_>>())?;
+            F::strided(OfStrides { module, shape: plan.shape(), order }, views, order.apply(view))
         }
     }
-}
-
-/// The threads of a warp.
-pub(crate) const WARP: usize = 32;
-
-/// The most threads of a launch: less than the 2³² - 1 that kernels count along an axis, which whole blocks and clusters add up to.
-const MOST_THREADS: usize = 1 << 31;
-
-/// At least one thread for each of so many items, or as many threads as a launch has at most: kernels do in further rounds what is beyond.
-pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
-    for_each(items.min(MOST_THREADS))
-}
-
-/// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
-/// once is then done half as often, and more would read and write too far apart. Blocks are large, because a multiprocessor starts few of them in less time.
-fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
-    let chunks = len.div_ceil(lanes);
-    match threads_of_gpu(module) {
-        Some(threads) => {
-            let threads = if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) };
-            LaunchConfig::__ForEachInLargeBlocks(threads.min(MOST_THREADS))
-        }
-        None => of_shares(module, len),
-    }
-}
-
-/// The launch of a kernel for so many positions of any strides. On a GPU, threads have up to four, as long as all work.
-fn of_positions(module: &Module, len: usize) -> LaunchConfig {
-    match threads_of_gpu(module) {
-        Some(threads) => for_each_in_rounds(len.div_ceil((len / threads).clamp(1, 4))),
-        None => of_shares(module, len),
-    }
-}
-
-/// Strips of positions below each other, of which a thread has one: it finds the first position by divisions, and others by additions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Strips {
-    /// The rows of a strip.
-    rows: usize,
-    /// How many strips there are.
-    count: usize,
-}
-
-impl Strips {
-    /// Those for arrays of this shape on a GPU that runs so many threads at a time: of up to four rows, as long as all threads work. `None` if rows are so short that
-    /// threads beside each other would be in rows far apart.
-    fn of(shape: &[usize], threads: usize) -> Option<Self> {
-        let (&columns, outer) = shape.split_last().filter(|&(&columns, _)| columns >= WARP)?;
-        let (&height, outer) = outer.split_last()?;
-        let columns = outer.iter().product::<usize>() * columns;
-        let rows = (height * columns / threads).clamp(1, 4).min(height.max(1));
-        Some(Self { rows, count: height.div_ceil(rows) * columns })
-    }
-
-    /// The launch of a kernel for them. Blocks have as many positions as if each thread had one: where some positions take much longer than others, a few large blocks
-    /// would leave most of the GPU without work at the end.
-    fn config(self) -> LaunchConfig {
-        let block = (256 / self.rows).next_multiple_of(WARP);
-        let Self { count, .. } = self;
-        LaunchConfig::new(count.min(MOST_THREADS).div_ceil(block), block)
-    }
-}
-
-/// How many threads the module's device runs at a time, if it is a GPU.
-pub(crate) fn threads_of_gpu(module: &Module) -> Option<usize> {
-    let device = module.device();
-    let limits = device.limits();
-    let threads = limits.multiprocessors as usize * limits.max_threads_per_multiprocessor as usize;
-    device.is_gpu().then_some(threads.max(1))
-}
-
-/// The launch of a kernel on the CPU, where a thread does elements that follow each other as one loop: as few threads as share them out evenly.
-fn of_shares(module: &Module, len: usize) -> LaunchConfig {
-    /// So many elements of a thread make its start cheap, and stay in a cache.
-    const MOST: usize = 1 << 14;
-    /// And at least so many, where there are few.
-    const LEAST: usize = 1 << 8;
-    /// So many threads for each of the machine, as long as there are elements for them.
-    const SHARES: usize = 8;
-    let shares = SHARES * module.device().limits().multiprocessors as usize;
-    let of_thread = (len / shares.max(1)).clamp(LEAST, MOST);
-    LaunchConfig::new(len.div_ceil(of_thread), 1)
 }
 
 /// Computes a function of an array and another argument, which is broadcast to its shape, to new memory.

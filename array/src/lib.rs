@@ -52,6 +52,7 @@ mod foreign;
 mod format;
 mod function;
 mod interface;
+mod launch;
 mod layout;
 mod operand;
 mod operators;

@@ -14,7 +14,7 @@ use ndarray::{Dimension, IntoDimension, Ix0, Ix1, Ix2};
 
 use crate::{
     Arguments, Array, Compact, Error, Result,
-    function::{Configured, WARP, for_each_in_rounds},
+    launch::{Configured, WARP, for_each_in_rounds},
     layout::Layout,
     storage,
 };

@@ -7,7 +7,7 @@ use ndarray::{Axis, Dimension, IxDyn};
 
 use crate::{
     Array, Result,
-    function::{Configured, WARP, for_each_in_rounds},
+    launch::{Configured, WARP, for_each_in_rounds},
     layout::Layout,
     plan::Plan,
     storage,

@@ -102,7 +102,8 @@ pub use stream::Stream;
 pub use transfer::{Transfer, TransferFuture};
 pub use unified::{MemoryAdvice, UnifiedBuffer};
 pub use view::{
-    View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewNd, ViewNdMut, ViewStrided, ViewStridedMut,
+    View, View2d, View2dMut, View3d, View3dMut, ViewMut, ViewNd, ViewNdMut, ViewPlane, ViewPlaneMut,
+    ViewStrided, ViewStridedMut,
 };
 
 /// Names that the expansion of [`image!`] uses.

@@ -6,7 +6,7 @@ use gpu_std::{
     Contract, DeviceCopy,
     host::{Kernel, KernelInfo, PackedArgs, RawSlice, RawView, Runtime, SafeKernel},
     signature::Signature,
-    view::layout::ViewLayout,
+    view::layout::{LayoutNd, LayoutPlane, ViewLayout},
 };
 use gpukernel_image::Manifest;
 
@@ -40,6 +40,18 @@ impl Runtime for ThisRuntime {
 
     fn raw_view<T: DeviceCopy, S: ViewLayout>(view: &View<'_, T, S>) -> RawView<S> {
         view.raw()
+    }
+
+    fn plane<'a, T: DeviceCopy>(
+        view: &Self::View<'a, T, LayoutNd>,
+    ) -> Option<Self::View<'a, T, LayoutPlane>> {
+        view.as_plane()
+    }
+
+    fn plane_mut<'a, T: DeviceCopy>(
+        view: Self::ViewMut<'a, T, LayoutNd>,
+    ) -> std::result::Result<Self::ViewMut<'a, T, LayoutPlane>, Self::ViewMut<'a, T, LayoutNd>> {
+        view.as_plane()
     }
 
     fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(view: &ViewMut<'_, T, S>) -> RawView<S> {

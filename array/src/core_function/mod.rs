@@ -16,7 +16,7 @@ use shapes::{Cores, Dimensions};
 
 use crate::{
     Error, Result,
-    function::{Configured, for_each_in_rounds, threads_of_gpu},
+    launch::{Configured, for_each_in_rounds, threads_of_gpu},
     operand::sealed,
     plan::{NdPlace, Plan},
 };

@@ -29,9 +29,6 @@ const VECTORIZE: &str = "vectorize";
 
 /// Why a short call may take longer.
 const SHORT: &str = "1.00 to 1.04 of 4 to 8 µs: what a thread does once";
-/// And one of other strides.
-const STRIDED: &str =
-    "1.0 to 1.1 cold of 10 µs: where each element lies is found by divisions, by code that is not in caches";
 
 /// What functions of arrays write.
 pub(crate) struct Elements<T: DeviceCopy, D: Dimension>(pub(crate) Array<T, D>);
@@ -280,8 +277,7 @@ fn compare_strided(
             functions::squared_sum::apply_into(&module, (&a, &b), &mut out.0)
         });
     match device.is_gpu() {
-        true if fill_a_gpu(&device, side * side) => measurement.limit(VECTORIZE, BY_HAND, RATIO).run(),
-        true => measurement.limit_unless(VECTORIZE, BY_HAND, RATIO, STRIDED).run(),
+        true => measurement.limit(VECTORIZE, BY_HAND, RATIO).run(),
         false => measurement.run(),
     }
 }

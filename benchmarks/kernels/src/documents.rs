@@ -5,7 +5,7 @@ use gpu_std::prelude::*;
 /// How soon a point leaves the circle of radius 2, as a shade of grey; 255 if it stays for all iterations.
 #[vectorize]
 #[inline]
-pub fn mandelbrot(x: f64, y: f64, iterations: u32) -> u32 {
+pub fn mandelbrot(x: f64, y: f64, #[scalar] iterations: u32) -> u32 {
     let (mut re, mut im) = (0.0, 0.0);
     for i in 0..iterations {
         (re, im) = (re * re - im * im + x, 2.0 * re * im + y);

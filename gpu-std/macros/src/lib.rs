@@ -49,6 +49,7 @@ mod vectorize;
 /// | `SliceOrScalar<T>`, `ViewNdOrScalar<T>` | an input of `gpu_std::elementwise` | `OrScalar::Memory(&slice)`, `OrScalar::Memory(slice.view_nd(origin, shape, strides)?)`, `OrScalar::Scalar(value)` |
 /// | `PerThreadChunks<T, N>` | an output of `gpu_std::elementwise` | `&mut DeviceSlice<T>` |
 /// | `PerThreadNd<T>`, `PerThreadRows<T>` | the same, of any strides | `slice.view_nd_mut(origin, shape, strides)?` |
+/// | `PlaneOrScalar<T>`, `PerThreadPlane<T>` | an input and an output of `gpu_std::elementwise`, of two axes at most | what `slice.view_nd(origin, shape, strides)?.as_plane()` and the same of `view_nd_mut` return, if they are views of two axes |
 /// | `InputCores<T, N>` | an input of `gpu_std::gufunc` | `slice.view_nd(origin, shape, strides)?` |
 /// | `PerThreadCores<T, N>`, `PerWarpCores<T, N>`, `PerBlockCores<T, N>` | an output of `gpu_std::gufunc` | `slice.view_nd_mut(origin, shape, strides)?` |
 /// | `[P; N]` of global memory, such as `[&[T]; 9]`, `[PerThread2d<T>; 9]` | an array | an array of the arguments: `[&mut a, &mut b]` |

@@ -40,6 +40,8 @@ const BORROWING: &[&str] = &[
     "PerThreadChunks",
     "PerThreadNd",
     "PerThreadRows",
+    "PlaneOrScalar",
+    "PerThreadPlane",
     "InputCores",
     "PerThreadCores",
     "PerWarpCores",

@@ -172,6 +172,52 @@ impl Scalar {
         (kernel_fn, launch)
     }
 
+    /// The kernel for arrays of two axes at most, and values for what is marked, and the launch of it, or if the arguments are others, of the kernel for any strides.
+    fn plane(&self, instance: &str, call: &TokenStream) -> (TokenStream, TokenStream) {
+        let Self { arguments, output, .. } = self;
+        let place = Span::call_site().located_at(self.function.signature.name.span());
+        let [plane, strided] = ["plane", "strided"].map(|kind| format_ident!("{instance}_{kind}"));
+        let inputs = self.inputs();
+        // The kernel has an array at least, which may be a value.
+        let has_arrays = self.scalars.contains(&false);
+        let all = || {
+            inputs.iter().zip(arguments).zip(self.scalars.iter().map(|is_scalar| *is_scalar && has_arrays))
+        };
+        let params = all().map(|((x, ty), is_scalar)| match is_scalar {
+            true => quote!(#x: #ty),
+            false => quote!(#x: ::gpu_std::elementwise::PlaneOrScalar<#ty>),
+        });
+        let arrays: Vec<_> = all().filter(|(_, is_scalar)| !is_scalar).map(|((x, _), _)| x.clone()).collect();
+        let requires = of_shape(&arrays);
+        let kernel = quote_spanned! {place=>
+            #[::gpu_std::kernel(requires = #requires)]
+            fn #plane(#(#params,)* output: ::gpu_std::elementwise::PerThreadPlane<#output>) {
+                #call;
+                // SAFETY: launches require it.
+                unsafe { output.map_covered((#(#arrays,)*), |(#(#arrays,)*)| call((#(#inputs,)*))) };
+            }
+        };
+        let as_planes = all().map(|((x, ty), is_scalar)| match is_scalar {
+            true => quote!(&#x),
+            false => quote!(::gpu_std::host::plane_or_scalar::<L::Runtime, #ty>(&#x)),
+        });
+        let planes: Vec<_> = inputs.iter().map(|x| format_ident!("{x}_in_plane")).collect();
+        let patterns = all().zip(&planes).map(|((_, is_scalar), plane)| match is_scalar {
+            true => quote!(&::gpu_std::host::OrScalar::Scalar(#plane)),
+            false => quote!(::core::option::Option::Some(#plane)),
+        });
+        let launch = quote_spanned! {place=>
+            match (#(#as_planes,)*) {
+                (#(#patterns,)*) => match <L::Runtime as ::gpu_std::host::Runtime>::plane_mut(output) {
+                    ::core::result::Result::Ok(output) => launch.launch(#plane, (#(#planes,)* output)),
+                    ::core::result::Result::Err(output) => launch.launch(#strided, (#(#inputs,)* output)),
+                },
+                _ => launch.launch(#strided, (#(#inputs,)* output)),
+            }
+        };
+        (kernel, launch)
+    }
+
     /// The kernels of an instance, and their launches. Type parameters are aliases there, so that types are used as they are written.
     fn instance(&self, instance: &str, types: &[Type]) -> TokenStream {
         let Self { arguments, output, generics, .. } = self;
@@ -183,9 +229,8 @@ impl Scalar {
         let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
         // Outside of `unsafe` blocks, in which what the function calls would be.
         let call = quote!(let call = |(#(#inputs,)*): (#(#arguments,)*)| -> #output { #name #turbofish(#(#inputs),*) });
-        let strided_requires =
-            inputs.iter().map(|x| quote!((#x.is_scalar() || #x.shape() == output.shape())));
-        let strided_requires = quote!(#(#strided_requires)&&*);
+        let strided_requires = of_shape(&inputs);
+        let (plane_kernel, plane_launch) = self.plane(instance, &call);
         let in_some_version =
             inputs.iter().zip(arguments).zip(&self.scalars).filter(|(_, is_scalar)| !**is_scalar);
         let (aligns, elements): (Vec<_>, Vec<_>) =
@@ -274,6 +319,8 @@ impl Scalar {
                     output.map((#(#inputs,)*), call);
                 }
 
+                #plane_kernel
+
                 #[::gpu_std::kernel(requires = #strided_requires)]
                 fn #strided(
                     #(#inputs: ::gpu_std::elementwise::ViewNdOrScalar<#arguments>,)*
@@ -312,7 +359,7 @@ impl Scalar {
                             ::gpu_std::view::layout::LayoutNd,
                         >,
                     ) -> L::Output {
-                        launch.launch(#strided, (#(#inputs,)* output))
+                        #plane_launch
                     }
                 }
 
@@ -320,6 +367,12 @@ impl Scalar {
             };
         }
     }
+}
+
+/// That inputs are values, or arrays of the shape of the output.
+fn of_shape(inputs: &[Ident]) -> TokenStream {
+    let each = inputs.iter().map(|x| quote!((#x.is_scalar() || #x.shape() == output.shape())));
+    quote!(#(#each)&&*)
 }
 
 /// The name of the constant that is the alignment of what a thread loads of this argument.

@@ -7,6 +7,8 @@
 //! | [`PerThreadChunks<T, N>`](PerThreadChunks) | the chunks of `N` elements that its thread owns | `&mut slice` |
 //! | [`ViewNdOrScalar<T>`](ViewNdOrScalar) | an array of any strides, or one value for all positions | `OrScalar::Memory(slice.view_nd(…)?)` |
 //! | [`PerThreadNd<T>`](PerThreadNd) | the elements of an array that its thread owns | `slice.view_nd_mut(…)?` |
+//! | [`PlaneOrScalar<T>`](PlaneOrScalar) | an array of two axes at most, or one value for all positions | `OrScalar::Memory(view)`, where `view` is of `slice.view_nd(…)?.as_plane()` |
+//! | [`PerThreadPlane<T>`](PerThreadPlane) | the elements of an array of two axes at most that its thread owns | what `slice.view_nd_mut(…)?.as_plane()` returns |
 //! | [`PerThreadRows<T>`](PerThreadRows) | the rows of an array that its thread owns | `slice.view_nd_mut(…)?` |
 //!
 //! ```
@@ -25,6 +27,7 @@ mod lanes;
 mod nd;
 #[cfg(not(target_arch = "nvptx64"))]
 mod past_caches;
+mod plane;
 mod rows;
 mod slice_or_scalar;
 mod view_or_scalar;
@@ -32,6 +35,7 @@ mod view_or_scalar;
 pub use chunks::PerThreadChunks;
 pub use inputs::{NdInputs, SliceInputs, Splat};
 pub use nd::{PerThreadNd, PerThreadRows};
+pub use plane::{PerThreadPlane, PlaneInputs, PlaneOrScalar};
 pub use slice_or_scalar::SliceOrScalar;
 pub use view_or_scalar::ViewNdOrScalar;
 

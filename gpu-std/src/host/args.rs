@@ -64,8 +64,18 @@ pub struct PackedMemory {
     pub slice: RawSlice,
     /// What the launch does to it.
     pub access: Access,
-    /// Where its address lies among the values.
+    /// The number of the element whose address is passed.
+    origin: u32,
+    /// Where that lies among the values.
     place: usize,
+}
+
+impl PackedMemory {
+    /// What is passed.
+    fn address(&self) -> *mut u8 {
+        // There are as many elements, or it is 0.
+        self.slice.address.wrapping_add(self.origin as usize * self.slice.element_bytes)
+    }
 }
 
 /// Where a value lies, and how large it is. Small: every launch writes and reads some.
@@ -363,12 +373,19 @@ impl PackedArgs {
     /// Adds the address of memory, and notes what the launch does to it.
     #[inline]
     pub fn push_memory(&mut self, slice: RawSlice, access: Access) {
+        self.push_memory_at(slice, 0, access);
+    }
+
+    /// The same of the element of this number, one of the slice or 0.
+    #[inline]
+    pub(crate) fn push_memory_at(&mut self, slice: RawSlice, origin: u32, access: Access) {
         const BYTES: usize = size_of::<*mut u8>();
         let place = self.make_room(BYTES, BYTES, 1, 1);
         self.note_value(place, BYTES, BYTES);
-        self.note_memory(PackedMemory { slice, access, place });
+        let memory = PackedMemory { slice, access, origin, place };
+        self.note_memory(memory);
         // SAFETY: there is room for an address.
-        unsafe { self.storage_mut().add(place).cast::<*mut u8>().write(slice.address) };
+        unsafe { self.storage_mut().add(place).cast::<*mut u8>().write(memory.address()) };
     }
 
     /// Adds a slice: the address of its memory, of which it notes what the launch does to it, and its length.
@@ -394,7 +411,7 @@ impl PackedArgs {
         self.note_value(place, BYTES, BYTES);
         self.note_value(place + BYTES, BYTES, BYTES);
         let slice = RawSlice { address, len, element_bytes, allocation };
-        self.note_memory(PackedMemory { slice, access, place });
+        self.note_memory(PackedMemory { slice, access, origin: 0, place });
         // SAFETY: there is room for both.
         unsafe {
             let start = self.storage_mut().add(place);
@@ -419,13 +436,14 @@ impl PackedArgs {
             },
             Some(spilled) => (spilled.storage.as_mut_ptr().cast(), &mut *spilled.memory),
         };
-        for PackedMemory { slice, access, place } in memory {
+        for memory in memory {
+            let PackedMemory { slice, access, place, .. } = memory;
             if slice.len != 0 && slice.element_bytes != 0 {
                 (slice.address, slice.allocation) = find(slice, *access)?;
                 // SAFETY: `push_memory` wrote an address there, which `push_joined` may have moved, but to a place of the storage.
                 unsafe {
                     let place = storage.add(*place);
-                    place.cast::<*mut u8>().write_unaligned(slice.address);
+                    place.cast::<*mut u8>().write_unaligned(memory.address());
                 }
             }
         }
@@ -530,7 +548,7 @@ mod tests {
                 args.push(i as u8);
                 match i % 3 {
                     0 => args.push_slice(slice(i), Access::Read),
-                    1 => args.push_memory(slice(i), Access::Write),
+                    1 => args.push_memory_at(slice(i), i as u32 / 2, Access::Write),
                     _ => args.push([i as u128; 2]),
                 }
             }
@@ -553,7 +571,7 @@ mod tests {
                     assert_eq!(reader.read::<u8>(), i as u8);
                     match i % 3 {
                         0 => assert_eq!((reader.read::<usize>(), reader.read::<usize>()), (address, i)),
-                        1 => assert_eq!(reader.read::<usize>(), address),
+                        1 => assert_eq!(reader.read::<usize>(), address + 8 * (i / 2)),
                         _ => assert_eq!(reader.read::<[u128; 2]>(), [i as u128; 2]),
                     }
                 }

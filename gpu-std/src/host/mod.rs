@@ -7,7 +7,7 @@ use crate::{
     contract::Declaration,
     shared::layout::is_large,
     signature::{Origin, Package, Signature},
-    view::layout::ViewLayout,
+    view::layout::{LayoutNd, LayoutPlane, ViewLayout},
 };
 
 mod args;
@@ -59,7 +59,7 @@ pub(crate) use thread::current;
 pub use thread::{Barrier, BlockOps, ClusterContext, Meeting, Met, ThreadContext, Votes, set_current};
 pub use threads::{Suspended, Threads};
 pub use vectorized::{
-    Launch, OrScalar, Scalars, Vectorized, VectorizedBinary, VectorizedFunction, is_aligned,
+    Launch, OrScalar, Scalars, Vectorized, VectorizedBinary, VectorizedFunction, is_aligned, plane_or_scalar,
 };
 
 /// The types with which a runtime stands for device memory.
@@ -77,6 +77,16 @@ pub trait Runtime: Sized + 'static {
     fn raw_view<T: DeviceCopy, S: ViewLayout>(view: &Self::View<'_, T, S>) -> RawView<S>;
     /// The same, of one for writing.
     fn raw_view_mut<T: DeviceCopy, S: ViewLayout>(view: &Self::ViewMut<'_, T, S>) -> RawView<S>;
+    /// A view of two axes at most, for kernels that find elements by fewer instructions; `None` if it is not one ([`LayoutPlane::new`]).
+    fn plane<'a, T: DeviceCopy>(_: &Self::View<'a, T, LayoutNd>) -> Option<Self::View<'a, T, LayoutPlane>> {
+        None
+    }
+    /// The same of a view for writing, which is returned if it is not one.
+    fn plane_mut<'a, T: DeviceCopy>(
+        view: Self::ViewMut<'a, T, LayoutNd>,
+    ) -> Result<Self::ViewMut<'a, T, LayoutPlane>, Self::ViewMut<'a, T, LayoutNd>> {
+        Err(view)
+    }
 }
 
 /// Where elements lie in a device's address space.

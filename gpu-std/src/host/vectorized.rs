@@ -1,7 +1,10 @@
 //! What `#[vectorize]` makes of a scalar function: kernels for each signature, and how a library of arrays launches them.
 
 use super::{Runtime, SafeKernel};
-use crate::{DeviceCopy, view::layout::LayoutNd};
+use crate::{
+    DeviceCopy,
+    view::layout::{LayoutNd, LayoutPlane},
+};
 
 /// The argument for `SliceOrScalar<T>` and `ViewNdOrScalar<T>` of `gpu_std::elementwise`: memory, or one value for all positions.
 ///
@@ -34,6 +37,17 @@ pub trait Launch {
 #[doc(hidden)]
 pub fn is_aligned<R: Runtime, T: DeviceCopy>(slice: &R::Slice<T>, align: usize) -> bool {
     R::raw_slice(slice).address.addr().is_multiple_of(align)
+}
+
+/// The argument for `PlaneOrScalar<T>`, if that of `ViewNdOrScalar<T>` is one.
+#[doc(hidden)]
+pub fn plane_or_scalar<'a, R: Runtime, T: DeviceCopy>(
+    argument: &OrScalar<R::View<'a, T, LayoutNd>, T>,
+) -> Option<OrScalar<R::View<'a, T, LayoutPlane>, T>> {
+    match argument {
+        OrScalar::Memory(view) => R::plane(view).map(OrScalar::Memory),
+        OrScalar::Scalar(value) => Some(OrScalar::Scalar(*value)),
+    }
 }
 
 /// The types of the arguments of a scalar function: a tuple of up to eight.
@@ -95,7 +109,7 @@ pub unsafe trait Vectorized<S: Scalars>: VectorizedFunction {
         output: &'a mut <L::Runtime as Runtime>::Slice<Self::Output>,
     ) -> L::Output;
 
-    /// Launches the kernel for memory of any strides.
+    /// Launches the kernel for memory of any strides, or if it can that for arrays of two axes at most.
     fn strided<'a, L: Launch>(
         launch: L,
         inputs: S::Views<'a, L::Runtime>,

@@ -37,7 +37,7 @@ pub fn grid_stride(len: usize) -> GridStride {
 ///
 /// `is_covered` must be the same in all threads of a launch.
 #[inline(always)]
-fn in_one_round(is_covered: bool) -> bool {
+pub(crate) fn in_one_round(is_covered: bool) -> bool {
     #[cfg(target_arch = "nvptx64")]
     {
         unsafe extern "C" {
@@ -230,6 +230,13 @@ impl GridStride2d {
             rows.end = 0;
         }
         Self { row: rows.start, column: columns.start, rows, columns, has_one_round: false }
+    }
+
+    /// Whether each thread of the grid has one position at most.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(crate) fn is_covered(&self) -> bool {
+        self.rows.is_covered() && self.columns.is_covered()
     }
 
     /// Whether the loop visits `(row, column)`.

@@ -4,6 +4,7 @@ use core::hint;
 
 pub(crate) use super::layout_nd::{HasLayout, Offset, Strided};
 pub use super::layout_nd::{LayoutNd, MAX_AXES};
+pub use super::layout_plane::LayoutPlane;
 pub(crate) use super::order::{Divisors, Order, Positions};
 
 #[cfg(not(target_arch = "nvptx64"))]

@@ -29,9 +29,9 @@ pub struct LayoutNd {
     /// Whether offsets, and the number of positions, fit 31 bits.
     is_narrow: u8,
     /// Logarithms of the extents of tiles along the two innermost axes, in which an output is gone through.
-    tile: [u8; 2],
+    pub(super) tile: [u8; 2],
     /// How many rows below each other a thread goes through, along the axis next to the innermost one: at least 1. Not with tiles.
-    strip: u8,
+    pub(super) strip: u8,
 }
 
 impl layouts::ViewLayout for LayoutNd {}
@@ -148,23 +148,20 @@ impl LayoutNd {
         Self { tile: [0; 2], strip: rows.clamp(1, 255) as u8, ..self }
     }
 
-    /// Logarithms of the extents of tiles along the two innermost axes.
-    #[cfg(not(target_arch = "nvptx64"))]
-    pub(super) fn tile(&self) -> [u32; 2] {
-        self.tile.map(u32::from)
-    }
-
-    /// The rows of a strip.
-    #[cfg(not(target_arch = "nvptx64"))]
-    pub(super) fn strip(&self) -> u32 {
-        u32::from(self.strip)
-    }
-
     /// Returns the number of positions.
     #[inline(always)]
     pub fn len(&self) -> usize {
         // Without elements, the other extents may be any.
         self.extents.iter().fold(1, |len: usize, &extent| len.wrapping_mul(extent as usize))
+    }
+
+    /// Returns strides and extents along the two innermost axes, if there are no others and 31 bits count positions and offsets.
+    pub(super) fn as_plane(&self) -> Option<([i32; 2], [u32; 2])> {
+        let is_plane = self.rank <= 2 && self.is_narrow != 0;
+        let ([along_row, along_column, ..], [columns, rows, ..]) = (self.strides, self.extents);
+        // The stride along an axis of one position may be any.
+        let stride = |stride: i64, extent: u32| if extent > 1 { stride as i32 } else { 0 };
+        is_plane.then(|| ([stride(along_row, columns), stride(along_column, rows)], [columns, rows]))
     }
 
     /// Returns whether elements along the innermost axis follow each other.

@@ -5,6 +5,7 @@
 
 pub mod layout;
 mod layout_nd;
+mod layout_plane;
 mod order;
 mod strided;
 mod view_2d;

@@ -187,7 +187,7 @@ impl Order {
             let numbers = tiles << (tile[0] + tile[1]);
             Self { numbers, extents, tile, strip, spare: 0, divisors: Divisors::by(extents) }
         };
-        let tiled = layout.is_narrow().then(|| order(layout.tile(), layout.strip()));
+        let tiled = layout.is_narrow().then(|| order(layout.tile.map(u32::from), layout.strip.into()));
         let is_countable = |order: &Self| order.numbers <= u64::from(MOST_ALONG_AXIS);
         tiled.filter(is_countable).unwrap_or_else(|| order([0; 2], 1))
     }

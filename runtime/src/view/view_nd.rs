@@ -2,10 +2,10 @@
 
 use gpu_std::{
     DeviceCopy,
-    view::layout::{LayoutNd, MAX_AXES, MOST_ALONG_AXIS, ViewLayout},
+    view::layout::{LayoutNd, LayoutPlane, MAX_AXES, MOST_ALONG_AXIS, ViewLayout},
 };
 
-use super::{View, ViewMut, ViewNd, ViewNdMut};
+use super::{View, ViewMut, ViewNd, ViewNdMut, ViewPlane, ViewPlaneMut};
 use crate::{DeviceSlice, Error, Result};
 
 /// Binds a layout to `len` elements, of which the one of all indices 0 is number `origin`; with the number of the first in memory.
@@ -67,7 +67,40 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     }
 }
 
-impl<T: DeviceCopy> ViewNdMut<'_, T> {
+impl<'a, T: DeviceCopy> ViewNd<'a, T> {
+    /// Returns the same elements as kernels find them by the fewest instructions: the argument for `PlaneOrScalar<T>`. `None` if there are more axes than two, or if
+    /// positions or offsets need more than 31 bits.
+    ///
+    /// ```
+    /// let numbers = gpukernel::Device::cpu().upload(&[1, 2, 3, 4, 5, 6])?;
+    /// assert!(numbers.view_nd(0, &[3, 2], &[1, 3])?.as_plane().is_some());
+    /// assert!(numbers.view_nd(0, &[1, 2, 3], &[6, 3, 1])?.as_plane().is_none());
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    pub fn as_plane(&self) -> Option<ViewPlane<'a, T>> {
+        // SAFETY: the elements are the same, borrowed as these are.
+        LayoutPlane::new(&self.layout).map(|layout| unsafe { View::new(self.place, layout) })
+    }
+}
+
+impl<'a, T: DeviceCopy> ViewNdMut<'a, T> {
+    /// Returns the same elements as kernels find them by the fewest instructions: the argument for `PerThreadPlane<T>`. The view itself, if there are more axes than
+    /// two, or if positions or offsets need more than 31 bits.
+    ///
+    /// ```
+    /// let mut numbers = gpukernel::Device::cpu().upload(&[1, 2, 3, 4, 5, 6])?;
+    /// assert!(numbers.view_nd_mut(0, &[3, 2], &[1, 3])?.as_plane().is_ok());
+    /// assert!(numbers.view_nd_mut(0, &[1, 2, 3], &[6, 3, 1])?.as_plane().is_err());
+    /// # Ok::<(), gpukernel::Error>(())
+    /// ```
+    pub fn as_plane(self) -> std::result::Result<ViewPlaneMut<'a, T>, Self> {
+        match LayoutPlane::new(&self.layout) {
+            // SAFETY: the elements are the same, borrowed as these were, and no two positions are one of them, as of these.
+            Some(layout) => Ok(unsafe { ViewMut::new(self.place, layout) }),
+            None => Err(self),
+        }
+    }
+
     /// Makes the kernel go through the array in tiles of so many rows and columns, which are along the two innermost axes: for inputs that are contiguous along
     /// the rows, as of a transposed matrix. A parameter `PerThreadNd<T>` heeds it; what is computed is the same.
     ///

@@ -5,7 +5,7 @@ use core::{cmp::Ordering, fmt};
 use super::condition::{Operand, sealed as operands};
 use crate::{
     param::{Param, Start},
-    view::layout::{self, LayoutNd, MAX_AXES},
+    view::layout::{self, LayoutNd, LayoutPlane, MAX_AXES},
 };
 
 /// The part of a parameter of this type that a condition sees.
@@ -93,6 +93,13 @@ impl Extents<Nd> {
     #[inline(always)]
     pub(crate) fn of_array_or_scalar(layout: &LayoutNd, is_scalar: bool) -> Self {
         Self(Nd { shape: Shape(layout.extents()), is_scalar })
+    }
+
+    /// The same of at most two axes.
+    #[inline(always)]
+    pub(crate) fn of_plane_or_scalar(layout: &LayoutPlane, is_scalar: bool) -> Self {
+        let [columns, rows] = layout.extents();
+        Self(Nd { shape: Shape([columns, rows, 1, 1, 1, 1]), is_scalar })
     }
 }
 
@@ -217,7 +224,7 @@ impl Contiguous for Extents<Slice> {
 
 /// Arrays of any number of axes, or values.
 #[diagnostic::on_unimplemented(
-    message = "`shape()` and `is_scalar()` in `requires` are asked of `ViewNdOrScalar<T>`, `PerThreadNd<T>` and `PerThreadRows<T>`",
+    message = "`shape()` and `is_scalar()` in `requires` are asked of `ViewNdOrScalar<T>`, `PerThreadNd<T>`, `PerThreadRows<T>`, `PlaneOrScalar<T>` and `PerThreadPlane<T>`",
     label = "not an array of any number of axes"
 )]
 #[allow(missing_docs)]

@@ -167,6 +167,27 @@ pub mod by_hand {
         out.map((x,), |(x,)| 2 * x);
     }
 
+    /// Doubles each element of an array of two axes at most.
+    #[kernel]
+    pub fn double_plane(x: PlaneOrScalar<i32>, out: PerThreadPlane<i32>) {
+        out.map((x,), |(x,)| 2 * x);
+    }
+
+    /// Threads that pass different inputs.
+    #[kernel]
+    pub fn plane_by_turns(x: PlaneOrScalar<i32>, y: PlaneOrScalar<i32>, out: PerThreadPlane<i32>) {
+        match global_rank() % 2 {
+            0 => out.map((x,), |(x,)| x),
+            _ => out.map((y, x), |(y, _)| y),
+        }
+    }
+
+    /// Doubles an array of the extents of the output.
+    #[kernel(requires = !x.is_scalar() && x.shape() == out.shape())]
+    pub fn double_plane_of_shape(x: PlaneOrScalar<i32>, out: PerThreadPlane<i32>) {
+        out.map((x,), |(x,)| 2 * x);
+    }
+
     /// Each row, of which an element is subtracted from the next: not associative.
     #[kernel]
     pub fn differences(x: ViewNdOrScalar<i32>, out: PerThreadNd<i32>) {

@@ -87,6 +87,13 @@ fn functions_that_are_not_associative_are_called_in_order() {
     });
 }
 
+/// The rows and columns of tiles, and the rows of strips.
+fn orders() -> impl Iterator<Item = (usize, Option<usize>)> {
+    let tiles = [(1, 1), (8, 32), (16, 16), (4, 1), (1, 4), (128, 128)];
+    let strips = [2, 3, 5, 18, 19, 255];
+    tiles.map(|(rows, columns)| (rows, Some(columns))).into_iter().chain(strips.map(|rows| (rows, None)))
+}
+
 /// Whatever threads call, each element is one thread's: none is left out, and none is written by two.
 #[test]
 fn methods_and_inputs_divide_elements_alike() {
@@ -95,9 +102,7 @@ fn methods_and_inputs_divide_elements_alike() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..(rows * columns) as i32).collect::<Vec<_>>())?;
         for threads in [1, 2, 3, 7, 64, 100, rows * columns, 1000] {
-            let tiles = [(1, 1), (8, 32), (16, 16), (4, 1)].map(|(rows, columns)| (rows, Some(columns)));
-            let strips = [2, 3, 5, 255].map(|rows| (rows, None));
-            for (of_rows, of_columns) in tiles.into_iter().chain(strips) {
+            for (of_rows, of_columns) in orders() {
                 let mut out = device.filled(rows * columns, -1)?;
                 let view = out.view_nd_mut(0, &[rows, columns], &[columns as isize, 1])?;
                 let args = (
@@ -112,6 +117,92 @@ fn methods_and_inputs_divide_elements_alike() {
                 assert_eq!(out.to_vec()?, x.to_vec()?, "{threads} threads, {of_rows} rows by {of_columns:?}");
             }
         }
+        Ok(())
+    });
+}
+
+/// The view of a plane, which `view_nd_mut` returned.
+macro_rules! plane_mut {
+    ($view:expr) => {
+        $view.as_plane().expect("it has two axes at most")
+    };
+}
+
+#[test]
+fn planes_of_any_strides_and_orders() {
+    use array_test_kernels::by_hand::{double_plane, plane_by_turns};
+    let (rows, columns) = (19, 37);
+    on_every_device(|device, module| {
+        let x = device.upload(&(0..24).collect::<Vec<i32>>())?;
+        for (shape, strides) in [
+            (&[3, 4][..], &[-8, -2][..]),
+            (&[3, 4], &[-1, -3]),
+            (&[4, 3], &[-2, -8]),
+            (&[7], &[-3]),
+            (&[], &[]),
+            (&[0, 4], &[-4, -1]),
+            (&[2, 1], &[-23, isize::MAX / 64]),
+        ] {
+            // From the last element backwards, of the first ones forwards.
+            let forward: Vec<isize> = strides.iter().map(|stride| -stride).collect();
+            for threads in [1, 5, 100] {
+                let mut out = device.filled(24, -1)?;
+                let from = x.view_nd(0, shape, &forward)?.as_plane().expect("it has two axes at most");
+                let to = plane_mut!(out.view_nd_mut(23, shape, strides)?);
+                module.launch(double_plane, for_each(threads), (Memory(from), to))?;
+                let mut expected = vec![-1; 24];
+                let mut visit = |offset: isize| expected[(23 - offset) as usize] = 2 * offset as i32;
+                match (shape, &forward[..]) {
+                    (&[rows, columns], &[along_column, along_row]) => (0..rows as isize)
+                        .flat_map(|row| (0..columns as isize).map(move |column| (row, column)))
+                        .for_each(|(row, column)| visit(row * along_column + column * along_row)),
+                    (&[len], &[step]) => (0..len as isize).for_each(|i| visit(i * step)),
+                    _ => visit(0),
+                }
+                assert_eq!(out.to_vec()?, expected, "{shape:?} {strides:?}");
+            }
+        }
+        let x = device.upload(&(0..(rows * columns) as i32).collect::<Vec<_>>())?;
+        for threads in [1, 2, 3, 7, 64, 100, rows * columns, 1000] {
+            for (of_rows, of_columns) in orders() {
+                let mut out = device.filled(rows * columns, -1)?;
+                let strides = [columns as isize, 1];
+                let from = || x.view_nd(0, &[rows, columns], &strides).map(|view| view.as_plane());
+                let [a, b] = [from()?, from()?].map(|view| Memory(view.expect("it has two axes")));
+                let to = out.view_nd_mut(0, &[rows, columns], &strides)?;
+                let to = plane_mut!(match of_columns {
+                    Some(of_columns) => to.in_tiles(of_rows, of_columns),
+                    None => to.in_strips(of_rows),
+                });
+                module.launch(plane_by_turns, LaunchConfig::new(threads, 1), (a, b, to))?;
+                assert_eq!(out.to_vec()?, x.to_vec()?, "{threads} threads, {of_rows} rows by {of_columns:?}");
+            }
+        }
+        let mut out = device.filled(6, -1)?;
+        let to = plane_mut!(out.view_nd_mut(0, &[2, 3], &[3, 1])?);
+        module.launch(double_plane, for_each(6), (Scalar(4), to))?;
+        assert_eq!(out.to_vec()?, [8; 6]);
+        Ok(())
+    });
+}
+
+#[test]
+fn shapes_of_planes_are_required_by_launches() {
+    use array_test_kernels::by_hand::double_plane_of_shape;
+    on_every_device(|device, module| {
+        let (x, mut out) = (device.upload(&[1, 2, 3, 4, 5, 6])?, device.zeroed(6)?);
+        let mut launch = |shape: [usize; 2], strides: [isize; 2]| {
+            let from = Memory(x.view_nd(0, &shape, &strides)?.as_plane().expect("it has two axes"));
+            let to = plane_mut!(out.view_nd_mut(0, &[2, 3], &[3, 1])?);
+            module.launch(double_plane_of_shape, for_each(6), (from, to))
+        };
+        launch([2, 3], [1, 2])?;
+        let error = launch([3, 2], [2, 1]).expect_err("shapes differ").to_string();
+        assert!(
+            error.ends_with("x.is_scalar() = false, x.shape() = [3, 2], out.shape() = [2, 3]"),
+            "{error}"
+        );
+        assert_eq!(out.to_vec()?, [2, 6, 10, 4, 8, 12]);
         Ok(())
     });
 }

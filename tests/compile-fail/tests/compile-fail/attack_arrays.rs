@@ -16,6 +16,13 @@ pub fn twice(x: ViewNdOrScalar<f32>, out: PerThreadNd<f32>) {
     out.reduce(x, |a, b| a + b);
 }
 
+/// Nor twice in the same way.
+#[kernel]
+pub fn plane_twice(x: PlaneOrScalar<f32>, out: PerThreadPlane<f32>) {
+    out.map((x,), |(x,)| x);
+    out.map((x,), |(x,)| x);
+}
+
 /// An output is not copied.
 #[kernel]
 pub fn cloned(x: SliceOrScalar<f32>, out: PerThreadChunks<f32, 4>) {
