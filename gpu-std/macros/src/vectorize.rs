@@ -3,7 +3,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Error, Ident, Result, ReturnType, Token, Type, ext::IdentExt, punctuated::Punctuated};
+use syn::{
+    Error, Ident, Result, ReturnType, Token, Type, ext::IdentExt, punctuated::Punctuated, spanned::Spanned,
+};
 
 use crate::{
     function::{Function, Signature},
@@ -197,9 +199,10 @@ impl Scalar {
                 unsafe { output.map_covered((#(#arrays,)*), |(#(#arrays,)*)| call((#(#inputs,)*))) };
             }
         };
+        // Where errors about the type point at it, as others do.
         let as_planes = all().map(|((x, ty), is_scalar)| match is_scalar {
             true => quote!(&#x),
-            false => quote!(::gpu_std::host::plane_or_scalar::<L::Runtime, #ty>(&#x)),
+            false => quote_spanned!(ty.span()=> ::gpu_std::host::plane_or_scalar::<L::Runtime, _>(&#x)),
         });
         let planes: Vec<_> = inputs.iter().map(|x| format_ident!("{x}_in_plane")).collect();
         let patterns = all().zip(&planes).map(|((_, is_scalar), plane)| match is_scalar {
