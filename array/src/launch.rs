@@ -46,10 +46,10 @@ impl Launch for OfStrides<'_> {
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
         let Self { module, shape, order } = self;
         let config = if K::INFO.contract.dims == 2 {
-            let limits = module.device().limits();
+            let most_blocks = module.device().limits().max_grid_dim[1] as usize;
             match threads_of_gpu(module) {
-                Some(_) => order.of_plane(shape, limits.max_grid_dim[1] as usize),
-                None => of_shares_in_plane(module, shape),
+                Some(_) => order.of_plane(shape, most_blocks),
+                None => order.of_shares_in_plane(shape, share(module, shape.iter().product()), most_blocks),
             }
         } else {
             order.of_positions(module, shape)
@@ -158,6 +158,16 @@ impl Order {
         let [x, y] = block;
         LaunchConfig::new((columns.div_ceil(x), strips.div_ceil(y).min(most_blocks)), (x, y))
     }
+
+    /// The launch of one on the CPU, where a thread does about so many elements, a share, as one loop: those of whole rows, or if they are longer, of parts of them. In tiles, it does as many rows as
+    /// these have.
+    fn of_shares_in_plane(self, shape: &[usize], share: usize, most_blocks: usize) -> LaunchConfig {
+        let [height, columns] = plane(shape);
+        let least = if let Self::Tiles { rows, .. } = self { rows } else { 1 };
+        let rows = (share / columns.max(1)).max(least);
+        let beside = columns.div_ceil((share / rows).max(1));
+        LaunchConfig::new((beside, height.div_ceil(rows).min(most_blocks)), 1)
+    }
 }
 
 /// The rows and columns of an array of two axes at most.
@@ -177,15 +187,6 @@ pub(crate) fn threads_of_gpu(module: &Module) -> Option<usize> {
 /// The launch of a kernel on the CPU, where a thread does elements that follow each other as one loop: as few threads as share them out evenly.
 fn of_shares(module: &Module, len: usize) -> LaunchConfig {
     LaunchConfig::new(len.div_ceil(share(module, len)), 1)
-}
-
-/// The same of a kernel whose threads have a row and a column: of whole rows, or if these are longer than a share, of parts of them.
-fn of_shares_in_plane(module: &Module, shape: &[usize]) -> LaunchConfig {
-    let [rows, columns] = plane(shape);
-    let share = share(module, rows * columns);
-    let of_rows = share.div_ceil(columns.max(1));
-    let most = module.device().limits().max_grid_dim[1] as usize;
-    LaunchConfig::new((columns.div_ceil(share), rows.div_ceil(of_rows).min(most)), 1)
 }
 
 /// How many elements of so many a thread of the CPU does.
@@ -241,6 +242,21 @@ mod tests {
         assert_eq!(of_plane(Order::Tiles { rows: 5, columns: 7 }, &[5, 7]), [[1, 1], [8, 8]]);
         // Of single bytes.
         assert_eq!(of_plane(Order::Tiles { rows: 32, columns: 32 }, &[1024, 1024]), [[32, 128], [32, 8]]);
+    }
+
+    #[test]
+    fn threads_of_the_cpu_have_rows_or_tiles() {
+        let strips = Order::Strips { rows: 1 };
+        let threads = |order: Order, shape: &[usize]| {
+            exact(order.of_shares_in_plane(shape, 1 << 14, 1 << 16)).0[..2].to_vec()
+        };
+        assert_eq!(threads(strips, &[1024, 1536]), [1, 103]);
+        assert_eq!(threads(strips, &[1 << 20]), [64, 1]);
+        assert_eq!(threads(strips, &[3, 1 << 20]), [64, 3]);
+        assert_eq!(threads(strips, &[]), [1, 1]);
+        let tiles = Order::Tiles { rows: 16, columns: 16 };
+        assert_eq!(threads(tiles, &[8192, 8192]), [8, 512]);
+        assert_eq!(threads(tiles, &[8192, 64]), [1, 32]);
     }
 
     #[test]

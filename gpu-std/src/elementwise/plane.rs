@@ -23,7 +23,16 @@ use crate::{
 
 /// An input that is an array of up to two axes of any strides, which is not written during the launch, or one value for all positions.
 ///
-/// The launch passes `OrScalar::Memory(view)`, where `slice.view_nd(…)?.as_plane()` is `Some(view)`, or `OrScalar::Scalar(value)`. See [`PerThreadPlane`].
+/// The launch passes `OrScalar::Memory(view)`, where `slice.view_nd(…)?.as_plane()` is `Some(view)`, or `OrScalar::Scalar(value)`.
+///
+/// ```
+/// use gpu_std::{elementwise::*, prelude::*};
+///
+/// #[kernel]
+/// pub fn add(a: PlaneOrScalar<f32>, b: PlaneOrScalar<f32>, out: PerThreadPlane<f32>) {
+///     out.map((a, b), |(a, b)| a + b);
+/// }
+/// ```
 pub struct PlaneOrScalar<'k, T> {
     /// Of row and column 0.
     origin: *const T,
