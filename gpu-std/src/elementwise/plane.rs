@@ -106,22 +106,36 @@ impl<T: DeviceCopy> PlaneOrScalar<'_, T> {
         }
     }
 
-    /// As [`get`](Self::get), so many columns further.
-    ///
-    /// # Safety
-    /// As there, of both positions.
+    /// A row from an offset on.
     #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
-    unsafe fn get_in_row(&self, offset: i32, columns: u32) -> T {
-        let along_row = self.layout.along_row();
-        // SAFETY: as above.
-        unsafe {
-            if self.is_scalar {
-                self.value.assume_init()
-            } else {
-                self.origin.offset(offset as isize).offset(columns as isize * along_row).read()
-            }
-        }
+    fn row(&self, offset: i32) -> Row<T> {
+        let (is_scalar, value) = (self.is_scalar, self.value);
+        let first = self.origin.wrapping_offset(offset as isize);
+        Row { first, along_row: self.layout.along_row(), is_scalar, value }
+    }
+}
+
+/// A row of an input, or one value: on its own, for a loop that rustc makes vectors of.
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Debug)]
+#[allow(unreachable_pub)] // Sealed traits name it.
+pub struct Row<T> {
+    first: *const T,
+    along_row: isize,
+    is_scalar: bool,
+    value: MaybeUninit<T>,
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<T: DeviceCopy> Row<T> {
+    /// # Safety
+    /// The row has so many columns from the first on.
+    #[inline(always)]
+    unsafe fn get(&self, column: usize) -> T {
+        let offset = (column as isize).wrapping_mul(self.along_row);
+        // SAFETY: as the caller promises; a value is written with its mark.
+        unsafe { if self.is_scalar { self.value.assume_init() } else { self.first.offset(offset).read() } }
     }
 }
 
@@ -201,10 +215,15 @@ mod sealed {
         /// # Safety
         /// The offsets are those of a position that the inputs cover.
         unsafe fn get(&self, offsets: Self::Offsets) -> Self::Items;
-        /// # Safety
-        /// As above, and the position so many columns further is one, too.
+        /// A row of each.
         #[cfg(not(target_arch = "nvptx64"))]
-        unsafe fn get_in_row(&self, offsets: Self::Offsets, columns: u32) -> Self::Items;
+        type Rows;
+        #[cfg(not(target_arch = "nvptx64"))]
+        fn rows(&self, offsets: Self::Offsets) -> Self::Rows;
+        /// # Safety
+        /// The rows have so many columns from the first on.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe fn get_in_row(rows: &Self::Rows, column: usize) -> Self::Items;
     }
 }
 
@@ -238,10 +257,19 @@ macro_rules! tuples {
             }
 
             #[cfg(not(target_arch = "nvptx64"))]
+            type Rows = ($(Row<$T>,)*);
+
+            #[cfg(not(target_arch = "nvptx64"))]
             #[inline(always)]
-            unsafe fn get_in_row(&self, offsets: Self::Offsets, columns: u32) -> Self::Items {
+            fn rows(&self, offsets: Self::Offsets) -> Self::Rows {
+                ($(self.$number.row(offsets.$number),)*)
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            #[inline(always)]
+            unsafe fn get_in_row(rows: &Self::Rows, column: usize) -> Self::Items {
                 // SAFETY: as the caller promises.
-                unsafe { ($(self.$number.get_in_row(offsets.$number, columns),)*) }
+                unsafe { ($(rows.$number.get(column),)*) }
             }
         }
     };
@@ -404,12 +432,13 @@ impl<T: DeviceCopy> PerThreadPlane<'_, T> {
                 let len = (columns.end - first).min(of_columns);
                 for row in row..below {
                     let (row, first) = (row as u32, first as u32);
-                    let (to, from) = (layout.offset(row, first), inputs.offsets(row, first));
-                    for column in 0..len as u32 {
+                    let from = inputs.rows(inputs.offsets(row, first));
+                    let to = self.origin.wrapping_offset(layout.offset(row, first) as isize);
+                    for column in 0..len {
                         // SAFETY: as the caller promises, and the inputs cover the output.
                         unsafe {
-                            let to = self.origin.offset(to as isize).offset(column as isize * along_row);
-                            to.write(f(inputs.get_in_row(from, column)));
+                            let to = to.offset((column as isize).wrapping_mul(along_row));
+                            to.write(f(I::get_in_row(&from, column)));
                         }
                     }
                 }
