@@ -10,7 +10,7 @@ use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
 
 use crate::{
     Array, ArrayViewMut, Error, Input, Operand, Result,
-    launch::{Configured, OfStrides, Order, of_chunks},
+    launch::{BLOCK, Configured, OfStrides, Order, UNEVEN_BLOCK, of_chunks, of_uneven},
     layout::Layout,
     operand::{Operands, broadcast_shape, part_mut, sealed},
     plan::{NdPlace, Plan},
@@ -421,7 +421,11 @@ where
     match plan.contiguous() {
         Some(len) => {
             let part = part_mut(memory, origin, len)?;
-            let launch = Configured { module, config: of_chunks(module, len, F::LANES) };
+            let config = match F::HAS_LOOPS {
+                true => of_uneven(module, len),
+                false => of_chunks(module, len, F::LANES),
+            };
+            let launch = Configured { module, config };
             F::contiguous(launch, inputs.slices(&plan, len)?, part)
         }
         None => {
@@ -430,7 +434,8 @@ where
             let order = Order::of(module, plan.shape(), size_of::<F::Output>(), transposed);
             let places = plan.inputs().iter().map(|place| NdPlace::of(place, plan.shape()));
             let views = inputs.views(&places.collect::<Vec<_>>())?;
-            F::strided(OfStrides { module, shape: plan.shape(), order }, views, order.apply(view))
+            let block = if F::HAS_LOOPS { UNEVEN_BLOCK } else { BLOCK };
+            F::strided(OfStrides { module, shape: plan.shape(), order, block }, views, order.apply(view))
         }
     }
 }

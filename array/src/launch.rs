@@ -13,7 +13,10 @@ const MOST_THREADS: usize = 1 << 31;
 
 /// The threads of a block. Of kernels whose threads have several rows, it has as many positions: where some positions take much longer than others, a few large blocks would leave
 /// most of the GPU without work at the end.
-const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 256;
+
+/// Those of kernels of functions that have loops: the fewer, the less of the GPU waits for the longest of them. Half as many are slower again where all take as long.
+pub(crate) const UNEVEN_BLOCK: usize = 128;
 
 /// Launches of a configuration.
 pub(crate) struct Configured<'a> {
@@ -36,6 +39,8 @@ pub(crate) struct OfStrides<'a> {
     pub(crate) module: &'a Module,
     pub(crate) shape: &'a [usize],
     pub(crate) order: Order,
+    /// The threads of a block.
+    pub(crate) block: usize,
 }
 
 impl Launch for OfStrides<'_> {
@@ -44,15 +49,15 @@ impl Launch for OfStrides<'_> {
 
     #[track_caller]
     fn launch<K: SafeKernel>(self, kernel: K, args: K::Args<'_, ThisRuntime>) -> Result<()> {
-        let Self { module, shape, order } = self;
+        let Self { module, shape, order, block } = self;
         let config = if K::INFO.contract.dims == 2 {
             let most_blocks = module.device().limits().max_grid_dim[1] as usize;
             match threads_of_gpu(module) {
-                Some(_) => order.of_plane(shape, most_blocks),
+                Some(_) => order.of_plane(shape, block, most_blocks),
                 None => order.of_shares_in_plane(shape, share(module, shape.iter().product()), most_blocks),
             }
         } else {
-            order.of_positions(module, shape)
+            order.of_positions(module, shape, block)
         };
         Configured { module, config }.launch(kernel, args)
     }
@@ -64,14 +69,22 @@ pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
 }
 
 /// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
-/// once is then done half as often, and more would read and write too far apart. Blocks are large, because a multiprocessor starts few of them in less time.
+/// once is then done half as often, and more would read and write too far apart.
 pub(crate) fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
     let chunks = len.div_ceil(lanes);
     match threads_of_gpu(module) {
         Some(threads) => {
             let threads = if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) };
-            LaunchConfig::__ForEachInLargeBlocks(threads.min(MOST_THREADS))
+            for_each_in_rounds(threads)
         }
+        None => of_shares(module, len),
+    }
+}
+
+/// The launch of a kernel for so many contiguous elements, of which some may take longer than others: on a GPU, threads have one each.
+pub(crate) fn of_uneven(module: &Module, len: usize) -> LaunchConfig {
+    match threads_of_gpu(module) {
+        Some(_) => LaunchConfig::new(len.min(MOST_THREADS).div_ceil(UNEVEN_BLOCK), UNEVEN_BLOCK),
         None => of_shares(module, len),
     }
 }
@@ -123,13 +136,13 @@ impl Order {
     }
 
     /// The launch of a kernel whose threads are numbered. On a GPU, they have up to four positions, as long as all work.
-    fn of_positions(self, module: &Module, shape: &[usize]) -> LaunchConfig {
+    fn of_positions(self, module: &Module, shape: &[usize], most_of_block: usize) -> LaunchConfig {
         let len = shape.iter().product::<usize>();
         let Some(threads) = threads_of_gpu(module) else { return of_shares(module, len) };
         match (self, shape) {
             (Self::Strips { rows }, &[.., height, columns]) if columns >= WARP => {
                 let (block, others) =
-                    ((BLOCK / rows).next_multiple_of(WARP), len.checked_div(height).unwrap_or(0));
+                    ((most_of_block / rows).next_multiple_of(WARP), len.checked_div(height).unwrap_or(0));
                 let strips = height.div_ceil(rows) * others;
                 LaunchConfig::new(strips.min(MOST_THREADS).div_ceil(block), block)
             }
@@ -139,19 +152,19 @@ impl Order {
 
     /// The launch of a kernel on a GPU whose threads have a row and a column, with so many blocks along y at most. Blocks are tiles, as of kernels by hand: rows that are close to each
     /// other often take as long as each other. Those of transposed inputs are what these ask for.
-    fn of_plane(self, shape: &[usize], most_blocks: usize) -> LaunchConfig {
+    fn of_plane(self, shape: &[usize], most_of_block: usize, most_blocks: usize) -> LaunchConfig {
         let [height, columns] = plane(shape);
         let (block, strips) = match self {
             Self::Tiles { rows, columns } => {
                 let x = columns.next_power_of_two();
-                ([x, rows.next_power_of_two().min(BLOCK / x)], height)
+                ([x, rows.next_power_of_two().min(most_of_block / x)], height)
             }
             Self::Strips { rows } => {
                 // As many columns as a warp has threads, or a part of them, if that leaves fewer without one.
                 let wastes_little = |x: &usize| columns.next_multiple_of(*x) <= columns + columns / 4;
                 let x = [WARP, WARP / 2].into_iter().find(wastes_little).unwrap_or(WARP / 4);
-                let y = (BLOCK / x.min(columns.next_power_of_two())).min(height.next_power_of_two());
-                let x = (BLOCK / y).min(columns.next_power_of_two());
+                let y = (most_of_block / x.min(columns.next_power_of_two())).min(height.next_power_of_two());
+                let x = (most_of_block / y).min(columns.next_power_of_two());
                 ([x, (y / rows.next_power_of_two()).max(1)], height.div_ceil(rows))
             }
         };
@@ -214,7 +227,7 @@ mod tests {
 
     /// Blocks, and threads of each, along x and y.
     fn of_plane(order: Order, shape: &[usize]) -> [[usize; 2]; 2] {
-        let ([blocks_x, blocks_y, 1], [x, y, 1]) = exact(order.of_plane(shape, 65_535)) else {
+        let ([blocks_x, blocks_y, 1], [x, y, 1]) = exact(order.of_plane(shape, BLOCK, 65_535)) else {
             panic!("more than two axes")
         };
         [[blocks_x, blocks_y], [x, y]]

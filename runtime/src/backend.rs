@@ -354,8 +354,6 @@ pub(crate) struct BlockThreads {
     pub(crate) max: u32,
     /// What fills a multiprocessor best, for launches that do not say: whole warps.
     pub(crate) usual: u32,
-    /// Larger blocks that fill one with as many threads as it runs, if there are any, else the same.
-    pub(crate) large: u32,
 }
 
 impl BlockThreads {

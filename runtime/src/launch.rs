@@ -64,9 +64,6 @@ impl From<(usize, usize, usize)> for Extents {
 pub enum LaunchConfig {
     /// At least one thread for each of so many elements along x, y and z, in blocks that the runtime chooses.
     ForEach(Extents),
-    /// As `ForEach` along x, in larger blocks where these fill a multiprocessor: for kernels whose threads end soon, and at the same time.
-    #[doc(hidden)]
-    __ForEachInLargeBlocks(usize),
     /// At least one block for each of so many tiles along x, y and z, with threads that the runtime chooses.
     ForEachTile(Extents),
     /// Exactly these.

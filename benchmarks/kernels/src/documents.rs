@@ -5,7 +5,7 @@ use gpu_std::prelude::*;
 /// How soon a point leaves the circle of radius 2, as a shade of grey; 255 if it stays for all iterations.
 #[vectorize]
 #[inline]
-pub fn mandelbrot(x: f64, y: f64, #[scalar] iterations: u32) -> u32 {
+pub fn mandelbrot(x: f64, y: f64, iterations: u32) -> u32 {
     let (mut re, mut im) = (0.0, 0.0);
     for i in 0..iterations {
         (re, im) = (re * re - im * im + x, 2.0 * re * im + y);
@@ -30,6 +30,14 @@ pub fn mandelbrot_image(corner: [f64; 2], step: [f64; 2], iterations: u32, image
 pub fn mandelbrot_of_coordinates(x: &[f64], y: &[f64], iterations: u32, image: PerThread2d<u32>) {
     for ((row, column), pixel) in image {
         *pixel = mandelbrot(x[column], y[row], iterations);
+    }
+}
+
+/// The same for pixels that have coordinates each.
+#[kernel]
+pub fn mandelbrot_of_arrays(x: &[f64], y: &[f64], iterations: u32, image: PerThread<u32>) {
+    for (i, pixel) in image {
+        *pixel = mandelbrot(x[i], y[i], iterations);
     }
 }
 

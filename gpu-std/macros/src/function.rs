@@ -3,7 +3,9 @@
 //! Written out here because syn reads functions only with its feature `full`, which takes a second to compile; bodies are
 //! rustc's business anyway. rustc has read the function before, so what is not understood here is still Rust.
 
-use proc_macro2::TokenStream;
+use std::mem;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
     Abi, Attribute, Generics, Ident, Result, ReturnType, Token, Visibility, braced, parenthesized,
@@ -43,6 +45,84 @@ impl Function {
         self.brace_token.surround(&mut tokens, |tokens| self.body.to_tokens(tokens));
         tokens
     }
+
+    /// Whether there are loops in the body of which constants do not say how often they go round, as in `for i in 0..4 { … }`: how long it takes may depend on
+    /// the arguments.
+    pub(crate) fn has_loops(&self) -> bool {
+        has_loops(self.body.clone())
+    }
+}
+
+fn has_loops(tokens: TokenStream) -> bool {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let found = match token {
+            TokenTree::Group(group) => has_loops(group.stream()),
+            TokenTree::Ident(word) if word == "while" || word == "loop" => true,
+            // Not `for<'a>`.
+            TokenTree::Ident(word) if word == "for" => {
+                let is_loop =
+                    !matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '<');
+                let places = tokens.by_ref().take_while(|token| !is_word(token, "in"));
+                is_loop && {
+                    places.for_each(drop);
+                    !is_counted(&mut tokens)
+                }
+            }
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_word(token: &TokenTree, expected: &str) -> bool {
+    matches!(token, TokenTree::Ident(word) if word == expected)
+}
+
+/// Whether the rest of a `for` loop, from behind `in`, is what constants say, and a body that ends no earlier and has no other loops.
+fn is_counted(tokens: &mut impl Iterator<Item = TokenTree>) -> bool {
+    let mut head = TokenStream::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(body) if body.delimiter() == Delimiter::Brace => {
+                return is_constant(head) && !ends_early(body.stream()) && !has_loops(body.stream());
+            }
+            token => head.extend([token]),
+        }
+    }
+    false
+}
+
+/// Whether an expression has no names but those of constants, which are written in capitals, and of methods.
+fn is_constant(expression: TokenStream) -> bool {
+    // Behind one dot is a method, behind two the end of a range.
+    let mut dots = 0;
+    expression.into_iter().all(|token| match token {
+        TokenTree::Punct(punct) => {
+            dots = if punct.as_char() == '.' { dots + 1 } else { 0 };
+            true
+        }
+        TokenTree::Ident(word) => mem::take(&mut dots) == 1 || !word.to_string().contains(char::is_lowercase),
+        TokenTree::Group(group) => {
+            dots = 0;
+            is_constant(group.stream())
+        }
+        TokenTree::Literal(_) => {
+            dots = 0;
+            true
+        }
+    })
+}
+
+fn ends_early(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => ends_early(group.stream()),
+        TokenTree::Punct(punct) => punct.as_char() == '?',
+        token => is_word(&token, "break") || is_word(&token, "return"),
+    })
 }
 
 /// As it was written, if it is neither `async` nor has an ABI.
@@ -106,5 +186,46 @@ impl Parse for Signature {
         };
         signature.generics.where_clause = input.parse()?;
         Ok(signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_are_those_that_are_not_counted() {
+        let has = |body: &str| has_loops(body.parse().expect("it is Rust"));
+        for body in [
+            "while x > 1 { x /= 2 }",
+            "if x > 0 { loop { break } }",
+            "for i in 0..n { y += i }",
+            "for (i, z) in values.iter() { y += i * z }",
+            "for i in 0..20 { if x > 4.0 { return i } }",
+            "for i in 0..20 { if x > 4.0 { break; } }",
+            "for i in 0..20 { x.checked_add(i)?; }",
+            "for i in 0..4 { while x > i { x -= 1 } }",
+            "'outer: for i in 0..4 { for j in i..n { y += j } }",
+            "let f = |x| { for i in 0..x { g(i) } }; f(3)",
+            "for i in 0..n.min(4) { y += i }",
+            "for i in (0..n).rev() { y += i }",
+            "for i in first..4 { y += i }",
+            "for i in [1, n] { for j in 0..i { y += j } }",
+        ] {
+            assert!(has(body), "{body}");
+        }
+        for body in [
+            "x * x + y",
+            "for i in 0..4 { y += i * x }",
+            "for i in 0..=3 { for j in 0..2 { y += i * j } }",
+            "for c in COEFFICIENTS { y = y * x + c }",
+            "for (i, c) in COEFFICIENTS.iter().enumerate().rev() { y += c * x.powi(i) }",
+            "for i in (0..=N).rev() { y += i }",
+            "for c in [1.0, -0.5, LAST] { y = y * x + c }",
+            "let f: &dyn for<'a> Fn(&'a u32) -> u32 = &g; f(&x)",
+            "looped(x) + for_each(y) + x.while_some()",
+        ] {
+            assert!(!has(body), "{body}");
+        }
     }
 }

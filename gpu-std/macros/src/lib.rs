@@ -49,7 +49,7 @@ mod vectorize;
 /// | `SliceOrScalar<T>`, `ViewNdOrScalar<T>` | an input of `gpu_std::elementwise` | `OrScalar::Memory(&slice)`, `OrScalar::Memory(slice.view_nd(origin, shape, strides)?)`, `OrScalar::Scalar(value)` |
 /// | `PerThreadChunks<T, N>` | an output of `gpu_std::elementwise` | `&mut DeviceSlice<T>` |
 /// | `PerThreadNd<T>`, `PerThreadRows<T>` | the same, of any strides | `slice.view_nd_mut(origin, shape, strides)?` |
-/// | `PlaneOrScalar<T>`, `PerThreadPlane<T>` | an input and an output of `gpu_std::elementwise`, of two axes at most | what `slice.view_nd(origin, shape, strides)?.as_plane()` and the same of `view_nd_mut` return, if they are views of two axes |
+/// | `ViewPlane<T>`, `PlaneOrScalar<T>`, `PerThreadPlane<T>` | inputs and an output of `gpu_std::elementwise`, of two axes at most | what `slice.view_nd(origin, shape, strides)?.as_plane()` and the same of `view_nd_mut` return, if they are views of two axes |
 /// | `InputCores<T, N>` | an input of `gpu_std::gufunc` | `slice.view_nd(origin, shape, strides)?` |
 /// | `PerThreadCores<T, N>`, `PerWarpCores<T, N>`, `PerBlockCores<T, N>` | an output of `gpu_std::gufunc` | `slice.view_nd_mut(origin, shape, strides)?` |
 /// | `[P; N]` of global memory, such as `[&[T]; 9]`, `[PerThread2d<T>; 9]` | an array | an array of the arguments: `[&mut a, &mut b]` |
@@ -305,7 +305,9 @@ pub fn kernel_param(item: TokenStream) -> TokenStream {
 /// for two type parameters. Arguments and result are `DeviceCopy`, and there are at most eight arguments. Of each signature there are kernels
 /// for contiguous memory, which load and store 16 bytes at a time where the types allow, and one for memory of any strides; of a signature
 /// `(T, T) -> T` there are also those of `reduce` and `accumulate`. Any argument may be an array or a scalar. Those marked `#[scalar]` are scalars in most calls,
-/// which then take a kernel with fewer registers.
+/// which then take a kernel with fewer registers. Without marks, there are such kernels for scalars behind arrays, of a function of many arguments and of one that has loops.
+///
+/// Where the body has a loop of which constants do not say how often it goes round, threads have an element each, for some take longer than others. Loops of functions that it calls are not known.
 ///
 /// ```
 /// use gpu_std::prelude::*;

@@ -41,6 +41,7 @@ const BORROWING: &[&str] = &[
     "PerThreadNd",
     "PerThreadRows",
     "PlaneOrScalar",
+    "ViewPlane",
     "PerThreadPlane",
     "InputCores",
     "PerThreadCores",

@@ -111,14 +111,17 @@ impl Scalar {
         (0..self.arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect()
     }
 
-    /// What most calls pass, by the end of the name of the kernel for it: whether each argument is one value. Arrays, and values for what is marked; if nothing
-    /// is, an array and values, too, where that is many registers less than for any mix.
-    fn versions(&self) -> impl Iterator<Item = (&'static str, Vec<bool>)> {
-        let are_many = self.arguments.len() > 2 && !self.scalars.contains(&true);
-        let all_but_first = are_many.then(|| (0..self.arguments.len()).map(|i| i > 0).collect());
-        [("contiguous", self.scalars.clone())]
-            .into_iter()
-            .chain(all_but_first.map(|scalars| ("with_scalars", scalars)))
+    /// What most calls pass, by the end of the name of the kernel for it: whether each argument is one value. Arrays, and values for what is marked. If nothing is, arrays and
+    /// values behind them, too: of a function of many arguments an array and values, where that is many registers less than for any mix; and of one that has
+    /// loops each number of values, where arithmetic binds, and so each instruction.
+    fn versions(&self) -> impl Iterator<Item = (String, Vec<bool>)> {
+        let all = self.arguments.len();
+        let first = if self.function.has_loops() { (1..all).rev() } else { (1..all.min(2)).rev() };
+        let is_mixed = !self.scalars.contains(&true) && (all > 2 || self.function.has_loops());
+        let mixed = first.filter(move |_| is_mixed).map(move |arrays| {
+            (format!("_and_{}_values", all - arrays), (0..all).map(|i| i >= arrays).collect())
+        });
+        [(String::new(), self.scalars.clone())].into_iter().chain(mixed)
     }
 
     /// A kernel for contiguous arrays and those values, in a scope where `__LANES` and `__ALIGN` are those of the output, and its launch, an arm of a `match` of
@@ -126,13 +129,13 @@ impl Scalar {
     fn contiguous(
         &self,
         instance: &str,
-        kind: &str,
+        version: &str,
         scalars: &[bool],
         call: &TokenStream,
     ) -> (TokenStream, TokenStream) {
         let Self { arguments, output, .. } = self;
         let place = Span::call_site().located_at(self.function.signature.name.span());
-        let (kernel, inputs) = (format_ident!("{instance}_{kind}"), self.inputs());
+        let (kernel, inputs) = (format_ident!("{instance}_contiguous{version}"), self.inputs());
         let all = || inputs.iter().zip(arguments).zip(scalars);
         let params = all().map(|((x, ty), is_scalar)| match is_scalar {
             true => quote!(#x: #ty),
@@ -174,51 +177,89 @@ impl Scalar {
         (kernel_fn, launch)
     }
 
-    /// The kernel for arrays of two axes at most, and values for what is marked, and the launch of it, or if the arguments are others, of the kernel for any strides.
-    fn plane(&self, instance: &str, call: &TokenStream) -> (TokenStream, TokenStream) {
-        let Self { arguments, output, .. } = self;
+    /// The kernels for arrays of two axes at most, and the launch of one of them, or if the arguments are others, of the kernel for any strides. There is one for any mix, but for values for
+    /// what is marked. Of a function that has loops, there are those for what most calls pass, too.
+    fn planes(&self, instance: &str, call: &TokenStream) -> (TokenStream, TokenStream) {
         let place = Span::call_site().located_at(self.function.signature.name.span());
-        let [plane, strided] = ["plane", "strided"].map(|kind| format_ident!("{instance}_{kind}"));
+        let strided = format_ident!("{instance}_strided");
         let inputs = self.inputs();
         // The kernel has an array at least, which may be a value.
-        let has_arrays = self.scalars.contains(&false);
-        let all = || {
-            inputs.iter().zip(arguments).zip(self.scalars.iter().map(|is_scalar| *is_scalar && has_arrays))
+        let marked: Vec<_> = match self.scalars.contains(&false) {
+            true => self.scalars.clone(),
+            false => vec![false; inputs.len()],
         };
-        let params = all().map(|((x, ty), is_scalar)| match is_scalar {
-            true => quote!(#x: #ty),
-            false => quote!(#x: ::gpu_std::elementwise::PlaneOrScalar<#ty>),
+        let versions: Vec<_> = match self.function.has_loops() {
+            true => self.versions().filter(|(_, scalars)| scalars.contains(&false)).collect(),
+            false => Vec::new(),
+        };
+        let of_arrays = versions.iter().map(|(version, scalars)| {
+            let patterns = inputs.iter().zip(scalars).zip(&marked).map(|pattern| match pattern {
+                ((x, true), true) => quote!(#x),
+                ((x, true), false) => quote!(::gpu_std::host::OrScalar::Scalar(#x)),
+                ((x, false), _) => quote!(::gpu_std::host::OrScalar::Memory(#x)),
+            });
+            let kernel = format_ident!("{instance}_plane_of_arrays{version}");
+            (kernel, quote!(ViewPlane), scalars, quote!((#(#patterns,)*)))
         });
-        let arrays: Vec<_> = all().filter(|(_, is_scalar)| !is_scalar).map(|((x, _), _)| x.clone()).collect();
-        let requires = of_shape(&arrays);
-        let kernel = quote_spanned! {place=>
-            #[::gpu_std::kernel(requires = #requires)]
-            fn #plane(#(#params,)* output: ::gpu_std::elementwise::PerThreadPlane<#output>) {
-                #call;
-                // SAFETY: launches require it.
-                unsafe { output.map_covered((#(#arrays,)*), |(#(#arrays,)*)| call((#(#inputs,)*))) };
-            }
-        };
+        let of_any_mix =
+            (format_ident!("{instance}_plane"), quote!(PlaneOrScalar), &marked, quote!((#(#inputs,)*)));
+        let (kernels, launches): (Vec<_>, Vec<_>) = of_arrays
+            .chain([of_any_mix])
+            .map(|(kernel, input, scalars, pattern)| {
+                let launch = quote!(#pattern => launch.launch(#kernel, (#(#inputs,)* output)));
+                (self.plane(&kernel, &input, scalars, call), launch)
+            })
+            .unzip();
         // Where errors about the type point at it, as others do.
-        let as_planes = all().map(|((x, ty), is_scalar)| match is_scalar {
-            true => quote!(&#x),
-            false => quote_spanned!(ty.span()=> ::gpu_std::host::plane_or_scalar::<L::Runtime, _>(&#x)),
-        });
+        let as_planes = inputs.iter().zip(&self.arguments).map(
+            |(x, ty)| quote_spanned!(ty.span()=> ::gpu_std::host::plane_or_scalar::<L::Runtime, _>(&#x)),
+        );
         let planes: Vec<_> = inputs.iter().map(|x| format_ident!("{x}_in_plane")).collect();
-        let patterns = all().zip(&planes).map(|((_, is_scalar), plane)| match is_scalar {
-            true => quote!(&::gpu_std::host::OrScalar::Scalar(#plane)),
+        let patterns = planes.iter().zip(&marked).map(|(plane, is_scalar)| match is_scalar {
+            true => quote!(::core::option::Option::Some(::gpu_std::host::OrScalar::Scalar(#plane))),
             false => quote!(::core::option::Option::Some(#plane)),
         });
         let launch = quote_spanned! {place=>
             match (#(#as_planes,)*) {
                 (#(#patterns,)*) => match <L::Runtime as ::gpu_std::host::Runtime>::plane_mut(output) {
-                    ::core::result::Result::Ok(output) => launch.launch(#plane, (#(#planes,)* output)),
+                    ::core::result::Result::Ok(output) => match (#(#planes,)*) {
+                        #(#launches,)*
+                    },
                     ::core::result::Result::Err(output) => launch.launch(#strided, (#(#inputs,)* output)),
                 },
                 _ => launch.launch(#strided, (#(#inputs,)* output)),
             }
         };
-        (kernel, launch)
+        (quote!(#(#kernels)*), launch)
+    }
+
+    /// A kernel for arrays of two axes at most, whose arguments are values or else inputs of this type.
+    fn plane(
+        &self,
+        kernel: &Ident,
+        input: &TokenStream,
+        scalars: &[bool],
+        call: &TokenStream,
+    ) -> TokenStream {
+        let Self { arguments, output, .. } = self;
+        let place = Span::call_site().located_at(self.function.signature.name.span());
+        let inputs = self.inputs();
+        let all = || inputs.iter().zip(arguments).zip(scalars);
+        let params = all().map(|((x, ty), is_scalar)| match is_scalar {
+            true => quote!(#x: #ty),
+            false => quote!(#x: ::gpu_std::elementwise::#input<#ty>),
+        });
+        let arrays: Vec<_> =
+            all().filter(|(_, is_scalar)| !**is_scalar).map(|((x, _), _)| x.clone()).collect();
+        let requires = of_shape(&arrays);
+        quote_spanned! {place=>
+            #[::gpu_std::kernel(requires = #requires)]
+            fn #kernel(#(#params,)* output: ::gpu_std::elementwise::PerThreadPlane<#output>) {
+                #call;
+                // SAFETY: launches require it.
+                unsafe { output.map_covered((#(#arrays,)*), |(#(#arrays,)*)| call((#(#inputs,)*))) };
+            }
+        }
     }
 
     /// The kernels of an instance, and their launches. Type parameters are aliases there, so that types are used as they are written.
@@ -233,13 +274,23 @@ impl Scalar {
         // Outside of `unsafe` blocks, in which what the function calls would be.
         let call = quote!(let call = |(#(#inputs,)*): (#(#arguments,)*)| -> #output { #name #turbofish(#(#inputs),*) });
         let strided_requires = of_shape(&inputs);
-        let (plane_kernel, plane_launch) = self.plane(instance, &call);
+        let (plane_kernels, plane_launch) = self.planes(instance, &call);
         let in_some_version =
             inputs.iter().zip(arguments).zip(&self.scalars).filter(|(_, is_scalar)| !**is_scalar);
         let (aligns, elements): (Vec<_>, Vec<_>) =
             in_some_version.map(|((x, element), _)| (align_of(x), element)).unzip();
-        let (contiguous_kernels, contiguous_launches): (Vec<_>, Vec<_>) =
-            self.versions().map(|(kind, scalars)| self.contiguous(instance, kind, &scalars, &call)).unzip();
+        let (contiguous_kernels, contiguous_launches): (Vec<_>, Vec<_>) = self
+            .versions()
+            .map(|(version, scalars)| self.contiguous(instance, &version, &scalars, &call))
+            .unzip();
+        // A thread with several elements takes as long as the longest of each, one after another.
+        let has_loops = self.function.has_loops();
+        let lanes = match has_loops {
+            true => quote!(1),
+            false => {
+                quote!(::gpu_std::elementwise::lanes(&[#(::core::mem::size_of::<#arguments>(),)* ::core::mem::size_of::<#output>()]))
+            }
+        };
         let same =
             arguments.len() == 2 && [&arguments[1], output].iter().all(|ty| text(ty) == text(&arguments[0]));
         let (mut binary_kernels, mut binary) = (None, None);
@@ -302,8 +353,7 @@ impl Scalar {
                     type #generics = #types;
                 )*
 
-                const __LANES: ::core::primitive::usize =
-                    ::gpu_std::elementwise::lanes(&[#(::core::mem::size_of::<#arguments>(),)* ::core::mem::size_of::<#output>()]);
+                const __LANES: ::core::primitive::usize = #lanes;
 
                 const __ALIGN: ::core::primitive::usize = ::gpu_std::elementwise::align_of_lanes::<#output, __LANES>();
                 #(
@@ -322,7 +372,7 @@ impl Scalar {
                     output.map((#(#inputs,)*), call);
                 }
 
-                #plane_kernel
+                #plane_kernels
 
                 #[::gpu_std::kernel(requires = #strided_requires)]
                 fn #strided(
@@ -341,6 +391,7 @@ impl Scalar {
                 unsafe impl ::gpu_std::host::Vectorized<(#(#arguments,)*)> for #name {
                     type Output = #output;
                     const LANES: ::core::primitive::usize = __LANES;
+                    const HAS_LOOPS: ::core::primitive::bool = #has_loops;
 
                     fn contiguous<'a, L: ::gpu_std::host::Launch>(
                         launch: L,
@@ -442,14 +493,17 @@ mod tests {
     }
 
     #[test]
-    fn many_arguments_without_marks_may_be_an_array_and_scalars() {
+    fn many_arguments_without_marks_may_be_an_array_and_values() {
         let expanded = |function: TokenStream| vectorize(quote!(), function).expect("it is fit").to_string();
         let many = expanded(quote!(
             fn density(x: f32, mean: f32, sigma: f32) -> f32 {
                 x
             }
         ));
-        assert!(many.contains("fn density_with_scalars (x0 : & [f32] , x1 : f32 , x2 : f32 ,"), "{many}");
+        assert!(
+            many.contains("fn density_contiguous_and_2_values (x0 : & [f32] , x1 : f32 , x2 : f32 ,"),
+            "{many}"
+        );
         let marked = quote!(
             fn density(x: f32, mean: f32, #[scalar] sigma: f32) -> f32 {
                 x
@@ -460,7 +514,47 @@ mod tests {
                 x * by
             }
         );
-        assert!([marked, few].into_iter().all(|function| !expanded(function).contains("with_scalars")));
+        assert!([marked, few].into_iter().all(|function| !expanded(function).contains("_values")));
+    }
+
+    #[test]
+    fn functions_with_loops_have_kernels_for_arrays_and_values_behind_them() {
+        let kernels = |function: TokenStream| {
+            let expanded = vectorize(quote!(), function).expect("it is fit").to_string();
+            let names = expanded
+                .match_indices("fn power_")
+                .map(|(at, _)| expanded[at + 9..].split(' ').next().expect("a name follows").to_owned());
+            names.collect::<Vec<_>>()
+        };
+        let of_marks = kernels(quote!(
+            fn power(x: f32, #[scalar] n: u32) -> f32 {
+                (0..n).fold(1.0, |product, _| product * x)
+            }
+        ));
+        assert_eq!(of_marks, ["contiguous", "mixed", "plane", "strided"]);
+        let body = quote!({
+            let mut product = 1.0;
+            for _ in 0..n {
+                product *= x
+            }
+            product
+        });
+        assert_eq!(
+            kernels(quote!(fn power(x: f32, n: u32) -> f32 #body)),
+            [
+                "contiguous",
+                "contiguous_and_1_values",
+                "mixed",
+                "plane_of_arrays",
+                "plane_of_arrays_and_1_values",
+                "plane",
+                "strided"
+            ]
+        );
+        assert_eq!(
+            kernels(quote!(fn power(x: f32, #[scalar] n: u32) -> f32 #body)),
+            ["contiguous", "mixed", "plane_of_arrays", "plane", "strided"]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Contiguous outputs.
 
-use core::marker::PhantomData;
+use core::{hint, marker::PhantomData};
 
 #[cfg(not(target_arch = "nvptx64"))]
 use super::past_caches;
@@ -77,7 +77,7 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
         if threads_per_grid() < self.len.div_ceil(LANES) {
             return self.map_in_a_row(inputs, f);
         }
-        let (all, whole) = (self.len.div_ceil(LANES), if is_aligned { self.len / LANES } else { 0 });
+        let whole = if is_aligned { self.len / LANES } else { 0 };
         // As one loop, without a copy for threads that have one chunk: a short kernel waits for its code, and the function is in it `LANES` times already.
         for chunk in GridStride::new(global_rank(), whole, threads_per_grid()) {
             let first = chunk * LANES;
@@ -88,23 +88,26 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
                 store(self.start.add(first), items.map(&f));
             }
         }
-        // The same chunks are a thread's whether they are aligned or not, which threads may not agree on. Nearly always there is nothing left here.
-        if whole < all {
-            for chunk in GridStride::new(global_rank(), all, threads_per_grid()) {
-                let first = chunk * LANES;
-                if !is_aligned && self.len - first >= LANES {
-                    // SAFETY: the chunk is inside of the output, and so of the inputs, and this thread's. All loads before anything waits, as of a vector.
-                    unsafe {
-                        let items: [I::Items; LANES] = core::array::from_fn(|lane| inputs.get(first + lane));
-                        for (lane, item) in items.map(&f).into_iter().enumerate() {
-                            self.start.add(first + lane).write(item);
-                        }
+        // Asked before what is left is counted, which is nothing nearly always: a launch that takes microseconds waits for each instruction.
+        if is_aligned && self.len.is_multiple_of(LANES) {
+            return;
+        }
+        hint::cold_path();
+        // The same chunks are a thread's whether they are aligned or not, which threads may not agree on.
+        for chunk in GridStride::new(global_rank(), self.len.div_ceil(LANES), threads_per_grid()) {
+            let first = chunk * LANES;
+            if !is_aligned && self.len - first >= LANES {
+                // SAFETY: the chunk is inside of the output, and so of the inputs, and this thread's. All loads before anything waits, as of a vector.
+                unsafe {
+                    let items: [I::Items; LANES] = core::array::from_fn(|lane| inputs.get(first + lane));
+                    for (lane, item) in items.map(&f).into_iter().enumerate() {
+                        self.start.add(first + lane).write(item);
                     }
-                } else if chunk >= whole {
-                    for position in first..self.len.min(first + LANES) {
-                        // SAFETY: as above, of a position in a chunk that was not visited.
-                        unsafe { self.start.add(position).write(f(inputs.get(position))) };
-                    }
+                }
+            } else if chunk >= whole {
+                for position in first..self.len.min(first + LANES) {
+                    // SAFETY: as above, of a position in a chunk that was not visited.
+                    unsafe { self.start.add(position).write(f(inputs.get(position))) };
                 }
             }
         }

@@ -7,6 +7,7 @@
 //! | [`PerThreadChunks<T, N>`](PerThreadChunks) | the chunks of `N` elements that its thread owns | `&mut slice` |
 //! | [`ViewNdOrScalar<T>`](ViewNdOrScalar) | an array of any strides, or one value for all positions | `OrScalar::Memory(slice.view_nd(…)?)` |
 //! | [`PerThreadNd<T>`](PerThreadNd) | the elements of an array that its thread owns | `slice.view_nd_mut(…)?` |
+//! | [`ViewPlane<T>`](ViewPlane) | an array of two axes at most | `view`, where `Some(view)` is what `slice.view_nd(…)?.as_plane()` returns |
 //! | [`PlaneOrScalar<T>`](PlaneOrScalar) | an array of two axes at most, or one value for all positions | `OrScalar::Memory(view)`, where `view` is of `slice.view_nd(…)?.as_plane()` |
 //! | [`PerThreadPlane<T>`](PerThreadPlane) | the elements of an array of two axes at most that its thread owns | what `slice.view_nd_mut(…)?.as_plane()` returns |
 //! | [`PerThreadRows<T>`](PerThreadRows) | the rows of an array that its thread owns | `slice.view_nd_mut(…)?` |
@@ -28,16 +29,20 @@ mod nd;
 #[cfg(not(target_arch = "nvptx64"))]
 mod past_caches;
 mod plane;
+mod plane_inputs;
 mod rows;
 mod slice_or_scalar;
 mod view_or_scalar;
+mod view_plane;
 
 pub use chunks::PerThreadChunks;
 pub use inputs::{NdInputs, SliceInputs, Splat};
 pub use nd::{PerThreadNd, PerThreadRows};
-pub use plane::{PerThreadPlane, PlaneInputs, PlaneOrScalar};
+pub use plane::PerThreadPlane;
+pub use plane_inputs::PlaneInputs;
 pub use slice_or_scalar::SliceOrScalar;
 pub use view_or_scalar::ViewNdOrScalar;
+pub use view_plane::{PlaneOrScalar, ViewPlane};
 
 /// Returns how many elements of types of these sizes a thread loads and stores at once: as many as the largest has in 16 bytes, the most
 /// that one instruction loads; 1 where that is no power of two.

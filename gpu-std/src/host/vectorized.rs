@@ -102,6 +102,9 @@ pub unsafe trait Vectorized<S: Scalars>: VectorizedFunction {
     /// The number of elements that a thread computes of contiguous memory.
     const LANES: usize;
 
+    /// Whether the scalar function has loops of which constants do not say how often they go round: some elements may take longer than others.
+    const HAS_LOOPS: bool;
+
     /// Launches the kernel for contiguous memory.
     fn contiguous<'a, L: Launch>(
         launch: L,

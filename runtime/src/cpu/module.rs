@@ -106,7 +106,7 @@ impl BackendModule for CpuModule {
 
     fn threads(&self, (): &()) -> BlockThreads {
         let max = self.device().limits().max_threads_per_block;
-        BlockThreads { max, usual: BlockThreads::USUAL, large: BlockThreads::USUAL }
+        BlockThreads { max, usual: BlockThreads::USUAL }
     }
 
     /// It has no multiprocessors.

@@ -47,37 +47,29 @@ impl Function {
     /// # Safety
     /// The function is of a module that is loaded on the device, and waits if `waits` says so.
     pub(super) unsafe fn new(device: &CudaDevice, raw: CUfunction, waits: bool) -> Result<Self> {
-        let threads = BlockThreads { max: 0, usual: BlockThreads::USUAL, large: BlockThreads::USUAL };
+        let threads = BlockThreads { max: 0, usual: BlockThreads::USUAL };
         let mut function = Self { raw, threads, static_shared_bytes: 0, waits };
         function.static_shared_bytes =
             function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as usize;
         function.threads.max =
             function.attribute(device, FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        let (usual, large) = function.usual_and_large_threads(device)?;
-        function.threads = BlockThreads { usual, large, ..function.threads };
+        function.threads.usual = function.usual_threads(device)?;
         Ok(function)
     }
 
-    /// The block that fills a multiprocessor best: the usual one, unless another has an eighth more warps there. And a larger one that fills it with as many threads as
-    /// it runs at all, or the same: where registers leave room for fewer, large blocks start and end less evenly.
-    fn usual_and_large_threads(self, device: &CudaDevice) -> Result<(u32, u32)> {
-        const LARGE: u32 = 512;
+    /// The block that fills a multiprocessor best: the usual one, unless another has an eighth more warps there.
+    fn usual_threads(self, device: &CudaDevice) -> Result<u32> {
         const OTHERS: [u32; 6] = [128, 512, 192, 384, 64, 1024];
         let (mut best, mut most) = (BlockThreads::USUAL, 0);
-        let mut of_large = 0;
         for block in [BlockThreads::USUAL].into_iter().chain(OTHERS) {
             if block <= self.threads.max {
                 let there = self.resident_blocks(device, block, 0)? * block;
                 if there > most + most / 8 {
                     (best, most) = (block, there);
                 }
-                if block == LARGE {
-                    of_large = there;
-                }
             }
         }
-        let is_full = of_large == device.limits().max_threads_per_multiprocessor;
-        Ok((best, if best < LARGE && is_full { LARGE } else { best }))
+        Ok(best)
     }
 
     fn attribute(self, device: &CudaDevice, attribute: FunctionAttribute) -> Result<u32> {

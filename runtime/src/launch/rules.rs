@@ -80,7 +80,6 @@ impl LaunchConfig {
                 block_dim: Extents { axes: [block, ..], dims: 1 },
             } => (*blocks, *block),
             Self::ForEach(Extents { axes: [n, ..], dims: 1 }) => line_of(*n, threads.usual),
-            Self::__ForEachInLargeBlocks(n) => line_of(*n, threads.large),
             _ => return None,
         };
         let is_block =
@@ -111,10 +110,6 @@ impl LaunchConfig {
                     blocks.div_ceil(cluster[axis]).saturating_mul(cluster[axis])
                 });
                 (blocks, threads, extents.dims)
-            }
-            Self::__ForEachInLargeBlocks(n) => {
-                let threads = BlockThreads { usual: rules.threads.large, ..rules.threads };
-                return Self::ForEach((*n).into()).check_all(&Rules { threads, ..*rules });
             }
             Self::Exact { grid_dim, block_dim } => {
                 (grid_dim.axes, block_dim.axes, grid_dim.dims.max(block_dim.dims))
@@ -255,9 +250,7 @@ impl Rules<'_> {
     #[inline]
     pub(crate) fn check_tiles(&self, config: &LaunchConfig, args: &PackedArgs) -> Result<()> {
         match (config, args.warp_tiles()) {
-            (LaunchConfig::ForEach(_) | LaunchConfig::__ForEachInLargeBlocks(_), Some(tile)) => {
-                Err(self.tiles_need_grid(tile))
-            }
+            (LaunchConfig::ForEach(_), Some(tile)) => Err(self.tiles_need_grid(tile)),
             _ => Ok(()),
         }
     }
@@ -336,7 +329,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            threads: BlockThreads { max: 1024, usual: 256, large: 512 },
+            threads: BlockThreads { max: 1024, usual: 256 },
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -393,13 +386,11 @@ mod tests {
                 })
             });
         for contract in contracts {
-            for (max, usual, large) in
-                [(1024, 256, 512), (1024, 192, 192), (64, 256, 256), (0, 256, 512), (100, 64, 512)]
-            {
+            for (max, usual) in [(1024, 256), (1024, 192), (64, 256), (0, 256), (100, 64)] {
                 let rules = Rules {
                     kernel: "k",
                     contract: &contract,
-                    threads: BlockThreads { max, usual, large },
+                    threads: BlockThreads { max, usual },
                     limits: &Limits::CUDA,
                     device: &"the device",
                 };
@@ -407,7 +398,6 @@ mod tests {
                     let exact = sizes.map(|block| LaunchConfig::new(n, block));
                     exact.into_iter().chain([
                         for_each(n),
-                        LaunchConfig::__ForEachInLargeBlocks(n),
                         for_each_2d(1, n),
                         LaunchConfig::new((n, 2), (32, 1)),
                     ])
@@ -425,7 +415,7 @@ mod tests {
             let rules = Rules {
                 kernel: "k",
                 contract: &Contract { dims: 1, ..Contract::NONE },
-                threads: BlockThreads { max: 1024, usual: 256, large: 512 },
+                threads: BlockThreads { max: 1024, usual: 256 },
                 limits: &Limits::CUDA,
                 device: &"the device",
             };
@@ -480,7 +470,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &Contract::NONE,
-            threads: BlockThreads { max: 1024, usual: 256, large: 512 },
+            threads: BlockThreads { max: 1024, usual: 256 },
             limits: &Limits::CUDA,
             device: &"the device",
         };
@@ -504,7 +494,7 @@ mod tests {
         let rules = Rules {
             kernel: "k",
             contract: &contract,
-            threads: BlockThreads { max: 1024, usual: 256, large: 512 },
+            threads: BlockThreads { max: 1024, usual: 256 },
             limits: &limits,
             device: &"the device",
         };

@@ -63,7 +63,7 @@ pub type ViewStridedMut<'a, T> = ViewMut<'a, T, layout::StridedLayout>;
 pub type ViewNd<'a, T> = View<'a, T, layout::LayoutNd>;
 /// An array of any strides for writing: the argument for `PerThreadNd<T>` and `PerThreadRows<T>`. Created by [`DeviceSlice::view_nd_mut`].
 pub type ViewNdMut<'a, T> = ViewMut<'a, T, layout::LayoutNd>;
-/// An array of two axes at most, of any strides, for reading: the argument for `PlaneOrScalar<T>`. Created by [`ViewNd::as_plane`].
+/// An array of two axes at most, of any strides, for reading: the argument for `ViewPlane<T>` and, as `OrScalar::Memory`, for `PlaneOrScalar<T>`. Created by [`ViewNd::as_plane`].
 pub type ViewPlane<'a, T> = View<'a, T, layout::LayoutPlane>;
 /// An array of two axes at most, of any strides, for writing: the argument for `PerThreadPlane<T>`. Created by [`ViewNdMut::as_plane`].
 pub type ViewPlaneMut<'a, T> = ViewMut<'a, T, layout::LayoutPlane>;

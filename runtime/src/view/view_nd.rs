@@ -68,7 +68,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
 }
 
 impl<'a, T: DeviceCopy> ViewNd<'a, T> {
-    /// Returns the same elements as kernels find them by the fewest instructions: the argument for `PlaneOrScalar<T>`. `None` if there are more axes than two, or if
+    /// Returns the same elements as kernels find them by the fewest instructions: the argument for `ViewPlane<T>` and `PlaneOrScalar<T>`. `None` if there are more axes than two, or if
     /// positions or offsets need more than 31 bits.
     ///
     /// ```

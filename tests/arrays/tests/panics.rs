@@ -4,7 +4,7 @@ use array_test_kernels::{
     cores::{at, square_roots},
     quotient, squared_sum_by_hand,
 };
-use gpukernel::{Error::KernelPanicked, OrScalar::Memory, for_each};
+use gpukernel::{Error::KernelPanicked, OrScalar::Memory, for_each, for_each_2d};
 use gpukernel_array::{Array, ArrayFunction, CoreFunction, Error};
 use gpukernel_array_tests::on_every_device_alone;
 use ndarray::Axis;
@@ -37,7 +37,7 @@ fn panics_of_scalar_functions_are_reported() {
 
 #[test]
 fn inputs_of_other_extents_are_panics() {
-    use array_test_kernels::by_hand::{copy_chunks, double, running_sums, sums};
+    use array_test_kernels::by_hand::{copy_chunks, double, double_plane, running_sums, scale_plane, sums};
     on_every_device_alone(|device, module| {
         let is_refused = |launched: gpukernel::Result<()>| {
             let error = launched.and_then(|()| device.synchronize()).unwrap_err();
@@ -67,6 +67,11 @@ fn inputs_of_other_extents_are_panics() {
             for_each(12),
             (Memory(wrong()?), out.view_nd_mut(0, &[4, 4], &[4, 1])?),
         ));
+        let wrong = || Ok::<_, gpukernel::Error>(wrong()?.as_plane().unwrap());
+        let to = out.view_nd_mut(0, &[3, 4], &[4, 1])?.as_plane().unwrap();
+        is_refused(module.launch(double_plane, for_each_2d(3, 4), (Memory(wrong()?), to)));
+        let to = out.view_nd_mut(0, &[3, 4], &[4, 1])?.as_plane().unwrap();
+        is_refused(module.launch(scale_plane, for_each_2d(3, 4), (wrong()?, 2, to)));
         assert_eq!(out.to_vec()?, [-1; 24]);
         Ok(())
     });

@@ -224,7 +224,7 @@ impl Contiguous for Extents<Slice> {
 
 /// Arrays of any number of axes, or values.
 #[diagnostic::on_unimplemented(
-    message = "`shape()` and `is_scalar()` in `requires` are asked of `ViewNdOrScalar<T>`, `PerThreadNd<T>`, `PerThreadRows<T>`, `PlaneOrScalar<T>` and `PerThreadPlane<T>`",
+    message = "`shape()` and `is_scalar()` in `requires` are asked of `ViewNdOrScalar<T>`, `PerThreadNd<T>`, `PerThreadRows<T>`, `ViewPlane<T>`, `PlaneOrScalar<T>` and `PerThreadPlane<T>`",
     label = "not an array of any number of axes"
 )]
 #[allow(missing_docs)]

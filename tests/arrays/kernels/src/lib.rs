@@ -60,6 +60,44 @@ pub fn quotient<T: core::ops::Div<Output = T>>(a: T, b: T) -> T {
     a / b
 }
 
+/// How many of Collatz' steps lead from a number to 1, up to a limit: some numbers take much longer than others.
+#[vectorize]
+pub fn collatz(number: i32, limit: i32) -> i32 {
+    let (mut number, mut steps) = (number, 0);
+    while number > 1 && steps < limit {
+        number = if number % 2 == 0 { number / 2 } else { 3 * number + 1 };
+        steps += 1;
+    }
+    steps
+}
+
+/// After how many rounds a generator of numbers gives one that 13 divides, up to a limit.
+#[vectorize]
+pub fn rounds(seed: i32, step: i32, limit: u32) -> u32 {
+    let mut state = seed;
+    for i in 0..limit {
+        state = state.wrapping_mul(1_103_515_245).wrapping_add(step);
+        if state % 13 == 0 {
+            return i;
+        }
+    }
+    limit
+}
+
+/// The same, of a limit that most calls pass as a value.
+#[vectorize]
+pub fn rounds_to(seed: i32, step: i32, #[scalar] limit: u32) -> u32 {
+    let (mut state, mut i) = (seed, 0);
+    while i < limit {
+        state = state.wrapping_mul(1_103_515_245).wrapping_add(step);
+        if state % 13 == 0 {
+            break;
+        }
+        i += 1;
+    }
+    i
+}
+
 /// Whether a number is less than another.
 #[vectorize(f32)]
 pub fn less<T: PartialOrd>(a: T, b: T) -> bool {
@@ -175,7 +213,7 @@ pub mod by_hand {
 
     /// Threads that pass different inputs.
     #[kernel]
-    pub fn plane_by_turns(x: PlaneOrScalar<i32>, y: PlaneOrScalar<i32>, out: PerThreadPlane<i32>) {
+    pub fn plane_by_turns(x: ViewPlane<i32>, y: PlaneOrScalar<i32>, out: PerThreadPlane<i32>) {
         match global_rank() % 2 {
             0 => out.map((x,), |(x,)| x),
             _ => out.map((y, x), |(y, _)| y),
@@ -186,6 +224,18 @@ pub mod by_hand {
     #[kernel(requires = !x.is_scalar() && x.shape() == out.shape())]
     pub fn double_plane_of_shape(x: PlaneOrScalar<i32>, out: PerThreadPlane<i32>) {
         out.map((x,), |(x,)| 2 * x);
+    }
+
+    /// Scales an array of the extents of the output.
+    #[kernel(requires = x.shape() == out.shape())]
+    pub fn scale_plane_of_shape(x: ViewPlane<i32>, by: i32, out: PerThreadPlane<i32>) {
+        out.map((x, Splat(by)), |(x, by)| x * by);
+    }
+
+    /// Scales an array, whatever its extents.
+    #[kernel]
+    pub fn scale_plane(x: ViewPlane<i32>, by: i32, out: PerThreadPlane<i32>) {
+        out.map((x, Splat(by)), |(x, by)| x * by);
     }
 
     /// Each row, of which an element is subtracted from the next: not associative.

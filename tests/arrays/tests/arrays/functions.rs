@@ -2,7 +2,7 @@
 
 use array_test_kernels::{
     Interval, add_halves, compose, differ, doubled_density, gaussian_pdf, hull, less, maximum,
-    polar_distance, polynomial, scale, squared_sum, width,
+    polar_distance, polynomial, rounds, rounds_to, scale, squared_sum, width,
 };
 use gpu_std::{complex::Complex, half::f16};
 use gpukernel_array::{Array, ArrayFunction, Error};
@@ -354,6 +354,64 @@ fn transposed_inputs_of_any_extents() {
             });
             let b = b.insert_axis(Axis(1))?;
             assert_eq!(squared_sum::apply(module, (&cube, &b))?.to_ndarray()?, expected, "{rows} {columns}");
+        }
+        Ok(())
+    });
+}
+
+/// There are kernels for arrays and values behind them, with a position for each thread, and for any mix.
+#[test]
+fn functions_with_loops_take_any_mix() {
+    let extents = [(1, 1), (5, 33), (33, 5), (64, 64), (1, 1000), (257, 31)];
+    on_every_device(|device, module| {
+        for (rows, columns) in extents {
+            let number = |i: usize| (i * 2_654_435_761 % 1000) as i32;
+            // Contiguous, a row and a column, transposed, every second column, backwards.
+            let full = Array::from_shape_fn(device, (rows, columns), |(i, j)| number(i * 3 + j))?;
+            let row = Array::from_shape_fn(device, columns, number)?;
+            let column = Array::from_shape_fn(device, (rows, 1), |(i, _)| number(i))?;
+            let turned = Array::from_shape_fn(device, (columns, rows), |(j, i)| number(i + 5 * j))?;
+            let wide = Array::from_shape_fn(device, (rows, 2 * columns), |(i, j)| number(i * j))?;
+            let deep = Array::from_shape_fn(device, (2, rows, columns), |(k, i, j)| number(k + i + j))?;
+            let shape = [rows, columns];
+            let views = [
+                full.view(),
+                row.broadcast(shape)?,
+                column.broadcast(shape)?,
+                turned.t(),
+                wide.slice(s![.., ..;2])?,
+                full.slice(s![..;-1, ..])?,
+                deep.index_axis(Axis(0), 1)?,
+            ];
+            let limits = Array::from_shape_fn(device, (rows, columns), |(i, j)| ((i + 2 * j) % 23) as u32)?;
+            let host_limits = limits.to_ndarray()?;
+            for (x, y) in views.iter().flat_map(|x| views.iter().map(move |y| (x, y))) {
+                let (host_x, host_y) = (x.to_ndarray()?, y.to_ndarray()?);
+                let of_limits = |limit: &dyn Fn(usize) -> u32| {
+                    let pairs = host_x.iter().zip(&host_y).enumerate();
+                    pairs.map(|(i, (&x, &y))| rounds(x, y, limit(i))).collect::<Vec<_>>()
+                };
+                let limit_at: Vec<u32> = host_limits.iter().copied().collect();
+                let (of_each, of_20) = (of_limits(&|i| limit_at[i]), of_limits(&|_| 20));
+                assert_eq!(rounds::apply(module, (x, y, &limits))?.to_vec()?, of_each, "{shape:?}");
+                assert_eq!(rounds_to::apply(module, (x, y, &limits))?.to_vec()?, of_each, "{shape:?}");
+                assert_eq!(rounds::apply(module, (x, y, 20))?.to_vec()?, of_20, "{shape:?}");
+                assert_eq!(rounds_to::apply(module, (x, y, 20))?.to_vec()?, of_20, "{shape:?}");
+            }
+            for (i, x) in views.iter().enumerate() {
+                let numbers = x.to_vec()?;
+                let of = |count: &dyn Fn(i32, usize) -> u32| {
+                    numbers.iter().enumerate().map(|(i, &x)| count(x, i)).collect::<Vec<_>>()
+                };
+                let limit_at: Vec<u32> = host_limits.iter().copied().collect();
+                let before = of(&|x, i| rounds(4, x, limit_at[i]));
+                assert_eq!(rounds::apply(module, (4, x, &limits))?.to_vec()?, before, "{shape:?} {i}");
+                let around = of(&|x, _| rounds(4, x, 20));
+                assert_eq!(rounds::apply(module, (4, x, 20))?.to_vec()?, around, "{shape:?} {i}");
+                assert_eq!(rounds_to::apply(module, (4, x, 20))?.to_vec()?, around, "{shape:?} {i}");
+                let behind = of(&|x, _| rounds(x, 4, 20));
+                assert_eq!(rounds::apply(module, (x, 4, 20))?.to_vec()?, behind, "{shape:?} {i}");
+            }
         }
         Ok(())
     });

@@ -168,13 +168,13 @@ fn planes_of_any_strides_and_orders() {
                 let mut out = device.filled(rows * columns, -1)?;
                 let strides = [columns as isize, 1];
                 let from = || x.view_nd(0, &[rows, columns], &strides).map(|view| view.as_plane());
-                let [a, b] = [from()?, from()?].map(|view| Memory(view.expect("it has two axes")));
+                let [a, b] = [from()?, from()?].map(|view| view.expect("it has two axes"));
                 let to = out.view_nd_mut(0, &[rows, columns], &strides)?;
                 let to = plane_mut!(match of_columns {
                     Some(of_columns) => to.in_tiles(of_rows, of_columns),
                     None => to.in_strips(of_rows),
                 });
-                module.launch(plane_by_turns, LaunchConfig::new(threads, 1), (a, b, to))?;
+                module.launch(plane_by_turns, LaunchConfig::new(threads, 1), (a, Memory(b), to))?;
                 assert_eq!(out.to_vec()?, x.to_vec()?, "{threads} threads, {of_rows} rows by {of_columns:?}");
             }
         }
@@ -188,7 +188,7 @@ fn planes_of_any_strides_and_orders() {
 
 #[test]
 fn shapes_of_planes_are_required_by_launches() {
-    use array_test_kernels::by_hand::double_plane_of_shape;
+    use array_test_kernels::by_hand::{double_plane_of_shape, scale_plane_of_shape};
     on_every_device(|device, module| {
         let (x, mut out) = (device.upload(&[1, 2, 3, 4, 5, 6])?, device.zeroed(6)?);
         let mut launch = |shape: [usize; 2], strides: [isize; 2]| {
@@ -203,6 +203,15 @@ fn shapes_of_planes_are_required_by_launches() {
             "{error}"
         );
         assert_eq!(out.to_vec()?, [2, 6, 10, 4, 8, 12]);
+        let mut launch = |shape: [usize; 2], strides: [isize; 2]| {
+            let from = x.view_nd(0, &shape, &strides)?.as_plane().expect("it has two axes");
+            let to = plane_mut!(out.view_nd_mut(0, &[2, 3], &[3, 1])?);
+            module.launch(scale_plane_of_shape, for_each(6), (from, 3, to))
+        };
+        launch([2, 3], [1, 2])?;
+        let error = launch([3, 2], [2, 1]).expect_err("shapes differ").to_string();
+        assert!(error.ends_with("x.shape() = [3, 2], out.shape() = [2, 3]"), "{error}");
+        assert_eq!(out.to_vec()?, [3, 9, 15, 6, 12, 18]);
         Ok(())
     });
 }

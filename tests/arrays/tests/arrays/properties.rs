@@ -5,6 +5,7 @@
 use std::io::Write;
 
 use array_test_kernels::{
+    collatz,
     cores::{add_to, sorted, total},
     maximum, squared_sum,
 };
@@ -254,6 +255,15 @@ fn functions_of_views_are_those_of_ndarray() {
             let mut sums = expected.to_owned();
             sums.zip_mut_with(&wide, |a, b| *a = square(*a, *b));
             prop_assert_eq!(&result.to_ndarray().unwrap(), &sums);
+            // A function that has loops, of arrays, a value behind them, and one before.
+            let steps = collatz::apply(module, (&view, &other_view)).unwrap();
+            let mut expected_steps = expected.to_owned();
+            expected_steps.zip_mut_with(&wide, |a, b| *a = collatz(*a, *b));
+            prop_assert_eq!(&steps.to_ndarray().unwrap(), &expected_steps);
+            let steps = collatz::apply(module, (&view, 9)).unwrap();
+            prop_assert_eq!(&steps.to_ndarray().unwrap(), &expected.mapv(|x| collatz(x, 9)));
+            let steps = collatz::apply(module, (97, &view)).unwrap();
+            prop_assert_eq!(&steps.to_ndarray().unwrap(), &expected.mapv(|x| collatz(97, x)));
             // Into part of another array, by the steps that keep elements apart.
             let mut target = Array::full(device, result.shape().to_vec(), -1).unwrap();
             let permutation: Vec<usize> = (0..result.ndim()).rev().collect();
