@@ -25,6 +25,8 @@ struct Scalar {
     output: Type,
     /// The names of its type parameters.
     generics: Vec<Ident>,
+    /// Whether its body has loops, found once for all instances.
+    has_loops: bool,
 }
 
 pub(crate) fn vectorize(instances: TokenStream, function: TokenStream) -> Result<TokenStream> {
@@ -75,7 +77,8 @@ impl Scalar {
                 "the types of a function of arrays have names: use type parameters",
             ));
         }
-        Ok(Self { function, arguments, scalars, output, generics })
+        let has_loops = function.has_loops();
+        Ok(Self { function, arguments, scalars, output, generics, has_loops })
     }
 
     fn expand(&self, instances: &[(String, Vec<Type>)]) -> TokenStream {
@@ -116,8 +119,8 @@ impl Scalar {
     /// loops each number of values, where arithmetic binds, and so each instruction.
     fn versions(&self) -> impl Iterator<Item = (String, Vec<bool>)> {
         let all = self.arguments.len();
-        let first = if self.function.has_loops() { (1..all).rev() } else { (1..all.min(2)).rev() };
-        let is_mixed = !self.scalars.contains(&true) && (all > 2 || self.function.has_loops());
+        let first = if self.has_loops { (1..all).rev() } else { (1..all.min(2)).rev() };
+        let is_mixed = !self.scalars.contains(&true) && (all > 2 || self.has_loops);
         let mixed = first.filter(move |_| is_mixed).map(move |arrays| {
             (format!("_and_{}_values", all - arrays), (0..all).map(|i| i >= arrays).collect())
         });
@@ -188,7 +191,7 @@ impl Scalar {
             true => self.scalars.clone(),
             false => vec![false; inputs.len()],
         };
-        let versions: Vec<_> = match self.function.has_loops() {
+        let versions: Vec<_> = match self.has_loops {
             true => self.versions().filter(|(_, scalars)| scalars.contains(&false)).collect(),
             false => Vec::new(),
         };
@@ -264,7 +267,7 @@ impl Scalar {
 
     /// The kernels of an instance, and their launches. Type parameters are aliases there, so that types are used as they are written.
     fn instance(&self, instance: &str, types: &[Type]) -> TokenStream {
-        let Self { arguments, output, generics, .. } = self;
+        let Self { arguments, output, generics, has_loops, .. } = self;
         let name = &self.function.signature.name;
         // Errors of rustc about a type point at it, not at the attribute; the code is of the macro, for crates that forbid `unsafe`.
         let place = Span::call_site().located_at(name.span());
@@ -284,7 +287,6 @@ impl Scalar {
             .map(|(version, scalars)| self.contiguous(instance, &version, &scalars, &call))
             .unzip();
         // A thread with several elements takes as long as the longest of each, one after another.
-        let has_loops = self.function.has_loops();
         let lanes = match has_loops {
             true => quote!(1),
             false => {
