@@ -68,15 +68,10 @@ pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
     for_each(items.min(MOST_THREADS))
 }
 
-/// The launch of a kernel for so many contiguous elements, in chunks. On a GPU, threads have a chunk each, and two where there are very many: what a thread does
-/// once is then done half as often, and more would read and write too far apart.
+/// The launch of a kernel for so many contiguous elements: on a GPU, threads have a chunk each.
 pub(crate) fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
-    let chunks = len.div_ceil(lanes);
     match threads_of_gpu(module) {
-        Some(threads) => {
-            let threads = if chunks / threads < 16 { chunks } else { chunks.div_ceil(2) };
-            for_each_in_rounds(threads)
-        }
+        Some(_) => for_each_in_rounds(len.div_ceil(lanes)),
         None => of_shares(module, len),
     }
 }

@@ -104,7 +104,7 @@ pub struct GridStride {
 }
 
 impl GridStride {
-    /// `next`, `next + stride`, … below `end`, where `next` is less than `stride`.
+    /// `next`, `next + stride`, … below `end`. All three are at most `isize::MAX`; [`takes`](Self::takes) is for a `next` below `stride`.
     #[inline(always)]
     pub(crate) fn new(next: usize, end: usize, stride: usize) -> Self {
         Self { next, end, stride, has_one_round: false }

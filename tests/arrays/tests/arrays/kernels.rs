@@ -250,12 +250,12 @@ fn chunks_of_every_length_and_alignment() {
     on_every_device(|device, module| {
         let x = device.upload(&(0..100).collect::<Vec<i32>>())?;
         for (from, to, len) in
-            (0..5).flat_map(|from| (0..5).flat_map(move |to| (0..10).map(move |len| (from, to, len))))
+            (0..5).flat_map(|from| (0..5).flat_map(move |to| (0..20).map(move |len| (from, to, len))))
         {
-            for config in [for_each(1), for_each(100), LaunchConfig::new(1, 1), LaunchConfig::new(2, 1)] {
-                let mut out = device.filled(20, -1)?;
+            for config in [for_each(1), for_each(100), LaunchConfig::new(1, 1), LaunchConfig::new(1, 3)] {
+                let mut out = device.filled(30, -1)?;
                 module.launch(copy_chunks, config, (Memory(&x[from..from + len]), &mut out[to..to + len]))?;
-                let mut expected = vec![-1; 20];
+                let mut expected = vec![-1; 30];
                 (0..len).for_each(|i| expected[to + i] = (from + i) as i32);
                 assert_eq!(out.to_vec()?, expected);
             }
