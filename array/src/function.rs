@@ -10,7 +10,7 @@ use ndarray::{Axis, DimAdd, Dimension, IxDyn, RemoveAxis};
 
 use crate::{
     Array, ArrayViewMut, Error, Input, Operand, Result,
-    launch::{BLOCK, Configured, OfStrides, Order, UNEVEN_BLOCK, of_chunks, of_uneven},
+    launch::{BLOCK, Configured, OfStrides, Order, SMALL_BLOCK, of_chunks},
     layout::Layout,
     operand::{Operands, broadcast_shape, part_mut, sealed},
     plan::{NdPlace, Plan},
@@ -421,11 +421,7 @@ where
     match plan.contiguous() {
         Some(len) => {
             let part = part_mut(memory, origin, len)?;
-            let config = match F::HAS_LOOPS {
-                true => of_uneven(module, len),
-                false => of_chunks(module, len, F::LANES),
-            };
-            let launch = Configured { module, config };
+            let launch = Configured { module, config: of_chunks(module, len, F::LANES) };
             F::contiguous(launch, inputs.slices(&plan, len)?, part)
         }
         None => {
@@ -434,7 +430,7 @@ where
             let order = Order::of(module, plan.shape(), size_of::<F::Output>(), transposed);
             let places = plan.inputs().iter().map(|place| NdPlace::of(place, plan.shape()));
             let views = inputs.views(&places.collect::<Vec<_>>())?;
-            let block = if F::HAS_LOOPS { UNEVEN_BLOCK } else { BLOCK };
+            let block = if F::HAS_LOOPS { SMALL_BLOCK } else { BLOCK };
             F::strided(OfStrides { module, shape: plan.shape(), order, block }, views, order.apply(view))
         }
     }

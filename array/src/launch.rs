@@ -11,12 +11,12 @@ pub(crate) const WARP: usize = 32;
 /// The most threads of a launch: less than the 2³² - 1 that kernels count along an axis, which whole blocks and clusters add up to.
 const MOST_THREADS: usize = 1 << 31;
 
-/// The threads of a block. Of kernels whose threads have several rows, it has as many positions: where some positions take much longer than others, a few large blocks would leave
-/// most of the GPU without work at the end.
+/// The threads of a block of kernels for any strides. Of those whose threads have several rows, it has as many positions: where some positions take much longer than others, a few large
+/// blocks would leave most of the GPU without work at the end.
 pub(crate) const BLOCK: usize = 256;
 
-/// Those of kernels of functions that have loops: the fewer, the less of the GPU waits for the longest of them. Half as many are slower again where all take as long.
-pub(crate) const UNEVEN_BLOCK: usize = 128;
+/// Those of a block of kernels for contiguous memory, and of functions that have loops: the fewer, the less of the GPU waits for the longest of them. Half as many took up to 1.4 of the time.
+pub(crate) const SMALL_BLOCK: usize = 128;
 
 /// Launches of a configuration.
 pub(crate) struct Configured<'a> {
@@ -68,18 +68,13 @@ pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
     for_each(items.min(MOST_THREADS))
 }
 
-/// The launch of a kernel for so many contiguous elements: on a GPU, threads have a chunk each.
+/// The launch of a kernel for so many contiguous elements: on a GPU, threads have a chunk of `lanes` each.
 pub(crate) fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
     match threads_of_gpu(module) {
-        Some(_) => for_each_in_rounds(len.div_ceil(lanes)),
-        None => of_shares(module, len),
-    }
-}
-
-/// The launch of a kernel for so many contiguous elements, of which some may take longer than others: on a GPU, threads have one each.
-pub(crate) fn of_uneven(module: &Module, len: usize) -> LaunchConfig {
-    match threads_of_gpu(module) {
-        Some(_) => LaunchConfig::new(len.min(MOST_THREADS).div_ceil(UNEVEN_BLOCK), UNEVEN_BLOCK),
+        Some(_) => {
+            let threads = len.div_ceil(lanes).min(MOST_THREADS);
+            LaunchConfig::new(threads.div_ceil(SMALL_BLOCK), SMALL_BLOCK)
+        }
         None => of_shares(module, len),
     }
 }
