@@ -421,7 +421,8 @@ where
     match plan.contiguous() {
         Some(len) => {
             let part = part_mut(memory, origin, len)?;
-            let launch = Configured { module, config: of_chunks(module, len, F::LANES) };
+            let config = of_chunks(module, len, F::LANES, F::HAS_LOOPS);
+            let launch = Configured { module, config };
             F::contiguous(launch, inputs.slices(&plan, len)?, part)
         }
         None => {

@@ -11,12 +11,15 @@ pub(crate) const WARP: usize = 32;
 /// The most threads of a launch: less than the 2³² - 1 that kernels count along an axis, which whole blocks and clusters add up to.
 const MOST_THREADS: usize = 1 << 31;
 
-/// The threads of a block of kernels for any strides. Of those whose threads have several rows, it has as many positions: where some positions take much longer than others, a few large
-/// blocks would leave most of the GPU without work at the end.
+/// The threads of a block. Of kernels whose threads have several rows, it has as many positions: where some positions take much longer than others, a few large blocks would leave
+/// most of the GPU without work at the end.
 pub(crate) const BLOCK: usize = 256;
 
-/// Those of a block of kernels for contiguous memory, and of functions that have loops: the fewer, the less of the GPU waits for the longest of them. Half as many took up to 1.4 of the time.
+/// Those of kernels of functions that have loops, and for much contiguous memory: the fewer, the less of the GPU waits for the longest of them. Half as many take longer again.
 pub(crate) const SMALL_BLOCK: usize = 128;
+
+/// From so many chunks for each thread that a GPU runs at a time, blocks of contiguous memory are small: shorter launches wait for blocks to begin.
+const WAVES_OF_SMALL_BLOCKS: usize = 8;
 
 /// Launches of a configuration.
 pub(crate) struct Configured<'a> {
@@ -69,13 +72,19 @@ pub(crate) fn for_each_in_rounds(items: usize) -> LaunchConfig {
 }
 
 /// The launch of a kernel for so many contiguous elements: on a GPU, threads have a chunk of `lanes` each.
-pub(crate) fn of_chunks(module: &Module, len: usize, lanes: usize) -> LaunchConfig {
+pub(crate) fn of_chunks(module: &Module, len: usize, lanes: usize, has_loops: bool) -> LaunchConfig {
     match threads_of_gpu(module) {
-        Some(_) => {
-            let threads = len.div_ceil(lanes).min(MOST_THREADS);
-            LaunchConfig::new(threads.div_ceil(SMALL_BLOCK), SMALL_BLOCK)
-        }
+        Some(threads) => blocks_of_chunks(len.div_ceil(lanes), threads, has_loops),
         None => of_shares(module, len),
+    }
+}
+
+/// Blocks for so many chunks, on a GPU that runs so many threads at a time.
+fn blocks_of_chunks(chunks: usize, threads: usize, has_loops: bool) -> LaunchConfig {
+    if has_loops || chunks / WAVES_OF_SMALL_BLOCKS >= threads {
+        LaunchConfig::new(chunks.min(MOST_THREADS).div_ceil(SMALL_BLOCK), SMALL_BLOCK)
+    } else {
+        for_each_in_rounds(chunks)
     }
 }
 
@@ -221,6 +230,16 @@ mod tests {
             panic!("more than two axes")
         };
         [[blocks_x, blocks_y], [x, y]]
+    }
+
+    #[test]
+    fn blocks_of_much_contiguous_memory_are_small() {
+        let of = |chunks, has_loops| blocks_of_chunks(chunks, 1 << 18, has_loops);
+        assert_eq!([of(1, false), of((1 << 21) - 1, false)], [for_each(1), for_each((1 << 21) - 1)]);
+        assert_eq!(of(1 << 21, false), LaunchConfig::new(1 << 14, 128));
+        assert_eq!([of(1, true), of(1000, true)], [LaunchConfig::new(1, 128), LaunchConfig::new(8, 128)]);
+        // What is beyond is done in further rounds.
+        assert_eq!(of(1 << 40, false), LaunchConfig::new(1 << 24, 128));
     }
 
     #[test]
