@@ -217,11 +217,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// # Errors
     /// [`Error::WrongDimension`] if it has another number of axes.
     pub fn into_dimensionality<E: Dimension>(self) -> Result<Array<T, E>> {
-        let layout = self.layout.with_dimension().ok_or_else(|| Error::WrongDimension {
-            shape: self.shape().to_vec(),
-            asked: E::NDIM.unwrap_or_default(),
-        })?;
-        Ok(Array { buffer: self.buffer, layout })
+        Ok(Array { layout: self.layout.with_dimension()?, buffer: self.buffer })
     }
 
     fn with_layout<E: Dimension>(&self, layout: Layout<E>) -> ArrayView<'_, T, E> {

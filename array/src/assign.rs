@@ -31,7 +31,7 @@ impl<T: DeviceCopy, D: Dimension> ArrayViewMut<'_, T, D> {
     ///
     /// # Errors
     /// [`Error::BroadcastTo`]; what copies and launches say.
-    #[doc(alias = "fill", alias = "copyto")]
+    #[doc(alias = "copyto")]
     #[track_caller]
     pub fn assign(&mut self, from: impl Operand<T>) -> Result<()> {
         let input = from.input();
@@ -48,6 +48,25 @@ impl<T: DeviceCopy, D: Dimension> ArrayViewMut<'_, T, D> {
                 copy(&point, &broadcast(&Layout::line(1).into_dyn(), &layout)?, memory, &layout)
             }
         }
+    }
+
+    /// Sets all elements to a value.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// # use ndarray::s;
+    /// let mut x = Array::zeros(&Device::cpu(), (2, 3))?;
+    /// x.slice_mut(s![.., 1])?.fill(7)?;
+    /// assert_eq!(x.to_vec()?, [0, 7, 0, 0, 7, 0]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What copies and launches say.
+    #[track_caller]
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        self.assign(value)
     }
 }
 
@@ -66,10 +85,28 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     ///
     /// # Errors
     /// [`Error::BroadcastTo`]; what copies and launches say.
-    #[doc(alias = "fill", alias = "copyto")]
+    #[doc(alias = "copyto")]
     #[track_caller]
     pub fn assign(&mut self, from: impl Operand<T>) -> Result<()> {
         self.view_mut().assign(from)
+    }
+
+    /// Sets all elements to a value.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// let mut x = Array::zeros(&Device::cpu(), 3)?;
+    /// x.fill(1.5)?;
+    /// assert_eq!(x.to_vec()?, [1.5; 3]);
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What copies and launches say.
+    #[track_caller]
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        self.assign(value)
     }
 }
 

@@ -91,10 +91,7 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
             ),
         };
         let (layout, len) = Layout::strided(shape, strides)?.ok_or_else(too_far)?;
-        let layout = layout.with_dimension::<D>().ok_or_else(|| Error::WrongDimension {
-            shape: shape.to_vec(),
-            asked: D::NDIM.unwrap_or_default(),
-        })?;
+        let layout = layout.with_dimension::<D>()?;
         if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > isize::MAX as usize) {
             return Err(too_far());
         }
@@ -240,11 +237,7 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
     /// [`Error::WrongDimension`] if it has another number of axes.
     pub fn into_dimensionality<E: Dimension>(self) -> Result<ForeignArray<T, E>> {
         let Self { buffer, layout, is_read_only } = self;
-        let converted = layout.with_dimension().ok_or_else(|| Error::WrongDimension {
-            shape: layout.shape().to_vec(),
-            asked: E::NDIM.unwrap_or_default(),
-        })?;
-        Ok(ForeignArray { buffer, layout: converted, is_read_only })
+        Ok(ForeignArray { layout: layout.with_dimension()?, buffer, is_read_only })
     }
 
     /// The address of the element of all indices 0, if there is one.

@@ -83,13 +83,14 @@ impl<D: Dimension> Layout<D> {
         Layout { shape: self.shape.into_dyn(), strides: self.strides.into_dyn(), origin: self.origin }
     }
 
-    /// The same elements with so many axes, if there are as many.
-    pub(crate) fn with_dimension<E: Dimension>(&self) -> Option<Layout<E>> {
-        Some(Layout {
-            shape: E::from_dimension(&self.shape)?,
-            strides: E::from_dimension(&self.strides)?,
-            origin: self.origin,
-        })
+    /// The same elements with the number of axes of a type: an error if there is another.
+    pub(crate) fn with_dimension<E: Dimension>(&self) -> Result<Layout<E>> {
+        let dimensions = E::from_dimension(&self.shape).zip(E::from_dimension(&self.strides));
+        let (shape, strides) = dimensions.ok_or_else(|| Error::WrongDimension {
+            shape: self.shape().to_vec(),
+            asked: E::NDIM.unwrap_or_default(),
+        })?;
+        Ok(Layout { shape, strides, origin: self.origin })
     }
 
     /// The number of an element, so many steps further along an axis.

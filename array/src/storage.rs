@@ -5,7 +5,7 @@ use gpu_std::DeviceCopy;
 use gpukernel::{Buffer, Device, DeviceSlice, Stream};
 use ndarray::{Dimension, IxDyn};
 
-use crate::{Array, Error, Result, layout::Layout};
+use crate::{Array, Result, layout::Layout};
 
 /// Allocates an array in the order of a stream, which `write` writes: it queues work that writes each element, as [`Vectorized`](gpu_std::host::Vectorized) promises, or returns
 /// an error.
@@ -52,10 +52,5 @@ fn finish<T: DeviceCopy, D: Dimension>(
     write: impl FnOnce(&mut DeviceSlice<T>, &Layout<IxDyn>) -> Result<()>,
 ) -> Result<Array<T, D>> {
     write(&mut buffer, &layout)?;
-    let of_dimension = layout.with_dimension();
-    let layout = of_dimension.ok_or_else(|| Error::WrongDimension {
-        shape: layout.shape().to_vec(),
-        asked: D::NDIM.unwrap_or_default(),
-    })?;
-    Ok(Array::new(buffer, layout))
+    Ok(Array::new(buffer, layout.with_dimension()?))
 }

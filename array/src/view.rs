@@ -390,11 +390,20 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayView<'a, T, D> {
     /// # Errors
     /// [`Error::WrongDimension`] if it has another number of axes.
     pub fn into_dimensionality<E: Dimension>(self) -> Result<ArrayView<'a, T, E>> {
-        let layout = self.layout.with_dimension().ok_or_else(|| Error::WrongDimension {
-            shape: self.shape().to_vec(),
-            asked: E::NDIM.unwrap_or_default(),
-        })?;
-        Ok(self.with_layout(layout))
+        Ok(self.with_layout(self.layout.with_dimension()?))
+    }
+
+    /// Returns the view with its number of axes known when the program runs.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// let x = Array::<f32, _>::zeros(&Device::cpu(), (2, 3))?;
+    /// assert_eq!(x.view().into_dyn().raw_dim(), ndarray::IxDyn(&[2, 3]));
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    pub fn into_dyn(self) -> ArrayView<'a, T, IxDyn> {
+        self.as_dyn()
     }
 
     fn with_layout<E: Dimension>(&self, layout: Layout<E>) -> ArrayView<'a, T, E> {
@@ -600,6 +609,23 @@ impl<'a, T: DeviceCopy, D: Dimension> ArrayViewMut<'a, T, D> {
     /// ```
     pub fn into_dyn(self) -> ArrayViewMut<'a, T, IxDyn> {
         ArrayViewMut { memory: self.memory, layout: self.layout.into_dyn(), device: self.device }
+    }
+
+    /// Returns the view with the number of axes of a type.
+    ///
+    /// ```
+    /// # use gpukernel::Device;
+    /// # use gpukernel_array::Array;
+    /// let mut x = Array::<f32, _>::zeros(&Device::cpu(), ndarray::IxDyn(&[2, 3]))?;
+    /// x.view_mut().into_dimensionality::<ndarray::Ix2>()?.assign(1.0)?;
+    /// assert!(x.view_mut().into_dimensionality::<ndarray::Ix3>().is_err());
+    /// # Ok::<(), gpukernel_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::WrongDimension`] if it has another number of axes.
+    pub fn into_dimensionality<E: Dimension>(self) -> Result<ArrayViewMut<'a, T, E>> {
+        Ok(ArrayViewMut { layout: self.layout.with_dimension()?, memory: self.memory, device: self.device })
     }
 
     pub(crate) fn layout(&self) -> &Layout<D> {

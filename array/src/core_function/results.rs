@@ -9,7 +9,7 @@ use gpukernel::{Stream, ThisRuntime};
 use ndarray::IxDyn;
 
 use super::LoopDimension;
-use crate::{Array, ArrayViewMut, Error, Result, Target, layout::Layout, plan::NdPlace};
+use crate::{Array, ArrayViewMut, Result, Target, layout::Layout, plan::NdPlace};
 
 /// The types of the elements of a core function's outputs: a tuple of up to four.
 ///
@@ -145,14 +145,7 @@ macro_rules! results {
                 let layouts = layouts.collect::<Result<Vec<_>>>()?;
                 let mut buffers = ($(stream.zeroed::<$T>(layouts[$i].len())?,)*);
                 write(($(ArrayViewMut::new(&mut buffers.$i, layouts[$i].clone()),)*))?;
-                let arrays = ($({
-                    let layout = layouts[$i].with_dimension().ok_or_else(|| Error::WrongDimension {
-                        shape: shapes[$i].clone(),
-                        asked: <<Loop as LoopDimension<$N>>::Array as ndarray::Dimension>::NDIM.unwrap_or_default(),
-                    })?;
-                    Array::new(buffers.$i, layout)
-                }),*);
-                Ok(arrays)
+                Ok(($(Array::new(buffers.$i, layouts[$i].with_dimension()?)),*))
             }
         }
     };
