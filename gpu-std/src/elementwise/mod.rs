@@ -4,7 +4,7 @@
 //! | parameter | the kernel gets | the launch passes |
 //! |---|---|---|
 //! | [`SliceOrScalar<T>`](SliceOrScalar) | a slice that is not written during the launch, or one value for all positions | `OrScalar::Memory(&slice)`, `OrScalar::Scalar(value)` |
-//! | [`PerThreadChunks<T, N>`](PerThreadChunks) | a chunk of `N` elements of its thread | `&mut slice` |
+//! | [`PerThreadChunks<T, N>`](PerThreadChunks) | the elements that its thread owns: a chunk of `N`, and single ones | `&mut slice` |
 //! | [`ViewNdOrScalar<T>`](ViewNdOrScalar) | an array of any strides, or one value for all positions | `OrScalar::Memory(slice.view_nd(…)?)` |
 //! | [`PerThreadNd<T>`](PerThreadNd) | the elements of an array that its thread owns | `slice.view_nd_mut(…)?` |
 //! | [`ViewPlane<T>`](ViewPlane) | an array of two axes at most | `view`, where `Some(view)` is what `slice.view_nd(…)?.as_plane()` returns |

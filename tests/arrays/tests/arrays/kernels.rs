@@ -252,7 +252,8 @@ fn chunks_of_every_length_and_alignment() {
         for (from, to, len) in
             (0..5).flat_map(|from| (0..5).flat_map(move |to| (0..20).map(move |len| (from, to, len))))
         {
-            for config in [for_each(1), for_each(100), LaunchConfig::new(1, 1), LaunchConfig::new(1, 3)] {
+            let blocks = [[1, 1], [2, 1], [1, 3]].map(|[blocks, threads]| LaunchConfig::new(blocks, threads));
+            for config in [for_each(1), for_each(100)].into_iter().chain(blocks) {
                 let mut out = device.filled(30, -1)?;
                 module.launch(copy_chunks, config, (Memory(&x[from..from + len]), &mut out[to..to + len]))?;
                 let mut expected = vec![-1; 30];
