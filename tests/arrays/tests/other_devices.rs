@@ -9,10 +9,12 @@ mod library;
 use again::{again, folder, is_inner, succeeded};
 use array_test_kernels::{
     cores::{add_to, matmul, normalise_by_blocks, total},
-    maximum, squared_sum,
+    maximum,
+    pipelines::{differences, positives, running_sum, squared_norms, sum},
+    squared_sum,
 };
 use gpukernel::Device;
-use gpukernel_array::{Array, ArrayFunction, CoreFunction, Result, add, module as shipped};
+use gpukernel_array::{Array, ArrayFunction, ArrayPipeline, CoreFunction, Result, add, module as shipped};
 use gpukernel_array_tests::{KERNELS, Refusals};
 use library::compiled;
 use ndarray::{Axis, s};
@@ -47,6 +49,28 @@ fn attacks(home: &Device, other: &Device, r: &mut Refusals) -> Result<()> {
     Ok(())
 }
 
+/// The same with reductions and pipelines. A filter and a scan are two kernels, of which the second writes the result.
+fn attacks_on_pipelines(home: &Device, other: &Device, r: &mut Refusals) -> Result<()> {
+    let (module, theirs) = (home.load(&KERNELS)?, other.load(&KERNELS)?);
+    let numbers = |device| Array::from_vec(device, vec![1, 2, 3]);
+    let (a, b) = (numbers(home)?, numbers(other)?);
+    let (m, n) = (a.broadcast((3, 3))?.to_owned()?, b.broadcast((3, 3))?.to_owned()?);
+    r.refused("`reduction`: its argument", sum::call(&module, &b));
+    r.refused("its result", sum::call_into(&module, &a, &mut Array::<i32, _>::zeros(other, ())?));
+    r.refused("its argument: the module is elsewhere", sum::call(&theirs, &a));
+    r.refused("its stream", sum::call(&module.on(&other.default_stream()), &a));
+    r.refused("`pipeline`: the second argument", differences::call(&module, (&a, &b)));
+    r.refused("an array of results", differences::call_into(&module, (&a, &a), &mut numbers(other)?));
+    r.refused("the argument of a filter", positives::call(&module, &b));
+    let mut theirs = positives::call(&theirs, &b)?;
+    r.refused("what a filter leaves, and its length", positives::call_into(&module, &a, &mut theirs));
+    r.refused("the argument of a scan", running_sum::call(&module, &b));
+    r.refused("the result of a scan", running_sum::call_into(&module, &a, &mut numbers(other)?));
+    r.refused("a matrix of rows", squared_norms::call(&module, &n));
+    r.refused("a result for each row", squared_norms::call_into(&module, &m, &mut numbers(other)?));
+    Ok(())
+}
+
 fn square_of_floats(device: &Device) -> Result<Array<f32, ndarray::Ix2>> {
     Array::zeros(device, (3, 3))
 }
@@ -68,7 +92,9 @@ fn arrays_of_other_devices_are_refused_with_these_messages() {
     ] {
         refusals.group(name);
         gpukernel_array_tests::without_bytes(home).unwrap_or_else(|error| panic!("{name}: {error}"));
-        attacks(home, other, &mut refusals).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for part in [attacks, attacks_on_pipelines] {
+            part(home, other, &mut refusals).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
     }
     refusals.compare(&cpu, "other_devices.txt", include_str!("other_devices.txt"));
 }

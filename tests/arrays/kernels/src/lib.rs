@@ -1,10 +1,11 @@
-//! Scalar functions as functions of arrays, for tests.
+//! Scalar functions as functions of arrays, core functions and a few pipelines, for tests.
 #![no_std]
 #![forbid(unsafe_code)]
 
 use gpu_std::{complex::Complex, half::f16, prelude::*};
 
 pub mod cores;
+pub mod pipelines;
 
 /// The density of the normal distribution.
 #[vectorize(f32, f64)]
