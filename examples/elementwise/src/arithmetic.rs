@@ -59,6 +59,19 @@ mod tests {
         });
     }
 
+    /// An odd number of elements: a thread has two at a time, so that the last chunk is partial.
+    #[test]
+    fn sums_of_many_numbers_are_those_of_the_host() {
+        const LEN: i64 = 100_003;
+        on_every_device(|module| {
+            let (a, b): (Vec<i64>, Vec<i64>) = (0..LEN).map(|i| (i * i, (LEN - i) << 32)).unzip();
+            let (x, y) = (Array::from_vec(module.device(), &a)?, Array::from_vec(module.device(), &b)?);
+            let sums = add::apply(module, (&x, &y))?.to_vec()?;
+            assert!(sums.into_iter().eq(a.iter().zip(&b).map(|(a, b)| a + b)));
+            Ok(())
+        });
+    }
+
     /// Each is rounded twice and never contracted, so that devices have the same bits. Their sum has a closed form.
     #[test]
     fn squared_sums_are_those_of_a_loop() {
