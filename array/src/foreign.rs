@@ -50,7 +50,7 @@ impl<T: DeviceCopy, D: Dimension> ForeignArray<T, D> {
     /// `stream` by now; as [`Buffer::from_foreign`], which says when `owner` is dropped.
     ///
     /// # Errors
-    /// [`Error::WrongLength`] for another number of strides than axes, [`Error::TooLarge`], [`Error::Foreign`] for strides that reach further than memory; as [`Buffer::from_foreign`].
+    /// [`Error::WrongDimension`] for another number of strides than axes, [`Error::TooLarge`], [`Error::Foreign`] for strides that reach further than memory; as [`Buffer::from_foreign`].
     ///
     /// # Safety
     /// As [`Buffer::from_foreign`], for the elements. What lies between them in memory is not used.
