@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 use gpu_std::{DeviceCopy, host::VectorizedBinary};
 use gpukernel::{DeviceSlice, Module};
-use ndarray::{Axis, Dimension, IxDyn};
+use ndarray::{Axis, Dimension, IxDyn, SliceInfoElem};
 
 use crate::{
     Array, Result,
@@ -12,6 +12,9 @@ use crate::{
     plan::Plan,
     storage,
 };
+
+/// The most elements of a row that a launch reduces: kernels count less than 2³¹ along an axis.
+const MOST_AT_ONCE: usize = 1 << 30;
 
 /// How rows are shared out. It depends on their shape, and not on how large a GPU is, so that sums are rounded the same on all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +47,15 @@ impl Division {
     /// One part, where as many threads have a row as load at the rate of a GPU's memory, and else as many as make it busy.
     fn on_gpu(len: usize, rows: usize, lanes: usize) -> Self {
         const ENOUGH: usize = 1 << 16;
-        const MOST: usize = 1 << 19;
+        const MOST: usize = 1 << 17;
         /// How many elements a thread has at least.
         const LEAST: usize = 32;
         let (part, threads) = (LEAST * lanes, rows * lanes);
-        let parts = match len <= part || threads >= ENOUGH {
+        let parts = match len <= 4 * part || threads >= ENOUGH {
             true => 1,
             false => len.div_ceil(part).min(MOST.div_ceil(threads.max(1))),
         };
-        Self { lanes, parts, few: 4 * part }
+        Self { lanes, parts, few: 2 * part }
     }
 
     fn on_cpu(len: usize, rows: usize) -> Self {
@@ -90,11 +93,35 @@ pub(crate) fn reduce<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
     out_layout: &Layout<IxDyn>,
 ) -> Result<()> {
     let division = Division::of::<T>(module, rows);
-    if division.parts == 1 {
-        return reduce_rows::<F, T>(module, (slice, rows), out, out_layout, division);
-    }
-    let partial = in_parts::<F, T>(module, slice, rows, division)?;
+    let partial = match last(rows) {
+        (len, _) if len > MOST_AT_ONCE => in_launches::<F, T>(module, slice, rows)?,
+        _ if division.parts == 1 => {
+            return reduce_rows::<F, T>(module, (slice, rows), out, out_layout, division);
+        }
+        _ => in_parts::<F, T>(module, slice, rows, division)?,
+    };
     reduce::<F, T>(module, (partial.memory(), partial.layout()), out, out_layout)
+}
+
+/// Combines as many elements of the rows as a launch does at most, then the next ones, and so on, and returns rows of the results.
+#[track_caller]
+fn in_launches<F: VectorizedBinary<T>, T: DeviceCopy + Zeroable>(
+    module: &Module,
+    slice: &DeviceSlice<T>,
+    rows: &Layout<IxDyn>,
+) -> Result<Array<T, IxDyn>> {
+    let axis = rows.ndim() - 1;
+    let starts = (0..last(rows).0).step_by(MOST_AT_ONCE);
+    let of_starts = Layout::standard(IxDyn(&[outer(rows), &[starts.len()]].concat()))?;
+    storage::written(&module.stream(), of_starts, |out, layout| {
+        for (i, start) in starts.enumerate() {
+            let mut part = vec![SliceInfoElem::from(..); rows.ndim()];
+            part[axis] = SliceInfoElem::from(start..last(rows).0.min(start + MOST_AT_ONCE));
+            let (part, result) = (rows.slice(&&part[..])?, layout.index_axis(Axis(axis), i)?);
+            reduce::<F, T>(module, (slice, &part), out, &result)?;
+        }
+        Ok(())
+    })
 }
 
 /// Combines the elements of each part of the rows, and returns rows of the results.
@@ -211,12 +238,13 @@ mod tests {
     #[test]
     fn few_rows_are_divided() {
         let of_gpu = |len, rows, lanes| Division::on_gpu(len, rows, lanes).parts;
-        assert_eq!(of_gpu(1 << 26, 1, 32), 1 << 14);
+        assert_eq!(of_gpu(1 << 26, 1, 32), 1 << 12);
+        assert_eq!(of_gpu(1 << 12, 1, 32), 1, "another launch takes as long");
         assert_eq!(of_gpu(1 << 14, 1, 32), 16);
         assert_eq!(of_gpu(16_384, 2048, 32), 1, "as many warps are enough");
-        assert_eq!(of_gpu(4096, 16_384, 1), 32);
+        assert_eq!(of_gpu(4096, 16_384, 1), 8);
         assert_eq!(of_gpu(32, 1, 1), 1);
-        assert_eq!(of_gpu(33, 0, 1), 2);
+        assert_eq!((of_gpu(128, 1, 1), of_gpu(129, 0, 1)), (1, 5));
         let of_cpu = |len, rows| Division::on_cpu(len, rows).parts;
         assert_eq!((of_cpu(64, 1), of_cpu(65, 1), of_cpu(1 << 20, 1 << 16)), (1, 2, 1));
     }

@@ -211,12 +211,12 @@ impl<T: DeviceCopy> Row<T> for InputRow<'_, T> {
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
-    unsafe fn chunk<const N: usize>(&self, first: u32) -> [T; N] {
-        // SAFETY: as the caller promises.
+    unsafe fn chunks<const CHUNKS: usize, const N: usize>(&self, first: u32) -> [[T; N]; CHUNKS] {
+        // SAFETY: as the caller promises. Chunks behind an aligned one are aligned.
         unsafe {
             match self.input.contiguous::<N>(along(&self.input, self.start, first, self.is_narrow)) {
-                Some(from) => load(from),
-                None => array::from_fn(|k| self.get(first + k as u32)),
+                Some(from) => array::from_fn(|chunk| load(from.add(chunk * N))),
+                None => array::from_fn(|chunk| array::from_fn(|k| self.get(first + (chunk * N + k) as u32))),
             }
         }
     }
@@ -239,9 +239,9 @@ impl<T: DeviceCopy> Row<T> for OutputRow<'_, '_, T> {
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
-    unsafe fn chunk<const N: usize>(&self, first: u32) -> [T; N] {
+    unsafe fn chunks<const CHUNKS: usize, const N: usize>(&self, first: u32) -> [[T; N]; CHUNKS] {
         // SAFETY: as the caller promises.
-        unsafe { self.input.chunk(first) }
+        unsafe { self.input.chunks(first) }
     }
 }
 

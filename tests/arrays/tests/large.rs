@@ -6,9 +6,9 @@
 //! On the CPU device, functions of contiguous arrays and copies take seconds. Functions of strided arrays take a minute, because kernels of tests are unoptimised
 //! there: they run on GPUs. Devices with too little free memory are left out.
 
-use array_test_kernels::{cores::normalise_by_warps, mixed};
+use array_test_kernels::{cores::normalise_by_warps, maximum, mixed};
 use gpukernel::{Device, DeviceSlice};
-use gpukernel_array::{Array, Array2, ArrayFunction, CoreFunction, Result};
+use gpukernel_array::{Array, Array2, ArrayFunction, CoreFunction, Error, Result};
 use gpukernel_array_tests::{on_every_device_alone, on_every_gpu_alone};
 use ndarray::{Axis, s};
 
@@ -138,12 +138,34 @@ mod needs_a_gpu {
         });
     }
 
+    /// Kernels index less than 2³¹ elements along an axis.
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn reductions_of_more_than_2_31_elements_along_an_axis() {
+        const LEN: usize = (1 << 31) + 4099;
+        on_every_gpu_alone(|device, module| {
+            if !has_room(device, 2 * LEN * size_of::<i32>()) {
+                return Ok(());
+            }
+            let mut x = Array::<i32, _>::zeros(device, LEN)?;
+            for (i, place) in [0, (1 << 30) - 1, 1 << 30, 1 << 31, LEN - 1].into_iter().enumerate() {
+                x.as_mut_slice()[place..=place].fill(1 << i)?;
+                let sum = (2 << i) - 1;
+                assert_eq!(x.sum()?.to_scalar()?, sum, "with {place}");
+                // Far from each other.
+                assert_eq!(x.slice(s![..;-1])?.sum()?.to_scalar()?, sum, "with {place}");
+            }
+            assert_eq!(maximum::reduce(module, &x, Axis(0))?.to_vec()?, [16]);
+            assert!(matches!(maximum::accumulate(module, &x, Axis(0)), Err(Error::Runtime(_))));
+            Ok(())
+        });
+    }
+
     /// More than there are threads in a launch.
     #[test]
     #[ignore = "needs a GPU"]
     fn reductions_and_accumulations_of_more_than_2_32_rows() {
         const PATTERN: usize = 1_048_573;
-        // Kernels index less than 2³¹ elements along an axis.
         const SHAPE: (usize, usize, usize) = ((1 << 16) + 1, 1 << 16, 2);
         const LEN: usize = SHAPE.0 * SHAPE.1;
         let pattern = twice::<PATTERN>();

@@ -76,7 +76,7 @@ impl Lanes {
         }
     }
 
-    /// In rounds of a chunk of `N` elements for each lane, and then of an element for each.
+    /// In rounds of some chunks of `N` elements for each lane, of a chunk for each, and then of an element for each.
     ///
     /// # Safety
     /// As of [`reduce`](Self::reduce).
@@ -87,46 +87,63 @@ impl Lanes {
         row: &impl Row<T>,
         f: &impl Fn(T, T) -> T,
     ) -> Option<T> {
+        /// With one, shuffles took longer than memory, of which too little was under way.
+        const CHUNKS: usize = 4;
         let rank = self.rank();
         let mut value = None;
-        let after = |value: Option<T>, item: T| match value {
-            Some(value) => f(value, item),
-            None => item,
-        };
-        let mut rounds = Rounds::of(part, self.count * N as u32);
-        // SAFETY: whole rounds are inside of the part.
-        rounds.for_each_whole(
-            |first| unsafe { row.chunk(first + rank * N as u32) },
-            |_, items: [T; N]| {
-                let mut item = items[0];
-                // One thread goes one after another, which functions that are not associative ask for.
-                if let Some(value) = value.filter(|_| self.count == 1) {
-                    item = f(value, item);
-                }
-                for k in 1..N {
-                    item = f(item, items[k]);
-                }
-                if self.count == 1 {
-                    value = Some(item);
-                    return;
-                }
-                // SAFETY: as the caller promises.
-                let item = unsafe { self.reduce_lanes(item, self.count, f) };
-                if rank == 0 {
-                    value = Some(after(value, item));
-                }
-            },
-        );
+        let mut many = Rounds::of(part, self.count * (CHUNKS * N) as u32);
+        while let Some(first) = many.next_whole() {
+            // SAFETY: whole rounds are inside of the part; and as the caller promises.
+            unsafe {
+                let chunks = row.chunks::<CHUNKS, N>(first + rank * (CHUNKS * N) as u32);
+                value = self.reduce_round(value, chunks.as_flattened(), f);
+            }
+        }
+        let mut rounds = Rounds::of(many.rest(), self.count * N as u32);
+        while let Some(first) = rounds.next_whole() {
+            // SAFETY: as above.
+            unsafe {
+                let chunks = row.chunks::<1, N>(first + rank * N as u32);
+                value = self.reduce_round(value, chunks.as_flattened(), f);
+            }
+        }
         while let Some(left) = rounds.next_rest(self.count) {
             // SAFETY: the index is that of an element of the part: of the last one, where the lane has none.
             let item = unsafe { row.get(part.end - left.saturating_sub(rank).max(1)) };
             // SAFETY: as the caller promises.
             let item = unsafe { self.reduce_lanes(item, left, f) };
             if rank == 0 && left > 0 {
-                value = Some(after(value, item));
+                value = Some(after(value, item, f));
             }
         }
         value
+    }
+
+    /// Combines what rounds before have made with the items of each lane, of which there is one at least; the first lane has the result.
+    ///
+    /// # Safety
+    /// As of [`reduce`](Self::reduce).
+    #[inline(always)]
+    unsafe fn reduce_round<T: Copy>(
+        self,
+        value: Option<T>,
+        items: &[T],
+        f: &impl Fn(T, T) -> T,
+    ) -> Option<T> {
+        let mut item = items[0];
+        // One thread goes one after another, which functions that are not associative ask for.
+        if self.count == 1 {
+            item = after(value, item, f);
+        }
+        for &next in &items[1..] {
+            item = f(item, next);
+        }
+        if self.count == 1 {
+            return Some(item);
+        }
+        // SAFETY: as the caller promises.
+        let item = unsafe { self.reduce_lanes(item, self.count, f) };
+        if self.rank() == 0 { Some(after(value, item, f)) } else { value }
     }
 
     /// Combines the items of the first lanes of the group, so many or all; the first one gets the result.
@@ -190,8 +207,8 @@ impl Lanes {
         let own = |first| first + rank * N as u32;
         // SAFETY: whole rounds are inside of the part.
         rounds.for_each_whole(
-            |first| unsafe { row.chunk(own(first)) },
-            |first, mut items: [T; N]| {
+            |first| unsafe { row.chunks(own(first)) },
+            |first, [mut items]: [[T; N]; 1]| {
                 // As in a reduction.
                 if let Some(before) = before.filter(|_| self.count == 1) {
                     items[0] = f(before, items[0]);
@@ -291,52 +308,69 @@ impl Lanes {
     }
 }
 
+/// What an item and what is in front of it are combined to.
+#[inline(always)]
+fn after<T>(value: Option<T>, item: T, f: &impl Fn(T, T) -> T) -> T {
+    match value {
+        Some(value) => f(value, item),
+        None => item,
+    }
+}
+
 /// The rounds in which a group goes through a part: as many in all lanes of a warp.
 struct Rounds {
     next: u32,
     end: u32,
     width: u32,
     whole: u32,
-    /// What is not less than what any group of the warp has left after the whole rounds.
-    rest: u32,
+    /// What is not more than what any group of the warp has left after the whole rounds, and what is not less.
+    rest: [u32; 2],
 }
 
 impl Rounds {
     #[inline(always)]
     fn of(Part { start, end, lengths: [shortest, longest] }: Part, width: u32) -> Self {
         let whole = shortest / width;
-        Self { next: start, end, width, whole, rest: longest - whole * width }
+        Self { next: start, end, width, whole, rest: [shortest, longest].map(|len| len - whole * width) }
     }
 
-    /// Calls `f` with the first index of each round whose elements are all there, and what `load` returned for it, which is called a round earlier: so more loads are
-    /// under way, also where stores come between them.
+    /// Returns the first index of the next round whose elements are all there.
+    #[inline(always)]
+    fn next_whole(&mut self) -> Option<u32> {
+        self.whole = self.whole.checked_sub(1)?;
+        let first = self.next;
+        self.next = first.wrapping_add(self.width);
+        Some(first)
+    }
+
+    /// Returns what is left after the whole rounds.
+    #[inline(always)]
+    fn rest(&self) -> Part {
+        Part { start: self.next, end: self.end, lengths: self.rest }
+    }
+
+    /// Calls `f` with the first index of each round whose elements are all there, and what `load` returned for it, which is called two rounds earlier: so more loads
+    /// are under way, also where stores come between them.
     #[inline(always)]
     fn for_each_whole<C: Copy>(&mut self, load: impl Fn(u32) -> C, mut f: impl FnMut(u32, C)) {
-        if self.whole == 0 {
-            return;
-        }
-        let mut next = load(self.next);
-        loop {
-            let (first, items) = (self.next, next);
-            self.whole -= 1;
-            self.next = first.wrapping_add(self.width);
-            if self.whole > 0 {
-                next = load(self.next);
-            }
+        let load_next = |rounds: &mut Self| rounds.next_whole().map(|first| (first, load(first)));
+        let mut round = load_next(self);
+        let mut next = load_next(self);
+        while let Some((first, items)) = round {
+            round = next;
+            next = load_next(self);
             f(first, items);
-            if self.whole == 0 {
-                return;
-            }
         }
     }
 
     /// Returns how many elements are left for a round of an element for each of so many lanes, which may be none. After the whole rounds.
     #[inline(always)]
     fn next_rest(&mut self, lanes: u32) -> Option<u32> {
-        if self.rest == 0 {
+        let [_, rest] = &mut self.rest;
+        if *rest == 0 {
             return None;
         }
-        self.rest = self.rest.saturating_sub(lanes);
+        *rest = rest.saturating_sub(lanes);
         let left = self.end - self.next;
         self.next += left.min(lanes);
         Some(left)

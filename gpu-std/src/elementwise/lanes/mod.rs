@@ -53,12 +53,12 @@ pub(super) trait Row<T> {
     /// The index is inside.
     unsafe fn get(&self, index: u32) -> T;
 
-    /// Returns elements that follow each other.
+    /// Returns elements that follow each other, chunk by chunk.
     ///
     /// # Safety
     /// All are inside.
     #[cfg(target_arch = "nvptx64")]
-    unsafe fn chunk<const N: usize>(&self, first: u32) -> [T; N];
+    unsafe fn chunks<const CHUNKS: usize, const N: usize>(&self, first: u32) -> [[T; N]; CHUNKS];
 }
 
 /// A row of an input, and of an output.
