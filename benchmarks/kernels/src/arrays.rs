@@ -73,6 +73,15 @@ pub mod by_hand {
         }
     }
 
+    /// (a + b)² of a number `b`.
+    #[kernel]
+    pub fn squared_sum_with_number(a: &[f32x4], b: f32, out: PerThread<f32x4>) {
+        for (i, out) in out {
+            let sum = a[i] + b;
+            *out = sum * sum;
+        }
+    }
+
     /// (a + b)² of the two `f64` that one instruction loads.
     #[kernel]
     pub fn squared_sum_of_f64(a: &[f32x4], b: &[f32x4], out: PerThread<f32x4>) {
@@ -148,6 +157,24 @@ pub mod by_hand {
     pub fn squared_sum_of_every_second(a: View2d<f32>, b: &[f32], out: PerThread2d<f32>) {
         for ((row, column), out) in out {
             let sum = a[(row, 2 * column)] + b[row];
+            *out = sum * sum;
+        }
+    }
+
+    /// (a + b)² of every second column of `a`, and a number `b`.
+    #[kernel(block = (128, 1))]
+    pub fn squared_sum_of_every_second_and_number(a: View2d<f32>, b: f32, out: PerThread2d<f32>) {
+        for ((row, column), out) in out {
+            let sum = a[(row, 2 * column)] + b;
+            *out = sum * sum;
+        }
+    }
+
+    /// (a + b)² of every second row and column of the layers of `a`, from the last one on, and a `b` for each column.
+    #[kernel(block = (128, 1, 1))]
+    pub fn squared_sum_of_layers(a: View3d<f32>, b: &[f32], out: PerThread3d<f32>) {
+        for ((layer, row, column), out) in out {
+            let sum = a[(a.layers() - 1 - layer, 2 * row, 2 * column)] + b[column];
             *out = sum * sum;
         }
     }

@@ -114,17 +114,25 @@ impl Scalar {
         (0..self.arguments.len()).map(|i| Ident::new(&format!("x{i}"), Span::mixed_site())).collect()
     }
 
-    /// What most calls pass, by the end of the name of the kernel for it: whether each argument is one value. Arrays, and values for what is marked. If nothing is, arrays and
-    /// values behind them, too: of a function of many arguments an array and values, where that is many registers less than for any mix; and of one that has
-    /// loops each number of values, where arithmetic binds, and so each instruction.
-    fn versions(&self) -> impl Iterator<Item = (String, Vec<bool>)> {
+    /// What calls pass of contiguous memory, by the end of the name of the kernel for it: whether each argument is one value. Values for what is marked, and arrays. If nothing
+    /// is marked, each mix of up to three arguments, and of more those of arrays and values behind them, and of a value in front of arrays. In the kernel for any mix, what
+    /// follows from values is computed for each element, and short calls wait for the instructions that ask what an argument is.
+    fn versions(&self) -> Vec<(String, Vec<bool>)> {
         let all = self.arguments.len();
-        let first = if self.has_loops { (1..all).rev() } else { (1..all.min(2)).rev() };
-        let is_mixed = !self.scalars.contains(&true) && (all > 2 || self.has_loops);
-        let mixed = first.filter(move |_| is_mixed).map(move |arrays| {
-            (format!("_and_{}_values", all - arrays), (0..all).map(|i| i >= arrays).collect())
-        });
-        [(String::new(), self.scalars.clone())].into_iter().chain(mixed)
+        if self.scalars.contains(&true) {
+            return vec![(String::new(), self.scalars.clone())];
+        }
+        let mix = |is_value: &dyn Fn(usize) -> bool| (0..all).map(is_value).collect();
+        let mixes: Vec<Vec<bool>> = if all <= 3 {
+            (0..(1 << all) - 1).map(|values: u8| mix(&|i| values >> i & 1 == 1)).collect()
+        } else {
+            (0..all).map(|values| mix(&|i| i >= all - values)).chain([mix(&|i| i == 0)]).collect()
+        };
+        let name = |mix: &[bool]| match mix.contains(&true) {
+            true => mix.iter().map(|is_value| if *is_value { "_value" } else { "_array" }).collect(),
+            false => String::new(),
+        };
+        mixes.into_iter().map(|mix| (name(&mix), mix)).collect()
     }
 
     /// A kernel for contiguous arrays and those values, in a scope where `__LANES` and `__ALIGN` are those of the output, and its launch, an arm of a `match` of
@@ -181,7 +189,7 @@ impl Scalar {
     }
 
     /// The kernels for arrays of two axes at most, and the launch of one of them, or if the arguments are others, of the kernel for any strides. There is one for any mix, but for values for
-    /// what is marked. Of a function that has loops, there are those for what most calls pass, too.
+    /// what is marked. Of a function that has loops, where each instruction counts, there are those for arrays and values behind them, too.
     fn planes(&self, instance: &str, call: &TokenStream) -> (TokenStream, TokenStream) {
         let place = Span::call_site().located_at(self.function.signature.name.span());
         let strided = format_ident!("{instance}_strided");
@@ -191,17 +199,20 @@ impl Scalar {
             true => self.scalars.clone(),
             false => vec![false; inputs.len()],
         };
-        let versions: Vec<_> = match self.has_loops {
-            true => self.versions().filter(|(_, scalars)| scalars.contains(&false)).collect(),
-            false => Vec::new(),
+        let is_there = |scalars: &[bool]| {
+            self.has_loops && scalars.contains(&false) && (scalars == self.scalars || scalars.is_sorted())
         };
+        let versions: Vec<_> = self.versions().into_iter().filter(|(_, scalars)| is_there(scalars)).collect();
         let of_arrays = versions.iter().map(|(version, scalars)| {
             let patterns = inputs.iter().zip(scalars).zip(&marked).map(|pattern| match pattern {
                 ((x, true), true) => quote!(#x),
                 ((x, true), false) => quote!(::gpu_std::host::OrScalar::Scalar(#x)),
                 ((x, false), _) => quote!(::gpu_std::host::OrScalar::Memory(#x)),
             });
-            let kernel = format_ident!("{instance}_plane_of_arrays{version}");
+            let kernel = match version.is_empty() {
+                true => format_ident!("{instance}_plane_of_arrays"),
+                false => format_ident!("{instance}_plane_of{version}"),
+            };
             (kernel, quote!(ViewPlane), scalars, quote!((#(#patterns,)*)))
         });
         let of_any_mix =
@@ -284,7 +295,8 @@ impl Scalar {
             in_some_version.map(|((x, element), _)| (align_of(x), element)).unzip();
         let (contiguous_kernels, contiguous_launches): (Vec<_>, Vec<_>) = self
             .versions()
-            .map(|(version, scalars)| self.contiguous(instance, &version, &scalars, &call))
+            .iter()
+            .map(|(version, scalars)| self.contiguous(instance, version, scalars, &call))
             .unzip();
         // A thread with several elements takes as long as the longest of each, one after another.
         let lanes = match has_loops {
@@ -494,42 +506,91 @@ mod tests {
         );
     }
 
+    /// What the names of the kernels of a function `f` say behind its name.
+    fn kernels(function: TokenStream) -> Vec<String> {
+        let expanded = vectorize(quote!(), function).expect("it is fit").to_string();
+        let names = expanded
+            .match_indices("fn f_")
+            .map(|(at, _)| expanded[at + 5..].split(' ').next().expect("a name follows").to_owned());
+        names.collect()
+    }
+
     #[test]
-    fn many_arguments_without_marks_may_be_an_array_and_values() {
-        let expanded = |function: TokenStream| vectorize(quote!(), function).expect("it is fit").to_string();
-        let many = expanded(quote!(
-            fn density(x: f32, mean: f32, sigma: f32) -> f32 {
-                x
-            }
-        ));
-        assert!(
-            many.contains("fn density_contiguous_and_2_values (x0 : & [f32] , x1 : f32 , x2 : f32 ,"),
-            "{many}"
+    fn mixes_have_kernels_for_contiguous_memory() {
+        let contiguous = |function| {
+            let names = kernels(function).into_iter();
+            names.filter_map(|name| Some(name.strip_prefix("contiguous")?.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            contiguous(quote!(
+                fn f(x: f32) -> f32 {
+                    x
+                }
+            )),
+            [""]
+        );
+        assert_eq!(
+            contiguous(quote!(
+                fn f(x: f32, by: f32) -> f32 {
+                    x
+                }
+            )),
+            ["", "_value_array", "_array_value"]
+        );
+        assert_eq!(
+            contiguous(quote!(
+                fn f(x: f32, mean: f32, sigma: f32) -> f32 {
+                    x
+                }
+            )),
+            [
+                "",
+                "_value_array_array",
+                "_array_value_array",
+                "_value_value_array",
+                "_array_array_value",
+                "_value_array_value",
+                "_array_value_value"
+            ]
+        );
+        assert_eq!(
+            contiguous(quote!(
+                fn f(a: f32, b: f32, c: f32, d: f32) -> f32 {
+                    a
+                }
+            )),
+            [
+                "",
+                "_array_array_array_value",
+                "_array_array_value_value",
+                "_array_value_value_value",
+                "_value_array_array_array"
+            ]
         );
         let marked = quote!(
-            fn density(x: f32, mean: f32, #[scalar] sigma: f32) -> f32 {
+            fn f(x: f32, mean: f32, #[scalar] sigma: f32) -> f32 {
                 x
             }
         );
-        let few = quote!(
-            fn scale(x: f32, by: f32) -> f32 {
-                x * by
-            }
-        );
-        assert!([marked, few].into_iter().all(|function| !expanded(function).contains("_values")));
+        assert_eq!(contiguous(marked), [""]);
+        let expanded = vectorize(
+            quote!(),
+            quote!(
+                fn f(x: f32, by: u8) -> f32 {
+                    x
+                }
+            ),
+        )
+        .expect("it is fit");
+        let expanded = expanded.to_string();
+        assert!(expanded.contains("fn f_contiguous_array_value (x0 : & [f32] , x1 : u8 ,"), "{expanded}");
+        assert!(expanded.contains("fn f_contiguous_value_array (x0 : f32 , x1 : & [u8] ,"), "{expanded}");
     }
 
     #[test]
     fn functions_with_loops_have_kernels_for_arrays_and_values_behind_them() {
-        let kernels = |function: TokenStream| {
-            let expanded = vectorize(quote!(), function).expect("it is fit").to_string();
-            let names = expanded
-                .match_indices("fn power_")
-                .map(|(at, _)| expanded[at + 9..].split(' ').next().expect("a name follows").to_owned());
-            names.collect::<Vec<_>>()
-        };
         let of_marks = kernels(quote!(
-            fn power(x: f32, #[scalar] n: u32) -> f32 {
+            fn f(x: f32, #[scalar] n: u32) -> f32 {
                 (0..n).fold(1.0, |product, _| product * x)
             }
         ));
@@ -542,19 +603,20 @@ mod tests {
             product
         });
         assert_eq!(
-            kernels(quote!(fn power(x: f32, n: u32) -> f32 #body)),
+            kernels(quote!(fn f(x: f32, n: u32) -> f32 #body)),
             [
                 "contiguous",
-                "contiguous_and_1_values",
+                "contiguous_value_array",
+                "contiguous_array_value",
                 "mixed",
                 "plane_of_arrays",
-                "plane_of_arrays_and_1_values",
+                "plane_of_array_value",
                 "plane",
                 "strided"
             ]
         );
         assert_eq!(
-            kernels(quote!(fn power(x: f32, #[scalar] n: u32) -> f32 #body)),
+            kernels(quote!(fn f(x: f32, #[scalar] n: u32) -> f32 #body)),
             ["contiguous", "mixed", "plane_of_arrays", "plane", "strided"]
         );
     }

@@ -89,6 +89,8 @@ impl<T: DeviceCopy, const LANES: usize> PerThreadChunks<'_, T, LANES> {
                 if is_aligned {
                     store(self.start.add(first), inputs.lanes::<LANES>(first).map(&f));
                 } else {
+                    // Behind the others in memory: what a short launch waits for is also the kernel's own code.
+                    hint::cold_path();
                     let items: [I::Items; LANES] = core::array::from_fn(|lane| inputs.get(first + lane));
                     for (lane, item) in items.map(&f).into_iter().enumerate() {
                         self.start.add(first + lane).write(item);
