@@ -24,7 +24,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     where
         T: Zeroable,
     {
-        let layout = Layout::standard(shape.into_dimension())?;
+        let layout = Layout::standard_of::<T>(shape.into_dimension())?;
         Ok(Self::new(device.zeroed(layout.len())?, layout))
     }
 
@@ -59,7 +59,7 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
     /// [`Error::TooLarge`](crate::Error::TooLarge); as [`Device::filled`].
     #[doc(alias = "from_elem")]
     pub fn full(device: &Device, shape: impl IntoDimension<Dim = D>, value: T) -> Result<Self> {
-        let layout = Layout::standard(shape.into_dimension())?;
+        let layout = Layout::standard_of::<T>(shape.into_dimension())?;
         Ok(Self::new(device.filled(layout.len(), value)?, layout))
     }
 
@@ -80,12 +80,8 @@ impl<T: DeviceCopy, D: Dimension> Array<T, D> {
         shape: impl IntoDimension<Dim = D>,
         f: impl FnMut(D::Pattern) -> T,
     ) -> Result<Self> {
-        let layout = Layout::standard(shape.into_dimension())?;
-        // More bytes than there can be, for which `Vec` panics.
-        if layout.len() > isize::MAX as usize / size_of::<T>().max(1) {
-            return Err(Error::TooLarge { shape: layout.shape().to_vec() });
-        }
-        let values: Vec<T> = ndarray::indices(layout.dim().clone()).into_iter().map(f).collect();
+        let layout = Layout::standard_of::<T>(shape.into_dimension())?;
+        let values = collected(layout.shape(), ndarray::indices(layout.dim().clone()).into_iter().map(f))?;
         Ok(Self::new(device.upload(&values)?, layout))
     }
 }
@@ -103,16 +99,11 @@ impl<T: DeviceCopy> Array<T, Ix1> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) if it says that there are more than memory can have; as [`Device::upload`].
+    /// [`Error::TooLarge`] if it says that there are more than memory can have; as [`Device::upload`].
     #[doc(alias = "arange", alias = "range", alias = "iota")]
     pub fn from_iter(device: &Device, elements: impl IntoIterator<Item = T>) -> Result<Self> {
         let elements = elements.into_iter();
-        let least = elements.size_hint().0;
-        // More bytes than there can be, for which `Vec` panics.
-        if least > isize::MAX as usize / size_of::<T>().max(1) {
-            return Err(Error::TooLarge { shape: vec![least] });
-        }
-        Self::from_vec(device, elements.collect::<Vec<T>>())
+        Self::from_vec(device, collected(&[elements.size_hint().0], elements)?)
     }
 
     /// Creates an array of `start`, `start + step`, … up to `end`, which is left out. [`from_iter`](Self::from_iter) takes a range of integers.
@@ -120,18 +111,27 @@ impl<T: DeviceCopy> Array<T, Ix1> {
     /// ```
     /// # use gpukernel::Device;
     /// # use gpukernel_array::Array;
-    /// assert_eq!(Array::range(&Device::cpu(), 0.0, 2.0, 0.5)?.to_vec()?, [0.0, 0.5, 1.0, 1.5]);
+    /// let device = Device::cpu();
+    /// assert_eq!(Array::range(&device, 0.0, 2.0, 0.5)?.to_vec()?, [0.0, 0.5, 1.0, 1.5]);
+    /// assert_eq!(Array::range(&device, 1.0, 0.0, -0.5)?.to_vec()?, [1.0, 0.5]);
     /// # Ok::<(), gpukernel_array::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Device::upload`].
+    /// [`Error::NoSuchRange`] if the step is 0 or leads away from `end`, or a number is not finite; [`Error::TooLarge`]; as [`Device::upload`].
     #[doc(alias = "arange")]
     pub fn range(device: &Device, start: T, end: T, step: T) -> Result<Self>
     where
         T: Float,
     {
-        Self::from_vec(device, ndarray::Array1::range(start, end, step).into_raw_vec_and_offset().0)
+        let count = ((end - start) / step).ceil();
+        let finite = start.is_finite() && end.is_finite() && step.is_finite();
+        // Also where it is no number.
+        let count = count.to_usize().filter(|_| finite).ok_or_else(|| {
+            let [start, end, step] = [start, end, step].map(|number| number.to_f64().unwrap_or(f64::NAN));
+            Error::NoSuchRange { start, end, step }
+        })?;
+        Self::from_vec(device, steps(start, step, count)?)
     }
 
     /// Creates an array of `n` numbers from `start` to `end`, at equal distances.
@@ -144,11 +144,32 @@ impl<T: DeviceCopy> Array<T, Ix1> {
     /// ```
     ///
     /// # Errors
-    /// As [`Device::upload`].
+    /// [`Error::TooLarge`]; as [`Device::upload`].
     pub fn linspace(device: &Device, start: T, end: T, n: usize) -> Result<Self>
     where
         T: Float,
     {
-        Self::from_vec(device, ndarray::Array1::linspace(start, end, n).into_raw_vec_and_offset().0)
+        // Of one number, there is no step.
+        let step = if n > 1 { (end - start) / float(n - 1) } else { T::zero() };
+        Self::from_vec(device, steps(start, step, n)?)
     }
+}
+
+/// Each number is computed from its position, by which what is rounded does not add up.
+fn steps<T: Float>(start: T, step: T, count: usize) -> Result<Vec<T>> {
+    collected(&[count], (0..count).map(|i| start + step * float(i)))
+}
+
+/// The number of a type that has no more than infinity.
+fn float<T: Float>(number: usize) -> T {
+    T::from(number).unwrap_or_else(T::infinity)
+}
+
+/// The elements of an array of a shape, in memory of the host: an error where `Vec` panics, or the program ends.
+fn collected<T>(shape: &[usize], elements: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let error = |_| Error::TooLarge { shape: shape.to_vec() };
+    values.try_reserve_exact(shape.iter().product()).map_err(error)?;
+    values.extend(elements);
+    Ok(values)
 }

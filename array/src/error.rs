@@ -146,11 +146,25 @@ pub enum Error {
         /// How many elements that has.
         len: usize,
     },
-    /// A shape has more elements than can be counted.
-    #[error("an array of shape {shape:?} has more than isize::MAX elements")]
+    /// A shape has more elements than can be counted, or more bytes than can be, or the host has no memory for them.
+    #[error(
+        "an array of shape {shape:?} has more elements than memory can have, where an extent of 0 counts as 1"
+    )]
     TooLarge {
         /// The shape.
         shape: Vec<usize>,
+    },
+    /// Steps do not lead from the start of a range to its end.
+    #[error(
+        "there is no range from {start:?} to {end:?} by steps of {step:?}: steps are finite, not 0, and lead towards the end, and usize counts them"
+    )]
+    NoSuchRange {
+        /// The first number.
+        start: f64,
+        /// The number that is not reached.
+        end: f64,
+        /// From one to the next.
+        step: f64,
     },
     /// A view has strides by which it cannot be reshaped without a copy.
     #[error(

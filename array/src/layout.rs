@@ -21,6 +21,15 @@ impl<D: Dimension> Layout<D> {
         Ok(Self { strides: shape.default_strides(), shape, origin: 0 })
     }
 
+    /// As [`standard`](Self::standard), of elements that memory can have.
+    pub(crate) fn standard_of<T>(shape: D) -> Result<Self> {
+        let layout = Self::standard(shape)?;
+        match layout.len() <= isize::MAX as usize / size_of::<T>().max(1) {
+            true => Ok(layout),
+            false => Err(Error::TooLarge { shape: layout.shape().to_vec() }),
+        }
+    }
+
     pub(crate) fn shape(&self) -> &[usize] {
         self.shape.slice()
     }

@@ -429,7 +429,10 @@ fn interfaces_that_lie_are_refused() {
             ("2 axes and 1 strides", ArrayInterface { strides: Some(vec![8]), ..good.clone() }),
             ("a stride is 12 bytes", ArrayInterface { strides: Some(vec![12, 8]), ..good.clone() }),
             ("reaches further", ArrayInterface { strides: Some(vec![isize::MIN, 8]), ..good.clone() }),
-            ("isize::MAX elements", ArrayInterface { shape: vec![usize::MAX, 2], ..good.clone() }),
+            (
+                "more elements than memory can have",
+                ArrayInterface { shape: vec![usize::MAX, 2], ..good.clone() },
+            ),
             ("aligned to 8 bytes", ArrayInterface { data: (good.data.0 + 1, false), ..good.clone() }),
             ("0x0, is not one of f64", ArrayInterface { data: (0, false), ..good.clone() }),
             ("3 axes, not 2", ArrayInterface { shape: vec![1, 2, 3], strides: None, ..good.clone() }),

@@ -27,6 +27,7 @@ fn attacks_are_refused_with_these_messages() {
             ("Other shapes of the same elements", reshapes),
             ("Axes without elements", nothing),
             ("2³¹ elements and more", sizes),
+            ("Ranges that do not end", ranges),
             ("Core dimensions", cores),
             ("Outputs that overlap or are of other shapes", outputs),
             ("Functions that are not in the module", modules),
@@ -221,6 +222,38 @@ fn nothing(device: &Device, module: &Module, r: &mut Refusals) -> Result<()> {
     Ok(())
 }
 
+fn ranges(device: &Device, _: &Module, r: &mut Refusals) -> Result<()> {
+    let range = |start: f64, end, step| Array::range(device, start, end, step);
+    r.refused("by steps of 0", range(0.0, 1.0, 0.0));
+    r.refused("from 0 to 0 by steps of 0", range(0.0, 0.0, 0.0));
+    r.refused("up by steps down", range(0.0, 1.0, -0.25));
+    r.refused("down by steps up", range(1.0, 0.0, 0.25));
+    r.refused("by steps that are no number", range(0.0, 1.0, f64::NAN));
+    r.refused("from what is no number", range(f64::NAN, 1.0, 0.5));
+    r.refused("up to infinity", range(0.0, f64::INFINITY, 1.0));
+    r.refused("from -infinity", range(f64::NEG_INFINITY, 0.0, 1.0));
+    r.refused("by steps of infinity", range(0.0, 1.0, f64::INFINITY));
+    r.refused("by more steps than can be counted", range(0.0, 1.0, 1e-300));
+    r.refused("by more steps than memory can have", range(0.0, 1.0, 1e-18));
+    r.refused("1 << 59 numbers at equal distances", Array::linspace(device, 0.0, 1.0, 1 << 59));
+    r.refused("usize::MAX numbers at equal distances", Array::linspace(device, 0.0, 1.0, usize::MAX));
+    // And what is right.
+    assert_eq!(range(1.0, 1.0, -0.5)?.shape(), [0]);
+    assert_eq!(range(1.0, 0.0, -0.5)?.to_vec()?, [1.0, 0.5]);
+    assert_eq!(range(0.0, 1.0, 7.0)?.to_vec()?, [0.0]);
+    for (start, end, step) in [(-1.0_f32, 2.0, 0.3), (2.0, -1.0, -0.3), (0.1, 0.2, 0.001), (1e9, 2e9, 1e8)] {
+        let expected = ndarray::Array1::range(start, end, step);
+        assert_eq!(Array::range(device, start, end, step)?.to_ndarray()?, expected);
+    }
+    for (start, end, n) in
+        [(-1.0_f32, 2.0, 7), (2.0, -1.0, 1000), (0.5, 0.5, 3), (3.0, 4.0, 1), (3.0, 4.0, 0)]
+    {
+        let expected = ndarray::Array1::linspace(start, end, n);
+        assert_eq!(Array::linspace(device, start, end, n)?.to_ndarray()?, expected);
+    }
+    Ok(())
+}
+
 fn sizes(device: &Device, module: &Module, r: &mut Refusals) -> Result<()> {
     let byte = Array::from_vec(device, [7_u8])?;
     let zeros = |shape: &[usize]| Array::<u8, _>::zeros(device, shape.to_vec());
@@ -235,9 +268,13 @@ fn sizes(device: &Device, module: &Module, r: &mut Refusals) -> Result<()> {
             text.split(" bytes were asked for").next().map(str::to_owned).unwrap_or_default()
         })
     };
-    r.refused("1 << 61 numbers of eight bytes", asked(Array::zeros(device, 1 << 61)));
-    r.refused("1 << 61 numbers of eight bytes, filled", asked(Array::full(device, 1 << 61, 7)));
-    r.refused("more from a function than memory", Array::from_shape_fn(device, 1 << 61, |i| i as u64));
+    r.refused("1 << 59 numbers of eight bytes", asked(Array::zeros(device, 1 << 59)));
+    r.refused("1 << 59 numbers of eight bytes, filled", asked(Array::full(device, 1 << 59, 7)));
+    r.refused("1 << 61 numbers of eight bytes", Array::<u64, _>::zeros(device, 1 << 61));
+    r.refused("1 << 61 numbers of eight bytes, filled", Array::full(device, 1 << 61, 7_u64));
+    r.refused("1 << 61 numbers from a function", Array::from_shape_fn(device, 1 << 61, |i| i as u64));
+    r.refused("1 << 59 numbers from a function", Array::from_shape_fn(device, 1 << 59, |i| i as u64));
+    r.refused("1 << 59 numbers from an iterator", Array::from_iter(device, 0..1_u64 << 59));
     r.refused("a broadcast to usize::MAX", byte.broadcast(usize::MAX));
     r.refused(
         "a broadcast to [1 << 32, 1 << 32], which are none modulo 2⁶⁴",
