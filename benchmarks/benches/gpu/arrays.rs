@@ -11,7 +11,7 @@ use gpu_std::{
     vector::{f32x2, f32x4},
 };
 use gpukernel::{Buffer, Device, DeviceSlice, Module, for_each, for_each_2d, for_each_3d, for_each_tile_2d};
-use gpukernel_array::{Array, Array1, Array2, ArrayFunction, ArrayView};
+use gpukernel_array::{Array, Array1, Array2, ArrayFunction, ArrayView, Operands};
 use gpukernel_bench::{Bench, Compare, Output, Result, bench};
 use gpukernel_benchmarks::noise;
 use ndarray::{Axis, Dimension, s};
@@ -331,14 +331,18 @@ type Launch<'a> = dyn Fn(&Module, &mut DeviceSlice<f32>) -> gpukernel::Result<()
 const NUMBERED: &str =
     "1.09 to 1.14 with empty caches: of more axes than two, the kernel is longer; 0.75 one after another";
 
-/// A copy of as many bytes is no measure here: of every second element, and of columns, sectors are read in full.
-fn compare_strided<D: Dimension>(
+/// Measures (a + b)² of all elements of `a` beside kernels by hand. A copy of as many bytes is no measure here: of every second element, and of columns, sectors are read in full.
+fn compare_strided<'a, D: Dimension, B: Clone>(
     bench: &mut Bench<'_>,
-    [a, b]: [ArrayView<'_, f32, D>; 2],
+    args: (ArrayView<'a, f32, D>, B),
     expected: Vec<f32>,
     by_hand: impl Fn(&Module, &mut DeviceSlice<f32>) -> gpukernel::Result<()>,
     tuned: Option<&Launch>,
-) -> Result {
+) -> Result
+where
+    (ArrayView<'a, f32, D>, B): Operands<(f32, f32)>,
+{
+    let a = &args.0;
     let device = bench.device();
     let module = device.load(&KERNELS)?;
     let elements = a.len();
@@ -350,7 +354,7 @@ fn compare_strided<D: Dimension>(
         .expect(expected)
         .provider(BY_HAND, &mut theirs, |out| by_hand(&module, out))
         .provider(VECTORIZE, &mut ours, |out| {
-            functions::squared_sum::apply_into(&module, (&a, &b), &mut out.0)
+            functions::squared_sum::apply_into(&module, args.clone(), &mut out.0)
         });
     if let Some(tuned) = tuned {
         measurement = measurement.provider(TUNED, &mut of_tuned, |out| tuned(&module, out));
@@ -382,7 +386,7 @@ fn with_row(bench: &mut Bench<'_>, side: usize) -> Result {
         let args = (a.view_2d(side / 4)?, b.as_slice().cast()?, out.view_2d_mut(side / 4)?);
         module.launch(by_hand::squared_sum_with_row_tuned, for_each_2d(side, side / 4), args)
     };
-    compare_strided(bench, [a.view(), b.broadcast((side, side))?], expected, by_hand, Some(&tuned))
+    compare_strided(bench, (a.view(), b.broadcast((side, side))?), expected, by_hand, Some(&tuned))
 }
 
 /// (a + b)² of every second column of `a`, with one `b` for each row.
@@ -394,7 +398,7 @@ fn every_second(bench: &mut Bench<'_>, side: usize) -> Result {
     let expected = (0..side * side).map(one).collect();
     let a = Array::from_shape_vec(&device, (side, 2 * side), numbers)?;
     let b = Array::from_shape_vec(&device, (side, 1), of_rows)?;
-    let arrays = [a.slice(s![.., ..;2])?, b.broadcast((side, side))?];
+    let arrays = (a.slice(s![.., ..;2])?, b.broadcast((side, side))?);
     let by_hand = |module: &Module, out: &mut DeviceSlice<f32>| {
         let args = (a.as_slice().view_2d(2 * side)?, b.as_slice(), out.view_2d_mut(side)?);
         module.launch(by_hand::squared_sum_of_every_second, for_each_2d(side, side), args)
@@ -410,29 +414,14 @@ fn every_second(bench: &mut Bench<'_>, side: usize) -> Result {
 /// (a + b)² of every second column of `a`, and a number.
 #[bench(side = [1 << 10, 1 << 13])]
 fn every_second_with_number(bench: &mut Bench<'_>, side: usize) -> Result {
-    let device = bench.device();
-    let module = device.load(&KERNELS)?;
     let numbers = noise(2 * side * side);
-    let expected: Vec<f32> = numbers.iter().step_by(2).map(|&x| functions::squared_sum(x, 1.5)).collect();
-    let a = Array::from_shape_vec(&device, (side, 2 * side), numbers)?;
-    let part = a.slice(s![.., ..;2])?;
-    let (mut theirs, mut ours) =
-        (device.zeroed(side * side)?, Elements(Array::zeros(&device, (side, side))?));
-    let measurement = bench
-        .measure()
-        .elements(side * side)
-        .expect(expected)
-        .provider(BY_HAND, &mut theirs, |out| {
-            let args = (a.as_slice().view_2d(2 * side)?, 1.5, out.view_2d_mut(side)?);
-            module.launch(by_hand::squared_sum_of_every_second_and_number, for_each_2d(side, side), args)
-        })
-        .provider(VECTORIZE, &mut ours, |out| {
-            functions::squared_sum::apply_into(&module, (&part, 1.5), &mut out.0)
-        });
-    match device.is_gpu() {
-        true => measurement.limit(VECTORIZE, BY_HAND, RATIO).run(),
-        false => measurement.run(),
-    }
+    let expected = numbers.iter().step_by(2).map(|&x| functions::squared_sum(x, 1.5)).collect();
+    let a = Array::from_shape_vec(&bench.device(), (side, 2 * side), numbers)?;
+    let by_hand = |module: &Module, out: &mut DeviceSlice<f32>| {
+        let args = (a.as_slice().view_2d(2 * side)?, 1.5, out.view_2d_mut(side)?);
+        module.launch(by_hand::squared_sum_of_every_second_and_number, for_each_2d(side, side), args)
+    };
+    compare_strided(bench, (a.slice(s![.., ..;2])?, 1.5), expected, by_hand, None)
 }
 
 /// (a + b)² of the transpose of `a`.
@@ -452,7 +441,7 @@ fn transposed(bench: &mut Bench<'_>, side: usize) -> Result {
         let args = (a.as_slice().view_2d(side)?, b.as_slice().view_2d(side)?, out.view_2d_mut(side)?);
         module.launch(by_hand::squared_sum_of_transpose_tuned, for_each_tile_2d((side, side), (32, 32)), args)
     };
-    compare_strided(bench, [a.t(), b.view()], expected, by_hand, Some(&tuned))
+    compare_strided(bench, (a.t(), b.view()), expected, by_hand, Some(&tuned))
 }
 
 /// (a + b)² of every second row and column of the layers of `a`, from the last one on: of three axes, of which no two are one. There is one `b` for each column.
@@ -473,7 +462,7 @@ fn layers(bench: &mut Bench<'_>, side: usize) -> Result {
         let args = (a.as_slice().view_3d(2 * side, 2 * side)?, b.as_slice(), out.view_3d_mut(side, side)?);
         module.launch(by_hand::squared_sum_of_layers, for_each_3d(layers, side, side), args)
     };
-    let arrays = [a.slice(s![..;-1, ..;2, ..;2])?, b.broadcast(shape)?];
+    let arrays = (a.slice(s![..;-1, ..;2, ..;2])?, b.broadcast(shape)?);
     compare_strided(bench, arrays, expected, by_hand, None)
 }
 
