@@ -350,16 +350,23 @@ impl<T: DeviceCopy + Zeroable> NewResult for Scan<T> {
 fn division(size: Size, lanes: usize) -> Division {
     const MOST_SHORT: usize = u32::MAX as usize;
     let Size { len: rows, columns } = size;
-    let are_short = columns.is_multiple_of(lanes) && rows <= MOST_SHORT;
-    let (of_block, of_lanes) = if are_short && columns <= Division::Short.most_kept(lanes) {
-        (Division::Short, Division::ShortOfLanes)
+    let can_be_short = |division: Division| rows <= MOST_SHORT && columns <= division.most_kept(lanes);
+    // Of two chunks for each lane, more than a third of the lanes would have but one.
+    let (chunks, most) = (columns / lanes, 2 * WARP);
+    let are_few = chunks > WARP && 3 * chunks < 2 * most && columns <= Division::OddOfLanes.most_kept(lanes);
+    if !columns.is_multiple_of(lanes) || are_few {
+        return if can_be_short(Division::OddOfLanes) { Division::OddOfLanes } else { Division::Odd };
+    }
+    if can_be_short(Division::ShortOfLanes) {
+        Division::ShortOfLanes
+    } else if can_be_short(Division::Short) {
+        Division::Short
     } else if columns <= 2 * Division::Long.most_kept(lanes) {
         // Half of a row is read again at most.
-        (Division::Long, Division::LongOfLanes)
+        Division::Long
     } else {
-        return Division::Longest;
-    };
-    if of_block.threads(lanes, columns) == WARP { of_lanes } else { of_block }
+        Division::Longest
+    }
 }
 
 /// The threads of a block: those of one row, or on a GPU of as many as there may be without multiprocessors that have none.
@@ -462,8 +469,14 @@ impl<T: DeviceCopy + Zeroable> NewResult for PerRow<T> {
 mod tests {
     use super::*;
 
-    const DIVISIONS: [Division; 5] =
-        [Division::Short, Division::Long, Division::Longest, Division::ShortOfLanes, Division::LongOfLanes];
+    const DIVISIONS: [Division; 6] = [
+        Division::Short,
+        Division::ShortOfLanes,
+        Division::Long,
+        Division::Longest,
+        Division::Odd,
+        Division::OddOfLanes,
+    ];
 
     #[test]
     fn each_row_has_threads_that_32_bits_count() {
@@ -487,10 +500,10 @@ mod tests {
     fn blocks_have_several_rows_if_there_are_blocks_enough() {
         for (rows, of_row, division, expected) in [
             (1, 32, Division::ShortOfLanes, 32),
-            (1024, 32, Division::LongOfLanes, 32),
+            (1024, 32, Division::OddOfLanes, 32),
             (3100, 32, Division::ShortOfLanes, 128),
             (3100, 8, Division::ShortOfLanes, 32),
-            (1 << 20, 4, Division::LongOfLanes, 256),
+            (1 << 20, 4, Division::OddOfLanes, 256),
             (1 << 20, 512, Division::Short, 512),
             (1 << 20, 512, Division::Long, 512),
         ] {
@@ -503,23 +516,30 @@ mod tests {
     #[test]
     fn rows_of_chunks_for_all_threads_are_short() {
         for (columns, lanes, expected) in [
-            (1, 4, (Division::LongOfLanes, 1)),
+            (1, 4, (Division::OddOfLanes, 1)),
             (4, 4, (Division::ShortOfLanes, 1)),
-            (5, 4, (Division::LongOfLanes, 2)),
-            (7, 4, (Division::LongOfLanes, 4)),
+            (5, 4, (Division::OddOfLanes, 1)),
+            (10, 4, (Division::OddOfLanes, 2)),
             (12, 4, (Division::ShortOfLanes, 2)),
             (128, 4, (Division::ShortOfLanes, 16)),
-            (132, 4, (Division::ShortOfLanes, 32)),
+            (132, 4, (Division::OddOfLanes, 32)),
+            (168, 4, (Division::OddOfLanes, 32)),
+            (172, 4, (Division::ShortOfLanes, 32)),
+            (272, 8, (Division::ShortOfLanes, 32)),
             (256, 4, (Division::ShortOfLanes, 32)),
             (260, 4, (Division::Short, 64)),
-            (511, 4, (Division::LongOfLanes, 32)),
-            (1023, 4, (Division::Long, 64)),
+            (255, 4, (Division::OddOfLanes, 32)),
+            (257, 4, (Division::Odd, 32)),
+            (511, 4, (Division::Odd, 32)),
+            (1023, 4, (Division::Odd, 64)),
             (1024, 4, (Division::Short, 128)),
             (2048, 4, (Division::Short, 256)),
-            (2049, 4, (Division::Long, 160)),
+            (2049, 4, (Division::Odd, 160)),
+            (2052, 4, (Division::Long, 160)),
             (9000, 4, (Division::Long, 512)),
+            (100_001, 4, (Division::Odd, 512)),
             (16_384, 2, (Division::Long, 512)),
-            (16_385, 2, (Division::Longest, 1024)),
+            (16_386, 2, (Division::Longest, 1024)),
             (100_000, 4, (Division::Longest, 1024)),
             (513, 1, (Division::Long, 64)),
             (4096, 16, (Division::Short, 256)),
@@ -532,14 +552,20 @@ mod tests {
     }
 
     #[test]
-    fn lanes_have_a_chunk_and_an_element_of_the_rest_each_at_most() {
-        for lanes in [1, 2, 4, 8, 16] {
-            for columns in 0..=512 {
-                let width = Division::LongOfLanes.threads(lanes, columns);
-                assert!(width.is_power_of_two() && width <= 32);
-                assert!(width == 32 || columns / lanes <= width && columns % lanes <= width);
-                assert!(width >= columns.div_ceil(16), "{columns} in {lanes}: no chunk is read again");
+    fn short_rows_are_in_registers() {
+        for (lanes, columns) in [1, 2, 4, 8, 16].into_iter().flat_map(|l| (0..=4096).map(move |c| (l, c))) {
+            let division = division(Size { len: 1, columns }, lanes);
+            let threads = division.threads(lanes, columns);
+            assert!(threads <= division.max_threads() as usize, "{columns} in {lanes}");
+            assert!(!division.is_of_lanes() || threads.is_power_of_two() && threads <= WARP);
+            if matches!(division, Division::Short | Division::ShortOfLanes | Division::OddOfLanes) {
+                let kept = threads * division.most_kept(lanes) / most_threads(division);
+                assert!(columns <= kept, "{columns} in {lanes}: {division:?} of {threads} keeps {kept}");
             }
         }
+    }
+
+    fn most_threads(division: Division) -> usize {
+        if division.is_of_lanes() { WARP } else { division.max_threads() as usize }
     }
 }

@@ -21,12 +21,13 @@ use crate::{
 const MAX_PARAMETERS: usize = 8;
 
 /// The kernels of a pipeline of rows, and the division that each is for.
-const DIVISIONS: [(&str, &str); 5] = [
+const DIVISIONS: [(&str, &str); 6] = [
     ("rows", "Long"),
     ("longest_rows", "Longest"),
     ("short_rows", "Short"),
     ("short_rows_of_lanes", "ShortOfLanes"),
-    ("rows_of_lanes", "LongOfLanes"),
+    ("odd_rows", "Odd"),
+    ("odd_rows_of_lanes", "OddOfLanes"),
 ];
 
 /// A parameter of a pipeline.
@@ -328,7 +329,15 @@ impl Pipeline {
         }
         let kernel = |what: &str, contract: TokenStream, params: TokenStream, memory: TokenStream| {
             // The only kernels that have closures of their own: others of a function are small, or call theirs in one place.
-            let number = DIVISIONS.iter().position(|(of_rows, _)| what == *of_rows).unwrap_or(0);
+            let number = DIVISIONS.iter().position(|(of_rows, _)| what == *of_rows);
+            let lanes = match number {
+                Some(number) => {
+                    let division = format_ident!("{}", DIVISIONS[number].1);
+                    quote!({ ::gpu_std::pipeline::kernels::Division::#division.chunk(__LANES) })
+                }
+                None => quote!(__LANES),
+            };
+            let number = number.unwrap_or(0);
             let kernel = format_ident!("{instance}_{what}");
             quote_spanned! {place=>
                 #[::gpu_std::kernel(#contract)]
@@ -336,7 +345,7 @@ impl Pipeline {
                 fn #kernel(#(#taken)* #params) {
                     let memory = #memory;
                     // SAFETY: each thread comes here once, with the memory of the launch.
-                    let visit = unsafe { ::gpu_std::pipeline::kernels::Run::<#returned, __LANES, #number>::new(memory) };
+                    let visit = unsafe { ::gpu_std::pipeline::kernels::Run::<#returned, #lanes, #number>::new(memory) };
                     #run #turbofish(#(#got,)* visit)
                 }
             }

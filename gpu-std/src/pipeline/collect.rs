@@ -63,7 +63,8 @@ pub(super) fn size(iter: &impl ParallelIterator) -> Result<Size, Refusal> {
 /// Whether chunks of so many elements are stored by one instruction.
 #[inline(always)]
 pub(super) fn is_aligned<T, const LANES: usize>(start: *const T) -> bool {
-    start.addr() & (align_of_lanes::<T, LANES>() - 1) == 0
+    let align = align_of_lanes::<T, LANES>();
+    align_of::<T>() >= align || start.addr() & (align - 1) == 0
 }
 
 /// A pipeline is not what the host measured: it depends on more than its inputs.

@@ -543,6 +543,15 @@ where
                 }
             });
         }
+        if LANES == 1 {
+            // SAFETY: as above, of elements beyond those.
+            unsafe {
+                block.for_each_element_beyond(&row, columns, |index, item| {
+                    to.add(index).write(item.unwrap_unchecked())
+                });
+            }
+            return;
+        }
         let are_aligned = is_aligned::<T, LANES>(to) && row.is_aligned::<LANES>();
         // SAFETY: as above, of chunks beyond those. Volatile as there.
         unsafe {

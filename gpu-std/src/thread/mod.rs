@@ -28,3 +28,4 @@ pub use index::{
 pub use load::load_here;
 pub use prefetch::prefetch_l2;
 pub use unroll::unroll;
+pub(crate) use unroll::unroll_while;

@@ -6,6 +6,11 @@ macro_rules! calls {
             $body($i);
         })*
     };
+    (until, $N:ident, $body:ident: $($i:literal)*) => {
+        $(if $N > $i && !$body($i) {
+            return;
+        })*
+    };
 }
 
 /// Unrolls a loop at compile time (CUDA's `#pragma unroll`): calls `body` with 0, 1, …, `N - 1`, one call after another in
@@ -43,9 +48,16 @@ pub fn unroll<const N: usize>(mut body: impl FnMut(usize)) {
     );
 }
 
+/// The same until `body` returns `false`; at most 16 rounds.
+#[inline(always)]
+pub(crate) fn unroll_while<const N: usize>(mut body: impl FnMut(usize) -> bool) {
+    const { assert!(N <= 16, "at most 16 rounds are unrolled") };
+    calls!(until, N, body: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+}
+
 #[cfg(test)]
 mod tests {
-    use super::unroll;
+    use super::{unroll, unroll_while};
 
     #[test]
     fn every_round_is_done_once_in_order() {
@@ -56,5 +68,10 @@ mod tests {
         let mut count = 0;
         unroll::<5>(|_| count += 1);
         assert_eq!(count, 5);
+        unroll_while::<5>(|i| {
+            count += 1;
+            i < 2
+        });
+        assert_eq!(count, 8);
     }
 }

@@ -7,7 +7,8 @@ use gpukernel_bench::{Bench, Output, Result, bench};
 use gpukernel_pipeline_tests::KERNELS;
 use ndarray::Dimension;
 use pipeline_test_kernels::{
-    by_hand, five_steps as five_steps_pipeline, softmax as softmax_pipeline, sum as sum_reduction,
+    by_hand::{self, softmax_in_elements as of_elements},
+    five_steps as five_steps_pipeline, softmax as softmax_pipeline, sum as sum_reduction,
 };
 
 fn main() -> std::process::ExitCode {
@@ -96,7 +97,7 @@ fn softmax(bench: &mut Bench<'_>, rows: usize) -> Result {
 }
 
 /// Of as many numbers in rows of other lengths.
-#[bench(columns = [10, 32, 128, 160, 1000, 4096, 12_288, 16_384, 32_768, 65_536])]
+#[bench(columns = [10, 32, 77, 128, 160, 197, 577, 1000, 1001, 4096, 5001, 12_288, 16_384, 32_768, 50_257, 65_536])]
 fn softmax_of_rows(bench: &mut Bench<'_>, columns: usize) -> Result {
     // A block goes through each row on the CPU device, whose threads take turns.
     let elements: usize = if bench.device().is_gpu() { 1 << 25 } else { 1 << 18 };
@@ -121,15 +122,21 @@ fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
     // SAFETY: what is replayed has the same arguments.
     let measurement = unsafe { measurement.replay_unsafe() }
         .provider("by hand", &mut theirs, |y| {
-            if columns == 10 {
-                // SAFETY: there are as many elements, and a thread for each row.
-                return unsafe {
-                    module.launch_unsafe(
-                        by_hand::softmax_in_threads::<10>,
-                        for_each(rows),
-                        (x.as_slice(), &mut **y),
-                    )
-                };
+            let (args, lanes) = ((x.as_slice(), columns as u32, &mut **y), |lanes| for_each(rows * lanes));
+            // SAFETY: there are as many elements, and so many lanes or a block for each row.
+            unsafe {
+                match columns {
+                    10 => return module.launch_unsafe(of_elements::<16, 1>, lanes(16), args),
+                    77 => return module.launch_unsafe(of_elements::<32, 3>, lanes(32), args),
+                    160 => return module.launch_unsafe(of_elements::<32, 5>, lanes(32), args),
+                    197 => return module.launch_unsafe(of_elements::<32, 8>, lanes(32), args),
+                    577 | 1001 => return module.launch_unsafe(of_elements::<32, 32>, lanes(32), args),
+                    5001 | 50_257 => {
+                        let config = LaunchConfig::new(rows, 1024);
+                        return module.launch_unsafe(by_hand::softmax_in_rounds_of_elements, config, args);
+                    }
+                    _ => {}
+                }
             }
             let y = y.cast_mut::<f32x4>()?;
             let of_block = |chunks_of_thread: usize| {

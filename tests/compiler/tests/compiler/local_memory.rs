@@ -227,7 +227,8 @@ fn closures_of_rows_are_inlined_however_often_they_are_called() {
     ";
     let built = KernelCrate::written("rows_in_place", source)
         .inspect(Options { archs: vec![Arch::new(9, 0)], ..Options::default() });
-    for name in ["rows", "longest_rows", "short_rows", "short_rows_of_lanes", "rows_of_lanes"] {
+    for name in ["rows", "longest_rows", "short_rows", "short_rows_of_lanes", "odd_rows", "odd_rows_of_lanes"]
+    {
         let ptx = built.kernel("sm_90", &format!("cosines_{name}"));
         assert!(!ptx.contains(".local") && !ptx.contains("call"), "{name}: {ptx}");
     }

@@ -138,23 +138,69 @@ pub unsafe fn softmax_in_lanes<const LANES: u32>(x: &[f32x4], chunks: u32, y: Un
 
 gpu_std::instantiate!(softmax_in_lanes::<8>, softmax_in_lanes::<32>);
 
-/// The same of rows of `COLUMNS` numbers: a thread for each.
+/// The same of rows of so many numbers, up to `LANES` for each of `ELEMENTS`: so many lanes for each row, one beside the other in memory.
 ///
 /// # Safety
-/// `y` has as many elements as `x`, which are whole rows; there is a thread for each row.
+/// `y` has as many elements as `x`, which are whole rows; there are so many threads for each row.
 #[kernel(block = 256)]
-pub unsafe fn softmax_in_threads<const COLUMNS: usize>(x: &[f32], y: UnsafeSlice<f32>) {
-    let first = global_rank() * COLUMNS;
-    let Some(own) = x.get(first..).and_then(|x| x.first_chunk::<COLUMNS>()) else { return };
-    let max = own.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+pub unsafe fn softmax_in_elements<const LANES: u32, const ELEMENTS: usize>(
+    x: &[f32],
+    columns: u32,
+    y: UnsafeSlice<f32>,
+) {
+    let tile = tiled_partition::<LANES>();
+    let (row, lane) = (global_rank() / LANES as usize, tile.rank());
+    let first = row * columns as usize;
+    let at =
+        |i: usize| Some(lane + i as u32 * LANES).filter(|at| *at < columns).map(|at| first + at as usize);
+    let own: [f32; ELEMENTS] =
+        array::from_fn(|i| at(i).and_then(|at| x.get(at)).copied().unwrap_or(f32::NEG_INFINITY));
+    let max = tile.reduce_max(own.into_iter().fold(f32::NEG_INFINITY, f32::max));
     let powers = own.map(|v| (v - max).exp());
-    let sum = powers.into_iter().sum::<f32>();
-    if first + COLUMNS <= y.len() {
-        for (i, power) in powers.into_iter().enumerate() {
+    let sum = tile.reduce_sum(powers.into_iter().sum::<f32>());
+    for (i, power) in powers.into_iter().enumerate() {
+        if let Some(at) = at(i).filter(|at| *at < y.len()) {
             // SAFETY: each thread has its own elements.
-            unsafe { y.set(first + i, power / sum) };
+            unsafe { y.set(at, power / sum) };
         }
     }
 }
 
-gpu_std::instantiate!(softmax_in_threads::<10>);
+gpu_std::instantiate!(
+    softmax_in_elements::<16, 1>,
+    softmax_in_elements::<32, 3>,
+    softmax_in_elements::<32, 5>,
+    softmax_in_elements::<32, 8>,
+    softmax_in_elements::<32, 32>
+);
+
+/// The same of rows of so many numbers, which are read three times, one by one.
+///
+/// # Safety
+/// `y` has as many elements as `x`, which are whole rows; there is a block for each row.
+#[kernel(block = 1024)]
+pub unsafe fn softmax_in_rounds_of_elements(
+    x: &[f32],
+    columns: u32,
+    y: UnsafeSlice<f32>,
+    mut scratch: BlockScratch<f32>,
+) {
+    let first = block_rank() * columns as usize;
+    let Some(own) = x.get(first..).and_then(|x| x.get(..columns as usize)) else { return };
+    let (mut max, mut sum) = (f32::NEG_INFINITY, 0.0);
+    for i in block_stride(own.len()) {
+        max = max.max(own[i]);
+    }
+    let max = scratch.reduce(max, Max);
+    for i in block_stride(own.len()) {
+        sum += (own[i] - max).exp();
+    }
+    let sum = scratch.reduce(sum, Sum);
+    if first + own.len() > y.len() {
+        return;
+    }
+    for i in block_stride(own.len()) {
+        // SAFETY: each thread has its own elements.
+        unsafe { y.set(first + i, (own[i] - max).exp() / sum) };
+    }
+}
