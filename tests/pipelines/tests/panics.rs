@@ -110,5 +110,5 @@ fn reductions_in_closures_of_items_are_errors_of_the_cpu_device() {
     let x = Array::from_shape_fn(&device, (2, 33), |(i, j)| (i + j) as f32).expect("it is small");
     let found = impure::reduced_for_each_item::call(&module, &x).and_then(|found| found.to_vec());
     let error = found.expect_err("threads have different numbers of items").to_string();
-    assert!(error.contains("a reduction is for all threads of a block, but 8 of 16 came"), "{error}");
+    assert!(error.contains("a reduction is for all threads of a block, but 1 of 8 came"), "{error}");
 }

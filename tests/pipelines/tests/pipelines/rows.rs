@@ -9,7 +9,7 @@ use crate::noise;
 
 /// Rows and columns: of lengths around those of chunks and warps, of the last short, the first long and the first longest rows, beyond what registers keep by
 /// some elements, one chunk for each thread and several, and none; of whole chunks and others; and so many rows that blocks have several.
-const SHAPES: [(usize, usize); 32] = [
+const SHAPES: [(usize, usize); 37] = [
     (0, 5),
     (5, 0),
     (1, 1),
@@ -42,6 +42,11 @@ const SHAPES: [(usize, usize); 32] = [
     (9, 160),
     (5, 256),
     (1030, 100),
+    (11, 77),
+    (5, 132),
+    (4, 255),
+    (4, 257),
+    (1, 16_385),
 ];
 
 fn matrix(shape: (usize, usize), seed: usize) -> Array2<f32> {
