@@ -88,17 +88,13 @@ impl Folder {
 
     /// Runs the subcommand in the folder, or in one below it.
     pub(crate) fn gpukernel(&self, below: &str, arguments: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
-        command.arg("gpukernel").args(arguments);
-        ran(command.current_dir(self.path.join(below)))
+        ran(gpukernel(&self.path.join(below), arguments).env_remove("GPUKERNEL_DEVICE"))
     }
 
     /// Runs the subcommand as [`gpukernel`](Self::gpukernel), on the CPU, in the folder for what is built that [`cargo`](Self::cargo) has too.
     pub(crate) fn built(&self, below: &str, arguments: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
-        command.arg("gpukernel").args(arguments).current_dir(self.path.join(below));
-        share_builds(&mut command).env("CARGO_PROFILE_DEV_DEBUG", "0");
-        ran(command.env("GPUKERNEL_DEVICE", "cpu"))
+        let mut command = gpukernel(&self.path.join(below), arguments);
+        ran(share_builds(&mut command).env("CARGO_PROFILE_DEV_DEBUG", "0"))
     }
 
     /// Runs cargo in the folder, or in one below it. All projects share a folder for what is built: their packages have different names.
@@ -173,6 +169,18 @@ impl Folder {
     pub(crate) fn lock(&self, below: &str) {
         fs::copy(repository().join("Cargo.lock"), self.path.join(below).join("Cargo.lock")).unwrap();
     }
+}
+
+/// The subcommand in a folder, on the CPU, and with what is built where projects have it, which a variable of the user would change.
+pub(crate) fn gpukernel<S: AsRef<OsStr>>(dir: &Path, words: &[S]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
+    command
+        .arg("gpukernel")
+        .args(words)
+        .current_dir(dir)
+        .env("GPUKERNEL_DEVICE", "cpu")
+        .env_remove("CARGO_TARGET_DIR");
+    command
 }
 
 /// Lets all projects have one folder for what is built, so that what they depend on is built once. Nothing in it is changed and built again, for which

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{Folder, repository, share_builds};
+use crate::common::{Folder, gpukernel, repository, share_builds};
 use gpukernel_tests::KernelCrate;
 
 /// How often each command is interrupted, at points spread over all of its time.
@@ -105,12 +105,6 @@ fn interrupt(folder: &Path, prepare: impl Fn(), command: impl Fn() -> Command) {
             assert!(path.is_file(), "{point:?}: {} is gone", path.display());
         }
     }
-}
-
-fn gpukernel(dir: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
-    command.arg("gpukernel").args(words).current_dir(dir);
-    command
 }
 
 #[test]

@@ -13,16 +13,10 @@ use std::{
     process::{Command, Output},
 };
 
-use crate::common::{Folder, projects_dir, share_builds};
+use crate::common::{Folder, gpukernel, projects_dir, share_builds};
 use gpukernel_tests::KernelCrate;
 
 const KERNEL: &str = "#[kernel]\npub fn scale(y: PerThread<f32>) { for (_, y) in y { *y *= 2.0; } }";
-
-fn gpukernel<S: AsRef<OsStr>>(dir: &Path, words: &[S]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpukernel"));
-    command.arg("gpukernel").args(words).current_dir(dir).env("GPUKERNEL_DEVICE", "cpu");
-    command
-}
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
