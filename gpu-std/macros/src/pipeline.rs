@@ -548,8 +548,14 @@ mod tests {
 
     #[test]
     fn kernels_are_those_of_the_return_type() {
-        const ROWS: [&str; 5] =
-            ["f_rows", "f_longest_rows", "f_short_rows", "f_short_rows_of_lanes", "f_rows_of_lanes"];
+        const ROWS: [&str; 6] = [
+            "f_rows",
+            "f_longest_rows",
+            "f_short_rows",
+            "f_short_rows_of_lanes",
+            "f_odd_rows",
+            "f_odd_rows_of_lanes",
+        ];
         const OTHERS: [&str; 6] = ["f_reduce", "f_collect", "f_count", "f_compact", "f_combine", "f_scan"];
         for (returned, kernels) in [
             (quote!(Scalar<f32>), &["f_reduce"][..]),
