@@ -86,7 +86,7 @@ impl Folder {
         files
     }
 
-    /// Runs the subcommand in the folder, or in one below it.
+    /// Runs the subcommand in the folder, or in one below it, on the device that it chooses itself.
     pub(crate) fn gpukernel(&self, below: &str, arguments: &[&str]) -> Ran {
         ran(gpukernel(&self.path.join(below), arguments).env_remove("GPUKERNEL_DEVICE"))
     }

@@ -40,7 +40,8 @@ pub enum Division {
     Longest,
     /// A block. Rows that are not of whole chunks, most of which are not aligned: chunks are elements, so that those of a warp lie side by side. Otherwise as `Long`.
     Odd,
-    /// A group of lanes, as for `ShortOfLanes`. Chunks are elements, of which each lane has eight at most.
+    /// A group of lanes, as for `ShortOfLanes`. Chunks are elements, of which each lane has eight at most. Also rows of whole chunks of which too many lanes of a warp would
+    /// have but one.
     OddOfLanes,
 }
 

@@ -544,6 +544,7 @@ where
             });
         }
         if LANES == 1 {
+            // Each element is a chunk, so that none is in no chunk.
             // SAFETY: as above, of elements beyond those.
             unsafe {
                 block.for_each_element_beyond(&row, columns, |index, item| {
