@@ -8,7 +8,7 @@
 #              beside the log, and take 2 seconds at most for a row in a mode, or GPUKERNEL_BENCH_MAX_TIME
 # --markdown   print a section for docs/gpu-results.md instead of the test output
 # --timeout    time limit for each binary (default 900)
-# --only       only the test binaries whose names end in NAME
+# --only       only the tests and benchmarks whose binaries have names that end in NAME
 # --sanitizer  run the tests under compute-sanitizer's memcheck, racecheck, initcheck or synccheck, which must find nothing
 # --also       also run a command after the tests, which finds the bundle's examples in its PATH: 'mpirun -n 4 n-body'
 # FILTER       only tests whose names contain one of them, as for `cargo test`
@@ -235,13 +235,15 @@ if [ "$benches" = yes ]; then
     export GPUKERNEL_BENCH_OUTPUT=markdown GPUKERNEL_BENCH_DIR="$results/bench" GPUKERNEL_COMMIT="$commit"
     export GPUKERNEL_BENCH_MAX_TIME="${GPUKERNEL_BENCH_MAX_TIME:-2}"
     for binary in "$bundle"/benches/*; do
-        [ -x "$binary" ] || continue
+        [ -x "$binary" ] && is_asked_for || continue
         : >"$one"
         # As cargo runs them. Without it, those of gpukernel-bench and of criterion only check that they run.
         run --bench
         printf '\nBenchmark `%s`:\n\n' "$name" >>"$tables"
         cat "$one" >>"$tables"
-        if [ "$status" -ne 0 ]; then
+        if [ "$status" -eq 0 ]; then
+            passed=$((passed + 1))
+        else
             failed=$((failed + 1))
             printf '\nIt failed with exit status %s; the log says more.\n' "$status" >>"$tables"
         fi

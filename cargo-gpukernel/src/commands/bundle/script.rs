@@ -251,6 +251,20 @@ mod tests {
         }
     }
 
+    /// All of them took the minutes that were meant for one.
+    #[test]
+    fn some_benchmarks_are_asked_for() {
+        let (_, folder) = run(&[("one", BAD)], &[]);
+        for (name, script) in [("one.arrays", "exit 3"), ("two.arrays", "echo '| fast |'")] {
+            add_binary(&folder.path().join("benches"), name, script);
+        }
+        let output = run_in(folder.path(), &["--benches", "--only", "two.arrays", "--markdown"]);
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("| result | 1 passed, 0 failed, 0 skipped |"), "{text}");
+        assert!(text.contains("| fast |") && !text.contains("one.arrays"), "{text}");
+    }
+
     /// As cargo runs them, with what gpukernel-bench reads from the environment. What they write to standard error is for the log.
     #[test]
     fn benchmarks_are_told_what_to_print_and_where() {
