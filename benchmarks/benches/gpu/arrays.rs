@@ -329,7 +329,7 @@ type Launch<'a> = dyn Fn(&Module, &mut DeviceSlice<f32>) -> gpukernel::Result<()
 
 /// Why few elements along three axes or more may take longer where caches are empty.
 const NUMBERED: &str =
-    "1.09 to 1.14 with empty caches: of more axes than two, the kernel is longer; 0.75 one after another";
+    "1.05 to 1.16 with empty caches: of more axes than two, the kernel is longer; 0.75 one after another";
 
 /// Measures (a + b)² of all elements of `a` beside kernels by hand. A copy of as many bytes is no measure here: of every second element, and of columns, sectors are read in full.
 fn compare_strided<'a, D: Dimension, B: Clone>(

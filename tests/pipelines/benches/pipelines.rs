@@ -169,7 +169,7 @@ fn softmax_of(bench: &mut Bench<'_>, rows: usize, columns: usize) -> Result {
         1024 if !fill_a_gpu(&device, count) => {
             "2.3 µs by hand: a thread has eight numbers in place of four, and there are half as many"
         }
-        160 => "1.04 to 1.052: the kernel by hand knows that each lane has five numbers",
+        160 => "1.04 to 1.053: the kernel by hand knows that each lane has five numbers",
         _ => return measurement.limit("pipeline", "by hand", 1.05).run(),
     };
     measurement.limit_unless("pipeline", "by hand", 1.05, reason).run()
